@@ -2,7 +2,7 @@
  * filter.c - pcol_filter(): copies the part of a file that a query selects
  *
  * The query determines samples and frames; the merge copies them. Tests: tests/cli/filter.test,
- * tests/answers.
+ * suite answers.
  */
 #include "builder/builder.h"
 #include "merge/merge.h"

@@ -1,7 +1,7 @@
 /*
  * merge.h - copying of pcol files, whole or in part, into a builder
  *
- * pci_merge holds the maps from rows of the file to rows of the builder. Tests: tests/merge,
+ * pci_merge holds the maps from rows of the file to rows of the builder. Tests: suite merge,
  * tests/cli/filter.test, tests/unit/test_together.c.
  */
 #ifndef PCI_MERGE_MERGE_H
@@ -21,8 +21,7 @@ struct pci_cells {
     const struct pci_column *column; /* NULL: all null */
     uint64_t first, count;           /* rows of the current batch */
     const struct pci_column *named;  /* the column that `name` was determined for */
-    int name;                        /* kind of pseudonym of its strings (pci_name_kind); -1:
-                                      * none */
+    int name;                        /* kind of pseudonym of its strings; -1: none */
     int64_t value[PCI_MERGE_BATCH];
     uint8_t valid[PCI_MERGE_BATCH];
 };
@@ -31,8 +30,7 @@ struct pci_cells {
 enum pci_merge_action {
     PCI_MERGE_SPECIAL, /* through functions of the builder, or derived by it */
     PCI_MERGE_APPEND,  /* appended to the rows of the builder's table */
-    PCI_MERGE_UNIFY    /* deduplicated by content: tables that functions and location groups refer
-                     * to */
+    PCI_MERGE_UNIFY    /* deduplicated by content: functions and groups refer to them */
 };
 
 enum pci_merge_labels {
@@ -54,9 +52,8 @@ struct pci_merge_selection {
     size_t drop_key_count;
     pcol_idle idle; /* treatment of idle samples */
     uint64_t idle_tolerance_ns;
-    int all_samples; /* all samples of the selected sources, so threads without samples are copied,
-                      * too */
-    int events;      /* copy markers, allocations and counters */
+    int all_samples;        /* all samples of the sources, and threads without samples */
+    int events;             /* copy markers, allocations and counters */
     const uint8_t *threads; /* of these threads, by row; NULL: all */
     uint64_t thread_count;
     int has_range; /* samples that extend beyond the range are cut to it */
@@ -72,8 +69,7 @@ struct pci_merge {
     const pcol_import_options *options;          /* NULL: a copy without options of the user */
     const struct pci_merge_selection *selection; /* NULL: all */
     uint64_t first_source, last_source;
-    int partial; /* not all sources or samples: rows that no copied sample uses are omitted, and so
-                  * are tables of formats */
+    int partial; /* a selection: unused rows and tables of formats are omitted */
     int alone;   /* the builder was empty */
 
     /* By row of the file: row of the builder, PCOL_NONE if omitted. */
@@ -231,8 +227,7 @@ struct pci_row_content {
     uint32_t *columns;                   /* of the last row read */
     struct pci_cell_value *cells;
     size_t count, column_capacity, cell_capacity;
-    int is_distinct; /* the row has trees or byte strings, which are not compared: it is distinct from all
-                * others */
+    int is_distinct; /* has trees or byte strings, which are not compared */
 };
 /* Opens all columns except those in `others`, a list that ends in NULL, and creates them in the
  * builder. */

@@ -3,7 +3,7 @@
  *
  * The order of calls is that of an importer: each source with its types, then stacks, then samples.
  * A single file is reproduced byte for byte, and merged files share equal rows. Derived tables are
- * omitted; the builder derives them again. Tests: tests/merge, tests/unit/test_together.c.
+ * omitted; the builder derives them again. Tests: suite merge, tests/unit/test_together.c.
  */
 #include "merge/merge.h"
 
@@ -342,8 +342,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
     pcol_status status = pci_plausible_all(file, err);
     if (status == PCOL_OK)
         status = merge_tables(&m, last_source, err);
-    if (status == PCOL_E_ARGUMENT) { /* the builder rejects values that only a damaged file
-                                      * contains */
+    if (status == PCOL_E_ARGUMENT) { /* a value that only damage explains */
         status = PCOL_E_CORRUPT;
         if (err)
             err->status = status;

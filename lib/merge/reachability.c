@@ -5,7 +5,7 @@
  * samples refer to, stacks backwards (a child precedes its parent), groups, functions, then the
  * unified tables in reverse topological order. A tree may refer to rows of any table (tag 13): if a
  * used tree does, all tables that it can refer to are copied whole. Tests: tests/cli/filter.test,
- * tests/merge.
+ * suite merge.
  */
 #include "merge/merge.h"
 

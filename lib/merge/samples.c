@@ -8,7 +8,7 @@
  *               extends to it
  *     expand    a sample with a duration and a count of n becomes n samples of count 1 at equal
  *               intervals from its begin to its end; other values are divided so that they add up
- * Tests: tests/cli/filter.test, tests/answers.
+ * Tests: tests/cli/filter.test, suite answers.
  */
 #include "merge/merge.h"
 
@@ -111,9 +111,8 @@ static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sam
 
 static int64_t get_end(const pcol_sample *sample)
 {
-    return sample->time_ns + (sample->has_duration ? sample->duration_ns : 0); /* overflow is
-                                                                                * checked by
-                                                                                * read_sample() */
+    return sample->time_ns +
+           (sample->has_duration ? sample->duration_ns : 0); /* checked on reading */
 }
 
 static void cut_time(const struct pci_range *range, pcol_sample *sample)

@@ -3,7 +3,7 @@
  *
  * A file of one source may omit source_rows for a table: the order is that of the file's rows. When
  * another source is added the order becomes explicit. The tables whose order a format needs are in
- * its schema (ordered_tables). Tests: tests/merge.
+ * its schema (ordered_tables). Tests: suite merge.
  */
 #include "merge/merge.h"
 #include "model/format_schema.h"

@@ -12,9 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DISTINCT_VARIANT \
-    (UINT32_C(1) << 30) /* first variant number of rows that are distinct from all
-                                   * others */
+#define DISTINCT_VARIANT (UINT32_C(1) << 30) /* first variant of distinct rows */
 
 /* ---- cells */
 

@@ -1,5 +1,5 @@
 /*
- * address_names.c - names of functions that are known by nothing but an address (address_names.h)
+ * address_names.c - names of functions that consist of an address (address_names.h)
  */
 #include "model/address_names.h"
 
@@ -17,9 +17,9 @@ int pci_address_names_is(pcol_str name)
 
 pcol_str pci_address_names_address(pcol_str name)
 {
-    size_t at = name.size;
-    while (at && name.data[at - 1] != '+')
-        at--;
-    pcol_str tail = {name.data + at, name.size - at};
-    return at && pci_address_names_is(tail) ? tail : (pcol_str){"", 0};
+    size_t start = name.size;
+    while (start && name.data[start - 1] != '+')
+        start--;
+    pcol_str tail = {name.data + start, name.size - start};
+    return start && pci_address_names_is(tail) ? tail : (pcol_str){"", 0};
 }

@@ -1,8 +1,9 @@
 /*
- * cells.c - single cells and runs of cells of any column
+ * cells.c - single cells and ranges of cells of any column
  *
- * Everything is read in batches of PCI_BATCH rows through the functions that the column carries.
- * The columns of an expanded table read from lanes that a cursor has filled for just these rows.
+ * Cells are read in batches of PCI_BATCH rows through the functions of the column. Columns of an
+ * expanded table read the lanes that its cursor has filled for these rows. Tests:
+ * tests/unit/test_model.c, suite columns.
  */
 #include "model/table.h"
 
@@ -43,16 +44,16 @@ void pci_rows_close(struct pci_rows *rows)
     rows->lanes = NULL;
 }
 
-pcol_status pci_rows_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
-                          size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+pcol_status pci_rows_read_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
+                               size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
     if (rows->lanes)
         return column->lane_bits(column, rows->lanes, count, values, valid, err);
     return column->bits(column, row, count, values, valid, err);
 }
 
-pcol_status pci_rows_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
-                         size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
+pcol_status pci_rows_read_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
+                              size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
 {
     if (rows->lanes)
         return column->lane_str(column, rows->lanes, count, values, valid, err);
@@ -65,9 +66,9 @@ pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column,
     int64_t codes[PCI_BATCH];
     if (column->desc->type == PCF_BYTES) {
         for (size_t i = 0; i < count; i++) {
-            int there;
-            PCI_TRY(pci_get_str(file, column, row + i, &values[i], &there, err));
-            valid[i] = (uint8_t)there;
+            int present;
+            PCI_TRY(pci_get_str(file, column, row + i, &values[i], &present, err));
+            valid[i] = (uint8_t)present;
         }
         return PCOL_OK;
     }
@@ -78,13 +79,13 @@ pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column,
         else if (i && valid[i - 1] && codes[i] == codes[i - 1])
             values[i] = values[i - 1];
         else if (pci_string(file, (uint64_t)codes[i], &values[i], NULL) != PCOL_OK)
-            PCI_TRY(
-                pci_get_str(file, column, row + i, &values[i], &(int){0}, err)); /* says where */
+            PCI_TRY(pci_get_str(file, column, row + i, &values[i], &(int){0},
+                                err)); /* error at the cell */
     }
     return PCOL_OK;
 }
 
-/* The pool of strings, where the column's cells lead to it. */
+/* Verifies a column and the string table that it refers to. */
 static pcol_status verify_physical(const pcol_file *file, const struct pci_column *column,
                                    pcol_error *err)
 {
@@ -107,16 +108,17 @@ pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err)
     return pci_verify_column(column, err);
 }
 
-static pcol_status wrong_type(const pcol_column *column, const char *wanted, pcol_error *err)
+static pcol_status fail_type(const pcol_column *column, const char *requested, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name, PCOL_NOWHERE,
                          "a column of type %s cannot be read as %s", pcol_type_name(column->type),
-                         wanted);
+                         requested);
 }
 
-enum reading { AS_I64, AS_F64, AS_STR };
+enum value_type { AS_I64, AS_F64, AS_STR };
 
-static pcol_status check_type(const pcol_column *column, enum reading reading, pcol_error *err)
+static pcol_status check_type(const pcol_column *column, enum value_type value_type,
+                              pcol_error *err)
 {
     PCI_REQUIRE(column, err);
     int text = column->type == PCOL_STRING || column->type == PCOL_BYTES;
@@ -125,11 +127,11 @@ static pcol_status check_type(const pcol_column *column, enum reading reading, p
     if (column->direct && !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_NOWHERE, "this column needs a newer reader");
-    if (reading == AS_STR)
-        return text ? PCOL_OK : wrong_type(column, "text", err);
-    if (reading == AS_I64)
-        return number ? PCOL_OK : wrong_type(column, "an integer", err);
-    return number || column->type == PCOL_F64 ? PCOL_OK : wrong_type(column, "a number", err);
+    if (value_type == AS_STR)
+        return text ? PCOL_OK : fail_type(column, "text", err);
+    if (value_type == AS_I64)
+        return number ? PCOL_OK : fail_type(column, "an integer", err);
+    return number || column->type == PCOL_F64 ? PCOL_OK : fail_type(column, "a number", err);
 }
 
 static pcol_status check_range(const pcol_column *column, uint64_t row, uint64_t count,
@@ -142,7 +144,7 @@ static pcol_status check_range(const pcol_column *column, uint64_t row, uint64_t
                          "the table has %llu rows", (unsigned long long)rows);
 }
 
-static double as_double(const pcol_column *column, int64_t bits)
+static double to_double(const pcol_column *column, int64_t bits)
 {
     double value;
     if (column->type == PCOL_F64) {
@@ -152,12 +154,12 @@ static double as_double(const pcol_column *column, int64_t bits)
     return column->type == PCOL_U64 ? (double)(uint64_t)bits : (double)bits;
 }
 
-/* One cell as 64 bits. */
+/* Reads one cell as 64 bits. */
 static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bits, int *valid,
                             pcol_error *err)
 {
     struct pci_rows rows;
-    uint8_t there = 0;
+    uint8_t present = 0;
     pcol_status status;
     PCI_TRY(check_range(column, row, 1, err));
     if (column->direct)
@@ -165,15 +167,15 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
     status = pci_rows_next(&rows, 1, err);
     if (status == PCOL_OK)
-        status = pci_rows_bits(&rows, column, row, 1, bits, &there, err);
+        status = pci_rows_read_bits(&rows, column, row, 1, bits, &present, err);
     pci_rows_close(&rows);
-    *valid = there;
+    *valid = present;
     return status;
 }
 
-/* The same as the only one that is wanted: without verifying the column. */
-static pcol_status get_bits_alone(const pcol_column *column, uint64_t row, int64_t *bits,
-                                  int *valid, pcol_error *err)
+/* Reads one cell without verifying the whole column. */
+static pcol_status get_single_bits(const pcol_column *column, uint64_t row, int64_t *bits,
+                                   int *valid, pcol_error *err)
 {
     uint64_t before = pci_row_part_begin(PCI_ROW_PART_CELL);
     pcol_status status = get_bits(column, row, bits, valid, err);
@@ -186,13 +188,13 @@ pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *va
 {
     PCI_REQUIRE(value, err);
     int64_t bits = 0;
-    int there = 0;
+    int present = 0;
     pcol_status status = check_type(column, AS_I64, err);
     if (status == PCOL_OK)
-        status = get_bits_alone(column, row, &bits, &there, err);
-    *value = status == PCOL_OK && there ? bits : 0;
+        status = get_single_bits(column, row, &bits, &present, err);
+    *value = status == PCOL_OK && present ? bits : 0;
     if (valid)
-        *valid = status == PCOL_OK && there;
+        *valid = status == PCOL_OK && present;
     return status;
 }
 
@@ -201,13 +203,13 @@ pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *val
 {
     PCI_REQUIRE(value, err);
     int64_t bits = 0;
-    int there = 0;
+    int present = 0;
     pcol_status status = check_type(column, AS_F64, err);
     if (status == PCOL_OK)
-        status = get_bits_alone(column, row, &bits, &there, err);
-    *value = status == PCOL_OK && there ? as_double(column, bits) : 0;
+        status = get_single_bits(column, row, &bits, &present, err);
+    *value = status == PCOL_OK && present ? to_double(column, bits) : 0;
     if (valid)
-        *valid = status == PCOL_OK && there;
+        *valid = status == PCOL_OK && present;
     return status;
 }
 
@@ -215,7 +217,7 @@ static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *va
                            pcol_error *err)
 {
     struct pci_rows rows;
-    uint8_t there = 0;
+    uint8_t present = 0;
     pcol_status status;
     PCI_TRY(check_type(column, AS_STR, err));
     PCI_TRY(check_range(column, row, 1, err));
@@ -224,9 +226,9 @@ static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *va
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
     status = pci_rows_next(&rows, 1, err);
     if (status == PCOL_OK)
-        status = pci_rows_str(&rows, column, row, 1, value, &there, err);
+        status = pci_rows_read_str(&rows, column, row, 1, value, &present, err);
     pci_rows_close(&rows);
-    *valid = there;
+    *valid = present;
     return status;
 }
 
@@ -234,22 +236,22 @@ pcol_status pcol_column_str(const pcol_column *column, uint64_t row, pcol_str *v
                             pcol_error *err)
 {
     PCI_REQUIRE(value, err);
-    int there = 0;
+    int present = 0;
     pcol_status status;
     *value = (pcol_str){"", 0};
     uint64_t before = pci_row_part_begin(PCI_ROW_PART_CELL);
-    status = get_str(column, row, value, &there, err);
+    status = get_str(column, row, value, &present, err);
     pci_row_part_end(before);
-    if (status != PCOL_OK || !there)
+    if (status != PCOL_OK || !present)
         *value = (pcol_str){"", 0};
     if (valid)
-        *valid = status == PCOL_OK && there;
+        *valid = status == PCOL_OK && present;
     return status;
 }
 
-/* The caller's arrays, of which one is filled. */
+/* The caller's array; one of the pointers is set. */
 struct target {
-    enum reading reading;
+    enum value_type value_type;
     int64_t *i64;
     double *f64;
     pcol_str *str;
@@ -257,23 +259,23 @@ struct target {
 };
 
 static pcol_status read_batch(const pcol_column *column, const struct pci_rows *rows, uint64_t row,
-                              size_t n, size_t done, const struct target *to, pcol_error *err)
+                              size_t n, size_t done, const struct target *target, pcol_error *err)
 {
     int64_t bits[PCI_BATCH];
     uint8_t scratch[PCI_BATCH];
-    uint8_t *valid = to->valid ? to->valid + done : scratch;
-    if (to->reading == AS_STR)
-        return pci_rows_str(rows, column, row, n, to->str + done, valid, err);
-    if (to->reading == AS_I64)
-        return pci_rows_bits(rows, column, row, n, to->i64 + done, valid, err);
-    PCI_TRY(pci_rows_bits(rows, column, row, n, bits, valid, err));
+    uint8_t *valid = target->valid ? target->valid + done : scratch;
+    if (target->value_type == AS_STR)
+        return pci_rows_read_str(rows, column, row, n, target->str + done, valid, err);
+    if (target->value_type == AS_I64)
+        return pci_rows_read_bits(rows, column, row, n, target->i64 + done, valid, err);
+    PCI_TRY(pci_rows_read_bits(rows, column, row, n, bits, valid, err));
     for (size_t i = 0; i < n; i++)
-        to->f64[done + i] = valid[i] ? as_double(column, bits[i]) : 0;
+        target->f64[done + i] = valid[i] ? to_double(column, bits[i]) : 0;
     return PCOL_OK;
 }
 
 static pcol_status read_rows(const pcol_column *column, uint64_t row, size_t count,
-                             const struct target *to, pcol_error *err)
+                             const struct target *target, pcol_error *err)
 {
     struct pci_rows rows;
     pcol_status status =
@@ -282,7 +284,7 @@ static pcol_status read_rows(const pcol_column *column, uint64_t row, size_t cou
         size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
         status = pci_rows_next(&rows, n, err);
         if (status == PCOL_OK)
-            status = read_batch(column, &rows, row + done, n, done, to, err);
+            status = read_batch(column, &rows, row + done, n, done, target, err);
         done += n;
     }
     pci_rows_close(&rows);
@@ -290,16 +292,16 @@ static pcol_status read_rows(const pcol_column *column, uint64_t row, size_t cou
 }
 
 static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t count,
-                              const struct target *to, pcol_error *err)
+                              const struct target *target, pcol_error *err)
 {
-    PCI_TRY(check_type(column, to->reading, err));
+    PCI_TRY(check_type(column, target->value_type, err));
     PCI_TRY(check_range(column, row, count, err));
     if (row == 0 && count == column->table->rows) {
         PCI_TRY(pci_verify_column(column, err));
-        return read_rows(column, row, count, to, err);
+        return read_rows(column, row, count, target, err);
     }
     uint64_t before = pci_row_part_begin(count ? count : 1);
-    pcol_status status = read_rows(column, row, count, to, err);
+    pcol_status status = read_rows(column, row, count, target, err);
     pci_row_part_end(before);
     return status;
 }
@@ -308,7 +310,7 @@ pcol_status pcol_column_read_i64(const pcol_column *column, uint64_t row, size_t
                                  int64_t *values, uint8_t *valid, pcol_error *err)
 {
     PCI_REQUIRE_MANY(values, count, err);
-    struct target to = {.reading = AS_I64, .i64 = values, .valid = valid};
+    struct target to = {.value_type = AS_I64, .i64 = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }
 
@@ -316,7 +318,7 @@ pcol_status pcol_column_read_f64(const pcol_column *column, uint64_t row, size_t
                                  double *values, uint8_t *valid, pcol_error *err)
 {
     PCI_REQUIRE_MANY(values, count, err);
-    struct target to = {.reading = AS_F64, .f64 = values, .valid = valid};
+    struct target to = {.value_type = AS_F64, .f64 = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }
 
@@ -324,6 +326,6 @@ pcol_status pcol_column_read_str(const pcol_column *column, uint64_t row, size_t
                                  pcol_str *values, uint8_t *valid, pcol_error *err)
 {
     PCI_REQUIRE_MANY(values, count, err);
-    struct target to = {.reading = AS_STR, .str = values, .valid = valid};
+    struct target to = {.value_type = AS_STR, .str = values, .valid = valid};
     return read_cells(column, row, count, &to, err);
 }

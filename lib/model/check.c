@@ -1,9 +1,10 @@
 /*
- * check.c - looking for damage: the bytes, then everything that is built on them
+ * check.c - pcol_file_check(): verification of bytes, then of all rules
  *
- * Every byte of a file is in the header, the index, a section, the padding or the end mark. Opening
- * has dealt with header, index and end mark; here sections are held against their checksums and
- * padding against zero, so no flipped bit goes unseen. Then the rules, as far as bytes are sound.
+ * Every byte of a file belongs to the header, the index, a section, the padding or the end mark.
+ * Opening verifies header, index and end mark; here sections are compared with their checksums and
+ * padding with zero, so every flipped bit is found. Rules are checked on columns with valid bytes
+ * only. Tests: tests/unit/test_check.c, tests/unit/test_check_rows.c, suite golden.
  */
 #include "model/check.h"
 
@@ -58,7 +59,7 @@ pcol_status pci_fault_error(struct pci_check *check, const pcol_error *error, pc
             *err = *error;
         return error->status;
     }
-    /* Many tables read the pool of strings, whose faults were reported. */
+    /* Many tables read the string table; its faults are already reported. */
     const struct pci_column *strings = check->file->strings;
     if (strings && check->untrusted[strings->number] &&
         strcmp(error->table, strings->table->name) == 0)
@@ -131,7 +132,7 @@ pcol_status pci_check_read_rows(struct pci_check *check, const struct pci_column
 
 /* ---- bytes */
 
-/* The column of a table that a section's column belongs to: children stand behind their parents. */
+/* Maps columns of the index to columns of tables: children follow their parents. */
 static void find_owners(const pcol_file *file, uint32_t *owner)
 {
     uint32_t count = file->index.header.column_count;
@@ -173,7 +174,7 @@ static void check_zero(struct pci_check *check, uint64_t from, uint64_t to)
         if (check->file->bytes[i]) {
             pci_fault(&tally, PCOL_NOWHERE, "byte %llu between sections is not zero",
                       (unsigned long long)i);
-            return; /* one for each gap */
+            return; /* one fault per gap */
         }
     }
 }
@@ -218,9 +219,9 @@ static pcol_status run(struct pci_check *check, pcol_error *err)
     };
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)
-        count -= 6; /* from sums on */
+        count -= 6; /* from pci_check_sums on */
     for (size_t i = 0; i < count && !check->stop; i++) {
-        pcol_error error = {0}; /* what a part cannot read is a fault, too */
+        pcol_error error = {0}; /* errors of a part are faults, too */
         if (parts[i](check, &error) != PCOL_OK)
             PCI_TRY(pci_fault_error(check, &error, err));
     }
@@ -249,9 +250,9 @@ static pcol_status check_open(struct pci_check *check, pcol_error *err)
     return missing ? pci_fail_memory(err) : PCOL_OK;
 }
 
-/* ---- what copying builds on */
+/* ---- checks before copying */
 
-/* Tables whose rows are copied as they lie there. */
+/* Tables whose rows are copied unchanged. */
 static pcol_status verify_copied(const pcol_file *file, pcol_error *err)
 {
     static const char *const tables[] = {"source_meta",    "source_types", "location_groups",
@@ -265,7 +266,7 @@ static pcol_status verify_copied(const pcol_file *file, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The first fault becomes the error. */
+/* Report function: the first fault becomes the error. */
 static int keep_first(void *context, const pcol_fault *fault)
 {
     if (!fault->note)
@@ -322,7 +323,7 @@ pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
     pcol_error error = {0};
     struct pci_check check = {
         .file = file, .copied = 1, .report = keep_first, .context = err ? err : &error};
-    pcol_file *f = (pcol_file *)(uintptr_t)file; /* what is known of a file is a cache */
+    pcol_file *f = (pcol_file *)(uintptr_t)file; /* the flag is a cache */
     if (atomic_load_explicit(&f->schema_known, memory_order_acquire))
         return PCOL_OK;
     check.untrusted = pci_calloc(file->index.header.column_count + (size_t)1, 1);
@@ -376,7 +377,7 @@ pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_
     if ((unsigned)depth > PCOL_CHECK_STRICT)
         return pci_fail(err, PCOL_E_ARGUMENT, "no such depth of checking");
     if (depth < PCOL_CHECK_DEFAULT)
-        return PCOL_OK; /* a file that is open has passed */
+        return PCOL_OK; /* opening has verified it */
     status = check_open(&check, err);
     if (status == PCOL_OK)
         status = run(&check, err);

@@ -1,8 +1,7 @@
 /*
- * check_categories.c - subcategories of frames: each is a number in the list of its category
+ * check_categories.c - subcategories of frames: a number within the list of their category
  *
- * The first of a category, 0, is there whether or not the category has a list. Tests:
- * tests/unit/test_check_rows.c
+ * Number 0 is valid even if the category has no list. Tests: tests/unit/test_check_rows.c.
  */
 #include "model/check.h"
 

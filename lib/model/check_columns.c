@@ -1,9 +1,9 @@
 /*
- * check_columns.c - every value of every column: that it decodes, fits its type and what it refers
- * to, and that null count, minimum, maximum and order are what the descriptor says
+ * check_columns.c - every value of every column: it decodes, fits its type and references, and
+ * agrees with the null count, minimum, maximum and order in the descriptor
  *
- * Columns that need no bytes for a row are judged by their parameters (LINEAR: the two ends) or by
- * their runs, because they may claim any number of rows.
+ * Columns without stored bytes per row may declare any number of rows; they are checked by their
+ * parameters (LINEAR: first and last value) or by runs. Tests: tests/unit/test_check.c.
  */
 #include "model/check.h"
 
@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-/* What is found in a column. */
+/* Statistics of a column. */
 struct found {
     uint64_t nulls;
-    int any; /* min and max are set: there was a value (f64: one that is not NaN) */
+    int any; /* min and max are set: there is a value (f64: one that is not NaN) */
     int64_t min, max;
-    int falls; /* some value is less than the one before */
+    int falls; /* some value is less than the previous one */
     int has_last;
     int64_t last;
 };
@@ -50,8 +50,8 @@ static void add(struct found *found, uint8_t type, int64_t value)
     found->last = value;
 }
 
-/* The same for many values none of which is null or a double; *largest: as unsigned numbers. One
- * sign turned over, unsigned numbers are in the order of signed ones. */
+/* As add(), for values that are neither null nor doubles; *largest: as unsigned. Flipping the sign
+ * bit maps the unsigned order to the signed order. */
 static void add_many(struct found *found, uint8_t type, const int64_t *values, size_t n,
                      uint64_t *largest)
 {
@@ -79,7 +79,7 @@ static void add_many(struct found *found, uint8_t type, const int64_t *values, s
     found->any = 1;
 }
 
-/* Values are below this; UINT64_MAX if the type and references set no bound. */
+/* Exclusive upper bound of the values; UINT64_MAX if type and references set none. */
 static uint64_t limit_of(const struct pci_check *check, const struct pci_column *column)
 {
     uint64_t limit = UINT64_MAX;
@@ -94,7 +94,7 @@ static uint64_t limit_of(const struct pci_check *check, const struct pci_column 
     return limit;
 }
 
-/* The root of stacks refers to nothing. */
+/* The root of stacks has no parent and no group. */
 static int is_root(const struct pci_column *column, uint64_t row)
 {
     return row == 0 && strcmp(column->table->name, "stacks") == 0;
@@ -114,7 +114,7 @@ static void beyond(struct pci_tally *tally, uint64_t row, int64_t value,
                   pcol_type_name((pcol_type)column->desc->type));
 }
 
-/* A LINEAR column without validity, by its two ends. 0 if the values leave 64 bits on the way. */
+/* First and last value of a LINEAR column without validity. 0 if a value overflows 64 bits. */
 static int linear_ends(const struct pcf_data *data, int64_t ends[2])
 {
     int64_t rise, rows = (int64_t)data->rows - 1;
@@ -130,19 +130,19 @@ static int linear_ends(const struct pcf_data *data, int64_t ends[2])
                     : (uint64_t)ends[1] >= (uint64_t)ends[0];
 }
 
-/* The first row of a run, also of the one behind the last; that the ends can be read and rise was
- * found before. */
+/* First row of a run; `run` may be the number of runs. The ends of runs are already verified to be
+ * readable and ascending. */
 static uint64_t run_start(const struct pci_check *check, const struct pci_column *column,
                           uint64_t run)
 {
     const struct pci_column *ends = &check->file->columns[column->desc->first_child];
     int64_t end = 0;
-    if (run) /* 0 again if the file was changed meanwhile */
+    if (run) /* 0 again if the file changed meanwhile */
         (void)!pci_get(check->file, ends, run - 1, &end, &(int){0}, NULL);
     return (uint64_t)end;
 }
 
-/* Values in their order. `source` may be the child of `column` that holds the values of runs. */
+/* Reads all values in order. `source` may be the child of `column` with the values of runs. */
 static pcol_status read_values(struct pci_check *check, const struct pci_column *column,
                                const struct pci_column *source, struct found *found,
                                pcol_error *err)
@@ -160,7 +160,7 @@ static pcol_status read_values(struct pci_check *check, const struct pci_column 
             add_many(found, column->desc->type, check->values[0], n, &largest);
             if (largest < limit || limit == UINT64_MAX)
                 continue;
-            *found = before; /* one of them is beyond: which? */
+            *found = before; /* a value is out of range: find it */
         }
         for (size_t i = 0; i < n; i++) {
             int64_t value = check->values[0][i];
@@ -239,7 +239,7 @@ static int compare_text(pcol_str a, pcol_str b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Texts of a column's own; those of `strings` must ascend, and those that share bytes. */
+/* Texts of a BYTES column; those of `strings` and of FRONT columns must ascend. */
 static pcol_status check_bytes(struct pci_check *check, const struct pci_column *column,
                                pcol_error *err)
 {
@@ -248,7 +248,7 @@ static pcol_status check_bytes(struct pci_check *check, const struct pci_column 
     struct found found = {0};
     pcol_str before = {"", 0};
     if (column->desc->encoding == PCF_LINEAR) {
-        found.nulls = column->desc->rows; /* of texts there is no other kind */
+        found.nulls = column->desc->rows; /* a LINEAR column of texts is all null */
         compare(check, column, &found);
         return PCOL_OK;
     }
@@ -289,7 +289,7 @@ static pcol_status check_column(struct pci_check *check, const struct pci_column
     return PCOL_OK;
 }
 
-/* A table may claim any number of rows in no bytes: 2^48 of them are not read. */
+/* A table may declare any number of rows without bytes: implausible numbers are not read. */
 static int believed(struct pci_check *check, const struct pci_table *table)
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");

@@ -1,9 +1,9 @@
 /*
- * check_function_sums.c - function_sums, by going over all stacks again
+ * check_function_sums.c - function_sums, compared with sums over all stacks
  *
- * Each row of `locations` gets the number of the name that it shows. One walk over the stacks for
- * each sample type counts how often every name is on the path; its total grows where the last of
- * them is left, so recursion counts once.
+ * Each row of `locations` gets the number of its name. One walk over the stacks per sample type
+ * counts how often each name is on the path; the total of a name grows when its outermost
+ * occurrence is left, so recursion counts once. Tests: tests/unit/test_check.c.
  */
 #include "model/check.h"
 #include "model/types.h"
@@ -28,16 +28,16 @@ struct sums {
     const pcol_file *file;
     struct pci_stacks tree;
     struct pci_string_pool names;
-    uint32_t *of_location; /* PCOL_NONE: shows no name */
+    uint32_t *of_location; /* by row of locations; PCOL_NONE: no name */
     uint32_t *on_path;     /* by name */
-    int64_t *self, *total; /* by name; one more: samples that show none */
-    uint8_t *met;          /* by name: a stack shows it */
+    int64_t *self, *total; /* by name; one more for samples without a name */
+    uint8_t *met;          /* by name: occurs on a stack */
     int64_t *weight;       /* by stack */
     struct step *path;
     size_t path_capacity;
-    uint32_t *name_of_row; /* of function_sums */
+    uint32_t *name_of_row; /* by row of function_sums */
     uint64_t rows;
-    int lost; /* something could not be read or is too much; it was reported */
+    int lost; /* data could not be read or exceeds a limit, which was reported */
 };
 
 /* ---- names */
@@ -59,7 +59,7 @@ static pcol_status row_of(struct sums *s, const char *table, const char *column,
     return cells ? pci_get(s->file, cells, row, value, valid, err) : PCOL_OK;
 }
 
-/* Code without a function goes by the last part of its binary's path. */
+/* Code without a function is named by the base name of its binary. */
 static pcol_status name_binary(struct sums *s, uint64_t group, uint32_t *name, pcol_error *err)
 {
     int64_t mapping;
@@ -121,7 +121,7 @@ static pcol_status name_locations(struct sums *s, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The rows of function_sums: names that ascend, then, maybe, a null. */
+/* Rows of function_sums: ascending names, then optionally a null. */
 static pcol_status name_rows(struct sums *s, pcol_error *err)
 {
     struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "name");
@@ -271,7 +271,7 @@ static pcol_status compare(struct sums *s, const struct pci_column *column, cons
     return PCOL_OK;
 }
 
-/* A type has both columns or none. */
+/* A type has both columns or neither. */
 static pcol_status check_type(struct sums *s, const struct pci_types *types, uint32_t type,
                               pcol_error *err)
 {
@@ -298,7 +298,7 @@ static pcol_status check_type(struct sums *s, const struct pci_types *types, uin
     return compare(s, columns[1], s->total, err);
 }
 
-/* After a walk. */
+/* Called after a walk. */
 static void check_missing(struct sums *s)
 {
     struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "name");

@@ -1,5 +1,7 @@
 /*
- * check_keys.c - order and uniqueness of rows in the small tables
+ * check_keys.c - order and uniqueness of rows in small tables
+ *
+ * Tests: tests/unit/test_check_rows.c, suite golden.
  */
 #include "model/check.h"
 #include "model/types.h"
@@ -10,7 +12,7 @@
 
 #include <string.h>
 
-/* A column of row numbers that rises (or, if `equal`, does not fall) and is at most `limit`. */
+/* A column of ascending row numbers (`equal`: not descending), at most `limit`. */
 struct order {
     const char *table, *column;
     int equal;
@@ -26,7 +28,7 @@ static pcol_status check_order(struct pci_check *check, const struct order *orde
     size_t n;
     if (!column)
         return PCOL_OK;
-    if (check->copied) /* else columns that are not believed are not looked at */
+    if (check->copied) /* otherwise implausible tables are already untrusted */
         PCI_TRY(pci_plausible(check->file, order->table, err));
     for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
@@ -62,7 +64,7 @@ static pcol_status check_groups(struct pci_check *check, pcol_error *err)
     uint64_t locations = pci_rows(check->file, "locations");
     int64_t value = 0;
     if (!table || !pci_column_find(table, order.column))
-        return PCOL_OK; /* check_schema.c */
+        return PCOL_OK; /* reported by check_schema.c */
     if (first && groups &&
         pci_read_unbounded(check->file, first, 0, 1, &value, NULL, NULL) == PCOL_OK && value != 0)
         pci_fault(&tally, 0, "the locations before row %llu belong to no group",
@@ -72,7 +74,7 @@ static pcol_status check_groups(struct pci_check *check, pcol_error *err)
     return check_order(check, &order, err);
 }
 
-/* A pair of columns of which no two rows agree. Text that is a column's own is not compared. */
+/* Two columns whose pairs are unique. BYTES columns are not compared. */
 static pcol_status check_unique(struct pci_check *check, const char *table, const char *first,
                                 const char *second, pcol_error *err)
 {
@@ -104,8 +106,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     return status;
 }
 
-/* No two sample types agree in everything; of one that has no values it is not known whether they
- * are doubles. */
+/* Sample types are unique. A type without values matches none: its kind of number is unknown. */
 static pcol_status check_type(const struct pci_types *types, uint32_t row, struct pci_hash *seen,
                               struct pci_tally *tally, pcol_error *err)
 {
@@ -145,7 +146,7 @@ static pcol_status check_types(struct pci_check *check, pcol_error *err)
     return status;
 }
 
-/* A sample lasts 0 or more, up to a time of 64 bits. */
+/* A duration is not negative, and time + duration fits into 64 bits. */
 static pcol_status check_durations(struct pci_check *check, pcol_error *err)
 {
     const struct pci_column *time = pci_check_column(check, "samples", "time");
@@ -191,6 +192,6 @@ pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
     PCI_TRY(check_groups(check, err));
     PCI_TRY(check_unique(check, "source_types", "source", "sample_type", err));
     PCI_TRY(check_unique(check, "source_meta", "source", "key", err));
-    /* Types that agree in everything become one when they are copied. */
+    /* Equal types are merged when they are copied. */
     return check->copied ? PCOL_OK : check_types(check, err);
 }

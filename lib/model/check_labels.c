@@ -1,5 +1,7 @@
 /*
- * check_labels.c - label keys, shapes, and, strictly, the labels of each row
+ * check_labels.c - label keys and shapes; strictly also the labels of each row
+ *
+ * Tests: tests/unit/test_check_rows.c.
  */
 #include "model/check.h"
 #include "model/keyed_rows.h"
@@ -52,7 +54,7 @@ static pcol_status read_key(struct keys *k, uint64_t row, struct key *key, pcol_
     return PCOL_OK;
 }
 
-/* The type of label.K, and what it refers to. */
+/* Verifies type and references of label.K. */
 static void check_column(struct keys *k, uint64_t row, const struct key *key, int kind)
 {
     const struct pci_table *table = pci_table_named(k->check->file, key->text[TABLE]);
@@ -107,14 +109,14 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
     return pci_hash_add(&k->hash, hash, (uint32_t)k->count++, err);
 }
 
-/* Columns label.K of a table without a row K of label_keys for it. */
+/* Reports columns label.K without row K of label_keys. */
 static void check_stray(struct keys *k, const struct pci_table *table)
 {
     pcol_str text = {table->name, strlen(table->name)};
     for (uint32_t c = 0; c < table->column_count; c++) {
         const char *name = table->columns[c].name;
         struct pci_tally tally = PCI_TALLY(k->check, table->name, name);
-        uint64_t row = (uint64_t)pci_name_number(name, "label."); /* none: beyond all of them */
+        uint64_t row = (uint64_t)pci_name_number(name, "label."); /* -1: above all rows */
         if (pci_label_column_is(name) &&
             (row >= k->count || !pci_str_equal(k->all[row].text[TABLE], text)))
             pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys describes this column");
@@ -131,7 +133,7 @@ static pcol_status check_keys(struct keys *k, pcol_error *err)
     for (size_t i = 0; i < COUNT; i++)
         k->columns[i] = pci_check_column(check, "label_keys", names[i]);
     if (rows && (!k->columns[TABLE] || !k->columns[KEY] || !k->columns[KIND]))
-        return PCOL_OK; /* reported already */
+        return PCOL_OK; /* already reported */
     for (uint64_t row = 0; row < rows && !check->stop; row++)
         PCI_TRY(check_key(k, row, err));
     for (uint32_t t = 0; t < check->file->index.header.table_count && !check->stop; t++)
@@ -139,7 +141,7 @@ static pcol_status check_keys(struct keys *k, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Where shapes begin: from 0 on, never falling, not past the last key. */
+/* first_key of shapes: starts at 0, does not descend, and is at most the number of keys. */
 static pcol_status check_shapes(struct pci_check *check, pcol_error *err)
 {
     const struct pci_column *first = pci_check_column(check, "label_shapes", "first_key");
@@ -206,7 +208,7 @@ static pcol_status count_bytes(struct pci_check *check, const struct pci_column 
     return PCOL_OK;
 }
 
-/* How many label columns have a value in each row of a batch. */
+/* Counts the label columns with a value, by row of a batch. */
 static pcol_status count_values(struct pci_check *check, const struct pci_label_reader *labels,
                                 uint64_t row, uint64_t rows, uint32_t *counts, size_t *n,
                                 pcol_error *err)
@@ -252,8 +254,7 @@ static pcol_status check_rows(struct pci_check *check, struct pci_keyed *keyed, 
     return PCOL_OK;
 }
 
-/* The members that a row's labels make: some say that a value is the row's own stack, a frame of
- * it, or the like. */
+/* Reads the members of each row; labels may refer to the row's own stack or a frame of it. */
 static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
                                uint32_t *counts, pcol_error *err)
 {

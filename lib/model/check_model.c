@@ -1,8 +1,8 @@
 /*
- * check_model.c - the rules of the data models
+ * check_model.c - rules of the data models
  *
- * v2's hold for every file. What v1 cannot hold is a note: pcol imports and filters such profiles,
- * but cannot export them in that form.
+ * The rules of v2 apply to every file. A violation of those of v1 is a note: such profiles are
+ * valid but cannot be exported as v1. Tests: tests/unit/test_check.c.
  */
 #include "model/check.h"
 #include "model/types.h"
@@ -17,8 +17,8 @@ struct model {
     uint64_t sources; /* 0: no sources */
 };
 
-/* Rows that are looked at one by one: a claim of 2^32 in no bytes would take minutes. What was
- * found before not to be true is not looked at anyway. */
+/* 1 if rows can be read one by one: 2^32 rows without bytes would take minutes. Untrusted columns
+ * are skipped anyway. */
 static int believed(struct pci_check *check, const char *table, const char *name)
 {
     const struct pci_table *t = pci_table_find(check->file, table);
@@ -33,7 +33,7 @@ static int believed(struct pci_check *check, const char *table, const char *name
     return 0;
 }
 
-/* Functions of v1 need a name. */
+/* v1 requires names of functions. */
 static pcol_status check_names(const struct model *model, pcol_error *err)
 {
     struct pci_check *check = model->check;
@@ -56,7 +56,7 @@ static pcol_status check_names(const struct model *model, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Numbers that may not be negative: a fault or a note. */
+/* Numbers that may not be negative: reports faults or notes. */
 static pcol_status check_positive(const struct model *model, const char *table, const char *name,
                                   int note, const char *what, pcol_error *err)
 {
@@ -69,7 +69,7 @@ static pcol_status check_positive(const struct model *model, const char *table, 
     if (!column)
         return PCOL_OK;
     if (column->desc->encoding == PCF_LINEAR && column->desc->step == 0 && rows)
-        rows = 1; /* all are the same */
+        rows = 1; /* all values are equal */
     for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         if (!n)
@@ -84,7 +84,7 @@ static pcol_status check_positive(const struct model *model, const char *table, 
     return PCOL_OK;
 }
 
-/* The key (sample_id, type, unit) of v2 fails where a source has a type and unit twice. */
+/* The key (sample_id, type, unit) of v2 is not unique if a source has a duplicate type and unit. */
 static void check_list(const struct model *model, const struct pci_types *types,
                        const uint32_t *list, uint32_t count, uint64_t source)
 {
@@ -123,7 +123,7 @@ static pcol_status check_lists(const struct model *model, const struct pci_types
     return status;
 }
 
-/* v1's one type: counts that are positive and fit 31 bits. */
+/* The sample type of v1: counts from 1 to 2^31 - 1. */
 static pcol_status check_counts(const struct model *model, const struct pci_column *column,
                                 pcol_error *err)
 {

@@ -1,5 +1,7 @@
 /*
- * check_nodes.c - trees: each node by itself, pre-order, and one cell for each root
+ * check_nodes.c - trees: each node, pre-order, and exactly one cell per root
+ *
+ * Tests: tests/unit/test_check_rows.c, suite golden.
  */
 #include "model/check.h"
 #include "model/row_details.h"
@@ -8,18 +10,18 @@
 
 #include <string.h>
 
-enum { LEAF, ARRAY, OBJECT, ROOT = 4, OWNED = 8 }; /* what is kept of a node */
+enum { LEAF, ARRAY, OBJECT, ROOT = 4, OWNED = 8 }; /* state of a node */
 
 struct walk {
     struct pci_check *check;
     struct pci_node_reader nodes;
     uint8_t *kinds;
-    uint64_t *path; /* the node before and its ancestors */
+    uint64_t *path; /* the previous node and its ancestors */
     size_t depth, capacity;
     struct pci_tally parent, key, order, row;
 };
 
-/* What a node refers to. A table that is not there has no rows. */
+/* Verifies the reference of a node. An absent table has no rows. */
 static void check_row(struct walk *w, const struct pci_node_value *node)
 {
     const struct pci_table *table = pci_table_named(w->check->file, node->text);
@@ -67,7 +69,7 @@ static pcol_status check_all(struct walk *w, pcol_error *err)
         pcol_error error = {0};
         if (pci_nodes_get(&w->nodes, row, &node, &error) != PCOL_OK) {
             PCI_TRY(pci_fault_error(w->check, &error, err));
-            w->order.count = PCI_CHECK_SAME; /* what follows would only be its echo */
+            w->order.count = PCI_CHECK_SAME; /* later faults would be consequences */
             break;
         }
         PCI_TRY(check_node(w, &node, err));
@@ -90,7 +92,7 @@ static pcol_status check_owners_in(struct walk *w, const struct pci_column *colu
         for (size_t i = 0; i < n; i++) {
             uint64_t node = (uint64_t)check->values[0][i];
             if (!check->valid[0][i] || node >= w->nodes.rows)
-                continue; /* one beyond the table is reported with the references */
+                continue; /* already reported as a reference out of range */
             if (!(w->kinds[node] & ROOT))
                 pci_fault(&tally, row + i, "node %llu is no root", (unsigned long long)node);
             else if (w->kinds[node] & OWNED)
@@ -114,7 +116,7 @@ static pcol_status check_owners(struct walk *w, pcol_error *err)
             if (!to->references || strcmp(to->references->name, "nodes") != 0)
                 continue;
             if (pci_check_column(w->check, table->name, to->name) != to)
-                return PCOL_OK; /* unreadable: who owns what cannot be told */
+                return PCOL_OK; /* unreadable: owners are unknown */
             PCI_TRY(check_owners_in(w, to, err));
         }
     }

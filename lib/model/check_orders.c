@@ -1,10 +1,11 @@
 /*
- * check_orders.c - source_rows: runs of one table each, complete, and of rows that are there
+ * check_orders.c - source_rows: complete runs per table, with valid row numbers
+ *
+ * Tests: tests/unit/test_check_rows.c, suite golden.
  */
 #include "model/check.h"
 #include "model/row_details.h"
 
-/* Reading each run's order looks at all of it. */
 pcol_status pci_check_orders(struct pci_check *check, pcol_error *err)
 {
     pcol_error error = {0};

@@ -1,6 +1,8 @@
 /*
- * check_plain.c - the real columns sample_values and sample_locations of a plain file, held against
- * the views of the same name
+ * check_plain.c - columns sample_values and sample_locations of a plain file, compared with the
+ * views of the same name
+ *
+ * Tests: tests/unit/test_check.c.
  */
 #include "model/check.h"
 
@@ -50,7 +52,7 @@ static pcol_status compare_table(struct pci_check *check, const struct derived *
         tallies[k] = PCI_TALLY(check, d->table, d->columns[k]);
         columns[k] = pci_check_column(check, d->table, d->columns[k]);
         if (!columns[k])
-            return PCOL_OK; /* reported as missing or damaged */
+            return PCOL_OK; /* already reported as missing or damaged */
     }
     if (pci_rows(check->file, d->table) != view->rows) {
         tallies[0].column = "";

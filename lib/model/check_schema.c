@@ -1,5 +1,7 @@
 /*
- * check_schema.c - that columns with names that the format defines are what it defines
+ * check_schema.c - types, nulls and references of the columns that the format defines
+ *
+ * Tests: tests/unit/test_check.c, suite golden.
  */
 #include "model/check.h"
 
@@ -15,7 +17,7 @@
 #define BOOL PCI_TYPE(PCF_BOOL)
 #define TEXT PCI_TYPES_TEXT
 
-/* Required columns may not be absent where the table has rows, and hold no nulls. */
+/* Required columns exist if the table has rows, and have no nulls. */
 static const struct known {
     const char *table, *column;
     unsigned types;
@@ -176,7 +178,8 @@ static void check_reference(struct pci_check *check, const struct pci_column *co
     check->untrusted[column->number] = 1;
 }
 
-/* A column that the format says is a reference: to that table, and to none if the file lacks it. */
+/* A column that the format defines as a reference refers to its table, or to none if that is
+ * absent. */
 static void check_target(struct pci_check *check, const struct pci_table *table,
                          const struct pci_reference *r)
 {
@@ -192,7 +195,7 @@ static void check_target(struct pci_check *check, const struct pci_table *table,
         pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", r->references);
     if (column->references && column->references != to)
         pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
-    /* Without the table that it refers to, no value was held against a bound. */
+    /* Without the referenced table no value was compared with a bound. */
     if (!to && column->desc->null_count < column->desc->rows && strcmp(table->name, "stacks") != 0)
         pci_fault(&tally, PCOL_NOWHERE, "there is no table %s to refer to", r->references);
     if (tally.count)
@@ -213,7 +216,7 @@ static void check_targets(struct pci_check *check)
                 check_target(check, &file->tables[i], r);
 }
 
-/* value.K and sum.K of a type that is there, of one of two types. */
+/* value.K and sum.K require row K of sample_types and have one of two types. */
 static void check_numbered(struct pci_check *check, const char *table, const char *prefix)
 {
     const struct pci_table *t = pci_table_find(check->file, table);
@@ -224,7 +227,7 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
         struct pci_tally tally = PCI_TALLY(check, table, column->name);
         if (strncmp(column->name, prefix, size) != 0 || !column->supported)
             continue;
-        if ((uint64_t)pci_name_number(column->name, prefix) >= types) /* -1, too */
+        if ((uint64_t)pci_name_number(column->name, prefix) >= types) /* -1 is rejected, too */
             pci_fault(&tally, PCOL_NOWHERE, "there is no such sample type");
         if (!((I64 | F64) & PCI_TYPE(column->desc->type)))
             pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
@@ -234,7 +237,7 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
     }
 }
 
-/* Without the column that divides locations each group has one. */
+/* Without first_location each group has one location. */
 static void check_groups(struct pci_check *check)
 {
     const struct pci_table *table = pci_table_find(check->file, "location_groups");

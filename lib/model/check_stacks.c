@@ -1,6 +1,8 @@
 /*
- * check_stacks.c - the call tree: parents before children, depth-first pre-order, and no two
- * children of a stack with the same group
+ * check_stacks.c - the call tree: parents precede children, pre-order, and siblings have distinct
+ * groups
+ *
+ * Tests: tests/unit/test_check.c, suite golden.
  */
 #include "model/check.h"
 
@@ -8,13 +10,13 @@
 #include "util/hash.h"
 
 struct walk {
-    uint32_t *path; /* the row before and its ancestors, the root first */
+    uint32_t *path; /* the previous row and its ancestors, starting with the root */
     size_t depth, capacity;
     struct pci_hash hash; /* of parent and group */
     struct pci_tally parent, group;
 };
 
-/* Another row with the same parent and group. */
+/* Reports an earlier row with the same parent and group. */
 static pcol_status check_sibling(struct walk *walk, const struct pci_stacks *stacks, uint32_t row,
                                  int64_t parent, int64_t group, pcol_error *err)
 {
@@ -22,7 +24,7 @@ static pcol_status check_sibling(struct walk *walk, const struct pci_stacks *sta
     size_t at = pci_hash_start(&walk->hash, hash);
     uint32_t other;
     while ((other = pci_hash_next(&walk->hash, hash, &at)) != PCI_HASH_NONE) {
-        int64_t other_parent, other_group; /* 0 if the file was changed meanwhile */
+        int64_t other_parent, other_group; /* 0 if the file changed meanwhile */
         (void)!pci_get(stacks->file, stacks->parent, other, &other_parent, &(int){0}, NULL);
         (void)!pci_get(stacks->file, stacks->group, other, &other_group, &(int){0}, NULL);
         if (other_parent == parent && other_group == group) {
@@ -38,11 +40,11 @@ static pcol_status check_row(struct walk *walk, const struct pci_stacks *stacks,
 {
     void *path = walk->path;
     if ((uint64_t)parent >= row) {
-        pci_fault(&walk->parent, row, "parent %llu does not lie before its child",
+        pci_fault(&walk->parent, row, "parent %llu is not before its child",
                   (unsigned long long)parent);
         return PCOL_OK;
     }
-    while (walk->path[walk->depth - 1] > parent) /* at the latest the root is not */
+    while (walk->path[walk->depth - 1] > parent) /* ends at the root */
         walk->depth--;
     if (walk->path[walk->depth - 1] != parent)
         pci_fault(&walk->parent, row,

@@ -1,6 +1,8 @@
 /*
- * check_structure.c - what goes unsaid when a column is read: directories that agree with what they
- * index (reader/verify_structure.c), and bits past the last row of each block that are zero
+ * check_structure.c - structure that reading a column does not verify: directories agree with the
+ * data that they index (reader/verify_structure.c), and bits after the last row of a block are zero
+ *
+ * Tests: tests/unit/test_check.c, suite golden.
  */
 #include "format/structure.h"
 #include "model/check.h"
@@ -16,7 +18,7 @@ static pcol_status check_tails(struct pci_tally *tally, const struct pci_column 
         uint64_t n = rows - row < PCF_BLOCK_ROWS ? rows - row : PCF_BLOCK_ROWS;
         pcol_status status = pci_pin_rows(&hold, file, column, row, n, err);
         if (status == PCOL_OK && !pcf_block_tail_is_zero(column->data, row / PCF_BLOCK_ROWS))
-            pci_fault(tally, row, "bits behind the block's last value are not zero");
+            pci_fault(tally, row, "bits after the block's last value are not zero");
         pci_unpin(&hold);
         if (status != PCOL_OK)
             return status;

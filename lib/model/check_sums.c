@@ -1,8 +1,9 @@
 /*
- * check_sums.c - stack_sums, by adding up again
+ * check_sums.c - stack_sums, compared with sums over the samples
  *
- * One pass over the samples marks the stacks that end one, then one for each additive type adds
- * its values in the order of the samples, as the writer did, so that doubles agree bit for bit.
+ * One pass over the samples marks the stacks that end a sample. One pass per additive type then
+ * adds its values in the order of samples, like the writer, so that doubles agree bit by bit.
+ * Tests: tests/unit/test_check.c.
  */
 #include "model/check.h"
 #include "model/types.h"
@@ -16,9 +17,9 @@ struct sums {
     struct pci_check *check;
     const struct pci_column *stack; /* samples.stack */
     uint64_t samples, rows, stacks;
-    uint32_t *row_of; /* by stack: row of stack_sums + 1, 0: none */
-    int64_t *sum;     /* by row; doubles as bits */
-    uint8_t *seen;    /* by row: bit 0: ends a sample, bit 1: has a value */
+    uint32_t *row_of; /* by stack: row of stack_sums + 1; 0: none */
+    int64_t *sum;     /* by row; bits of doubles */
+    uint8_t *seen;    /* by row: bit 0: ends a sample; bit 1: has a value */
     int overflow;
 };
 
@@ -36,7 +37,7 @@ static void add_value(struct sums *sums, size_t at, int is_double, int64_t bits)
     }
 }
 
-/* Which rows end a sample; a stack that does so without a row is a fault. */
+/* Marks the rows of stacks that end a sample; such a stack without a row is a fault. */
 static pcol_status mark_rows(struct sums *sums, pcol_error *err)
 {
     struct pci_check *check = sums->check;
@@ -101,7 +102,7 @@ static pcol_status add_column(struct sums *sums, const struct pci_column *column
     return PCOL_OK;
 }
 
-/* Any NaN is as good as another. */
+/* NaNs are equal. */
 static int equal(int64_t a, int64_t b, int is_double)
 {
     double x, y;
@@ -196,7 +197,7 @@ pcol_status pci_check_sums(struct pci_check *check, pcol_error *err)
     if (pci_plausible(check->file, "stacks", &error) != PCOL_OK ||
         pci_types_open(check->file, &types, &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
-    /* Its stacks ascend and are below this: there cannot be more of them. */
+    /* The stacks of the rows ascend and are below this number. */
     status = sums.rows <= sums.stacks ? check_all(&sums, &types, err) : PCOL_OK;
     pci_types_close(&types);
     pci_free(sums.row_of);

@@ -1,6 +1,7 @@
 /*
- * check_zones.c - sample_zones: the tables that it divides compare it with the samples when they
- * are made
+ * check_zones.c - sample_zones, verified by building the tables that it indexes
+ *
+ * Tests: tests/unit/test_check.c, suite golden.
  */
 #include "model/check.h"
 
@@ -15,7 +16,7 @@ static pcol_status check_zones(struct pci_check *check,
     return status == PCOL_OK ? PCOL_OK : pci_fault_error(check, &error, err);
 }
 
-/* Only tables without faults so far: what they make wrong is not the zones' fault. */
+/* Requires tables without faults, which would appear as faults of the zones. */
 pcol_status pci_check_zones(struct pci_check *check, pcol_error *err)
 {
     static const char *const tables[] = {"samples",         "sample_zones", "stacks",

@@ -1,5 +1,5 @@
 /*
- * data_models.c - which tables a file shows under which model; they are made once, under the
+ * data_models.c - logical tables of a file under each data model, built on first use under the
  * file's lock
  */
 #include "model/check.h"
@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-struct maker {
+struct table_maker {
     const char *name;
     pcol_status (*make)(const pcol_file *file, pcol_table **table, pcol_error *err);
 };
 
-static const struct maker v2[PCI_V2_COUNT] = {
+static const struct table_maker v2[PCI_V2_COUNT] = {
     {"meta", pci_v2_meta},
     {"sources", pci_v2_sources},
     {"samples", pci_v2_samples},
@@ -69,7 +69,7 @@ static void models_free(struct pci_models *models)
     pci_free(models);
 }
 
-pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err)
+pcol_status pci_models_open(pcol_file *file, struct pci_models **models, pcol_error *err)
 {
     struct pci_models *m = file->models;
     if (!m) {
@@ -89,12 +89,12 @@ pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_erro
     return PCOL_OK;
 }
 
-static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index, pcol_table **table,
+static pcol_status open_table(pcol_file *file, pcol_model model, uint32_t index, pcol_table **table,
                               pcol_error *err)
 {
     struct pci_models *models = NULL;
     pcol_table **slot;
-    PCI_TRY(pci_models_of(file, &models, err));
+    PCI_TRY(pci_models_open(file, &models, err));
     slot = model == PCOL_MODEL_V2   ? &models->v2[index]
            : model == PCOL_MODEL_V1 ? &models->v1[index]
                                     : &models->physical[index];
@@ -104,8 +104,8 @@ static pcol_status make_table(pcol_file *file, pcol_model model, uint32_t index,
             PCI_TRY(pci_schema_verify(file, err));
         if (model != PCOL_MODEL_PHYSICAL)
             PCI_TRY(pci_referrers_verify(file, name, err));
-        /* Of samples any number may be listed; other rows are gone through by whoever shows
-         * them. */
+        /* Listing samples is bounded by their number only; other tables are scanned by their
+         * readers. */
         if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)
             PCI_TRY(pci_plausible(file, name, err));
         if (model == PCOL_MODEL_V2)
@@ -125,15 +125,15 @@ pcol_status pcol_file_table(const pcol_file *file, pcol_model model, uint32_t in
     PCI_REQUIRE(table, err);
     *table = NULL;
     PCI_REQUIRE(file, err);
-    /* The tables are a cache behind a file that does not change for the caller. */
-    pcol_file *f = (pcol_file *)(uintptr_t)file;
+    /* The tables are a cache; the file does not change for the caller. */
+    pcol_file *writable_file = (pcol_file *)(uintptr_t)file;
     pcol_table *t = NULL;
     pcol_status status;
     if (index >= pcol_file_table_count(file, model))
         return pci_fail(err, PCOL_E_ARGUMENT, "the model has no table number %u", (unsigned)index);
-    pthread_mutex_lock(&f->lock);
-    status = make_table(f, model, index, &t, err);
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&writable_file->lock);
+    status = open_table(writable_file, model, index, &t, err);
+    pthread_mutex_unlock(&writable_file->lock);
     if (status == PCOL_OK)
         *table = t;
     return status;

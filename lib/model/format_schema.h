@@ -1,5 +1,5 @@
 /*
- * format_schema.h - what the shared components know about the sources of an outside format
+ * format_schema.h - properties of the sources of an outside format
  *
  * A format declares its schema in its own directory. The registry passes the list of all schemas to
  * each file that is opened, so that no component below the formats names one.
@@ -11,7 +11,7 @@
 
 struct pci_format_schema {
     const char *source_type; /* the text of sources.type */
-    /* Tables of a source whose order its exporter needs, each with the table of the file that holds
+    /* Tables of a source whose order its exporter needs, each with the table of the file that has
      * its rows: "function", "functions", ..., NULL. When sources are merged, the order of a source
      * that was alone in its file is written to source_rows. NULL: none. */
     const char *const *ordered_tables;

@@ -1,5 +1,5 @@
 /*
- * frame_names.c - the displayed name of a frame (frame_names.h)
+ * frame_names.c - displayed name of a frame (frame_names.h)
  */
 #include "model/frame_names.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST_LIBRARY 1000u
+#define MAX_LIBRARY_SIZE 1000u
 
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err)
 {
@@ -49,16 +49,16 @@ void pci_names_close(struct pci_names *names)
     names->made_capacity = 0;
 }
 
-static pcol_status cell(const struct pci_names *n, const struct pci_column *column, uint64_t row,
-                        int64_t *value, int *valid, pcol_error *err)
+static pcol_status read_cell(const struct pci_names *n, const struct pci_column *column,
+                             uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     *value = 0;
     *valid = 0;
     return column ? pci_get(n->file, column, row, value, valid, err) : PCOL_OK;
 }
 
-static pcol_status cell_str(const struct pci_names *n, const struct pci_column *column,
-                            uint64_t row, pcol_str *value, int *valid, pcol_error *err)
+static pcol_status read_text(const struct pci_names *n, const struct pci_column *column,
+                             uint64_t row, pcol_str *value, int *valid, pcol_error *err)
 {
     *value = (pcol_str){"", 0};
     *valid = 0;
@@ -70,16 +70,16 @@ pcol_status pci_names_mapping(const struct pci_names *names, uint32_t group, pco
 {
     int64_t mapping;
     *filename = (pcol_str){"", 0};
-    PCI_TRY(cell(names, names->mapping, group, &mapping, valid, err));
+    PCI_TRY(read_cell(names, names->mapping, group, &mapping, valid, err));
     if (!*valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= names->mappings)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
                              "mapping %" PRId64 " does not exist", mapping);
-    return cell_str(names, names->mapping_file, (uint64_t)mapping, filename, valid, err);
+    return read_text(names, names->mapping_file, (uint64_t)mapping, filename, valid, err);
 }
 
-static pcol_str base_name(pcol_str path)
+static pcol_str get_base_name(pcol_str path)
 {
     while (path.size && path.data[path.size - 1] == '/')
         path.size--;
@@ -89,9 +89,9 @@ static pcol_str base_name(pcol_str path)
     return path;
 }
 
-/* Concatenate into the buffer of the last name. */
-static pcol_status join(struct pci_names *n, const char *before, pcol_str text, const char *after,
-                        pcol_str *name, pcol_error *err)
+/* Concatenates into the buffer of the last name. */
+static pcol_status concatenate(struct pci_names *n, const char *before, pcol_str text,
+                               const char *after, pcol_str *name, pcol_error *err)
 {
     size_t head = strlen(before), tail = strlen(after);
     if (pci_grow((void **)&n->made, &n->made_capacity, head + text.size + tail + 1, 1))
@@ -109,13 +109,13 @@ pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *
 {
     int valid;
     PCI_TRY(pci_names_mapping(names, group, name, &valid, err));
-    *name = base_name(*name);
+    *name = get_base_name(*name);
     if (!name->size || name->data[0] == '[') /* [kernel.kallsyms], [vdso] */
         return PCOL_OK;
-    return join(names, "[", *name, "]", name, err);
+    return concatenate(names, "[", *name, "]", name, err);
 }
 
-/* A name that is an address gets the library of its mapping, if that has a name. */
+/* Prepends the file name of the mapping to a name that is an address. */
 static pcol_status name_address(struct pci_names *n, uint32_t group, struct pci_name *name,
                                 pcol_error *err)
 {
@@ -123,12 +123,12 @@ static pcol_status name_address(struct pci_names *n, uint32_t group, struct pci_
     pcol_str path;
     int valid;
     PCI_TRY(pci_names_mapping(n, group, &path, &valid, err));
-    path = base_name(path);
-    if (!path.size || path.size > LONGEST_LIBRARY)
+    path = get_base_name(path);
+    if (!path.size || path.size > MAX_LIBRARY_SIZE)
         return PCOL_OK;
     snprintf(address, sizeof address, "+%.*s", (int)name->name.size, name->name.data);
     name->has_library = 1;
-    return join(n, "", path, address, &name->name, err);
+    return concatenate(n, "", path, address, &name->name, err);
 }
 
 /* The name of code without a named function. */
@@ -140,12 +140,12 @@ static pcol_status name_code(struct pci_names *n, uint32_t group, pcol_str *name
     PCI_TRY(pci_names_binary(n, group, name, err));
     if (name->size)
         return PCOL_OK;
-    PCI_TRY(cell(n, n->address, group, &address, &valid, err));
+    PCI_TRY(read_cell(n, n->address, group, &address, &valid, err));
     *name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
     if (!valid)
         return PCOL_OK;
     snprintf(number, sizeof number, "0x%" PRIx64, (uint64_t)address);
-    return join(n, number, (pcol_str){"", 0}, "", name, err);
+    return concatenate(n, number, (pcol_str){"", 0}, "", name, err);
 }
 
 /* The name of a line of a file outside functions. */
@@ -155,14 +155,14 @@ static pcol_status name_place(struct pci_names *n, struct pci_name *name, pcol_e
     if (name->has_line)
         snprintf(line, sizeof line, ":%" PRId64, name->line);
     return name->filename.size
-               ? join(n, "", name->filename, line, &name->name, err)
-               : join(n, PCI_NAME_TOP_LEVEL, name->filename, line, &name->name, err);
+               ? concatenate(n, "", name->filename, line, &name->name, err)
+               : concatenate(n, PCI_NAME_TOP_LEVEL, name->filename, line, &name->name, err);
 }
 
 pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
                                int *valid, pcol_error *err)
 {
-    return cell_str(names, names->name, row, name, valid, err);
+    return read_text(names, names->name, row, name, valid, err);
 }
 
 pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
@@ -173,14 +173,14 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
     int has_function, has_name = 0;
     memset(name, 0, sizeof *name);
     name->function = PCOL_NONE;
-    PCI_TRY(cell(n, n->line, location, &name->line, &name->has_line, err));
-    PCI_TRY(cell(n, n->column, location, &name->column, &name->has_column, err));
-    PCI_TRY(cell(n, n->function, location, &function, &has_function, err));
+    PCI_TRY(read_cell(n, n->line, location, &name->line, &name->has_line, err));
+    PCI_TRY(read_cell(n, n->column, location, &name->column, &name->has_column, err));
+    PCI_TRY(read_cell(n, n->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
         PCI_TRY(pci_names_function(n, row, &name->name, &has_name, err));
-        PCI_TRY(cell_str(n, n->function_file, row, &name->filename, &name->has_filename, err));
-        PCI_TRY(cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
+        PCI_TRY(read_text(n, n->function_file, row, &name->filename, &name->has_filename, err));
+        PCI_TRY(read_cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
         if (name->name.size) {
             name->function = (uint32_t)row;
             return n->libraries && pci_address_names_is(name->name)
@@ -188,21 +188,21 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
                        : PCOL_OK;
         }
     } else {
-        PCI_TRY(cell_str(n, n->filename, location, &name->filename, &name->has_filename, err));
+        PCI_TRY(read_text(n, n->filename, location, &name->filename, &name->has_filename, err));
     }
     name->is_made = 1;
     name->is_place = !has_function && name->has_filename;
     return name->is_place ? name_place(n, name, err) : name_code(n, group, &name->name, err);
 }
 
-/* ---- for programs */
+/* ---- public functions */
 
 struct pcol_names {
     struct pci_names names;
     struct pci_stacks stacks;
 };
 
-static pcol_status open_all(pcol_names *n, const pcol_file *file, pcol_error *err)
+static pcol_status open_names(pcol_names *n, const pcol_file *file, pcol_error *err)
 {
     PCI_TRY(pci_plausible(file, "functions", err));
     PCI_TRY(pci_stacks_open(file, &n->stacks, err));
@@ -220,7 +220,7 @@ pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error
     pcol_names *n = pci_calloc(1, sizeof *n);
     if (!n)
         return pci_fail_memory(err);
-    pcol_status status = open_all(n, file, err);
+    pcol_status status = open_names(n, file, err);
     if (status == PCOL_OK)
         *names = n;
     else
@@ -237,7 +237,7 @@ pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str 
     *valid = 0;
     PCI_REQUIRE(names, err);
     if (row >= names->names.functions)
-        return pci_fail(err, PCOL_E_ARGUMENT, "there is no function in row %" PRIu64, row);
+        return pci_fail(err, PCOL_E_ARGUMENT, "functions has no row %" PRIu64, row);
     return pci_names_function(&names->names, row, name, valid, err);
 }
 
@@ -249,7 +249,7 @@ pcol_status pcol_names_location(pcol_names *names, uint64_t row, pcol_str *name,
     struct pci_name found;
     uint64_t group;
     if (row >= names->stacks.locations)
-        return pci_fail(err, PCOL_E_ARGUMENT, "there is no location in row %" PRIu64, row);
+        return pci_fail(err, PCOL_E_ARGUMENT, "locations has no row %" PRIu64, row);
     PCI_TRY(pci_stacks_group_of(&names->stacks, row, &group, err));
     PCI_TRY(pci_names_get(&names->names, row, (uint32_t)group, &found, err));
     *name = found.name;

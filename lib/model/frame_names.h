@@ -1,10 +1,10 @@
 /*
- * frame_names.h - the displayed name of a frame, the same in tables, answers and exports
+ * frame_names.h - displayed name of a frame, the same in tables, answers and exports
  *
- * The function's name, or "libc.so.6+0x9a03e" if that is only an address; "FILE:LINE" or "<top
- * level>:LINE" for a line of a file outside functions
- * (R); else "[libc.so.6]", the last part of the mapping's path, without brackets of its own if it
- * has some; else the address, "0x1234"; else "<unknown>". The empty stack is "<no stack>".
+ * The function's name, or "libc.so.6+0x9a03e" if that is an address; else "FILE:LINE" or "<top
+ * level>:LINE" for a line of a file outside functions (R); else "[libc.so.6]", the base name of the
+ * mapping (not bracketed twice); else the address, "0x1234"; else "<unknown>". The empty stack is
+ * "<no stack>". Tests: suite names.
  */
 #ifndef PCI_MODEL_FRAME_NAMES_H
 #define PCI_MODEL_FRAME_NAMES_H
@@ -12,7 +12,7 @@
 #include "model/address_names.h"
 #include "model/table.h"
 
-/* A pcol_str of a literal. */
+/* Initializer of a pcol_str from a literal. */
 #define PCI_NAME(literal)               \
     {                                   \
         literal, sizeof(literal "") - 1 \
@@ -28,35 +28,36 @@ struct pci_names {
     const struct pci_column *name, *function_file, *start_line;   /* of functions */
     const struct pci_column *mapping, *address;                   /* of location_groups */
     const struct pci_column *mapping_file;
-    /* Set by the caller for answers and for targets that have no place for libraries: a name that
-     * is an address gets its library. */
+    /* Set by the caller for answers and for formats without libraries: a name that is an address
+     * gets its library. */
     int libraries;
-    char *made; /* the last name that was put together */
+    char *made; /* buffer of the last generated name */
     size_t made_capacity;
 };
 
 struct pci_name {
     pcol_str name;   /* valid until the next call */
-    int is_made;     /* there is no function with a name */
+    int is_made;     /* generated: no function with a name */
     int has_library; /* "libc.so.6+0x9a03e": other frames of the function may have other names */
     int is_place;    /* a line of a file outside functions */
     pcol_str filename;
     int has_filename, has_line, has_column, has_start_line;
     int64_t line, column, start_line;
-    uint32_t function; /* PCOL_NONE: none with a name */
+    uint32_t function; /* PCOL_NONE: no function with a name */
 };
 
 pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err);
-/* The name of row `row` < functions, without a library. */
+/* The name of function `row`, without a library. */
 pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
                                int *valid, pcol_error *err);
-/* Row `location` of locations, which belongs to `group`. */
+/* The name of a location of `group`. */
 pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
                           struct pci_name *name, pcol_error *err);
-/* "[libc.so.6]" of the group's mapping, valid until the next call; empty if it has no name. */
+/* "[libc.so.6]" for the group's mapping, valid until the next call; empty if the mapping has no
+ * name. */
 pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *name,
                              pcol_error *err);
-/* File of the group's mapping; *valid is 0 if it has none. */
+/* File name of the group's mapping; *valid is 0 if it has none. */
 pcol_status pci_names_mapping(const struct pci_names *names, uint32_t group, pcol_str *filename,
                               int *valid, pcol_error *err);
 void pci_names_close(struct pci_names *names);

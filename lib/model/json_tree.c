@@ -1,10 +1,10 @@
 /*
- * json_tree.c - JSON values as nodes of a pcol file, and back
+ * json_tree.c - conversion between JSON values and nodes of a pcol file
  *
- * Reading: a stack of the containers that are open, one node for each value. Whether an array is
- * one of numbers of one kind shows at its end; until then its elements wait in a spool, which the
- * builder's memory limit holds for too. Writing: rows stand in pre-order, so it is one walk over
- * rows with a stack of the containers that are not closed yet.
+ * Reading keeps a stack of open containers and adds one node per value. Numbers of an array are
+ * buffered in a spill, which counts towards the builder's memory limit, until the array proves to
+ * have one kind of number or not. Writing walks the rows, which are in pre-order, with a stack of
+ * open containers. Nothing recurses. Tests: suite nested, tests/unit/test_nodes.c.
  */
 #include "model/json_tree.h"
 
@@ -15,10 +15,10 @@
 
 /* ---- from JSON */
 
-struct reading {
+struct tree_reader {
     struct pci_json *json;
     pcol_builder *builder;
-    uint64_t *open; /* nodes of the containers that are open */
+    uint64_t *open; /* nodes of the open containers */
     size_t depth, capacity;
     uint32_t key; /* of the next value */
     struct pci_spill numbers;
@@ -30,15 +30,15 @@ static int is_minus_zero(const struct pci_json *json)
            json->text.data[0] == '-';
 }
 
-/* What the current token is as an element of a typed array; PCI_NODE_NULL: nothing. */
-static uint8_t number_tag(const struct pci_json *json)
+/* The tag of a typed array that the current token fits; PCI_NODE_NULL: none. */
+static uint8_t get_number_tag(const struct pci_json *json)
 {
     if (json->type == PCI_JSON_DOUBLE)
         return PCI_NODE_DOUBLES;
     return json->type == PCI_JSON_INT && !is_minus_zero(json) ? PCI_NODE_INTEGERS : PCI_NODE_NULL;
 }
 
-static uint8_t tag_of(const struct pci_json *json)
+static uint8_t get_tag(const struct pci_json *json)
 {
     switch ((int)json->type) {
     case PCI_JSON_OBJECT:
@@ -62,12 +62,12 @@ static uint8_t tag_of(const struct pci_json *json)
     }
 }
 
-static uint64_t parent_of(const struct reading *r)
+static uint64_t get_parent(const struct tree_reader *r)
 {
     return r->depth ? r->open[r->depth - 1] : PCI_NO_NODE;
 }
 
-static pcol_status add_node(struct reading *r, uint8_t tag, uint64_t parent, uint64_t *row,
+static pcol_status add_node(struct tree_reader *r, uint8_t tag, uint64_t parent, uint64_t *row,
                             pcol_error *err)
 {
     struct pci_new_node node = {.parent = parent, .key = r->key, .tag = tag, .text = PCOL_NONE};
@@ -81,7 +81,7 @@ static pcol_status add_node(struct reading *r, uint8_t tag, uint64_t parent, uin
     return pci_builder_node(r->builder, &node, row, err);
 }
 
-static pcol_status open_container(struct reading *r, uint64_t node, pcol_error *err)
+static pcol_status open_container(struct tree_reader *r, uint64_t node, pcol_error *err)
 {
     if (pci_grow((void **)&r->open, &r->capacity, r->depth + 1, sizeof *r->open))
         return pci_fail_memory(err);
@@ -89,10 +89,9 @@ static pcol_status open_container(struct reading *r, uint64_t node, pcol_error *
     return PCOL_OK;
 }
 
-/* The numbers that wait become the typed array `node`, or, if tag says so, elements of the
- * array. */
-static pcol_status put_numbers(struct reading *r, uint8_t tag, uint64_t node, int typed,
-                               pcol_error *err)
+/* Writes the buffered numbers: as elements of the typed array `node`, or else as nodes. */
+static pcol_status write_numbers(struct tree_reader *r, uint8_t tag, uint64_t node, int typed,
+                                 pcol_error *err)
 {
     uint64_t size = pci_spill_size(&r->numbers), row;
     struct pci_new_node element = {.parent = node, .key = PCOL_NONE, .text = PCOL_NONE};
@@ -114,16 +113,15 @@ static pcol_status put_numbers(struct reading *r, uint8_t tag, uint64_t node, in
     return PCOL_OK;
 }
 
-/* With an array's first element current, which is a number: read on while elements are of its kind.
- * *more is 0 if that was all: the array is done. Else the array is open, and its next element is
- * current. */
-static pcol_status read_numbers(struct reading *r, uint64_t parent, uint64_t *node, int *more,
+/* Reads an array whose current first element is a number, while elements are of its kind. *more is
+ * 0 if the array ended; otherwise the array is open and its next element is current. */
+static pcol_status read_numbers(struct tree_reader *r, uint64_t parent, uint64_t *node, int *more,
                                 pcol_error *err)
 {
-    uint8_t tag = number_tag(r->json);
+    uint8_t tag = get_number_tag(r->json);
     uint32_t key = r->key;
     *more = 1;
-    while (*more && number_tag(r->json) == tag) {
+    while (*more && get_number_tag(r->json) == tag) {
         uint64_t bits = (uint64_t)r->json->integer;
         if (tag == PCI_NODE_DOUBLES)
             memcpy(&bits, &r->json->number, sizeof bits);
@@ -132,21 +130,21 @@ static pcol_status read_numbers(struct reading *r, uint64_t parent, uint64_t *no
     }
     r->key = key;
     PCI_TRY(add_node(r, *more ? PCI_NODE_ARRAY : tag, parent, node, err));
-    PCI_TRY(put_numbers(r, tag, *node, !*more, err));
+    PCI_TRY(write_numbers(r, tag, *node, !*more, err));
     r->key = PCOL_NONE;
     return *more ? open_container(r, *node, err) : PCOL_OK;
 }
 
-/* The value whose first token is current. *at_value says that it is an array that was opened, and
- * that its next element is current already. */
-static pcol_status read_value(struct reading *r, uint64_t parent, uint64_t *node, int *at_value,
+/* Reads the value whose first token is current. *at_value: it is an array that was opened, and its
+ * next element is current. */
+static pcol_status read_value(struct tree_reader *r, uint64_t parent, uint64_t *node, int *at_value,
                               pcol_error *err)
 {
     int more = 0;
     *at_value = 0;
     if (r->json->type == PCI_JSON_ARRAY) {
         PCI_TRY(pci_json_element(r->json, &more, err));
-        if (more && number_tag(r->json) != PCI_NODE_NULL)
+        if (more && get_number_tag(r->json) != PCI_NODE_NULL)
             return read_numbers(r, parent, node, at_value, err);
         PCI_TRY(add_node(r, PCI_NODE_ARRAY, parent, node, err));
         r->key = PCOL_NONE;
@@ -154,12 +152,13 @@ static pcol_status read_value(struct reading *r, uint64_t parent, uint64_t *node
         return more ? open_container(r, *node, err) : PCOL_OK;
     }
     int object = r->json->type == PCI_JSON_OBJECT;
-    PCI_TRY(add_node(r, tag_of(r->json), parent, node, err));
+    PCI_TRY(add_node(r, get_tag(r->json), parent, node, err));
     return object ? open_container(r, *node, err) : PCOL_OK;
 }
 
-/* Go to the next value, closing what ends on the way; *more = 0: the outermost value is over. */
-static pcol_status next_value(struct reading *r, int *more, pcol_error *err)
+/* Advances to the next value and closes containers that end before it; *more = 0: end of the
+ * outermost value. */
+static pcol_status next_value(struct tree_reader *r, int *more, pcol_error *err)
 {
     *more = 0;
     while (r->depth && !*more) {
@@ -180,7 +179,8 @@ static pcol_status next_value(struct reading *r, int *more, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status read_tree(struct reading *r, uint64_t parent, uint64_t *node, pcol_error *err)
+static pcol_status read_tree(struct tree_reader *r, uint64_t parent, uint64_t *node,
+                             pcol_error *err)
 {
     int more, at_value;
     uint64_t child;
@@ -190,14 +190,14 @@ static pcol_status read_tree(struct reading *r, uint64_t parent, uint64_t *node,
             PCI_TRY(next_value(r, &more, err));
         if (!at_value && !more)
             return PCOL_OK;
-        PCI_TRY(read_value(r, parent_of(r), &child, &at_value, err));
+        PCI_TRY(read_value(r, get_parent(r), &child, &at_value, err));
     }
 }
 
 pcol_status pci_json_to_nodes(struct pci_json *json, pcol_builder *builder, uint64_t parent,
                               uint32_t key, uint64_t *node, pcol_error *err)
 {
-    struct reading r = {.json = json, .builder = builder, .key = key};
+    struct tree_reader r = {.json = json, .builder = builder, .key = key};
     pcol_status status;
     *node = PCI_NO_NODE;
     pci_spill_init(&r.numbers, &builder->store);
@@ -214,7 +214,7 @@ struct level {
     uint8_t object;
 };
 
-struct writing {
+struct tree_writer {
     struct pci_node_reader nodes;
     struct pci_json_writer *w;
     pci_json_place_fn place;
@@ -223,13 +223,13 @@ struct writing {
     size_t depth, capacity;
 };
 
-static pcol_status fail_node(uint64_t row, const char *what, pcol_error *err)
+static pcol_status fail_node(uint64_t row, const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, row, "%s", what);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, row, "%s", problem);
 }
 
-static pcol_status put_elements(struct writing *wr, const struct pci_node_value *node,
-                                pcol_error *err)
+static pcol_status write_elements(struct tree_writer *wr, const struct pci_node_value *node,
+                                  pcol_error *err)
 {
     int64_t values[256];
     uint64_t count = node->end - node->first;
@@ -253,7 +253,8 @@ static pcol_status put_elements(struct writing *wr, const struct pci_node_value 
     return PCOL_OK;
 }
 
-static pcol_status begin(struct writing *wr, const struct pci_node_value *node, pcol_error *err)
+static pcol_status begin_container(struct tree_writer *wr, const struct pci_node_value *node,
+                                   pcol_error *err)
 {
     int object = node->tag == PCI_NODE_OBJECT;
     if (pci_grow((void **)&wr->open, &wr->capacity, wr->depth + 1, sizeof *wr->open))
@@ -263,19 +264,20 @@ static pcol_status begin(struct writing *wr, const struct pci_node_value *node, 
     return PCOL_OK;
 }
 
-static void end(struct writing *wr, pcol_error *err)
+static void end_container(struct tree_writer *wr, pcol_error *err)
 {
     pci_json_put_end(wr->w, wr->open[--wr->depth].object ? '}' : ']', err);
 }
 
-static pcol_status put_value(struct writing *wr, const struct pci_node_value *node, pcol_error *err)
+static pcol_status write_value(struct tree_writer *wr, const struct pci_node_value *node,
+                               pcol_error *err)
 {
-    static const char *const words[] = {"null", "false", "true"};
+    static const char *const literals[] = {"null", "false", "true"};
     switch ((int)node->tag) {
     case PCI_NODE_NULL:
     case PCI_NODE_FALSE:
     case PCI_NODE_TRUE:
-        pci_json_put_raw(wr->w, words[node->tag], strlen(words[node->tag]), err);
+        pci_json_put_raw(wr->w, literals[node->tag], strlen(literals[node->tag]), err);
         return PCOL_OK;
     case PCI_NODE_INTEGER:
         pci_json_put_int(wr->w, node->integer, err);
@@ -290,56 +292,57 @@ static pcol_status put_value(struct writing *wr, const struct pci_node_value *no
         for (size_t i = 0; i < node->text.size; i++)
             if ((node->text.data[i] < '0' || node->text.data[i] > '9') &&
                 (i || node->text.data[i] != '-'))
-                return fail_node(node->row, "a big integer is not made of digits", err);
+                return fail_node(node->row, "a big integer has other characters than digits", err);
         pci_json_put_raw(wr->w, node->text.data, node->text.size, err);
         return node->text.size ? PCOL_OK : fail_node(node->row, "a big integer is empty", err);
     case PCI_NODE_ARRAY:
     case PCI_NODE_OBJECT:
-        return begin(wr, node, err);
+        return begin_container(wr, node, err);
     case PCI_NODE_INTEGERS:
     case PCI_NODE_DOUBLES:
-        return put_elements(wr, node, err);
+        return write_elements(wr, node, err);
     case PCI_NODE_TABLE:
     case PCI_NODE_ROW:
         if (wr->place)
             return wr->place(wr->context, node, wr->w, err);
-        return fail_node(node->row, "nothing stands for this node", err);
+        return fail_node(node->row, "this node has no value in JSON", err);
     default:
-        return fail_node(node->row, "raw bytes have no form in JSON", err);
+        return fail_node(node->row, "bytes have no value in JSON", err);
     }
 }
 
-/* The members of `root`, row by row, until one whose parent is before it. */
-static pcol_status write_tree(struct writing *wr, uint64_t root, pcol_error *err)
+/* Writes `root` and its descendants, which follow it in pre-order. */
+static pcol_status write_tree(struct tree_writer *wr, uint64_t root, pcol_error *err)
 {
     struct pci_node_value node;
     PCI_TRY(pci_nodes_get(&wr->nodes, root, &node, err));
-    PCI_TRY(put_value(wr, &node, err));
+    PCI_TRY(write_value(wr, &node, err));
     for (uint64_t row = root + 1; wr->depth && row < wr->nodes.rows; row++) {
         PCI_TRY(pci_nodes_get(&wr->nodes, row, &node, err));
         if (node.parent == PCI_NO_NODE || node.parent < root)
             break;
         while (wr->depth && wr->open[wr->depth - 1].node != node.parent)
-            end(wr, err);
+            end_container(wr, err);
         if (!wr->depth)
-            return fail_node(row, "the rows do not stand in pre-order", err);
+            return fail_node(row, "the rows are not in pre-order", err);
         if (wr->open[wr->depth - 1].object != node.has_key)
-            return fail_node(row, "members of objects have keys, and elements of arrays none", err);
+            return fail_node(
+                row, "a member of an object needs a key, an element of an array has none", err);
         if (node.has_key)
             pci_json_put_key_bytes(wr->w, node.key, err);
-        PCI_TRY(put_value(wr, &node, err));
+        PCI_TRY(write_value(wr, &node, err));
         if (wr->w->status != PCOL_OK)
             return wr->w->status;
     }
     while (wr->depth)
-        end(wr, err);
+        end_container(wr, err);
     return wr->w->status;
 }
 
 pcol_status pci_json_from_nodes(const pcol_file *file, uint64_t node, struct pci_json_writer *w,
                                 pci_json_place_fn place, void *context, pcol_error *err)
 {
-    struct writing wr = {.w = w, .place = place, .context = context};
+    struct tree_writer wr = {.w = w, .place = place, .context = context};
     pcol_status status = pci_nodes_open(&wr.nodes, file, err);
     if (status == PCOL_OK)
         status = write_tree(&wr, node, err);

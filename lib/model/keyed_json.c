@@ -1,5 +1,7 @@
 /*
  * keyed_json.c - values as JSON
+ *
+ * Tests: suite perun, tests/unit/test_values.c.
  */
 #include "model/keyed_json.h"
 
@@ -8,13 +10,13 @@
 
 #include <string.h>
 
-struct places {
+struct reference_writer {
     struct pci_values *values;
     pci_place_fn place;
     void *context;
 };
 
-static void put_scalar(const struct pci_value *value, struct pci_json_writer *w, pcol_error *err)
+static void write_scalar(const struct pci_value *value, struct pci_json_writer *w, pcol_error *err)
 {
     switch (value->kind) {
     case PCI_VALUE_BOOL:
@@ -33,54 +35,54 @@ static void put_scalar(const struct pci_value *value, struct pci_json_writer *w,
     case PCI_VALUE_TEXT:
         pci_json_put_string(w, value->as.text, err);
         break;
-    default: /* null; what is more is none of a frame's members */
+    default: /* null; other kinds do not occur in frames */
         pci_json_put_raw(w, "null", 4, err);
         break;
     }
 }
 
-/* The members of a frame are scalars, unless it has more keys than label columns are possible. */
-static pcol_status put_frame(struct pci_values *values, int64_t group, struct pci_json_writer *w,
-                             pcol_error *err)
+/* Members of a frame are scalars unless it has more keys than a table can have label columns. */
+static pcol_status write_frame(struct pci_values *values, int64_t group, struct pci_json_writer *w,
+                               pcol_error *err)
 {
     struct pci_keyed *frames = &values->frames;
     PCI_TRY(pci_keyed_row(frames, (uint64_t)group, err));
     pci_json_put_begin(w, '{', err);
     for (size_t i = 0; i < frames->count; i++) {
         pci_json_put_key_bytes(w, frames->members[i].key, err);
-        put_scalar(&frames->members[i].value, w, err);
+        write_scalar(&frames->members[i].value, w, err);
     }
     pci_json_put_end(w, '}', err);
     return w->status;
 }
 
-static pcol_status put_stack(struct pci_values *values, const struct pci_value *value,
-                             struct pci_json_writer *w, pcol_error *err)
+static pcol_status write_stack(struct pci_values *values, const struct pci_value *value,
+                               struct pci_json_writer *w, pcol_error *err)
 {
     const uint32_t *groups;
     size_t count;
     PCI_TRY(pci_value_frames(values, value, &groups, &count, err));
     pci_json_put_begin(w, '[', err);
     for (size_t i = 0; i < count; i++)
-        PCI_TRY(put_frame(values, groups[i], w, err));
+        PCI_TRY(write_frame(values, groups[i], w, err));
     pci_json_put_end(w, ']', err);
     return w->status;
 }
 
-/* A node that is a place or a row. */
-static pcol_status put_place(void *context, const struct pci_node_value *node,
-                             struct pci_json_writer *w, pcol_error *err)
+/* Writes a TABLE or ROW node. */
+static pcol_status write_reference(void *context, const struct pci_node_value *node,
+                                   struct pci_json_writer *w, pcol_error *err)
 {
-    struct places *p = context;
+    struct reference_writer *p = context;
     struct pci_value value;
     if (node->tag == PCI_NODE_ROW) {
         PCI_TRY(pci_value_of_node(node, &value, err));
-        return value.kind == PCI_VALUE_FRAME ? put_frame(p->values, value.as.i64, w, err)
-                                             : put_stack(p->values, &value, w, err);
+        return value.kind == PCI_VALUE_FRAME ? write_frame(p->values, value.as.i64, w, err)
+                                             : write_stack(p->values, &value, w, err);
     }
     if (!p->place)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row,
-                             "a place has no value here");
+                             "a node of this tag has no value here");
     return p->place(p->context, node, w, err);
 }
 
@@ -88,15 +90,15 @@ pcol_status pci_value_json(struct pci_values *values, const struct pci_value *va
                            struct pci_json_writer *w, pci_place_fn place, void *context,
                            pcol_error *err)
 {
-    struct places places = {values, place, context};
+    struct reference_writer reference_writer = {values, place, context};
     if (value->kind == PCI_VALUE_FRAME)
-        return put_frame(values, value->as.i64, w, err);
+        return write_frame(values, value->as.i64, w, err);
     if (value->kind == PCI_VALUE_STACK || value->kind == PCI_VALUE_RSTACK)
-        return put_stack(values, value, w, err);
+        return write_stack(values, value, w, err);
     if (value->kind == PCI_VALUE_NODE)
-        return pci_json_from_nodes(values->file, (uint64_t)value->as.i64, w, put_place, &places,
-                                   err);
-    put_scalar(value, w, err);
+        return pci_json_from_nodes(values->file, (uint64_t)value->as.i64, w, write_reference,
+                                   &reference_writer, err);
+    write_scalar(value, w, err);
     return w->status;
 }
 

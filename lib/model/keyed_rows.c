@@ -1,5 +1,8 @@
 /*
- * keyed_rows.c - members of a row
+ * keyed_rows.c - members of a row with open keys (keyed_rows.h)
+ *
+ * Columns are read in batches of 256 rows; frames and names of a sample's own stack are cached in
+ * direct-mapped tables. Tests: suite perun, tests/unit/test_values.c.
  */
 #include "model/keyed_rows.h"
 
@@ -10,46 +13,47 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS 256u /* per batch of a value column */
+#define ROWS 256u /* rows per batch of a value column */
 
-/* A column of values, read in batches. */
-struct batched {
+/* A column read in batches. */
+struct batched_column {
     const struct pci_column *column;
     uint64_t first, count;
     int64_t values[ROWS];
     uint8_t valid[ROWS];
 };
 
-#define OWN_FRAMES 256u /* a power of two */
+#define OWN_FRAMES 256u /* entries of each cache; a power of two */
 
-/* The frame at some depth of a stack. */
+/* Cached frame at a depth of a stack. */
 struct own_frame {
-    uint64_t stack; /* UINT64_MAX: none */
+    uint64_t stack; /* UINT64_MAX: empty */
     int64_t depth, group;
 };
 
-struct own_name {
-    int64_t group; /* -1: none */
+struct get_own_name {
+    int64_t group; /* -1: empty */
     pcol_str name;
 };
 
 struct pci_keyed_state {
     struct pci_member *members;
     size_t capacity;
-    struct batched **values; /* value.K of samples */
+    struct batched_column **values; /* value.K of samples */
     size_t value_count;
-    size_t last_value;                       /* that had a value last */
-    struct batched *stack, *parent, *group;  /* samples: the row's stack and the tree */
-    struct own_frame own_frames[OWN_FRAMES]; /* frames found lately, by a hash of where */
+    size_t last_value; /* index of the last column with a value */
+    struct batched_column *stack, *parent,
+        *group;                              /* of samples: stack of the row; of stacks: the tree */
+    struct own_frame own_frames[OWN_FRAMES]; /* by hash of (stack, depth) */
     uint64_t stack_rows;
-    struct own_name own_names[OWN_FRAMES]; /* of groups, by their number */
-    struct pci_stacks tree; /* samples, location_groups: which locations a group has */
+    struct get_own_name own_names[OWN_FRAMES]; /* by number of the group */
+    struct pci_stacks tree;                    /* samples, location_groups: locations of a group */
     const struct pci_column *function, *filename, *line, *column; /* of locations */
     const struct pci_column *name, *function_file;                /* of functions */
     int frames;                                                   /* rows are frames */
 };
 
-/* ---- opening */
+/* ---- open */
 
 static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
 {
@@ -58,7 +62,7 @@ static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
     const struct pci_table *samples = pci_table_find(k->file, "samples");
     if (!samples || types >= PCF_MAX_COLUMNS)
         return PCOL_OK;
-    s->values = pci_calloc((size_t)types + 1, sizeof(struct batched *));
+    s->values = pci_calloc((size_t)types + 1, sizeof(struct batched_column *));
     if (!s->values)
         return pci_fail_memory(err);
     for (uint64_t i = 0; i < types; i++) {
@@ -69,7 +73,7 @@ static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
                          err));
         if (!column)
             continue;
-        struct batched *b = pci_malloc(1, sizeof *b);
+        struct batched_column *b = pci_malloc(1, sizeof *b);
         if (!b)
             return pci_fail_memory(err);
         b->column = column;
@@ -79,8 +83,8 @@ static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status open_batched(struct pci_keyed *k, const char *table, const char *name,
-                                struct batched **out, pcol_error *err)
+static pcol_status open_batched_column(struct pci_keyed *k, const char *table, const char *name,
+                                       struct batched_column **out, pcol_error *err)
 {
     const struct pci_column *column;
     PCI_TRY(pci_want(k->file, table, name, PCI_TYPES_ROW, &column, err));
@@ -115,9 +119,9 @@ static pcol_status open_samples(struct pci_keyed *k, pcol_error *err)
     }
     s->stack_rows = pci_rows(k->file, "stacks");
     PCI_TRY(open_frames(k, err));
-    PCI_TRY(open_batched(k, "samples", "stack", &s->stack, err));
-    PCI_TRY(open_batched(k, "stacks", "parent", &s->parent, err));
-    PCI_TRY(open_batched(k, "stacks", "group", &s->group, err));
+    PCI_TRY(open_batched_column(k, "samples", "stack", &s->stack, err));
+    PCI_TRY(open_batched_column(k, "stacks", "parent", &s->parent, err));
+    PCI_TRY(open_batched_column(k, "stacks", "group", &s->group, err));
     return open_values(k, err);
 }
 
@@ -154,10 +158,10 @@ void pci_keyed_close(struct pci_keyed *keyed)
     memset(keyed, 0, sizeof *keyed);
 }
 
-/* ---- values that stand elsewhere */
+/* ---- values that are stored elsewhere in the row */
 
-static pcol_status batched_cell(const struct pci_keyed *k, struct batched *b, uint64_t row,
-                                int64_t *value, int *valid, pcol_error *err)
+static pcol_status read_batched_cell(const struct pci_keyed *k, struct batched_column *b,
+                                     uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     if (row - b->first >= b->count) {
         uint64_t rows = b->column->desc->rows, first = row - row % ROWS;
@@ -172,16 +176,16 @@ static pcol_status batched_cell(const struct pci_keyed *k, struct batched *b, ui
     return PCOL_OK;
 }
 
-/* The row's own stack, for a label that says that it stands there. */
-static pcol_status own_stack(struct pci_keyed *k, uint64_t row, int64_t *stack, pcol_error *err)
+/* The row's own stack, which a label refers to. */
+static pcol_status get_own_stack(struct pci_keyed *k, uint64_t row, int64_t *stack, pcol_error *err)
 {
     int valid = 0;
     if (k->state->stack)
-        PCI_TRY(batched_cell(k, k->state->stack, row, stack, &valid, err));
+        PCI_TRY(read_batched_cell(k, k->state->stack, row, stack, &valid, err));
     if (valid && (uint64_t)*stack < k->state->stack_rows)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                         "a label says that the row has a stack, but it has none");
+                         "a label refers to the stack of the row, but it has none");
 }
 
 pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, int64_t *group,
@@ -190,11 +194,11 @@ pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth
     struct pci_keyed_state *s = k->state;
     int64_t node;
     int valid;
-    PCI_TRY(own_stack(k, row, &node, err));
-    struct own_frame *known =
+    PCI_TRY(get_own_stack(k, row, &node, err));
+    struct own_frame *cached =
         &s->own_frames[pci_hash_pair((uint64_t)node, (uint64_t)depth) % OWN_FRAMES];
-    if ((uint64_t)node == known->stack && depth == known->depth) {
-        *group = known->group;
+    if ((uint64_t)node == cached->stack && depth == cached->depth) {
+        *group = cached->group;
         return PCOL_OK;
     }
     uint64_t start = (uint64_t)node;
@@ -203,28 +207,29 @@ pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth
         PCI_TRY(pci_get(k->file, s->parent->column, (uint64_t)node, &parent, &valid, err));
         if (parent >= node || parent < 0)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
-                                 "a parent stands behind its child");
+                                 "a parent is after its child");
         node = parent;
     }
     if (!node || !s->group)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                             "a label names a frame that the stack is not deep enough for");
+                             "a label refers to a frame beyond the depth of the stack");
     PCI_TRY(pci_get(k->file, s->group->column, (uint64_t)node, group, &valid, err));
-    *known = (struct own_frame){start, depth, *group};
+    *cached = (struct own_frame){start, depth, *group};
     return PCOL_OK;
 }
 
-/* The sample's value: the first column, from the one that had it last, that has one in this row. */
-static pcol_status sample_value(struct pci_keyed *k, uint64_t row, struct pci_value *value,
-                                pcol_error *err)
+/* Reads the sample's value: the first column with a value in this row, starting with that of the
+ * previous row. */
+static pcol_status get_sample_value(struct pci_keyed *k, uint64_t row, struct pci_value *value,
+                                    pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     for (size_t n = 0; n < s->value_count; n++) {
         size_t i = s->last_value + n;
-        struct batched *b = s->values[i < s->value_count ? i : i - s->value_count];
+        struct batched_column *b = s->values[i < s->value_count ? i : i - s->value_count];
         int64_t bits;
         int valid;
-        PCI_TRY(batched_cell(k, b, row, &bits, &valid, err));
+        PCI_TRY(read_batched_cell(k, b, row, &bits, &valid, err));
         if (!valid)
             continue;
         s->last_value = i < s->value_count ? i : i - s->value_count;
@@ -233,20 +238,20 @@ static pcol_status sample_value(struct pci_keyed *k, uint64_t row, struct pci_va
         return PCOL_OK;
     }
     return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, row,
-                         "a label says that the row has a value, but it has none");
+                         "a label refers to the value of the row, but it has none");
 }
 
-static pcol_status text_cell(const struct pci_keyed *k, const struct pci_column *column,
-                             uint64_t row, struct pci_value *value, int *valid, pcol_error *err)
+static pcol_status get_text_cell(const struct pci_keyed *k, const struct pci_column *column,
+                                 uint64_t row, struct pci_value *value, int *valid, pcol_error *err)
 {
     *valid = 0;
     value->kind = PCI_VALUE_STRING;
     return column ? pci_get_str(k->file, column, row, &value->as.text, valid, err) : PCOL_OK;
 }
 
-/* Part of a frame: its function's name or file, its line or column. *valid is 0 if it has none. */
-static pcol_status frame_part(struct pci_keyed *k, uint64_t row, int kind, struct pci_value *value,
-                              int *valid, pcol_error *err)
+/* Reads a part of a frame: name or file of its function, line or column. *valid is 0 if absent. */
+static pcol_status get_frame_part(struct pci_keyed *k, uint64_t row, int kind,
+                                  struct pci_value *value, int *valid, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     uint64_t first, count;
@@ -263,39 +268,39 @@ static pcol_status frame_part(struct pci_keyed *k, uint64_t row, int kind, struc
         PCI_TRY(pci_get(k->file, s->function, first, &function, &has_function, err));
     if (has_function && (uint64_t)function >= pci_rows(k->file, "functions"))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", first,
-                             "%" PRIi64 " names no function", function);
+                             "%" PRIi64 " names no row of functions", function);
     if (kind == PCI_LABEL_NAME)
-        return has_function ? text_cell(k, s->name, (uint64_t)function, value, valid, err)
+        return has_function ? get_text_cell(k, s->name, (uint64_t)function, value, valid, err)
                             : PCOL_OK;
-    return has_function ? text_cell(k, s->function_file, (uint64_t)function, value, valid, err)
-                        : text_cell(k, s->filename, first, value, valid, err);
+    return has_function ? get_text_cell(k, s->function_file, (uint64_t)function, value, valid, err)
+                        : get_text_cell(k, s->filename, first, value, valid, err);
 }
 
-static pcol_status own_name(struct pci_keyed *k, uint64_t row, int64_t depth,
-                            struct pci_value *value, pcol_error *err)
+static pcol_status get_own_name(struct pci_keyed *k, uint64_t row, int64_t depth,
+                                struct pci_value *value, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     int64_t group;
     int valid = 1;
     PCI_TRY(pci_keyed_own_frame(k, row, depth, &group, err));
-    struct own_name *known = &s->own_names[(uint64_t)group % OWN_FRAMES];
-    if (group != known->group) {
-        known->group = -1;
-        PCI_TRY(frame_part(k, (uint64_t)group, PCI_LABEL_NAME, value, &valid, err));
-        known->name = value->as.text;
+    struct get_own_name *cached = &s->own_names[(uint64_t)group % OWN_FRAMES];
+    if (group != cached->group) {
+        cached->group = -1;
+        PCI_TRY(get_frame_part(k, (uint64_t)group, PCI_LABEL_NAME, value, &valid, err));
+        cached->name = value->as.text;
     }
     if (!valid)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                             "a label names a function that the frame does not have");
-    known->group = group;
+                             "a label refers to the function of a frame that has none");
+    cached->group = group;
     value->kind = PCI_VALUE_STRING;
-    value->as.text = known->name;
+    value->as.text = cached->name;
     return PCOL_OK;
 }
 
 /* ---- rows */
 
-static pcol_status push(struct pci_keyed *k, struct pci_member **member, pcol_error *err)
+static pcol_status append_member(struct pci_keyed *k, struct pci_member **member, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     void *members = s->members;
@@ -308,8 +313,9 @@ static pcol_status push(struct pci_keyed *k, struct pci_member **member, pcol_er
     return PCOL_OK;
 }
 
-static pcol_status label_value(struct pci_keyed *k, uint64_t row, const struct pci_label_cell *cell,
-                               struct pci_value *value, pcol_error *err)
+static pcol_status get_label_value(struct pci_keyed *k, uint64_t row,
+                                   const struct pci_label_cell *cell, struct pci_value *value,
+                                   pcol_error *err)
 {
     static const uint8_t kinds[PCI_LABEL_KIND_COUNT] = {
         [PCI_LABEL_STRING] = PCI_VALUE_STRING,  [PCI_LABEL_INTEGER] = PCI_VALUE_INTEGER,
@@ -328,14 +334,14 @@ static pcol_status label_value(struct pci_keyed *k, uint64_t row, const struct p
         value->as.text = cell->as.text;
         return PCOL_OK;
     case PCI_LABEL_VALUE:
-        return sample_value(k, row, value, err);
+        return get_sample_value(k, row, value, err);
     case PCI_LABEL_OWNSTACK:
     case PCI_LABEL_OWNRSTACK:
-        return own_stack(k, row, &value->as.i64, err);
+        return get_own_stack(k, row, &value->as.i64, err);
     case PCI_LABEL_OWNFRAME:
         return pci_keyed_own_frame(k, row, cell->as.i64, &value->as.i64, err);
     case PCI_LABEL_OWNNAME:
-        return own_name(k, row, cell->as.i64, value, err);
+        return get_own_name(k, row, cell->as.i64, value, err);
     case PCI_LABEL_NAME:
     case PCI_LABEL_FILENAME:
     case PCI_LABEL_LINE:
@@ -343,19 +349,19 @@ static pcol_status label_value(struct pci_keyed *k, uint64_t row, const struct p
         if (!k->state->frames)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", "kind", cell->key->number,
                                  "only frames have labels of this kind");
-        PCI_TRY(frame_part(k, row, kind, value, &valid, err));
+        PCI_TRY(get_frame_part(k, row, kind, value, &valid, err));
         if (valid)
             return PCOL_OK;
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "label_shape", row,
-                             "a label says what the frame does not have");
+                             "a label refers to a part that the frame does not have");
     default:
         memcpy(&value->as, &cell->as, sizeof(int64_t));
         return PCOL_OK;
     }
 }
 
-/* A frame of a source without labels: what it has, under Perun's names. */
-static pcol_status plain_frame(struct pci_keyed *k, uint64_t row, pcol_error *err)
+/* Members of a frame without labels, under the keys of Perun. */
+static pcol_status add_frame_members(struct pci_keyed *k, uint64_t row, pcol_error *err)
 {
     static const struct {
         const char *key;
@@ -368,10 +374,10 @@ static pcol_status plain_frame(struct pci_keyed *k, uint64_t row, pcol_error *er
         struct pci_value value;
         struct pci_member *member;
         int valid;
-        PCI_TRY(frame_part(k, row, parts[i].kind, &value, &valid, err));
+        PCI_TRY(get_frame_part(k, row, parts[i].kind, &value, &valid, err));
         if (!valid)
             continue;
-        PCI_TRY(push(k, &member, err));
+        PCI_TRY(append_member(k, &member, err));
         member->key = (pcol_str){parts[i].key, strlen(parts[i].key)};
         member->value = value;
     }
@@ -384,22 +390,23 @@ pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err
     struct pci_label_reader *labels = &k->labels;
     PCI_TRY(pci_labels_row(labels, row, err));
     if (labels->same && labels->cell_count && k->count == labels->cell_count) {
-        /* the members too, but for their values */
+        /* the members are the same, except for their values */
         for (size_t i = 0; i < labels->cell_count; i++)
             if (!labels->cells[i].key->unwanted)
-                PCI_TRY(label_value(k, row, &labels->cells[i], &k->state->members[i].value, err));
+                PCI_TRY(
+                    get_label_value(k, row, &labels->cells[i], &k->state->members[i].value, err));
         return PCOL_OK;
     }
     k->count = 0;
     for (size_t i = 0; i < labels->cell_count; i++) {
         const struct pci_label_cell *cell = &labels->cells[i];
         struct pci_member *member;
-        PCI_TRY(push(k, &member, err));
+        PCI_TRY(append_member(k, &member, err));
         if (cell->key) {
             member->key = cell->key->key;
             member->value = (struct pci_value){.kind = PCI_VALUE_NULL};
             if (!cell->key->unwanted)
-                PCI_TRY(label_value(k, row, cell, &member->value, err));
+                PCI_TRY(get_label_value(k, row, cell, &member->value, err));
         } else {
             struct pci_node_value node;
             PCI_TRY(pci_nodes_get(&k->nodes, cell->node, &node, err));
@@ -409,34 +416,34 @@ pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err
     }
     k->has_shape = labels->has_shape || labels->cell_count;
     if (!k->has_shape && k->state->frames)
-        PCI_TRY(plain_frame(k, row, err));
+        PCI_TRY(add_frame_members(k, row, err));
     k->members = k->state->members;
     return PCOL_OK;
 }
 
 /* ---- runs of rows */
 
-static int in_batched(const struct batched *b, uint64_t row)
+static int is_in_batch(const struct batched_column *b, uint64_t row)
 {
     return b && row - b->first < b->count;
 }
 
-/* The cells of one label, as pci_labels_run() counts those that have a column of their own. */
-static size_t run_of(const struct pci_keyed *k, int kind, uint64_t row, size_t most)
+/* Length of the run of one label, see pci_labels_run_length(). */
+static size_t get_run_length(const struct pci_keyed *k, int kind, uint64_t row, size_t most)
 {
     const struct pci_keyed_state *s = k->state;
     int is_value = kind == PCI_LABEL_VALUE;
-    const struct batched *b = s->stack;
+    const struct batched_column *b = s->stack;
     if (is_value)
         b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
     else if (kind != PCI_LABEL_OWNSTACK && kind != PCI_LABEL_OWNRSTACK &&
              kind != PCI_LABEL_OWNFRAME && kind != PCI_LABEL_OWNNAME)
         return most;
-    if (!in_batched(b, row))
+    if (!is_in_batch(b, row))
         return 1;
     size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
     most = most < left ? most : left;
-    return is_value ? pci_run_valid(b->valid + at, most)
+    return is_value ? pci_run_of_valid(b->valid + at, most)
                     : pci_run_same(b->values + at, b->valid + at, most);
 }
 
@@ -445,15 +452,15 @@ size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
     const struct pci_label_reader *labels = &keyed->labels;
     if (most < 2 || keyed->state->frames || keyed->count != labels->cell_count || !keyed->count)
         return 1;
-    /* What the stack says is seen at once, and mostly ends the run. */
+    /* Labels that refer to the stack come first: they are cheap and usually end the run. */
     for (size_t i = 0; i < labels->cell_count && most > 1; i++) {
         const struct pci_label_key *key = labels->cells[i].key;
         if (!key)
             return 1;
         if (!key->unwanted)
-            most = run_of(keyed, key->kind, row, most);
+            most = get_run_length(keyed, key->kind, row, most);
     }
-    return most > 1 ? pci_labels_run(labels, row, most) : 1;
+    return most > 1 ? pci_labels_run_length(labels, row, most) : 1;
 }
 
 const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row)
@@ -461,7 +468,8 @@ const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, ui
     const struct pci_label_key *key = keyed->labels.cells[member].key;
     const struct pci_keyed_state *s = keyed->state;
     if (key->kind != PCI_LABEL_VALUE)
-        return pci_labels_values(&keyed->labels, member, row);
-    const struct batched *b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
-    return in_batched(b, row) ? b->values + (row - b->first) : NULL;
+        return pci_labels_run_values(&keyed->labels, member, row);
+    const struct batched_column *b =
+        s->last_value < s->value_count ? s->values[s->last_value] : NULL;
+    return is_in_batch(b, row) ? b->values + (row - b->first) : NULL;
 }

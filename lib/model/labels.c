@@ -1,8 +1,9 @@
 /*
- * labels.c - the labels of a row, read back in the source's order
+ * labels.c - reader of the labels of a row, in the source's order
  *
- * Label columns are read in batches of rows, each when the first row of the batch asks for it. A
- * shape says which columns a row needs; rows without one look at all columns.
+ * Label columns are read in batches of 256 rows, on demand. A shape lists the columns of a row; a
+ * row without a shape reads all columns. Consecutive rows with the same shape keep their cells and
+ * update only the values. Tests: tests/unit/test_check_rows.c, suite perun.
  */
 #include "model/row_details.h"
 
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS 256u /* per batch */
+#define ROWS 256u /* rows per batch */
 #define MAX_KEYS 65536u
 
 static const struct {
@@ -39,30 +40,30 @@ struct batch {
 };
 
 struct shape_entry {
-    uint32_t key; /* 1 + number of the reader's key; 0: a member of `extra` */
+    uint32_t key; /* 1 + index of the reader's key; 0: a member of `extra` */
     uint8_t joined;
 };
 
 struct pci_label_state {
-    struct batch **batches; /* by key, NULL until it is asked for */
-    uint64_t *limits;       /* by key: rows of the table that it refers to */
-    uint64_t *seen;         /* by key: serial of the row that had it last */
+    struct batch **batches; /* by key; NULL until first use */
+    uint64_t *limits;       /* by key: rows of the referenced table */
+    uint64_t *seen;         /* by key: serial number of the last shape with the key */
     uint64_t serial;
-    uint32_t unknown; /* 1 + a key of an unknown kind */
+    uint32_t unknown_key; /* 1 + a key of an unknown kind */
     const struct pci_column *shape, *extra, *first_key, *shape_key, *joined;
     struct batch *shapes, *extras;
     uint64_t shape_rows, entry_rows;
     struct pci_node_reader nodes;
     struct pci_label_cell *cells;
     size_t cell_capacity;
-    uint32_t *by_number; /* row of label_keys to key + 1; 0: another table's */
+    uint32_t *keys_by_number; /* by row of label_keys: key + 1; 0: key of another table */
     uint64_t number_count;
-    /* The shape read last, checked: rows mostly have the shape of the row before. */
-    uint64_t known; /* 1 + its row */
+    /* The last shape, verified. Most rows have the shape of the previous row. */
+    uint64_t loaded_shape; /* 1 + its row */
     struct shape_entry *entries;
     size_t entry_count, entry_capacity;
-    int plain; /* the cells are those of that shape, with no member of `extra` among them; */
-    int whole; /* or: the row has no shape, and every key that has a column */
+    int is_reusable;  /* the cells are those of the shape, without members of `extra`, */
+    int has_all_keys; /* or those of a row without a shape that has every key with a column */
 };
 
 unsigned pci_label_types(int kind, const char **references)
@@ -85,13 +86,14 @@ int pci_label_column_is(const char *name)
     return !strncmp(name, "label.", 6) && name[6] && !name[6 + strspn(name + 6, "0123456789")];
 }
 
-/* ---- opening */
+/* ---- open */
 
-struct key_columns {
+struct open_key_columns {
     const struct pci_column *table, *key, *kind, *unit, *occurrence;
 };
 
-static pcol_status key_columns(const pcol_file *file, struct key_columns *c, pcol_error *err)
+static pcol_status open_key_columns(const pcol_file *file, struct open_key_columns *c,
+                                    pcol_error *err)
 {
     PCI_TRY(pci_need(file, "label_keys", "table", PCI_TYPES_TEXT, &c->table, err));
     PCI_TRY(pci_need(file, "label_keys", "key", PCI_TYPES_TEXT, &c->key, err));
@@ -100,7 +102,7 @@ static pcol_status key_columns(const pcol_file *file, struct key_columns *c, pco
     return pci_want(file, "label_keys", "occurrence", PCI_TYPES_ROW, &c->occurrence, err);
 }
 
-static pcol_status read_key(const struct pci_label_reader *r, const struct key_columns *c,
+static pcol_status read_key(const struct pci_label_reader *r, const struct open_key_columns *c,
                             uint32_t row, struct pci_label_key *key, pcol_error *err)
 {
     char name[32];
@@ -111,9 +113,9 @@ static pcol_status read_key(const struct pci_label_reader *r, const struct key_c
     PCI_TRY(pci_get_str(r->file, c->key, row, &key->key, &valid, err));
     PCI_TRY(pci_get_str(r->file, c->kind, row, &kind, &valid, err));
     number = pci_label_kind_of(kind);
-    if (number < 0) { /* told when a row is asked for: the other columns can be shown */
+    if (number < 0) { /* reported when a row is read: other columns can be displayed */
         number = PCI_LABEL_EXTRA;
-        r->state->unknown = row + 1;
+        r->state->unknown_key = row + 1;
     }
     key->kind = (uint8_t)number;
     if (c->unit) {
@@ -132,26 +134,26 @@ static pcol_status read_key(const struct pci_label_reader *r, const struct key_c
 static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)
 {
     struct pci_label_state *s = r->state;
-    struct key_columns c;
+    struct open_key_columns c;
     size_t capacity = 0, size = strlen(table);
     s->number_count = pci_rows(r->file, "label_keys");
     if (s->number_count > MAX_KEYS * 16u)
         return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_NOWHERE,
-                             "more keys than label columns are possible");
-    PCI_TRY(key_columns(r->file, &c, err));
-    s->by_number = pci_calloc((size_t)s->number_count, sizeof *s->by_number);
-    if (!s->by_number)
+                             "more keys than a table can have label columns");
+    PCI_TRY(open_key_columns(r->file, &c, err));
+    s->keys_by_number = pci_calloc((size_t)s->number_count, sizeof *s->keys_by_number);
+    if (!s->keys_by_number)
         return pci_fail_memory(err);
     for (uint32_t row = 0; row < s->number_count; row++) {
-        pcol_str of;
+        pcol_str key_table;
         int valid;
-        PCI_TRY(pci_get_str(r->file, c.table, row, &of, &valid, err));
-        if (of.size != size || memcmp(of.data, table, size) != 0)
+        PCI_TRY(pci_get_str(r->file, c.table, row, &key_table, &valid, err));
+        if (key_table.size != size || memcmp(key_table.data, table, size) != 0)
             continue;
         if (pci_grow((void **)&r->keys, &capacity, r->key_count + 1, sizeof *r->keys))
             return pci_fail_memory(err);
         PCI_TRY(read_key(r, &c, row, &r->keys[r->key_count++], err));
-        s->by_number[row] = (uint32_t)r->key_count;
+        s->keys_by_number[row] = (uint32_t)r->key_count;
     }
     return PCOL_OK;
 }
@@ -206,7 +208,7 @@ void pci_labels_close(struct pci_label_reader *reader)
         pci_free(s->shapes);
         pci_free(s->extras);
         pci_free(s->cells);
-        pci_free(s->by_number);
+        pci_free(s->keys_by_number);
         pci_free(s->entries);
     }
     pci_free(s);
@@ -216,9 +218,10 @@ void pci_labels_close(struct pci_label_reader *reader)
 
 /* ---- cells */
 
-/* One cell through the batch that holds its row. */
-static pcol_status get(const pcol_file *file, const struct pci_column *column, struct batch **batch,
-                       uint64_t row, int64_t *value, int *valid, pcol_error *err)
+/* Reads one cell through the batch of its row. */
+static pcol_status read_cell(const pcol_file *file, const struct pci_column *column,
+                             struct batch **batch, uint64_t row, int64_t *value, int *valid,
+                             pcol_error *err)
 {
     struct batch *b = *batch;
     *value = 0;
@@ -244,8 +247,8 @@ static pcol_status get(const pcol_file *file, const struct pci_column *column, s
     return PCOL_OK;
 }
 
-/* A further cell; NULL if memory is out. */
-static struct pci_label_cell *next_cell(struct pci_label_reader *r)
+/* Appends a cell; NULL if memory runs out. */
+static struct pci_label_cell *append_cell(struct pci_label_reader *r)
 {
     struct pci_label_state *s = r->state;
     if (pci_grow((void **)&s->cells, &s->cell_capacity, r->cell_count + 1, sizeof *s->cells))
@@ -256,8 +259,8 @@ static struct pci_label_cell *next_cell(struct pci_label_reader *r)
     return cell;
 }
 
-/* The value of key number `k` of the reader as a further cell; *there is 0 if it is null. */
-static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row, int *there,
+/* Appends the value of key `k`; *present is 0 if it is null. */
+static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row, int *present,
                              pcol_error *err)
 {
     const struct pci_label_key *key = &r->keys[k];
@@ -265,50 +268,51 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     int64_t bits = 0;
     pcol_str text = {"", 0};
     int is_text = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT;
-    *there = !kinds[key->kind].types;
+    *present = !kinds[key->kind].types;
     if (key->unwanted) {
-        *there = 1;
+        *present = 1;
     } else if (key->column && key->column->desc->type == PCF_BYTES) {
-        PCI_TRY(pci_get_str(r->file, key->column, row, &text, there, err));
+        PCI_TRY(pci_get_str(r->file, key->column, row, &text, present, err));
     } else if (key->column) {
-        PCI_TRY(get(r->file, key->column, &r->state->batches[k], row, &bits, there, err));
-        if (is_text && *there && pci_string(r->file, (uint64_t)bits, &text, NULL) != PCOL_OK)
-            PCI_TRY(pci_get_str(r->file, key->column, row, &text, there, err)); /* says where */
+        PCI_TRY(read_cell(r->file, key->column, &r->state->batches[k], row, &bits, present, err));
+        if (is_text && *present && pci_string(r->file, (uint64_t)bits, &text, NULL) != PCOL_OK)
+            PCI_TRY(
+                pci_get_str(r->file, key->column, row, &text, present, err)); /* error with row */
     }
-    if (!*there)
+    if (!*present)
         return PCOL_OK;
     if (kinds[key->kind].references && (uint64_t)bits >= r->state->limits[k])
         return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name,
                              key->column ? key->column->name : NULL, row, "%llu names no row of %s",
                              (unsigned long long)bits, kinds[key->kind].references);
-    cell = next_cell(r);
+    cell = append_cell(r);
     if (!cell)
         return pci_fail_memory(err);
     cell->key = key;
     if (is_text)
         cell->as.text = text;
     else
-        cell->as.i64 = bits; /* of a double the bits: the same bytes */
+        cell->as.i64 = bits; /* bits of a double are copied unchanged */
     return PCOL_OK;
 }
 
-static pcol_status fail_shape(const struct pci_label_reader *r, uint64_t row, const char *what,
+static pcol_status fail_shape(const struct pci_label_reader *r, uint64_t row, const char *problem,
                               pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name, "label_shape", row, "%s", what);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name, "label_shape", row, "%s", problem);
 }
 
 static pcol_status add_member(struct pci_label_reader *r, uint64_t *member, pcol_error *err)
 {
-    struct pci_label_cell *cell = next_cell(r);
+    struct pci_label_cell *cell = append_cell(r);
     if (!cell)
         return pci_fail_memory(err);
     cell->node = *member;
     return pci_nodes_next(&r->state->nodes, r->extra, member, err);
 }
 
-/* Entry number `at` of a shape that `row` has. */
-static pcol_status know_entry(struct pci_label_reader *r, uint64_t row, uint64_t at,
+/* Reads and verifies an entry of a shape that `row` has. */
+static pcol_status load_entry(struct pci_label_reader *r, uint64_t row, uint64_t at,
                               pcol_error *err)
 {
     struct pci_label_state *s = r->state;
@@ -318,11 +322,11 @@ static pcol_status know_entry(struct pci_label_reader *r, uint64_t row, uint64_t
     if (s->shape_key)
         PCI_TRY(pci_get(r->file, s->shape_key, at, &number, &valid, err));
     if (valid) {
-        if ((uint64_t)number >= s->number_count || !s->by_number[number])
+        if ((uint64_t)number >= s->number_count || !s->keys_by_number[number])
             return fail_shape(r, row, "the shape has a key of another table", err);
-        entry.key = s->by_number[number];
+        entry.key = s->keys_by_number[number];
         if (s->seen[entry.key - 1] == s->serial)
-            return fail_shape(r, row, "the shape has a key twice", err);
+            return fail_shape(r, row, "the shape has a duplicate key", err);
         s->seen[entry.key - 1] = s->serial;
     }
     if (s->joined)
@@ -334,16 +338,16 @@ static pcol_status know_entry(struct pci_label_reader *r, uint64_t row, uint64_t
     return PCOL_OK;
 }
 
-static pcol_status know_shape(struct pci_label_reader *r, uint64_t row, uint64_t shape,
+static pcol_status load_shape(struct pci_label_reader *r, uint64_t row, uint64_t shape,
                               pcol_error *err)
 {
     struct pci_label_state *s = r->state;
     int64_t first, end = (int64_t)s->entry_rows;
     int valid;
-    s->known = 0;
+    s->loaded_shape = 0;
     s->entry_count = 0;
     if (shape >= s->shape_rows || !s->first_key)
-        return fail_shape(r, row, "there is no such shape", err);
+        return fail_shape(r, row, "this shape does not exist", err);
     PCI_TRY(pci_get(r->file, s->first_key, shape, &first, &valid, err));
     if (shape + 1 < s->shape_rows)
         PCI_TRY(pci_get(r->file, s->first_key, shape + 1, &end, &valid, err));
@@ -352,8 +356,8 @@ static pcol_status know_shape(struct pci_label_reader *r, uint64_t row, uint64_t
                              "the keys of shapes do not follow one another");
     s->serial++;
     for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++)
-        PCI_TRY(know_entry(r, row, at, err));
-    s->known = shape + 1;
+        PCI_TRY(load_entry(r, row, at, err));
+    s->loaded_shape = shape + 1;
     return PCOL_OK;
 }
 
@@ -361,44 +365,43 @@ static pcol_status read_shape(struct pci_label_reader *r, uint64_t row, uint64_t
                               uint64_t *member, pcol_error *err)
 {
     struct pci_label_state *s = r->state;
-    if (s->known != shape + 1)
-        PCI_TRY(know_shape(r, row, shape, err));
-    int plain = r->extra == PCI_NO_NODE;
+    if (s->loaded_shape != shape + 1)
+        PCI_TRY(load_shape(r, row, shape, err));
+    int is_reusable = r->extra == PCI_NO_NODE;
     for (size_t i = 0; i < s->entry_count; i++) {
         const struct shape_entry *entry = &s->entries[i];
-        int there = 1;
+        int present = 1;
         if (!entry->key) {
-            plain = 0;
+            is_reusable = 0;
             if (*member == PCI_NO_NODE)
                 return fail_shape(r, row, "the shape has more members than `extra`", err);
             PCI_TRY(add_member(r, member, err));
         } else {
-            PCI_TRY(add_value(r, entry->key - 1, row, &there, err));
+            PCI_TRY(add_value(r, entry->key - 1, row, &present, err));
         }
-        if (!there)
+        if (!present)
             return fail_shape(r, row, "the shape has a key without a value", err);
         s->cells[r->cell_count - 1].joined = entry->joined;
     }
-    s->plain = plain;
-    s->whole = 0;
+    s->is_reusable = is_reusable;
+    s->has_all_keys = 0;
     return PCOL_OK;
 }
 
-/* Whether a row is in a batch. */
-static int in_batch(const struct batch *b, uint64_t row)
+/* 1 if a row is in a batch. */
+static int is_in_batch(const struct batch *b, uint64_t row)
 {
     return b && row - b->first < b->count;
 }
 
-/* Whether a value is null in a row, or is not in a batch. */
+/* 1 if a value is null in a row, or the row is not in the batch. */
 static int is_null(const struct batch *b, uint64_t row)
 {
-    return !in_batch(b, row) || !b->valid[row - b->first];
+    return !is_in_batch(b, row) || !b->valid[row - b->first];
 }
 
-/* One value of a row whose shape is that of the row before; 0 if it has to be read in the slow
- * way. */
-static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
+/* Updates one value for a row with the shape of the previous row; 0 if it needs the slow path. */
+static int update_value(struct pci_label_reader *r, size_t entry, uint64_t row)
 {
     struct pci_label_state *s = r->state;
     const uint32_t k = s->entries[entry].key - 1;
@@ -407,7 +410,7 @@ static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
     struct pci_label_cell *cell = &s->cells[entry];
     if (!kinds[key->kind].types || key->unwanted)
         return 1;
-    if (!in_batch(b, row) || !b->valid[row - b->first])
+    if (!is_in_batch(b, row) || !b->valid[row - b->first])
         return 0;
     int64_t bits = b->values[row - b->first];
     if ((uint64_t)bits >= s->limits[k])
@@ -425,13 +428,13 @@ static int renew(struct pci_label_reader *r, size_t entry, uint64_t row)
 int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row)
 {
     const struct pci_label_state *s = reader->state;
-    if (!s->plain ||
-        (s->extra && (!in_batch(s->extras, row) || s->extras->valid[row - s->extras->first])))
+    if (!s->is_reusable ||
+        (s->extra && (!is_in_batch(s->extras, row) || s->extras->valid[row - s->extras->first])))
         return 0;
-    if (!s->whole)
+    if (!s->has_all_keys)
         return !is_null(s->shapes, row) &&
-               (uint64_t)s->shapes->values[row - s->shapes->first] + 1 == s->known;
-    if (s->shape && (!in_batch(s->shapes, row) || !is_null(s->shapes, row)))
+               (uint64_t)s->shapes->values[row - s->shapes->first] + 1 == s->loaded_shape;
+    if (s->shape && (!is_in_batch(s->shapes, row) || !is_null(s->shapes, row)))
         return 0;
     for (size_t i = 0; i < s->entry_count; i++) {
         const uint32_t k = s->entries[i].key - 1;
@@ -441,35 +444,35 @@ int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row)
     return 1;
 }
 
-/* Most rows have the shape of the row before and nothing in `extra`: their cells stay, and only the
- * values are read, from batches. 0 if this row is not of that kind. */
-static int read_again(struct pci_label_reader *r, uint64_t row)
+/* Fast path for a row with the shape of the previous row and no `extra`: keeps the cells and
+ * updates their values from the batches. 0 if it does not apply. */
+static int update_row(struct pci_label_reader *r, uint64_t row)
 {
     const struct pci_label_state *s = r->state;
     if (!pci_labels_alike(r, row))
         return 0;
     for (size_t i = 0; i < s->entry_count; i++)
-        if (!renew(r, i, row))
+        if (!update_value(r, i, row))
             return 0;
     return 1;
 }
 
-/* The values of a row without a shape. If it has all that there are, and no more, the next row is
- * probably like it. */
-static pcol_status add_all(struct pci_label_reader *r, uint64_t row, pcol_error *err)
+/* Reads all values of a row without a shape. If no column is null, the next row takes the fast
+ * path. */
+static pcol_status read_all_keys(struct pci_label_reader *r, uint64_t row, pcol_error *err)
 {
     struct pci_label_state *s = r->state;
-    int there, whole = r->extra == PCI_NO_NODE;
+    int present, has_all_keys = r->extra == PCI_NO_NODE;
     for (size_t k = 0; k < r->key_count; k++) {
         if (!r->keys[k].column)
             continue;
-        PCI_TRY(add_value(r, k, row, &there, err));
-        whole = whole && there;
+        PCI_TRY(add_value(r, k, row, &present, err));
+        has_all_keys = has_all_keys && present;
     }
-    s->plain = s->whole = whole;
-    if (!whole)
+    s->is_reusable = s->has_all_keys = has_all_keys;
+    if (!has_all_keys)
         return PCOL_OK;
-    s->known = 0; /* the entries are no shape's */
+    s->loaded_shape = 0; /* the entries belong to no shape */
     s->entry_count = 0;
     if (pci_grow((void **)&s->entries, &s->entry_capacity, r->cell_count + 1, sizeof *s->entries))
         return pci_fail_memory(err);
@@ -489,27 +492,27 @@ size_t pci_run_same(const int64_t *values, const uint8_t *valid, size_t most)
     return n;
 }
 
-size_t pci_run_valid(const uint8_t *valid, size_t most)
+size_t pci_run_of_valid(const uint8_t *valid, size_t most)
 {
     const uint8_t *null = memchr(valid, 0, most);
     return null ? (size_t)(null - valid) : most;
 }
 
-/* A kind whose values may differ within a run: numbers, which mean themselves. */
+/* 1 for kinds whose values may differ within a run: plain numbers. */
 static int is_number(int kind)
 {
     return kind == PCI_LABEL_INTEGER || kind == PCI_LABEL_DOUBLE || kind == PCI_LABEL_BOOL;
 }
 
-/* The same for one batch, which must hold the row. */
-static size_t run_of(const struct batch *b, uint64_t row, size_t most, int same)
+/* Length of the run within one batch, which must contain the row. */
+static size_t get_run_length(const struct batch *b, uint64_t row, size_t most, int same)
 {
-    if (!in_batch(b, row))
+    if (!is_in_batch(b, row))
         return 1;
     size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
     most = most < left ? most : left;
     return same ? pci_run_same(b->values + at, b->valid + at, most)
-                : pci_run_valid(b->valid + at, most);
+                : pci_run_of_valid(b->valid + at, most);
 }
 
 size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most)
@@ -518,33 +521,35 @@ size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, si
     if (!pci_labels_alike(reader, row))
         return 1;
     if (s->shape)
-        most = run_of(s->shapes, row, most, 1);
+        most = get_run_length(s->shapes, row, most, 1);
     if (s->extra)
-        most = run_of(s->extras, row, most, 1);
-    for (size_t i = 0; i < s->entry_count && s->whole; i++)
+        most = get_run_length(s->extras, row, most, 1);
+    for (size_t i = 0; i < s->entry_count && s->has_all_keys; i++)
         if (!reader->keys[s->entries[i].key - 1].unwanted)
-            most = run_of(s->batches[s->entries[i].key - 1], row, most, 0);
+            most = get_run_length(s->batches[s->entries[i].key - 1], row, most, 0);
     return most ? most : 1;
 }
 
-size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most)
+size_t pci_labels_run_length(const struct pci_label_reader *reader, uint64_t row, size_t most)
 {
     const struct pci_label_state *s = reader->state;
     most = pci_labels_shaped(reader, row, most);
     for (size_t i = 0; i < s->entry_count && most > 1; i++) {
         const struct pci_label_key *key = &reader->keys[s->entries[i].key - 1];
         if (kinds[key->kind].types && !key->unwanted)
-            most = run_of(s->batches[s->entries[i].key - 1], row, most, !is_number(key->kind));
+            most =
+                get_run_length(s->batches[s->entries[i].key - 1], row, most, !is_number(key->kind));
     }
     return most ? most : 1;
 }
 
-const int64_t *pci_labels_values(const struct pci_label_reader *reader, size_t cell, uint64_t row)
+const int64_t *pci_labels_run_values(const struct pci_label_reader *reader, size_t cell,
+                                     uint64_t row)
 {
     const struct pci_label_state *s = reader->state;
     const uint32_t k = s->entries[cell].key - 1;
     const struct batch *b = s->batches[k];
-    return is_number(reader->keys[k].kind) && !reader->keys[k].unwanted && in_batch(b, row)
+    return is_number(reader->keys[k].kind) && !reader->keys[k].unwanted && is_in_batch(b, row)
                ? b->values + (row - b->first)
                : NULL;
 }
@@ -558,20 +563,20 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
     int64_t shape, root;
     int has_extra;
     uint64_t member = PCI_NO_NODE;
-    r->same = read_again(r, row);
+    r->same = update_row(r, row);
     if (r->same)
         return PCOL_OK;
-    s->plain = 0;
+    s->is_reusable = 0;
     r->cell_count = 0;
     r->cells = s->cells;
     r->has_shape = 0;
     r->extra = PCI_NO_NODE;
     if (!r->table || row >= r->table->rows)
         return PCOL_OK;
-    if (s->unknown)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", s->unknown - 1,
+    if (s->unknown_key)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", s->unknown_key - 1,
                              "this kind of label needs a newer reader");
-    PCI_TRY(get(r->file, s->extra, &s->extras, row, &root, &has_extra, err));
+    PCI_TRY(read_cell(r->file, s->extra, &s->extras, row, &root, &has_extra, err));
     if (has_extra) {
         r->extra = (uint64_t)root;
         if (r->extra >= s->nodes.rows)
@@ -579,10 +584,10 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
                                  "%llu names no node", (unsigned long long)r->extra);
         PCI_TRY(pci_nodes_first(&s->nodes, r->extra, &member, err));
     }
-    PCI_TRY(get(r->file, s->shape, &s->shapes, row, &shape, &r->has_shape, err));
+    PCI_TRY(read_cell(r->file, s->shape, &s->shapes, row, &shape, &r->has_shape, err));
     if (r->has_shape)
         return read_shape(r, row, (uint64_t)shape, &member, err);
-    PCI_TRY(add_all(r, row, err));
+    PCI_TRY(read_all_keys(r, row, err));
     while (member != PCI_NO_NODE)
         PCI_TRY(add_member(r, &member, err));
     return PCOL_OK;

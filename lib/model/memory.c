@@ -1,10 +1,11 @@
 /*
- * memory.c - memory/bytes: what the heap grew by from one sample of Rprof to the next
+ * memory.c - derived type memory/bytes: growth of the heap between samples of Rprof
  *
- * An Rprof file with memory profiling holds levels: cells of small vectors, cells of big vectors,
- * bytes of nodes. What a sample adds is, for each of the three, its rise against the sample before
- * in the same segment, in bytes (a cell is 8); a fall is a collection and counts as nothing. The
- * first sample of a segment has nothing to be compared with and adds 0, as summaryRprof has it.
+ * Memory profiling of Rprof records levels: cells of small vectors, cells of big vectors, bytes of
+ * nodes. A sample's value is the sum of the increases of the three since the previous sample of the
+ * segment, in bytes (a cell is 8); a decrease is a garbage collection and counts 0. The first
+ * sample of a segment counts 0, as in summaryRprof. Tests: tests/unit/test_readers.c,
+ * suite answers.
  */
 #include "model/memory.h"
 
@@ -55,7 +56,7 @@ int pci_memory_find(const struct pci_types *types, uint32_t levels[LEVELS])
     return levels[SMALL] != PCOL_NONE && levels[BIG] != PCOL_NONE && levels[NODES] != PCOL_NONE;
 }
 
-static int by_first(const void *pa, const void *pb)
+static int compare_segments(const void *pa, const void *pb)
 {
     const struct segment *a = pa, *b = pb;
     return (a->first > b->first) - (a->first < b->first);
@@ -77,7 +78,7 @@ static pcol_status read_segments(struct pci_memory *m, pcol_error *err)
         PCI_TRY(pci_get(m->file, source, row, &segment->source, &(int){0}, err));
     }
     m->segment_count = (size_t)rows;
-    qsort(m->segments, m->segment_count, sizeof *m->segments, by_first);
+    qsort(m->segments, m->segment_count, sizeof *m->segments, compare_segments);
     return PCOL_OK;
 }
 
@@ -121,8 +122,8 @@ void pci_memory_close(struct pci_memory *memory)
     pci_free(memory);
 }
 
-/* What one sample adds; -1 if that is beyond 64 bits. */
-static int rise(struct last *last, const int64_t *level, int64_t *bytes)
+/* Computes the growth of one sample; -1 on overflow of 64 bits. */
+static int compute_growth(struct last *last, const int64_t *level, int64_t *bytes)
 {
     *bytes = 0;
     for (int k = 0; k < LEVELS && last->there; k++) {
@@ -139,8 +140,8 @@ static int rise(struct last *last, const int64_t *level, int64_t *bytes)
     return 0;
 }
 
-/* Segments that begin at or before a row start their source afresh. */
-static void enter_segments(struct pci_memory *m, uint64_t row)
+/* A segment that starts at or before `row` resets its source. */
+static void reset_segments(struct pci_memory *m, uint64_t row)
 {
     for (; m->segment < m->segment_count && m->segments[m->segment].first <= row; m->segment++) {
         uint64_t source = (uint64_t)m->segments[m->segment].source;
@@ -161,7 +162,7 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, i
         uint64_t source = memory->source ? (uint64_t)memory->sources[i] : 0;
         int64_t level[LEVELS] = {memory->cells[SMALL][i], memory->cells[BIG][i],
                                  memory->cells[NODES][i]};
-        enter_segments(memory, row + i);
+        reset_segments(memory, row + i);
         bytes[i] = 0;
         if (!memory->valid[SMALL][i] || !memory->valid[BIG][i] || !memory->valid[NODES][i]) {
             alive[i] = 0;
@@ -169,11 +170,12 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, i
         }
         if (source >= memory->source_count)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
-                                 "%llu is beyond the %llu sources", (unsigned long long)source,
+                                 "%llu is beyond the %llu rows of sources",
+                                 (unsigned long long)source,
                                  (unsigned long long)memory->source_count);
-        if (rise(&memory->last[source], level, &bytes[i]))
+        if (compute_growth(&memory->last[source], level, &bytes[i]))
             return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row + i,
-                                 "memory grows by more than 64 bits hold");
+                                 "the growth of memory does not fit into 64 bits");
     }
     return PCOL_OK;
 }

@@ -1,8 +1,9 @@
 /*
- * order.c - the order that a source's own tables had, from source_rows
+ * order.c - the order of a source's own tables, from source_rows
  *
- * Rows of one (source, thread, table) stand together. The first question makes an index of these
- * runs, found by hash; each answer then reads one run.
+ * Rows of one (source, thread, table) are contiguous runs. The first call builds a hash index of
+ * the runs, cached in the file under its lock; each call then reads one run. Tests:
+ * tests/unit/test_check_rows.c, suite merge.
  */
 #include "model/row_details.h"
 
@@ -28,9 +29,9 @@ struct columns {
     const struct pci_column *source, *thread, *table, *target, *ordinal, *row, *id;
 };
 
-static pcol_status fail_row(uint64_t row, const char *column, const char *what, pcol_error *err)
+static pcol_status fail_row(uint64_t row, const char *column, const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", column, row, "%s", what);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", column, row, "%s", problem);
 }
 
 void pci_order_index_free(struct pci_order_index *index)
@@ -64,9 +65,9 @@ static const struct run *find_run(const struct pci_order_index *index, uint32_t 
                                   uint32_t thread, pcol_str table)
 {
     uint64_t hash = hash_run(source, thread, table);
-    size_t at = pci_hash_start(&index->hash, hash);
+    size_t slot = pci_hash_start(&index->hash, hash);
     uint32_t id;
-    while ((id = pci_hash_next(&index->hash, hash, &at)) != PCI_HASH_NONE) {
+    while ((id = pci_hash_next(&index->hash, hash, &slot)) != PCI_HASH_NONE) {
         const struct run *run = &index->runs[id];
         if (run->source == source && run->thread == thread && pci_str_equal(run->table, table))
             return run;
@@ -83,7 +84,7 @@ static pcol_status add_row(struct pci_order_index *index, const struct run *row,
         return PCOL_OK;
     }
     if (find_run(index, row->source, row->thread, row->table))
-        return fail_row(row->first, NULL, "the rows of a table do not stand together", err);
+        return fail_row(row->first, NULL, "the rows of a table are not contiguous", err);
     if (index->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many tables in source_rows");
     if (pci_grow((void **)&index->runs, &index->capacity, index->count + 1, sizeof *index->runs))
@@ -97,7 +98,7 @@ static pcol_status add_row(struct pci_order_index *index, const struct run *row,
 struct batch {
     int64_t source[PCI_BATCH], thread[PCI_BATCH];
     pcol_str table[PCI_BATCH];
-    uint8_t valid[PCI_BATCH], threaded[PCI_BATCH];
+    uint8_t valid[PCI_BATCH], has_thread[PCI_BATCH];
 };
 
 static pcol_status index_batch(const pcol_file *file, const struct columns *c, struct batch *b,
@@ -106,19 +107,19 @@ static pcol_status index_batch(const pcol_file *file, const struct columns *c, s
 {
     PCI_TRY(pci_read_str(file, c->table, row, n, b->table, b->valid, err));
     PCI_TRY(pci_read(file, c->source, row, n, b->source, b->valid, err));
-    memset(b->threaded, 0, n);
+    memset(b->has_thread, 0, n);
     if (c->thread)
-        PCI_TRY(pci_read(file, c->thread, row, n, b->thread, b->threaded, err));
+        PCI_TRY(pci_read(file, c->thread, row, n, b->thread, b->has_thread, err));
     for (size_t i = 0; i < n; i++) {
-        uint32_t thread = b->threaded[i] ? (uint32_t)b->thread[i] : PCOL_NONE;
-        struct run one = {(uint32_t)b->source[i], thread, b->table[i], row + i, 1};
-        PCI_TRY(add_row(index, &one, err));
+        uint32_t thread = b->has_thread[i] ? (uint32_t)b->thread[i] : PCOL_NONE;
+        struct run run = {(uint32_t)b->source[i], thread, b->table[i], row + i, 1};
+        PCI_TRY(add_row(index, &run, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status make_index(const pcol_file *file, const struct columns *c,
-                              struct pci_order_index **out, pcol_error *err)
+static pcol_status build_index(const pcol_file *file, const struct columns *c,
+                               struct pci_order_index **out, pcol_error *err)
 {
     uint64_t rows = pci_rows(file, "source_rows");
     struct pci_order_index *index = pci_calloc(1, sizeof *index);
@@ -136,25 +137,25 @@ static pcol_status make_index(const pcol_file *file, const struct columns *c,
     return status;
 }
 
-static pcol_status index_of(const pcol_file *file, const struct columns *c,
-                            const struct pci_order_index **index, pcol_error *err)
+static pcol_status get_index(const pcol_file *file, const struct columns *c,
+                             const struct pci_order_index **index, pcol_error *err)
 {
-    /* A cache behind a file that does not change for the caller. */
-    pcol_file *f = (pcol_file *)(uintptr_t)file;
+    /* The cache does not change the file as the caller sees it. */
+    pcol_file *writable_file = (pcol_file *)(uintptr_t)file;
     struct pci_models *models = NULL;
     pcol_status status;
-    pthread_mutex_lock(&f->lock);
-    status = pci_models_of(f, &models, err);
+    pthread_mutex_lock(&writable_file->lock);
+    status = pci_models_open(writable_file, &models, err);
     if (status == PCOL_OK && !models->orders)
-        status = make_index(file, c, &models->orders, err);
+        status = build_index(file, c, &models->orders, err);
     *index = status == PCOL_OK ? models->orders : NULL;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&writable_file->lock);
     return status;
 }
 
-/* Rows of the table of ours that the run's rows are of. */
-static pcol_status target_rows(const pcol_file *file, const struct columns *c, uint64_t row,
-                               uint64_t *rows, pcol_error *err)
+/* Rows of the table that the rows of a run refer to. */
+static pcol_status get_target_rows(const pcol_file *file, const struct columns *c, uint64_t row,
+                                   uint64_t *rows, pcol_error *err)
 {
     pcol_str name;
     int valid;
@@ -172,22 +173,22 @@ static pcol_status read_run(const pcol_file *file, const struct columns *c, cons
     int64_t ordinal[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     uint64_t rows;
-    PCI_TRY(target_rows(file, c, run->first, &rows, err));
-    for (uint64_t at = 0; at < run->count;) {
-        uint64_t left = run->count - at, from = run->first + at;
+    PCI_TRY(get_target_rows(file, c, run->first, &rows, err));
+    for (uint64_t done = 0; done < run->count;) {
+        uint64_t left = run->count - done, row = run->first + done;
         size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
-        PCI_TRY(pci_read(file, c->ordinal, from, n, ordinal, valid, err));
-        PCI_TRY(pci_read(file, c->row, from, n, (int64_t *)order->rows + at, valid, err));
+        PCI_TRY(pci_read(file, c->ordinal, row, n, ordinal, valid, err));
+        PCI_TRY(pci_read(file, c->row, row, n, (int64_t *)order->rows + done, valid, err));
         for (size_t i = 0; i < n; i++) {
-            if ((uint64_t)ordinal[i] != at + i)
-                return fail_row(from + i, "ordinal", "ordinals do not count from 0", err);
-            if (order->rows[at + i] >= rows)
-                return fail_row(from + i, "row", "there is no such row", err);
+            if ((uint64_t)ordinal[i] != done + i)
+                return fail_row(row + i, "ordinal", "ordinals do not count from 0", err);
+            if (order->rows[done + i] >= rows)
+                return fail_row(row + i, "row", "this row does not exist", err);
         }
         if (c->id)
-            PCI_TRY(pci_read(file, c->id, from, n, (int64_t *)order->ids + at, order->has_id + at,
-                             err));
-        at += n;
+            PCI_TRY(pci_read(file, c->id, row, n, (int64_t *)order->ids + done,
+                             order->has_id + done, err));
+        done += n;
     }
     return PCOL_OK;
 }
@@ -202,7 +203,7 @@ pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread
     if (!pci_rows(file, "source_rows"))
         return PCOL_OK;
     PCI_TRY(open_columns(file, &c, err));
-    PCI_TRY(index_of(file, &c, &index, err));
+    PCI_TRY(get_index(file, &c, &index, err));
     run = find_run(index, source, thread, (pcol_str){table, strlen(table)});
     if (!run)
         return PCOL_OK;
@@ -216,7 +217,7 @@ pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread
     return read_run(file, &c, run, order, err);
 }
 
-/* The same without keeping anything, and that the run names one target. */
+/* Verifies a run, and that it refers to one target. */
 static pcol_status check_run(const pcol_file *file, const struct columns *c, const struct run *run,
                              pcol_error *err)
 {
@@ -224,24 +225,24 @@ static pcol_status check_run(const pcol_file *file, const struct columns *c, con
     int64_t ordinal[PCI_BATCH], value[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     uint64_t rows;
-    PCI_TRY(target_rows(file, c, run->first, &rows, err));
-    for (uint64_t at = 0; at < run->count;) {
-        uint64_t left = run->count - at, from = run->first + at;
+    PCI_TRY(get_target_rows(file, c, run->first, &rows, err));
+    for (uint64_t done = 0; done < run->count;) {
+        uint64_t left = run->count - done, row = run->first + done;
         size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
-        PCI_TRY(pci_read_str(file, c->target, from, n, target, valid, err));
-        PCI_TRY(pci_read(file, c->ordinal, from, n, ordinal, valid, err));
-        PCI_TRY(pci_read(file, c->row, from, n, value, valid, err));
-        if (!at)
+        PCI_TRY(pci_read_str(file, c->target, row, n, target, valid, err));
+        PCI_TRY(pci_read(file, c->ordinal, row, n, ordinal, valid, err));
+        PCI_TRY(pci_read(file, c->row, row, n, value, valid, err));
+        if (!done)
             first = target[0];
         for (size_t i = 0; i < n; i++) {
-            if ((uint64_t)ordinal[i] != at + i)
-                return fail_row(from + i, "ordinal", "ordinals do not count from 0", err);
+            if ((uint64_t)ordinal[i] != done + i)
+                return fail_row(row + i, "ordinal", "ordinals do not count from 0", err);
             if (!pci_str_equal(target[i], first))
-                return fail_row(from + i, "target", "rows of one table have two targets", err);
+                return fail_row(row + i, "target", "rows of one table have two targets", err);
             if ((uint64_t)value[i] >= rows)
-                return fail_row(from + i, "row", "there is no such row", err);
+                return fail_row(row + i, "row", "this row does not exist", err);
         }
-        at += n;
+        done += n;
     }
     return PCOL_OK;
 }
@@ -251,7 +252,7 @@ pcol_status pci_orders_check(const pcol_file *file, pcol_error *err)
     const struct pci_order_index *index;
     struct columns c;
     PCI_TRY(open_columns(file, &c, err));
-    PCI_TRY(index_of(file, &c, &index, err));
+    PCI_TRY(get_index(file, &c, &index, err));
     for (size_t i = 0; i < index->count; i++)
         PCI_TRY(check_run(file, &c, &index->runs[i], err));
     return PCOL_OK;

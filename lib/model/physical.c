@@ -1,5 +1,5 @@
 /*
- * physical.c - the tables as they lie in the file, and what a column says of itself
+ * physical.c - physical tables and the description of columns
  */
 #include "model/table.h"
 #include "util/arg_check.h"
@@ -25,7 +25,7 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
     return PCOL_OK;
 }
 
-static const char *encoding_name(uint8_t encoding)
+static const char *get_encoding_name(uint8_t encoding)
 {
     static const char *const names[] = {"plain",  "linear", "packed",     "blocked",
                                         "sparse", "runs",   "chain",      "deltas",
@@ -33,8 +33,8 @@ static const char *encoding_name(uint8_t encoding)
     return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
 }
 
-/* Bytes of the sections of a column and of its children; nesting is bounded by the index check. */
-static uint64_t bytes_of(const pcol_file *file, uint32_t number, unsigned depth)
+/* Bytes of the sections of a column and its children; the check of the index bounds the nesting. */
+static uint64_t count_bytes(const pcol_file *file, uint32_t number, unsigned depth)
 {
     const struct pcf_column *column = &file->index.columns[number];
     uint64_t bytes = 0;
@@ -42,12 +42,13 @@ static uint64_t bytes_of(const pcol_file *file, uint32_t number, unsigned depth)
         bytes += file->index.sections[column->first_section + i].size;
     if (depth < PCF_MAX_CHILD_DEPTH) {
         for (uint32_t i = 0; i < column->child_count; i++)
-            bytes += bytes_of(file, column->first_child + i, depth + 1);
+            bytes += count_bytes(file, column->first_child + i, depth + 1);
     }
     return bytes;
 }
 
-static const char *codec_name(const pcol_file *file, const struct pcf_column *desc, unsigned depth)
+static const char *get_codec_name(const pcol_file *file, const struct pcf_column *desc,
+                                  unsigned depth)
 {
     for (uint32_t i = 0; i < desc->section_count; i++) {
         unsigned codec = file->index.sections[desc->first_section + i].codec & 15u;
@@ -56,15 +57,15 @@ static const char *codec_name(const pcol_file *file, const struct pcf_column *de
     }
     for (uint32_t i = 0; depth < PCF_MAX_CHILD_DEPTH && i < desc->child_count; i++) {
         const struct pcf_column *child = &file->index.columns[desc->first_child + i];
-        const char *name = codec_name(file, child, depth + 1);
+        const char *name = get_codec_name(file, child, depth + 1);
         if (strcmp(name, "none") != 0)
             return name;
     }
     return "none";
 }
 
-/* Where the column's section of a role lies as it is read; compressed ones do not. */
-static uint64_t place(const pcol_file *file, const struct pcf_column *desc, uint8_t role)
+/* Offset of an uncompressed section of a role; PCOL_NOWHERE for others. */
+static uint64_t find_section(const pcol_file *file, const struct pcf_column *desc, uint8_t role)
 {
     for (uint32_t i = 0; i < desc->section_count; i++) {
         const struct pcf_section *s = &file->index.sections[desc->first_section + i];
@@ -74,7 +75,7 @@ static uint64_t place(const pcol_file *file, const struct pcf_column *desc, uint
     return PCOL_NOWHERE;
 }
 
-static unsigned width_of(const struct pcf_data *data)
+static unsigned get_width(const struct pcf_data *data)
 {
     if (data->encoding == PCF_PACKED)
         return data->width;
@@ -89,35 +90,35 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
     const struct pcf_column *desc = source->desc;
     const struct pcf_data *data = source->data;
     const pcol_file *file = column->table->file;
-    info->encoding = encoding_name(desc->encoding);
-    info->codec = codec_name(file, desc, 0);
+    info->encoding = get_encoding_name(desc->encoding);
+    info->codec = get_codec_name(file, desc, 0);
     info->null_count = desc->null_count;
     info->base = desc->base;
     info->step = desc->step;
     info->scale = desc->scale;
     if (desc->encoding == PCF_DICTIONARY && desc->child_count == 1 && source->supported)
-        info->codes_of = source[-desc->base].name; /* columns of a table stand together */
+        info->codes_of = source[-desc->base].name; /* columns of a table are contiguous */
     info->has_stats = (desc->flags & PCF_COLUMN_STATS) != 0;
     info->min = info->has_stats ? desc->min : 0;
     info->max = info->has_stats ? desc->max : 0;
     if (!source->supported)
         return;
-    info->width_bits = width_of(data);
-    info->validity_offset = place(file, desc, PCF_ROLE_VALIDITY);
+    info->width_bits = get_width(data);
+    info->validity_offset = find_section(file, desc, PCF_ROLE_VALIDITY);
     if (desc->encoding == PCF_FRONT)
         return;
     if (desc->type == PCF_BYTES) {
         const struct pcf_data *offsets = data->child[0];
-        info->data_offset = place(file, desc, PCF_ROLE_DATA);
+        info->data_offset = find_section(file, desc, PCF_ROLE_DATA);
         info->data_bytes = data->bytes_size;
         if (offsets) {
             const struct pcf_column *child = &file->index.columns[desc->first_child];
-            info->values_offset = place(file, child, PCF_ROLE_VALUES);
+            info->values_offset = find_section(file, child, PCF_ROLE_VALUES);
             info->values_bytes = offsets->values_size;
         }
         return;
     }
-    info->values_offset = place(file, desc, PCF_ROLE_VALUES);
+    info->values_offset = find_section(file, desc, PCF_ROLE_VALUES);
     info->values_bytes = data->values_size;
 }
 
@@ -143,14 +144,13 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
         .data_offset = PCOL_NOWHERE,
     };
     if (column->source)
-        info->bytes = bytes_of(column->table->file, column->source->number, 0);
+        info->bytes = count_bytes(column->table->file, column->source->number, 0);
     if (column->direct)
         describe_source(column, info);
 }
 
-/* Bytes a value of a column whose VALUES section is an array of integers or doubles; 0 if it is not
- * one. */
-static unsigned array_width(const struct pcf_data *data)
+/* Bytes per value of a column whose VALUES section is an array of integers or doubles; otherwise 0. */
+static unsigned get_array_width(const struct pcf_data *data)
 {
     if (data->encoding == PCF_PLAIN && data->type != PCF_BOOL && data->type != PCF_BYTES)
         return data->type == PCF_U32 || data->type == PCF_STRING ? 4 : 8;
@@ -164,20 +164,21 @@ static unsigned array_width(const struct pcf_data *data)
 pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pcol_error *err)
 {
     PCI_REQUIRE(buffer, err);
-    static const uint64_t zero; /* the values of no rows, and the one offset of no texts */
+    static const uint64_t zero; /* the values of no rows, and the only offset of no texts */
     const struct pcf_data *data, *array;
     unsigned width;
     *buffer = (pcol_buffer){0};
     PCI_REQUIRE(column, err);
     if (!column->direct || !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "this column has no values in place");
+                             PCOL_NOWHERE, "the values of this column are not stored as an array");
     data = column->source->data;
     array = data->encoding == PCF_FRONT ? NULL : data->type == PCF_BYTES ? data->child[0] : data;
-    width = data->rows == 0 ? 8 : array ? array_width(array) : 0;
+    width = data->rows == 0 ? 8 : array ? get_array_width(array) : 0;
     if (!width || (data->type == PCF_BYTES && width != 8))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "this column is encoded and has no values in place");
+                             PCOL_NOWHERE,
+                             "this column is encoded: its values are not stored as an array");
     PCI_TRY(pci_decompress_column(column->table->file, column->source, err));
     PCI_TRY(pci_verify(column->table->file, column->source, err));
     buffer->values = data->rows && array->values ? (const void *)array->values : &zero;

@@ -1,9 +1,9 @@
 /*
- * row_details.h - labels, nodes and source rows, read back
+ * row_details.h - readers of labels, nodes and source rows
  *
- * The counterparts of builder/rows.h for exporters, queries and views. All of it is checked on the
- * way: a label column of the wrong type, a shape out of range or a node whose parent is not before
- * it is E_CORRUPT with table, column and row.
+ * Counterparts of builder/rows.h for exporters, queries and views. All data is verified when read:
+ * a label column of the wrong type, a shape out of range, or a node that is not after its parent is
+ * E_CORRUPT with table, column and row.
  */
 #ifndef PCI_MODEL_ROW_DETAILS_H
 #define PCI_MODEL_ROW_DETAILS_H
@@ -18,7 +18,7 @@ struct pci_label_key { /* row K of label_keys, of one table */
     pcol_str key, unit;
     uint8_t has_unit;
     uint8_t kind;     /* enum pci_label_kind */
-    uint8_t unwanted; /* set by who reads rows: values of this key are not read, and are anything */
+    uint8_t unwanted; /* set by the caller: values of this key are not read and are undefined */
     uint32_t occurrence;
     const struct pci_column *column; /* label.K; NULL for kinds without a column */
 };
@@ -28,11 +28,11 @@ struct pci_label_reader {
     const struct pci_table *table;
     struct pci_label_key *keys; /* in order of K */
     size_t key_count;
-    /* of the row asked for last: */
+    /* of the last row: */
     const struct pci_label_cell *cells;
     size_t cell_count;
     int has_shape;  /* 0: the shape is null */
-    int same;       /* the cells are those of the row before, but for their values */
+    int same;       /* the cells are those of the previous row, except for their values */
     uint64_t extra; /* root node or PCI_NO_NODE */
     struct pci_label_state *state;
 };
@@ -40,7 +40,7 @@ struct pci_label_reader {
 struct pci_label_cell {
     const struct pci_label_key *key; /* NULL: a member of `extra` */
     uint8_t joined;
-    uint64_t node; /* that member, where key is NULL; else for the reader alone */
+    uint64_t node; /* the member if key is NULL; otherwise private to the reader */
     union {
         int64_t i64;
         double f64;
@@ -48,7 +48,7 @@ struct pci_label_cell {
     } as;
 };
 
-/* Prepare to read the labels of `table`; a table without any gives rows without cells. Closed by
+/* Opens the labels of `table`; a table without labels yields rows without cells. The caller calls
  * pci_labels_close(), also after a failure. */
 pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *file,
                             const char *table, pcol_error *err);
@@ -61,28 +61,28 @@ pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *fi
  *         else ... pci_node_get(file, labels.cells[i].node, &node, err)
  */
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err);
-/* Whether the row has the cells of the row asked for last, but for their values; 0 also if that
- * would take time to find out. */
+/* 1 if the row has the same cells as the last row, except for their values; 0 also if that is not
+ * known without further reads. */
 int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row);
-/* How many rows from one on, at least 1 and at most `most`, are alike in this sense; as far as that
- * shows without reading more. */
+/* Number of rows from `row` on, 1 to `most`, with the same cells in this sense, as far as known
+ * without further reads. */
 size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most);
-/* How many rows from the one asked for last on, at least 1 and at most `most`, have its cells and
- * differ from it only in cells that pci_labels_values() gives; as far as that shows without reading
- * more. */
-size_t pci_labels_run(const struct pci_label_reader *reader, uint64_t row, size_t most);
-/* The values of a cell (of a double the bits) in the rows of such a run, until the next row is
- * asked for; NULL if all have that of the first. */
-const int64_t *pci_labels_values(const struct pci_label_reader *reader, size_t cell, uint64_t row);
+/* Number of rows from the last row on, 1 to `most`, that differ from it only in cells for which
+ * pci_labels_run_values() returns values, as far as known without further reads. */
+size_t pci_labels_run_length(const struct pci_label_reader *reader, uint64_t row, size_t most);
+/* Values of a cell (bits of a double) in the rows of such a run, valid until the next row is read;
+ * NULL if all have the value of the first. */
+const int64_t *pci_labels_run_values(const struct pci_label_reader *reader, size_t cell,
+                                     uint64_t row);
 void pci_labels_close(struct pci_label_reader *reader);
-/* Of `most` cells: how many, from the first on, are the same as it; how many have a value. */
+/* Number of leading cells, of `most`, that equal the first; that have a value. */
 size_t pci_run_same(const int64_t *values, const uint8_t *valid, size_t most);
-size_t pci_run_valid(const uint8_t *valid, size_t most);
-/* For checks and views: the types that label.K of a kind may have (0: no column) and the table that
- * it refers to, or NULL; the number of a kind's name, -1 if there is none. */
+size_t pci_run_of_valid(const uint8_t *valid, size_t most);
+/* Types that label.K of a kind may have (0: no column) and the table that it refers to, or NULL;
+ * the kind with a name, -1 if unknown. */
 unsigned pci_label_types(int kind, const char **references);
 int pci_label_kind_of(pcol_str name);
-/* Whether a column has the name "label." and digits. */
+/* 1 if a column is named "label." and digits. */
 int pci_label_column_is(const char *name);
 
 /* ---- nodes */
@@ -98,7 +98,7 @@ struct pci_node_value {
 };
 pcol_status pci_node_get(const pcol_file *file, uint64_t row, struct pci_node_value *node,
                          pcol_error *err);
-/* The same for many: opened once. Nothing has to be closed. */
+/* Reader of many nodes; it needs no close. */
 struct pci_node_reader {
     const pcol_file *file;
     const struct pci_column *columns[7];
@@ -107,36 +107,36 @@ struct pci_node_reader {
 pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file, pcol_error *err);
 pcol_status pci_nodes_get(const struct pci_node_reader *reader, uint64_t row,
                           struct pci_node_value *node, pcol_error *err);
-/* The first member of a node, or the one behind a member, PCI_NO_NODE if there is none; behind a
- * member with members of its own, O(their number). */
+/* The first member of a node, or the next member; PCI_NO_NODE at the end. O(descendants of the
+ * skipped member). */
 pcol_status pci_nodes_first(const struct pci_node_reader *reader, uint64_t parent, uint64_t *member,
                             pcol_error *err);
 pcol_status pci_nodes_next(const struct pci_node_reader *reader, uint64_t parent, uint64_t *member,
                            pcol_error *err);
-/* Elements of a typed array into `values` (bits for doubles), at most PCI_BATCH. */
+/* Reads elements of a typed array (bits of doubles), at most PCI_BATCH. */
 pcol_status pci_nodes_elements(const struct pci_node_reader *reader,
                                const struct pci_node_value *node, uint64_t from, size_t count,
                                int64_t *values, pcol_error *err);
 
 /* ---- source rows */
 
-/* What a source's own table was, rebuilt: entry i is row rows[i] of ours with id ids[i]. */
+/* The order of a source's own table: entry i is row rows[i] of the file's table, with id ids[i]. */
 struct pci_order {
-    int known; /* 0: no rows in source_rows; the arrays are NULL then */
+    int known; /* 0: not in source_rows; the arrays are NULL */
     uint64_t count;
     uint64_t *rows, *ids;
     uint8_t *has_id;
 };
-/* thread: PCOL_NONE for a table that is not of a thread. The first call for a file indexes
- * source_rows in O(its rows); after that the cost is that of the entries. Rows are within the table
- * of ours that they are of. The caller clears *order, also after a failure. */
+/* thread: PCOL_NONE for a table of no thread. The first call for a file indexes source_rows in
+ * O(its rows); then the cost is O(entries). Row numbers are verified to be within the target table.
+ * The caller clears *order, also after a failure. */
 pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread, const char *table,
                          struct pci_order *order, pcol_error *err);
 void pci_order_clear(struct pci_order *order);
-/* For checks: all of source_rows. */
+/* Verifies all of source_rows. */
 pcol_status pci_orders_check(const pcol_file *file, pcol_error *err);
-/* source_ranges.c: rows of a table that are of a source. The first call for a table costs O(its
- * rows). scattered: others stand between them. A table that the file lacks has none. */
+/* source_ranges.c: the rows of a table that belong to a source. The first call for a table costs
+ * O(its rows). scattered: rows of other sources are between them. An absent table has no rows. */
 struct pci_source_range {
     uint64_t first, count;
     int scattered;

@@ -1,8 +1,8 @@
 /*
  * scan.c - batches of rows, column by column
  *
- * A scan holds one buffer for each column asked for and, for an expanded table, the one cursor that
- * makes the rows for all of them. Batches are smaller where lists are long.
+ * A scan has a buffer per requested column and, for an expanded table, one cursor that generates
+ * the rows for all columns. Batches are smaller if lists are long. Tests: tests/unit/test_model.c.
  */
 #include "model/table.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define LIST_VALUES 65536u /* batches aim at lists of at most this many values together */
+#define LIST_VALUES 65536u /* target for the number of list values in a batch */
 
 struct scan_column {
     const pcol_column *column;
@@ -28,9 +28,9 @@ struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
     uint64_t count; /* rows of the scan, for pci_row_part_begin() */
-    size_t most;    /* rows of the next batch */
+    size_t most;    /* size of the next batch */
     int failed;
-    int64_t *bits; /* doubles on their way */
+    int64_t *bits; /* buffer of doubles */
     struct pci_rows rows;
     uint32_t column_count;
     struct scan_column *columns;
@@ -174,15 +174,15 @@ static pcol_status read_column(pcol_scan *scan, struct scan_column *c, size_t n,
     if (c->list)
         return read_lists(scan, c, n, err);
     if (c->str)
-        return pci_rows_str(&scan->rows, c->column, scan->row, n, c->str, c->valid, err);
+        return pci_rows_read_str(&scan->rows, c->column, scan->row, n, c->str, c->valid, err);
     if (c->i64)
-        return pci_rows_bits(&scan->rows, c->column, scan->row, n, c->i64, c->valid, err);
-    PCI_TRY(pci_rows_bits(&scan->rows, c->column, scan->row, n, scan->bits, c->valid, err));
+        return pci_rows_read_bits(&scan->rows, c->column, scan->row, n, c->i64, c->valid, err);
+    PCI_TRY(pci_rows_read_bits(&scan->rows, c->column, scan->row, n, scan->bits, c->valid, err));
     memcpy(c->f64, scan->bits, n * sizeof *c->f64);
     return PCOL_OK;
 }
 
-/* Batches with lists grow and shrink with the number of values that they have held. */
+/* Adapts the batch size to the number of values in lists. */
 static void adapt(pcol_scan *scan, const struct scan_column *c, size_t n)
 {
     uint64_t values = c->list[n];
@@ -213,7 +213,7 @@ static pcol_status next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     return PCOL_OK;
 }
 
-/* What a cursor gave before it failed is gone, so the rows that it is at are not known any more. */
+/* After a failure the position of the cursor is undefined; the scan cannot continue. */
 pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
 {
     PCI_REQUIRE(batch, err);

@@ -1,11 +1,10 @@
 /*
- * source_ranges.c - which rows of a table belong to which source
+ * source_ranges.c - index of the rows of a table by source
  *
- * An index by table, made when a table is first asked for, in one pass over its column `source` and
- * kept with the file. A missing column or cell means the first source. Rows of a source are
- * contiguous in files that pcol writes; where they are not, the range is marked as scattered, so
- * that nobody has to search a table once for each source. Tests: tests/scaling ("firefox:
- * sources"), tests/firefox.
+ * Built per table on first use, in one pass over its column `source`, and cached in the file under
+ * its lock. A missing column or cell means the first source. Rows of a source are contiguous in
+ * files that pcol writes; otherwise the range is marked as scattered, so that no reader searches a
+ * table once per source. Tests: suite scaling ("firefox: sources"), suite firefox.
  */
 #include "model/row_details.h"
 
@@ -28,14 +27,14 @@ void pci_source_index_free(struct pci_source_index *index)
     }
 }
 
-static pcol_status fill(const pcol_file *file, const struct pci_table *table,
-                        struct pci_source_range *ranges, uint64_t sources, pcol_error *err)
+static pcol_status fill_ranges(const pcol_file *file, const struct pci_table *table,
+                               struct pci_source_range *ranges, uint64_t sources, pcol_error *err)
 {
     const struct pci_column *column;
     int64_t values[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     PCI_TRY(pci_want(file, table->name, "source", PCI_TYPES_ROW, &column, err));
-    if (!column && sources) /* left out where every row is of the first source */
+    if (!column && sources) /* an omitted column: every row belongs to the first source */
         ranges[0].count = table->rows;
     for (uint64_t row = 0; column && row < table->rows; row += PCI_BATCH) {
         size_t n = table->rows - row < PCI_BATCH ? (size_t)(table->rows - row) : PCI_BATCH;
@@ -54,8 +53,8 @@ static pcol_status fill(const pcol_file *file, const struct pci_table *table,
     return PCOL_OK;
 }
 
-static pcol_status make(const pcol_file *file, const struct pci_table *table,
-                        struct pci_source_index **out, pcol_error *err)
+static pcol_status build_index(const pcol_file *file, const struct pci_table *table,
+                               struct pci_source_index **out, pcol_error *err)
 {
     uint64_t sources = pci_rows(file, "sources");
     PCI_TRY(pci_plausible(file, "sources", err));
@@ -66,7 +65,7 @@ static pcol_status make(const pcol_file *file, const struct pci_table *table,
     if (!index)
         return pci_fail_memory(err);
     index->table = table;
-    pcol_status status = fill(file, table, index->ranges, sources, err);
+    pcol_status status = fill_ranges(file, table, index->ranges, sources, err);
     if (status == PCOL_OK)
         *out = index;
     else
@@ -77,27 +76,28 @@ static pcol_status make(const pcol_file *file, const struct pci_table *table,
 pcol_status pci_source_rows(const pcol_file *file, const char *table, uint64_t source,
                             struct pci_source_range *range, pcol_error *err)
 {
-    /* A cache within a file that does not change for the caller. */
-    pcol_file *f = (pcol_file *)(uintptr_t)file;
-    const struct pci_table *of = pci_table_find(file, table);
-    struct pci_source_index *made = NULL, *at = NULL;
+    /* The cache does not change the file as the caller sees it. */
+    pcol_file *writable_file = (pcol_file *)(uintptr_t)file;
+    const struct pci_table *indexed_table = pci_table_find(file, table);
+    struct pci_source_index *new_index = NULL, *index = NULL;
     struct pci_models *models = NULL;
     *range = (struct pci_source_range){0};
-    if (!of || source >= pci_rows(file, "sources"))
+    if (!indexed_table || source >= pci_rows(file, "sources"))
         return PCOL_OK;
-    pthread_mutex_lock(&f->lock);
-    pcol_status status = pci_models_of(f, &models, err);
-    for (at = status == PCOL_OK ? models->sources : NULL; at && at->table != of;)
-        at = at->next;
-    if (status == PCOL_OK && !at) {
-        status = make(file, of, &made, err);
+    pthread_mutex_lock(&writable_file->lock);
+    pcol_status status = pci_models_open(writable_file, &models, err);
+    for (index = status == PCOL_OK ? models->sources : NULL;
+         index && index->table != indexed_table;)
+        index = index->next;
+    if (status == PCOL_OK && !index) {
+        status = build_index(file, indexed_table, &new_index, err);
         if (status == PCOL_OK) {
-            made->next = models->sources;
-            models->sources = at = made;
+            new_index->next = models->sources;
+            models->sources = index = new_index;
         }
     }
-    pthread_mutex_unlock(&f->lock);
-    if (at)
-        *range = at->ranges[source];
+    pthread_mutex_unlock(&writable_file->lock);
+    if (index)
+        *range = index->ranges[source];
     return status;
 }

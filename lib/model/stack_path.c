@@ -1,8 +1,8 @@
 /*
- * stack_path.c - the nodes of a call stack (stack_path.h)
+ * stack_path.c - incremental path to a node of the call tree (stack_path.h)
  *
- * A parent stands before its child, so going up from the new node and dropping kept nodes behind it
- * meets the last common one, whatever the file says.
+ * A parent precedes its child. Walking up from the new node while removing larger nodes from the
+ * path therefore finds the lowest common ancestor, and ends for any input.
  */
 #include "model/stack_path.h"
 
@@ -17,7 +17,7 @@ pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *fi
     return pci_stacks_verify(&path->tree, err);
 }
 
-static pcol_status push(struct pci_stack_path *path, uint32_t node, pcol_error *err)
+static pcol_status push_node(struct pci_stack_path *path, uint32_t node, pcol_error *err)
 {
     struct pci_step step = {.node = node};
     uint32_t parent;
@@ -49,13 +49,12 @@ pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_e
         PCI_TRY(pci_get(path->tree.file, path->tree.parent, row, &parent, &(int){0}, err));
         if ((uint64_t)parent >= row)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
-                                 "parent %llu does not lie before its child",
-                                 (unsigned long long)parent);
+                                 "parent %llu is not before its child", (unsigned long long)parent);
         row = (uint32_t)parent;
     }
     path->kept = path->depth;
     while (count)
-        PCI_TRY(push(path, path->fresh[--count], err));
+        PCI_TRY(push_node(path, path->fresh[--count], err));
     return PCOL_OK;
 }
 

@@ -1,9 +1,8 @@
 /*
- * stack_path.h - the nodes of a call stack, from the outermost inwards
+ * stack_path.h - path from the root to a node of the call tree
  *
- * Stacks that follow each other share their outer nodes: the path to the next one keeps them, and
- * says from which place on it is new, so that what was made for the kept nodes (text, frames) need
- * not be made again.
+ * Consecutive stacks share their outer nodes. The path keeps the common nodes and reports their
+ * number, so that the caller can reuse what it derived from them (text, frames).
  */
 #ifndef PCI_MODEL_STACK_PATH_H
 #define PCI_MODEL_STACK_PATH_H
@@ -13,21 +12,21 @@
 struct pci_step {
     uint32_t node;
     uint32_t group;
-    uint64_t first, count; /* its rows of locations, the innermost line first */
+    uint64_t first, count; /* locations, innermost line first */
 };
 
 struct pci_stack_path {
     struct pci_stacks tree;
-    struct pci_step *steps; /* outermost first; the root is none */
+    struct pci_step *steps; /* outermost first; without the root */
     size_t depth, capacity;
-    size_t kept; /* of them as they were before the last call */
+    size_t kept; /* number of nodes in common with the previous path */
     uint32_t *fresh;
     size_t fresh_capacity;
 };
 
 pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file,
                                 pcol_error *err);
-/* Go to a node of `stacks`, all of it checked. Cost: the nodes that are new, and those left. */
+/* Moves to a node of `stacks` and verifies the new nodes. Cost: nodes added and removed. */
 pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_error *err);
 void pci_stack_path_close(struct pci_stack_path *path);
 

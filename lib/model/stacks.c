@@ -1,8 +1,8 @@
 /*
- * stacks.c - walking from a node of `stacks` to the root
+ * stacks.c - access to the call tree, node by node
  *
- * Every step is checked by itself: a parent lies before its child, so a walk ends whatever the file
- * says; a group and its range of locations lie within their tables.
+ * Each step is verified: a parent precedes its child, so a walk to the root ends for any input;
+ * groups and their locations are within their tables.
  */
 #include "model/table.h"
 #include "util/arg_check.h"
@@ -32,7 +32,7 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
     int64_t begin, end = (int64_t)tree->locations;
     if (group >= tree->groups)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, group,
-                             "there is no such group");
+                             "this group does not exist");
     if (!tree->first) {
         *first = group;
         *count = 1;
@@ -41,7 +41,7 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
     PCI_TRY(pci_get(tree->file, tree->first, group, &begin, &(int){0}, err));
     if (group + 1 < tree->groups)
         PCI_TRY(pci_get(tree->file, tree->first, group + 1, &end, &(int){0}, err));
-    /* A group has at least one location, and the first group the first of all. */
+    /* A group has at least one location, and the first group starts at location 0. */
     if ((uint64_t)begin >= (uint64_t)end || (uint64_t)end > tree->locations || (begin && !group))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
                              "the group's locations %llu to %llu are out of order or range",
@@ -63,15 +63,16 @@ pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err)
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
                             uint64_t *first, uint64_t *count, pcol_error *err)
 {
-    int64_t up, group;
+    int64_t parent_row, group;
     if (node == 0 || node >= tree->stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node, "there is no such stack");
-    PCI_TRY(pci_get(tree->file, tree->parent, node, &up, &(int){0}, err));
-    if ((uint64_t)up >= node)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
+                             "this stack does not exist");
+    PCI_TRY(pci_get(tree->file, tree->parent, node, &parent_row, &(int){0}, err));
+    if ((uint64_t)parent_row >= node)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
-                             "parent %llu does not lie before its child", (unsigned long long)up);
+                             "parent %llu is not before its child", (unsigned long long)parent_row);
     PCI_TRY(pci_get(tree->file, tree->group, node, &group, &(int){0}, err));
-    *parent = (uint32_t)up;
+    *parent = (uint32_t)parent_row;
     return pci_stacks_group(tree, (uint64_t)group, first, count, err);
 }
 
@@ -84,8 +85,8 @@ pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uin
         *group = row;
         return PCOL_OK;
     }
-    /* first_location[low] <= row < first_location[high], with the row before the first group and
-     * the one behind the last in mind. */
+    /* Invariant of the binary search: first_location[low] <= row < first_location[high], with
+     * sentinels at both ends. */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         PCI_TRY(pci_get(tree->file, tree->first, middle, &first, &(int){0}, err));
@@ -101,9 +102,9 @@ pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uin
     return PCOL_OK;
 }
 
-/* Of a stack that may be no row of the table. */
-static pcol_status stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
-                                   size_t capacity, size_t *depth, pcol_error *err)
+/* Locations of a stack whose number is not verified yet. */
+static pcol_status get_stack_locations(const pcol_file *file, uint64_t stack, uint32_t *locations,
+                                       size_t capacity, size_t *depth, pcol_error *err)
 {
     struct pci_stacks tree;
     uint32_t node;
@@ -132,7 +133,7 @@ pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t
     PCI_REQUIRE_MANY(locations, capacity, err);
     PCI_REQUIRE(file, err);
     uint64_t before = pci_row_part_begin(1);
-    pcol_status status = stack_locations(file, stack, locations, capacity, depth, err);
+    pcol_status status = get_stack_locations(file, stack, locations, capacity, depth, err);
     pci_row_part_end(before);
     return status;
 }
@@ -168,7 +169,7 @@ pcol_status pci_zones_compare(const pcol_file *file, const struct pci_column *co
     if ((uint64_t)stated == counted)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", column->name, zone,
-                         "%llu rows are stated and %llu are there", (unsigned long long)stated,
+                         "%llu rows are stated, but %llu were counted", (unsigned long long)stated,
                          (unsigned long long)counted);
 }
 

@@ -1,8 +1,8 @@
 /*
- * table.c - making tables, and the accessors that need no cell
+ * table.c - construction of tables, and accessors that read no cell
  *
- * The names of tables and columns are literals, names of the index or memory that the table's aux
- * owns; a table never copies them.
+ * Names of tables and columns are literals, names of the index or memory owned by the table; they
+ * are not copied.
  */
 #include "model/table.h"
 
@@ -167,8 +167,8 @@ pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_ty
     return column;
 }
 
-pcol_status pci_table_reads(pcol_table *table, const struct pci_column *const *columns,
-                            size_t count, pcol_error *err)
+pcol_status pci_table_add_reads(pcol_table *table, const struct pci_column *const *columns,
+                                size_t count, pcol_error *err)
 {
     void *reads = table->reads;
     if (pci_grow(&reads, &table->read_capacity, table->read_count + count,
@@ -181,8 +181,8 @@ pcol_status pci_table_reads(pcol_table *table, const struct pci_column *const *c
     return PCOL_OK;
 }
 
-static pcol_status lane_bits(const pcol_column *column, const struct pci_simd *lanes, size_t count,
-                             int64_t *values, uint8_t *valid, pcol_error *err)
+static pcol_status lane_bits(const pcol_column *column, const struct pci_row_lanes *lanes,
+                             size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
     const int64_t *lane = lanes->lane[column->lane];
     (void)err;
@@ -310,7 +310,7 @@ const pcol_column *pcol_table_column(const pcol_table *table, uint32_t index)
     return index < table->column_count ? &table->columns[index] : NULL;
 }
 
-/* A name as it stands goes before one that lacks only its dot. */
+/* An exact name has precedence over one that lacks only its dot. */
 const pcol_column *pcol_table_column_by_name(const pcol_table *table, const char *name,
                                              uint32_t *index)
 {

@@ -1,11 +1,10 @@
 /*
- * table.h - tables and columns as the API shows them
+ * table.h - logical tables and columns of the API
  *
- * A pcol_table is a list of columns over one open file; a pcol_column knows how to give at most
- * PCI_BATCH cells of itself from any row, either as 64 bits or as strings. Behind that lies a
- * physical column, a computation over some, or, for the two tables that have no rows of their own
- * (sample_locations, sample_values), an expander: a cursor that makes rows in order, three integers
- * each, from which every column of the table is derived.
+ * A pcol_table is a list of columns of an open file. A pcol_column reads at most PCI_BATCH cells
+ * from any row, as 64 bits or as strings. Its source is a physical column, a computation, or, for
+ * the two tables without stored rows (sample_locations, sample_values), an expander: a cursor that
+ * generates rows in order as three integers each, from which all columns of the table are computed.
  */
 #ifndef PCI_TABLE_H
 #define PCI_TABLE_H
@@ -15,34 +14,34 @@
 #define PCI_BATCH 1024u
 #define PCI_ZONE 8192u /* samples per row of sample_zones */
 
-/* Raw cells of an expanded table. */
-struct pci_simd {
+/* Generated rows of an expanded table. */
+struct pci_row_lanes {
     int64_t lane[3][PCI_BATCH];
 };
 
-/* Makes the rows of an expanded table. */
+/* Generator of the rows of an expanded table. */
 struct pci_expander {
-    /* A cursor that stands on `row`, which is below the table's rows. */
+    /* A cursor at `row`, which is below the table's rows. */
     pcol_status (*open)(const pcol_table *table, uint64_t row, void **cursor, pcol_error *err);
-    /* Exactly `count` further rows, at most PCI_BATCH and not past the table's end. */
-    pcol_status (*next)(void *cursor, size_t count, struct pci_simd *lanes, pcol_error *err);
+    /* Generates exactly `count` further rows, at most PCI_BATCH and within the table. */
+    pcol_status (*next)(void *cursor, size_t count, struct pci_row_lanes *lanes, pcol_error *err);
     void (*close)(void *cursor);
 };
 
-/* `count` cells from `row`, in range, count <= PCI_BATCH, valid never NULL. */
+/* Reads `count` cells from `row`, within the table; count <= PCI_BATCH; valid is not NULL. */
 typedef pcol_status (*pci_bits_fn)(const pcol_column *column, uint64_t row, size_t count,
                                    int64_t *values, uint8_t *valid, pcol_error *err);
 typedef pcol_status (*pci_str_fn)(const pcol_column *column, uint64_t row, size_t count,
                                   pcol_str *values, uint8_t *valid, pcol_error *err);
-/* The same for a column of an expanded table, out of its cursor's lanes. */
-typedef pcol_status (*pci_lane_bits_fn)(const pcol_column *column, const struct pci_simd *lanes,
-                                        size_t count, int64_t *values, uint8_t *valid,
-                                        pcol_error *err);
-typedef pcol_status (*pci_lane_str_fn)(const pcol_column *column, const struct pci_simd *lanes,
+/* As above, from the lanes of an expanded table. */
+typedef pcol_status (*pci_lane_bits_fn)(const pcol_column *column,
+                                        const struct pci_row_lanes *lanes, size_t count,
+                                        int64_t *values, uint8_t *valid, pcol_error *err);
+typedef pcol_status (*pci_lane_str_fn)(const pcol_column *column, const struct pci_row_lanes *lanes,
                                        size_t count, pcol_str *values, uint8_t *valid,
                                        pcol_error *err);
-/* The list of the row that stands at `at` in the lanes, appended to *values at *count. */
-typedef pcol_status (*pci_list_fn)(const pcol_column *column, const struct pci_simd *lanes,
+/* Appends the list of the row at index `at` of the lanes to *values. */
+typedef pcol_status (*pci_list_fn)(const pcol_column *column, const struct pci_row_lanes *lanes,
                                    size_t at, int64_t **values, size_t *capacity, size_t *count,
                                    pcol_error *err);
 
@@ -53,11 +52,11 @@ struct pcol_column {
     pcol_type type;
     uint32_t index;
     uint8_t primary_key, nullable;
-    uint8_t direct;                  /* the cells of `source` as they are */
-    uint8_t lane;                    /* expanded tables: which one */
+    uint8_t direct;                  /* cells of `source` unchanged */
+    uint8_t lane;                    /* of an expanded table */
     int64_t offset;                  /* added to every value */
-    const struct pci_column *source; /* physical column behind it, or NULL */
-    const void *aux;                 /* what the functions below need */
+    const struct pci_column *source; /* physical column, or NULL */
+    const void *aux;                 /* data for the functions */
     pci_bits_fn bits;
     pci_str_fn str;
     pci_lane_bits_fn lane_bits;
@@ -72,16 +71,16 @@ struct pcol_table {
     uint32_t column_count, column_capacity;
     pcol_column *columns;
     const struct pci_expander *expander;
-    /* Physical columns that the table's rows are made of, beside those of its columns. */
+    /* Physical columns from which rows are generated, in addition to the sources of its columns. */
     const struct pci_column **reads;
     size_t read_count, read_capacity;
     void *aux; /* owned */
     void (*free_aux)(void *aux);
-    char **owned; /* names of columns */
+    char **owned; /* column names */
     size_t owned_count, owned_capacity;
 };
 
-/* The call tree and what its nodes name; columns that are absent are NULL. */
+/* The call tree; absent columns are NULL. */
 struct pci_stacks {
     const pcol_file *file;
     const struct pci_column *parent, *group, *first;
@@ -90,63 +89,63 @@ struct pci_stacks {
 
 enum { PCI_V2_COUNT = 7, PCI_V1_COUNT = 5 };
 
-/* What a file keeps of its logical tables; made on first use. */
+/* Logical tables of a file, built on first use. */
 struct pci_models {
     pcol_table *v2[PCI_V2_COUNT];
     pcol_table *v1[PCI_V1_COUNT];
-    pcol_table **physical;          /* as many as the index has tables */
-    struct pci_v1 *maps;            /* what the v1 tables share */
-    struct pci_order_index *orders; /* of source_rows */
+    pcol_table **physical;          /* by table of the index */
+    struct pci_v1 *maps;            /* shared by the v1 tables */
+    struct pci_order_index *orders; /* index of source_rows */
     struct pci_source_index *sources;
     uint32_t physical_count;
 };
 
-/* data_models.c: the file's models, made if need be; the caller holds the file's lock */
-pcol_status pci_models_of(pcol_file *file, struct pci_models **models, pcol_error *err);
+/* data_models.c: returns the file's tables, allocated on first use; the caller holds the file's
+ * lock */
+pcol_status pci_models_open(pcol_file *file, struct pci_models **models, pcol_error *err);
 
-/* table.c: making tables */
+/* table.c: construction of tables */
 pcol_status pci_table_new(const pcol_file *file, const char *name, uint64_t rows,
                           uint32_t column_capacity, pcol_table **table, pcol_error *err);
 void pci_table_free(pcol_table *table);
-/* Room for `more` columns; those that are there may move. */
+/* Reserves space for `more` columns; invalidates pointers to columns. */
 pcol_status pci_table_reserve(pcol_table *table, uint32_t more, pcol_error *err);
-/* A zeroed column at the end; within the capacity. */
+/* Appends a zeroed column; requires capacity. */
 pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type);
-/* A column of `rows` ids from 1. */
+/* Appends a column of ids, from 1. */
 pcol_column *pci_table_add_id(pcol_table *table, const char *name);
-/* The cells of a physical column plus `offset`; if `source` is NULL: nulls of type `type`. */
+/* Appends the cells of a physical column plus `offset`; source NULL: nulls of type `type`. */
 pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type type,
                                   const struct pci_column *source, int64_t offset);
-/* The same value in every row. */
+/* Appends a column with the same value in every row. */
 pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_type type,
                                     const int64_t *value);
-/* A lane of an expanded table plus `offset`. */
+/* Appends a lane of an expanded table plus `offset`. */
 pcol_column *pci_table_add_lane(pcol_table *table, const char *name, pcol_type type, uint8_t lane,
                                 int64_t offset);
-/* Note that making the table's rows reads a column; NULL is ignored. */
-pcol_status pci_table_reads(pcol_table *table, const struct pci_column *const *columns,
-                            size_t count, pcol_error *err);
+/* Records the physical columns from which rows are generated; NULLs are skipped. */
+pcol_status pci_table_add_reads(pcol_table *table, const struct pci_column *const *columns,
+                                size_t count, pcol_error *err);
 
-/* A physical column of one of the types in the mask (1 << PCF_*): *column is NULL if there is none;
- * one of another type is E_CORRUPT, a table that this reader may not read E_UNSUPPORTED. */
+/* Finds a physical column of one of some types (mask of 1 << PCF_*); *column is NULL if absent.
+ * E_CORRUPT for another type, E_UNSUPPORTED for a table that needs a newer reader. */
 pcol_status pci_want(const pcol_file *file, const char *table, const char *name, unsigned types,
                      const struct pci_column **column, pcol_error *err);
-/* The same for one that cannot be missing where the table has rows. */
+/* As pci_want(); E_CORRUPT if the column is absent and the table has rows. */
 pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
                      const struct pci_column **column, pcol_error *err);
-/* pci_want() for a column that is going to be read whole: its checksums are compared first, and
- * those of the strings that it names. */
+/* As pci_want(), and verifies the checksums of the column and of its strings, before a full read. */
 pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
                            unsigned types, const struct pci_column **column, pcol_error *err);
-/* Rows of a physical table, 0 if there is none. */
+/* Rows of a physical table, 0 if absent. */
 uint64_t pci_rows(const pcol_file *file, const char *table);
-/* E_LIMIT if a table claims far more rows than the file could have bytes for. Asked before memory
- * is taken by the number of functions, locations or stacks: a row may need no bytes. */
+/* E_LIMIT if the row count of a table is disproportionate to the file's size; rows may take no
+ * bytes. To be called before memory is allocated per row. */
 pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err);
-/* E_LIMIT if there are more samples than anyone would go through one by one for a file of this
- * size. Asked before that is done: a sample may need no bytes, and is allowed to. */
+/* E_LIMIT if the number of samples is too large to be iterated for a file of this size; equal
+ * samples take no bytes. */
 pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err);
-/* Each by its own measure: for who goes through whole tables, some of them more than once. */
+/* All tables, before full scans. */
 pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err);
 
 #define PCI_TYPE(t) (1u << (t))
@@ -154,37 +153,39 @@ pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err);
 #define PCI_TYPES_ROW (PCI_TYPE(PCF_U32) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_I64))
 #define PCI_TYPES_TEXT (PCI_TYPE(PCF_STRING) | PCI_TYPE(PCF_BYTES))
 
-/* cells.c: reading a table's rows in order; for most tables there is nothing to keep */
+/* cells.c: reading rows of a table in order */
 struct pci_rows {
     const pcol_table *table;
     void *cursor; /* NULL unless the table is expanded */
-    struct pci_simd *lanes;
+    struct pci_row_lanes *lanes;
 };
-/* Stand before `row`, which may be the table's end. */
+/* Positions the reader before `row`, or at the end of the table. */
 pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64_t row,
                           pcol_error *err);
-/* Make the next `count` rows: at most PCI_BATCH, within the table. */
+/* Generates the next `count` rows: at most PCI_BATCH, within the table. */
 pcol_status pci_rows_next(struct pci_rows *rows, size_t count, pcol_error *err);
 void pci_rows_close(struct pci_rows *rows);
-/* Cells of the rows made last; the caller says which they are. valid is never NULL. */
-pcol_status pci_rows_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
-                          size_t count, int64_t *values, uint8_t *valid, pcol_error *err);
-pcol_status pci_rows_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
-                         size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);
-/* `count` cells of a physical STRING or BYTES column. */
+/* Reads cells of the last generated rows, which start at `row`. valid is not NULL. */
+pcol_status pci_rows_read_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
+                               size_t count, int64_t *values, uint8_t *valid, pcol_error *err);
+pcol_status pci_rows_read_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
+                              size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);
+/* Reads `count` cells of a physical STRING or BYTES column. */
 pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                          size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);
-/* Checksums of all that a full read of the column touches, the making of its rows included. */
+/* Verifies the checksums of all data that a full read of the column reads, including the generation
+ * of its rows. */
 pcol_status pci_verify_column(const pcol_column *column, pcol_error *err);
 
-/* v2_further.c: the columns of a physical table, but those of the list, which ends in NULL (a name
- * that ends in a dot stands for all that begin so); then its labels. adapt: may be NULL; changes a
- * column as it is added. */
-typedef void (*pci_adapt_fn)(pcol_column *column);
-pcol_status pci_add_further(pcol_table *table, const char *physical, const char *const *used,
-                            pci_adapt_fn adapt, pcol_error *err);
+/* v2_further.c: appends the columns of a physical table except those in `used`, a list that ends in
+ * NULL (a name that ends in a dot is a prefix); then its labels. adapt: called for each column; may
+ * be NULL. */
+typedef void (*pci_column_adapt_fn)(pcol_column *column);
+pcol_status pci_table_add_remaining(pcol_table *table, const char *physical,
+                                    const char *const *used, pci_column_adapt_fn adapt,
+                                    pcol_error *err);
 
-/* The makers; each gives a table that the caller frees. */
+/* Constructors; the caller frees the table. */
 pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table **table,
                                pcol_error *err);
 pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *err);
@@ -198,28 +199,28 @@ pcol_status pci_v1_table(const pcol_file *file, struct pci_v1 **maps, uint32_t i
                          pcol_table **table, pcol_error *err);
 void pci_v1_free(struct pci_v1 *maps);
 
-/* stacks.c: walking stacks */
+/* stacks.c: access to the call tree */
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err);
-/* Compare the checksums of all that it is made of, before it is read whole. */
+/* Verifies the checksums of all columns, before a full read. */
 pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err);
-/* A node above 0: its parent, and the rows of `locations` that it stands for, all checked. */
+/* Parent and locations of a node above 0, all verified. */
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
                             uint64_t *first, uint64_t *count, pcol_error *err);
-/* The rows of `locations` of a group; the group itself is checked too. */
+/* The locations of a group, verified like the group itself. */
 pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
                              uint64_t *count, pcol_error *err);
-/* The group that location `row` belongs to. */
+/* The group of location `row`. */
 pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uint64_t *group,
                                 pcol_error *err);
 
-/* stacks.c: position of a view's row among the samples */
-/* Total of column `name` of sample_zones (its last row); 0 if there are no samples. */
+/* stacks.c: zones, the index from rows of an expanded table to samples */
+/* Total of column `name` of sample_zones (its last row); 0 without samples. */
 pcol_status pci_zones_total(const pcol_file *file, const char *name,
                             const struct pci_column **column, uint64_t *total, pcol_error *err);
-/* E_CORRUPT if a zone does not start after as many rows as were counted. */
+/* E_CORRUPT if the value of a zone differs from the counted rows. */
 pcol_status pci_zones_compare(const pcol_file *file, const struct pci_column *column, uint64_t zone,
                               uint64_t counted, pcol_error *err);
-/* The zone z with zones[z] <= row < zones[z + 1], and zones[z]. */
+/* Finds the zone z with zones[z] <= row < zones[z + 1]; *before = zones[z]. */
 pcol_status pci_zones_find(const pcol_file *file, const struct pci_column *column, uint64_t row,
                            uint64_t *zone, uint64_t *before, pcol_error *err);
 

@@ -1,8 +1,8 @@
 /*
- * time_overlap.c - samples cut by a range of time
+ * time_overlap.c - share of a sample in a range of time
  *
- * Times are integers of nanoseconds, so the rules for integers are computed exactly: products of
- * two of them fit into 128 bits.
+ * Times are integers of nanoseconds, so integer values are divided exactly: products of two 64-bit
+ * numbers fit into 128 bits. Tests: suite answers.
  */
 #include "model/time_overlap.h"
 
@@ -16,16 +16,16 @@ static wide clamp(wide x, wide low, wide high)
 }
 
 /* floor(amount * part / whole + 0.5) for 0 <= part <= whole, whole > 0. */
-static int64_t rounded(int64_t amount, wide part, wide whole)
+static int64_t divide_rounded(int64_t amount, wide part, wide whole)
 {
     wide product = (wide)amount * part;
     wide floor = product / whole;
-    wide rest = product % whole;
-    if (rest < 0) {
-        rest += whole;
+    wide remainder = product % whole;
+    if (remainder < 0) {
+        remainder += whole;
         floor--;
     }
-    return (int64_t)(floor + (rest >= whole - rest));
+    return (int64_t)(floor + (remainder >= whole - remainder));
 }
 
 int pci_time_overlap(const struct pci_range *range, int is_double, int64_t time, int64_t duration,
@@ -34,17 +34,18 @@ int pci_time_overlap(const struct pci_range *range, int is_double, int64_t time,
     wide from = range->from, to = range->to, start = time, whole = duration;
     if (duration <= 0)
         return time >= range->from && time < range->to;
-    wide before = clamp(from - start, 0, whole), upto = clamp(to - start, 0, whole);
-    if (upto <= before)
+    wide before = clamp(from - start, 0, whole), until = clamp(to - start, 0, whole);
+    if (until <= before)
         return 0;
     if (is_double)
-        amount->f64 = before == 0 && upto == whole
+        amount->f64 = before == 0 && until == whole
                           ? amount->f64
-                          : amount->f64 * (double)(upto - before) / (double)whole;
+                          : amount->f64 * (double)(until - before) / (double)whole;
     else if (range->share == PCOL_SHARE_ADDITIVE)
-        amount->i64 = rounded(amount->i64, upto, whole) - rounded(amount->i64, before, whole);
+        amount->i64 =
+            divide_rounded(amount->i64, until, whole) - divide_rounded(amount->i64, before, whole);
     else
-        amount->i64 = rounded(amount->i64, upto - before, whole);
+        amount->i64 = divide_rounded(amount->i64, until - before, whole);
     return 1;
 }
 

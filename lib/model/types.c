@@ -1,5 +1,7 @@
 /*
- * types.c - the sample types of a file: row K of sample_types belongs to column value.K of samples
+ * types.c - sample types of a file: row K of sample_types describes column value.K of samples
+ *
+ * Tests: tests/unit/test_model.c, tests/unit/test_turns.c, tests/unit/test_readers.c.
  */
 #include "model/types.h"
 #include "model/format_schema.h"
@@ -121,9 +123,9 @@ pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err)
     return types->source ? pci_verify(types->file, types->source, err) : PCOL_OK;
 }
 
-/* The first row of source_types whose source is not below `source`. */
-static pcol_status list_start(const struct pci_types *types, uint64_t source, uint64_t *row,
-                              pcol_error *err)
+/* Binary search for the first row of source_types whose source is not below `source`. */
+static pcol_status find_list_start(const struct pci_types *types, uint64_t source, uint64_t *row,
+                                   pcol_error *err)
 {
     uint64_t low = 0, high = types->list_rows;
     while (low < high) {
@@ -151,7 +153,7 @@ pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_
         }
         return PCOL_OK;
     }
-    PCI_TRY(list_start(types, source, &row, err));
+    PCI_TRY(find_list_start(types, source, &row, err));
     for (; row < types->list_rows; row++) {
         int64_t value;
         PCI_TRY(pci_get(types->file, types->list_source, row, &value, &(int){0}, err));
@@ -169,7 +171,7 @@ pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_
 
 /* ---- one type ---- */
 
-static int is_wanted(const struct pci_types *types, uint32_t row, const char *wanted)
+static int is_named(const struct pci_types *types, uint32_t row, const char *wanted)
 {
     pcol_str name = {wanted, strlen(wanted)};
     pcol_str type = types->type[row], unit = types->unit[row];
@@ -184,9 +186,9 @@ static int is_wanted(const struct pci_types *types, uint32_t row, const char *wa
            pci_str_equal((pcol_str){wanted + type.size + 1, unit.size}, unit);
 }
 
-/* Text of a source's cell; "" if there is none. */
-static pcol_status source_text(const struct pci_types *types, const char *name, uint64_t source,
-                               pcol_str *text, pcol_error *err)
+/* Text of a source's cell; "" if absent. */
+static pcol_status get_source_text(const struct pci_types *types, const char *name, uint64_t source,
+                                   pcol_str *text, pcol_error *err)
 {
     const struct pci_column *column;
     *text = (pcol_str){"", 0};
@@ -196,18 +198,18 @@ static pcol_status source_text(const struct pci_types *types, const char *name, 
     return pci_get_str(types->file, column, source, text, &(int){0}, err);
 }
 
-/* The default of a source; *named: it is the one that the source names itself. */
+/* The default of a source; *named: 1 if the source declares it. */
 static pcol_status find_default(const struct pci_types *types, uint64_t source,
                                 const uint32_t *list, uint32_t count, uint32_t *row, int *named,
                                 pcol_error *err)
 {
-    pcol_str own, type;
-    PCI_TRY(source_text(types, "default_sample_type", source, &own, err));
-    PCI_TRY(source_text(types, "type", source, &type, err));
+    pcol_str declared, type;
+    PCI_TRY(get_source_text(types, "default_sample_type", source, &declared, err));
+    PCI_TRY(get_source_text(types, "type", source, &type, err));
     *row = PCOL_NONE;
     *named = 0;
-    for (uint32_t i = 0; own.size && i < count; i++)
-        if (pci_str_equal(types->type[list[i]], own) && !types->level[list[i]]) {
+    for (uint32_t i = 0; declared.size && i < count; i++)
+        if (pci_str_equal(types->type[list[i]], declared) && !types->level[list[i]]) {
             *row = list[i];
             *named = 1;
             return PCOL_OK;
@@ -236,18 +238,18 @@ static pcol_status find_first_default(const struct pci_types *types, const uint8
     *row = PCOL_NONE;
     *named = 0;
     for (uint64_t source = first; source < end; source++) {
-        uint32_t count, own;
+        uint32_t count, default_type;
         pcol_str type;
         if (selected && !selected[source])
             continue;
         PCI_TRY(pci_types_of(types, source, list, &count, err));
-        PCI_TRY(find_default(types, source, list, count, &own, named, err));
-        PCI_TRY(source_text(types, "type", source, &type, err));
-        int sums = own != PCOL_NONE && !types->level[own];
-        if (*named || *row == PCOL_NONE || (sums && types->level[*row]))
-            *row = own;
+        PCI_TRY(find_default(types, source, list, count, &default_type, named, err));
+        PCI_TRY(get_source_text(types, "type", source, &type, err));
+        int is_additive = default_type != PCOL_NONE && !types->level[default_type];
+        if (*named || *row == PCOL_NONE || (is_additive && types->level[*row]))
+            *row = default_type;
         const struct pci_format_schema *schema = pci_format_schema(types->file, type);
-        if (*named || (sums && !(schema && schema->last_type_is_default)))
+        if (*named || (is_additive && !(schema && schema->last_type_is_default)))
             break;
     }
     return PCOL_OK;
@@ -274,7 +276,7 @@ int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
 }
 
-static pcol_status no_type(const struct pci_types *types, const char *wanted, pcol_error *err)
+static pcol_status fail_type(const struct pci_types *types, const char *wanted, pcol_error *err)
 {
     char names[200] = "";
     size_t used = 0;
@@ -288,9 +290,9 @@ static pcol_status no_type(const struct pci_types *types, const char *wanted, pc
                     used ? names : "(none)");
 }
 
-static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_t last,
-                          const char *wanted, uint32_t *list, struct pci_chosen *chosen,
-                          pcol_error *err)
+static pcol_status select_type(const struct pci_types *types, uint64_t first, uint64_t last,
+                               const char *wanted, uint32_t *list, struct pci_chosen *chosen,
+                               pcol_error *err)
 {
     uint32_t count, row = PCOL_NONE;
     int named;
@@ -301,11 +303,11 @@ static pcol_status choose(const struct pci_types *types, uint64_t first, uint64_
     for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
         PCI_TRY(pci_types_of(types, source, list, &count, err));
         for (uint32_t i = 0; row == PCOL_NONE && i < count; i++)
-            if (is_wanted(types, list[i], wanted))
+            if (is_named(types, list[i], wanted))
                 row = list[i];
     }
     if (row == PCOL_NONE)
-        return wanted ? no_type(types, wanted, err) : PCOL_OK;
+        return wanted ? fail_type(types, wanted, err) : PCOL_OK;
     chosen->type = types->type[row];
     chosen->unit = types->unit[row];
     if (types->level[row])
@@ -328,7 +330,7 @@ pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint
     uint32_t *list = pci_calloc((size_t)types->count + 1, sizeof *list);
     pcol_status status = chosen->rows && list ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
-        status = choose(types, first, last, wanted, list, chosen, err);
+        status = select_type(types, first, last, wanted, list, chosen, err);
     pci_free(list);
     if (status != PCOL_OK) {
         pci_free(chosen->rows);
@@ -337,7 +339,7 @@ pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint
     return status;
 }
 
-static int is_among(const struct pci_chosen *chosen, uint32_t row)
+static int is_selected(const struct pci_chosen *chosen, uint32_t row)
 {
     for (uint32_t i = 0; i < chosen->count; i++)
         if (chosen->rows[i] == row)
@@ -356,7 +358,7 @@ pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint
     for (uint64_t source = first; source <= last && !*others && status == PCOL_OK; source++) {
         status = pci_types_of(types, source, list, &count, err);
         for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
-            *others |= !is_among(chosen, list[i]);
+            *others |= !is_selected(chosen, list[i]);
     }
     pci_free(list);
     return status;
@@ -387,57 +389,57 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     return status;
 }
 
-/* ---- turns */
+/* ---- samples by source */
 
-#define TURNS_BATCH 1024u
-#define TURNS_SORTED ((uint64_t)1 << 24) /* samples that are put in order, 4 bytes each */
+#define BATCH_ROWS 1024u
+#define MAX_SORTED_SAMPLES ((uint64_t)1 << 24) /* limit of samples that are sorted, 4 bytes each */
 
-struct turns_walk {
+struct source_batch {
     const pcol_file *file;
     const struct pci_column *source;
     uint64_t rows;
-    int64_t values[TURNS_BATCH];
-    uint8_t valid[TURNS_BATCH];
+    int64_t values[BATCH_ROWS];
+    uint8_t valid[BATCH_ROWS];
 };
 
-static pcol_status walk_read(struct turns_walk *walk, uint64_t row, uint64_t *count,
-                             pcol_error *err)
+static pcol_status read_sources(struct source_batch *walk, uint64_t row, uint64_t *count,
+                                pcol_error *err)
 {
-    *count = walk->rows - row < TURNS_BATCH ? walk->rows - row : TURNS_BATCH;
+    *count = walk->rows - row < BATCH_ROWS ? walk->rows - row : BATCH_ROWS;
     return pci_read(walk->file, walk->source, row, *count, walk->values, walk->valid, err);
 }
 
-/* How many samples each source has, in turns->first[source + 1]. */
-static pcol_status count_turns(struct pci_interleaved *turns, struct turns_walk *walk,
-                               pcol_error *err)
+/* Counts the samples of each source in turns->first[source + 1]. */
+static pcol_status count_samples(struct pci_interleaved *turns, struct source_batch *walk,
+                                 pcol_error *err)
 {
     uint64_t count;
     for (uint64_t row = 0; row < walk->rows; row += count) {
-        PCI_TRY(walk_read(walk, row, &count, err));
+        PCI_TRY(read_sources(walk, row, &count, err));
         for (uint64_t i = 0; i < count; i++) {
             if ((uint64_t)walk->values[i] >= turns->sources)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
-                                     "a source that does not exist");
+                                     "this source does not exist");
             turns->first[walk->values[i] + 1]++;
         }
     }
     return PCOL_OK;
 }
 
-static pcol_status sort_turns(struct pci_interleaved *turns, struct turns_walk *walk,
-                              pcol_error *err)
+static pcol_status sort_samples(struct pci_interleaved *turns, struct source_batch *walk,
+                                pcol_error *err)
 {
     uint64_t count;
     turns->first = pci_calloc((size_t)turns->sources + 1, sizeof *turns->first);
     turns->rows = pci_malloc((size_t)walk->rows, sizeof *turns->rows);
     if (!turns->first || !turns->rows)
         return pci_fail_memory(err);
-    PCI_TRY(count_turns(turns, walk, err));
+    PCI_TRY(count_samples(turns, walk, err));
     for (uint64_t source = 0; source < turns->sources; source++)
         turns->first[source + 1] += turns->first[source];
-    /* Each source's place moves on to where the next one's begins: moved back below. */
+    /* Each offset advances to that of the next source; restored below. */
     for (uint64_t row = 0; row < walk->rows; row += count) {
-        PCI_TRY(walk_read(walk, row, &count, err));
+        PCI_TRY(read_sources(walk, row, &count, err));
         for (uint64_t i = 0; i < count; i++)
             turns->rows[turns->first[walk->values[i]]++] = (uint32_t)(row + i);
     }
@@ -449,23 +451,23 @@ static pcol_status sort_turns(struct pci_interleaved *turns, struct turns_walk *
 pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
                                  struct pci_interleaved *turns, pcol_error *err)
 {
-    struct turns_walk walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
+    struct source_batch walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
     uint64_t before = 0, count;
     *turns = (struct pci_interleaved){.sources = pci_rows(file, "sources")};
-    if (!source || turns->sources < 2) /* nothing to be found sooner */
+    if (!source || turns->sources < 2) /* the samples are one range */
         return PCOL_OK;
     turns->in_order = 1;
     for (uint64_t row = 0; row < walk.rows && turns->in_order; row += count) {
-        PCI_TRY(walk_read(&walk, row, &count, err));
+        PCI_TRY(read_sources(&walk, row, &count, err));
         for (uint64_t i = 0; i < count; i++) {
             turns->in_order &= (uint64_t)walk.values[i] >= before;
             before = (uint64_t)walk.values[i];
         }
     }
-    if (turns->in_order || walk.rows > TURNS_SORTED)
+    if (turns->in_order || walk.rows > MAX_SORTED_SAMPLES)
         return PCOL_OK;
     PCI_TRY(pci_plausible(file, "sources", err));
-    return sort_turns(turns, &walk, err);
+    return sort_samples(turns, &walk, err);
 }
 
 void pci_interleaved_close(struct pci_interleaved *turns)
@@ -497,7 +499,7 @@ pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pc
     if (turns->in_order)
         turns->next = row + 1;
     else if (++turns->passed > (uint64_t)1 << 32)
-        return pci_fail(err, PCOL_E_LIMIT, "too many sources whose samples take turns");
+        return pci_fail(err, PCOL_E_LIMIT, "too many interleaved sources");
     return PCOL_OK;
 }
 
@@ -507,7 +509,7 @@ pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int6
     double number;
     memcpy(&number, &bits, sizeof number);
     double rounded = round(number);
-    if (!(rounded >= -0x1p63 && rounded < 0x1p63)) /* NaN, too */
+    if (!(rounded >= -0x1p63 && rounded < 0x1p63)) /* false for NaN */
         return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
                              "%s cannot hold the value %g: its numbers have 64 bits", target,
                              number);

@@ -1,5 +1,5 @@
 /*
- * types.h - the sample types of a file, and where the values of each lie
+ * types.h - sample types of a file and the columns of their values
  */
 #ifndef PCI_TYPES_H
 #define PCI_TYPES_H
@@ -9,52 +9,52 @@
 struct pci_types {
     const pcol_file *file;
     uint32_t count;                    /* rows of sample_types */
-    const struct pci_column **columns; /* samples.value.K, NULL if there is none */
-    pcol_str *type, *unit;             /* "" for a null */
+    const struct pci_column **columns; /* samples.value.K, NULL if absent */
+    pcol_str *type, *unit;             /* "" if null */
     int64_t *ordinal;
     uint8_t *level;
     int any_double, any_ordinal;
-    /* Which types a source has, in its order: rows of source_types; all if those are NULL. */
+    /* Types by source in its order: rows of source_types; NULL: all types. */
     const struct pci_column *list_source, *list_type;
     uint64_t list_rows;
-    const struct pci_column *source; /* samples.source; NULL: 0 */
+    const struct pci_column *source; /* samples.source; NULL: all 0 */
 };
 
 pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err);
-/* Of name, unit and ordinal. */
+/* Hash of type, unit and ordinal. */
 uint64_t pci_types_hash(const struct pci_types *types, uint32_t row);
 void pci_types_close(struct pci_types *types);
-/* Compare the checksums of all values, before they are read whole. */
+/* Verifies the checksums of all values, before a full read. */
 pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err);
-/* The types of a source, at most types->count, in its order. */
+/* The types of a source in its order, at most types->count. */
 pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
                          uint32_t *count, pcol_error *err);
 
-/* The samples of one source after the other. Merged files have them in the order of sources; there
- * no sample is looked at for each of the sources. In others they are put in order first, but for
- * files so large that this would take memory beyond measure. */
+/* Iteration over samples source by source. If samples are ordered by source, as in merged files, no
+ * sample is skipped. Otherwise a counting sort by source is made, unless the file is too large for
+ * that. */
 struct pci_interleaved {
     int in_order;
-    uint64_t next;   /* in order: no sample before it is of this or a later source; else 0 */
-    uint64_t passed; /* else: samples that were looked at and are of other sources */
+    uint64_t next;   /* ordered: no sample before it belongs to this or a later source; else 0 */
+    uint64_t passed; /* otherwise: skipped samples of other sources */
     uint64_t sources;
-    uint32_t
-        *first; /* put in order: of each source, and one behind the last, the place in `rows` */
+    uint32_t *first; /* sorted: by source, and the end, offset in `rows` */
     uint32_t *rows;
 };
 
-/* source: samples.source, NULL if all are of the first. To be closed, also after a failure. */
+/* source: samples.source, NULL: all samples belong to the first source. The caller closes it, also
+ * after a failure. */
 pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
                                  struct pci_interleaved *turns, pcol_error *err);
 void pci_interleaved_close(struct pci_interleaved *turns);
-/* Are they put in order? Then the source's first sample from *row on, or UINT64_MAX. */
+/* 1 if sorted: *row is the source's first sample from *row on, or UINT64_MAX. */
 int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, uint64_t *row);
-/* A sample is of another source than the one that is asked for. E_LIMIT after 2^32 in a file that
- * is neither in order nor put in it, where a few bytes may stand for any number of them. */
+/* Called for each sample of another source. E_LIMIT after 2^32 in a file that is neither ordered
+ * nor sorted: a few bytes may encode any number of samples. */
 pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pcol_error *err);
 
-/* One sample type as an answer needs it: rows of sample_types that agree in type and unit (integers
- * and doubles are two rows). */
+/* A selected sample type: rows of sample_types with equal type and unit (integers and doubles are
+ * two rows). */
 struct pci_chosen {
     uint32_t *rows; /* the caller frees it */
     uint32_t count;
@@ -62,36 +62,33 @@ struct pci_chosen {
     int is_double;
 };
 
-/* What a source is asked about if nobody says what: out of its list of types the one that it names
- * itself, else for pprof the last, else the first; a level only if there is nothing else; PCOL_NONE
- * if the list is empty. */
+/* The default type of a source: of its list the one that it declares, else the last for pprof, else
+ * the first; a level only if there is no other; PCOL_NONE for an empty list. */
 pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
                               uint32_t count, uint32_t *row, pcol_error *err);
 
-/* What several sources together are asked about: like pprof where it merges profiles, the type that
- * the first pprof names itself, if only pprofs come before it; else the default of the first source
- * that has one which is not a level; a level only if there is nothing else.
- * selected: a byte for each source; NULL: all from `first` to before `end`. */
+/* The default type of several sources: as in a merge by pprof, the type that the first pprof source
+ * declares, if only pprof sources precede it; else the default of the first source whose default is
+ * not a level; a level only if there is no other. selected: a byte for each source; NULL: all of
+ * first..end - 1. */
 pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t *selected,
                                     uint64_t first, uint64_t end, uint32_t *row, int *named,
                                     pcol_error *err);
-/* Rows of sample_types that differ in nothing but how their values are stored. */
+/* 1 if two rows of sample_types differ only in the storage of their values. */
 int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b);
 
-/* The type that sources first..last are asked about. `wanted`: "TYPE" or "TYPE/UNIT"; NULL: that of
- * pci_types_first_default(), if it is not a level.
- * Errors: E_NOT_FOUND (the message lists the types), E_ARGUMENT for a level, which is never
- * summed. */
+/* Selects the type of sources first..last. wanted: "TYPE" or "TYPE/UNIT"; NULL:
+ * pci_types_first_default(), if it is not a level. E_NOT_FOUND lists the types; E_ARGUMENT for a
+ * level, which is never summed. */
 pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_chosen *chosen, pcol_error *err);
 
-/* Whether sources first..last have values of types that are not among the chosen. */
+/* *others: 1 if sources first..last have values of types that are not selected. */
 pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint64_t last,
                              const struct pci_chosen *chosen, int *others, pcol_error *err);
-/* A double of samples' row `row` as the nearest integer, halves away from zero, for targets that
- * have
- * no other numbers; *fraction is set if that is another number. E_LOSS if no integer of 64 bits is
- * near: NaN, infinity, 1e300. */
+/* Rounds a double of sample `row` to the nearest integer, halves away from zero, for targets that
+ * have only integers; *fraction is set if the value changes. E_LOSS if no 64-bit integer is near:
+ * NaN, infinity, 1e300. */
 pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int64_t *whole,
                             int *fraction, pcol_error *err);
 

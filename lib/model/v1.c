@@ -1,5 +1,7 @@
 /*
- * v1.c - the five tables of data model v1 over the maps of v1_maps.c
+ * v1.c - the five tables of data model v1, over the maps of v1_maps.c
+ *
+ * Tests: tests/unit/test_v1.c, tests/unit/test_model.c.
  */
 #include "model/v1.h"
 
@@ -29,7 +31,7 @@ static void add_text(pcol_table *t, const char *name, const char *value, int key
     column->primary_key = (uint8_t)key;
 }
 
-static pcol_status make_meta(const struct pci_v1 *m, pcol_table **table, pcol_error *err)
+static pcol_status build_meta(const struct pci_v1 *m, pcol_table **table, pcol_error *err)
 {
     PCI_TRY(pci_table_new(m->file, "meta", 1, 2, table, err));
     add_text(*table, "key", "version", 1);
@@ -37,7 +39,7 @@ static pcol_status make_meta(const struct pci_v1 *m, pcol_table **table, pcol_er
     return PCOL_OK;
 }
 
-static pcol_status make_sample_types(const struct pci_v1 *m, pcol_table **table, pcol_error *err)
+static pcol_status build_sample_types(const struct pci_v1 *m, pcol_table **table, pcol_error *err)
 {
     PCI_TRY(pci_table_new(m->file, "sample_types", 1, 2, table, err));
     add_text(*table, "type", "samples", 0);
@@ -45,42 +47,42 @@ static pcol_status make_sample_types(const struct pci_v1 *m, pcol_table **table,
     return PCOL_OK;
 }
 
-/* ---- samples: rows of the file that have a location with a function */
+/* ---- samples: rows with a location that has a function */
 
 struct sample_cursor {
     const struct pci_v1 *maps;
-    uint64_t next, end; /* samples of the file */
-    uint64_t block;
-    size_t in_block;
+    uint64_t next, end; /* rows of samples */
+    uint64_t batch_first;
+    size_t batch_count;
     int64_t stacks[PCI_BATCH], values[PCI_BATCH];
     uint8_t has_stack[PCI_BATCH], has_value[PCI_BATCH];
 };
 
-static pcol_status load_block(struct sample_cursor *c, pcol_error *err)
+static pcol_status load_batch(struct sample_cursor *c, pcol_error *err)
 {
     const struct pci_v1 *m = c->maps;
     size_t n = c->end - c->next < PCI_BATCH ? (size_t)(c->end - c->next) : PCI_BATCH;
-    c->in_block = 0;
+    c->batch_count = 0;
     PCI_TRY(pci_read(m->file, m->stack, c->next, n, c->stacks, c->has_stack, err));
     PCI_TRY(pci_v1_values(m, c->next, n, c->values, c->has_value, err));
-    c->block = c->next;
-    c->in_block = n;
+    c->batch_first = c->next;
+    c->batch_count = n;
     return PCOL_OK;
 }
 
-/* The next sample that is shown; *at is its place in the block. */
+/* Finds the next included sample; *at is its index in the batch. */
 static pcol_status find_sample(struct sample_cursor *c, size_t *at, pcol_error *err)
 {
     for (;;) {
         if (c->next >= c->end)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", PCOL_NOWHERE,
-                                 "the file has changed while it was read");
-        if (c->next >= c->block + c->in_block)
-            PCI_TRY(load_block(c, err));
-        *at = (size_t)(c->next++ - c->block);
+                                 "the file changed while it was read");
+        if (c->next >= c->batch_first + c->batch_count)
+            PCI_TRY(load_batch(c, err));
+        *at = (size_t)(c->next++ - c->batch_first);
         if (c->has_stack[*at] && c->has_value[*at] &&
             (uint64_t)c->stacks[*at] < c->maps->stacks.stacks &&
-            pci_v1_shown(c->maps, (uint64_t)c->stacks[*at]))
+            pci_v1_includes_stack(c->maps, (uint64_t)c->stacks[*at]))
             return PCOL_OK;
     }
 }
@@ -104,7 +106,7 @@ static pcol_status samples_open(const pcol_table *table, uint64_t row, void **cu
     c->maps = m;
     c->next = (uint64_t)low * PCI_ZONE;
     c->end = pci_rows(m->file, "samples");
-    for (uint64_t at = m->zones[low]; at < row && status == PCOL_OK; at++)
+    for (uint64_t v1_row = m->zones[low]; v1_row < row && status == PCOL_OK; v1_row++)
         status = find_sample(c, &(size_t){0}, err);
     if (status == PCOL_OK)
         *cursor = c;
@@ -113,7 +115,8 @@ static pcol_status samples_open(const pcol_table *table, uint64_t row, void **cu
     return status;
 }
 
-static pcol_status samples_next(void *cursor, size_t count, struct pci_simd *lanes, pcol_error *err)
+static pcol_status samples_next(void *cursor, size_t count, struct pci_row_lanes *lanes,
+                                pcol_error *err)
 {
     struct sample_cursor *c = cursor;
     for (size_t i = 0; i < count; i++) {
@@ -127,7 +130,7 @@ static pcol_status samples_next(void *cursor, size_t count, struct pci_simd *lan
 
 static const struct pci_expander expander = {samples_open, samples_next, pci_free};
 
-static pcol_status list_locations(const pcol_column *column, const struct pci_simd *lanes,
+static pcol_status list_locations(const pcol_column *column, const struct pci_row_lanes *lanes,
                                   size_t at, int64_t **values, size_t *capacity, size_t *count,
                                   pcol_error *err)
 {
@@ -138,22 +141,22 @@ static pcol_status list_locations(const pcol_column *column, const struct pci_si
         PCI_TRY(pci_stacks_node(&m->stacks, node, &node, &first, &lines, err));
         for (uint64_t i = 0; i < lines; i++) {
             void *grown = *values;
-            if (!m->id_of[first + i])
+            if (!m->location_ids[first + i])
                 continue;
             if (*count == *capacity && pci_grow(&grown, capacity, *count + 1, sizeof **values))
                 return pci_fail_memory(err);
             *values = grown;
-            (*values)[(*count)++] = m->id_of[first + i];
+            (*values)[(*count)++] = m->location_ids[first + i];
         }
     }
     return PCOL_OK;
 }
 
-static pcol_status make_samples(struct pci_v1 *m, pcol_table **table, pcol_error *err)
+static pcol_status build_samples(struct pci_v1 *m, pcol_table **table, pcol_error *err)
 {
     pcol_column *column;
     PCI_TRY(pci_table_new(m->file, "samples", m->sample_count, 2, table, err));
-    (*table)->aux = m; /* freed with the models */
+    (*table)->aux = m; /* owned by the file's models */
     (*table)->expander = &expander;
     pci_table_add_lane(*table, "value", PCOL_I64, 0, 0);
     column = pci_table_add(*table, "locations", PCOL_LIST);
@@ -169,17 +172,18 @@ static pcol_status bits_location(const pcol_column *column, uint64_t row, size_t
 {
     const struct pci_v1 *m = column->table->aux;
     for (size_t i = 0; i < count; i++) {
-        int there = 0;
+        int present = 0;
         values[i] = 0;
         if (column->source)
-            PCI_TRY(pci_get(m->file, column->source, m->row_of[row + i], &values[i], &there, err));
-        values[i] = there ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
+            PCI_TRY(pci_get(m->file, column->source, m->location_rows[row + i], &values[i],
+                            &present, err));
+        values[i] = present ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
     }
     memset(valid, 1, count);
     return PCOL_OK;
 }
 
-static pcol_status make_locations(struct pci_v1 *m, pcol_table **table, pcol_error *err)
+static pcol_status build_locations(struct pci_v1 *m, pcol_table **table, pcol_error *err)
 {
     pcol_column *column;
     PCI_TRY(pci_table_new(m->file, "locations", m->location_count, 3, table, err));
@@ -216,7 +220,7 @@ static pcol_status bits_start(const pcol_column *column, uint64_t row, size_t co
     return PCOL_OK;
 }
 
-static pcol_status make_functions(struct pci_v1 *m, pcol_table **table, pcol_error *err)
+static pcol_status build_functions(struct pci_v1 *m, pcol_table **table, pcol_error *err)
 {
     static const char *const names[] = {"name", "system_name", "filename"};
     const pcol_str *texts[] = {m->names, m->systems, m->filenames};
@@ -243,14 +247,14 @@ pcol_status pci_v1_table(const pcol_file *file, struct pci_v1 **maps, uint32_t i
         PCI_TRY(pci_v1_open(file, NULL, maps, err));
     switch (index) {
     case 0:
-        return make_meta(*maps, table, err);
+        return build_meta(*maps, table, err);
     case 1:
-        return make_sample_types(*maps, table, err);
+        return build_sample_types(*maps, table, err);
     case 2:
-        return make_samples(*maps, table, err);
+        return build_samples(*maps, table, err);
     case 3:
-        return make_locations(*maps, table, err);
+        return build_locations(*maps, table, err);
     default:
-        return make_functions(*maps, table, err);
+        return build_functions(*maps, table, err);
     }
 }

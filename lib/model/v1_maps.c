@@ -1,9 +1,9 @@
 /*
- * v1_maps.c - what data model v1 keeps of a file, found in one pass over everything
+ * v1_maps.c - maps of data model v1, built in one pass over the file
  *
- * v1 has no locations without a function and no samples without a location, and its ids are dense:
- * so locations need a map, stacks a bit each, and samples a count per zone. Whatever v1 cannot
- * express is found here, before a row of it is shown.
+ * v1 has no locations without a function, no samples without a location, and dense ids. Locations
+ * therefore need a map, stacks one bit each, and samples a count per zone. Anything that v1 cannot
+ * represent is reported here, before a row is read. Tests: tests/unit/test_v1.c.
  */
 #include "model/format_schema.h"
 #include "model/v1.h"
@@ -17,47 +17,47 @@
 
 /* ---- functions */
 
-/* The R package writes '_' for '.' and "gc" for "<GC>"; each distinct name is made once. */
+/* Replaces '.' by '_' and "<GC>" by "gc", like the R package. Each distinct new name is interned. */
 static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol_str *name,
                                    pcol_error *err)
 {
-    uint64_t h;
-    size_t at;
+    uint64_t hash_value;
+    size_t slot;
     uint32_t id;
     char *copy;
-    void *owned = m->owned;
+    void *renamed = m->renamed;
     if (pci_str_is(*name, "<GC>")) {
         *name = (pcol_str){"gc", 2};
         return PCOL_OK;
     }
     if (!memchr(name->data, '.', name->size))
         return PCOL_OK;
-    h = pci_hash_bytes(name->data, name->size);
-    at = pci_hash_start(hash, h);
+    hash_value = pci_hash_bytes(name->data, name->size);
+    slot = pci_hash_start(hash, hash_value);
     copy = pci_malloc(name->size + sizeof name->size, 1);
     if (!copy)
         return pci_fail_memory(err);
     for (size_t i = 0; i < name->size; i++)
         copy[i] = (char)(name->data[i] == '.' ? '_' : name->data[i]);
-    while ((id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE) {
+    while ((id = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE) {
         size_t size;
-        memcpy(&size, m->owned[id], sizeof size);
-        if (size == name->size && memcmp(m->owned[id] + sizeof size, copy, size) == 0) {
+        memcpy(&size, m->renamed[id], sizeof size);
+        if (size == name->size && memcmp(m->renamed[id] + sizeof size, copy, size) == 0) {
             pci_free(copy);
-            name->data = m->owned[id] + sizeof size;
+            name->data = m->renamed[id] + sizeof size;
             return PCOL_OK;
         }
     }
     memmove(copy + sizeof name->size, copy, name->size);
     memcpy(copy, &name->size, sizeof name->size);
-    if (pci_grow(&owned, &m->owned_capacity, m->owned_count + 1, sizeof *m->owned)) {
+    if (pci_grow(&renamed, &m->renamed_capacity, m->renamed_count + 1, sizeof *m->renamed)) {
         pci_free(copy);
         return pci_fail_memory(err);
     }
-    m->owned = owned;
-    m->owned[m->owned_count] = copy;
+    m->renamed = renamed;
+    m->renamed[m->renamed_count] = copy;
     name->data = copy + sizeof name->size;
-    return pci_hash_add(hash, h, (uint32_t)m->owned_count++, err);
+    return pci_hash_add(hash, hash_value, (uint32_t)m->renamed_count++, err);
 }
 
 static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
@@ -72,8 +72,8 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
         PCI_TRY(pcol_column_str(&columns[3], row, &m->filenames[row], NULL, err));
         PCI_TRY(pcol_column_i64(&columns[4], row, &line, &has_line, err));
         m->start_lines[row] = has_line ? line : INT64_MAX;
-        m->own_start[row] = (uint8_t)has_line;
-        if (!m->systems[row].size) /* pprof: the same as the name, or not known */
+        m->has_start_line[row] = (uint8_t)has_line;
+        if (!m->systems[row].size) /* pprof: the same as the name, or unknown */
             m->systems[row] = m->names[row];
         if (!m->names[row].size)
             return pci_fail_cell(err, PCOL_E_LOSS, "functions", "name", row,
@@ -84,9 +84,8 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
     return PCOL_OK;
 }
 
-/* Functions are renamed as the R package does if one of the sources is of a format that it reads.
- * */
-static pcol_status has_renamed(const pcol_file *file, int *found, pcol_error *err)
+/* *found: 1 if the format of a source renames functions like the R package does. */
+static pcol_status has_renaming_source(const pcol_file *file, int *found, pcol_error *err)
 {
     const struct pci_column *type;
     uint64_t rows = pci_rows(file, "sources");
@@ -110,14 +109,14 @@ static pcol_status map_functions(struct pci_v1 *m, pcol_error *err)
     pcol_status status;
     size_t rows = (size_t)pci_rows(m->file, "functions");
     PCI_TRY(pci_plausible(m->file, "functions", err));
-    PCI_TRY(has_renamed(m->file, &m->rename, err));
+    PCI_TRY(has_renaming_source(m->file, &m->rename, err));
     m->function_count = rows;
     m->names = pci_calloc(rows + 1, sizeof *m->names);
     m->systems = pci_calloc(rows + 1, sizeof *m->systems);
     m->filenames = pci_calloc(rows + 1, sizeof *m->filenames);
     m->start_lines = pci_calloc(rows + 1, sizeof *m->start_lines);
-    m->own_start = pci_calloc(rows + 1, 1);
-    if (!m->names || !m->systems || !m->filenames || !m->start_lines || !m->own_start)
+    m->has_start_line = pci_calloc(rows + 1, 1);
+    if (!m->names || !m->systems || !m->filenames || !m->start_lines || !m->has_start_line)
         return pci_fail_memory(err);
     PCI_TRY(pci_v2_functions(m->file, &functions, err));
     status = read_functions(m, functions, &hash, err);
@@ -128,23 +127,23 @@ static pcol_status map_functions(struct pci_v1 *m, pcol_error *err)
 
 /* ---- locations */
 
-/* A function starts at the smallest line that is seen in it, unless it says so itself. */
+/* A function starts at its smallest line, unless the file gives its start line. */
 static pcol_status map_location(struct pci_v1 *m, uint64_t row, uint64_t function, pcol_error *err)
 {
     int64_t line = 0;
     int valid = 0;
     if (function >= m->function_count)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", row,
-                             "function %llu is beyond the %llu functions",
+                             "%llu is beyond the %llu rows of functions",
                              (unsigned long long)function, (unsigned long long)m->function_count);
     if (m->line)
         PCI_TRY(pci_get(m->file, m->line, row, &line, &valid, err));
     if (valid && line < 0)
         return pci_fail_cell(err, PCOL_E_LOSS, "locations", "line", row,
                              "v1 cannot hold the negative line %lld", (long long)line);
-    m->row_of[m->location_count++] = (uint32_t)row;
-    m->id_of[row] = (uint32_t)m->location_count;
-    if (valid && !m->own_start[function] && line < m->start_lines[function])
+    m->location_rows[m->location_count++] = (uint32_t)row;
+    m->location_ids[row] = (uint32_t)m->location_count;
+    if (valid && !m->has_start_line[function] && line < m->start_lines[function])
         m->start_lines[function] = line;
     return PCOL_OK;
 }
@@ -155,9 +154,9 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
     PCI_TRY(pci_plausible(m->file, "locations", err));
     PCI_TRY(pci_want(m->file, "locations", "function", PCI_TYPES_ROW, &m->function, err));
     PCI_TRY(pci_want(m->file, "locations", "line", PCI_TYPE(PCF_I64), &m->line, err));
-    m->id_of = pci_calloc(rows + 1, sizeof *m->id_of);
-    m->row_of = pci_calloc(rows + 1, sizeof *m->row_of);
-    if (!m->id_of || !m->row_of)
+    m->location_ids = pci_calloc(rows + 1, sizeof *m->location_ids);
+    m->location_rows = pci_calloc(rows + 1, sizeof *m->location_rows);
+    if (!m->location_ids || !m->location_rows)
         return pci_fail_memory(err);
     for (uint64_t row = 0; m->function && row < rows; row++) {
         int64_t function;
@@ -176,18 +175,18 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
 static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 {
     PCI_TRY(pci_plausible(m->file, "stacks", err));
-    m->shown = pci_calloc((size_t)(m->stacks.stacks / 8 + 1), 1);
-    if (!m->shown)
+    m->included_stacks = pci_calloc((size_t)(m->stacks.stacks / 8 + 1), 1);
+    if (!m->included_stacks)
         return pci_fail_memory(err);
     for (uint64_t node = 1; node < m->stacks.stacks; node++) {
         uint32_t parent;
         uint64_t first, count;
-        int shown;
+        int is_included;
         PCI_TRY(pci_stacks_node(&m->stacks, node, &parent, &first, &count, err));
-        shown = pci_v1_shown(m, parent);
-        for (uint64_t i = 0; i < count && !shown; i++)
-            shown = m->id_of[first + i] != 0;
-        m->shown[node / 8] |= (uint8_t)(shown << (node % 8));
+        is_included = pci_v1_includes_stack(m, parent);
+        for (uint64_t i = 0; i < count && !is_included; i++)
+            is_included = m->location_ids[first + i] != 0;
+        m->included_stacks[node / 8] |= (uint8_t)(is_included << (node % 8));
     }
     return PCOL_OK;
 }
@@ -206,7 +205,7 @@ static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
     return PCOL_OK;
 }
 
-/* v1 knows one type of sample. */
+/* v1 has one sample type. */
 static pcol_status find_value(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
 {
     struct pci_types types;
@@ -246,7 +245,7 @@ pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int
     return PCOL_OK;
 }
 
-static pcol_status count_block(struct pci_v1 *m, uint64_t row, size_t n, pcol_error *err)
+static pcol_status count_batch(struct pci_v1 *m, uint64_t row, size_t n, pcol_error *err)
 {
     int64_t stacks[PCI_BATCH], values[PCI_BATCH];
     uint8_t has_stack[PCI_BATCH], has_value[PCI_BATCH];
@@ -261,10 +260,10 @@ static pcol_status count_block(struct pci_v1 *m, uint64_t row, size_t n, pcol_er
             continue;
         if ((uint64_t)stacks[i] >= m->stacks.stacks)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row + i,
-                                 "stack %llu is beyond the %llu stacks",
+                                 "%llu is beyond the %llu rows of stacks",
                                  (unsigned long long)stacks[i],
                                  (unsigned long long)m->stacks.stacks);
-        if (!pci_v1_shown(m, (uint64_t)stacks[i]))
+        if (!pci_v1_includes_stack(m, (uint64_t)stacks[i]))
             continue;
         if (!has_value[i] || values[i] < 1 || values[i] > INT32_MAX)
             return pci_fail_cell(err, PCOL_E_LOSS, "samples", m->value->name, row + i,
@@ -293,13 +292,13 @@ static pcol_status map_samples(struct pci_v1 *m, const struct pci_chosen *counte
             m->zones[m->zone_count++] = m->sample_count;
         }
         PCI_TRY(
-            count_block(m, row, rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH, err));
+            count_batch(m, row, rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH, err));
     }
     return PCOL_OK;
 }
 
-/* Everything is read from one end to the other, so checksums are compared first. */
-static pcol_status verify(const pcol_file *file, pcol_error *err)
+/* All columns are read completely: verifies their checksums first. */
+static pcol_status verify_tables(const pcol_file *file, pcol_error *err)
 {
     static const char *const tables[] = {"strings", "functions",       "locations",
                                          "stacks",  "location_groups", "sample_types"};
@@ -311,9 +310,9 @@ static pcol_status verify(const pcol_file *file, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status fill(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
+static pcol_status build_maps(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
 {
-    PCI_TRY(verify(m->file, err));
+    PCI_TRY(verify_tables(m->file, err));
     PCI_TRY(pci_plausible_samples(m->file, err));
     PCI_TRY(pci_stacks_open(m->file, &m->stacks, err));
     PCI_TRY(map_functions(m, err));
@@ -331,7 +330,7 @@ pcol_status pci_v1_open(const pcol_file *file, const struct pci_chosen *counted,
     if (!m)
         return pci_fail_memory(err);
     m->file = file;
-    status = fill(m, counted, err);
+    status = build_maps(m, counted, err);
     if (status == PCOL_OK)
         *maps = m;
     else
@@ -343,17 +342,17 @@ void pci_v1_free(struct pci_v1 *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->owned_count; i++)
-        pci_free(m->owned[i]);
-    pci_free(m->owned);
-    pci_free(m->id_of);
-    pci_free(m->row_of);
+    for (size_t i = 0; i < m->renamed_count; i++)
+        pci_free(m->renamed[i]);
+    pci_free(m->renamed);
+    pci_free(m->location_ids);
+    pci_free(m->location_rows);
     pci_free(m->names);
     pci_free(m->systems);
     pci_free(m->filenames);
     pci_free(m->start_lines);
-    pci_free(m->own_start);
-    pci_free(m->shown);
+    pci_free(m->has_start_line);
+    pci_free(m->included_stacks);
     pci_free(m->zones);
     pci_free(m->counted);
     pci_free(m);

@@ -1,8 +1,8 @@
 /*
- * v2.c - the logical tables whose rows are those of a physical table
+ * v2.c - logical tables of data model v2 whose rows are those of a physical table
  *
- * The required columns stand first, then, with a leading dot, what else the file says: a dotted
- * column is there exactly if the physical column that it comes from is.
+ * Required columns come first. Optional columns have a leading dot and exist if their physical
+ * column does. Tests: tests/unit/test_model.c, suite columns.
  */
 #include "model/table.h"
 
@@ -67,7 +67,7 @@ static pcol_status bits_ms(const pcol_column *column, uint64_t row, size_t count
     return PCOL_OK;
 }
 
-/* A column of nanoseconds, shown in milliseconds. */
+/* Adds a column of nanoseconds in milliseconds. */
 static pcol_status add_ms(pcol_table *table, const char *physical, const char *name,
                           pcol_error *err)
 {
@@ -83,31 +83,33 @@ static pcol_status add_ms(pcol_table *table, const char *physical, const char *n
     return PCOL_OK;
 }
 
-struct dotted {
+struct optional_column {
     const char *physical, *name, *references;
     unsigned types;
     int64_t offset;
 };
 
-/* One more column, if the file has it. */
-static pcol_status add_dotted(pcol_table *table, const char *physical, const struct dotted *dotted,
-                              pcol_error *err)
+/* Adds a column if the file has its physical column. */
+static pcol_status add_optional_column(pcol_table *table, const char *physical,
+                                       const struct optional_column *optional_column,
+                                       pcol_error *err)
 {
     const struct pci_column *source;
-    PCI_TRY(pci_want(table->file, physical, dotted->physical, dotted->types, &source, err));
+    PCI_TRY(pci_want(table->file, physical, optional_column->physical, optional_column->types,
+                     &source, err));
     if (source) {
-        pcol_column *column =
-            pci_table_add_source(table, dotted->name, PCOL_I64, source, dotted->offset);
-        column->references = dotted->references;
+        pcol_column *column = pci_table_add_source(table, optional_column->name, PCOL_I64, source,
+                                                   optional_column->offset);
+        column->references = optional_column->references;
     }
     return PCOL_OK;
 }
 
-static const int64_t one = 1;
+static const int64_t source_one = 1;
 
 static pcol_status fill_samples(pcol_table *t, pcol_error *err)
 {
-    static const struct dotted dotted[] = {
+    static const struct optional_column optional_column[] = {
         {"thread", ".thread_id", "threads", PCI_TYPES_ROW, 0},
         {"stack", ".stack_id", "stacks", PCI_TYPES_ROW, 0},
         {"text", ".text", NULL, PCI_TYPES_TEXT, 0},
@@ -121,21 +123,21 @@ static pcol_status fill_samples(pcol_table *t, pcol_error *err)
     if (source)
         column = pci_table_add_source(t, "source_id", PCOL_I64, source, 1);
     else
-        column = pci_table_add_constant(t, "source_id", PCOL_I64, &one);
+        column = pci_table_add_constant(t, "source_id", PCOL_I64, &source_one);
     column->references = "sources";
     column->nullable = 0;
     PCI_TRY(add_ms(t, "time", ".time", err));
     PCI_TRY(add_ms(t, "duration", ".duration", err));
     PCI_TRY(add_ms(t, "cpu_delta", ".cpu_delta", err));
-    for (size_t i = 0; i < sizeof dotted / sizeof *dotted; i++)
-        PCI_TRY(add_dotted(t, "samples", &dotted[i], err));
-    return pci_add_further(t, "samples", used, NULL, err);
+    for (size_t i = 0; i < sizeof optional_column / sizeof *optional_column; i++)
+        PCI_TRY(add_optional_column(t, "samples", &optional_column[i], err));
+    return pci_table_add_remaining(t, "samples", used, NULL, err);
 }
 
-/* A table over all rows of a physical one, filled by `fill`. */
-static pcol_status make(const pcol_file *file, const char *name, uint32_t columns,
-                        pcol_status (*fill)(pcol_table *, pcol_error *), pcol_table **table,
-                        pcol_error *err)
+/* Builds a table with the rows of a physical table. */
+static pcol_status build_table(const pcol_file *file, const char *name, uint32_t columns,
+                               pcol_status (*fill)(pcol_table *, pcol_error *), pcol_table **table,
+                               pcol_error *err)
 {
     pcol_table *t;
     pcol_status status;
@@ -151,12 +153,12 @@ static pcol_status make(const pcol_file *file, const char *name, uint32_t column
 
 pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error *err)
 {
-    return make(file, "samples", 8, fill_samples, table, err);
+    return build_table(file, "samples", 8, fill_samples, table, err);
 }
 
 /* ---- locations and functions */
 
-/* Lines below 0 are no lines to the data model. */
+/* Lines below 0 are null in the data model. */
 static pcol_status bits_line(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
                              uint8_t *valid, pcol_error *err)
 {
@@ -178,13 +180,13 @@ static void add_line(pcol_table *table, const char *name, const struct pci_colum
     }
 }
 
-/* The group of a location, and then of the locations behind it. */
+/* Cursor over locations and their groups. */
 struct group_walk {
     const struct pci_stacks *tree;
-    uint64_t group, end; /* end: the location after the group's last */
+    uint64_t group, end; /* end: the location after the last one of the group */
 };
 
-static pcol_status walk_start(struct group_walk *walk, const struct pci_stacks *tree, uint64_t row,
+static pcol_status start_walk(struct group_walk *walk, const struct pci_stacks *tree, uint64_t row,
                               pcol_error *err)
 {
     uint64_t first, lines;
@@ -198,7 +200,7 @@ static pcol_status walk_start(struct group_walk *walk, const struct pci_stacks *
     return PCOL_OK;
 }
 
-static pcol_status walk_to(struct group_walk *walk, uint64_t row, pcol_error *err)
+static pcol_status advance_walk(struct group_walk *walk, uint64_t row, pcol_error *err)
 {
     while (row >= walk->end) {
         uint64_t first, lines;
@@ -208,56 +210,56 @@ static pcol_status walk_to(struct group_walk *walk, uint64_t row, pcol_error *er
     return PCOL_OK;
 }
 
-/* A column of location_groups, seen from a location; without a source the group's row. */
+/* A column of location_groups by location; without a source, the row of the group. */
 static pcol_status bits_group(const pcol_column *column, uint64_t row, size_t count,
                               int64_t *values, uint8_t *valid, pcol_error *err)
 {
     const struct pci_stacks *tree = column->table->aux;
     struct group_walk walk;
-    PCI_TRY(walk_start(&walk, tree, row, err));
+    PCI_TRY(start_walk(&walk, tree, row, err));
     for (size_t i = 0; i < count; i++) {
-        int there = 1;
-        PCI_TRY(walk_to(&walk, row + i, err));
+        int present = 1;
+        PCI_TRY(advance_walk(&walk, row + i, err));
         values[i] = (int64_t)walk.group;
         if (column->source)
-            PCI_TRY(pci_get(tree->file, column->source, walk.group, &values[i], &there, err));
-        values[i] = there ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
-        valid[i] = (uint8_t)there;
+            PCI_TRY(pci_get(tree->file, column->source, walk.group, &values[i], &present, err));
+        values[i] = present ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
+        valid[i] = (uint8_t)present;
     }
     return PCOL_OK;
 }
 
-/* The last line of a group is the function that was compiled, those before it were inlined. */
+/* The last line of a group is the compiled function; earlier lines are inlined into it. */
 static pcol_status bits_inline(const pcol_column *column, uint64_t row, size_t count,
                                int64_t *values, uint8_t *valid, pcol_error *err)
 {
     struct group_walk walk;
-    PCI_TRY(walk_start(&walk, column->table->aux, row, err));
+    PCI_TRY(start_walk(&walk, column->table->aux, row, err));
     for (size_t i = 0; i < count; i++) {
-        PCI_TRY(walk_to(&walk, row + i, err));
+        PCI_TRY(advance_walk(&walk, row + i, err));
         values[i] = row + i + 1 < walk.end;
     }
     memset(valid, 1, count);
     return PCOL_OK;
 }
 
-/* The same of a column of texts. */
+/* As bits_group(), for texts. */
 static pcol_status str_group(const pcol_column *column, uint64_t row, size_t count,
                              pcol_str *values, uint8_t *valid, pcol_error *err)
 {
     const struct pci_stacks *tree = column->table->aux;
     struct group_walk walk;
-    PCI_TRY(walk_start(&walk, tree, row, err));
+    PCI_TRY(start_walk(&walk, tree, row, err));
     for (size_t i = 0; i < count; i++) {
-        int there;
-        PCI_TRY(walk_to(&walk, row + i, err));
-        PCI_TRY(pci_get_str(tree->file, column->source, walk.group, &values[i], &there, err));
-        valid[i] = (uint8_t)there;
+        int present;
+        PCI_TRY(advance_walk(&walk, row + i, err));
+        PCI_TRY(pci_get_str(tree->file, column->source, walk.group, &values[i], &present, err));
+        valid[i] = (uint8_t)present;
     }
     return PCOL_OK;
 }
 
-static void to_group(pcol_column *column)
+static void read_from_group(pcol_column *column)
 {
     column->direct = 0;
     column->bits = bits_group;
@@ -266,7 +268,7 @@ static void to_group(pcol_column *column)
 
 static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tree, pcol_error *err)
 {
-    static const struct dotted dotted[] = {
+    static const struct optional_column optional_column[] = {
         {"mapping", ".mapping_id", "mappings", PCI_TYPES_ROW, 0},
         {"address", ".address", NULL, PCI_TYPES_INT, 0},
         {"folded", ".folded", NULL, PCI_TYPE(PCF_BOOL), 0},
@@ -281,23 +283,24 @@ static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tre
         column->references = "location_groups";
         column->bits = bits_group;
     }
-    for (size_t i = 0; i < sizeof dotted / sizeof *dotted; i++) {
+    for (size_t i = 0; i < sizeof optional_column / sizeof *optional_column; i++) {
         uint32_t before = t->column_count;
-        PCI_TRY(add_dotted(t, "location_groups", &dotted[i], err));
+        PCI_TRY(add_optional_column(t, "location_groups", &optional_column[i], err));
         if (t->column_count > before)
-            to_group(&t->columns[before]);
+            read_from_group(&t->columns[before]);
     }
     if (tree->first)
         pci_table_add(t, ".inline", PCOL_BOOL)->bits = bits_inline;
-    PCI_TRY(pci_table_reads(t, &tree->first, 1, err));
-    PCI_TRY(pci_add_further(t, "locations", of_lines, NULL, err));
-    return pci_add_further(t, "location_groups", of_groups, to_group, err);
+    PCI_TRY(pci_table_add_reads(t, &tree->first, 1, err));
+    PCI_TRY(pci_table_add_remaining(t, "locations", of_lines, NULL, err));
+    return pci_table_add_remaining(t, "location_groups", of_groups, read_from_group, err);
 }
 
 static pcol_status fill_locations(pcol_table *t, pcol_error *err)
 {
-    static const struct dotted column = {"column", ".column", NULL, PCI_TYPES_INT, 0};
-    static const struct dotted filename = {"filename", ".filename", NULL, PCI_TYPES_TEXT, 0};
+    static const struct optional_column column = {"column", ".column", NULL, PCI_TYPES_INT, 0};
+    static const struct optional_column filename = {"filename", ".filename", NULL, PCI_TYPES_TEXT,
+                                                    0};
     const struct pci_column *function, *line;
     struct pci_stacks *tree = pci_calloc(1, sizeof *tree);
     t->aux = tree;
@@ -310,17 +313,17 @@ static pcol_status fill_locations(pcol_table *t, pcol_error *err)
     pci_table_add_id(t, "location_id");
     pci_table_add_source(t, "function_id", PCOL_I64, function, 1)->references = "functions";
     add_line(t, "line", line);
-    PCI_TRY(add_dotted(t, "locations", &column, err));
-    PCI_TRY(add_dotted(t, "locations", &filename, err));
+    PCI_TRY(add_optional_column(t, "locations", &column, err));
+    PCI_TRY(add_optional_column(t, "locations", &filename, err));
     return add_group_columns(t, tree, err);
 }
 
 pcol_status pci_v2_locations(const pcol_file *file, pcol_table **table, pcol_error *err)
 {
-    return make(file, "locations", 12, fill_locations, table, err);
+    return build_table(file, "locations", 12, fill_locations, table, err);
 }
 
-/* A function that has no system name of its own has its name for one. */
+/* A function without a system name has its name as system name. */
 static pcol_status str_system(const pcol_column *column, uint64_t row, size_t count,
                               pcol_str *values, uint8_t *valid, pcol_error *err)
 {
@@ -328,18 +331,18 @@ static pcol_status str_system(const pcol_column *column, uint64_t row, size_t co
     const struct pci_column *name = column->aux;
     PCI_TRY(pci_read_str(file, column->source, row, count, values, valid, err));
     for (size_t i = 0; name && i < count; i++) {
-        int there;
+        int present;
         if (valid[i])
             continue;
-        PCI_TRY(pci_get_str(file, name, row + i, &values[i], &there, err));
-        valid[i] = (uint8_t)there;
+        PCI_TRY(pci_get_str(file, name, row + i, &values[i], &present, err));
+        valid[i] = (uint8_t)present;
     }
     return PCOL_OK;
 }
 
 static pcol_status fill_functions(pcol_table *t, pcol_error *err)
 {
-    static const struct dotted id = {"id", ".id", NULL, PCI_TYPES_INT, 0};
+    static const struct optional_column id = {"id", ".id", NULL, PCI_TYPES_INT, 0};
     static const char *const used[] = {"name", "system_name", "filename", "start_line", "id", NULL};
     const struct pci_column *name, *system, *filename, *line;
     pcol_column *column;
@@ -354,15 +357,15 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
         column->direct = 0;
         column->aux = name;
         column->str = str_system;
-        PCI_TRY(pci_table_reads(t, &name, 1, err));
+        PCI_TRY(pci_table_add_reads(t, &name, 1, err));
     }
     pci_table_add_source(t, "filename", PCOL_STRING, filename, 0);
     add_line(t, "start_line", line);
-    PCI_TRY(add_dotted(t, "functions", &id, err));
-    return pci_add_further(t, "functions", used, NULL, err);
+    PCI_TRY(add_optional_column(t, "functions", &id, err));
+    return pci_table_add_remaining(t, "functions", used, NULL, err);
 }
 
 pcol_status pci_v2_functions(const pcol_file *file, pcol_table **table, pcol_error *err)
 {
-    return make(file, "functions", 6, fill_functions, table, err);
+    return build_table(file, "functions", 6, fill_functions, table, err);
 }

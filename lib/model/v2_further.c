@@ -1,9 +1,9 @@
 /*
- * v2_further.c - what the logical tables show beyond their own columns
+ * v2_further.c - columns of logical tables for the remaining physical columns and labels
  *
- * Every physical column that a view does not use otherwise comes along under its name with a dot,
- * and labels under the name of their key, so that nothing that a file holds of a row is out of
- * reach of a view. Names that are taken get longer: `.TABLE.NAME`, `.label.KEY#2`.
+ * Each physical column that a view does not use otherwise is added under its name with a leading
+ * dot, and each label under its key, so that views provide all data of a row. Names that exist
+ * already are extended: `.TABLE.NAME`, `.label.KEY#2`. Tests: suite columns.
  */
 #include "model/row_details.h"
 
@@ -14,32 +14,32 @@
 #include <stdio.h>
 #include <string.h>
 
-struct adding {
+struct column_adder {
     pcol_table *t;
     const struct pci_table *physical;
-    pci_adapt_fn adapt;
-    struct pci_hash taken; /* column names */
+    pci_column_adapt_fn adapt;
+    struct pci_hash names; /* column names */
 };
 
-static int is_taken(const struct adding *a, const char *name)
+static int has_name(const struct column_adder *a, const char *name)
 {
     uint64_t hash = pci_hash_bytes(name, strlen(name));
-    size_t at = pci_hash_start(&a->taken, hash);
+    size_t slot = pci_hash_start(&a->names, hash);
     uint32_t id;
-    while ((id = pci_hash_next(&a->taken, hash, &at)) != PCI_HASH_NONE)
+    while ((id = pci_hash_next(&a->names, hash, &slot)) != PCI_HASH_NONE)
         if (!strcmp(a->t->columns[id].name, name))
             return 1;
     return 0;
 }
 
-static pcol_status take_name(struct adding *a, uint32_t column, pcol_error *err)
+static pcol_status add_name(struct column_adder *a, uint32_t column, pcol_error *err)
 {
     const char *name = a->t->columns[column].name;
-    return pci_hash_add(&a->taken, pci_hash_bytes(name, strlen(name)), column, err);
+    return pci_hash_add(&a->names, pci_hash_bytes(name, strlen(name)), column, err);
 }
 
-/* Memory for a name, which the table owns. */
-static pcol_status new_name(struct adding *a, size_t size, char **name, pcol_error *err)
+/* Allocates a name, which the table owns. */
+static pcol_status allocate_name(struct column_adder *a, size_t size, char **name, pcol_error *err)
 {
     pcol_table *t = a->t;
     *name = NULL;
@@ -52,8 +52,8 @@ static pcol_status new_name(struct adding *a, size_t size, char **name, pcol_err
     return PCOL_OK;
 }
 
-static pcol_status add_column(struct adding *a, const char *name, const struct pci_column *source,
-                              pcol_error *err)
+static pcol_status add_column(struct column_adder *a, const char *name,
+                              const struct pci_column *source, pcol_error *err)
 {
     pcol_table *t = a->t;
     pcol_column *column;
@@ -62,7 +62,7 @@ static pcol_status add_column(struct adding *a, const char *name, const struct p
     column->references = source->references ? source->references->name : NULL;
     if (a->adapt)
         a->adapt(column);
-    return take_name(a, column->index, err);
+    return add_name(a, column->index, err);
 }
 
 static int is_used(const char *name, const char *const *used)
@@ -75,7 +75,7 @@ static int is_used(const char *name, const char *const *used)
     return !strcmp(name, "label_shape") || pci_label_column_is(name);
 }
 
-static pcol_status add_columns(struct adding *a, const char *const *used, pcol_error *err)
+static pcol_status add_columns(struct column_adder *a, const char *const *used, pcol_error *err)
 {
     for (uint32_t i = 0; i < a->physical->column_count; i++) {
         const struct pci_column *source = &a->physical->columns[i];
@@ -83,23 +83,23 @@ static pcol_status add_columns(struct adding *a, const char *const *used, pcol_e
         char *name;
         if (!source->supported || is_used(source->name, used))
             continue;
-        PCI_TRY(new_name(a, size, &name, err));
+        PCI_TRY(allocate_name(a, size, &name, err));
         snprintf(name, size, ".%s", source->name);
-        if (is_taken(a, name) || is_taken(a, name + 1))
+        if (has_name(a, name) || has_name(a, name + 1))
             snprintf(name, size, ".%s.%s", a->physical->name, source->name);
-        if (!is_taken(a, name)) /* else a column of this table has that name, with a dot in it */
+        if (!has_name(a, name)) /* otherwise an own column has this name */
             PCI_TRY(add_column(a, name, source, err));
     }
     return PCOL_OK;
 }
 
-/* ".label.KEY" with a NUL as \0, then "#2", ... until it is new. */
-static pcol_status label_name(struct adding *a, pcol_str key, uint32_t *repeat, char **name,
-                              pcol_error *err)
+/* ".label.KEY" with NUL as \0, and "#2", "#3", ... until it is unique. */
+static pcol_status build_label_name(struct column_adder *a, pcol_str key, uint32_t *repeat,
+                                    char **name, pcol_error *err)
 {
     static const char prefix[] = ".label.";
     size_t size = sizeof prefix - 1;
-    PCI_TRY(new_name(a, size + 2 * key.size + 16, name, err));
+    PCI_TRY(allocate_name(a, size + 2 * key.size + 16, name, err));
     memcpy(*name, prefix, size);
     for (size_t i = 0; i < key.size; i++) {
         if (key.data[i])
@@ -111,38 +111,38 @@ static pcol_status label_name(struct adding *a, pcol_str key, uint32_t *repeat, 
         (*name)[size] = '\0';
         if (*repeat > 1)
             snprintf(*name + size, 16, "#%u", *repeat);
-        if (!is_taken(a, *name))
+        if (!has_name(a, *name))
             break;
     }
     ++*repeat;
     return PCOL_OK;
 }
 
-/* By distinct key: the number that its next column gets. */
+/* Next suffix number of a distinct key. */
 struct key_count {
     pcol_str key;
     uint32_t next;
 };
 
-static pcol_status count_key(struct pci_hash *hash, struct key_count *counts, size_t *count,
-                             pcol_str key, uint32_t **next, pcol_error *err)
+static pcol_status find_key_count(struct pci_hash *hash, struct key_count *counts, size_t *count,
+                                  pcol_str key, uint32_t **next, pcol_error *err)
 {
-    uint64_t h = pci_hash_bytes(key.data, key.size);
-    size_t at = pci_hash_start(hash, h);
+    uint64_t hash_value = pci_hash_bytes(key.data, key.size);
+    size_t slot = pci_hash_start(hash, hash_value);
     uint32_t id;
-    while ((id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE)
+    while ((id = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE)
         if (pci_str_equal(counts[id].key, key))
             break;
     if (id == PCI_HASH_NONE) {
         id = (uint32_t)(*count)++;
         counts[id] = (struct key_count){key, 1};
-        PCI_TRY(pci_hash_add(hash, h, id, err));
+        PCI_TRY(pci_hash_add(hash, hash_value, id, err));
     }
     *next = &counts[id].next;
     return PCOL_OK;
 }
 
-static pcol_status add_labels(struct adding *a, const struct pci_label_reader *labels,
+static pcol_status add_labels(struct column_adder *a, const struct pci_label_reader *labels,
                               pcol_error *err)
 {
     struct key_count *counts = pci_calloc(labels->key_count, sizeof *counts);
@@ -154,10 +154,10 @@ static pcol_status add_labels(struct adding *a, const struct pci_label_reader *l
         uint32_t *next = NULL;
         char *name = NULL;
         if (!key->column || key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME)
-            continue; /* a depth alone says nothing */
-        status = count_key(&hash, counts, &count, key->key, &next, err);
+            continue; /* a depth has no meaning of its own */
+        status = find_key_count(&hash, counts, &count, key->key, &next, err);
         if (status == PCOL_OK)
-            status = label_name(a, key->key, next, &name, err);
+            status = build_label_name(a, key->key, next, &name, err);
         if (status == PCOL_OK)
             status = add_column(a, name, key->column, err);
     }
@@ -166,12 +166,12 @@ static pcol_status add_labels(struct adding *a, const struct pci_label_reader *l
     return status;
 }
 
-static pcol_status add_all(struct adding *a, const char *const *used, pcol_error *err)
+static pcol_status add_remaining(struct column_adder *a, const char *const *used, pcol_error *err)
 {
     struct pci_label_reader labels;
     pcol_status status;
     for (uint32_t i = 0; i < a->t->column_count; i++)
-        PCI_TRY(take_name(a, i, err));
+        PCI_TRY(add_name(a, i, err));
     PCI_TRY(add_columns(a, used, err));
     status = pci_labels_open(&labels, a->t->file, a->physical->name, err);
     if (status == PCOL_OK)
@@ -180,15 +180,16 @@ static pcol_status add_all(struct adding *a, const char *const *used, pcol_error
     return status;
 }
 
-pcol_status pci_add_further(pcol_table *table, const char *physical, const char *const *used,
-                            pci_adapt_fn adapt, pcol_error *err)
+pcol_status pci_table_add_remaining(pcol_table *table, const char *physical,
+                                    const char *const *used, pci_column_adapt_fn adapt,
+                                    pcol_error *err)
 {
-    struct adding a = {.t = table, .adapt = adapt};
+    struct column_adder a = {.t = table, .adapt = adapt};
     pcol_status status;
     a.physical = pci_table_find(table->file, physical);
     if (!a.physical)
         return PCOL_OK;
-    status = add_all(&a, used, err);
-    pci_hash_clear(&a.taken);
+    status = add_remaining(&a, used, err);
+    pci_hash_clear(&a.names);
     return status;
 }

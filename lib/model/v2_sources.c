@@ -1,7 +1,8 @@
 /*
- * v2_sources.c - the table sources, with a column for each key that source_meta has
+ * v2_sources.c - table sources, with a column for each key of source_meta
  *
- * The rows of source_meta are sorted by key and source once; a cell is then found by binary search.
+ * The rows of source_meta are sorted by key and source; cells are found by binary search. Tests:
+ * tests/unit/test_model.c, suite columns.
  */
 #include "model/table.h"
 
@@ -16,15 +17,15 @@
 #define MAX_META_ROWS (1u << 20)
 #define MAX_META_KEYS 4096u
 
-struct entry {
-    uint32_t key, row;
+struct meta_entry {
+    uint32_t meta_key, row;
     uint64_t source;
     pcol_str value;
     int valid;
 };
 
-/* Entries [first, end) belong to the column. */
-struct key {
+/* Column of a key: entries [first, end). */
+struct meta_key {
     pcol_str text;
     char *name;
     const struct meta *meta;
@@ -32,9 +33,9 @@ struct key {
 };
 
 struct meta {
-    struct entry *entries;
+    struct meta_entry *entries;
     size_t count, capacity;
-    struct key *keys;
+    struct meta_key *keys;
     size_t key_count, key_capacity;
 };
 
@@ -50,14 +51,14 @@ static void meta_free(void *aux)
     pci_free(meta);
 }
 
-static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str text, uint32_t *key,
-                            pcol_error *err)
+static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str text,
+                            uint32_t *meta_key, pcol_error *err)
 {
-    uint64_t h = pci_hash_bytes(text.data, text.size);
-    size_t at = pci_hash_start(hash, h);
+    uint64_t hash_value = pci_hash_bytes(text.data, text.size);
+    size_t slot = pci_hash_start(hash, hash_value);
     void *keys = meta->keys;
-    while ((*key = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE) {
-        pcol_str other = meta->keys[*key].text;
+    while ((*meta_key = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE) {
+        pcol_str other = meta->keys[*meta_key].text;
         if (pci_str_equal(other, text))
             return PCOL_OK;
     }
@@ -67,17 +68,17 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
     if (pci_grow(&keys, &meta->key_capacity, meta->key_count + 1, sizeof *meta->keys))
         return pci_fail_memory(err);
     meta->keys = keys;
-    *key = (uint32_t)meta->key_count++;
-    meta->keys[*key] = (struct key){.text = text};
-    return pci_hash_add(hash, h, *key, err);
+    *meta_key = (uint32_t)meta->key_count++;
+    meta->keys[*meta_key] = (struct meta_key){.text = text};
+    return pci_hash_add(hash, hash_value, *meta_key, err);
 }
 
-/* By key, source and row. */
-static int compare(const void *a, const void *b)
+/* Orders entries by key, source and row. */
+static int compare_entries(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
+    const struct meta_entry *x = a, *y = b;
+    if (x->meta_key != y->meta_key)
+        return x->meta_key < y->meta_key ? -1 : 1;
     if (x->source != y->source)
         return x->source < y->source ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
@@ -86,16 +87,16 @@ static int compare(const void *a, const void *b)
 static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pci_hash *hash,
                              pcol_error *err)
 {
-    const struct pci_column *source, *key, *value;
+    const struct pci_column *source, *meta_key, *value;
     uint64_t rows = pci_rows(file, "source_meta"), sources = pci_rows(file, "sources");
     PCI_TRY(pci_need(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_need(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
+    PCI_TRY(pci_need(file, "source_meta", "key", PCI_TYPES_TEXT, &meta_key, err));
     PCI_TRY(pci_need(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
     if (rows > MAX_META_ROWS)
         return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", NULL, PCOL_NOWHERE,
                              "more than %u rows", MAX_META_ROWS);
     for (uint32_t row = 0; row < rows; row++) {
-        struct entry entry = {.row = row};
+        struct meta_entry meta_entry = {.row = row};
         void *entries = meta->entries;
         int64_t number;
         pcol_str text;
@@ -105,14 +106,14 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
             return pci_fail_cell(err, PCOL_E_CORRUPT, "source_meta", "source", row,
                                  "%llu is beyond the %llu rows of sources",
                                  (unsigned long long)number, (unsigned long long)sources);
-        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
-        PCI_TRY(pci_get_str(file, value, row, &entry.value, &entry.valid, err));
-        PCI_TRY(find_key(meta, hash, text, &entry.key, err));
-        entry.source = (uint64_t)number;
-        if (pci_grow(&entries, &meta->capacity, meta->count + 1, sizeof entry))
+        PCI_TRY(pci_get_str(file, meta_key, row, &text, &valid, err));
+        PCI_TRY(pci_get_str(file, value, row, &meta_entry.value, &meta_entry.valid, err));
+        PCI_TRY(find_key(meta, hash, text, &meta_entry.meta_key, err));
+        meta_entry.source = (uint64_t)number;
+        if (pci_grow(&entries, &meta->capacity, meta->count + 1, sizeof meta_entry))
             return pci_fail_memory(err);
         meta->entries = entries;
-        meta->entries[meta->count++] = entry;
+        meta->entries[meta->count++] = meta_entry;
     }
     return PCOL_OK;
 }
@@ -125,25 +126,25 @@ static pcol_status read_meta(const pcol_file *file, struct meta *meta, pcol_erro
     if (status != PCOL_OK)
         return status;
     if (meta->count)
-        qsort(meta->entries, meta->count, sizeof *meta->entries, compare);
+        qsort(meta->entries, meta->count, sizeof *meta->entries, compare_entries);
     for (size_t i = 0; i < meta->count; i++) {
-        struct key *key = &meta->keys[meta->entries[i].key];
-        if (i == 0 || meta->entries[i].key != meta->entries[i - 1].key)
-            key->first = i;
-        key->end = i + 1;
+        struct meta_key *meta_key = &meta->keys[meta->entries[i].meta_key];
+        if (i == 0 || meta->entries[i].meta_key != meta->entries[i - 1].meta_key)
+            meta_key->first = i;
+        meta_key->end = i + 1;
     }
     return PCOL_OK;
 }
 
-/* The last entry of a source under the key: later rows replace earlier ones. */
+/* The last entry of a source for the key: later rows replace earlier ones. */
 static pcol_status str_meta(const pcol_column *column, uint64_t row, size_t count, pcol_str *values,
                             uint8_t *valid, pcol_error *err)
 {
-    const struct key *key = column->aux;
-    const struct entry *entries = key->meta->entries;
+    const struct meta_key *meta_key = column->aux;
+    const struct meta_entry *entries = meta_key->meta->entries;
     (void)err;
     for (size_t i = 0; i < count; i++) {
-        size_t low = key->first, high = key->end;
+        size_t low = meta_key->first, high = meta_key->end;
         while (low < high) {
             size_t middle = low + (high - low) / 2;
             if (entries[middle].source <= row + i)
@@ -153,7 +154,7 @@ static pcol_status str_meta(const pcol_column *column, uint64_t row, size_t coun
         }
         values[i] = (pcol_str){"", 0};
         valid[i] = 0;
-        if (low > key->first && entries[low - 1].source == row + i && entries[low - 1].valid) {
+        if (low > meta_key->first && entries[low - 1].source == row + i && entries[low - 1].valid) {
             values[i] = entries[low - 1].value;
             valid[i] = 1;
         }
@@ -178,7 +179,7 @@ static const struct fixed {
 };
 #define FIXED (sizeof fixed / sizeof *fixed)
 
-/* Whether a key would pass for one of the table's own columns, in this file or another. */
+/* 1 if a key could be confused with a column of the table, in this file or another. */
 static int is_reserved(const char *name)
 {
     if (strcmp(name, "source_id") == 0 || strncmp(name, "meta.", 5) == 0)
@@ -190,16 +191,16 @@ static int is_reserved(const char *name)
     return 0;
 }
 
-/* ".KEY", or ".meta.KEY" where that means something else. A NUL would cut the name. */
-static pcol_status name_key(const pcol_table *t, struct key *key, pcol_error *err)
+/* ".KEY", or ".meta.KEY" if that is another column. NUL becomes '?'. */
+static pcol_status set_column_name(const pcol_table *t, struct meta_key *meta_key, pcol_error *err)
 {
-    size_t prefix = sizeof ".meta." - 1, size = key->text.size;
+    size_t prefix = sizeof ".meta." - 1, size = meta_key->text.size;
     char *name = pci_malloc(prefix + size + 1, 1);
     if (!name)
         return pci_fail_memory(err);
-    key->name = name;
+    meta_key->name = name;
     name[0] = '.';
-    memcpy(name + 1, key->text.data, size);
+    memcpy(name + 1, meta_key->text.data, size);
     name[1 + size] = '\0';
     for (size_t i = 0; i < size; i++)
         name[1 + i] = (char)(name[1 + i] ? name[1 + i] : '?');
@@ -221,21 +222,21 @@ static pcol_status add_fixed(pcol_table *t, pcol_error *err)
         if (source || fixed[i].name[0] != '.')
             pci_table_add_source(t, fixed[i].name, PCOL_STRING, source, 0);
     }
-    return pci_add_further(t, "sources", used, NULL, err);
+    return pci_table_add_remaining(t, "sources", used, NULL, err);
 }
 
-static pcol_status fill(pcol_table *t, struct meta *meta, pcol_error *err)
+static pcol_status add_columns(pcol_table *t, struct meta *meta, pcol_error *err)
 {
     PCI_TRY(add_fixed(t, err));
     PCI_TRY(pci_table_reserve(t, (uint32_t)meta->key_count, err));
     for (size_t i = 0; i < meta->key_count; i++) {
-        struct key *key = &meta->keys[i];
+        struct meta_key *meta_key = &meta->keys[i];
         pcol_column *column;
-        PCI_TRY(name_key(t, key, err));
-        key->meta = meta;
-        column = pci_table_add(t, key->name, PCOL_STRING);
+        PCI_TRY(set_column_name(t, meta_key, err));
+        meta_key->meta = meta;
+        column = pci_table_add(t, meta_key->name, PCOL_STRING);
         column->nullable = 1;
-        column->aux = key;
+        column->aux = meta_key;
         column->str = str_meta;
     }
     return PCOL_OK;
@@ -255,7 +256,7 @@ pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error
     }
     t->aux = meta;
     t->free_aux = meta_free;
-    status = fill(t, meta, err);
+    status = add_columns(t, meta, err);
     if (status == PCOL_OK)
         *table = t;
     else

@@ -1,9 +1,10 @@
 /*
- * v2_values.c - the table sample_values: one row for each value that a sample has
+ * v2_values.c - table sample_values: one row per value of a sample
  *
- * The value columns of a block of samples are read side by side, and each sample gives its non-null
- * values in its source's order of types. Where no value can be missing, row N is sample N / types;
- * else sample_zones.value_row says where to start; its rows are verified when the table is made.
+ * The value columns of a batch of samples are read together; each sample yields its non-null values
+ * in the order of its source's types. If no value can be missing, row N belongs to sample N /
+ * types; otherwise sample_zones.value_row, which is verified when the table is built, is the index.
+ * Tests: tests/unit/test_model.c, suite columns.
  */
 #include "model/types.h"
 
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-#define BLOCK_CELLS 65536u /* at most this many cells in a cursor's block */
+#define MAX_BATCH_CELLS 65536u /* limit of cells in the batch of a cursor */
 
 struct value_view {
     struct pci_types types;
@@ -22,14 +23,14 @@ struct value_view {
 
 struct value_cursor {
     const struct value_view *view;
-    uint64_t row;   /* the next to be made */
-    uint64_t next;  /* the sample after the current one */
+    uint64_t row;   /* next row to generate */
+    uint64_t next;  /* sample after the current one */
     uint32_t *list; /* types of `list_source` */
     uint32_t list_count, position;
     uint64_t list_source; /* PCOL_NOWHERE: none yet */
-    uint64_t block;       /* first sample of the block */
-    size_t in_block, want, most;
-    int64_t *values; /* `most` for each type */
+    uint64_t batch_first; /* first sample of the batch */
+    size_t batch_count, next_batch_size, max_batch_size;
+    int64_t *values; /* `max_batch_size` for each type */
     uint8_t *valid;
     int64_t *sources;
 };
@@ -54,13 +55,15 @@ static pcol_status new_cursor(const struct value_view *view, struct value_cursor
         return pci_fail_memory(err);
     c->view = view;
     c->list_source = PCOL_NOWHERE;
-    c->most = BLOCK_CELLS / types;
-    c->most = c->most < 8 ? 8 : c->most > PCI_BATCH ? PCI_BATCH : c->most;
-    c->want = 8;
+    c->max_batch_size = MAX_BATCH_CELLS / types;
+    c->max_batch_size = c->max_batch_size < 8           ? 8
+                        : c->max_batch_size > PCI_BATCH ? PCI_BATCH
+                                                        : c->max_batch_size;
+    c->next_batch_size = 8;
     c->list = pci_malloc(types, sizeof *c->list);
-    c->values = pci_malloc(types * c->most, sizeof *c->values);
-    c->valid = pci_malloc(types * c->most, sizeof *c->valid);
-    c->sources = pci_malloc(c->most, sizeof *c->sources);
+    c->values = pci_malloc(types * c->max_batch_size, sizeof *c->values);
+    c->valid = pci_malloc(types * c->max_batch_size, sizeof *c->valid);
+    c->sources = pci_malloc(c->max_batch_size, sizeof *c->sources);
     if (!c->list || !c->values || !c->valid || !c->sources) {
         values_close(c);
         return pci_fail_memory(err);
@@ -69,27 +72,28 @@ static pcol_status new_cursor(const struct value_view *view, struct value_cursor
     return PCOL_OK;
 }
 
-static pcol_status load_block(struct value_cursor *c, pcol_error *err)
+static pcol_status load_batch(struct value_cursor *c, pcol_error *err)
 {
     const struct pci_types *types = &c->view->types;
     uint64_t left = c->view->samples - c->next;
-    size_t n = left < c->want ? (size_t)left : c->want;
-    c->in_block = 0;
+    size_t n = left < c->next_batch_size ? (size_t)left : c->next_batch_size;
+    c->batch_count = 0;
     for (uint32_t k = 0; k < types->count; k++) {
-        size_t at = k * c->most;
+        size_t offset = k * c->max_batch_size;
         if (types->columns[k])
-            PCI_TRY(pci_read(types->file, types->columns[k], c->next, n, c->values + at,
-                             c->valid + at, err));
+            PCI_TRY(pci_read(types->file, types->columns[k], c->next, n, c->values + offset,
+                             c->valid + offset, err));
         else
-            memset(c->valid + at, 0, n);
+            memset(c->valid + offset, 0, n);
     }
     if (types->source)
         PCI_TRY(pci_read(types->file, types->source, c->next, n, c->sources, NULL, err));
     else
         memset(c->sources, 0, n * sizeof *c->sources);
-    c->block = c->next;
-    c->in_block = n;
-    c->want = c->want * 4 < c->most ? c->want * 4 : c->most;
+    c->batch_first = c->next;
+    c->batch_count = n;
+    c->next_batch_size =
+        c->next_batch_size * 4 < c->max_batch_size ? c->next_batch_size * 4 : c->max_batch_size;
     return PCOL_OK;
 }
 
@@ -97,9 +101,9 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
 {
     const struct value_view *view = c->view;
     uint64_t source;
-    if (c->next >= c->block + c->in_block)
-        PCI_TRY(load_block(c, err));
-    source = (uint64_t)c->sources[c->next - c->block];
+    if (c->next >= c->batch_first + c->batch_count)
+        PCI_TRY(load_batch(c, err));
+    source = (uint64_t)c->sources[c->next - c->batch_first];
     if (view->types.source && source >= view->sources)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", c->next,
                              "%llu is beyond the %llu rows of sources", (unsigned long long)source,
@@ -114,7 +118,7 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The type and the cell of the next value; *found is 0 behind the last sample. */
+/* Finds the next value; *found is 0 after the last sample. */
 static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *value, int *found,
                               pcol_error *err)
 {
@@ -122,11 +126,11 @@ static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *v
     for (;;) {
         while (c->position < c->list_count) {
             uint32_t k = c->list[c->position++];
-            size_t at = k * c->most + (size_t)(c->next - 1 - c->block);
-            if (!c->valid[at])
+            size_t cell = k * c->max_batch_size + (size_t)(c->next - 1 - c->batch_first);
+            if (!c->valid[cell])
                 continue;
             *type = k;
-            *value = c->values[at];
+            *value = c->values[cell];
             *found = 1;
             c->row++;
             return PCOL_OK;
@@ -137,9 +141,9 @@ static pcol_status find_value(struct value_cursor *c, uint32_t *type, int64_t *v
     }
 }
 
-/* The same where there must be one. */
-static pcol_status need_value(struct value_cursor *c, uint32_t *type, int64_t *value,
-                              pcol_error *err)
+/* As find_value(); E_CORRUPT at the end of the samples. */
+static pcol_status require_value(struct value_cursor *c, uint32_t *type, int64_t *value,
+                                 pcol_error *err)
 {
     int found;
     PCI_TRY(find_value(c, type, value, &found, err));
@@ -149,23 +153,24 @@ static pcol_status need_value(struct value_cursor *c, uint32_t *type, int64_t *v
                          "the samples have only %llu values", (unsigned long long)c->row);
 }
 
-static int64_t as_double(int64_t integer)
+static int64_t to_double_bits(int64_t integer)
 {
     double value = (double)integer;
     memcpy(&integer, &value, sizeof integer);
     return integer;
 }
 
-static pcol_status values_next(void *cursor, size_t count, struct pci_simd *lanes, pcol_error *err)
+static pcol_status values_next(void *cursor, size_t count, struct pci_row_lanes *lanes,
+                               pcol_error *err)
 {
     struct value_cursor *c = cursor;
     const struct pci_types *types = &c->view->types;
     for (size_t i = 0; i < count; i++) {
         uint32_t type = 0;
         int64_t value = 0;
-        PCI_TRY(need_value(c, &type, &value, err));
+        PCI_TRY(require_value(c, &type, &value, err));
         if (types->any_double && types->columns[type]->desc->type == PCF_I64)
-            value = as_double(value);
+            value = to_double_bits(value);
         lanes->lane[0][i] = (int64_t)(c->next - 1);
         lanes->lane[1][i] = type;
         lanes->lane[2][i] = value;
@@ -187,7 +192,7 @@ static pcol_status seek(struct value_cursor *c, uint64_t row, pcol_error *err)
     while (c->row < row) {
         uint32_t type = 0;
         int64_t value = 0;
-        PCI_TRY(need_value(c, &type, &value, err));
+        PCI_TRY(require_value(c, &type, &value, err));
     }
     return PCOL_OK;
 }
@@ -211,13 +216,14 @@ static const struct pci_expander expander = {values_open, values_next, values_cl
 
 /* ---- verification of sample_zones.value_row */
 
-/* Go past all values of the samples before `sample`. */
-static pcol_status pass_samples(struct value_cursor *c, uint64_t sample, pcol_error *err)
+/* Skips all values of the samples before `sample`. */
+static pcol_status skip_samples(struct value_cursor *c, uint64_t sample, pcol_error *err)
 {
     while (c->next < sample) {
         PCI_TRY(enter_sample(c, err));
         for (uint32_t i = 0; i < c->list_count; i++)
-            c->row += c->valid[c->list[i] * c->most + (size_t)(c->next - 1 - c->block)];
+            c->row +=
+                c->valid[c->list[i] * c->max_batch_size + (size_t)(c->next - 1 - c->batch_first)];
     }
     c->position = c->list_count;
     return PCOL_OK;
@@ -235,7 +241,7 @@ static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
         if (view->uniform)
             c->row = sample * view->types.count;
         else
-            status = pass_samples(c, sample, err);
+            status = skip_samples(c, sample, err);
         if (status == PCOL_OK)
             status = pci_zones_compare(view->types.file, view->zones, zone, c->row, err);
     }
@@ -244,8 +250,8 @@ static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
     return status;
 }
 
-static pcol_status str_type(const pcol_column *column, const struct pci_simd *lanes, size_t count,
-                            pcol_str *values, uint8_t *valid, pcol_error *err)
+static pcol_status str_type(const pcol_column *column, const struct pci_row_lanes *lanes,
+                            size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
 {
     const pcol_str *texts = column->aux;
     (void)err;
@@ -255,7 +261,7 @@ static pcol_status str_type(const pcol_column *column, const struct pci_simd *la
     return PCOL_OK;
 }
 
-static pcol_status bits_ordinal(const pcol_column *column, const struct pci_simd *lanes,
+static pcol_status bits_ordinal(const pcol_column *column, const struct pci_row_lanes *lanes,
                                 size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
     const int64_t *ordinals = column->aux;
@@ -266,7 +272,8 @@ static pcol_status bits_ordinal(const pcol_column *column, const struct pci_simd
     return PCOL_OK;
 }
 
-/* Rows per sample are fixed where no value column can have nulls and there is only one list. */
+/* 1 if every sample has the same number of rows: no value column has nulls, and all sources have
+ * the same list. */
 static int is_uniform(const struct value_view *view)
 {
     const struct pci_types *types = &view->types;
@@ -297,8 +304,8 @@ static pcol_status open_view(const pcol_file *file, pcol_table *table, struct va
     PCI_TRY(verify_zones(view, err));
     const struct pci_column *columns[] = {view->zones, types->source, types->list_source,
                                           types->list_type};
-    PCI_TRY(pci_table_reads(table, columns, sizeof columns / sizeof *columns, err));
-    return pci_table_reads(table, types->columns, types->count, err);
+    PCI_TRY(pci_table_add_reads(table, columns, sizeof columns / sizeof *columns, err));
+    return pci_table_add_reads(table, types->columns, types->count, err);
 }
 
 static void add_columns(pcol_table *table, const struct value_view *view)

@@ -1,8 +1,9 @@
 /*
- * value_nodes.c - the generic tree, read back
+ * value_nodes.c - reader of nodes (generic value trees)
  *
- * A node is checked by itself: parent before it, a known tag, the cells that the tag needs,
- * elements within their table. So a walk that goes from row to row ends whatever the file says.
+ * Each node is verified: its parent precedes it, the tag is known, the cells of the tag are
+ * present, elements are within their table. A walk from row to row therefore ends for any input.
+ * Tests: tests/unit/test_nodes.c.
  */
 #include "model/row_details.h"
 
@@ -20,9 +21,9 @@ static const struct {
     [N_FIRST] = {"first", PCI_TYPES_ROW},
 };
 
-static pcol_status fail_node(uint64_t row, const char *column, const char *what, pcol_error *err)
+static pcol_status fail_node(uint64_t row, const char *column, const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", column, row, "%s", what);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", column, row, "%s", problem);
 }
 
 pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file, pcol_error *err)
@@ -69,13 +70,13 @@ static pcol_status get_array(const struct pci_node_reader *r, struct pci_node_va
     int valid;
     PCI_TRY(get_bits(r, N_FIRST, node->row, &first, &valid, err));
     if ((uint64_t)first > rows || count > rows - (uint64_t)first || (!valid && count))
-        return fail_node(node->row, "first", "the elements of the array are not there", err);
+        return fail_node(node->row, "first", "the elements of the array are out of range", err);
     node->first = (uint64_t)first;
     node->end = node->first + count;
     return PCOL_OK;
 }
 
-/* Which cells a tag needs. */
+/* Cells that a tag requires. */
 static int needs_integer(uint8_t tag)
 {
     return tag == PCI_NODE_INTEGER || tag == PCI_NODE_INTEGERS || tag == PCI_NODE_DOUBLES ||
@@ -121,7 +122,7 @@ static pcol_status get_parent(const struct pci_node_reader *r, uint64_t row, uin
     PCI_TRY(get_bits(r, N_PARENT, row, &value, &valid, err));
     *parent = valid ? (uint64_t)value : PCI_NO_NODE;
     if (valid && *parent >= row)
-        return fail_node(row, "parent", "the parent does not come before the node", err);
+        return fail_node(row, "parent", "the parent is not before the node", err);
     return PCOL_OK;
 }
 
@@ -133,7 +134,7 @@ pcol_status pci_nodes_get(const struct pci_node_reader *reader, uint64_t row,
     *node =
         (struct pci_node_value){.row = row, .parent = PCI_NO_NODE, .key = {"", 0}, .text = {"", 0}};
     if (row >= reader->rows)
-        return fail_node(row, NULL, "there is no such node", err);
+        return fail_node(row, NULL, "this node does not exist", err);
     PCI_TRY(get_parent(reader, row, &node->parent, err));
     PCI_TRY(get_text(reader, N_KEY, row, &node->key, &node->has_key, err));
     PCI_TRY(get_bits(reader, N_TAG, row, &tag, &valid, err));
@@ -171,18 +172,18 @@ pcol_status pci_nodes_first(const struct pci_node_reader *reader, uint64_t paren
                : PCOL_OK;
 }
 
-/* Rows stand in pre-order: the tree of `parent` ends at the first row whose parent is before it. */
+/* Rows are in pre-order: the subtree of `parent` ends at the first row whose parent precedes it. */
 pcol_status pci_nodes_next(const struct pci_node_reader *reader, uint64_t parent, uint64_t *member,
                            pcol_error *err)
 {
     uint64_t row = *member + 1;
     *member = PCI_NO_NODE;
     for (; row < reader->rows; row++) {
-        uint64_t up;
-        PCI_TRY(get_parent(reader, row, &up, err));
-        if (up == PCI_NO_NODE || up < parent)
+        uint64_t row_parent;
+        PCI_TRY(get_parent(reader, row, &row_parent, err));
+        if (row_parent == PCI_NO_NODE || row_parent < parent)
             break;
-        if (up == parent) {
+        if (row_parent == parent) {
             *member = row;
             break;
         }
@@ -202,6 +203,6 @@ pcol_status pci_nodes_elements(const struct pci_node_reader *reader,
                      &column, err));
     if (!column || count > PCI_BATCH || from > node->end - node->first ||
         count > node->end - node->first - from)
-        return fail_node(node->row, "first", "the elements of the array are not there", err);
+        return fail_node(node->row, "first", "the elements of the array are out of range", err);
     return pci_read(reader->file, column, node->first + from, count, values, valid, err);
 }

@@ -1,5 +1,7 @@
 /*
- * values.c - walking values: what lies in frames, stacks and nodes
+ * values.c - iteration over values: members of frames, frames of stacks, children of nodes
+ *
+ * Tests: tests/unit/test_values.c.
  */
 #include "model/keyed_rows.h"
 #include "util/alloc.h"
@@ -60,7 +62,7 @@ pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_valu
             value->kind = PCI_VALUE_FRAME;
         else
             return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
-                                 "a row of this table is no value");
+                                 "a row of this table is not a value");
         value->as.i64 = node->integer;
         return PCOL_OK;
     default:
@@ -97,7 +99,8 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
         int valid;
         void *list = values->list;
         if (node >= values->stack_rows)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node, "there is no such row");
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
+                                 "this row does not exist");
         if (pci_grow(&list, &values->list_capacity, n + 1, sizeof *values->list))
             return pci_fail_memory(err);
         values->list = list;
@@ -105,7 +108,7 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
         PCI_TRY(pci_get(values->file, values->parent, node, &parent, &valid, err));
         if ((uint64_t)parent >= node)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
-                                 "a parent stands behind its child");
+                                 "a parent is after its child");
         values->list[n++] = (uint32_t)group;
         node = (uint64_t)parent;
     }
@@ -119,9 +122,9 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
     return PCOL_OK;
 }
 
-/* ---- members one by one */
+/* ---- iteration over members */
 
-static pcol_status copy_members(struct pci_each *e, size_t count, pcol_error *err)
+static pcol_status allocate_members(struct pci_each *e, size_t count, pcol_error *err)
 {
     e->members = pci_calloc(count + 1, sizeof *e->members);
     if (!e->members)
@@ -131,15 +134,15 @@ static pcol_status copy_members(struct pci_each *e, size_t count, pcol_error *er
     return PCOL_OK;
 }
 
-/* The members of a frame are scalars. One that a file says is more, even the frame itself, is null,
- * so that values end. */
-static struct pci_member scalar(const struct pci_member *member)
+/* Members of a frame are scalars. Any other value in a damaged file becomes null, so that the
+ * recursion of values ends. */
+static struct pci_member to_scalar(const struct pci_member *member)
 {
-    struct pci_member plain = *member;
-    if (plain.value.kind == PCI_VALUE_FRAME || plain.value.kind == PCI_VALUE_STACK ||
-        plain.value.kind == PCI_VALUE_RSTACK || plain.value.kind == PCI_VALUE_NODE)
-        plain.value.kind = PCI_VALUE_NULL;
-    return plain;
+    struct pci_member copy = *member;
+    if (copy.value.kind == PCI_VALUE_FRAME || copy.value.kind == PCI_VALUE_STACK ||
+        copy.value.kind == PCI_VALUE_RSTACK || copy.value.kind == PCI_VALUE_NODE)
+        copy.value.kind = PCI_VALUE_NULL;
+    return copy;
 }
 
 pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
@@ -153,14 +156,14 @@ pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
     if (value->kind == PCI_VALUE_FRAME) {
         struct pci_keyed *frames = &values->frames;
         PCI_TRY(pci_keyed_row(frames, (uint64_t)value->as.i64, err));
-        PCI_TRY(copy_members(e, frames->count, err));
+        PCI_TRY(allocate_members(e, frames->count, err));
         for (size_t i = 0; i < frames->count; i++)
-            e->members[i] = scalar(&frames->members[i]);
+            e->members[i] = to_scalar(&frames->members[i]);
     } else if (value->kind == PCI_VALUE_STACK || value->kind == PCI_VALUE_RSTACK) {
         const uint32_t *groups;
         size_t count;
         PCI_TRY(pci_value_frames(values, value, &groups, &count, err));
-        PCI_TRY(copy_members(e, count, err));
+        PCI_TRY(allocate_members(e, count, err));
         for (size_t i = 0; i < count; i++) {
             e->members[i].key = (pcol_str){"", 0};
             e->members[i].value.kind = PCI_VALUE_FRAME;

@@ -57,8 +57,7 @@ struct pci_automaton {
 /* Splits each class into its bytes inside and outside of the set. */
 static void split_classes(struct pci_automaton *a, const struct pci_bytes *set)
 {
-    uint32_t inside[256] = {0}, count = a->classes; /* new class + 1 of the bytes inside, by old
-                                                     * class */
+    uint32_t inside[256] = {0}, count = a->classes; /* inside: new class + 1 by old class */
     uint8_t outside[256] = {0};
     for (int i = 0; i < 256; i++)
         if (!pci_bytes_has(set, (uint8_t)i))
@@ -126,8 +125,7 @@ static pcol_status find_state(struct pci_automaton *a, uint32_t previous, uint32
     size_t head = TABLE + a->classes + 1, count = 0, position;
     if (pci_grow((void **)&a->states, &a->capacity, a->used + max_state_words(a),
                  sizeof *a->states)) {
-        memset(a->next, 0, bit_words(a) * sizeof *a->next); /* a later name starts with an empty set
-                                                             * */
+        memset(a->next, 0, bit_words(a) * sizeof *a->next); /* a later name starts empty */
         return pci_fail_memory(err);
     }
     uint32_t *state_words = a->states + a->used;

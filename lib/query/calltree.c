@@ -4,7 +4,7 @@
  * Top-down, the tree is a trie that the walk over all stacks builds: entering a frame moves to a
  * child, leaving it to the parent. Bottom-up, each stack with weight is inserted from its innermost
  * frame outwards. Nodes are numbered in order of creation, so parents precede children; totals are
- * one backward pass, then siblings are sorted. Tests: tests/unit/test_query.c, tests/answers.
+ * one backward pass, then siblings are sorted. Tests: tests/unit/test_query.c, suite answers.
  */
 #include "query/query.h"
 

@@ -5,7 +5,7 @@
  * own time; it is spread evenly over that interval, and its part in the range counts. The first
  * sample of a thread, and one that does not start after the end of the previous one, have no
  * interval: their delta counts whole if their time is in the range. The CPU is idle from the time
- * of a sample to the end of its duration. Tests: tests/answers.
+ * of a sample to the end of its duration. Tests: suite answers.
  */
 #include "query/query.h"
 

@@ -3,7 +3,7 @@
  *
  * Both queries are answered separately, and the rows of the two answers are matched by the frame
  * they display. Stacks are matched name by name from the root in one tree of both profiles
- * (tree_pair.c). Tests: tests/answers.
+ * (tree_pair.c). Tests: suite answers.
  */
 #include "query/query.h"
 #include "query/tree_pair.h"

@@ -20,8 +20,7 @@ struct pcol_flame {
     pcol_query_info info, base_info;
     pcol_calltree *tree, *base_tree;
     struct pci_pair pair;          /* with a base: the tree of both profiles */
-    struct pci_flame_node *joined; /* its nodes in pre-order; NULL without a base: nodes of `tree`
-                                    * are laid out */
+    struct pci_flame_node *joined; /* its nodes in pre-order; NULL: `tree` is laid out */
     uint32_t count;
     int exponent;           /* weights are in units of the profile times 2^exponent */
     double *weight, *start; /* by node */

@@ -3,7 +3,7 @@
  *
  * A table has at most 512 label columns (builder/labels.c); values of further keys are nodes.
  * pci_label_members_open() searches the nodes for the key once, so that rows are read only if it
- * occurs. Tests: tests/answers.
+ * occurs. Tests: suite answers.
  */
 #include "query/labels.h"
 

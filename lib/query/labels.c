@@ -3,7 +3,7 @@
  *
  * A key has a column per kind of value; a sample passes a test if a value in any of these columns
  * passes, or one without a column (label_members.c). Results are cached: that of the previous value
- * per column, and those of all strings of the string table. Tests: tests/answers.
+ * per column, and those of all strings of the string table. Tests: suite answers.
  */
 #include "query/labels.h"
 

@@ -8,7 +8,7 @@
  * Syntax: POSIX extended, on bytes in any locale, plus `(?:`, flags, lazy quantifiers (they match
  * the same names) and \d etc. of RE2 and Perl. A brace that starts no repeat is a literal, as in
  * RE2: Rust names contain {{closure}}. Unknown syntax is rejected. Tests:
- * tests/unit/test_pattern.c, tests/patterns.
+ * tests/unit/test_pattern.c, suite patterns.
  */
 #include "query/automaton.h"
 #include "query/query.h"
@@ -32,8 +32,7 @@ struct pcol_pattern {
 /* An open group, or the whole pattern. */
 struct group {
     size_t start, end_branch; /* first step of the group, and of its last branch */
-    size_t jumps;             /* head of a linked list through the jumps at the end of branches: 1 +
-                           * step, 0 ends it */
+    size_t jumps;             /* 1 + the jump at the end of the last branch, a linked list */
     int fold;                 /* value before the group */
 };
 

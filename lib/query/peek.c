@@ -3,7 +3,7 @@
  *
  * A call is a pair of adjacent frames of a stack. As in a top, a pair that repeats on a stack
  * counts once per sample. Recursive pairs (a function calls itself) are skipped, as in pprof.
- * Tests: tests/unit/test_query.c, tests/answers.
+ * Tests: tests/unit/test_query.c, suite answers.
  */
 #include "query/top.h"
 

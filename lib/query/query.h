@@ -8,7 +8,7 @@
  *
  * The rows of `stacks` are the nodes of a call tree in pre-order: parents precede children. Totals
  * are therefore one backward pass, and a walk with an explicit stack (walk.h) enters each frame
- * once. No function recurses. Tests: tests/unit/test_query.c, tests/answers.
+ * once. No function recurses. Tests: tests/unit/test_query.c, suite answers.
  */
 #ifndef PCI_QUERY_H
 #define PCI_QUERY_H
@@ -110,8 +110,7 @@ struct pci_stack_table {
     const pcol_file *file;
     uint32_t count, group_count, location_count; /* rows of stacks, location_groups, locations */
     const struct pci_column *parents, *groups;   /* verified; NULL if count is 0 */
-    uint32_t *first;                             /* group_count + 1 rows of `locations`, ascending
-                                                  * */
+    uint32_t *first;                             /* group_count + 1 locations, ascending */
     /* By row of `stacks`, set and checked by pci_stack_table_load(): parents precede children,
      * groups are in range. */
     uint32_t *parent, *group;
@@ -125,13 +124,11 @@ struct pcol_query {
     struct pci_stack_table calls;
     int from_sums, unweighed;    /* unweighed: all weights are 0; the query only selects */
     int function_sums;           /* the file's sums of functions cover the query */
-    struct pcol_query *unloaded; /* the query itself until `calls`, `weight` and the members after
-                                  * it are read */
+    struct pcol_query *unloaded; /* itself until `calls`, `weight` etc. are read */
     int keep_dropped;            /* argument of the deferred pci_query_load() */
     pcol_amount *weight;         /* by stack, after all filters */
     uint8_t *kept;               /* by location: 0 = hidden; NULL: all are shown */
-    uint8_t *cut;                /* by stack: 1 = joined with its caller by drop_frames; NULL: none
-                                  * */
+    uint8_t *cut;                /* by stack: 1 = joined with its caller; NULL: none */
     uint8_t *passes;             /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
     int none_passes; /* no sample with a value other than 0 passes focus, ignore, hide and show */

@@ -4,7 +4,7 @@
  * Columns are read in batches of 1024 rows, and only those that the selection and the sample type
  * require. With a range of time, a batch is skipped if the encoding of its times proves that none
  * is in the range: blocks of sorted times have their bounds in the 24 bytes of their directory
- * entry, so a range costs what it selects. Tests: tests/answers.
+ * entry, so a range costs what it selects. Tests: suite answers.
  */
 #include "query/query.h"
 
@@ -247,8 +247,8 @@ static pcol_status check_stack(const struct pci_samples *s, size_t i, pcol_error
     if ((uint64_t)s->cells[i] < s->stack_count)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", s->next + i,
-                         "%llu is out of range: stacks has %lu rows",
-                         (unsigned long long)s->cells[i], (unsigned long)s->stack_count);
+                         "%llu is beyond the %lu rows of stacks", (unsigned long long)s->cells[i],
+                         (unsigned long)s->stack_count);
 }
 
 /* Clears rows that the filters of sources, threads and labels reject. */

@@ -3,7 +3,7 @@
  *
  * The total of a frame is the sum over the stacks that contain it. A counter per frame tracks how
  * often it is on the path of the walk (walk.h); only the outermost occurrence counts, so a
- * recursive function counts once per sample. Tests: tests/unit/test_query.c, tests/answers.
+ * recursive function counts once per sample. Tests: tests/unit/test_query.c, suite answers.
  */
 #include "query/top.h"
 

@@ -3,7 +3,7 @@
  *
  * Values with the same text and unit are one row, whatever their kind. A sample with several values
  * of the key, in several columns or in `extra`, counts once per distinct value: the pairs (sample,
- * value) of a batch are sorted and deduplicated. Tests: tests/answers.
+ * value) of a batch are sorted and deduplicated. Tests: suite answers.
  */
 #include "query/labels.h"
 #include "query/top.h"

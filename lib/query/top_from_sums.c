@@ -2,7 +2,7 @@
  * top_from_sums.c - self and total of each function from the file's table function_sums
  *
  * Answers the top functions of a whole file without reading stacks or samples, in time independent
- * of their number. Tests: tests/answers.
+ * of their number. Tests: suite answers.
  */
 #include "query/top.h"
 

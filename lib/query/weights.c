@@ -6,7 +6,7 @@
  *
  * The denominator of percentages is that of pprof: the magnitudes of all selected samples, or, if
  * pprof marked samples of a subtracted base, of these alone. Sums hide cancelled negative values,
- * so the samples are read if some value is negative. Tests: tests/answers.
+ * so the samples are read if some value is negative. Tests: suite answers.
  */
 #include "query/query.h"
 

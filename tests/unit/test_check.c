@@ -183,7 +183,7 @@ static void set_cell(uint8_t *data, size_t size, const char *table, const char *
 }
 
 static const struct lie lies[] = {
-    {"stacks", "parent", 3, 3, "parent 3 does not lie"},
+    {"stacks", "parent", 3, 3, "parent 3 is not before"},
     {"stacks", "parent", 5, 900, "900 is beyond"},
     {"stacks", "group", 5, 900, "900 is beyond"},
     {"stacks", "parent", 0, 1, "parent and group of the empty stack"},

@@ -119,7 +119,7 @@ Test(check_labels, shapes)
     shaped();
     case_entry(0, 1);
     case_entry(1, 1);
-    case_expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the shape has a key twice");
+    case_expect(PCOL_CHECK_STRICT, "samples.label_shape 0: the shape has a duplicate key");
 
     shaped();
     case_key(2, "samples", "c", "integer");
@@ -165,19 +165,19 @@ Test(check_labels, what_the_row_has)
     case_key(0, "samples", "uid", "ownframe");
     case_number("samples", "label.0", PCOL_U32, NULL, 0, 2);
     case_expect(PCOL_CHECK_STRICT,
-                "samples.stack 0: a label names a frame that the stack is not deep enough for");
+                "samples.stack 0: a label refers to a frame beyond the depth of the stack");
 
     case_stacked();
     case_key(0, "samples", "uid", "ownframe");
     case_number("samples", "label.0", PCOL_U32, NULL, 2, 0);
     case_expect(PCOL_CHECK_STRICT,
-                "samples.stack 2: a label says that the row has a stack, but it has none");
+                "samples.stack 2: a label refers to the stack of the row, but it has none");
 
     case_stacked();
     case_key(0, "samples", "name", "ownname");
     case_number("samples", "label.0", PCOL_U32, NULL, 0, 1);
     case_expect(PCOL_CHECK_STRICT,
-                "samples.stack 0: a label names a function that the frame does not have");
+                "samples.stack 0: a label refers to the function of a frame that has none");
 
     case_stacked();
     case_key(0, "samples", "line", "line");
@@ -192,7 +192,7 @@ Test(check_labels, what_the_row_has)
     case_number("location_groups", "label_shape", PCOL_U32, "label_shapes", 1, 0);
     case_entry(0, 0);
     case_expect(PCOL_CHECK_STRICT,
-                "location_groups.label_shape 1: a label says what the frame does not have");
+                "location_groups.label_shape 1: a label refers to a part that the frame does not have");
 
     case_stacked();
     case_key(0, "samples", "amount", "value");
@@ -200,7 +200,7 @@ Test(check_labels, what_the_row_has)
     case_number("samples", "label_shape", PCOL_U32, "label_shapes", 0, 0);
     case_entry(0, 0);
     case_expect(PCOL_CHECK_STRICT,
-                "samples. 0: a label says that the row has a value, but it has none");
+                "samples. 0: a label refers to the value of the row, but it has none");
 }
 
 Test(check_nodes, every_rule)
@@ -225,7 +225,7 @@ Test(check_nodes, every_rule)
     case_begin();
     case_node(0, -1, 7);
     case_node(1, 1, 0);
-    case_expect(PCOL_CHECK_DEFAULT, "nodes.parent 1: the parent does not come before the node");
+    case_expect(PCOL_CHECK_DEFAULT, "nodes.parent 1: the parent is not before the node");
 
     case_begin();
     case_node(0, -1, 3);
@@ -260,7 +260,7 @@ Test(check_nodes, every_rule)
     case_number("nodes", "integer", PCOL_I64, NULL, 0, 3);
     case_number("nodes", "first", PCOL_U64, NULL, 0, 0);
     case_number("node_integers", "value", PCOL_I64, NULL, 0, 1);
-    case_expect(PCOL_CHECK_DEFAULT, "nodes.first 0: the elements of the array are not there");
+    case_expect(PCOL_CHECK_DEFAULT, "nodes.first 0: the elements of the array are out of range");
 
     case_begin();
     case_node(0, -1, 13);
@@ -358,11 +358,11 @@ Test(check_orders, every_rule)
 
     case_begin();
     order(0, "t", "samples", 0, 3);
-    case_expect(PCOL_CHECK_DEFAULT, "source_rows.row 0: there is no such row");
+    case_expect(PCOL_CHECK_DEFAULT, "source_rows.row 0: this row does not exist");
 
     case_begin();
     order(0, "t", "nothing", 0, 0);
-    case_expect(PCOL_CHECK_DEFAULT, "source_rows.row 0: there is no such row");
+    case_expect(PCOL_CHECK_DEFAULT, "source_rows.row 0: this row does not exist");
 
     case_begin();
     order(0, "t", "samples", 0, 0);
@@ -381,7 +381,7 @@ Test(check_orders, every_rule)
     order(0, "t", "samples", 0, 0);
     order(1, "u", "samples", 0, 0);
     order(2, "t", "samples", 1, 0);
-    case_expect(PCOL_CHECK_DEFAULT, "source_rows. 2: the rows of a table do not stand together");
+    case_expect(PCOL_CHECK_DEFAULT, "source_rows. 2: the rows of a table are not contiguous");
 
     case_begin();
     order(0, "t", "samples", 0, 0);

@@ -84,7 +84,7 @@ Test(readers, what_is_not_there)
     OK(pcol_names_function(names, 0, &text, &valid, NULL));
     cr_expect(!valid && !text.size);
     cr_expect_eq(pcol_names_function(names, 2, &text, &valid, &err), PCOL_E_ARGUMENT);
-    cr_expect_str_eq(err.message, "there is no function in row 2");
+    cr_expect_str_eq(err.message, "functions has no row 2");
     pcol_names_free(names);
     pcol_file_close(file);
     pcol_free(data);
@@ -134,7 +134,7 @@ Test(readers, elements_beyond_an_array)
     OK(pci_nodes_elements(&nodes, &node, 1, 2, values, NULL));
     cr_expect(values[0] == 20 && values[1] == 30);
     cr_expect_eq(pci_nodes_elements(&nodes, &node, 1, 3, values, &err), PCOL_E_CORRUPT);
-    cr_expect_str_eq(err.message, "the elements of the array are not there");
+    cr_expect_str_eq(err.message, "the elements of the array are out of range");
     cr_expect_eq(pci_nodes_elements(&nodes, &node, 4, 0, values, &err), PCOL_E_CORRUPT);
     cr_expect_eq(pci_nodes_elements(&nodes, &node, 0, PCI_BATCH + 1, values, &err), PCOL_E_CORRUPT);
     pcol_file_close(file);
@@ -393,7 +393,7 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
         pcol_query_describe(query, &info);
         cr_expect_eq(info.total.i64, total);
     } else {
-        cr_expect_str_eq(err.message, "memory grows by more than 64 bits hold");
+        cr_expect_str_eq(err.message, "the growth of memory does not fit into 64 bits");
         cr_expect_eq(err.row, 1);
     }
     pcol_top_free(top);

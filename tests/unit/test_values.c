@@ -166,26 +166,26 @@ Test(values, trees_that_name_what_is_no_value)
 {
     tree_begin();
     row_member(0, "a", "samples", 0, 0);
-    expect_error("text", 1, "a row of this table is no value");
+    expect_error("text", 1, "a row of this table is not a value");
 
     tree_begin();
     row_member(0, "a", "stacks", 3, 0);
-    expect_error("", 3, "there is no such row");
+    expect_error("", 3, "this row does not exist");
 
     tree_begin();
     row_member(0, "a", "location_groups", 2, 0);
-    expect_error("", 2, "there is no such group");
+    expect_error("", 2, "this group does not exist");
 
     tree_begin();
     member(0, "a", 8);
     case_string("nodes", "text", next_node, "stacks");
     member(1, "b", 12);
-    expect_error("tag", 2, "a place has no value here");
+    expect_error("tag", 2, "a node of this tag has no value here");
 
     tree_begin();
     member(0, "a", 8);
     row_member(1, "b", "functions", 0, 0);
-    expect_error("text", 2, "a row of this table is no value");
+    expect_error("text", 2, "a row of this table is not a value");
 }
 
 /* Text doubles with each level of objects; more than is allowed is refused wherever the limit
