@@ -83,9 +83,8 @@ struct pci_merge {
     /* By sample: number of samples copied before it. Allocated if a table refers to positions of
      * samples. */
     uint64_t *sample_positions;
-    int tree_of_sample; /* the tree being copied belongs to a sample */
-    uint8_t *
-        incomplete_sources; /* by source: its `extra`, which describes omitted tables, is not copied */
+    int tree_of_sample;          /* the tree being copied belongs to a sample */
+    uint8_t *incomplete_sources; /* by source: `extra` is not copied */
     uint64_t string_count, function_count, group_count, stack_count, type_count, source_count;
     uint64_t label_key_count, label_shape_count;
 
@@ -147,6 +146,8 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err);
 /* events.c: marks the selected markers, allocations and counters in merge->used. */
 pcol_status pci_merge_events(struct pci_merge *merge, pcol_error *err);
 
+/* selection.c: 1 if `names`, which ends in NULL, contains a name. */
+int pci_merge_is_one_of(const char *name, const char *const *names);
 /* selection.c: 1 if a part is copied */
 int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row);
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column);
@@ -242,7 +243,8 @@ void pci_row_content_close(struct pci_row_content *content);
 
 /* value_trees.c: trees */
 pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err);
-/* The builder's node for a node of the file. If not all sources are copied, the tree is copied now. */
+/* The builder's node for a node of the file. If not all sources are copied, the tree is copied
+ * now. */
 pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err);
 
 /* source_order.c: source_rows, and the implicit order of a source's own tables */

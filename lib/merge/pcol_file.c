@@ -20,20 +20,12 @@
 
 /* ---- names */
 
-static int is_one_of(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return 1;
-    return 0;
-}
-
 /* Reports columns by which a newer version extends tables that are fed row by row. */
 static void report_unknown(const struct pci_merge *m, const char *table, const char *const *known)
 {
     const struct pci_table *t = pci_table_find(m->file, table);
     for (uint32_t i = 0; m->options && t && i < t->column_count; i++)
-        if (!is_one_of(t->columns[i].name, known))
+        if (!pci_merge_is_one_of(t->columns[i].name, known))
             pci_message(m->options->message, m->options->context,
                         "column %s of table %s is unknown and left out", t->columns[i].name, table);
 }
@@ -91,7 +83,7 @@ static pcol_status add_sample_columns(struct pci_merge *m, uint32_t before, pcol
     for (; samples && m->sample_columns_done < before; m->sample_columns_done++) {
         uint32_t i = m->sample_columns_done;
         const struct pci_column *c = &samples->columns[i];
-        if (m->sample_columns[i] != PCOL_NONE || is_one_of(c->name, known) ||
+        if (m->sample_columns[i] != PCOL_NONE || pci_merge_is_one_of(c->name, known) ||
             pci_name_number(c->name, "value.") >= 0)
             continue;
         if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))

@@ -65,11 +65,6 @@ static pcol_str format_pseudonym(struct pci_pseudonyms *names, int kind, pcol_st
     return (pcol_str){names->text, (size_t)size};
 }
 
-const char *pci_pseudonym_kind(int kind)
-{
-    return kinds[kind].kind;
-}
-
 pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name, pcol_str *to,
                           pcol_error *err)
 {

@@ -17,14 +17,6 @@ struct content_column {
     struct pci_cells cells;
 };
 
-static int is_one_of(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return 1;
-    return 0;
-}
-
 static pcol_status add_column(struct pci_row_content *f, const struct pci_column *from,
                               pcol_error *err)
 {
@@ -45,7 +37,7 @@ static pcol_status add_columns(struct pci_row_content *f, const char *const *oth
     for (uint32_t i = 0; i < f->table->column_count; i++) {
         const struct pci_column *from = &f->table->columns[i];
         uint32_t unused;
-        if (is_one_of(from->name, others) || !pci_merge_copies_column(f->merge, from))
+        if (pci_merge_is_one_of(from->name, others) || !pci_merge_copies_column(f->merge, from))
             continue;
         if (!pci_merge_is_label(from->name))
             PCI_TRY(add_column(f, from, err));

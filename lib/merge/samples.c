@@ -4,7 +4,7 @@
  * Samples are copied row by row. A selection may cut them to a range of time, collapse or expand
  * idle samples:
  *     collapse  a sample without CPU time, with the thread, stack and sample types of the previous
- *               row and no other cells, is merged into that row: values are summed, and the duration
+ *               row and no other cells, is merged into it: values are summed, and the duration
  *               extends to it
  *     expand    a sample with a duration and a count of n becomes n samples of count 1 at equal
  *               intervals from its begin to its end; other values are divided so that they add up

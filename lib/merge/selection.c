@@ -12,6 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+int pci_merge_is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names))
+            return 1;
+    return 0;
+}
+
 /* ---- anonymized copies */
 
 enum { UNCHANGED = -1, IF_TYPE = -2 };
@@ -139,20 +147,15 @@ int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row)
 
 int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table *table)
 {
-    static const char *const anonymized[] = {"mappings", "threads", "rprof_segments",
-                                             "rprof_files"};
+    static const char *const copied_tables[] = {"mappings", "threads", "rprof_segments",
+                                                "rprof_files", NULL};
     if (!merge->selection)
         return 1;
     /* Types of resources are named after frames, which may be omitted. */
     if ((merge->selection->locations || merge->selection->cut) &&
         !strcmp(table->name, "resource_types"))
         return 0;
-    if (!merge->selection->names)
-        return 1;
-    for (size_t i = 0; i < sizeof anonymized / sizeof *anonymized; i++)
-        if (!strcmp(table->name, anonymized[i]))
-            return 1;
-    return 0;
+    return !merge->selection->names || pci_merge_is_one_of(table->name, copied_tables);
 }
 
 /* ---- columns */
@@ -251,7 +254,8 @@ struct name_list {
     size_t used_count;
 };
 
-/* Row of `descriptions`; DESCRIPTION_COUNT: none. *again: this description is already in the list. */
+/* Row of `descriptions`; DESCRIPTION_COUNT: none. *again: this description is already in the
+ * list. */
 static size_t find_description(struct name_list *name_list, const char *table, const char *column,
                                int *is_repeated)
 {
@@ -288,12 +292,9 @@ static void add_name(struct name_list *name_list, const char *table, const char 
 
 static int is_derived(const char *table)
 {
-    static const char *const names[] = {"stack_sums", "function_sums", "sample_zones",
-                                        "sample_values", "sample_locations"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(table, names[i]))
-            return 1;
-    return 0;
+    static const char *const names[] = {"stack_sums",    "function_sums",    "sample_zones",
+                                        "sample_values", "sample_locations", NULL};
+    return pci_merge_is_one_of(table, names);
 }
 
 static int is_moved(const struct pci_merge *m, const struct pci_table *table)
@@ -305,12 +306,14 @@ static int is_moved(const struct pci_merge *m, const struct pci_table *table)
 /* Tables that only describe other rows: not reported if none of these is copied. */
 static int is_attached(const char *table)
 {
-    static const char *const names[] = {"categories",   "subcategories",  "code_resources",
-                                        "source_files", "native_symbols", "mappings"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(table, names[i]))
-            return 1;
-    return 0;
+    static const char *const names[] = {"categories",
+                                        "subcategories",
+                                        "code_resources",
+                                        "source_files",
+                                        "native_symbols",
+                                        "mappings",
+                                        NULL};
+    return pci_merge_is_one_of(table, names);
 }
 
 /* 1 if nothing of a table is copied. Tables about the text of the source are not reported. */

@@ -16,16 +16,18 @@
 
 static int is_special(const char *name)
 {
-    static const char *const others[] = {
-        "strings",         "sources",      "sample_types",  "source_types",     "functions",
-        "locations",       "stacks",       "samples",       "stack_sums",       "function_sums",
-        "location_groups", "sample_zones", "sample_values", "sample_locations", "label_keys",
-        "label_shapes",    "nodes",        "node_integers", "node_doubles",     "label_shape_keys",
-        "source_rows"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!strcmp(name, others[i]))
-            return 1;
-    return 0;
+    static const char *const others[] = {"strings",         "sources",
+                                         "sample_types",    "source_types",
+                                         "functions",       "locations",
+                                         "stacks",          "samples",
+                                         "stack_sums",      "function_sums",
+                                         "location_groups", "sample_zones",
+                                         "sample_values",   "sample_locations",
+                                         "label_keys",      "label_shapes",
+                                         "nodes",           "node_integers",
+                                         "node_doubles",    "label_shape_keys",
+                                         "source_rows",     NULL};
+    return pci_merge_is_one_of(name, others);
 }
 
 /* ---- selection of the tables to unify */
@@ -39,7 +41,8 @@ static int is_interned(const struct pci_merge *m, uint32_t table)
     return to < m->builder->interned_capacity && m->builder->interned[to];
 }
 
-/* Marks tables reachable from functions, locations and groups, and those that other files unified. */
+/* Marks tables reachable from functions, locations and groups, and those that other files
+ * unified. */
 static void mark_reachable(const struct pci_merge *m, uint8_t *state)
 {
     static const char *const roots[] = {"functions", "locations", "location_groups"};

@@ -93,13 +93,10 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
 /* 1 if the rows of a special table can be translated. */
 static int is_mapped(const char *table)
 {
-    static const char *const names[] = {"stacks",  "location_groups", "functions",
-                                        "sources", "sample_types",    "label_shapes",
-                                        "nodes",   "label_keys",      "samples"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(table, names[i]))
-            return 1;
-    return 0;
+    static const char *const names[] = {
+        "stacks",       "location_groups", "functions",  "sources", "sample_types",
+        "label_shapes", "nodes",           "label_keys", "samples", NULL};
+    return pci_merge_is_one_of(table, names);
 }
 
 /* Row of label_keys of a column "label.K", whose kind must have columns. */

@@ -149,7 +149,8 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
         describe_source(column, info);
 }
 
-/* Bytes per value of a column whose VALUES section is an array of integers or doubles; otherwise 0. */
+/* Bytes per value of a column whose VALUES section is an array of integers or doubles; otherwise
+ * 0. */
 static unsigned get_array_width(const struct pcf_data *data)
 {
     if (data->encoding == PCF_PLAIN && data->type != PCF_BOOL && data->type != PCF_BYTES)

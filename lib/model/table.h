@@ -134,7 +134,8 @@ pcol_status pci_want(const pcol_file *file, const char *table, const char *name,
 /* As pci_want(); E_CORRUPT if the column is absent and the table has rows. */
 pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
                      const struct pci_column **column, pcol_error *err);
-/* As pci_want(), and verifies the checksums of the column and of its strings, before a full read. */
+/* As pci_want(), and verifies the checksums of the column and of its strings, before a full
+ * read. */
 pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
                            unsigned types, const struct pci_column **column, pcol_error *err);
 /* Rows of a physical table, 0 if absent. */

@@ -17,7 +17,8 @@
 
 /* ---- functions */
 
-/* Replaces '.' by '_' and "<GC>" by "gc", like the R package. Each distinct new name is interned. */
+/* Replaces '.' by '_' and "<GC>" by "gc", like the R package. Each distinct new name is
+ * interned. */
 static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol_str *name,
                                    pcol_error *err)
 {

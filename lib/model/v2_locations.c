@@ -28,16 +28,15 @@ struct cached_node {
 
 struct location_cursor {
     const struct location_view *view;
-    uint64_t row;         /* next row to generate */
-    uint64_t next;        /* sample after the current one */
-    uint32_t node;        /* next node of the stack; 0: none */
-    uint64_t first;       /* next line of the current node */
-    uint64_t lines_left;  /* its remaining lines */
-    uint64_t depth;       /* of the last generated line */
-    uint64_t batch_first; /* first sample of the batch */
-    size_t batch_count;   /* samples in the batch */
-    size_t
-        next_batch_size; /* size of the next batch: small at first, so that a single cell is cheap */
+    uint64_t row;           /* next row to generate */
+    uint64_t next;          /* sample after the current one */
+    uint32_t node;          /* next node of the stack; 0: none */
+    uint64_t first;         /* next line of the current node */
+    uint64_t lines_left;    /* its remaining lines */
+    uint64_t depth;         /* of the last generated line */
+    uint64_t batch_first;   /* first sample of the batch */
+    size_t batch_count;     /* samples in the batch */
+    size_t next_batch_size; /* small at first, so that a single cell is cheap */
     int64_t stacks[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     struct cached_node cache[CACHE_NODES];

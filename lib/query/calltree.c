@@ -71,14 +71,6 @@ static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *er
     return PCOL_OK;
 }
 
-static pcol_status add_amount(const struct builder *b, pcol_amount *sum, pcol_amount amount,
-                              pcol_error *err)
-{
-    if (pci_amount_add(b->query->measure.is_double, sum, amount))
-        return pci_amount_overflow(b->query->measure.type, err);
-    return PCOL_OK;
-}
-
 /* Adds the weight of a stack to the current node. deeper: the innermost frames are below max_depth,
  * so the weight is not the node's own. */
 static pcol_status add_weight(struct builder *b, uint32_t row, int deeper, pcol_error *err)
@@ -86,9 +78,9 @@ static pcol_status add_weight(struct builder *b, uint32_t row, int deeper, pcol_
     struct sums *sums = &b->sums[b->node];
     pcol_amount weight = b->query->weight[row];
     if (!deeper)
-        return add_amount(b, &sums->self, weight, err);
+        return pci_query_add(b->query, &sums->self, weight, err);
     sums->cut |= !pci_amount_is_zero(b->query->measure.is_double, weight);
-    return add_amount(b, &sums->total, weight, err);
+    return pci_query_add(b->query, &sums->total, weight, err);
 }
 
 /* ---- top-down */
@@ -234,11 +226,11 @@ static pcol_status add_totals(struct builder *b, uint8_t *alive, pcol_error *err
         struct sums *sums = &b->sums[i];
         uint32_t parent = b->tree.nodes[i].parent;
         alive[i] |= sums->cut || !pci_amount_is_zero(b->query->measure.is_double, sums->self);
-        PCI_TRY(add_amount(b, &sums->total, sums->self, err));
+        PCI_TRY(pci_query_add(b->query, &sums->total, sums->self, err));
         if (i == 0 || !alive[i])
             continue;
         alive[parent] = 1;
-        PCI_TRY(add_amount(b, &b->sums[parent].total, sums->total, err));
+        PCI_TRY(pci_query_add(b->query, &b->sums[parent].total, sums->total, err));
     }
     alive[0] = 1;
     return PCOL_OK;

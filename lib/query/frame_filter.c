@@ -93,7 +93,8 @@ static pcol_status test_frame(struct frame_filter *f, pcol_str text, uint8_t *bi
     return PCOL_OK;
 }
 
-/* Matches the name and path of a function; a library that is displayed with it is matched per line. */
+/* Matches the name and path of a function; a library that is displayed with it is matched per
+ * line. */
 static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_error *err)
 {
     const pcol_file *file = f->query->file;

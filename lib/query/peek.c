@@ -38,14 +38,6 @@ struct peek_builder {
     struct pci_hash hash;
 };
 
-static pcol_status add_amount(const struct peek_builder *p, pcol_amount *sum, pcol_amount amount,
-                              pcol_error *err)
-{
-    if (pci_amount_add(p->query->measure.is_double, sum, amount))
-        return pci_amount_overflow(p->query->measure.type, err);
-    return PCOL_OK;
-}
-
 /* ---- selection of functions */
 
 static pcol_status match_pattern(struct peek_builder *p, const char *name, pcol_error *err)
@@ -137,11 +129,11 @@ PCI_INLINE pcol_status leave_frame(void *context, uint32_t frame, uint32_t calle
     struct peek_builder *p = context;
     struct call *call;
     if (--p->on_path[frame] == 0)
-        PCI_TRY(add_amount(p, &p->total[frame], sum, err));
+        PCI_TRY(pci_query_add(p->query, &p->total[frame], sum, err));
     if (!is_wanted_call(p, caller, frame))
         return PCOL_OK;
     PCI_TRY(find_call(p, caller, frame, 0, &call, err));
-    return call && --call->on_path == 0 ? add_amount(p, &call->total, sum, err) : PCOL_OK;
+    return call && --call->on_path == 0 ? pci_query_add(p->query, &call->total, sum, err) : PCOL_OK;
 }
 
 PCI_INLINE pcol_status add_stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
@@ -151,11 +143,11 @@ PCI_INLINE pcol_status add_stack(void *context, uint32_t row, uint32_t leaf, uin
     struct call *call;
     if (leaf == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(add_amount(p, &p->self[leaf], p->query->weight[row], err));
+    PCI_TRY(pci_query_add(p->query, &p->self[leaf], p->query->weight[row], err));
     if (!is_wanted_call(p, caller, leaf))
         return PCOL_OK;
     PCI_TRY(find_call(p, caller, leaf, 0, &call, err));
-    return call ? add_amount(p, &call->self, p->query->weight[row], err) : PCOL_OK;
+    return call ? pci_query_add(p->query, &call->self, p->query->weight[row], err) : PCOL_OK;
 }
 
 /* ---- rows */

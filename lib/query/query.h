@@ -137,6 +137,15 @@ struct pcol_query {
     struct pci_samples *picking; /* iterator of pcol_query_samples(); NULL before its first call */
 };
 
+/* *sum += amount; E_LIMIT if an integer overflows. */
+static inline pcol_status pci_query_add(const pcol_query *query, pcol_amount *sum,
+                                        pcol_amount amount, pcol_error *err)
+{
+    return pci_amount_add(query->measure.is_double, sum, amount)
+               ? pci_amount_overflow(query->measure.type, err)
+               : PCOL_OK;
+}
+
 /* pcol_query_new() without weights: for pcol_query_samples() and hidden locations. */
 pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
                            pcol_query **query, pcol_error *err);

@@ -88,7 +88,8 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
 
 /* ---- common type of two files */
 
-/* The additive row of `types` with the type and unit of row `k` of `others`; PCOL_NONE if absent. */
+/* The additive row of `types` with the type and unit of row `k` of `others`; PCOL_NONE if
+ * absent. */
 static uint32_t find_same_type(const struct pci_types *types, const struct pci_types *others,
                                uint32_t k)
 {
@@ -196,7 +197,8 @@ static pcol_status get_source_number(const pcol_file *file, const char *column, 
     return cells ? pci_get(file, cells, source, value, valid, err) : PCOL_OK;
 }
 
-/* Duration of a sample of a source: its period if that is a time, else its interval; 0 if unknown. */
+/* Duration of a sample of a source: its period if that is a time, else its interval; 0 if
+ * unknown. */
 static pcol_status get_sample_seconds(const pcol_file *file, uint64_t source, double *seconds,
                                       pcol_error *err)
 {

@@ -37,14 +37,6 @@ struct label_batch {
     uint8_t valid[PCI_BATCH], labelled[PCI_BATCH];
 };
 
-static pcol_status add_amount(const struct label_sums *g, pcol_amount *sum, pcol_amount amount,
-                              pcol_error *err)
-{
-    if (pci_amount_add(g->query->measure.is_double, sum, amount))
-        return pci_amount_overflow(g->query->measure.type, err);
-    return PCOL_OK;
-}
-
 static pcol_status add_pair(struct label_sums *g, size_t at, pcol_str name, pcol_error *err)
 {
     uint32_t id;
@@ -74,7 +66,8 @@ static pcol_status add_pairs(struct label_sums *g, const struct pci_sample_batch
         qsort(g->pairs, g->pair_count, sizeof *g->pairs, compare_pairs);
     for (size_t i = 0; i < g->pair_count; i++)
         if (!i || compare_pairs(&g->pairs[i - 1], &g->pairs[i]))
-            PCI_TRY(add_amount(g, &g->sums[g->pairs[i].name], batch->amount[g->pairs[i].at], err));
+            PCI_TRY(pci_query_add(g->query, &g->sums[g->pairs[i].name],
+                                  batch->amount[g->pairs[i].at], err));
     g->pair_count = 0;
     return PCOL_OK;
 }
@@ -147,7 +140,7 @@ static pcol_status add_batch(struct label_sums *g, struct label_batch *b, pcol_e
     PCI_TRY(add_pairs(g, &b->batch, err));
     for (size_t i = 0; i < b->batch.count; i++) {
         if (!b->labelled[i] && !(passes && !passes[b->batch.stack[i]]))
-            PCI_TRY(add_amount(g, &g->unlabelled, b->batch.amount[i], err));
+            PCI_TRY(pci_query_add(g->query, &g->unlabelled, b->batch.amount[i], err));
     }
     return PCOL_OK;
 }

@@ -18,14 +18,6 @@ struct group_sums {
     int missing_is_first; /* an absent column means row 0 */
 };
 
-static pcol_status add_amount(struct group_sums *g, uint64_t group, pcol_amount amount,
-                              pcol_error *err)
-{
-    if (pci_amount_add(g->query->measure.is_double, &g->sums[group], amount))
-        return pci_amount_overflow(g->query->measure.type, err);
-    return PCOL_OK;
-}
-
 /* The samples of a batch are in one aligned range of PCI_BATCH rows. */
 static pcol_status add_batch(struct group_sums *g, const struct pci_sample_batch *batch,
                              int64_t *cells, uint8_t *valid, pcol_error *err)
@@ -42,7 +34,7 @@ static pcol_status add_batch(struct group_sums *g, const struct pci_sample_batch
             continue;
         if (g->cells && valid[cell])
             group = (uint64_t)cells[cell];
-        PCI_TRY(add_amount(g, group, batch->amount[i], err));
+        PCI_TRY(pci_query_add(g->query, &g->sums[group], batch->amount[i], err));
     }
     return PCOL_OK;
 }

@@ -169,7 +169,7 @@ static int add_positive(const pcol_query *query, int64_t *sum)
     return !(any >> 63) && high + (low >> 32) <= INT32_MAX;
 }
 
-/* Whether a cell is negative; of doubles, too: bits with a sign are less than 0. */
+/* *negative: 1 if a cell is negative; also of doubles: their sign bit is that of the integer. */
 static pcol_status find_negative(const pcol_file *file, const struct pci_column *column,
                                  int *negative, pcol_error *err)
 {
