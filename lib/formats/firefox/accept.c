@@ -1,9 +1,9 @@
 /*
- * accept.c - whether the Firefox Profiler opens a profile that is written again as it was
+ * accept.c - checks whether the Firefox Profiler accepts a profile that is restored losslessly
  *
- * pcol keeps what the front end rejects or misreads, so that a profile comes back with an equal
- * value; the first reason is a warning. Required members are those of version 60 and later.
- * Tests: tests/firefox.
+ * pcol preserves data that the front end rejects or misreads, so that a profile is restored with an
+ * equal value; the first problem is reported as a warning. Required members are those of version 60
+ * and later. Tests: tests/firefox.
  */
 #include "formats/firefox/write_native.h"
 
@@ -16,11 +16,12 @@
 struct accept {
     struct pci_ff_native *back;
     struct pci_node_reader nodes;
-    size_t threads; /* how many there are to be named */
-    char text[160]; /* the first fault */
+    size_t threads; /* number of threads that indexes may refer to */
+    char text[160]; /* the first problem */
 };
 
-__attribute__((format(printf, 2, 3))) static void fault(struct accept *a, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void set_problem(struct accept *a, const char *format,
+                                                              ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -29,10 +30,10 @@ __attribute__((format(printf, 2, 3))) static void fault(struct accept *a, const 
     va_end(arguments);
 }
 
-/* A row of source_columns of the thread at hand (PCOL_NONE: the document); NULL if there is none.
- * */
-static const struct pci_ff_preserved *find_kept(const struct pci_ff_native *b, const char *table,
-                                                const char *column)
+/* A row of source_columns of the current thread (PCOL_NONE: the document); NULL if there is
+ * none. */
+static const struct pci_ff_preserved *find_preserved(const struct pci_ff_native *b,
+                                                     const char *table, const char *column)
 {
     size_t end;
     for (size_t i = pci_ff_preserved_first(b, b->thread, table, &end); i < end; i++)
@@ -41,15 +42,15 @@ static const struct pci_ff_preserved *find_kept(const struct pci_ff_native *b, c
     return NULL;
 }
 
-/* names: of columns, after that of the table; ends with NULL. */
-static void need_columns(struct accept *a, const char *const *names)
+/* names: of the table, then of its columns; ends with NULL. */
+static void require_columns(struct accept *a, const char *const *names)
 {
-    char place[40] = "shared";
+    char path[40] = "shared";
     if (a->back->thread != PCOL_NONE)
-        snprintf(place, sizeof place, "threads[%u]", a->back->thread - a->back->first_thread);
+        snprintf(path, sizeof path, "threads[%u]", a->back->thread - a->back->first_thread);
     for (size_t i = 1; names[i]; i++)
-        if (!find_kept(a->back, names[0], names[i]))
-            fault(a, "%s.%s has no column %s", place, names[0], names[i]);
+        if (!find_preserved(a->back, names[0], names[i]))
+            set_problem(a, "%s.%s has no column %s", path, names[0], names[i]);
 }
 
 /* ---- samples and markers */
@@ -66,8 +67,8 @@ static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
         PCI_TRY(pci_read(a->back->file, time, s->first + i, n, values, valid, err));
         for (size_t k = 0; k < n; k++) {
             if (valid[k] && values[k] < last)
-                fault(a, "times of threads[%zu].samples descend at row %llu", number,
-                      (unsigned long long)(i + k));
+                set_problem(a, "times of threads[%zu].samples descend at row %llu", number,
+                            (unsigned long long)(i + k));
             if (valid[k])
                 last = values[k];
         }
@@ -78,18 +79,19 @@ static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
 static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err)
 {
     const struct pci_ff_sample_run *s = &a->back->threads[number].markers;
-    const struct pci_ff_preserved *kept = find_kept(a->back, "markers", "phase");
+    const struct pci_ff_preserved *kept = find_preserved(a->back, "markers", "phase");
     const struct pci_column *phase;
     PCI_TRY(pci_want(a->back->file, "markers", "phase", PCI_TYPES_INT, &phase, err));
-    if (kept && kept->has_cells && s->count) /* no natural number is kept as a cell */
-        fault(a, "threads[%zu].markers.phase is no phase", number);
+    /* cells are preserved only if some are no natural numbers */
+    if (kept && kept->has_cells && s->count)
+        set_problem(a, "threads[%zu].markers.phase is no phase", number);
     for (uint64_t i = 0; phase && i < s->count && !a->text[0]; i++) {
         int64_t value;
         int valid;
         PCI_TRY(pci_ff_get(a->back->file, phase, s->first + i, &value, &valid, err));
         if (value < 0 || value > 3)
-            fault(a, "threads[%zu].markers.phase[%llu] is %lld, beyond 3", number,
-                  (unsigned long long)i, (long long)value);
+            set_problem(a, "threads[%zu].markers.phase[%llu] is %lld, beyond 3", number,
+                        (unsigned long long)i, (long long)value);
     }
     return PCOL_OK;
 }
@@ -97,7 +99,7 @@ static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err
 static pcol_status check_weight_type(struct accept *a, size_t number, const char *table,
                                      pcol_error *err)
 {
-    const struct pci_ff_preserved *kept = find_kept(a->back, table, "weightType");
+    const struct pci_ff_preserved *kept = find_preserved(a->back, table, "weightType");
     const struct pci_column *text;
     int64_t value;
     int valid;
@@ -110,7 +112,7 @@ static pcol_status check_weight_type(struct accept *a, size_t number, const char
         PCI_TRY(pci_string(a->back->file, (uint64_t)value, &type, err));
     if (!pci_str_is(type, "samples") && !pci_str_is(type, "tracing-ms") &&
         !pci_str_is(type, "bytes"))
-        fault(a, "threads[%zu].%s.weightType is unknown", number, table);
+        set_problem(a, "threads[%zu].%s.weightType is unknown", number, table);
     return PCOL_OK;
 }
 
@@ -122,7 +124,7 @@ static pcol_status check_name(struct accept *a, struct pci_label_reader *labels,
     for (size_t i = 0; i < labels->cell_count; i++)
         found |= labels->cells[i].key && pci_str_is(labels->cells[i].key->key, "name");
     if (!found)
-        fault(a, "threads[%zu] has no name", number);
+        set_problem(a, "threads[%zu] has no name", number);
     return PCOL_OK;
 }
 
@@ -136,8 +138,8 @@ static pcol_status check_thread(struct accept *a, struct pci_label_reader *label
     int64_t version = a->back->version;
     if (version >= 60) {
         PCI_TRY(check_name(a, labels, number, err));
-        need_columns(a, samples);
-        need_columns(a, markers);
+        require_columns(a, samples);
+        require_columns(a, markers);
     }
     PCI_TRY(check_times(a, number, err));
     if (version >= 30)
@@ -161,9 +163,9 @@ static pcol_status check_threads(struct accept *a, pcol_error *err)
     return status;
 }
 
-/* ---- the document */
+/* ---- document */
 
-static void need_code(struct accept *a)
+static void require_code_columns(struct accept *a)
 {
     static const char *const tables[][10] = {
         {"stackTable", "frame", "length", NULL},
@@ -172,16 +174,16 @@ static void need_code(struct accept *a)
          "columnNumber", "length", NULL},
         {"resourceTable", "name", "host", "type", "length", NULL}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        need_columns(a, tables[i]);
+        require_columns(a, tables[i]);
 }
 
 static void check_index(struct accept *a, const char *what, const struct pci_node_value *node)
 {
     if (node->tag != PCI_NODE_INTEGER || node->integer < 0 || (uint64_t)node->integer >= a->threads)
-        fault(a, "%s names no thread", what);
+        set_problem(a, "%s names no thread", what);
 }
 
-/* Elements of a list of numbers of threads. */
+/* Check the elements of a list of thread indexes. */
 static pcol_status check_list(struct accept *a, const struct pci_node_value *list, const char *what,
                               pcol_error *err)
 {
@@ -193,7 +195,7 @@ static pcol_status check_list(struct accept *a, const struct pci_node_value *lis
         PCI_TRY(pci_nodes_elements(&a->nodes, list, i - list->first, n, values, err));
         for (size_t k = 0; k < n; k++)
             if (values[k] < 0 || (uint64_t)values[k] >= a->threads)
-                fault(a, "%s names no thread", what);
+                set_problem(a, "%s names no thread", what);
         i += n;
     }
     if (list->tag != PCI_NODE_ARRAY)
@@ -225,7 +227,7 @@ static pcol_status check_meta(struct accept *a, uint64_t root, pcol_error *err)
         check_index(a, "meta.mainThreadIndex", &node);
     PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, "markerSchema", &node, &found, err));
     if (!found && a->back && a->back->version >= 60)
-        fault(a, "meta has no markerSchema");
+        set_problem(a, "meta has no markerSchema");
     return PCOL_OK;
 }
 
@@ -260,7 +262,8 @@ static pcol_status check_counters(struct accept *a, pcol_error *err)
             if (cell->key && pci_str_is(cell->key->key, "mainThreadIndex") &&
                 (cell->key->kind != PCI_LABEL_INTEGER || cell->as.i64 < 0 ||
                  (uint64_t)cell->as.i64 >= b->thread_count))
-                fault(a, "counters[%llu].mainThreadIndex names no thread", (unsigned long long)row);
+                set_problem(a, "counters[%llu].mainThreadIndex names no thread",
+                            (unsigned long long)row);
         }
     }
     pci_labels_close(&labels);
@@ -301,7 +304,7 @@ pcol_status pci_ff_native_warn(struct pci_ff_native *back, pcol_error *err)
     PCI_TRY(find_root(back, &root, err));
     PCI_TRY(check_meta(&a, root, err));
     if (back->version >= 60)
-        need_code(&a);
+        require_code_columns(&a);
     PCI_TRY(check_threads(&a, err));
     PCI_TRY(check_counters(&a, err));
     PCI_TRY(check_overhead(&a, root, err));

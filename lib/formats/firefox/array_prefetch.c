@@ -1,16 +1,13 @@
 /*
- * array_prefetch.c - the thread that reads arrays of numbers ahead
+ * array_prefetch.c - producer thread that parses long arrays of numbers ahead of the reader
  *
- * It searches for brackets, wherever they stand, in JSON as in the slabs of a container, and reads
- * as json/number_run.c does for as long as there are plain numbers. So what it hands over is what
- * the
- * reader would have read itself; where something else comes the reader goes on, and finds the
- * faults.
+ * Searches for brackets in any context, in JSON as in slabs, and parses with json/number_run.c
+ * while plain numbers follow, exactly as the reader would. At anything else the array ends; the
+ * reader continues there and reports errors.
  *
- * If nothing waits for the reader, the next array is left to it, and the one behind that is read
- * meanwhile. An array becomes cells in the builder's store, as the reader's own would, and these
- * change hands. They may wait there until they take some megabytes: by then they are mostly what
- * becomes rows next.
+ * Work split: if the reader has nothing to wait for, it parses the next array itself, and the
+ * thread parses the one after that. Finished arrays wait in a pipe, bounded by MAX_WAITING_BYTES;
+ * their cells are in the builder's store and change owner. Fields below `lock` are protected by it.
  */
 #include "formats/firefox/array_prefetch.h"
 
@@ -22,40 +19,41 @@
 #include <string.h>
 
 #define RUN 1024u
-#define SHORT_ARRAY 512u                 /* numbers: less is read as fast as it is handed over */
-#define LOOKAHEAD 16384u                 /* bytes that tell whether an array is long */
-#define MOST_WAITING ((uint64_t)8 << 20) /* bytes of cells */
-#define MOST_ARRAYS 4096u
+#define SHORT_ARRAY 512u /* numbers; shorter arrays cost as much to hand over as to parse */
+#define LOOKAHEAD 16384u /* bytes of window that suffice to decide whether an array is long */
+#define MAX_WAITING_BYTES ((uint64_t)8 << 20) /* of cells */
+#define MAX_ARRAYS 4096u
 
 struct array {
-    uint64_t begin, end;        /* offsets behind the bracket and behind the last value */
-    uint64_t lines, line_start; /* since the array began; where the last of them begins */
+    uint64_t begin, end; /* offsets after the bracket and after the last value */
+    /* line feeds since the array began; offset after the last of them */
+    uint64_t lines, line_start;
     struct pci_ff_cells cells;
 };
 
 struct pci_ff_prefetch {
     struct pci_spill_store *store;
-    struct pci_read_pipe *ring; /* of pointers to arrays */
-    /* the thread's */
+    struct pci_read_pipe *pipe; /* of pointers to arrays */
+    /* used by the thread only */
     struct pci_input input;
-    struct pci_json json; /* as far as runs look at it */
+    struct pci_json json; /* only the state that pci_json_run() uses */
     size_t count;
     unsigned seen;
     int64_t values[RUN];
     uint8_t types[RUN];
-    /* the reader's */
-    struct array *array; /* NULL: none is at hand */
-    /* of both */
+    /* used by the reader only */
+    struct array *array; /* taken but not consumed yet; NULL: none */
+    /* shared */
     pthread_mutex_t lock;
     pthread_cond_t change;
-    uint64_t at;     /* where the array begins that the thread is in, or was in last */
-    uint64_t left;   /* where the last one begins that is the reader's own */
-    uint64_t wanted; /* where the one begins that the reader asked for last */
+    uint64_t at;     /* start of the thread's current or last array */
+    uint64_t left;   /* start of the last array that is left to the reader */
+    uint64_t wanted; /* start of the array that the reader requested last */
     uint64_t count_made, count_taken;
-    uint64_t waiting; /* bytes of arrays that have been handed over and not been taken */
-    int waits;        /* the reader, for what the thread is in */
-    int ended;        /* by the thread */
-    int stopped;      /* by the reader */
+    uint64_t waiting; /* bytes of finished arrays not taken yet */
+    int waits;        /* the reader waits for the thread's current array */
+    int ended;        /* set by the thread */
+    int stopped;      /* set by the reader */
 };
 
 static void array_free(struct array *array)
@@ -80,8 +78,8 @@ static int is_stopped(struct pci_ff_prefetch *a)
     return stopped;
 }
 
-/* Drop what was looked through; *more: there is something new in the window. */
-static pcol_status read_on(struct pci_ff_prefetch *a, int *more, pcol_error *err)
+/* Drop the bytes that were searched and read more. *more: the window has new bytes. */
+static pcol_status read_more(struct pci_ff_prefetch *a, int *more, pcol_error *err)
 {
     size_t before = a->input.size - a->json.at;
     PCI_TRY(pci_input_more(&a->input, a->json.at, err));
@@ -90,7 +88,7 @@ static pcol_status read_on(struct pci_ff_prefetch *a, int *more, pcol_error *err
     return PCOL_OK;
 }
 
-/* To the next bracket. *found is 0 at the end. */
+/* Move after the next bracket. *found is 0 at the end of the input. */
 static pcol_status find_array(struct pci_ff_prefetch *a, int *found, pcol_error *err)
 {
     struct pci_json *json = &a->json;
@@ -104,7 +102,7 @@ static pcol_status find_array(struct pci_ff_prefetch *a, int *found, pcol_error 
         *found = bracket && (a->input.end || a->input.size - json->at > LOOKAHEAD);
         if (*found)
             break;
-        PCI_TRY(read_on(a, &more, err));
+        PCI_TRY(read_more(a, &more, err));
         *found = !more && a->input.size > json->at; /* a bracket near the end */
     }
     if (*found)
@@ -112,7 +110,7 @@ static pcol_status find_array(struct pci_ff_prefetch *a, int *found, pcol_error 
     return PCOL_OK;
 }
 
-/* The next run of an array; none is at its end. */
+/* Parse the next run of an array; count is 0 at its end. */
 static pcol_status next_run(struct pci_ff_prefetch *a, pcol_error *err)
 {
     struct pci_json *json = &a->json;
@@ -121,11 +119,11 @@ static pcol_status next_run(struct pci_ff_prefetch *a, pcol_error *err)
         a->seen = pci_json_run(json, a->values, a->types, RUN, &a->count);
         if (a->count || a->input.size - json->at > LOOKAHEAD / 2 || !more)
             return PCOL_OK;
-        PCI_TRY(read_on(a, &more, err));
+        PCI_TRY(read_more(a, &more, err));
     }
 }
 
-/* Begin the next long array; *found is 0 at the end. */
+/* Move into the next long array and parse its first run. *found is 0 at the end of the input. */
 static pcol_status next_array(struct pci_ff_prefetch *a, uint64_t *begin, int *found,
                               pcol_error *err)
 {
@@ -164,38 +162,38 @@ static pcol_status put_run(struct pci_ff_prefetch *a, struct array *array, pcol_
                                err);
 }
 
-/* Whether the next array is left to the reader: it is there already, has no other, or comes for one
- * that it waited for. */
-static int leave(struct pci_ff_prefetch *a, uint64_t begin)
+/* Whether the next array is left to the reader: it is already there, has no other array to take, or
+ * reaches it before the array that it waited for. */
+static int leave_to_reader(struct pci_ff_prefetch *a, uint64_t begin)
 {
     pthread_mutex_lock(&a->lock);
     uint64_t others = a->count_made - a->count_taken;
-    int taken = begin <= a->left, idle = others <= (uint64_t)a->waits && a->left <= a->wanted;
-    int leaves = taken || (idle && a->wanted < begin);
-    if (!leaves) {
+    int is_past = begin <= a->left, is_idle = others <= (uint64_t)a->waits && a->left <= a->wanted;
+    int is_left = is_past || (is_idle && a->wanted < begin);
+    if (!is_left) {
         a->at = begin;
-    } else if (!taken) {
+    } else if (!is_past) {
         a->left = begin;
         pthread_cond_broadcast(&a->change);
     }
     pthread_mutex_unlock(&a->lock);
-    return leaves;
+    return is_left;
 }
 
-/* Whether the thread may go on with an array, once there is room for it or the reader waits for it:
- * not if the reader has gone past it. */
+/* Wait until the array may grow: there is space for it, or the reader waits for it. False if the
+ * reader is past it. */
 static int may_go_on(struct pci_ff_prefetch *a, const struct array *array)
 {
     uint64_t own = bytes_of(array);
     pthread_mutex_lock(&a->lock);
-    while (!a->stopped && a->wanted < array->begin && own + a->waiting >= MOST_WAITING)
+    while (!a->stopped && a->wanted < array->begin && own + a->waiting >= MAX_WAITING_BYTES)
         pthread_cond_wait(&a->change, &a->lock);
-    int may = !a->stopped && a->wanted <= array->begin;
+    int may_go = !a->stopped && a->wanted <= array->begin;
     pthread_mutex_unlock(&a->lock);
-    return may;
+    return may_go;
 }
 
-/* All of an array; *dropped: the reader is not waiting for it. */
+/* Parse the rest of an array. *dropped: the reader is past it. */
 static pcol_status read_array(struct pci_ff_prefetch *a, struct array *array, int *dropped,
                               pcol_error *err)
 {
@@ -208,8 +206,8 @@ static pcol_status read_array(struct pci_ff_prefetch *a, struct array *array, in
     return PCOL_OK;
 }
 
-/* The next array that the reader may want; NULL at the end. */
-static pcol_status make_one(struct pci_ff_prefetch *a, struct array **out, pcol_error *err)
+/* Make the next array that the reader may request; NULL at the end of the input. */
+static pcol_status make_next(struct pci_ff_prefetch *a, struct array **out, pcol_error *err)
 {
     struct array *array = NULL;
     int found, dropped = 1;
@@ -222,7 +220,7 @@ static pcol_status make_one(struct pci_ff_prefetch *a, struct array **out, pcol_
         PCI_TRY(next_array(a, &begin, &found, err));
         if (!found || is_stopped(a))
             return PCOL_OK;
-        if (leave(a, begin))
+        if (leave_to_reader(a, begin))
             continue;
         array = pci_calloc(1, sizeof *array);
         if (!array)
@@ -243,7 +241,7 @@ static pcol_status make_array(void *context, void *data, size_t capacity, size_t
 {
     struct pci_ff_prefetch *a = context;
     struct array *array;
-    pcol_status status = make_one(a, &array, err);
+    pcol_status status = make_next(a, &array, err);
     *size = 0;
     if (array) {
         memcpy(data, &array, sizeof array);
@@ -287,26 +285,26 @@ pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
         status = pci_input_skip(&a->input, at, err);
     if (status == PCOL_OK)
         status =
-            pci_read_pipe_new(make_array, a, sizeof(struct array *), MOST_ARRAYS, &a->ring, err);
-    if (status == PCOL_OK && pci_read_pipe_has_thread(a->ring)) {
+            pci_read_pipe_new(make_array, a, sizeof(struct array *), MAX_ARRAYS, &a->pipe, err);
+    if (status == PCOL_OK && pci_read_pipe_has_thread(a->pipe)) {
         *ahead = a;
         return PCOL_OK;
     }
-    pci_read_pipe_free(a->ring);
-    a->ring = NULL;
+    pci_read_pipe_free(a->pipe);
+    a->pipe = NULL;
     pci_ff_prefetch_free(a);
     return status;
 }
 
-/* The next array that was made, if there is one. What went wrong while it was made the reader will
- * find itself. */
-static void next_taken(struct pci_ff_prefetch *a)
+/* Take the next finished array, if there is one. Errors of the thread are ignored: the reader will
+ * find them itself. */
+static void take_next(struct pci_ff_prefetch *a)
 {
     pcol_error error = {0};
     const uint8_t *data;
     size_t size = 0;
     a->array = NULL;
-    if (pci_read_pipe_take(a->ring, &data, &size, &error) != PCOL_OK || !size)
+    if (pci_read_pipe_take(a->pipe, &data, &size, &error) != PCOL_OK || !size)
         return;
     memcpy(&a->array, data, sizeof a->array);
     pthread_mutex_lock(&a->lock);
@@ -325,35 +323,35 @@ void pci_ff_prefetch_free(struct pci_ff_prefetch *ahead)
     a->stopped = 1;
     pthread_cond_broadcast(&a->change);
     pthread_mutex_unlock(&a->lock);
-    do { /* those that wait, until the thread has stopped */
+    do { /* drain the pipe until the thread has stopped */
         array_free(a->array);
         a->array = NULL;
-        if (a->ring)
-            next_taken(a);
+        if (a->pipe)
+            take_next(a);
     } while (a->array);
-    pci_read_pipe_free(a->ring);
+    pci_read_pipe_free(a->pipe);
     pci_input_close(&a->input);
     pthread_cond_destroy(&a->change);
     pthread_mutex_destroy(&a->lock);
     pci_free(a);
 }
 
-/* Wait for an array that is wanted if the thread is in it; 0: it is the reader's own. */
+/* Wait for a requested array if the thread is parsing it. 0: the reader parses it itself. */
 static int wait_for(struct pci_ff_prefetch *a, uint64_t begin)
 {
     pthread_mutex_lock(&a->lock);
     a->wanted = begin;
     pthread_cond_broadcast(&a->change);
     if (a->count_made == a->count_taken && a->at < begin && a->left < begin)
-        a->left = begin; /* the thread has not come so far */
+        a->left = begin; /* the thread has not reached it */
     while (a->count_made == a->count_taken && a->at == begin && a->left < begin && !a->ended) {
         a->waits = 1;
         pthread_cond_wait(&a->change, &a->lock);
     }
     a->waits = 0;
-    int is = a->count_made > a->count_taken;
+    int has_array = a->count_made > a->count_taken;
     pthread_mutex_unlock(&a->lock);
-    return is;
+    return has_array;
 }
 
 pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json,
@@ -366,7 +364,7 @@ pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json 
         a->array = NULL;
         if (!wait_for(a, begin))
             return PCOL_OK;
-        next_taken(a);
+        take_next(a);
         if (!a->array)
             return PCOL_OK;
     }

@@ -1,10 +1,9 @@
 /*
- * array_prefetch.h - long arrays of numbers, read by another thread before the reader comes to them
+ * array_prefetch.h - reads long arrays of numbers ahead of the reader, in a thread of its own
  *
- * While what was read becomes rows, nothing reads on; in that time another thread looks through the
- * text ahead for arrays of numbers. It knows nothing of what stands around them: each array is
- * handed over with the place where it begins, and what the reader does not ask for at that place is
- * dropped.
+ * While the reader converts tables, this thread scans the rest of the file for arrays of numbers.
+ * It ignores the context of an array: each one is handed over with the offset where it begins, and
+ * dropped unless the reader asks for an array at that offset.
  */
 #ifndef PCI_FIREFOX_ARRAY_PREFETCH_H
 #define PCI_FIREFOX_ARRAY_PREFETCH_H
@@ -14,17 +13,17 @@
 
 struct pci_ff_prefetch;
 
-/* Begin at a byte of an input, if that is a file with much left of it; else *ahead is NULL. Cells
- * are in `store`. */
+/* Start at offset `at` of an input. *ahead is NULL if that is no file or little of it remains.
+ * Cells are allocated from `store`. */
 pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
                                 struct pci_spill_store *store, struct pci_ff_prefetch **ahead,
                                 pcol_error *err);
-/* The reader stands behind the bracket of an array: take what there is of it
- * as `cells`, of which there are none yet, and go behind that. The text ends at byte `stop` of the
+/* The reader is after the bracket of an array, and `cells` is empty: take the numbers read so far
+ * as `cells`, and move the reader after them. The current JSON text ends at offset `stop` of the
  * file. */
 pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json,
                                  uint64_t stop, struct pci_ff_cells *cells, pcol_error *err);
-/* NULL: nothing. */
+/* NULL: does nothing. */
 void pci_ff_prefetch_free(struct pci_ff_prefetch *ahead);
 
 #endif

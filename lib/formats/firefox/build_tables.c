@@ -1,8 +1,8 @@
 /*
- * build_tables.c - the code of any profile as frames, functions and stacks of the Firefox Profiler
+ * build_tables.c - builds frames, functions and stacks of the Firefox Profiler for any profile
  *
- * A node of our tree has a group of lines, the front end one frame for each: an inlined call is a
- * stack row of its own. Only what samples name is taken, callers with it.
+ * A pcol stack has a group of lines; the front end needs a frame for each, so an inlined call gets
+ * a stack row of its own. Only stacks that samples refer to are added, with their callers.
  */
 #include "formats/firefox/write_native.h"
 
@@ -61,8 +61,8 @@ void pci_ff_code_tables_close(struct pci_ff_code_tables *code)
 
 /* ---- libraries and files */
 
-static pcol_status take_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_t *lib,
-                            pcol_error *err)
+static pcol_status add_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_t *lib,
+                           pcol_error *err)
 {
     int64_t mapping;
     int valid;
@@ -83,15 +83,16 @@ static pcol_status take_lib(struct pci_ff_code_tables *c, uint32_t group, uint32
     return PCOL_OK;
 }
 
-static pcol_status take_source(struct pci_ff_code_tables *c, uint32_t file, uint32_t *source,
-                               pcol_error *err)
+static pcol_status add_source(struct pci_ff_code_tables *c, uint32_t file, uint32_t *source,
+                              pcol_error *err)
 {
-    size_t old = c->source_of_capacity;
+    size_t old_capacity = c->source_of_capacity;
     if (pci_grow((void **)&c->source_of, &c->source_of_capacity, (size_t)file + 1,
                  sizeof *c->source_of))
         return pci_fail_memory(err);
-    if (c->source_of_capacity > old)
-        memset(c->source_of + old, 0, (c->source_of_capacity - old) * sizeof *c->source_of);
+    if (c->source_of_capacity > old_capacity)
+        memset(c->source_of + old_capacity, 0,
+               (c->source_of_capacity - old_capacity) * sizeof *c->source_of);
     if (!c->source_of[file]) {
         if (pci_grow((void **)&c->sources, &c->source_capacity, c->source_count + 1,
                      sizeof *c->sources))
@@ -105,8 +106,8 @@ static pcol_status take_source(struct pci_ff_code_tables *c, uint32_t file, uint
 
 /* ---- functions and frames */
 
-static pcol_status take_function(struct pci_ff_code_tables *c, const struct pci_name *name,
-                                 uint32_t group, uint32_t *function, pcol_error *err)
+static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_name *name,
+                                uint32_t group, uint32_t *function, pcol_error *err)
 {
     struct pci_ff_function f = {.file = PCOL_NONE,
                                 .source = PCOL_NONE,
@@ -120,9 +121,9 @@ static pcol_status take_function(struct pci_ff_code_tables *c, const struct pci_
     if (name->has_filename) {
         PCI_TRY(pci_string_pool_intern(&c->strings, name->filename.data, name->filename.size,
                                        &f.file, err));
-        PCI_TRY(take_source(c, f.file, &f.source, err));
+        PCI_TRY(add_source(c, f.file, &f.source, err));
     }
-    PCI_TRY(take_lib(c, group, &f.resource, err));
+    PCI_TRY(add_lib(c, group, &f.resource, err));
     if (pci_grow((void **)&c->functions, &c->function_capacity, c->function_count + 1,
                  sizeof *c->functions))
         return pci_fail_memory(err);
@@ -133,14 +134,14 @@ static pcol_status take_function(struct pci_ff_code_tables *c, const struct pci_
     return PCOL_OK;
 }
 
-static pcol_status take_frame(struct pci_ff_code_tables *c, uint64_t location, uint32_t group,
-                              uint32_t depth, uint32_t *frame, pcol_error *err)
+static pcol_status add_frame(struct pci_ff_code_tables *c, uint64_t location, uint32_t group,
+                             uint32_t depth, uint32_t *frame, pcol_error *err)
 {
     struct pci_ff_frame f = {location, group, 0, depth};
     struct pci_name name;
     if (!c->frame_of[location]) {
         PCI_TRY(pci_names_get(&c->names, location, group, &name, err));
-        PCI_TRY(take_function(c, &name, group, &f.function, err));
+        PCI_TRY(add_function(c, &name, group, &f.function, err));
         if (pci_grow((void **)&c->frames, &c->frame_capacity, c->frame_count + 1,
                      sizeof *c->frames))
             return pci_fail_memory(err);
@@ -153,8 +154,8 @@ static pcol_status take_frame(struct pci_ff_code_tables *c, uint64_t location, u
 
 /* ---- stacks */
 
-static pcol_status add_stack(struct pci_ff_code_tables *c, uint32_t parent, uint32_t frame,
-                             pcol_error *err)
+static pcol_status append_stack_row(struct pci_ff_code_tables *c, uint32_t parent, uint32_t frame,
+                                    pcol_error *err)
 {
     if (c->stack_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LOSS, "more than 4294967294 stacks");
@@ -168,34 +169,34 @@ static pcol_status add_stack(struct pci_ff_code_tables *c, uint32_t parent, uint
     return PCOL_OK;
 }
 
-/* Callers of what is used are used; a caller stands before what it calls. */
-static pcol_status use_callers(struct pci_ff_code_tables *c, uint8_t *all, pcol_error *err)
+/* Mark the callers of used stacks. A caller has a lower row number. */
+static pcol_status mark_callers(struct pci_ff_code_tables *c, uint8_t *marked, pcol_error *err)
 {
     for (uint64_t row = c->stacks.stacks; row-- > 1;) {
         uint64_t first, count;
         uint32_t parent;
-        if (!all[row])
+        if (!marked[row])
             continue;
         PCI_TRY(pci_stacks_node(&c->stacks, row, &parent, &first, &count, err));
-        all[parent] = 1;
+        marked[parent] = 1;
     }
     return PCOL_OK;
 }
 
-/* One stack, whose caller has been taken. */
-static pcol_status take_stack(struct pci_ff_code_tables *c, uint64_t row, pcol_error *err)
+/* Add a stack whose caller was added. */
+static pcol_status add_stack(struct pci_ff_code_tables *c, uint64_t row, pcol_error *err)
 {
     uint64_t first, count;
     int64_t group;
     uint32_t parent, frame = 0;
     PCI_TRY(pci_stacks_node(&c->stacks, row, &parent, &first, &count, err));
     PCI_TRY(pci_get(c->file, c->stacks.group, row, &group, &(int){0}, err));
-    uint32_t above = c->stack_rows[parent] - 1; /* the root: PCOL_NONE */
+    uint32_t parent_row = c->stack_rows[parent] - 1; /* PCOL_NONE if the parent is the root */
     for (uint64_t line = count; line-- > 0;) {
-        PCI_TRY(take_frame(c, first + line, (uint32_t)group, (uint32_t)(count - 1 - line), &frame,
-                           err));
-        PCI_TRY(add_stack(c, above, frame, err));
-        above = (uint32_t)c->stack_count - 1;
+        PCI_TRY(
+            add_frame(c, first + line, (uint32_t)group, (uint32_t)(count - 1 - line), &frame, err));
+        PCI_TRY(append_stack_row(c, parent_row, frame, err));
+        parent_row = (uint32_t)c->stack_count - 1;
     }
     c->stack_rows[row] = (uint32_t)c->stack_count;
     return PCOL_OK;
@@ -212,31 +213,31 @@ pcol_status pci_ff_code_tables_use(struct pci_ff_code_tables *code, uint64_t sta
             return pci_fail_memory(err);
         c->chain[count++] = stack;
         PCI_TRY(pci_stacks_node(&c->stacks, stack, &parent, &first, &lines, err));
-        stack = parent; /* which stands before it */
+        stack = parent; /* a lower row number */
     }
     while (count)
-        PCI_TRY(take_stack(c, c->chain[--count], err));
+        PCI_TRY(add_stack(c, c->chain[--count], err));
     return PCOL_OK;
 }
 
-static pcol_status take_stacks(struct pci_ff_code_tables *c, const uint8_t *all, pcol_error *err)
+static pcol_status add_stacks(struct pci_ff_code_tables *c, const uint8_t *marked, pcol_error *err)
 {
     for (uint64_t row = 1; row < c->stacks.stacks; row++)
-        if (all[row] && !c->stack_rows[row])
-            PCI_TRY(take_stack(c, row, err));
+        if (marked[row] && !c->stack_rows[row])
+            PCI_TRY(add_stack(c, row, err));
     return PCOL_OK;
 }
 
 pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used,
                                     pcol_error *err)
 {
-    uint8_t *all = pci_malloc((size_t)code->stacks.stacks + 1, 1);
-    if (!all)
+    uint8_t *marked = pci_malloc((size_t)code->stacks.stacks + 1, 1);
+    if (!marked)
         return pci_fail_memory(err);
-    memcpy(all, used, (size_t)code->stacks.stacks);
-    pcol_status status = use_callers(code, all, err);
+    memcpy(marked, used, (size_t)code->stacks.stacks);
+    pcol_status status = mark_callers(code, marked, err);
     if (status == PCOL_OK)
-        status = take_stacks(code, all, err);
-    pci_free(all);
+        status = add_stacks(code, marked, err);
+    pci_free(marked);
     return status;
 }

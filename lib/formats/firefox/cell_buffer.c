@@ -1,5 +1,8 @@
 /*
- * cell_buffer.c - a column of the source as it was: values in a spool, kinds only where they differ
+ * cell_buffer.c - buffer of cells: values in a spill buffer, kinds only once they differ
+ *
+ * States, each left at most once: constant (kind, first) -> varied (values stored) -> wide (i64
+ * instead of i32), and independently mixed (kinds stored).
  */
 #include "formats/firefox/cell_buffer.h"
 
@@ -26,19 +29,19 @@ static int has_value(int kind)
     return kind > PCI_FF_TRUE;
 }
 
-/* So many times the same byte. */
-static pcol_status put_bytes(struct pci_spill *spool, int byte, uint64_t count, pcol_error *err)
+/* Append `count` equal bytes. */
+static pcol_status append_bytes(struct pci_spill *buffer, int byte, uint64_t count, pcol_error *err)
 {
     uint8_t bytes[256];
     memset(bytes, byte, sizeof bytes);
-    for (uint64_t part; count; count -= part) {
-        part = count < sizeof bytes ? count : sizeof bytes;
-        PCI_TRY(pci_spill_append(spool, bytes, (size_t)part, err));
+    for (uint64_t n_part; count; count -= n_part) {
+        n_part = count < sizeof bytes ? count : sizeof bytes;
+        PCI_TRY(pci_spill_append(buffer, bytes, (size_t)n_part, err));
     }
     return PCOL_OK;
 }
 
-/* A value does not fit: all so far become eight bytes. */
+/* Rewrite all values so far as i64, since one does not fit an i32. */
 static pcol_status widen(struct pci_ff_cells *cells, pcol_error *err)
 {
     struct pci_spill old = cells->values;
@@ -60,45 +63,45 @@ static pcol_status widen(struct pci_ff_cells *cells, pcol_error *err)
     return status;
 }
 
-/* The values of many cells. */
-static pcol_status put_values(struct pci_ff_cells *cells, const int64_t *values, size_t n,
-                              pcol_error *err)
+/* Append values. */
+static pcol_status append_values(struct pci_ff_cells *cells, const int64_t *values, size_t n,
+                                 pcol_error *err)
 {
     int32_t narrow[256];
-    for (size_t part; n; values += part, n -= part) {
-        part = n < 256 ? n : 256;
-        int fits = !cells->wide && pci_simd_narrow(values, part, narrow);
+    for (size_t n_part; n; values += n_part, n -= n_part) {
+        n_part = n < 256 ? n : 256;
+        int fits = !cells->wide && pci_simd_narrow(values, n_part, narrow);
         if (!fits && !cells->wide)
             PCI_TRY(widen(cells, err));
-        PCI_TRY(fits ? pci_spill_append(&cells->values, narrow, part * 4, err)
-                     : pci_spill_append(&cells->values, values, part * 8, err));
+        PCI_TRY(fits ? pci_spill_append(&cells->values, narrow, n_part * 4, err)
+                     : pci_spill_append(&cells->values, values, n_part * 8, err));
     }
     return PCOL_OK;
 }
 
-/* Cells differ from now on: the values so far are written out. */
-static pcol_status vary(struct pci_ff_cells *cells, pcol_error *err)
+/* Leave the constant state: write the values so far. */
+static pcol_status store_values(struct pci_ff_cells *cells, pcol_error *err)
 {
     int64_t values[256];
     for (size_t i = 0; i < 256; i++)
         values[i] = cells->first;
-    for (uint64_t left = cells->count, part; left; left -= part) {
-        part = left < 256 ? left : 256;
-        PCI_TRY(put_values(cells, values, (size_t)part, err));
+    for (uint64_t left = cells->count, n_part; left; left -= n_part) {
+        n_part = left < 256 ? left : 256;
+        PCI_TRY(append_values(cells, values, (size_t)n_part, err));
     }
     cells->varied = 1;
     return PCOL_OK;
 }
 
-/* Kinds differ from now on: those so far are written out. */
-static pcol_status mix(struct pci_ff_cells *cells, pcol_error *err)
+/* Store kinds from now on: write those so far. */
+static pcol_status store_kinds(struct pci_ff_cells *cells, pcol_error *err)
 {
-    PCI_TRY(put_bytes(&cells->kinds, cells->kind, cells->count, err));
+    PCI_TRY(append_bytes(&cells->kinds, cells->kind, cells->count, err));
     cells->mixed = 1;
     return PCOL_OK;
 }
 
-/* How many of some cells are as all have been so far, from the first on. */
+/* Length of the prefix whose cells equal all cells so far. */
 static size_t count_same(const struct pci_ff_cells *cells, int kind, const uint8_t *kinds,
                          const int64_t *values, size_t n)
 {
@@ -128,18 +131,18 @@ pcol_status pci_ff_cells_append(struct pci_ff_cells *cells, int kind, const uint
             return PCOL_OK;
         values += same;
         n -= same;
-        PCI_TRY(vary(cells, err));
+        PCI_TRY(store_values(cells, err));
     }
     if (!cells->mixed && (kinds || kind != cells->kind))
-        PCI_TRY(mix(cells, err));
+        PCI_TRY(store_kinds(cells, err));
     if (cells->mixed)
         PCI_TRY(kinds ? pci_spill_append(&cells->kinds, kinds, n, err)
-                      : put_bytes(&cells->kinds, kind, n, err));
+                      : append_bytes(&cells->kinds, kind, n, err));
     cells->count += n;
-    return put_values(cells, values, n, err);
+    return append_values(cells, values, n, err);
 }
 
-static pcol_status put_value(struct pci_ff_cells *cells, int64_t value, pcol_error *err)
+static pcol_status append_value(struct pci_ff_cells *cells, int64_t value, pcol_error *err)
 {
     int32_t narrow = (int32_t)value;
     struct pci_spill *s = &cells->values;
@@ -167,14 +170,14 @@ pcol_status pci_ff_cells_add(struct pci_ff_cells *cells, int kind, int64_t value
             cells->count++;
             return PCOL_OK;
         }
-        PCI_TRY(vary(cells, err));
+        PCI_TRY(store_values(cells, err));
     }
     if (!cells->mixed && byte != cells->kind)
-        PCI_TRY(mix(cells, err));
+        PCI_TRY(store_kinds(cells, err));
     if (cells->mixed)
         PCI_TRY(pci_spill_append(&cells->kinds, &byte, 1, err));
     cells->count++;
-    return put_value(cells, value, err);
+    return append_value(cells, value, err);
 }
 
 void pci_ff_cursor_init(struct pci_ff_cursor *cursor, const struct pci_ff_cells *cells)
@@ -185,8 +188,8 @@ void pci_ff_cursor_init(struct pci_ff_cursor *cursor, const struct pci_ff_cells 
     cursor->kind = -1;
 }
 
-/* The kind that all of some cells have, or -1. */
-static int kind_of(const uint8_t *kinds, size_t count)
+/* The kind of all cells, or -1 if they differ. */
+static int common_kind(const uint8_t *kinds, size_t count)
 {
     return memcmp(kinds, kinds + 1, count - 1) ? -1 : kinds[0];
 }
@@ -198,7 +201,7 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
     size_t count = left < PCI_FF_BATCH ? (size_t)left : PCI_FF_BATCH;
     cursor->first = row;
     cursor->count = count;
-    if (!count) { /* behind the end */
+    if (!count) { /* after the last cell */
         cursor->count = PCI_FF_BATCH;
         cursor->kind = PCI_FF_NULL;
         memset(cursor->kinds, PCI_FF_NULL, sizeof cursor->kinds);
@@ -209,7 +212,7 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
         PCI_TRY(pci_spill_read(&c->kinds, row, cursor->kinds, count, err));
     else
         memset(cursor->kinds, c->kind, count);
-    cursor->kind = c->mixed ? kind_of(cursor->kinds, count) : c->kind;
+    cursor->kind = c->mixed ? common_kind(cursor->kinds, count) : c->kind;
     if (!c->varied) {
         for (size_t i = 0; i < count; i++)
             cursor->values[i] = c->first;

@@ -1,15 +1,15 @@
 /*
- * column_map.c - cells of the source's tables to cells of ours, by the ways of schema.h
+ * column_map.c - converts cells of the source's tables to cells of the builder, as schema.h defines
  *
- * Each conversion also asks whether the way back gives the same cell; a field of which any does not
- * loses its `exact`, and its column is kept as it was.
+ * Each conversion also checks whether the inverse conversion gives the same cell. A field with a
+ * cell for which it does not loses its `exact` flag, and its column is preserved in source_cells.
  */
 #include "formats/firefox/read.h"
 
 #include "util/alloc.h"
 
-static pcol_status number_of(struct pci_ff *ff, const struct pci_ff_spec *spec, uint32_t ours,
-                             uint32_t *number, pcol_error *err)
+static pcol_status get_column_number(struct pci_ff *ff, const struct pci_ff_spec *spec,
+                                     uint32_t ours, uint32_t *number, pcol_error *err)
 {
     uint32_t references = 0;
     *number = PCOL_NONE;
@@ -33,7 +33,7 @@ pcol_status pci_ff_fields_open(struct pci_ff *ff, struct pci_ff_scope *scope,
         int id = specs[i].way == PCI_FF_AS_STRING ? PCI_FF_STRINGS : specs[i].target;
         f->spec = &specs[i];
         f->exact = 1;
-        PCI_TRY(number_of(ff, f->spec, ours, &f->number, err));
+        PCI_TRY(get_column_number(ff, f->spec, ours, &f->number, err));
         f->column = pci_ff_column(ff, table, specs[i].name);
         f->map = pci_ff_map(ff, scope, id, &f->rows);
         if (id == PCI_FF_STRINGS)
@@ -56,8 +56,8 @@ void pci_ff_fields_close(struct pci_ff_field *fields, size_t count)
     }
 }
 
-static pcol_status no_row(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
-                          uint64_t row, int64_t value, pcol_error *err)
+static pcol_status fail_row(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
+                            uint64_t row, int64_t value, pcol_error *err)
 {
     int id = f->spec->way == PCI_FF_AS_STRING ? PCI_FF_STRINGS : f->spec->target;
     return pci_ff_fail_cell(ff, table, f->column, row, err, "%lld names no row of %s (%llu rows)",
@@ -77,7 +77,7 @@ static pcol_status get_string(struct pci_ff *ff, struct pci_ff_table *table, str
         return PCOL_OK;
     }
     if (f->spec->strict && kind == PCI_FF_INT && value != -1)
-        return no_row(ff, table, f, row, value, err);
+        return fail_row(ff, table, f, row, value, err);
     if (f->spec->strict && kind != PCI_FF_INT)
         return pci_ff_fail_cell(ff, table, f->column, row, err, "must be the number of a string");
     if (kind == PCI_FF_TEXT)
@@ -99,11 +99,11 @@ static pcol_status get_row(struct pci_ff *ff, struct pci_ff_table *table, struct
         return pci_ff_fail_cell(ff, table, f->column, row, err, "must be a row of %s",
                                 pci_ff_names[f->spec->target]);
     if (value < 0 || (uint64_t)value >= f->rows) {
-        if (f->spec->target == PCI_FF_CATEGORIES && !f->rows) { /* a set of bits in old versions */
+        if (f->spec->target == PCI_FF_CATEGORIES && !f->rows) { /* a bit set in old versions */
             f->exact = 0;
             return PCOL_OK;
         }
-        return no_row(ff, table, f, row, value, err);
+        return fail_row(ff, table, f, row, value, err);
     }
     *cell = (struct pci_cell_value){f->map[value], 1};
     return PCOL_OK;
@@ -181,29 +181,30 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
 
 /* ---- duplicates */
 
-pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
+pcol_status pci_ff_take_first(struct pci_ff_taken *duplicates, uint32_t row, uint32_t *before,
                               pcol_error *err)
 {
-    size_t old = taken->epoch_capacity;
+    size_t old_capacity = duplicates->epoch_capacity;
     *before = 0;
-    if (pci_grow((void **)&taken->epochs, &taken->epoch_capacity, (size_t)row + 1,
+    if (pci_grow((void **)&duplicates->epochs, &duplicates->epoch_capacity, (size_t)row + 1,
                  sizeof(uint32_t)) ||
-        pci_grow((void **)&taken->counts, &taken->count_capacity, (size_t)row + 1,
+        pci_grow((void **)&duplicates->counts, &duplicates->count_capacity, (size_t)row + 1,
                  sizeof(uint32_t)))
         return pci_fail_memory(err);
-    if (taken->epoch_capacity > old)
-        memset(taken->epochs + old, 0, (taken->epoch_capacity - old) * sizeof(uint32_t));
-    if (taken->epochs[row] != taken->epoch) {
-        taken->epochs[row] = taken->epoch;
-        taken->counts[row] = 0;
+    if (duplicates->epoch_capacity > old_capacity)
+        memset(duplicates->epochs + old_capacity, 0,
+               (duplicates->epoch_capacity - old_capacity) * sizeof(uint32_t));
+    if (duplicates->epochs[row] != duplicates->epoch) {
+        duplicates->epochs[row] = duplicates->epoch;
+        duplicates->counts[row] = 0;
     }
-    *before = taken->counts[row]++;
+    *before = duplicates->counts[row]++;
     return PCOL_OK;
 }
 
-void pci_ff_take_end(struct pci_ff_taken *taken)
+void pci_ff_take_end(struct pci_ff_taken *duplicates)
 {
-    pci_free(taken->epochs);
-    pci_free(taken->counts);
-    memset(taken, 0, sizeof *taken);
+    pci_free(duplicates->epochs);
+    pci_free(duplicates->counts);
+    memset(duplicates, 0, sizeof *duplicates);
 }

@@ -1,11 +1,10 @@
 /*
- * convert_events.c - what a Firefox source has beyond what all formats have, on its way to another
- * version
+ * convert_events.c - converts markers and allocations of a Firefox source to the target version
  *
- * Members of threads, markers and allocations go to the thread that is written, with the numbers of
- * strings, stacks and categories made those of the target. A marker's data names strings where its
- * schema says "unique-string", and a stack in its cause: those can be told only while the source's
- * own tables are known, that is, while none of its rows were taken out.
+ * References to strings, stacks and categories are renumbered. A marker's data refers to strings
+ * where its schema says "unique-string", and to a stack in its `cause`; these indexes can only be
+ * resolved while the source's own table orders are known, that is, while none of its rows were
+ * removed.
  */
 #include "formats/firefox/convert_events.h"
 
@@ -14,8 +13,8 @@
 
 /* ---- rows by thread */
 
-static pcol_status sort_rows(const pcol_file *file, const char *table, struct pci_ff_rows *out,
-                             pcol_error *err)
+static pcol_status group_by_thread(const pcol_file *file, const char *table,
+                                   struct pci_ff_rows *out, pcol_error *err)
 {
     const struct pci_column *thread;
     uint64_t rows = pci_rows(file, table), threads = pci_rows(file, "threads"), total = 0;
@@ -32,7 +31,7 @@ static pcol_status sort_rows(const pcol_file *file, const char *table, struct pc
         PCI_TRY(pci_ff_get(file, thread, row, &value, &valid, err));
         out->first[valid && (uint64_t)value < threads ? value + 1 : 0]++;
     }
-    out->first[0] = 0; /* those of no thread are left out */
+    out->first[0] = 0; /* rows without a thread are dropped */
     for (uint64_t i = 1; i <= threads; i++) {
         total += out->first[i];
         out->first[i] = total - out->first[i];
@@ -46,18 +45,18 @@ static pcol_status sort_rows(const pcol_file *file, const char *table, struct pc
     return PCOL_OK;
 }
 
-/* After sorting, first[t] is where the rows of thread t begin. */
-static const uint64_t *rows_of(const struct pci_ff_rows *r, uint32_t thread, size_t *count)
+/* first[t + 1] was advanced to the end of thread t, which is the start of thread t + 1. */
+static const uint64_t *get_rows(const struct pci_ff_rows *r, uint32_t thread, size_t *count)
 {
     uint64_t first = thread ? r->first[thread] : 0;
     *count = (size_t)(r->first[thread + 1] - first);
     return r->rows + first;
 }
 
-/* ---- fields that number strings */
+/* ---- fields that are string indexes */
 
-static pcol_status text_member(const struct pci_node_reader *nodes, uint64_t parent,
-                               const char *key, pcol_str *text, pcol_error *err)
+static pcol_status get_text_member(const struct pci_node_reader *nodes, uint64_t parent,
+                                   const char *key, pcol_str *text, pcol_error *err)
 {
     struct pci_node_value node;
     int found;
@@ -71,14 +70,14 @@ static pcol_status text_member(const struct pci_node_reader *nodes, uint64_t par
 static pcol_status add_unique(struct pci_ff_convert *c, pcol_str type, pcol_str key,
                               pcol_error *err)
 {
-    uint32_t of, name;
-    int again;
-    PCI_TRY(pci_string_pool_intern(&c->names, type.data, type.size, &of, err));
+    uint32_t type_name, name;
+    int is_known;
+    PCI_TRY(pci_string_pool_intern(&c->names, type.data, type.size, &type_name, err));
     PCI_TRY(pci_string_pool_intern(&c->names, key.data, key.size, &name, err));
-    return pci_pair_set_add(&c->unique, of, name, &again, err);
+    return pci_pair_set_add(&c->unique, type_name, name, &is_known, err);
 }
 
-/* The fields of a schema lie in `fields`, before version 56 in `data`. */
+/* Fields of a schema are in `fields`, before version 56 in `data`. */
 static pcol_status read_fields(struct pci_ff_convert *c, const struct pci_node_reader *nodes,
                                uint64_t list, pcol_str type, pcol_error *err)
 {
@@ -86,8 +85,8 @@ static pcol_status read_fields(struct pci_ff_convert *c, const struct pci_node_r
     PCI_TRY(pci_nodes_first(nodes, list, &field, err));
     while (field != PCI_NO_NODE) {
         pcol_str key, format;
-        PCI_TRY(text_member(nodes, field, "key", &key, err));
-        PCI_TRY(text_member(nodes, field, "format", &format, err));
+        PCI_TRY(get_text_member(nodes, field, "key", &key, err));
+        PCI_TRY(get_text_member(nodes, field, "format", &format, err));
         if (pci_str_is(format, "unique-string"))
             PCI_TRY(add_unique(c, type, key, err));
         PCI_TRY(pci_nodes_next(nodes, list, &field, err));
@@ -109,7 +108,7 @@ static pcol_status read_schema(struct pci_ff_convert *c, const struct pci_node_r
     PCI_TRY(pci_nodes_first(nodes, list.row, &schema, err));
     while (schema != PCI_NO_NODE) {
         pcol_str type;
-        PCI_TRY(text_member(nodes, schema, "name", &type, err));
+        PCI_TRY(get_text_member(nodes, schema, "name", &type, err));
         for (int k = 0; k < 2; k++) {
             PCI_TRY(pci_ff_node_member(nodes, schema, k ? "fields" : "data", &fields, &found, err));
             if (found)
@@ -122,18 +121,19 @@ static pcol_status read_schema(struct pci_ff_convert *c, const struct pci_node_r
 
 static int is_unique(const struct pci_ff_convert *c, pcol_str type, pcol_str key)
 {
-    uint32_t of = pci_string_pool_find(&c->names, type),
+    uint32_t type_name = pci_string_pool_find(&c->names, type),
              name = pci_string_pool_find(&c->names, key);
-    return of != PCOL_NONE && name != PCOL_NONE && pci_pair_set_has(&c->unique, of, name);
+    return type_name != PCOL_NONE && name != PCOL_NONE &&
+           pci_pair_set_has(&c->unique, type_name, name);
 }
 
-/* ---- the source at hand */
+/* ---- current source */
 
 static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
 {
     const struct pci_column *column;
     struct pci_node_reader nodes;
-    const char *why;
+    const char *reason;
     int64_t root;
     int valid;
     c->one = *c->export;
@@ -141,7 +141,7 @@ static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
     c->back = pci_calloc(1, sizeof *c->back);
     if (!c->back)
         return pci_fail_memory(err);
-    PCI_TRY(pci_ff_native_open(c->back, &c->one, &c->whole, &why, err));
+    PCI_TRY(pci_ff_native_open(c->back, &c->one, &c->whole, &reason, err));
     pci_pair_set_clear(&c->unique);
     pci_string_pool_clear(&c->names);
     PCI_TRY(pci_want(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
@@ -194,8 +194,8 @@ pcol_status pci_ff_convert_open(struct pci_ff_convert *carry, const struct pci_e
     c->file = export->file;
     c->code = code;
     c->source = PCOL_NONE;
-    PCI_TRY(sort_rows(c->file, "markers", &c->markers, err));
-    PCI_TRY(sort_rows(c->file, "allocations", &c->allocations, err));
+    PCI_TRY(group_by_thread(c->file, "markers", &c->markers, err));
+    PCI_TRY(group_by_thread(c->file, "allocations", &c->allocations, err));
     PCI_TRY(pci_labels_open(&c->marker_labels, c->file, "markers", err));
     return pci_labels_open(&c->thread_labels, c->file, "threads", err);
 }
@@ -214,9 +214,9 @@ void pci_ff_convert_close(struct pci_ff_convert *carry)
     pci_labels_close(&carry->thread_labels);
 }
 
-/* ---- stacks that markers and allocations name */
+/* ---- stacks of markers and allocations */
 
-static pcol_status use_order(struct pci_ff_convert *c, int level, uint8_t *used, pcol_error *err)
+static pcol_status mark_order(struct pci_ff_convert *c, int level, uint8_t *used, pcol_error *err)
 {
     const struct pci_order *o = &c->back->orders[level][PCI_FF_STACKS];
     PCI_TRY(pci_ff_load_order(c->back, level, PCI_FF_STACKS, err));
@@ -226,12 +226,12 @@ static pcol_status use_order(struct pci_ff_convert *c, int level, uint8_t *used,
     return PCOL_OK;
 }
 
-static pcol_status use_allocations(struct pci_ff_convert *c, uint32_t thread, uint8_t *used,
-                                   pcol_error *err)
+static pcol_status mark_allocations(struct pci_ff_convert *c, uint32_t thread, uint8_t *used,
+                                    pcol_error *err)
 {
     const struct pci_column *stack;
     size_t count;
-    const uint64_t *rows = rows_of(&c->allocations, thread, &count);
+    const uint64_t *rows = get_rows(&c->allocations, thread, &count);
     PCI_TRY(pci_want(c->file, "allocations", "stack", PCI_TYPES_ROW, &stack, err));
     for (size_t i = 0; i < count; i++) {
         int64_t value;
@@ -251,23 +251,23 @@ pcol_status pci_ff_convert_used(struct pci_ff_convert *carry, uint32_t source, u
     PCI_TRY(pci_ff_convert_source(c, source, err));
     if (!c->firefox)
         return PCOL_OK;
-    PCI_TRY(use_allocations(c, thread, used, err));
-    (void)rows_of(&c->markers, thread, &markers);
+    PCI_TRY(mark_allocations(c, thread, used, err));
+    (void)get_rows(&c->markers, thread, &markers);
     if (!markers || !c->whole)
         return PCOL_OK;
     c->back->thread = thread;
-    pcol_status status = use_order(c, 1, used, err);
+    pcol_status status = mark_order(c, 1, used, err);
     if (status == PCOL_OK && !c->back->orders[1][PCI_FF_STACKS].known)
-        status = use_order(c, 0, used, err);
+        status = mark_order(c, 0, used, err);
     pci_ff_native_leave_thread(c->back);
     c->back->thread = PCOL_NONE;
     return status;
 }
 
-/* ---- numbers of the target */
+/* ---- references in the target */
 
-static pcol_status target_string(struct pci_ff_convert *c, uint64_t string, int64_t *number,
-                                 pcol_error *err)
+static pcol_status get_target_string(struct pci_ff_convert *c, uint64_t string, int64_t *number,
+                                     pcol_error *err)
 {
     pcol_str text;
     uint32_t code;
@@ -277,7 +277,7 @@ static pcol_status target_string(struct pci_ff_convert *c, uint64_t string, int6
     return PCOL_OK;
 }
 
-static int target_stack(const struct pci_ff_convert *c, uint64_t stack, int64_t *number)
+static int get_target_stack(const struct pci_ff_convert *c, uint64_t stack, int64_t *number)
 {
     if (stack >= c->code->stacks.stacks || !c->code->stack_rows[stack])
         return 0;
@@ -285,9 +285,10 @@ static int target_stack(const struct pci_ff_convert *c, uint64_t stack, int64_t 
     return 1;
 }
 
-/* What row `number` of one of the source's tables is in ours; 0 if that is not known. */
-static pcol_status source_row(struct pci_ff_convert *c, int id, int64_t number, uint64_t *row,
-                              int *known, pcol_error *err)
+/* The pcol row of row `number` of one of the source's tables. *known is 0 if it cannot be
+ * resolved. */
+static pcol_status get_source_row(struct pci_ff_convert *c, int id, int64_t number, uint64_t *row,
+                                  int *known, pcol_error *err)
 {
     *known = 0;
     if (!c->whole || number < 0)
@@ -307,7 +308,7 @@ static pcol_status source_row(struct pci_ff_convert *c, int id, int64_t number, 
 
 /* ---- data of markers */
 
-/* {"time": ..., "stack": N}: the stack is another one's number now. */
+/* {"time": ..., "stack": N}: renumber the stack. */
 static pcol_status put_cause(struct pci_ff_convert *c, const struct pci_node_value *cause,
                              pcol_error *err)
 {
@@ -325,8 +326,8 @@ static pcol_status put_cause(struct pci_ff_convert *c, const struct pci_node_val
             uint64_t row = 0;
             int64_t number = 0;
             int known;
-            PCI_TRY(source_row(c, PCI_FF_STACKS, node.integer, &row, &known, err));
-            if (known && target_stack(c, row, &number))
+            PCI_TRY(get_source_row(c, PCI_FF_STACKS, node.integer, &row, &known, err));
+            if (known && get_target_stack(c, row, &number))
                 pci_json_put_int(w, number, err);
             else
                 pci_json_put_raw(w, "null", 4, err), c->dropped = 1;
@@ -359,9 +360,9 @@ static pcol_status put_field(struct pci_ff_convert *c, const struct pci_label_ce
         pci_ff_put_label(c->out, cell, err);
         return w->status;
     }
-    PCI_TRY(source_row(c, PCI_FF_STRINGS, cell->as.i64, &row, &known, err));
+    PCI_TRY(get_source_row(c, PCI_FF_STRINGS, cell->as.i64, &row, &known, err));
     if (known)
-        PCI_TRY(target_string(c, row, &number, err));
+        PCI_TRY(get_target_string(c, row, &number, err));
     if (known)
         pci_json_put_int(w, number, err);
     else
@@ -369,7 +370,7 @@ static pcol_status put_field(struct pci_ff_convert *c, const struct pci_label_ce
     return w->status;
 }
 
-static pcol_status put_data(struct pci_ff_convert *c, uint64_t row, pcol_error *err)
+static pcol_status put_marker_data(struct pci_ff_convert *c, uint64_t row, pcol_error *err)
 {
     struct pci_label_reader *l = &c->marker_labels;
     pcol_str type = {"", 0};
@@ -391,35 +392,35 @@ static pcol_status put_data(struct pci_ff_convert *c, uint64_t row, pcol_error *
 
 /* ---- tables of rows */
 
-/* How a column of ours becomes one of the target's. */
-enum way { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG, PHASE };
+/* Conversions of a pcol column to a column of the target. */
+enum conversion { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG, PHASE };
 struct column {
     const char *name, *ours, *ulps;
-    enum way way;
-    int without; /* what stands where ours is null: a number, or -1 for null */
+    enum conversion conversion;
+    int default_value; /* replacement for null: a number, or -1 to keep null */
 };
 
-static pcol_status cell_of(struct pci_ff_convert *c, const struct column *k,
-                           const struct pci_column *const columns[2], uint64_t row, int *kind,
-                           int64_t *value, pcol_error *err)
+static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k,
+                                const struct pci_column *const columns[2], uint64_t row, int *kind,
+                                int64_t *value, pcol_error *err)
 {
     int valid, ignored;
     int64_t ulps;
     double number;
     PCI_TRY(pci_ff_get(c->file, columns[0], row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
-    if (!valid && k->without >= 0) {
-        *kind = k->way == FLAG ? PCI_FF_FALSE : PCI_FF_INT;
-        *value = k->way == CATEGORY ? c->code->other : (int64_t)k->without;
+    if (!valid && k->default_value >= 0) {
+        *kind = k->conversion == FLAG ? PCI_FF_FALSE : PCI_FF_INT;
+        *value = k->conversion == CATEGORY ? c->code->other : (int64_t)k->default_value;
         return PCOL_OK;
     }
     if (!valid)
         return PCOL_OK;
-    switch (k->way) {
+    switch (k->conversion) {
     case STRING:
-        return target_string(c, (uint64_t)*value, value, err);
+        return get_target_string(c, (uint64_t)*value, value, err);
     case STACK:
-        *kind = target_stack(c, (uint64_t)*value, value) ? PCI_FF_INT : PCI_FF_NULL;
+        *kind = get_target_stack(c, (uint64_t)*value, value) ? PCI_FF_INT : PCI_FF_NULL;
         return PCOL_OK;
     case CATEGORY:
         *value = (uint64_t)*value < pci_rows(c->file, "categories")
@@ -439,7 +440,7 @@ static pcol_status cell_of(struct pci_ff_convert *c, const struct column *k,
     case TEXT:
         *kind = PCI_FF_TEXT;
         return PCOL_OK;
-    case PHASE: /* an instant for what the front end does not know */
+    case PHASE: /* phases that the front end does not know become instants */
         c->phases |= *value < 0 || *value > 3;
         *value = *value < 0 || *value > 3 ? 0 : *value;
         return PCOL_OK;
@@ -469,7 +470,7 @@ static pcol_status put_column(struct pci_ff_convert *c, const char *ours, const 
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         int kind;
         int64_t value;
-        status = cell_of(c, k, columns, rows[i], &kind, &value, err);
+        status = convert_cell(c, k, columns, rows[i], &kind, &value, err);
         if (status == PCOL_OK)
             status = pci_ff_cells_add(&cells, kind, value, err);
     }
@@ -501,7 +502,7 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread
     size_t count = 0;
     const uint64_t *rows = NULL;
     if (c->firefox && thread != PCOL_NONE)
-        rows = rows_of(&c->markers, thread, &count);
+        rows = get_rows(&c->markers, thread, &count);
     begin_table(c, name, count, err);
     if (c->back)
         c->back->thread = thread;
@@ -510,7 +511,7 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread
     pci_json_put_key(&c->out->w, "data", err);
     pci_json_put_begin(&c->out->w, '[', err);
     for (size_t i = 0; i < count; i++)
-        PCI_TRY(put_data(c, rows[i], err));
+        PCI_TRY(put_marker_data(c, rows[i], err));
     pci_json_put_end(&c->out->w, ']', err);
     pci_json_put_end(&c->out->w, '}', err);
     if (c->back) {
@@ -525,23 +526,25 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread
 static pcol_status put_allocations(struct pci_ff_convert *c, int native, const uint64_t *rows,
                                    size_t count, pcol_error *err)
 {
-    static const struct column js[] = {
+    static const struct column js_columns[] = {
         {"time", "time", "time_ulp", TIME, 0},     {"className", "class_name", NULL, TEXT, -1},
         {"typeName", "type_name", NULL, TEXT, -1}, {"coarseType", "coarse_type", NULL, TEXT, -1},
         {"weight", "weight", NULL, NUMBER, 0},     {"inNursery", "in_nursery", NULL, FLAG, 0},
         {"stack", "stack", NULL, STACK, -1}};
-    static const struct column own[] = {{"time", "time", "time_ulp", TIME, 0},
-                                        {"weight", "weight", NULL, NUMBER, 0},
-                                        {"stack", "stack", NULL, STACK, -1},
-                                        {"memoryAddress", "memory_address", NULL, AS_IS, 0},
-                                        {"threadId", "thread_id", NULL, AS_IS, 0}};
+    static const struct column native_columns[] = {
+        {"time", "time", "time_ulp", TIME, 0},
+        {"weight", "weight", NULL, NUMBER, 0},
+        {"stack", "stack", NULL, STACK, -1},
+        {"memoryAddress", "memory_address", NULL, AS_IS, 0},
+        {"threadId", "thread_id", NULL, AS_IS, 0}};
     const char *name = pci_ff_names[native ? PCI_FF_NATIVE_ALLOCATIONS : PCI_FF_JS_ALLOCATIONS];
-    const struct column *columns = native ? own : js;
-    size_t n = native ? sizeof own / sizeof *own : sizeof js / sizeof *js;
+    const struct column *columns = native ? native_columns : js_columns;
+    size_t n = native ? sizeof native_columns / sizeof *native_columns
+                      : sizeof js_columns / sizeof *js_columns;
     const struct pci_column *address;
     PCI_TRY(pci_want(c->file, "allocations", "memory_address", PCI_TYPES_INT, &address, err));
     if (native && !address)
-        n -= 2; /* such a table has no addresses and threads */
+        n -= 2; /* without addresses it is an unbalanced table, which has no such columns */
     begin_table(c, name, count, err);
     pci_json_put_key(&c->out->w, "weightType", err);
     pci_json_put_string(&c->out->w, (pcol_str){"bytes", 5}, err);
@@ -551,25 +554,26 @@ static pcol_status put_allocations(struct pci_ff_convert *c, int native, const u
     return c->out->w.status;
 }
 
-/* Those of JavaScript stand before the native ones. */
+/* Rows of JavaScript allocations precede those of native ones. */
 pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t thread,
                                        pcol_error *err)
 {
     struct pci_ff_convert *c = carry;
     const struct pci_column *kind;
-    size_t count, js = 0;
+    size_t count, js_columns = 0;
     if (!c->firefox || thread == PCOL_NONE)
         return PCOL_OK;
-    const uint64_t *rows = rows_of(&c->allocations, thread, &count);
+    const uint64_t *rows = get_rows(&c->allocations, thread, &count);
     PCI_TRY(pci_want(c->file, "allocations", "kind", PCI_TYPES_TEXT, &kind, err));
-    for (; kind && js < count; js++) {
+    for (; kind && js_columns < count; js_columns++) {
         pcol_str text;
         int valid;
-        PCI_TRY(pci_get_str(c->file, kind, rows[js], &text, &valid, err));
+        PCI_TRY(pci_get_str(c->file, kind, rows[js_columns], &text, &valid, err));
         if (!pci_str_is(text, "js"))
             break;
     }
-    if (js)
-        PCI_TRY(put_allocations(c, 0, rows, js, err));
-    return count > js ? put_allocations(c, 1, rows + js, count - js, err) : PCOL_OK;
+    if (js_columns)
+        PCI_TRY(put_allocations(c, 0, rows, js_columns, err));
+    return count > js_columns ? put_allocations(c, 1, rows + js_columns, count - js_columns, err)
+                              : PCOL_OK;
 }

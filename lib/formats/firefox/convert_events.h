@@ -1,6 +1,6 @@
 /*
- * convert_events.h - what a Firefox source has beyond what all formats have, on its way to another
- * version
+ * convert_events.h - converts the Firefox-specific data of a source to the target version: markers,
+ * allocations, counters, and members around the tables
  */
 #ifndef PCI_FIREFOX_CONVERT_EVENTS_H
 #define PCI_FIREFOX_CONVERT_EVENTS_H
@@ -10,7 +10,7 @@
 #include "util/pair_set.h"
 
 struct pci_ff_rows {
-    uint64_t *first, *rows; /* rows of a table by thread: those of t from first[t] on */
+    uint64_t *first, *rows; /* compressed rows: those of thread t begin at rows[first[t]] */
 };
 
 struct pci_ff_convert {
@@ -20,19 +20,19 @@ struct pci_ff_convert {
     struct pci_ff_emitter *out; /* set by the caller before anything is written */
     struct pci_ff_rows markers, allocations;
     struct pci_label_reader marker_labels, thread_labels;
-    uint64_t counter_end,
-        sample_end; /* counters, and samples of counters, up to the last written */
-    int dropped;    /* a number of the source's that is not known any more */
-    int phases;     /* a marker's phase that the front end does not know */
+    uint64_t counter_end, sample_end; /* after the last written counter, and counter sample */
+    int dropped;                      /* some index of the source became invalid and was dropped */
+    int phases;                       /* some marker has a phase that the front end does not know */
 
-    /* The source at hand. */
+    /* The current source. */
     uint32_t source;
-    int firefox, whole;             /* whole: its own tables are known */
-    uint64_t root;                  /* node: its document, or PCI_NO_NODE */
-    struct pci_export one;          /* the export, of this source only */
+    int firefox, whole;             /* whole: its tables can be restored */
+    uint64_t root;                  /* node of its document, or PCI_NO_NODE */
+    struct pci_export one;          /* the export restricted to this source */
     struct pci_ff_native *back;     /* NULL: not of this format */
-    struct pci_string_pool schemas; /* names of those that were written, of all sources */
-    /* Fields of markers that are numbers of strings: type and key, by their numbers in `names`. */
+    struct pci_string_pool schemas; /* names of the schemas already written, of all sources */
+    /* Marker fields that hold string indexes: pairs of type and key, both numbers of strings in
+     * `names`. */
     struct pci_string_pool names;
     struct pci_pair_set unique;
 };
@@ -40,38 +40,37 @@ struct pci_ff_convert {
 pcol_status pci_ff_convert_open(struct pci_ff_convert *carry, const struct pci_export *export,
                                 struct pci_ff_code_tables *code, pcol_error *err);
 void pci_ff_convert_close(struct pci_ff_convert *carry);
-/* Go to a source, if it is not at hand. */
+/* Make `source` the current source. */
 pcol_status pci_ff_convert_source(struct pci_ff_convert *carry, uint32_t source, pcol_error *err);
 pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firefox,
                               pcol_error *err);
-/* Mark the stacks that a thread's markers and allocations name. */
+/* Mark the stacks that a thread's markers and allocations refer to. */
 pcol_status pci_ff_convert_used(struct pci_ff_convert *carry, uint32_t source, uint32_t thread,
                                 uint8_t *used, pcol_error *err);
-/* Members of a thread of the source at hand: its table of markers (empty for other formats),
- * allocations if it has any. */
+/* Write members of a thread of the current source: its table of markers (empty for other formats),
+ * and its allocations if it has any. */
 pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread, pcol_error *err);
 pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t thread,
                                        pcol_error *err);
 
 /* convert_members.c: members around the tables */
-/* All members of a thread that are no tables, but those of `but` (ends with NULL). *seen: bit i if
- * it has member wanted[i] (ends with NULL). */
+/* Write all scalar members of a thread except those in `but` (ends with NULL). *seen: bit i is set
+ * if the thread has member wanted[i] (ends with NULL). */
 pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread,
                                    const char *const *but, const char *const *wanted,
                                    unsigned *seen, pcol_error *err);
-/* The same of `meta` of the source at hand, or, if meta is 0, of its document. */
+/* The same for members of `meta` of the current source, or of its document if meta is 0. */
 pcol_status pci_ff_convert_around(struct pci_ff_convert *carry, int meta, const char *const *but,
                                   const char *const *wanted, unsigned *seen, pcol_error *err);
-/* The marker schemas of the source at hand as elements of an array that is open, each name once. */
+/* Write the marker schemas of the current source as elements of an open array, each name once. */
 pcol_status pci_ff_convert_schemas(struct pci_ff_convert *carry, pcol_error *err);
-/* merge_documents.c: what stands around the tables of all sources, as members of the document;
- * *lost
- * becomes 1 if not all of it can be there. */
+/* merge_documents.c: writes the members around the tables of all sources as members of the
+ * document. *lost is set to 1 if some cannot be represented. */
 pcol_status pci_ff_convert_several(struct pci_ff_convert *carry, int *lost, pcol_error *err);
-/* Whether the source at hand has columns that were kept as they are, and are not written. */
+/* Whether the current source has preserved columns that this writer drops. */
 int pci_ff_convert_has_columns(const struct pci_ff_convert *carry);
-/* The counters of the source at hand as elements of an array that is open. thread_of: by thread of
- * ours, its number in the target + 1, 0: none. prefix: of pids, NULL or "N-". */
+/* Write the counters of the current source as elements of an open array. thread_of: by thread, its
+ * number in the target + 1, 0: none. prefix: of pids, NULL or "N-". */
 pcol_status pci_ff_convert_counters(struct pci_ff_convert *carry, const uint32_t *thread_of,
                                     const char *prefix, pcol_error *err);
 

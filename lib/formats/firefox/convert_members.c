@@ -1,7 +1,6 @@
 /*
- * convert_members.c - members around the tables of a Firefox source, on their way to another
- * version: of
- * threads, of meta, of the document, and its counters
+ * convert_members.c - converts members around the tables of a Firefox source to the target version:
+ * members of threads, of meta and of the document, marker schemas, counters
  */
 #include "formats/firefox/convert_events.h"
 
@@ -10,22 +9,23 @@
 
 #include <stdio.h>
 
-static int in_list(const char *const *list, pcol_str key, unsigned *at)
+static int is_in_list(const char *const *list, pcol_str key, unsigned *i_list)
 {
-    for (*at = 0; list[*at]; ++*at)
-        if (pci_str_is(key, list[*at]))
+    for (*i_list = 0; list[*i_list]; ++*i_list)
+        if (pci_str_is(key, list[*i_list]))
             return 1;
     return 0;
 }
 
-/* Whether a member is to be written; what is seen is noted. */
-static int takes(pcol_str key, const char *const *but, const char *const *wanted, unsigned *seen)
+/* Whether a member is to be written; marks it in *seen if it is wanted. */
+static int is_selected(pcol_str key, const char *const *but, const char *const *wanted,
+                       unsigned *seen)
 {
-    unsigned at;
-    if (in_list(but, key, &at))
+    unsigned i_list;
+    if (is_in_list(but, key, &i_list))
         return 0;
-    if (in_list(wanted, key, &at))
-        *seen |= 1u << at;
+    if (is_in_list(wanted, key, &i_list))
+        *seen |= 1u << i_list;
     return 1;
 }
 
@@ -49,14 +49,14 @@ pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread
     for (size_t i = 0; i < l->cell_count; i++) {
         struct pci_node_value node;
         if (l->cells[i].key) {
-            if (!takes(l->cells[i].key->key, but, wanted, seen))
+            if (!is_selected(l->cells[i].key->key, but, wanted, seen))
                 continue;
             pci_json_put_key_bytes(&c->out->w, l->cells[i].key->key, err);
             pci_ff_put_label(c->out, &l->cells[i], err);
             continue;
         }
         PCI_TRY(pci_node_get(c->file, l->cells[i].node, &node, err));
-        if (node.tag != PCI_NODE_TABLE && takes(node.key, but, wanted, seen))
+        if (node.tag != PCI_NODE_TABLE && is_selected(node.key, but, wanted, seen))
             PCI_TRY(put_node(c, &node, err));
     }
     return c->out->w.status;
@@ -82,7 +82,7 @@ pcol_status pci_ff_convert_around(struct pci_ff_convert *carry, int meta, const 
     PCI_TRY(pci_nodes_first(&nodes, parent, &member, err));
     while (member != PCI_NO_NODE) {
         PCI_TRY(pci_nodes_get(&nodes, member, &node, err));
-        if (node.tag != PCI_NODE_TABLE && takes(node.key, but, wanted, seen))
+        if (node.tag != PCI_NODE_TABLE && is_selected(node.key, but, wanted, seen))
             PCI_TRY(put_node(c, &node, err));
         PCI_TRY(pci_nodes_next(&nodes, parent, &member, err));
     }
@@ -145,7 +145,8 @@ struct counters {
     const struct pci_column *counter, *time, *ulp, *number, *count;
     const uint32_t *thread_of;
     const char *prefix;
-    uint64_t at, rows; /* of counter_samples, which stand in the order of counters */
+    uint64_t i_list,
+        rows; /* position in counter_samples, whose rows are in the order of counters */
 };
 
 static pcol_status open_counters(struct counters *k, pcol_error *err)
@@ -160,9 +161,9 @@ static pcol_status open_counters(struct counters *k, pcol_error *err)
     return pci_want(file, table, "count", PCI_TYPE(PCF_F64), &k->count, err);
 }
 
-/* Cell `row` of a column of samples, by its letter: time, number, count. */
-static pcol_status sample_cell(const struct counters *k, char which, uint64_t row, int *kind,
-                               int64_t *value, pcol_error *err)
+/* Convert cell `row` of a column of counter samples: 't' time, 'n' number, 'c' count. */
+static pcol_status convert_sample_cell(const struct counters *k, char which, uint64_t row,
+                                       int *kind, int64_t *value, pcol_error *err)
 {
     const pcol_file *file = k->carry->file;
     int64_t ulps;
@@ -192,8 +193,8 @@ static pcol_status sample_cell(const struct counters *k, char which, uint64_t ro
     return PCOL_OK;
 }
 
-static pcol_status sample_column(const struct counters *k, const char *name, uint64_t first,
-                                 uint64_t count, pcol_error *err)
+static pcol_status put_sample_column(const struct counters *k, const char *name, uint64_t first,
+                                     uint64_t count, pcol_error *err)
 {
     struct pci_ff_emitter *out = k->carry->out;
     struct pci_ff_cells cells;
@@ -202,7 +203,7 @@ static pcol_status sample_column(const struct counters *k, const char *name, uin
     for (uint64_t i = 0; i < count && status == PCOL_OK; i++) {
         int kind;
         int64_t value;
-        status = sample_cell(k, name[0], first + i, &kind, &value, err);
+        status = convert_sample_cell(k, name[0], first + i, &kind, &value, err);
         if (status == PCOL_OK)
             status = pci_ff_cells_add(&cells, kind, value, err);
     }
@@ -218,28 +219,28 @@ static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error 
 {
     struct pci_json_writer *w = &k->carry->out->w;
     uint64_t first = 0, count = 0;
-    for (; k->at < k->rows; k->at++) {
+    for (; k->i_list < k->rows; k->i_list++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get(k->carry->file, k->counter, k->at, &value, &valid, err));
+        PCI_TRY(pci_ff_get(k->carry->file, k->counter, k->i_list, &value, &valid, err));
         if ((uint64_t)value > counter)
             break;
         if ((uint64_t)value == counter && !count++)
-            first = k->at;
+            first = k->i_list;
     }
     pci_json_put_key(w, "samples", err);
     pci_json_put_begin(w, '{', err);
     pci_json_put_key(w, "length", err);
     pci_json_put_int(w, (int64_t)count, err);
-    PCI_TRY(sample_column(k, "time", first, count, err));
+    PCI_TRY(put_sample_column(k, "time", first, count, err));
     if (k->number)
-        PCI_TRY(sample_column(k, "number", first, count, err));
-    PCI_TRY(sample_column(k, "count", first, count, err));
+        PCI_TRY(put_sample_column(k, "number", first, count, err));
+    PCI_TRY(put_sample_column(k, "count", first, count, err));
     pci_json_put_end(w, '}', err);
     return w->status;
 }
 
-/* A member of a counter that is no table: whose it is has other numbers now. */
+/* Write a scalar member of a counter; indexes of threads and pids are renumbered. */
 static pcol_status put_member(const struct counters *k, const struct pci_label_cell *cell,
                               pcol_error *err)
 {
@@ -298,12 +299,12 @@ pcol_status pci_ff_convert_counters(struct pci_ff_convert *carry, const uint32_t
         return PCOL_OK;
     PCI_TRY(open_counters(&k, err));
     if (rows.first >= carry->counter_end)
-        k.at = carry->sample_end;
+        k.i_list = carry->sample_end;
     carry->counter_end = rows.first + rows.count;
     pcol_status status = pci_labels_open(&labels, carry->file, "counters", err);
     for (uint64_t row = rows.first; row < rows.first + rows.count && status == PCOL_OK; row++)
         status = put_counter(&k, &labels, row, err);
-    carry->sample_end = k.at;
+    carry->sample_end = k.i_list;
     pci_labels_close(&labels);
     return status;
 }

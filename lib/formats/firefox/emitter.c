@@ -1,5 +1,8 @@
 /*
- * emitter.c - cells as JSON values or slabs
+ * emitter.c - writes cells as JSON values or as slabs of a JSLB container
+ *
+ * For JSLB, the document and the data of slabs are spilled, since the table of slabs comes first in
+ * the file.
  */
 #include "formats/firefox/emitter.h"
 
@@ -8,11 +11,11 @@
 
 #include <stdio.h>
 
-#define MEMORY (UINT64_C(24) << 20)
+#define SPILL_MEMORY (UINT64_C(24) << 20)
 #define SLAB_HEADER 20u
 #define SLAB_ENTRY 12u
 
-static pcol_status to_spool(void *context, const void *data, size_t size, pcol_error *err)
+static pcol_status append_to_spill(void *context, const void *data, size_t size, pcol_error *err)
 {
     return pci_spill_append(context, data, size, err);
 }
@@ -24,10 +27,10 @@ pcol_status pci_ff_emit_open(struct pci_ff_emitter *out, const pcol_file *file, 
     out->file = file;
     out->sink = sink;
     out->jslb = jslb;
-    PCI_TRY(pci_spill_store_init(&out->store, MEMORY, "/tmp", err));
+    PCI_TRY(pci_spill_store_init(&out->store, SPILL_MEMORY, "/tmp", err));
     pci_spill_init(&out->root, &out->store);
     pci_spill_init(&out->data, &out->store);
-    pcol_sink root = {to_spool, &out->root};
+    pcol_sink root = {append_to_spill, &out->root};
     pcol_status status =
         pci_json_writer_open(&out->w, jslb ? root : sink, PCI_JSON_POINT | PCI_JSON_REPLACE, err);
     if (status != PCOL_OK)
@@ -47,7 +50,8 @@ void pci_ff_emit_close(struct pci_ff_emitter *out)
 
 /* ---- values */
 
-/* A double with a point: by its digits if it is a number of at most six decimals, as times are. */
+/* Write a double with a decimal point. Numbers with at most six decimals, such as times, are
+ * formatted as integers, which is exact and faster. */
 static void put_double(struct pci_ff_emitter *out, double value, pcol_error *err)
 {
     char text[40];
@@ -94,7 +98,7 @@ pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value
         break;
     case PCI_FF_DOUBLE:
         memcpy(&number, &value, sizeof number);
-        if (number - number != 0) /* a NaN of a typed array: no JSON number */
+        if (number - number != 0) /* a NaN of a typed array, which JSON cannot represent */
             pci_json_put_raw(w, "null", 4, err);
         else
             put_double(out, number, err);
@@ -115,7 +119,7 @@ pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value
 
 /* ---- slabs */
 
-/* Columns that version 70 has as typed arrays. */
+/* Columns that are typed arrays in version 70. */
 static int slab_type(const char *table, pcol_str column)
 {
     static const struct {
@@ -143,8 +147,8 @@ static int slab_type(const char *table, pcol_str column)
     return PCI_SLAB_JSON;
 }
 
-/* A cell as an element of a slab; 0 if it is none. */
-static int element(int type, int kind, int64_t value, uint64_t *bits)
+/* Convert a cell to an element of a slab; 0 if it does not fit. */
+static int get_element(int type, int kind, int64_t value, uint64_t *bits)
 {
     double number = (double)NAN;
     if (type == PCI_SLAB_F64) {
@@ -173,7 +177,7 @@ static pcol_status put_elements(struct pci_ff_emitter *out, int type, struct pci
         uint64_t bits = 0;
         uint8_t bytes[8];
         PCI_TRY(pci_ff_cell(cursor, i, &kind, &value, err));
-        *fits = element(type, kind, value, &bits);
+        *fits = get_element(type, kind, value, &bits);
         for (size_t k = 0; k < width; k++)
             bytes[k] = (uint8_t)(bits >> 8 * k);
         PCI_TRY(pci_spill_append(&out->data, bytes, width, err));
@@ -181,7 +185,7 @@ static pcol_status put_elements(struct pci_ff_emitter *out, int type, struct pci
     return PCOL_OK;
 }
 
-/* *done: the column went to a slab, and its reference was written. */
+/* Write a column as a slab and its reference. *done is 0 if some cell does not fit the type. */
 static pcol_status put_slab(struct pci_ff_emitter *out, int type, struct pci_ff_cursor *cursor,
                             uint64_t count, int *done, pcol_error *err)
 {
@@ -192,7 +196,7 @@ static pcol_status put_slab(struct pci_ff_emitter *out, int type, struct pci_ff_
     offset = pci_spill_size(&out->data);
     PCI_TRY(put_elements(out, type, cursor, count, done, err));
     if (!*done)
-        return PCOL_OK; /* the bytes so far belong to no slab */
+        return PCOL_OK; /* the bytes so far remain as unused padding */
     if (pci_grow((void **)&out->slabs, &out->slab_capacity, out->slab_count + 1,
                  sizeof *out->slabs))
         return pci_fail_memory(err);
@@ -264,17 +268,17 @@ static pcol_status write_header(struct pci_ff_emitter *out, uint64_t *first, pco
     return status;
 }
 
-static pcol_status write_spool(struct pci_ff_emitter *out, const struct pci_spill *spool,
+static pcol_status write_spill(struct pci_ff_emitter *out, const struct pci_spill *spill,
                                pcol_error *err)
 {
-    uint64_t size = pci_spill_size(spool);
+    uint64_t size = pci_spill_size(spill);
     uint8_t *page = pci_malloc(PCI_PAGE_BYTES, 1);
     pcol_status status = page ? PCOL_OK : pci_fail_memory(err);
     if (!page)
         return status;
     for (uint64_t at = 0; at < size && status == PCOL_OK; at += PCI_PAGE_BYTES) {
         size_t n = size - at < PCI_PAGE_BYTES ? (size_t)(size - at) : PCI_PAGE_BYTES;
-        status = pci_spill_read(spool, at, page, n, err);
+        status = pci_spill_read(spill, at, page, n, err);
         if (status == PCOL_OK)
             status = pci_sink_write(out->sink, page, n, err);
     }
@@ -289,6 +293,6 @@ pcol_status pci_ff_emit_finish(struct pci_ff_emitter *out, pcol_error *err)
     if (!out->jslb)
         return PCOL_OK;
     PCI_TRY(write_header(out, &first, err));
-    PCI_TRY(write_spool(out, &out->data, err));
-    return write_spool(out, &out->root, err);
+    PCI_TRY(write_spill(out, &out->data, err));
+    return write_spill(out, &out->root, err);
 }

@@ -1,8 +1,8 @@
 /*
- * emitter.h - writing Firefox profiles, as JSON or as JSLB
+ * emitter.h - writes Firefox profiles as JSON or as JSLB
  *
- * Both are the same document. In JSLB a column of numbers that the version has as a typed array
- * goes to a slab, and {"$s": N} stands in its place; the document itself is the last slab.
+ * Both formats contain the same document. In JSLB, columns of numbers that are typed arrays in the
+ * target version become slabs, referred to by {"$s": N}; the document itself is the last slab.
  */
 #ifndef PCI_FIREFOX_EMITTER_H
 #define PCI_FIREFOX_EMITTER_H
@@ -14,7 +14,7 @@
 #include "util/spill_buffer.h"
 
 struct pci_ff_slab_out {
-    uint64_t offset, size; /* in the spool of data */
+    uint64_t offset, size; /* in `data` */
     uint8_t type;
 };
 
@@ -31,15 +31,14 @@ struct pci_ff_emitter {
 
 pcol_status pci_ff_emit_open(struct pci_ff_emitter *out, const pcol_file *file, pcol_sink sink,
                              int jslb, pcol_error *err);
-/* Write what is left; JSLB: all of it. */
+/* Write the remaining bytes; for JSLB that is the whole file. */
 pcol_status pci_ff_emit_finish(struct pci_ff_emitter *out, pcol_error *err);
 void pci_ff_emit_close(struct pci_ff_emitter *out);
 
-/* A member whose value is a column of cells. table, column: names, by which JSLB chooses the
- * type. */
+/* Write a member whose value is a column of cells. table and column determine the slab type. */
 pcol_status pci_ff_emit_column(struct pci_ff_emitter *out, const char *table, pcol_str column,
                                const struct pci_ff_cells *cells, pcol_error *err);
-/* One cell as a value. */
+/* Write one cell as a value. */
 pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value, pcol_error *err);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * first_use_detect.c - tables whose rows stand in the order of their first use
+ * first_use_detect.c - detects tables whose rows are in the order of their first use
  *
- * Most writers number what they meet: a stack when a sample first names it (its callers before it),
- * a frame when a stack does, then functions, resources, native symbols, strings. Such an order
- * follows from ours and takes no source_rows. Here the uses are counted as they come, in the
- * source's own row numbers: a new row must be the next one.
+ * Most writers number rows when they first use them: a stack when a sample refers to it (its
+ * callers before it), a frame when a stack does, then functions, resources, native symbols,
+ * strings. Such an order follows from the builder's rows and needs no source_rows. The detector
+ * runs over the source's row numbers: each row is either known or must be the next one.
  *
  *     samples -> stackTable -> frameTable -> funcTable -> resourceTable, sources, stringArray
  *                                        -> nativeSymbols
  *
- * Strings: a function's are the name of its resource and its own. Those before the first that a
- * function uses are listed all the same, since markers are often written first.
+ * Strings of a function: the name of its resource, then its own. Strings before the first one that
+ * a function uses are listed, since markers are often written first.
  */
 #include "formats/firefox/read.h"
 
@@ -24,7 +24,7 @@ void pci_ff_use_string(struct pci_ff_scope *scope, uint64_t row)
     pci_ff_use(scope, PCI_FF_STRINGS, row);
 }
 
-/* All new rows up to this one must be a chain of callers, outermost first. */
+/* All new rows up to `row` must be a chain of callers, outermost first. */
 void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row)
 {
     const uint32_t *map = scope->map[PCI_FF_STACKS];
@@ -49,14 +49,14 @@ void pci_ff_use_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, const int6
             pci_ff_use_stack(ff, scope, (uint64_t)rows[i]);
 }
 
-/* How many rows of a table must be listed. */
-static uint64_t listed(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id)
+/* Number of rows of a table that must be listed in source_rows. */
+static uint64_t count_listed(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id)
 {
     const struct pci_ff_uses *u = &scope->uses;
     uint64_t rows = scope->rows[id];
     if (u->next[id] != rows || !rows || (id == PCI_FF_STRINGS && scope->has_repeated))
         return rows;
-    if (id == PCI_FF_STACKS) /* the length tells whether samples were taken out */
+    if (id == PCI_FF_STACKS) /* the stored length shows whether samples were removed */
         for (size_t i = 0; i < ff->thread_count; i++) {
             const struct pci_ff_scope *t = ff->threads[i];
             if (t->tables[PCI_FF_SAMPLES].present && !t->has_length &&
@@ -66,11 +66,12 @@ static uint64_t listed(const struct pci_ff *ff, const struct pci_ff_scope *scope
     return id == PCI_FF_STRINGS ? u->first_string : 0;
 }
 
-static pcol_status put_order(struct pci_ff *ff, struct pci_ff_scope *scope, int id, pcol_error *err)
+static pcol_status record_order(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
+                                pcol_error *err)
 {
     struct pci_source_row r = {.source = ff->import->source, .thread = scope->thread};
     const char *name = pci_ff_names[id];
-    uint64_t count = listed(ff, scope, id);
+    uint64_t count = count_listed(ff, scope, id);
     uint32_t target, empty;
     if (!scope->rows[id])
         return PCOL_OK;
@@ -88,6 +89,6 @@ pcol_status pci_ff_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_er
 {
     for (int id = 0; id <= PCI_FF_STACKS; id++)
         if (id != PCI_FF_CATEGORIES && scope->tables[id].present)
-            PCI_TRY(put_order(ff, scope, id, err));
+            PCI_TRY(record_order(ff, scope, id, err));
     return PCOL_OK;
 }

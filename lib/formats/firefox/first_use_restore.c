@@ -1,23 +1,24 @@
 /*
- * first_use_restore.c - orders of the source's tables that follow from the first use of their rows
- * (see first_use_detect.c)
+ * first_use_restore.c - restores table orders that equal the order of first use (the inverse of
+ * first_use_detect.c): walks the referring table and lists each row when it is used for the first
+ * time
  */
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"
 
-struct taking {
+struct restore {
     struct pci_ff_native *back;
     int level;
-    const char *table; /* ours */
+    const char *table; /* pcol table */
     struct pci_order *order;
     size_t capacity;
     uint64_t rows;
-    uint8_t *seen; /* by row of ours */
+    uint8_t *seen; /* by row of the pcol table */
 };
 
-/* The next row of the source is this of ours, if it was not there before. */
-static pcol_status take(struct taking *t, int64_t row, pcol_error *err)
+/* Append a row of the pcol table, unless it is already listed. */
+static pcol_status append_row(struct restore *t, int64_t row, pcol_error *err)
 {
     struct pci_order *o = t->order;
     if (row < 0 || (uint64_t)row >= t->rows)
@@ -33,15 +34,15 @@ static pcol_status take(struct taking *t, int64_t row, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- stacks, by samples */
+/* ---- stacks, in the order of samples */
 
-/* A stack behind those of its callers that are new. */
-static pcol_status take_stack(struct taking *t, int64_t node, uint64_t **chain, size_t *capacity,
-                              pcol_error *err)
+/* Append the unlisted callers of a stack, outermost first, then the stack. */
+static pcol_status append_stack(struct restore *t, int64_t node, uint64_t **chain, size_t *capacity,
+                                pcol_error *err)
 {
     size_t count = 0;
     if ((uint64_t)node >= t->rows)
-        return take(t, node, err);
+        return append_row(t, node, err);
     while (node && !t->seen[node]) {
         int valid;
         int64_t parent;
@@ -50,18 +51,18 @@ static pcol_status take_stack(struct taking *t, int64_t node, uint64_t **chain, 
         (*chain)[count++] = (uint64_t)node;
         PCI_TRY(
             pci_get(t->back->file, t->back->stacks.parent, (uint64_t)node, &parent, &valid, err));
-        if (parent < 0 || parent >= node) /* a value may have changed since it was checked */
+        if (parent < 0 || parent >= node) /* the file may have changed after its verification */
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
                                  "the parent does not stand before its child");
         node = parent;
     }
     while (count)
-        PCI_TRY(take(t, (int64_t)(*chain)[--count], err));
+        PCI_TRY(append_row(t, (int64_t)(*chain)[--count], err));
     return PCOL_OK;
 }
 
-static pcol_status take_stretch(struct taking *t, const struct pci_ff_sample_run *rows,
-                                uint64_t **chain, size_t *capacity, pcol_error *err)
+static pcol_status append_stacks_of(struct restore *t, const struct pci_ff_sample_run *rows,
+                                    uint64_t **chain, size_t *capacity, pcol_error *err)
 {
     const struct pci_column *stack;
     int64_t values[PCI_FF_BATCH];
@@ -72,55 +73,56 @@ static pcol_status take_stretch(struct taking *t, const struct pci_ff_sample_run
         PCI_TRY(pci_read(t->back->file, stack, rows->first + i, n, values, valid, err));
         for (size_t k = 0; k < n; k++)
             if (valid[k])
-                PCI_TRY(take_stack(t, values[k], chain, capacity, err));
+                PCI_TRY(append_stack(t, values[k], chain, capacity, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status take_stacks(struct taking *t, pcol_error *err)
+static pcol_status append_stacks(struct restore *t, pcol_error *err)
 {
     struct pci_ff_native *b = t->back;
     uint64_t *chain = NULL;
-    size_t capacity = 0, own = t->level ? b->thread - b->first_thread : 0;
+    size_t capacity = 0, thread_index = t->level ? b->thread - b->first_thread : 0;
     pcol_status status = PCOL_OK;
     if (t->level)
-        status = take_stretch(t, &b->threads[own].samples, &chain, &capacity, err);
+        status = append_stacks_of(t, &b->threads[thread_index].samples, &chain, &capacity, err);
     for (size_t i = 0; !t->level && i < b->thread_count && status == PCOL_OK; i++)
-        status = take_stretch(t, &b->threads[i].samples, &chain, &capacity, err);
+        status = append_stacks_of(t, &b->threads[i].samples, &chain, &capacity, err);
     pci_free(chain);
     return status;
 }
 
-/* ---- others, by the rows of a table that name them */
+/* ---- other tables, in the order of the table that refers to them */
 
-struct user {
-    uint8_t id;    /* whose rows name them, in their order */
-    uint8_t group; /* of a frame: the column is of its group, not of its location */
+struct referrer {
+    uint8_t id;    /* table of the source that refers to the rows */
+    uint8_t group; /* of a frame: the column belongs to its group, not to its location */
     const char *table, *column;
 };
 
-static pcol_status take_named(struct taking *t, const struct user *user, pcol_error *err)
+static pcol_status append_references(struct restore *t, const struct referrer *referrer,
+                                     pcol_error *err)
 {
     struct pci_ff_native *b = t->back;
     const struct pci_column *column;
-    const struct pci_order *users = &b->orders[t->level][user->id];
-    PCI_TRY(pci_ff_load_order(b, t->level, user->id, err));
-    PCI_TRY(pci_want(b->file, user->table, user->column, PCI_TYPES_ROW, &column, err));
-    for (uint64_t i = 0; i < users->count; i++) {
-        uint64_t row = users->rows[i], count;
+    const struct pci_order *referrers = &b->orders[t->level][referrer->id];
+    PCI_TRY(pci_ff_load_order(b, t->level, referrer->id, err));
+    PCI_TRY(pci_want(b->file, referrer->table, referrer->column, PCI_TYPES_ROW, &column, err));
+    for (uint64_t i = 0; i < referrers->count; i++) {
+        uint64_t row = referrers->rows[i], count;
         int64_t value;
         int valid;
-        if (user->id == PCI_FF_FRAMES && !user->group)
+        if (referrer->id == PCI_FF_FRAMES && !referrer->group)
             PCI_TRY(pci_stacks_group(&b->stacks, row, &row, &count, err));
         PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
         if (valid)
-            PCI_TRY(take(t, value, err));
+            PCI_TRY(append_row(t, value, err));
     }
     return PCOL_OK;
 }
 
-/* Of each function: the name of its resource, its own. */
-static pcol_status take_strings(struct taking *t, pcol_error *err)
+/* Strings of a function: the name of its resource, then its own. */
+static pcol_status append_strings(struct restore *t, pcol_error *err)
 {
     struct pci_ff_native *b = t->back;
     const struct pci_column *resource, *resource_name, *name;
@@ -136,17 +138,17 @@ static pcol_status take_strings(struct taking *t, pcol_error *err)
         if (valid)
             PCI_TRY(pci_ff_get(b->file, resource_name, (uint64_t)value, &value, &valid, err));
         if (valid)
-            PCI_TRY(take(t, value, err));
+            PCI_TRY(append_row(t, value, err));
         PCI_TRY(pci_ff_get(b->file, name, functions->rows[i], &value, &valid, err));
         if (valid)
-            PCI_TRY(take(t, value, err));
+            PCI_TRY(append_row(t, value, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status take_rows(struct taking *t, int id, pcol_error *err)
+static pcol_status append_rows(struct restore *t, int id, pcol_error *err)
 {
-    static const struct user users[PCI_FF_TABLES] = {
+    static const struct referrer referrers[PCI_FF_TABLES] = {
         [PCI_FF_SOURCES] = {PCI_FF_FUNCTIONS, 0, "functions", "source_file"},
         [PCI_FF_RESOURCES] = {PCI_FF_FUNCTIONS, 0, "functions", "code_resource"},
         [PCI_FF_SYMBOLS] = {PCI_FF_FRAMES, 1, "location_groups", "native_symbol"},
@@ -154,17 +156,17 @@ static pcol_status take_rows(struct taking *t, int id, pcol_error *err)
         [PCI_FF_FRAMES] = {PCI_FF_STACKS, 1, "stacks", "group"},
     };
     if (id == PCI_FF_STACKS)
-        return take_stacks(t, err);
+        return append_stacks(t, err);
     if (id == PCI_FF_STRINGS)
-        return take_strings(t, err);
-    if (users[id].table)
-        return take_named(t, &users[id], err);
+        return append_strings(t, err);
+    if (referrers[id].table)
+        return append_references(t, &referrers[id], err);
     return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", PCOL_NOWHERE,
                          "the order of %s follows from nothing", pci_ff_names[id]);
 }
 
-/* Whether source_columns says so. */
-static int is_by_use(const struct pci_ff_native *b, int level, int id)
+/* Whether source_columns has a row of form "by use" for the table. */
+static int is_order_by_use(const struct pci_ff_native *b, int level, int id)
 {
     uint32_t thread = level ? b->thread : PCOL_NONE;
     size_t end;
@@ -176,13 +178,13 @@ static int is_by_use(const struct pci_ff_native *b, int level, int id)
 
 pcol_status pci_ff_order_by_use(struct pci_ff_native *back, int level, int id, pcol_error *err)
 {
-    struct taking t = {.back = back,
-                       .level = level,
-                       .table = pci_ff_ours[id],
-                       .order = &back->orders[level][id],
-                       .rows = pci_rows(back->file, pci_ff_ours[id])};
+    struct restore t = {.back = back,
+                        .level = level,
+                        .table = pci_ff_ours[id],
+                        .order = &back->orders[level][id],
+                        .rows = pci_rows(back->file, pci_ff_ours[id])};
     pcol_status status = PCOL_OK;
-    if (!is_by_use(back, level, id))
+    if (!is_order_by_use(back, level, id))
         return PCOL_OK;
     PCI_TRY(pci_plausible(back->file, t.table, err));
     t.capacity = (size_t)t.order->count;
@@ -190,10 +192,10 @@ pcol_status pci_ff_order_by_use(struct pci_ff_native *back, int level, int id, p
     t.seen = pci_calloc((size_t)t.rows + 1, 1);
     if (!t.seen)
         return pci_fail_memory(err);
-    for (uint64_t i = 0; i < t.order->count; i++) /* those that are listed */
+    for (uint64_t i = 0; i < t.order->count; i++) /* rows listed in source_rows */
         if (t.order->rows[i] < t.rows)
             t.seen[t.order->rows[i]] = 1;
-    status = take_rows(&t, id, err);
+    status = append_rows(&t, id, err);
     pci_free(t.seen);
     return status;
 }

@@ -1,10 +1,11 @@
 /*
- * jslb_reader.c - the JSLB container: a table of slabs, then their bytes
+ * jslb_reader.c - reader of the JSLB container: a table of slabs, then their bytes
  *
  *     DC DF 4A 53 4C 42 01 00 | u32 version 1 | u32 count | u32 root | count times
  *     { u32 type, u32 offset, u32 size } | slabs, each aligned to its elements, little-endian
  *
- * A file is not held in memory: its table is, and slabs are read as they are asked for.
+ * Only the table is in memory; slabs of a file are read on demand, in windows. Input that is no
+ * file is read as a whole. Tests: tests/firefox, tests/unit/test_firefox.c.
  */
 #include "formats/firefox/stream.h"
 
@@ -45,9 +46,9 @@ static pcol_status check_slab(const struct pci_slabs *s, uint32_t i, pcol_error 
     return PCOL_OK;
 }
 
-/* `size` bytes of the container, which has them. */
-static pcol_status bytes_at(struct pci_slabs *s, uint64_t offset, size_t size,
-                            const uint8_t **bytes, pcol_error *err)
+/* Get `size` bytes of the container; the range must be inside of it. */
+static pcol_status get_bytes(struct pci_slabs *s, uint64_t offset, size_t size,
+                             const uint8_t **bytes, pcol_error *err)
 {
     if (!s->file) {
         *bytes = s->bytes + offset;
@@ -65,7 +66,7 @@ static pcol_status bytes_at(struct pci_slabs *s, uint64_t offset, size_t size,
 static pcol_status read_entry(struct pci_slabs *s, uint32_t i, pcol_error *err)
 {
     const uint8_t *entry;
-    PCI_TRY(bytes_at(s, HEADER_SIZE + (uint64_t)ENTRY_SIZE * i, ENTRY_SIZE, &entry, err));
+    PCI_TRY(get_bytes(s, HEADER_SIZE + (uint64_t)ENTRY_SIZE * i, ENTRY_SIZE, &entry, err));
     uint32_t type = get_u32(entry);
     s->slabs[i].type = type < PCI_SLAB_TYPES ? (uint8_t)type : (uint8_t)PCI_SLAB_TYPES;
     s->slabs[i].offset = get_u32(entry + 4);
@@ -78,7 +79,7 @@ static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
     const uint8_t *header;
     if (s->size < HEADER_SIZE)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, s->size, "the container ends in its header");
-    PCI_TRY(bytes_at(s, 0, HEADER_SIZE, &header, err));
+    PCI_TRY(get_bytes(s, 0, HEADER_SIZE, &header, err));
     uint32_t version = get_u32(header + 8);
     if (version != 1)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 8, "version %u of the container is not known",
@@ -168,7 +169,7 @@ static int64_t double_bits(double value)
     return bits;
 }
 
-/* u64 beyond the integers: as the front end sees it. */
+/* Values above INT64_MAX become doubles, as the front end reads them. */
 static int get_u64(const uint8_t *p, size_t n, int64_t *values, uint8_t *reals)
 {
     int any = 0;
@@ -191,7 +192,7 @@ static void get_f32(const uint8_t *p, size_t n, int64_t *values)
     }
 }
 
-/* Integers of a slab that has no other, and no u64. */
+/* Elements of all types but u64 and f32; f64 as bits. */
 static void get_integers(unsigned type, const uint8_t *p, size_t n, int64_t *values)
 {
 #define EACH(from)                 \
@@ -216,7 +217,7 @@ static void get_integers(unsigned type, const uint8_t *p, size_t n, int64_t *val
     case PCI_SLAB_U32:
         EACH(pcf_load32(p + 4 * k));
         return;
-    default: /* I64, F64: their bits */
+    default: /* I64; F64 as bits */
         memcpy(values, p, n * sizeof *values);
     }
 #undef EACH
@@ -228,7 +229,7 @@ pcol_status pci_slab_numbers(struct pci_slabs *slabs, const struct pci_slab *sla
     unsigned width = pci_slab_widths[slab->type];
     const uint8_t *p;
     *all = slab->type == PCI_SLAB_F32 || slab->type == PCI_SLAB_F64;
-    PCI_TRY(bytes_at(slabs, slab->offset + (uint64_t)i * width, n * width, &p, err));
+    PCI_TRY(get_bytes(slabs, slab->offset + (uint64_t)i * width, n * width, &p, err));
     if (slab->type == PCI_SLAB_U64)
         *all = get_u64(p, n, values, reals);
     else if (slab->type == PCI_SLAB_F32)

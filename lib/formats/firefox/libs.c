@@ -1,8 +1,8 @@
 /*
- * libs.c - libraries as rows of mappings
+ * libs.c - converts libraries to rows of mappings
  *
- * The usual seven keys, each a string or null, have columns. A library that has others, or lacks
- * one, is kept as JSON text besides.
+ * The seven usual keys, each a string or null, have columns. A library with other keys, or without
+ * one of these, is preserved as JSON text in addition.
  */
 #include "formats/firefox/read.h"
 
@@ -44,9 +44,9 @@ static const struct {
     [L_TEXT] = {NULL, "json", PCOL_STRING},
 };
 
-/* The members of a library's object, which `in` reads a second time. */
-static pcol_status members(struct pci_ff *ff, struct pci_ff_stream *in,
-                           struct pci_cell_value *cells, int *usual, pcol_error *err)
+/* Read the members of a library from `in`, a copy of its text. *usual: no JSON text is needed. */
+static pcol_status read_lib_members(struct pci_ff *ff, struct pci_ff_stream *in,
+                                    struct pci_cell_value *cells, int *usual, pcol_error *err)
 {
     unsigned seen = 0;
     int more;
@@ -79,7 +79,7 @@ static pcol_status members(struct pci_ff *ff, struct pci_ff_stream *in,
     return PCOL_OK;
 }
 
-static pcol_status columns_of(struct pci_ff *ff, uint32_t *columns, pcol_error *err)
+static pcol_status open_columns(struct pci_ff *ff, uint32_t *columns, pcol_error *err)
 {
     for (int k = 0; k < L_COUNT; k++)
         PCI_TRY(pcol_builder_column(ff->b, PCI_T_MAPPINGS, fields[k].column, fields[k].type, 0,
@@ -97,7 +97,7 @@ static pcol_status add_lib(struct pci_ff *ff, const uint32_t *columns, uint32_t 
     ff->text.size = 0;
     PCI_TRY(pci_ff_capture(&ff->in, &ff->text, err));
     PCI_TRY(pci_ff_stream_memory(&in, ff->text.data, ff->text.size, err));
-    pcol_status status = members(ff, &in, cells, &usual, err);
+    pcol_status status = read_lib_members(ff, &in, cells, &usual, err);
     pci_ff_stream_close(&in);
     PCI_TRY(status);
     if (!usual) {
@@ -120,7 +120,7 @@ pcol_status pci_ff_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_erro
     table->present = 1;
     table->place = pci_ff_where(&ff->in);
     ff->taken[PCI_FF_LIBS].epoch++;
-    PCI_TRY(columns_of(ff, columns, err));
+    PCI_TRY(open_columns(ff, columns, err));
     for (;; count++) {
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)

@@ -1,9 +1,9 @@
 /*
- * merge_documents.c - what stands around the tables of several Firefox sources, in one document
+ * merge_documents.c - merges the members around the tables of several Firefox sources
  *
- * Lists of pages follow each other. Logs are objects by pid: their keys get the number of the
- * source, as the pids of threads do. Of all other members there can be but one: the first source
- * that has it gives it, and nothing is lost if the others say the same.
+ * Lists of pages are concatenated. Logs are objects by pid; their keys get the number of the source
+ * as a prefix, as the pids of threads do. Every other member exists once: it is taken from the
+ * first source that has it, and is reported as a loss if another source has a different value.
  */
 #include "formats/firefox/convert_events.h"
 
@@ -20,26 +20,26 @@ static const struct {
               {"profileGatheringLog", PCI_NODE_OBJECT}};
 enum { JOINED = sizeof joined / sizeof joined[0] };
 
-struct several {
+struct merge {
     struct pci_ff_convert *carry;
     struct pci_node_reader nodes;
-    struct pci_string_pool keys; /* of other members that were written */
-    uint64_t *hashes;            /* by those: of what was written */
+    struct pci_string_pool keys; /* keys of the members written so far, except joined ones */
+    uint64_t *hashes;            /* by key: hash of the value that was written */
     size_t capacity;
     int *lost;
 };
 
-/* A sink that keeps nothing but a hash. */
+/* Sink that computes a hash of its input. */
 static pcol_status add_hash(void *context, const void *data, size_t size, pcol_error *err)
 {
-    uint64_t *hash = context, both[2] = {*hash, pci_hash_bytes(data, size)};
+    uint64_t *hash = context, chained[2] = {*hash, pci_hash_bytes(data, size)};
     (void)err;
-    *hash = pci_hash_bytes(both, sizeof both);
+    *hash = pci_hash_bytes(chained, sizeof chained);
     return PCOL_OK;
 }
 
-/* Of a node as text: a writer passes the same text on in the same pieces. */
-static pcol_status hash_of(const struct several *k, uint64_t node, uint64_t *hash, pcol_error *err)
+/* Hash of a node's JSON text; the JSON writer splits equal texts into equal pieces. */
+static pcol_status hash_node(const struct merge *k, uint64_t node, uint64_t *hash, pcol_error *err)
 {
     struct pci_json_writer w;
     *hash = 0;
@@ -51,8 +51,8 @@ static pcol_status hash_of(const struct several *k, uint64_t node, uint64_t *has
     return status;
 }
 
-static pcol_status root_of(const struct several *k, uint64_t source, uint64_t *root,
-                           pcol_error *err)
+static pcol_status find_root(const struct merge *k, uint64_t source, uint64_t *root,
+                             pcol_error *err)
 {
     const pcol_file *file = k->carry->file;
     const struct pci_column *column;
@@ -67,19 +67,19 @@ static pcol_status root_of(const struct several *k, uint64_t source, uint64_t *r
     return PCOL_OK;
 }
 
-/* The key of a log: "N-PID". */
-static void put_pid(struct several *k, uint64_t source, pcol_str pid, pcol_error *err)
+/* Write the key of a log, "N-PID". */
+static void put_pid(struct merge *k, uint64_t source, pcol_str pid, pcol_error *err)
 {
     char key[96];
     int size = snprintf(key, sizeof key, "%u-", (unsigned)source + 1);
-    size_t room = sizeof key - (size_t)size, n = pid.size < room ? pid.size : room;
+    size_t capacity = sizeof key - (size_t)size, n = pid.size < capacity ? pid.size : capacity;
     memcpy(key + size, pid.data, n);
     *k->lost |= n < pid.size;
     pci_json_put_key_bytes(&k->carry->out->w, (pcol_str){key, (size_t)size + n}, err);
 }
 
-/* The members of a list or log of one source. */
-static pcol_status put_members(struct several *k, uint64_t parent, uint64_t source, pcol_error *err)
+/* Write the members of a list or log of one source. */
+static pcol_status put_members(struct merge *k, uint64_t parent, uint64_t source, pcol_error *err)
 {
     struct pci_json_writer *w = &k->carry->out->w;
     uint64_t member;
@@ -95,37 +95,37 @@ static pcol_status put_members(struct several *k, uint64_t parent, uint64_t sour
     return w->status;
 }
 
-static pcol_status join(struct several *k, unsigned which, pcol_error *err)
+static pcol_status join_member(struct merge *k, unsigned which, pcol_error *err)
 {
     const struct pci_export *export = k->carry->export;
     struct pci_json_writer *w = &k->carry->out->w;
-    int begun = 0, is_log = joined[which].tag == PCI_NODE_OBJECT;
+    int is_open = 0, is_log = joined[which].tag == PCI_NODE_OBJECT;
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
         struct pci_node_value node;
         uint64_t root;
         int found = 0;
-        PCI_TRY(root_of(k, s, &root, err));
+        PCI_TRY(find_root(k, s, &root, err));
         if (root != PCI_NO_NODE)
             PCI_TRY(pci_ff_node_member(&k->nodes, root, joined[which].key, &node, &found, err));
         if (!found || node.tag != joined[which].tag) {
             *k->lost |= found;
             continue;
         }
-        if (!begun) {
+        if (!is_open) {
             pci_json_put_key(w, joined[which].key, err);
             pci_json_put_begin(w, is_log ? '{' : '[', err);
         }
-        begun = 1;
+        is_open = 1;
         PCI_TRY(put_members(k, node.row, s, err));
     }
-    if (begun)
+    if (is_open)
         pci_json_put_end(w, is_log ? '}' : ']', err);
     return w->status;
 }
 
-/* Whether a member is written elsewhere. The overhead of the profiler names threads by numbers that
- * are others here. */
-static int is_known(const struct several *k, const struct pci_node_value *node)
+/* Whether a member is written elsewhere or dropped. profilerOverhead has indexes of threads, which
+ * change here, so it is dropped. */
+static int is_known(const struct merge *k, const struct pci_node_value *node)
 {
     static const char *const known[] = {"meta", "libs", "threads", "shared", "counters"};
     for (size_t i = 0; i < JOINED; i++)
@@ -143,16 +143,16 @@ static int is_known(const struct several *k, const struct pci_node_value *node)
     return 1;
 }
 
-/* *first: no source before had this key; if one had, whether it said the same is noted. */
-static pcol_status look(struct several *k, const struct pci_node_value *node, int *first,
-                        pcol_error *err)
+/* *first: no earlier source had this key. Otherwise sets *lost if the values differ. */
+static pcol_status compare_member(struct merge *k, const struct pci_node_value *node, int *first,
+                                  pcol_error *err)
 {
     uint64_t hash;
     uint32_t code;
-    size_t before = k->keys.count;
+    size_t old_count = k->keys.count;
     PCI_TRY(pci_string_pool_intern(&k->keys, node->key.data, node->key.size, &code, err));
-    PCI_TRY(hash_of(k, node->row, &hash, err));
-    *first = k->keys.count > before;
+    PCI_TRY(hash_node(k, node->row, &hash, err));
+    *first = k->keys.count > old_count;
     if (!*first) {
         *k->lost |= k->hashes[code] != hash;
         return PCOL_OK;
@@ -163,11 +163,11 @@ static pcol_status look(struct several *k, const struct pci_node_value *node, in
     return PCOL_OK;
 }
 
-static pcol_status put_others(struct several *k, uint64_t source, pcol_error *err)
+static pcol_status put_others(struct merge *k, uint64_t source, pcol_error *err)
 {
     struct pci_json_writer *w = &k->carry->out->w;
     uint64_t root, member;
-    PCI_TRY(root_of(k, source, &root, err));
+    PCI_TRY(find_root(k, source, &root, err));
     if (root == PCI_NO_NODE)
         return PCOL_OK;
     PCI_TRY(pci_nodes_first(&k->nodes, root, &member, err));
@@ -176,7 +176,7 @@ static pcol_status put_others(struct several *k, uint64_t source, pcol_error *er
         int first = 0;
         PCI_TRY(pci_nodes_get(&k->nodes, member, &node, err));
         if (!is_known(k, &node) || pci_str_is(node.key, "meta"))
-            PCI_TRY(look(k, &node, &first, err));
+            PCI_TRY(compare_member(k, &node, &first, err));
         if (first && !pci_str_is(node.key, "meta")) {
             pci_json_put_key_bytes(w, node.key, err);
             PCI_TRY(pci_json_from_nodes(k->carry->file, member, w, NULL, NULL, err));
@@ -188,10 +188,10 @@ static pcol_status put_others(struct several *k, uint64_t source, pcol_error *er
 
 pcol_status pci_ff_convert_several(struct pci_ff_convert *carry, int *lost, pcol_error *err)
 {
-    struct several k = {.carry = carry, .lost = lost};
+    struct merge k = {.carry = carry, .lost = lost};
     pcol_status status = pci_nodes_open(&k.nodes, carry->file, err);
     for (unsigned i = 0; i < JOINED && status == PCOL_OK; i++)
-        status = join(&k, i, err);
+        status = join_member(&k, i, err);
     for (uint64_t s = carry->export->first_source;
          s <= carry->export->last_source && status == PCOL_OK; s++)
         status = put_others(&k, s, err);

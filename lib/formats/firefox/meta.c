@@ -1,5 +1,8 @@
 /*
- * meta.c - the member `meta`: kept whole as nodes; what the tables need is picked out of it
+ * meta.c - reads the member `meta`: stored as nodes; values that tables need are extracted
+ *
+ * The text of the object is parsed twice: once for version, units, times and categories, and once
+ * for nodes.
  */
 #include "formats/firefox/read.h"
 
@@ -9,12 +12,13 @@
 
 #include <stdio.h>
 
-/* Where categories are put, row by row, while they are read. */
-struct target {
+/* Builder tables and columns for categories. */
+struct category_tables {
     uint32_t table, name, color, source, sub, sub_name, sub_category;
 };
 
-static pcol_status open_target(struct pci_ff *ff, struct target *t, pcol_error *err)
+static pcol_status open_category_tables(struct pci_ff *ff, struct category_tables *t,
+                                        pcol_error *err)
 {
     PCI_TRY(pcol_builder_table(ff->b, "categories", &t->table, err));
     PCI_TRY(pcol_builder_column(ff->b, t->table, "source", PCOL_U32, PCI_T_SOURCES + 1, &t->source,
@@ -29,15 +33,15 @@ static pcol_status open_target(struct pci_ff *ff, struct target *t, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in, struct target *t,
-                                 uint64_t row, pcol_error *err)
+static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in,
+                                 struct category_tables *t, uint64_t row, pcol_error *err)
 {
-    size_t number = (size_t)ff->category_count;
+    size_t get_number = (size_t)ff->category_count;
     int more;
-    if (pci_grow((void **)&ff->subcategories, &ff->subcategory_capacity, number + 1,
+    if (pci_grow((void **)&ff->subcategories, &ff->subcategory_capacity, get_number + 1,
                  sizeof *ff->subcategories))
         return pci_fail_memory(err);
-    ff->subcategories[number] = 0;
+    ff->subcategories[get_number] = 0;
     if (in->type != PCI_JSON_OBJECT)
         return pci_ff_skip(in, err);
     for (;;) {
@@ -57,7 +61,7 @@ static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in, st
                 if (!more)
                     break;
                 uint64_t at = pci_builder_rows(ff->b, t->sub);
-                ff->subcategories[number]++;
+                ff->subcategories[get_number]++;
                 PCI_TRY(pcol_builder_set_i64(ff->b, t->sub_category, at, (int64_t)row, err));
                 if (in->type == PCI_JSON_STRING)
                     PCI_TRY(pcol_builder_set_str(ff->b, t->sub_name, at, in->json->text.data,
@@ -72,11 +76,11 @@ static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in, st
 
 static pcol_status read_categories(struct pci_ff *ff, struct pci_ff_stream *in, pcol_error *err)
 {
-    struct target t;
+    struct category_tables t;
     int more;
     if (in->type != PCI_JSON_ARRAY || ff->category_count)
         return pci_ff_skip(in, err);
-    PCI_TRY(open_target(ff, &t, err));
+    PCI_TRY(open_category_tables(ff, &t, err));
     for (;;) {
         PCI_TRY(pci_ff_element(in, &more, err));
         if (!more)
@@ -84,7 +88,7 @@ static pcol_status read_categories(struct pci_ff *ff, struct pci_ff_stream *in, 
         uint64_t row = ff->category_base + ff->category_count;
         if (row >= PCOL_NONE - 1)
             return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 categories");
-        /* The source of this profile is added when its document is over, and is the next one. */
+        /* The source is added after the document was read, and will be row source_count. */
         PCI_TRY(pcol_builder_set_i64(ff->b, t.source, row, ff->b->source_count, err));
         PCI_TRY(read_category(ff, in, &t, row, err));
         ff->category_count++;
@@ -111,12 +115,13 @@ static pcol_status read_units(struct pci_ff *ff, struct pci_ff_stream *in, pcol_
 }
 
 static pcol_status read_version(struct pci_ff *ff, const struct pci_ff_stream *in,
-                                const struct pci_ff_place *place, pcol_error *err)
+                                const struct pci_ff_place *position, pcol_error *err)
 {
     if (in->type != PCI_JSON_INT || in->json->integer < 0)
-        return pci_ff_fail_at(place, err, "meta.preprocessedProfileVersion is no version number");
+        return pci_ff_fail_at(position, err,
+                              "meta.preprocessedProfileVersion is no version number");
     if (in->json->integer > PCI_FF_NEWEST) {
-        pci_ff_fail_at(place, err,
+        pci_ff_fail_at(position, err,
                        "meta.preprocessedProfileVersion is %lld; versions up to %d are known",
                        (long long)in->json->integer, PCI_FF_NEWEST);
         if (err)
@@ -128,7 +133,7 @@ static pcol_status read_version(struct pci_ff *ff, const struct pci_ff_stream *i
     return PCOL_OK;
 }
 
-static int number(const struct pci_ff_stream *in, double *value)
+static int get_number(const struct pci_ff_stream *in, double *value)
 {
     int is = in->type == PCI_JSON_INT || in->type == PCI_JSON_DOUBLE;
     if (is)
@@ -136,8 +141,8 @@ static int number(const struct pci_ff_stream *in, double *value)
     return is;
 }
 
-static pcol_status pick(struct pci_ff *ff, struct pci_ff_stream *in,
-                        const struct pci_ff_place *place, pcol_error *err)
+static pcol_status extract_values(struct pci_ff *ff, struct pci_ff_stream *in,
+                                  const struct pci_ff_place *position, pcol_error *err)
 {
     double begin = 0, end = 0;
     int more, has_begin = 0, has_end = 0;
@@ -154,15 +159,15 @@ static pcol_status pick(struct pci_ff *ff, struct pci_ff_stream *in,
             k++;
         PCI_TRY(pci_ff_next(in, err));
         if (k == VERSION)
-            PCI_TRY(read_version(ff, in, place, err));
+            PCI_TRY(read_version(ff, in, position, err));
         else if (k == INTERVAL)
-            ff->has_interval = number(in, &ff->interval_ms);
+            ff->has_interval = get_number(in, &ff->interval_ms);
         else if (k == START)
-            ff->has_start = number(in, &ff->start_ms);
+            ff->has_start = get_number(in, &ff->start_ms);
         else if (k == BEGIN)
-            has_begin = number(in, &begin);
+            has_begin = get_number(in, &begin);
         else if (k == END)
-            has_end = number(in, &end);
+            has_end = get_number(in, &end);
         if (k == UNITS)
             PCI_TRY(read_units(ff, in, err));
         else if (k == CATEGORIES)
@@ -175,7 +180,7 @@ static pcol_status pick(struct pci_ff *ff, struct pci_ff_stream *in,
     return PCOL_OK;
 }
 
-static pcol_status to_nodes(struct pci_ff *ff, uint32_t key, pcol_error *err)
+static pcol_status add_nodes(struct pci_ff *ff, uint32_t key, pcol_error *err)
 {
     struct pci_ff_stream in;
     uint64_t node;
@@ -190,7 +195,7 @@ static pcol_status to_nodes(struct pci_ff *ff, uint32_t key, pcol_error *err)
 pcol_status pci_ff_meta(struct pci_ff *ff, pcol_error *err)
 {
     struct pci_ff_stream in;
-    struct pci_ff_place place = pci_ff_where(&ff->in);
+    struct pci_ff_place position = pci_ff_where(&ff->in);
     uint32_t key;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "meta", err));
     PCI_TRY(pcol_builder_string(ff->b, "meta", 4, &key, err));
@@ -198,8 +203,8 @@ pcol_status pci_ff_meta(struct pci_ff *ff, pcol_error *err)
     ff->text.size = 0;
     PCI_TRY(pci_ff_capture(&ff->in, &ff->text, err));
     PCI_TRY(pci_ff_stream_memory(&in, ff->text.data, ff->text.size, err));
-    pcol_status status = pick(ff, &in, &place, err);
+    pcol_status status = extract_values(ff, &in, &position, err);
     pci_ff_stream_close(&in);
     PCI_TRY(status);
-    return to_nodes(ff, key, err);
+    return add_nodes(ff, key, err);
 }

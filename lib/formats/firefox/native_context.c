@@ -1,5 +1,6 @@
 /*
- * native_context.c - what is needed to write a source again as it was, and whether that can be
+ * native_context.c - context of the lossless writer: loads source_columns, rows by thread and table
+ * orders, and decides whether a source can be restored
  */
 #include "formats/firefox/write_native.h"
 
@@ -18,17 +19,17 @@ pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, u
 
 /* ---- source_columns */
 
-static pcol_status text_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                             pcol_str *text, int *valid, pcol_error *err)
+static pcol_status get_text_cell(const pcol_file *file, const struct pci_column *column,
+                                 uint64_t row, pcol_str *text, int *valid, pcol_error *err)
 {
     *text = (pcol_str){"", 0};
     *valid = 0;
     return column ? pci_get_str(file, column, row, text, valid, err) : PCOL_OK;
 }
 
-/* Any order will do in which a table is looked up: by length, then by bytes. PCOL_NONE comes
- * first. */
-static int compare_place(const struct pci_ff_preserved *kept, uint32_t thread, pcol_str table)
+/* Order of tables for lookup: by thread (PCOL_NONE first), then by length of the name, then by
+ * bytes. */
+static int compare_table(const struct pci_ff_preserved *kept, uint32_t thread, pcol_str table)
 {
     uint32_t s = kept->thread + 1, t = thread + 1;
     if (s != t)
@@ -38,10 +39,10 @@ static int compare_place(const struct pci_ff_preserved *kept, uint32_t thread, p
     return table.size ? memcmp(kept->table.data, table.data, table.size) : 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int order_by_table(const void *a, const void *b)
 {
     const struct pci_ff_preserved *x = a, *y = b;
-    int order = compare_place(x, y->thread, y->table);
+    int order = compare_table(x, y->thread, y->table);
     return order ? order : x->row < y->row ? -1 : x->row > y->row;
 }
 
@@ -53,12 +54,12 @@ static pcol_status check_cells(const struct pci_ff_preserved *k, uint64_t cells,
                          "cells outside source_cells");
 }
 
-struct kept_columns {
+struct preserved_columns {
     const struct pci_column *thread, *table, *column, *form, *first, *count;
 };
 
-static pcol_status read_kept(const struct pci_ff_native *b, const struct kept_columns *c,
-                             uint64_t row, struct pci_ff_preserved *k, pcol_error *err)
+static pcol_status read_preserved(const struct pci_ff_native *b, const struct preserved_columns *c,
+                                  uint64_t row, struct pci_ff_preserved *k, pcol_error *err)
 {
     int64_t value;
     int valid;
@@ -66,9 +67,9 @@ static pcol_status read_kept(const struct pci_ff_native *b, const struct kept_co
     k->row = row;
     PCI_TRY(pci_ff_get(b->file, c->thread, row, &value, &valid, err));
     k->thread = valid ? (uint32_t)value : PCOL_NONE;
-    PCI_TRY(text_cell(b->file, c->table, row, &k->table, &valid, err));
-    PCI_TRY(text_cell(b->file, c->column, row, &k->column, &valid, err));
-    PCI_TRY(text_cell(b->file, c->form, row, &k->form, &k->has_form, err));
+    PCI_TRY(get_text_cell(b->file, c->table, row, &k->table, &valid, err));
+    PCI_TRY(get_text_cell(b->file, c->column, row, &k->column, &valid, err));
+    PCI_TRY(get_text_cell(b->file, c->form, row, &k->form, &k->has_form, err));
     PCI_TRY(pci_ff_get(b->file, c->count, row, &value, &k->has_cells, err));
     k->count = (uint64_t)value;
     PCI_TRY(pci_ff_get(b->file, c->first, row, &value, &valid, err));
@@ -76,12 +77,12 @@ static pcol_status read_kept(const struct pci_ff_native *b, const struct kept_co
     return k->has_cells ? check_cells(k, pci_rows(b->file, "source_cells"), err) : PCOL_OK;
 }
 
-static pcol_status load_kept(struct pci_ff_native *b, int *whole, pcol_error *err)
+static pcol_status load_preserved(struct pci_ff_native *b, int *whole, pcol_error *err)
 {
     static const char name[] = "source_columns";
     const pcol_file *f = b->file;
     size_t capacity = 0;
-    struct kept_columns c;
+    struct preserved_columns c;
     struct pci_source_range rows;
     PCI_TRY(pci_source_rows(f, name, b->source, &rows, err));
     if (rows.scattered)
@@ -97,10 +98,10 @@ static pcol_status load_kept(struct pci_ff_native *b, int *whole, pcol_error *er
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
         if (pci_grow((void **)&b->kept, &capacity, b->kept_count + 1, sizeof *b->kept))
             return pci_fail_memory(err);
-        PCI_TRY(read_kept(b, &c, row, &b->kept[b->kept_count++], err));
+        PCI_TRY(read_preserved(b, &c, row, &b->kept[b->kept_count++], err));
     }
     if (b->kept_count)
-        qsort(b->kept, b->kept_count, sizeof *b->kept, by_place);
+        qsort(b->kept, b->kept_count, sizeof *b->kept, order_by_table);
     return PCOL_OK;
 }
 
@@ -111,20 +112,20 @@ size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread,
     size_t from = 0, to = back->kept_count;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (compare_place(&back->kept[middle], thread, name) < 0)
+        if (compare_table(&back->kept[middle], thread, name) < 0)
             from = middle + 1;
         else
             to = middle;
     }
     for (*end = from; *end < back->kept_count; ++*end)
-        if (compare_place(&back->kept[*end], thread, name))
+        if (compare_table(&back->kept[*end], thread, name))
             break;
     return from;
 }
 
 /* ---- rows by thread */
 
-/* The threads of the source are one stretch of `threads`. */
+/* The threads of a source must be consecutive rows of `threads`. */
 static pcol_status load_threads(struct pci_ff_native *b, int *whole, pcol_error *err)
 {
     struct pci_source_range rows;
@@ -136,9 +137,9 @@ static pcol_status load_threads(struct pci_ff_native *b, int *whole, pcol_error 
     return b->threads ? PCOL_OK : pci_fail_memory(err);
 }
 
-/* Which rows of a table belong to which thread; each thread's must be one stretch. */
-static pcol_status load_stretches(struct pci_ff_native *b, const char *table, int *whole,
-                                  pcol_error *err)
+/* Assign rows of a table to threads; the rows of each thread must be consecutive. */
+static pcol_status load_thread_rows(struct pci_ff_native *b, const char *table, int *whole,
+                                    pcol_error *err)
 {
     const struct pci_column *thread, *kind;
     struct pci_source_range rows;
@@ -158,7 +159,7 @@ static pcol_status load_stretches(struct pci_ff_native *b, const char *table, in
             return PCOL_OK;
         }
         struct pci_ff_thread_rows *t = &b->threads[value - b->first_thread];
-        PCI_TRY(text_cell(b->file, kind, row, &text, &valid, err));
+        PCI_TRY(get_text_cell(b->file, kind, row, &text, &valid, err));
         struct pci_ff_sample_run *s = samples   ? &t->samples
                                       : markers ? &t->markers
                                                 : &t->allocations[!pci_str_is(text, "js")];
@@ -232,7 +233,7 @@ pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t our
                          "a frame or marker has a category of another source");
 }
 
-/* ---- samples that are not there any more */
+/* ---- removed samples */
 
 static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
 {
@@ -248,7 +249,7 @@ static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Rows that were taken out since they were read show by the numbers of rows that were kept. */
+/* Rows that were removed after the import: their number differs from the preserved `length`. */
 static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *err)
 {
     const struct pci_column *integer;
@@ -293,7 +294,7 @@ pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_expo
     if (export->first_source != export->last_source)
         return PCOL_OK;
     PCI_TRY(pci_want(b->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
-    PCI_TRY(text_cell(b->file, column, b->source, &type, &valid, err));
+    PCI_TRY(get_text_cell(b->file, column, b->source, &type, &valid, err));
     if (!pci_str_is(type, "firefox") && !pci_str_is(type, "jslb"))
         return PCOL_OK;
     PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
@@ -303,11 +304,11 @@ pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_expo
         return PCOL_OK;
     *whole = 1;
     PCI_TRY(read_meta(b, (uint64_t)root, err));
-    PCI_TRY(load_kept(b, whole, err));
+    PCI_TRY(load_preserved(b, whole, err));
     PCI_TRY(load_threads(b, whole, err));
-    PCI_TRY(load_stretches(b, "samples", whole, err));
-    PCI_TRY(load_stretches(b, "markers", whole, err));
-    PCI_TRY(load_stretches(b, "allocations", whole, err));
+    PCI_TRY(load_thread_rows(b, "samples", whole, err));
+    PCI_TRY(load_thread_rows(b, "markers", whole, err));
+    PCI_TRY(load_thread_rows(b, "allocations", whole, err));
     PCI_TRY(find_categories(b, err));
     PCI_TRY(find_joins(b, err));
     PCI_TRY(count_rows(b, whole, err));
@@ -351,8 +352,9 @@ pcol_status pci_ff_load_order(struct pci_ff_native *back, int level, int id, pco
     return pci_ff_order_by_use(back, level, id, err);
 }
 
-static pcol_status find_nameless(struct pci_ff_native *b, int level,
-                                 const struct pci_column *function, int *named, pcol_error *err)
+static pcol_status find_unnamed_frame(struct pci_ff_native *b, int level,
+                                      const struct pci_column *function, int *named,
+                                      pcol_error *err)
 {
     const struct pci_order *o = &b->orders[level][PCI_FF_FRAMES];
     PCI_TRY(pci_ff_load_order(b, level, PCI_FF_FRAMES, err));
@@ -372,17 +374,17 @@ pcol_status pci_ff_native_is_named(struct pci_ff_native *back, int *named, pcol_
     PCI_TRY(pci_want(back->file, "locations", "function", PCI_TYPES_ROW, &function, err));
     if (function && !(function->desc->flags & PCF_COLUMN_NULLABLE))
         return PCOL_OK;
-    pcol_status status = find_nameless(back, 0, function, named, err);
+    pcol_status status = find_unnamed_frame(back, 0, function, named, err);
     for (size_t i = 0; i < back->thread_count && *named && status == PCOL_OK; i++) {
         back->thread = back->first_thread + (uint32_t)i;
-        status = find_nameless(back, 1, function, named, err);
+        status = find_unnamed_frame(back, 1, function, named, err);
         pci_ff_native_leave_thread(back);
     }
     back->thread = PCOL_NONE;
     return status;
 }
 
-static pcol_status level_of(struct pci_ff_native *b, int id, int *level, pcol_error *err)
+static pcol_status find_level(struct pci_ff_native *b, int id, int *level, pcol_error *err)
 {
     *level = b->thread != PCOL_NONE;
     PCI_TRY(pci_ff_load_order(b, *level, id, err));
@@ -405,7 +407,7 @@ pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *co
                                 pcol_error *err)
 {
     int level;
-    PCI_TRY(level_of(back, id, &level, err));
+    PCI_TRY(find_level(back, id, &level, err));
     *count = back->orders[level][id].count;
     return PCOL_OK;
 }
@@ -418,7 +420,7 @@ static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error
     uint32_t *to = pci_calloc((size_t)rows + 1, sizeof *to);
     if (!to)
         return pci_fail_memory(err);
-    for (uint64_t i = o->count; i-- > 0;) /* of equal strings the first */
+    for (uint64_t i = o->count; i-- > 0;) /* the first of equal strings */
         if (o->rows[i] < rows)
             to[o->rows[i]] = (uint32_t)i + 1;
     b->inverse[level][id] = to;
@@ -429,7 +431,7 @@ pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours,
                               pcol_error *err)
 {
     int level;
-    PCI_TRY(level_of(back, id, &level, err));
+    PCI_TRY(find_level(back, id, &level, err));
     if (!back->inverse[level][id])
         PCI_TRY(invert(back, level, id, err));
     uint32_t at = ours < pci_rows(back->file, pci_ff_ours[id]) ? back->inverse[level][id][ours] : 0;

@@ -1,5 +1,9 @@
 /*
- * read.c - a processed profile of the Firefox Profiler, as JSON or JSLB, into a builder
+ * read.c - imports a processed profile of the Firefox Profiler, JSON or JSLB, into a builder
+ *
+ * Drives the import: the document (read_document.c), then threads, counters and preserved columns.
+ * Threads are converted while the document is read if all shared tables precede them. Tests:
+ * tests/firefox, tests/unit/test_firefox.c.
  */
 #include "formats/firefox/read.h"
 #include "formats/firefox/firefox.h"
@@ -11,7 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- recognising */
+/* ---- format detection */
 
 static int has_text(const uint8_t *data, size_t size, const char *text)
 {
@@ -27,7 +31,7 @@ static int has_text(const uint8_t *data, size_t size, const char *text)
     return 0;
 }
 
-static size_t skip_to_brace(const uint8_t *data, size_t size)
+static size_t skip_bom_and_blanks(const uint8_t *data, size_t size)
 {
     size_t at = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
     while (at < size &&
@@ -39,14 +43,15 @@ static size_t skip_to_brace(const uint8_t *data, size_t size)
 int pci_firefox_sniff(const uint8_t *data, size_t size, int all)
 {
     /* Keys that no other JSON format of profiles has near its beginning. */
-    static const char *const sure[] = {"\"preprocessedProfileVersion\"", "\"stackTable\"",
-                                       "\"frameTable\"", "\"threadCPUDelta\"", "\"breakpadId\""};
-    size_t at = skip_to_brace(data, size);
+    static const char *const unambiguous_keys[] = {"\"preprocessedProfileVersion\"",
+                                                   "\"stackTable\"", "\"frameTable\"",
+                                                   "\"threadCPUDelta\"", "\"breakpadId\""};
+    size_t at = skip_bom_and_blanks(data, size);
     (void)all;
     if (at >= size || data[at] != '{')
         return 0;
-    for (size_t i = 0; i < sizeof sure / sizeof sure[0]; i++)
-        if (has_text(data, size, sure[i]))
+    for (size_t i = 0; i < sizeof unambiguous_keys / sizeof unambiguous_keys[0]; i++)
+        if (has_text(data, size, unambiguous_keys[i]))
             return 2;
     if (has_text(data, size, "\"meta\"") &&
         (has_text(data, size, "\"processType\"") || has_text(data, size, "\"markerSchema\"")))
@@ -62,7 +67,7 @@ int pci_jslb_sniff(const uint8_t *data, size_t size, int all)
                : 0;
 }
 
-/* ---- the source */
+/* ---- source */
 
 int pci_ff_time_text(double ms, char text[PCI_UTC_TEXT_BYTES])
 {
@@ -97,9 +102,9 @@ static pcol_status add_source(struct pci_ff *ff, pcol_error *err)
 
 /* ---- threads */
 
-/* Text of a member of a thread; a number is its digits. */
-static pcol_status set_text(struct pci_ff *ff, const struct pci_ff_scope *scope, const char *key,
-                            const char *column, pcol_error *err)
+/* Copy a member of a thread to a text column; a number becomes its decimal digits. */
+static pcol_status set_text_column(struct pci_ff *ff, const struct pci_ff_scope *scope,
+                                   const char *key, const char *column, pcol_error *err)
 {
     char text[32];
     uint32_t number;
@@ -129,10 +134,10 @@ static pcol_status add_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pco
     PCI_TRY(pcol_builder_column(ff->b, PCI_T_THREADS, "source", PCOL_U32, PCI_T_SOURCES + 1,
                                 &column, err));
     PCI_TRY(pcol_builder_set_i64(ff->b, column, row, ff->import->source, err));
-    PCI_TRY(set_text(ff, scope, "name", "name", err));
-    PCI_TRY(set_text(ff, scope, "tid", "tid", err));
-    PCI_TRY(set_text(ff, scope, "pid", "pid", err));
-    PCI_TRY(set_text(ff, scope, "processName", "process_name", err));
+    PCI_TRY(set_text_column(ff, scope, "name", "name", err));
+    PCI_TRY(set_text_column(ff, scope, "tid", "tid", err));
+    PCI_TRY(set_text_column(ff, scope, "pid", "pid", err));
+    PCI_TRY(set_text_column(ff, scope, "processName", "process_name", err));
     PCI_TRY(pci_builder_labels(ff->b, PCI_T_THREADS, row, scope->labels, scope->label_count,
                                &scope->extra, err));
     return scope->extra == PCI_NO_NODE
@@ -157,7 +162,7 @@ static pcol_status finish_counters(struct pci_ff *ff, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- all of it */
+/* ---- conversion */
 
 static pcol_status map_categories(struct pci_ff *ff, pcol_error *err)
 {
@@ -190,7 +195,7 @@ pcol_status pci_ff_finish_thread(struct pci_ff *ff, struct pci_ff_scope *scope, 
     return pci_ff_orders(ff, scope, err);
 }
 
-/* Samples before markers, so that a profile's types come in the order of its threads. */
+/* Samples before markers: the sample types of a profile are in the order of its threads. */
 static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
 {
     uint64_t marker = ff->marker_base;
@@ -212,8 +217,8 @@ static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The text is not looked at any more: a container's bytes make room for what they become. */
-static void end_input(struct pci_ff *ff)
+/* Close the input before tables are converted: frees the bytes of a container in memory. */
+static void close_input(struct pci_ff *ff)
 {
     struct pci_slabs *slabs = ff->in.slabs;
     pci_ff_stream_close(&ff->in);
@@ -227,7 +232,7 @@ static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
     PCI_TRY(pcol_builder_table(ff->b, "markers", &markers, err));
     ff->marker_base = pci_builder_rows(ff->b, markers);
     PCI_TRY(pci_ff_document(ff, err));
-    end_input(ff);
+    close_input(ff);
     PCI_TRY(finish_threads(ff, err));
     PCI_TRY(finish_counters(ff, err));
     PCI_TRY(pci_ff_preserve_end(ff, err));
@@ -251,7 +256,7 @@ static void clear_scope(struct pci_ff_scope *scope)
     pci_free(scope->labels);
 }
 
-static void clear(struct pci_ff *ff)
+static void free_reader(struct pci_ff *ff)
 {
     pci_ff_prefetch_free(ff->ahead);
     pci_ff_stream_close(&ff->in);
@@ -279,7 +284,7 @@ static void clear(struct pci_ff *ff)
     pci_free(ff);
 }
 
-/* A fault found by the JSON reader: say in which part of the profile. */
+/* Append the path of the current part of the profile to an error of the JSON reader. */
 static void add_path(const struct pci_ff *ff, pcol_error *err)
 {
     size_t size = err ? strlen(err->message) : 0;
@@ -302,7 +307,7 @@ static pcol_status read_profile(struct pci_import *import, struct pci_slabs *sla
         status = read_all(ff, err);
     if (status == PCOL_E_SYNTAX || status == PCOL_E_LIMIT)
         add_path(ff, err);
-    clear(ff);
+    free_reader(ff);
     return status;
 }
 

@@ -1,8 +1,9 @@
 /*
- * read_document.c - the document: what stands where
+ * read_document.c - reads the document and its structure
  *
- * Members that become tables are read as such; a node of tag `table` keeps their place. Every other
- * member becomes nodes (of the document) or labels (of a thread, of a counter).
+ * Members that are tables become columns of cells; a node of tag `table` records their position in
+ * the document. All other members become nodes (of the document) or labels (of a thread or
+ * counter).
  */
 #include "formats/firefox/read.h"
 
@@ -13,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static pcol_status place_node(struct pci_ff *ff, uint64_t parent, uint32_t key, const char *table,
-                              pcol_error *err)
+static pcol_status add_table_node(struct pci_ff *ff, uint64_t parent, uint32_t key,
+                                  const char *table, pcol_error *err)
 {
     struct pci_new_node node = {.parent = parent, .key = key, .tag = PCI_NODE_TABLE};
     uint64_t row;
@@ -22,15 +23,15 @@ static pcol_status place_node(struct pci_ff *ff, uint64_t parent, uint32_t key, 
     return pci_builder_node(ff->b, &node, &row, err);
 }
 
-static pcol_status object_node(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *row,
-                               pcol_error *err)
+static pcol_status add_object_node(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *row,
+                                   pcol_error *err)
 {
     struct pci_new_node node = {.parent = parent, .key = key, .tag = PCI_NODE_OBJECT};
     return pci_builder_node(ff->b, &node, row, err);
 }
 
-static pcol_status no_gecko(const struct pci_ff *ff, const struct pci_ff_table *table,
-                            pcol_error *err)
+static pcol_status reject_gecko_table(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                      pcol_error *err)
 {
     const struct pci_ff_column *schema = pci_ff_scalar(ff, table, "schema");
     if (!schema)
@@ -41,7 +42,8 @@ static pcol_status no_gecko(const struct pci_ff *ff, const struct pci_ff_table *
                           table->path);
 }
 
-/* Where meta comes late all tables are measured again at the end. */
+/* Column lengths are not checked before the version is known; if meta comes late, all tables are
+ * measured again at the end. */
 static int is_lenient(const struct pci_ff *ff, int id)
 {
     return !ff->has_meta || pci_ff_is_uneven(id, ff->has_version ? ff->version : 0);
@@ -55,8 +57,8 @@ static pcol_status measure_scope(struct pci_ff *ff, struct pci_ff_scope *scope, 
     return PCOL_OK;
 }
 
-/* Which of the tables the current key names, or -1. */
-static int table_of(const struct pci_ff *ff, int first)
+/* The table that the current key names, or -1. */
+static int find_table_id(const struct pci_ff *ff, int first)
 {
     for (int i = first; i < PCI_FF_TABLES; i++)
         if (pci_ff_is(&ff->in, pci_ff_names[i]) && i != PCI_FF_CATEGORIES)
@@ -64,15 +66,15 @@ static int table_of(const struct pci_ff *ff, int first)
     return pci_ff_is(&ff->in, pci_ff_names[PCI_FF_STRINGS]) ? PCI_FF_STRINGS : -1;
 }
 
-/* The value of a member that may be a table; *taken: it was one. */
-static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int id, int *taken,
+/* Read the value of a member that may be a table. *is_table: it was one. */
+static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int id, int *is_table,
                               pcol_error *err)
 {
     char path[64];
     int type = ff->in.type;
     struct pci_ff_table *table = &scope->tables[id];
     snprintf(path, sizeof path, "%s%s%s", scope->path, scope->path[0] ? "." : "", pci_ff_names[id]);
-    *taken = 1;
+    *is_table = 1;
     if (id == PCI_FF_STRINGS && type == PCI_JSON_ARRAY)
         return pci_ff_strings_read(ff, table, path, err);
     if (id == PCI_FF_LIBS && type == PCI_JSON_ARRAY) {
@@ -80,11 +82,11 @@ static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int
         return pci_ff_libs(ff, scope, err);
     }
     if (id == PCI_FF_STRINGS || id == PCI_FF_LIBS || type != PCI_JSON_OBJECT) {
-        *taken = 0;
+        *is_table = 0;
         return PCOL_OK;
     }
     PCI_TRY(pci_ff_table_read(ff, table, path, err));
-    PCI_TRY(no_gecko(ff, table, err));
+    PCI_TRY(reject_gecko_table(ff, table, err));
     PCI_TRY(pci_ff_table_measure(ff, table, is_lenient(ff, id), err));
     if (id == PCI_FF_MARKERS)
         ff->marker_rows += table->rows;
@@ -93,10 +95,10 @@ static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int
 
 /* ---- threads */
 
-/* A key has a number, and for each number stands the thread in which it was last seen: a thread may
- * have as many keys as it has bytes. */
-static pcol_status only_once(struct pci_ff *ff, const struct pci_ff_scope *scope, uint32_t key,
-                             pcol_error *err)
+/* Reject duplicate keys of a thread. key_thread[] has for each string the last thread with that
+ * key, since a thread can have as many keys as it has bytes. */
+static pcol_status reject_duplicate_key(struct pci_ff *ff, const struct pci_ff_scope *scope,
+                                        uint32_t key, pcol_error *err)
 {
     size_t before = ff->key_capacity;
     if (pci_grow((void **)&ff->key_thread, &ff->key_capacity, (size_t)key + 1,
@@ -112,32 +114,33 @@ static pcol_status only_once(struct pci_ff *ff, const struct pci_ff_scope *scope
     return PCOL_OK;
 }
 
-static pcol_status thread_member(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+static pcol_status read_thread_member(struct pci_ff *ff, struct pci_ff_scope *scope,
+                                      pcol_error *err)
 {
-    struct pci_label place = {.kind = PCI_LABEL_EXTRA};
+    struct pci_label label = {.kind = PCI_LABEL_EXTRA};
     uint32_t key;
-    int id = table_of(ff, PCI_FF_LIBS), taken = 0;
+    int id = find_table_id(ff, PCI_FF_LIBS), is_table = 0;
     if (pci_ff_is(&ff->in, "stringTable"))
         return pci_ff_fail(&ff->in, err,
                            "%s is of a raw Gecko profile; only processed profiles, as the Firefox "
                            "Profiler saves them, are read",
                            scope->path);
     PCI_TRY(pci_ff_key(ff, &key, err));
-    PCI_TRY(only_once(ff, scope, key, err));
+    PCI_TRY(reject_duplicate_key(ff, scope, key, err));
     PCI_TRY(pci_ff_next(&ff->in, err));
     if (id >= 0)
-        PCI_TRY(read_table(ff, scope, id, &taken, err));
-    if (!taken)
+        PCI_TRY(read_table(ff, scope, id, &is_table, err));
+    if (!is_table)
         return pci_ff_label(ff, key, &scope->labels, &scope->label_count, &scope->label_capacity,
                             &scope->extra, err);
-    place.key = key;
+    label.key = key;
     if (scope->extra == PCI_NO_NODE)
-        PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
-    PCI_TRY(place_node(ff, scope->extra, key, pci_ff_ours[id], err));
+        PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
+    PCI_TRY(add_table_node(ff, scope->extra, key, pci_ff_ours[id], err));
     if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
                  sizeof *scope->labels))
         return pci_fail_memory(err);
-    scope->labels[scope->label_count++] = place;
+    scope->labels[scope->label_count++] = label;
     return PCOL_OK;
 }
 
@@ -161,12 +164,12 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
-        PCI_TRY(thread_member(ff, scope, err));
+        PCI_TRY(read_thread_member(ff, scope, err));
     }
 }
 
-/* Whether all that threads refer to has been read, as it mostly has: then their cells need not wait
- * for the end of the document. */
+/* Whether all tables that threads refer to have been read, as in most files. Each thread can then
+ * be converted immediately, which frees its cells. */
 static int can_begin(const struct pci_ff *ff)
 {
     return ff->has_meta && ff->has_version &&
@@ -174,8 +177,9 @@ static int can_begin(const struct pci_ff *ff)
            (ff->version < 56 || ff->seen >> PCI_FF_SHARED & 1);
 }
 
-/* What is found now is no matter of where the reader stands. */
-static pcol_status build(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+/* Convert a thread (NULL: the shared tables). Errors found here are not related to the current
+ * position of the reader, so its path is cleared. */
+static pcol_status convert_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     char path[sizeof ff->in.path];
     memcpy(path, ff->in.path, sizeof path);
@@ -190,14 +194,14 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
     if (can_begin(ff))
-        PCI_TRY(build(ff, NULL, err));
+        PCI_TRY(convert_thread(ff, NULL, err));
     for (;;) {
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)
             break;
         PCI_TRY(read_thread(ff, err));
         if (ff->begun)
-            PCI_TRY(build(ff, ff->threads[ff->thread_count - 1], err));
+            PCI_TRY(convert_thread(ff, ff->threads[ff->thread_count - 1], err));
     }
     return PCOL_OK;
 }
@@ -219,9 +223,10 @@ static pcol_status add_counter(struct pci_ff *ff, uint32_t row, struct pci_ff_co
     return PCOL_OK;
 }
 
-/* Members of a counter; labels and extra go to the caller. */
-static pcol_status counter_members(struct pci_ff *ff, struct pci_ff_counter *counter,
-                                   const char *path, struct pci_ff_scope *scope, pcol_error *err)
+/* Read the members of a counter; labels and extra are returned in `scope`. */
+static pcol_status read_counter_members(struct pci_ff *ff, struct pci_ff_counter *counter,
+                                        const char *path, struct pci_ff_scope *scope,
+                                        pcol_error *err)
 {
     int more;
     uint32_t key;
@@ -233,17 +238,17 @@ static pcol_status counter_members(struct pci_ff *ff, struct pci_ff_counter *cou
         int is_samples = pci_ff_is(&ff->in, "samples");
         PCI_TRY(pci_ff_next(&ff->in, err));
         if (is_samples && ff->in.type == PCI_JSON_OBJECT) {
-            struct pci_label place = {.kind = PCI_LABEL_EXTRA, .key = key};
+            struct pci_label label = {.kind = PCI_LABEL_EXTRA, .key = key};
             PCI_TRY(pci_ff_table_read(ff, &counter->samples, path, err));
-            PCI_TRY(no_gecko(ff, &counter->samples, err));
+            PCI_TRY(reject_gecko_table(ff, &counter->samples, err));
             PCI_TRY(pci_ff_table_measure(ff, &counter->samples, 0, err));
             if (scope->extra == PCI_NO_NODE)
-                PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
-            PCI_TRY(place_node(ff, scope->extra, key, "counter_samples", err));
+                PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
+            PCI_TRY(add_table_node(ff, scope->extra, key, "counter_samples", err));
             if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
                          sizeof *scope->labels))
                 return pci_fail_memory(err);
-            scope->labels[scope->label_count++] = place;
+            scope->labels[scope->label_count++] = label;
         } else {
             PCI_TRY(pci_ff_label(ff, key, &scope->labels, &scope->label_count,
                                  &scope->label_capacity, &scope->extra, err));
@@ -261,7 +266,7 @@ static pcol_status read_counter(struct pci_ff *ff, uint32_t table, uint32_t base
     PCI_TRY(add_counter(ff, base + (uint32_t)number, &counter, err));
     scope->label_count = 0;
     scope->extra = PCI_NO_NODE;
-    PCI_TRY(counter_members(ff, counter, path, scope, err));
+    PCI_TRY(read_counter_members(ff, counter, path, scope, err));
     PCI_TRY(pci_builder_labels(ff->b, table, counter->row, scope->labels, scope->label_count,
                                &scope->extra, err));
     return scope->extra == PCI_NO_NODE
@@ -286,27 +291,27 @@ static pcol_status read_counters(struct pci_ff *ff, pcol_error *err)
     return status;
 }
 
-/* ---- the document */
+/* ---- document */
 
 static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
 {
     uint64_t object, node;
     int more;
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "shared", err));
-    PCI_TRY(object_node(ff, ff->root, key, &object, err));
+    PCI_TRY(add_object_node(ff, ff->root, key, &object, err));
     for (;;) {
-        int taken = 0;
+        int is_table = 0;
         snprintf(ff->in.path, sizeof ff->in.path, "shared");
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
-        int id = table_of(ff, PCI_FF_SOURCES);
+        int id = find_table_id(ff, PCI_FF_SOURCES);
         PCI_TRY(pci_ff_key(ff, &key, err));
         PCI_TRY(pci_ff_next(&ff->in, err));
         if (id >= 0 && id < PCI_FF_SAMPLES)
-            PCI_TRY(read_table(ff, &ff->shared, id, &taken, err));
-        if (taken)
-            PCI_TRY(place_node(ff, object, key, pci_ff_ours[id], err));
+            PCI_TRY(read_table(ff, &ff->shared, id, &is_table, err));
+        if (is_table)
+            PCI_TRY(add_table_node(ff, object, key, pci_ff_ours[id], err));
         else
             PCI_TRY(pci_ff_to_nodes(ff, object, key, &node, err));
     }
@@ -316,25 +321,25 @@ static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uin
                                pcol_error *err)
 {
     uint64_t node;
-    int taken;
+    int is_table;
     switch (member) {
     case PCI_FF_META:
         return pci_ff_meta(ff, err);
     case PCI_FF_ALL_LIBS:
         if (ff->in.type != PCI_JSON_ARRAY)
             break;
-        PCI_TRY(place_node(ff, ff->root, key, "mappings", err));
-        return read_table(ff, &ff->shared, PCI_FF_LIBS, &taken, err);
+        PCI_TRY(add_table_node(ff, ff->root, key, "mappings", err));
+        return read_table(ff, &ff->shared, PCI_FF_LIBS, &is_table, err);
     case PCI_FF_SHARED:
         snprintf(ff->shared.path, sizeof ff->shared.path, "shared");
         return read_shared(ff, key, err);
     case PCI_FF_THREADS:
-        PCI_TRY(place_node(ff, ff->root, key, "threads", err));
+        PCI_TRY(add_table_node(ff, ff->root, key, "threads", err));
         return read_threads(ff, err);
     case PCI_FF_COUNTERS:
         if (ff->in.type != PCI_JSON_ARRAY)
             break;
-        PCI_TRY(place_node(ff, ff->root, key, "counters", err));
+        PCI_TRY(add_table_node(ff, ff->root, key, "counters", err));
         return read_counters(ff, err);
     case PCI_FF_OTHER:
         break;
@@ -342,9 +347,9 @@ static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uin
     return pci_ff_to_nodes(ff, ff->root, key, &node, err);
 }
 
-/* A container is read ahead from its beginning on: its slabs stand as they are asked for,
- * mostly. */
-static pcol_status begin_ahead(struct pci_ff *ff, pcol_error *err)
+/* Start the prefetch thread. In a container it starts at offset 0: slabs mostly have the order in
+ * which the document refers to them. */
+static pcol_status start_prefetch(struct pci_ff *ff, pcol_error *err)
 {
     const struct pci_json *json = ff->in.json;
     const struct pci_slabs *slabs = ff->in.slabs;
@@ -362,8 +367,8 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
     int more;
     PCI_TRY(pci_ff_next(&ff->in, err));
     PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
-    PCI_TRY(begin_ahead(ff, err));
-    PCI_TRY(object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
+    PCI_TRY(start_prefetch(ff, err));
+    PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
     for (;;) {
         enum pci_ff_member member = PCI_FF_META;
         uint32_t key;
@@ -386,10 +391,10 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
         return pci_fail(err, PCOL_E_FORMAT,
                         "JSON, but no profile of the Firefox Profiler: it has no '%s'",
                         ff->has_meta ? "threads" : "meta");
-    PCI_TRY(pci_ff_next(&ff->in, err)); /* nothing but blanks may follow */
+    PCI_TRY(pci_ff_next(&ff->in, err)); /* only blanks may follow */
     pci_ff_prefetch_free(ff->ahead);
     ff->ahead = NULL;
-    if (ff->begun) /* all tables were measured as they were read */
+    if (ff->begun) /* all tables were measured when they were read */
         return PCOL_OK;
     PCI_TRY(measure_scope(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++)

@@ -1,5 +1,6 @@
 /*
- * read_events.c - tables whose rows are nobody else's: markers, allocations, samples of counters
+ * read_events.c - appends tables that belong to one thread or counter: markers, allocations,
+ * samples of counters
  */
 #include "formats/firefox/read.h"
 
@@ -7,7 +8,7 @@
 
 #define MAX_TIMES 2
 
-struct work {
+struct append_state {
     const struct pci_ff_append *a;
     struct pci_ff_field fields[PCI_FF_MAX_FIELDS];
     struct pci_ff_times times[MAX_TIMES];
@@ -15,18 +16,18 @@ struct work {
     size_t time_count;
 };
 
-static pcol_status open_times(struct pci_ff *ff, struct work *w, pcol_error *err)
+static pcol_status open_times(struct pci_ff *ff, struct append_state *w, pcol_error *err)
 {
     const struct pci_ff_append *a = w->a;
     for (size_t i = 0; i < a->time_count && w->time_count < MAX_TIMES; i++) {
         const struct pci_ff_time_spec *spec = &a->times[i];
         struct pci_ff_times *t = &w->times[w->time_count];
-        int taken = 0;
-        /* A column of ours is filled once: the older name of one comes later in the list. */
+        int is_filled = 0;
+        /* A pcol column is filled once; the list has the newest source name first. */
         for (size_t k = 0; k < i; k++)
-            taken |= !strcmp(a->times[k].column, spec->column) &&
-                     pci_ff_column(ff, a->table, a->times[k].name);
-        if (taken)
+            is_filled |= !strcmp(a->times[k].column, spec->column) &&
+                         pci_ff_column(ff, a->table, a->times[k].name);
+        if (is_filled)
             continue;
         PCI_TRY(pci_ff_times_open(ff, a->table, spec->name, spec->deltas, t, err));
         if (!t->column)
@@ -40,7 +41,8 @@ static pcol_status open_times(struct pci_ff *ff, struct work *w, pcol_error *err
     return PCOL_OK;
 }
 
-static pcol_status append_row(struct pci_ff *ff, struct work *w, uint64_t row, pcol_error *err)
+static pcol_status append_row(struct pci_ff *ff, struct append_state *w, uint64_t row,
+                              pcol_error *err)
 {
     const struct pci_ff_append *a = w->a;
     for (size_t i = 0; i < a->spec_count; i++) {
@@ -62,7 +64,7 @@ static pcol_status append_row(struct pci_ff *ff, struct work *w, uint64_t row, p
     return PCOL_OK;
 }
 
-static pcol_status append_rows(struct pci_ff *ff, struct work *w, pcol_error *err)
+static pcol_status append_rows(struct pci_ff *ff, struct append_state *w, pcol_error *err)
 {
     const struct pci_ff_append *a = w->a;
     struct pci_ff_claim claims[PCI_FF_MAX_FIELDS + MAX_TIMES + 1];
@@ -83,7 +85,7 @@ static pcol_status append_rows(struct pci_ff *ff, struct work *w, pcol_error *er
 pcol_status pci_ff_append_table(struct pci_ff *ff, const struct pci_ff_append *append,
                                 pcol_error *err)
 {
-    struct work *w = pci_calloc(1, sizeof *w);
+    struct append_state *w = pci_calloc(1, sizeof *w);
     if (!w)
         return pci_fail_memory(err);
     w->a = append;

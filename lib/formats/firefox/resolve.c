@@ -1,9 +1,9 @@
 /*
- * resolve.c - strings, code and resources of a scope: its tables in the order in which they refer
+ * resolve.c - converts strings, code and resources of a scope, each table after those it refers to
  *
- * Rows equal in all that we hold become one row of ours, across threads too; those that one table
- * of the source has twice stay two, so that every row of the source has a row of ours of its own
- * and a number can be told from it.
+ * Interning: rows with equal content become one row of the builder, across threads. Rows that occur
+ * twice in one table of the source stay distinct (`variant`), so that each source row has a row of
+ * its own and its number can be restored.
  */
 #include "formats/firefox/read.h"
 
@@ -55,9 +55,9 @@ static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope
     return status;
 }
 
-/* ---- rows of ours */
+/* ---- rows of the builder */
 
-/* What turning rows of one table into ours needs. */
+/* State for the conversion of the rows of one table. */
 struct pci_ff_cloner {
     struct pci_ff *ff;
     struct pci_ff_scope *scope;
@@ -66,18 +66,18 @@ struct pci_ff_cloner {
     uint32_t ours;
     size_t count;
     struct pci_ff_field fields[PCI_FF_MAX_FIELDS];
-    uint32_t columns[PCI_FF_MAX_FIELDS]; /* of cells that are further columns */
+    uint32_t columns[PCI_FF_MAX_FIELDS]; /* builder columns of the cells */
     struct pci_cell_value cells[PCI_FF_MAX_FIELDS];
-    size_t first; /* of those */
+    size_t first; /* index of the first cell that is stored in a column of its own */
 };
 
-static uint32_t text_of(const struct pci_cell_value *cell)
+static uint32_t get_code(const struct pci_cell_value *cell)
 {
     return cell->valid ? (uint32_t)cell->bits : PCOL_NONE;
 }
 
-static pcol_status put_plain(struct pci_ff_cloner *w, uint32_t variant, uint32_t *row,
-                             pcol_error *err)
+static pcol_status intern_row(struct pci_ff_cloner *w, uint32_t variant, uint32_t *row,
+                              pcol_error *err)
 {
     return pci_builder_intern(w->ff->b, w->ours, w->columns, w->cells, w->count, variant, row, NULL,
                               err);
@@ -89,9 +89,9 @@ static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t va
     const struct pci_cell_value *c = w->cells;
     const struct pci_ff_scope *shared = &w->ff->shared;
     pcol_function f = {.size = sizeof f,
-                       .name = text_of(&c[PCI_FF_FN_NAME]),
+                       .name = get_code(&c[PCI_FF_FN_NAME]),
                        .system_name = PCOL_NONE,
-                       .filename = text_of(&c[PCI_FF_FN_FILE]),
+                       .filename = get_code(&c[PCI_FF_FN_FILE]),
                        .start_line = c[PCI_FF_FN_LINE].bits,
                        .has_start_line = c[PCI_FF_FN_LINE].valid != 0,
                        .variant = variant};
@@ -121,7 +121,7 @@ static pcol_status put_frame(struct pci_ff_cloner *w, uint64_t i, uint32_t varia
     const struct pci_cell_value *c = w->cells;
     const struct pci_ff_scope *s =
         w->scope->tables[PCI_FF_FUNCTIONS].present ? w->scope : &w->ff->shared;
-    pcol_line line = {.function = text_of(&c[PCI_FF_FR_FUNC]),
+    pcol_line line = {.function = get_code(&c[PCI_FF_FR_FUNC]),
                       .filename = PCOL_NONE,
                       .line = c[PCI_FF_FR_LINE].bits,
                       .column = c[PCI_FF_FR_COLUMN].bits,
@@ -130,7 +130,7 @@ static pcol_status put_frame(struct pci_ff_cloner *w, uint64_t i, uint32_t varia
     pcol_group g = {.size = sizeof g,
                     .lines = &line,
                     .line_count = 1,
-                    .mapping = text_of(&c[PCI_FF_FR_LIB]),
+                    .mapping = get_code(&c[PCI_FF_FR_LIB]),
                     .address = (uint64_t)c[PCI_FF_FR_ADDRESS].bits,
                     .has_address = c[PCI_FF_FR_ADDRESS].valid != 0,
                     .variant = variant};
@@ -151,12 +151,12 @@ static pcol_status put_row(struct pci_ff_cloner *w, uint64_t i, uint32_t variant
         return put_function(w, i, variant, row, err);
     if (w->id == PCI_FF_FRAMES)
         return put_frame(w, i, variant, row, err);
-    return put_plain(w, variant, row, err);
+    return intern_row(w, variant, row, err);
 }
 
-/* The source's number that a cell names, PCOL_NONE if it names none. */
-static pcol_status named(struct pci_ff_cloner *w, int field, uint64_t i, uint32_t *row,
-                         pcol_error *err)
+/* The row number in the source that a cell refers to; PCOL_NONE: none. */
+static pcol_status get_source_row(struct pci_ff_cloner *w, int field, uint64_t i, uint32_t *row,
+                                  pcol_error *err)
 {
     int kind;
     int64_t value;
@@ -169,29 +169,31 @@ static pcol_status named(struct pci_ff_cloner *w, int field, uint64_t i, uint32_
     return PCOL_OK;
 }
 
-static pcol_status use(struct pci_ff_cloner *w, int field, int target, uint64_t i, pcol_error *err)
+static pcol_status record_use(struct pci_ff_cloner *w, int field, int target, uint64_t i,
+                              pcol_error *err)
 {
     uint32_t row;
     if (!w->scope->tables[target].present)
         return PCOL_OK;
-    PCI_TRY(named(w, field, i, &row, err));
+    PCI_TRY(get_source_row(w, field, i, &row, err));
     if (row != PCOL_NONE)
         pci_ff_use(w->scope, target, row);
     return PCOL_OK;
 }
 
-static pcol_status use_function(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+static pcol_status record_function_uses(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
 {
     struct pci_ff_scope *scope = w->scope;
     uint32_t resource, name;
-    PCI_TRY(use(w, PCI_FF_FN_SOURCE, PCI_FF_SOURCES, i, err));
-    PCI_TRY(use(w, PCI_FF_FN_RESOURCE, PCI_FF_RESOURCES, i, err));
+    PCI_TRY(record_use(w, PCI_FF_FN_SOURCE, PCI_FF_SOURCES, i, err));
+    PCI_TRY(record_use(w, PCI_FF_FN_RESOURCE, PCI_FF_RESOURCES, i, err));
     if (!scope->tables[PCI_FF_STRINGS].present)
         return PCOL_OK;
-    PCI_TRY(named(w, PCI_FF_FN_RESOURCE, i, &resource, err));
-    PCI_TRY(named(w, PCI_FF_FN_NAME, i, &name, err));
+    PCI_TRY(get_source_row(w, PCI_FF_FN_RESOURCE, i, &resource, err));
+    PCI_TRY(get_source_row(w, PCI_FF_FN_NAME, i, &name, err));
     if (resource != PCOL_NONE && !scope->resource_names)
-        scope->uses.next[PCI_FF_STRINGS] = PCI_FF_EMIT_OF_ORDER; /* resources of another scope */
+        /* resources belong to another scope */
+        scope->uses.next[PCI_FF_STRINGS] = PCI_FF_EMIT_OF_ORDER;
     else if (resource != PCOL_NONE && scope->resource_names[resource] != PCOL_NONE)
         pci_ff_use_string(scope, scope->resource_names[resource]);
     if (name != PCOL_NONE)
@@ -199,28 +201,28 @@ static pcol_status use_function(struct pci_ff_cloner *w, uint64_t i, pcol_error 
     return PCOL_OK;
 }
 
-/* What later tables ask of this one. */
-static pcol_status note_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
+/* Record data of a row that later tables need, and the rows that it uses. */
+static pcol_status record_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
 {
     switch (w->id) {
     case PCI_FF_SOURCES:
-        w->scope->file_names[i] = text_of(&w->cells[0]);
+        w->scope->file_names[i] = get_code(&w->cells[0]);
         return PCOL_OK;
     case PCI_FF_RESOURCES:
-        w->scope->resource_lib[i] = text_of(&w->cells[0]);
-        return named(w, 1, i, &w->scope->resource_names[i], err);
+        w->scope->resource_lib[i] = get_code(&w->cells[0]);
+        return get_source_row(w, 1, i, &w->scope->resource_names[i], err);
     case PCI_FF_FUNCTIONS:
-        return use_function(w, i, err);
+        return record_function_uses(w, i, err);
     case PCI_FF_FRAMES:
-        PCI_TRY(use(w, PCI_FF_FR_FUNC, PCI_FF_FUNCTIONS, i, err));
-        return use(w, PCI_FF_FR_SYMBOL, PCI_FF_SYMBOLS, i, err);
+        PCI_TRY(record_use(w, PCI_FF_FR_FUNC, PCI_FF_FUNCTIONS, i, err));
+        return record_use(w, PCI_FF_FR_SYMBOL, PCI_FF_SYMBOLS, i, err);
     default:
         return PCOL_OK;
     }
 }
 
-/* The cells of a row. The column of a subcategory that its category does not have is kept as it
- * was. */
+/* Load the cells of a row. A subcategory that its category does not have is dropped, and the column
+ * preserved. */
 static pcol_status get_cells(struct pci_ff_cloner *w, uint64_t i, pcol_error *err)
 {
     for (size_t k = 0; k < w->count; k++)
@@ -243,7 +245,7 @@ static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *
     if (w->id == PCI_FF_FRAMES && !w->cells[PCI_FF_FR_FUNC].valid)
         return pci_ff_fail_at(&w->table->place, err, "%s.func[%llu]: a frame needs a function",
                               w->table->path, (unsigned long long)i);
-    PCI_TRY(note_row(w, i, err));
+    PCI_TRY(record_row(w, i, err));
     PCI_TRY(put_row(w, i, 0, &row, err));
     PCI_TRY(pci_ff_take(&w->ff->taken[w->id], row, &before, err));
     if (before)
@@ -266,7 +268,7 @@ static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
                                  w->count, err);
 }
 
-static struct pci_ff_cloner *new_work(struct pci_ff *ff, struct pci_ff_scope *scope, int id)
+static struct pci_ff_cloner *new_cloner(struct pci_ff *ff, struct pci_ff_scope *scope, int id)
 {
     struct pci_ff_cloner *w = pci_calloc(1, sizeof *w);
     if (!w)
@@ -287,16 +289,16 @@ static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, 
 {
     struct pci_ff_cloner *w;
     size_t rows = (size_t)scope->tables[id].rows + 1;
-    uint32_t **note = id == PCI_FF_SOURCES     ? &scope->file_names
-                      : id == PCI_FF_RESOURCES ? &scope->resource_lib
-                      : id == PCI_FF_FUNCTIONS ? &scope->function_lib
-                                               : NULL;
+    uint32_t **side_table = id == PCI_FF_SOURCES     ? &scope->file_names
+                            : id == PCI_FF_RESOURCES ? &scope->resource_lib
+                            : id == PCI_FF_FUNCTIONS ? &scope->function_lib
+                                                     : NULL;
     PCI_TRY(new_map(scope, id, err));
-    if (note && !(*note = pci_malloc(rows, sizeof(uint32_t))))
+    if (side_table && !(*side_table = pci_malloc(rows, sizeof(uint32_t))))
         return pci_fail_memory(err);
     if (id == PCI_FF_RESOURCES && !(scope->resource_names = pci_malloc(rows, sizeof(uint32_t))))
         return pci_fail_memory(err);
-    w = new_work(ff, scope, id);
+    w = new_cloner(ff, scope, id);
     if (!w)
         return pci_fail_memory(err);
     ff->taken[id].epoch++;
@@ -308,7 +310,7 @@ static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, 
     return status;
 }
 
-/* ---- duplicates of frames, which stacks ask for */
+/* ---- duplicates of frames, for stacks.c */
 
 void pci_ff_clone_end(struct pci_ff *ff)
 {
@@ -326,7 +328,7 @@ pcol_status pci_ff_clone_frame(struct pci_ff *ff, struct pci_ff_scope *scope, ui
         scope = &ff->shared;
     if (!w || w->scope != scope) {
         pci_ff_clone_end(ff);
-        ff->cloner = w = new_work(ff, scope, PCI_FF_FRAMES);
+        ff->cloner = w = new_cloner(ff, scope, PCI_FF_FRAMES);
         if (!w)
             return pci_fail_memory(err);
         PCI_TRY(pci_ff_fields_open(ff, scope, w->table, pci_ff_schema[w->id].specs, w->count,

@@ -1,16 +1,16 @@
 /*
- * restore_columns.c - columns of the source's tables of code, from ours: schema.h read the other
- * way
+ * restore_columns.c - restores columns of the source's tables of code from pcol tables: the inverse
+ * of column_map.c
  */
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-/* Where a column of the source's lies in our tables. */
+/* Column of a pcol table that corresponds to a column of the source. */
 struct origin {
     const struct pci_column *column;
-    int of_location; /* rows are those of locations */
+    int of_location; /* its rows are locations, not groups */
 };
 
 static pcol_status find_origin(struct pci_ff_native *b, int id, int field,
@@ -40,9 +40,10 @@ static pcol_status find_origin(struct pci_ff_native *b, int id, int field,
     return pci_want(b->file, table, name, ~0u, &origin->column, err);
 }
 
-/* A cell of ours as one of the source's. */
-static pcol_status back(struct pci_ff_native *b, const struct pci_ff_spec *spec, int valid,
-                        int64_t value, int *kind, int64_t *cell, pcol_error *err)
+/* Convert a cell of pcol to a cell of the source. */
+static pcol_status to_source_cell(struct pci_ff_native *b, const struct pci_ff_spec *spec,
+                                  int valid, int64_t value, int *kind, int64_t *cell,
+                                  pcol_error *err)
 {
     double number;
     *cell = value;
@@ -84,8 +85,8 @@ static pcol_status back(struct pci_ff_native *b, const struct pci_ff_spec *spec,
 
 /* ---- tables with an order */
 
-static pcol_status remake_field(struct pci_ff_native *b, int id, int field,
-                                struct pci_ff_cells *cells, pcol_error *err)
+static pcol_status restore_field(struct pci_ff_native *b, int id, int field,
+                                 struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_ff_spec *spec = &pci_ff_schema[id].specs[field];
     const struct pci_order *order;
@@ -99,7 +100,7 @@ static pcol_status remake_field(struct pci_ff_native *b, int id, int field,
         if (origin.of_location)
             PCI_TRY(pci_stacks_group(&b->stacks, row, &row, &count, err));
         PCI_TRY(pci_ff_get(b->file, origin.column, row, &value, &valid, err));
-        PCI_TRY(back(b, spec, valid, value, &kind, &cell, err));
+        PCI_TRY(to_source_cell(b, spec, valid, value, &kind, &cell, err));
         PCI_TRY(pci_ff_cells_add(cells, kind, cell, err));
     }
     return PCOL_OK;
@@ -121,8 +122,8 @@ static pcol_status stack_row(struct pci_ff_native *b, uint64_t node, int64_t *pr
     return parent ? pci_ff_native_row(b, PCI_FF_STACKS, (uint64_t)parent, prefix, err) : PCOL_OK;
 }
 
-static pcol_status remake_links(struct pci_ff_native *b, const struct pci_ff_preserved *column,
-                                struct pci_ff_cells *cells, pcol_error *err)
+static pcol_status restore_links(struct pci_ff_native *b, const struct pci_ff_preserved *column,
+                                 struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_order *order;
     int frame = pci_str_is(column->column, "frame");
@@ -145,52 +146,55 @@ static pcol_status remake_links(struct pci_ff_native *b, const struct pci_ff_pre
     return PCOL_OK;
 }
 
-/* Categories of stacks, handed down where a frame has none. */
-static pcol_status hand_down(struct pci_ff_native *b, int sub, const struct pci_order *order,
-                             int64_t *handed, pcol_error *err)
+/* Compute the categories of stacks; a frame without one inherits its caller's. */
+static pcol_status inherit_categories(struct pci_ff_native *b, int sub,
+                                      const struct pci_order *order, int64_t *inherited,
+                                      pcol_error *err)
 {
-    const struct pci_column *own, *subs;
-    PCI_TRY(pci_want(b->file, "location_groups", "category", PCI_TYPES_ROW, &own, err));
-    PCI_TRY(pci_want(b->file, "location_groups", "subcategory", PCI_TYPES_INT, &subs, err));
+    const struct pci_column *categories, *subcategories;
+    PCI_TRY(pci_want(b->file, "location_groups", "category", PCI_TYPES_ROW, &categories, err));
+    PCI_TRY(
+        pci_want(b->file, "location_groups", "subcategory", PCI_TYPES_INT, &subcategories, err));
     for (uint64_t i = 0; i < order->count; i++) {
         int64_t prefix, group, value, part;
         int valid, has_part;
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &group, err));
-        PCI_TRY(pci_ff_get(b->file, own, (uint64_t)group, &value, &valid, err));
-        PCI_TRY(pci_ff_get(b->file, subs, (uint64_t)group, &part, &has_part, err));
+        PCI_TRY(pci_ff_get(b->file, categories, (uint64_t)group, &value, &valid, err));
+        PCI_TRY(pci_ff_get(b->file, subcategories, (uint64_t)group, &part, &has_part, err));
         if (valid && sub)
-            handed[i] = has_part ? part : 0;
+            inherited[i] = has_part ? part : 0;
         else if (valid)
-            PCI_TRY(pci_ff_native_category(b, value, &handed[i], err));
+            PCI_TRY(pci_ff_native_category(b, value, &inherited[i], err));
         else
-            handed[i] = prefix < 0 || (uint64_t)prefix >= i ? 0 : handed[prefix];
+            inherited[i] = prefix < 0 || (uint64_t)prefix >= i ? 0 : inherited[prefix];
     }
     return PCOL_OK;
 }
 
-static pcol_status remake_categories(struct pci_ff_native *b, const struct pci_ff_preserved *column,
-                                     struct pci_ff_cells *cells, pcol_error *err)
+static pcol_status restore_categories(struct pci_ff_native *b,
+                                      const struct pci_ff_preserved *column,
+                                      struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_order *order;
     int sub = pci_str_is(column->column, "subcategory");
     PCI_TRY(pci_ff_native_order(b, PCI_FF_STACKS, &order, err));
-    int64_t *handed = pci_malloc((size_t)order->count + 1, sizeof *handed);
-    pcol_status status = handed ? PCOL_OK : pci_fail_memory(err);
-    if (!handed)
+    int64_t *inherited = pci_malloc((size_t)order->count + 1, sizeof *inherited);
+    pcol_status status = inherited ? PCOL_OK : pci_fail_memory(err);
+    if (!inherited)
         return status;
-    status = hand_down(b, sub, order, handed, err);
+    status = inherit_categories(b, sub, order, inherited, err);
     for (uint64_t i = 0; i < order->count && status == PCOL_OK; i++)
-        status = pci_ff_cells_add(cells, PCI_FF_INT, handed[i], err);
-    pci_free(handed);
+        status = pci_ff_cells_add(cells, PCI_FF_INT, inherited[i], err);
+    pci_free(inherited);
     return status;
 }
 
-/* ---- stretches of rows */
+/* ---- consecutive rows */
 
-static pcol_status remake_stretch(struct pci_ff_native *b, const char *table,
-                                  const struct pci_ff_spec *spec,
-                                  const struct pci_ff_sample_run *rows, struct pci_ff_cells *cells,
-                                  pcol_error *err)
+static pcol_status restore_rows(struct pci_ff_native *b, const char *table,
+                                const struct pci_ff_spec *spec,
+                                const struct pci_ff_sample_run *rows, struct pci_ff_cells *cells,
+                                pcol_error *err)
 {
     const struct pci_column *column;
     PCI_TRY(pci_want(b->file, table, spec->column, ~0u, &column, err));
@@ -198,7 +202,7 @@ static pcol_status remake_stretch(struct pci_ff_native *b, const char *table,
         int64_t value, cell;
         int valid, kind;
         PCI_TRY(pci_ff_get(b->file, column, i, &value, &valid, err));
-        PCI_TRY(back(b, spec, valid, value, &kind, &cell, err));
+        PCI_TRY(to_source_cell(b, spec, valid, value, &kind, &cell, err));
         PCI_TRY(pci_ff_cells_add(cells, kind, cell, err));
     }
     return PCOL_OK;
@@ -213,51 +217,55 @@ static const struct pci_ff_spec *find_spec(const struct pci_ff_spec *specs, size
     return NULL;
 }
 
-static pcol_status unknown(const struct pci_ff_preserved *column, pcol_error *err)
+static pcol_status fail_unknown_column(const struct pci_ff_preserved *column, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "column", column->row,
                          "nothing says what this column was");
 }
 
-pcol_status pci_ff_restore_counter(struct pci_ff_native *back, const struct pci_ff_sample_run *rows,
+pcol_status pci_ff_restore_counter(struct pci_ff_native *to_source_cell,
+                                   const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_ff_spec *spec = find_spec(pci_ff_counter_specs, 2, column->column);
     if (pci_str_is(column->column, "time") || pci_str_is(column->column, "timeDeltas"))
-        return pci_ff_restore_times(back, "counter_samples", "time", "time_ulp", rows, column,
-                                    cells, err);
-    return spec ? remake_stretch(back, "counter_samples", spec, rows, cells, err)
-                : unknown(column, err);
+        return pci_ff_restore_times(to_source_cell, "counter_samples", "time", "time_ulp", rows,
+                                    column, cells, err);
+    return spec ? restore_rows(to_source_cell, "counter_samples", spec, rows, cells, err)
+                : fail_unknown_column(column, err);
 }
 
-pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
+pcol_status pci_ff_restore(struct pci_ff_native *to_source_cell, int id,
                            const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                            pcol_error *err)
 {
     const struct pci_ff_layout *l = &pci_ff_schema[id];
     const struct pci_ff_spec *spec = find_spec(l->specs, l->count, column->column);
     const struct pci_ff_thread_rows *t =
-        back->thread == PCOL_NONE ? NULL : &back->threads[back->thread - back->first_thread];
+        to_source_cell->thread == PCOL_NONE
+            ? NULL
+            : &to_source_cell->threads[to_source_cell->thread - to_source_cell->first_thread];
     pcol_str name = column->column;
     if (id == PCI_FF_STACKS)
         return pci_str_is(name, "category") || pci_str_is(name, "subcategory")
-                   ? remake_categories(back, column, cells, err)
-                   : remake_links(back, column, cells, err);
+                   ? restore_categories(to_source_cell, column, cells, err)
+                   : restore_links(to_source_cell, column, cells, err);
     if (id <= PCI_FF_FRAMES)
-        return spec ? remake_field(back, id, (int)(spec - l->specs), cells, err)
-                    : unknown(column, err);
+        return spec ? restore_field(to_source_cell, id, (int)(spec - l->specs), cells, err)
+                    : fail_unknown_column(column, err);
     if (!t)
-        return unknown(column, err);
+        return fail_unknown_column(column, err);
     if (id == PCI_FF_SAMPLES)
-        return pci_ff_restore_samples(back, column, cells, err);
+        return pci_ff_restore_samples(to_source_cell, column, cells, err);
     const struct pci_ff_sample_run *rows =
         id == PCI_FF_MARKERS ? &t->markers : &t->allocations[id == PCI_FF_NATIVE_ALLOCATIONS];
     if (spec)
-        return remake_stretch(back, l->table, spec, rows, cells, err);
+        return restore_rows(to_source_cell, l->table, spec, rows, cells, err);
     int end = pci_str_is(name, "endTime");
     if (id == PCI_FF_MARKERS)
-        return pci_ff_restore_times(back, "markers", end ? "end" : "start",
+        return pci_ff_restore_times(to_source_cell, "markers", end ? "end" : "start",
                                     end ? "end_ulp" : "start_ulp", rows, column, cells, err);
-    return pci_ff_restore_times(back, "allocations", "time", "time_ulp", rows, column, cells, err);
+    return pci_ff_restore_times(to_source_cell, "allocations", "time", "time_ulp", rows, column,
+                                cells, err);
 }

@@ -1,8 +1,8 @@
 /*
- * restore_samples.c - times and samples of a thread, made again
+ * restore_samples.c - restores times, and the samples of a thread
  *
- * A sample that stands for several becomes two rows, its first sample and, at its end, all others
- * (what the front end can show), or all of them at even distances.
+ * A row that stands for several samples becomes two, its first sample and one at its end for all
+ * others, as the front end can show them; or, with expand_idle, all of them at equal distances.
  */
 #include "formats/firefox/write_native.h"
 
@@ -20,7 +20,7 @@ static pcol_status add_number(struct pci_ff_cells *cells, double value, int all_
     return pci_ff_cells_add(cells, PCI_FF_DOUBLE, bits, err);
 }
 
-static int is_real(const struct pci_ff_preserved *column)
+static int is_all_real(const struct pci_ff_preserved *column)
 {
     return column->has_form && pci_str_is(column->form, PCI_FF_FORM_REAL);
 }
@@ -30,22 +30,22 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, 
                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                                  pcol_error *err)
 {
-    const struct pci_column *times, *beside;
-    int deltas = pci_str_is(column->column, "timeDeltas"), all_real = is_real(column);
-    int64_t before = 0;
+    const struct pci_column *times, *ulp_column;
+    int deltas = pci_str_is(column->column, "timeDeltas"), all_real = is_all_real(column);
+    int64_t previous = 0;
     PCI_TRY(pci_want(back->file, table, ns, PCI_TYPES_INT, &times, err));
-    PCI_TRY(pci_want(back->file, table, ulps, PCI_TYPES_INT, &beside, err));
+    PCI_TRY(pci_want(back->file, table, ulps, PCI_TYPES_INT, &ulp_column, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t time, ulp;
         int valid, has;
         PCI_TRY(pci_ff_get(back->file, times, i, &time, &valid, err));
-        PCI_TRY(pci_ff_get(back->file, beside, i, &ulp, &has, err));
+        PCI_TRY(pci_ff_get(back->file, ulp_column, i, &ulp, &has, err));
         if (!valid) {
             PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             continue;
         }
-        int64_t from = deltas ? (int64_t)((uint64_t)time - (uint64_t)before) : time;
-        before = time;
+        int64_t from = deltas ? (int64_t)((uint64_t)time - (uint64_t)previous) : time;
+        previous = time;
         PCI_TRY(add_number(cells, pci_ff_ms(from, ulp), all_real, err));
     }
     return PCOL_OK;
@@ -56,15 +56,15 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, 
 struct samples {
     struct pci_ff_native *back;
     const struct pci_column *stack, *time, *ulp, *duration, *cpu, *cycles;
-    /* the row at hand */
+    /* current row */
     uint64_t row;
     int64_t stack_value, time_value, ulp_value, duration_value, cpu_value;
     int has_stack, has_time, has_duration, has_cpu;
-    const struct pci_column *weight; /* the first value column that is not null */
+    const struct pci_column *weight; /* first value column that is not null */
     int64_t weight_value;
-    /* what it becomes */
+    /* number of samples that the row becomes */
     uint64_t parts;
-    /* a part */
+    /* current one of these samples */
     int64_t part_time, part_ulp, part_cpu;
     int part_has_cpu;
     double part_weight;
@@ -102,7 +102,7 @@ static int is_double(const struct samples *s)
     return s->weight && s->weight->desc->type == PCF_F64;
 }
 
-static double weight_of(const struct samples *s)
+static double get_weight(const struct samples *s)
 {
     double number;
     if (!is_double(s))
@@ -126,19 +126,19 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
     if (s->has_time && s->has_duration)
         PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));
     s->parts = pci_idle_parts(s->has_time && s->has_duration ? s->duration_value : 0,
-                              s->weight ? weight_of(s) : 1, s->back->expand);
+                              s->weight ? get_weight(s) : 1, s->back->expand);
     return PCOL_OK;
 }
 
 static void make_part(struct samples *s, uint64_t part)
 {
-    double weight = s->weight ? weight_of(s) : 1;
+    double weight = s->weight ? get_weight(s) : 1;
     struct pci_idle_part p =
         pci_idle_part(s->duration_value, weight, s->parts, part, s->back->expand);
     s->part_time = s->time_value + p.after_ns;
     s->part_ulp = part ? 0 : s->ulp_value;
     s->part_cpu = part ? 0 : s->cpu_value;
-    s->part_has_cpu = part || s->has_cpu; /* the CPU was idle from the first part on */
+    s->part_has_cpu = part || s->has_cpu; /* the CPU was idle after the first part */
     s->part_weight = p.value;
     s->part_integer = s->parts == 1 ? s->weight_value : p.rest ? s->weight_value - 1 : 1;
 }
@@ -155,7 +155,7 @@ pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         PCI_TRY(load_row(&s, i, err));
         *count += s.parts;
-        make_part(&s, s.parts - 1); /* only the last can be more than 1 */
+        make_part(&s, s.parts - 1); /* only the last part can be more than 1 */
         *single &= s.part_weight == 1;
     }
     return PCOL_OK;
@@ -179,7 +179,7 @@ static pcol_status add_cpu(struct samples *s, const struct pci_ff_preserved *col
     double scale = s->back->cpu_unit == PCI_FF_CPU_US ? 1e3 : 1;
     if (!s->part_has_cpu)
         return pci_ff_cells_add(cells, PCI_FF_NULL, 0, err);
-    return add_number(cells, (double)s->part_cpu / scale, is_real(column), err);
+    return add_number(cells, (double)s->part_cpu / scale, is_all_real(column), err);
 }
 
 static pcol_status add_weight(struct samples *s, const struct pci_ff_preserved *column,
@@ -188,7 +188,7 @@ static pcol_status add_weight(struct samples *s, const struct pci_ff_preserved *
     if (!s->weight)
         return pci_ff_cells_add(cells, PCI_FF_NULL, 0, err);
     if (is_double(s))
-        return add_number(cells, s->part_weight, is_real(column), err);
+        return add_number(cells, s->part_weight, is_all_real(column), err);
     return pci_ff_cells_add(cells, PCI_FF_INT, s->part_integer, err);
 }
 
@@ -204,37 +204,39 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
         WEIGHT,
         TIME,
         DELTA
-    } which = pci_str_is(column->column, "stack")            ? STACK
-              : pci_str_is(column->column, "threadCPUDelta") ? CPU
-              : pci_str_is(column->column, "time")           ? TIME
-              : pci_str_is(column->column, "timeDeltas")     ? DELTA
-                                                             : WEIGHT;
+    } column_id = pci_str_is(column->column, "stack")            ? STACK
+                  : pci_str_is(column->column, "threadCPUDelta") ? CPU
+                  : pci_str_is(column->column, "time")           ? TIME
+                  : pci_str_is(column->column, "timeDeltas")     ? DELTA
+                                                                 : WEIGHT;
     struct samples s;
-    int64_t before = 0, stack;
+    int64_t previous = 0, stack;
     PCI_TRY(open_samples(&s, back, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         PCI_TRY(load_row(&s, i, err));
         for (uint64_t part = 0; part < s.parts; part++) {
             make_part(&s, part);
-            if (which == STACK && !s.has_stack) {
+            if (column_id == STACK && !s.has_stack) {
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
-            } else if (which == STACK) {
+            } else if (column_id == STACK) {
                 PCI_TRY(
                     pci_ff_native_row(back, PCI_FF_STACKS, (uint64_t)s.stack_value, &stack, err));
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_INT, stack, err));
-            } else if (which == CPU) {
+            } else if (column_id == CPU) {
                 PCI_TRY(add_cpu(&s, column, cells, err));
-            } else if (which == WEIGHT) {
+            } else if (column_id == WEIGHT) {
                 PCI_TRY(add_weight(&s, column, cells, err));
             } else if (!s.has_time) {
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             } else {
-                int64_t from = which == DELTA ? (int64_t)((uint64_t)s.part_time - (uint64_t)before)
-                                              : s.part_time;
-                before = s.part_time;
-                /* The distance from a row that is made up says nothing of the source's own. */
-                int64_t ulp = which == DELTA && back->has_joins ? 0 : s.part_ulp;
-                PCI_TRY(add_number(cells, pci_ff_ms(from, ulp), is_real(column), err));
+                int64_t from = column_id == DELTA
+                                   ? (int64_t)((uint64_t)s.part_time - (uint64_t)previous)
+                                   : s.part_time;
+                previous = s.part_time;
+                /* ulps belong to the difference to a row of the source, which may have been
+                 * joined. */
+                int64_t ulp = column_id == DELTA && back->has_joins ? 0 : s.part_ulp;
+                PCI_TRY(add_number(cells, pci_ff_ms(from, ulp), is_all_real(column), err));
             }
         }
     }

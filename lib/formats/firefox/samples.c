@@ -1,10 +1,11 @@
 /*
- * samples.c - samples of a thread, one row each, in their order
+ * samples.c - converts the samples of a thread, one row each, in their order
  *
- * Rows are taken in batches, column by column, and rows with the same columns go on as arrays.
+ * Rows are processed in batches, column by column; consecutive rows with the same set of columns
+ * are appended as arrays.
  *
- * With collapse_idle a row joins the one before it if it has the same stack and used no CPU time:
- * then weights add up, and the row covers the time up to the last one that joined.
+ * With collapse_idle a sample joins the pending row before it if it has the same stack and used no
+ * CPU time: weights add up, and the row's duration extends to the last joined sample.
  */
 #include "formats/firefox/read.h"
 
@@ -13,55 +14,57 @@
 #include "util/simd_kernels.h"
 #include "util/strbuf.h"
 
-/* Which columns a row has. */
+/* Columns that a row has. */
 enum { HAS_STACK = 1, HAS_WEIGHT = 2, HAS_TIME = 4, HAS_CPU = 8, HAS_CYCLES = 16 };
 
-/* Some rows by column. Which columns they have is the same for all of them, mostly. */
+/* A batch of rows by column. In most batches all rows have the same columns. */
 struct batch {
     uint64_t first;
     size_t count;
     unsigned all;    /* columns that all rows have */
-    int varied;      /* has[] tells which have others beside those */
-    int same_weight; /* all have the first one */
+    int varied;      /* has[] has further columns of each row */
+    int same_weight; /* all rows have weight[0] */
     int64_t stack[PCI_FF_BATCH], weight[PCI_FF_BATCH];
     int64_t time[PCI_FF_BATCH], ulps[PCI_FF_BATCH];
-    int64_t cpu[PCI_FF_BATCH]; /* or cycles */
+    int64_t cpu[PCI_FF_BATCH]; /* ns, or cycles */
     uint8_t has[PCI_FF_BATCH];
     int any_ulps;
 };
 
-struct work {
+struct sample_import {
     struct pci_ff *ff;
     struct pci_ff_scope *scope;
     struct pci_ff_table *table;
     struct pci_ff_column *stack, *weight, *cpu;
-    struct pci_ff_cursor *cursors; /* of those */
+    struct pci_ff_cursor *cursors; /* of stack, weight, cpu */
     struct pci_ff_times times;
     const uint32_t *nodes;
     uint64_t node_count;
-    struct pci_ff_scope *stacks; /* whose they are */
+    struct pci_ff_scope *stacks; /* scope that owns the table of stacks */
     int exact_stack, exact_weight, exact_cpu;
-    int real_weight, real_weights, real_cpu; /* doubles: any weight, all weights, all CPU deltas */
+    /* doubles occur: any weight, all weights, all CPU deltas */
+    int real_weight, real_weights, real_cpu;
     uint32_t type, ulp_column, cycles_column;
     struct batch *batch;
-    /* the row that waits for others to join it */
-    int waits;
+    /* pending row, which later samples may join */
+    int has_pending;
     pcol_sample sample;
     pcol_value value;
     struct pci_idle_run run;
     int64_t ulps;
 };
 
-/* A row has a column that others may not have. */
-static inline void note(struct batch *b, size_t i, unsigned column)
+/* Record that row i has a column that other rows may not have. */
+static inline void set_has(struct batch *b, size_t i, unsigned column)
 {
     b->varied = 1;
     b->has[i] = (uint8_t)(b->has[i] | column);
 }
 
-/* ---- cells; each column of a batch has a quick way for what columns mostly are */
+/* ---- cells: each column has a fast path for its usual cells */
 
-static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, pcol_error *err)
+static pcol_status get_stack(struct sample_import *w, size_t i, int kind, int64_t value,
+                             pcol_error *err)
 {
     struct batch *b = w->batch;
     if (kind == PCI_FF_NULL)
@@ -78,12 +81,12 @@ static pcol_status get_stack(struct work *w, size_t i, int kind, int64_t value, 
                                 "%lld names no row of stackTable (%llu rows)", (long long)value,
                                 (unsigned long long)w->node_count);
     b->stack[i] = w->nodes[value];
-    note(b, i, HAS_STACK);
+    set_has(b, i, HAS_STACK);
     pci_ff_use_stack(w->ff, w->stacks, (uint64_t)value);
     return PCOL_OK;
 }
 
-static pcol_status get_stacks(struct work *w, pcol_error *err)
+static pcol_status get_stacks(struct sample_import *w, pcol_error *err)
 {
     const struct pci_ff_cursor *c = &w->cursors[0];
     struct batch *b = w->batch;
@@ -100,7 +103,8 @@ static pcol_status get_stacks(struct work *w, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status get_weight(struct work *w, size_t i, int kind, int64_t bits, pcol_error *err)
+static pcol_status get_weight(struct sample_import *w, size_t i, int kind, int64_t bits,
+                              pcol_error *err)
 {
     struct batch *b = w->batch;
     double number;
@@ -109,7 +113,7 @@ static pcol_status get_weight(struct work *w, size_t i, int kind, int64_t bits, 
     if (kind != PCI_FF_INT && kind != PCI_FF_DOUBLE)
         return pci_ff_fail_cell(w->ff, w->table, w->weight, b->first + i, err,
                                 "a weight must be a number of 64 bits");
-    note(b, i, HAS_WEIGHT);
+    set_has(b, i, HAS_WEIGHT);
     b->weight[i] = bits;
     if (!w->real_weight)
         return PCOL_OK;
@@ -118,12 +122,12 @@ static pcol_status get_weight(struct work *w, size_t i, int kind, int64_t bits, 
     return PCOL_OK;
 }
 
-static int is_collapsing(const struct work *w)
+static int is_collapsing(const struct sample_import *w)
 {
     return w->ff->import->options->collapse_idle;
 }
 
-static pcol_status get_weights(struct work *w, pcol_error *err)
+static pcol_status get_weights(struct sample_import *w, pcol_error *err)
 {
     const struct pci_ff_cursor *c = &w->cursors[1];
     struct batch *b = w->batch;
@@ -142,7 +146,7 @@ static pcol_status get_weights(struct work *w, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status get_cpu(struct work *w, size_t i, int kind, int64_t value, double scale,
+static pcol_status get_cpu(struct sample_import *w, size_t i, int kind, int64_t value, double scale,
                            uint8_t mark, pcol_error *err)
 {
     struct batch *b = w->batch;
@@ -161,11 +165,11 @@ static pcol_status get_cpu(struct work *w, size_t i, int kind, int64_t value, do
     value = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
     w->exact_cpu &= (double)value / scale == number && !(number == 0 && signbit(number));
     b->cpu[i] = value;
-    note(b, i, mark);
+    set_has(b, i, mark);
     return PCOL_OK;
 }
 
-static pcol_status get_cpus(struct work *w, pcol_error *err)
+static pcol_status get_cpus(struct sample_import *w, pcol_error *err)
 {
     const struct pci_ff_cursor *c = &w->cursors[2];
     struct batch *b = w->batch;
@@ -184,7 +188,7 @@ static pcol_status get_cpus(struct work *w, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status get_times(struct work *w, pcol_error *err)
+static pcol_status get_times(struct sample_import *w, pcol_error *err)
 {
     struct batch *b = w->batch;
     uint8_t valid[PCI_FF_BATCH];
@@ -196,13 +200,13 @@ static pcol_status get_times(struct work *w, pcol_error *err)
     }
     for (size_t i = 0; i < b->count; i++)
         if (valid[i])
-            note(b, i, HAS_TIME);
+            set_has(b, i, HAS_TIME);
     b->varied = 1;
     return PCOL_OK;
 }
 
-/* Rows from `first` on, as many as all columns have at hand. */
-static pcol_status load_batch(struct work *w, uint64_t first, pcol_error *err)
+/* Load rows from `first` on, as many as all columns have in their windows. */
+static pcol_status load_batch(struct sample_import *w, uint64_t first, pcol_error *err)
 {
     const struct pci_ff_column *columns[3] = {w->stack, w->weight, w->cpu};
     struct batch *b = w->batch;
@@ -227,18 +231,18 @@ static pcol_status load_batch(struct work *w, uint64_t first, pcol_error *err)
     return PCOL_OK;
 }
 
-static unsigned has_of(const struct batch *b, size_t i)
+static unsigned columns_of(const struct batch *b, size_t i)
 {
     return b->varied ? b->has[i] : b->all;
 }
 
 /* ---- rows */
 
-/* Rows of the batch with the same columns. */
-static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err)
+/* Append rows of the batch that have the same columns. */
+static pcol_status append_rows(struct sample_import *w, size_t at, size_t n, pcol_error *err)
 {
     const struct batch *b = w->batch;
-    unsigned has = has_of(b, at);
+    unsigned has = columns_of(b, at);
     uint64_t row;
     const struct pci_sample_rows rows = {
         .count = n,
@@ -261,35 +265,35 @@ static pcol_status put_rows(struct work *w, size_t at, size_t n, pcol_error *err
     return PCOL_OK;
 }
 
-static pcol_status put_batch(struct work *w, pcol_error *err)
+static pcol_status append_batch(struct sample_import *w, pcol_error *err)
 {
     const struct batch *b = w->batch;
     if (!b->varied)
-        return put_rows(w, 0, b->count, err);
+        return append_rows(w, 0, b->count, err);
     for (size_t at = 0, end; at < b->count; at = end) {
         for (end = at + 1; end < b->count && b->has[end] == b->has[at];)
             end++;
-        PCI_TRY(put_rows(w, at, end - at, err));
+        PCI_TRY(append_rows(w, at, end - at, err));
     }
     return PCOL_OK;
 }
 
-static pcol_status put_waiting(struct work *w, pcol_error *err)
+static pcol_status flush_pending(struct sample_import *w, pcol_error *err)
 {
     uint64_t row;
-    if (!w->waits)
+    if (!w->has_pending)
         return PCOL_OK;
-    w->waits = 0;
+    w->has_pending = 0;
     w->sample.values = &w->value;
     PCI_TRY(pcol_builder_sample(w->ff->b, &w->sample, &row, err));
     return w->ulps ? pcol_builder_set_i64(w->ff->b, w->ulp_column, row, w->ulps, err) : PCOL_OK;
 }
 
-/* One row of the batch joins the one that waits, or takes its place. */
-static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
+/* Join row i of the batch with the pending row, or make it the pending row. */
+static pcol_status join_row(struct sample_import *w, size_t i, pcol_error *err)
 {
     const struct batch *b = w->batch;
-    unsigned has = has_of(b, i);
+    unsigned has = columns_of(b, i);
     pcol_value value = {.sample_type = w->type, .as.i64 = b->weight[i]};
     pcol_sample s = {.size = sizeof s,
                      .source = w->ff->import->source,
@@ -301,14 +305,14 @@ static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
                      .cpu_delta_ns = has & HAS_CPU ? b->cpu[i] : 0,
                      .values = &value,
                      .value_count = has & HAS_WEIGHT ? 1 : 0};
-    if (w->waits && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->run, &s)) {
+    if (w->has_pending && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->run, &s)) {
         w->ff->join_rows++;
         return PCOL_OK;
     }
-    PCI_TRY(put_waiting(w, err));
-    if (has & HAS_CYCLES) /* no times that could be compared with 0 ns */
-        return put_rows(w, i, 1, err);
-    w->waits = 1;
+    PCI_TRY(flush_pending(w, err));
+    if (has & HAS_CYCLES) /* cycles cannot be compared with 0 ns */
+        return append_rows(w, i, 1, err);
+    w->has_pending = 1;
     w->sample = s;
     w->value = value;
     w->ulps = b->ulps[i];
@@ -318,7 +322,7 @@ static pcol_status join_row(struct work *w, size_t i, pcol_error *err)
 
 /* ---- the table */
 
-static int any_double(struct work *w, pcol_error *err, pcol_status *status)
+static int has_double(struct sample_import *w, pcol_error *err, pcol_status *status)
 {
     const struct pci_ff_cells *c = &w->weight->cells;
     *status = PCOL_OK;
@@ -334,8 +338,8 @@ static int any_double(struct work *w, pcol_error *err, pcol_status *status)
     return 0;
 }
 
-/* The sample type by `weightType`. */
-static pcol_status find_type(struct work *w, pcol_error *err)
+/* Find the sample type given by `weightType`. */
+static pcol_status find_type(struct sample_import *w, pcol_error *err)
 {
     static const struct {
         const char *name, *type, *unit;
@@ -360,20 +364,20 @@ static pcol_status find_type(struct work *w, pcol_error *err)
                                     err);
 }
 
-static pcol_status find_columns(struct work *w, pcol_error *err)
+static pcol_status find_columns(struct sample_import *w, pcol_error *err)
 {
     struct pci_ff *ff = w->ff;
     pcol_status status;
     w->stack = pci_ff_column(ff, w->table, "stack");
     w->weight = pci_ff_column(ff, w->table, "weight");
     if (!w->weight && ff->has_version && ff->version < 29)
-        w->weight = pci_ff_column(ff, w->table, "duration"); /* which meant the weight */
+        w->weight = pci_ff_column(ff, w->table, "duration"); /* the weight, in these versions */
     w->cpu = pci_ff_column(ff, w->table, "threadCPUDelta");
     pci_ff_cursor_init(&w->cursors[1], w->weight ? &w->weight->cells : NULL);
     pci_ff_cursor_init(&w->cursors[2], w->cpu ? &w->cpu->cells : NULL);
     if (w->weight) {
         w->real_weights = pci_ff_all_real(&w->weight->cells);
-        w->real_weight = any_double(w, err, &status);
+        w->real_weight = has_double(w, err, &status);
         PCI_TRY(status);
     }
     w->real_cpu = w->cpu && pci_ff_all_real(&w->cpu->cells);
@@ -381,7 +385,7 @@ static pcol_status find_columns(struct work *w, pcol_error *err)
     pci_ff_cursor_init(&w->cursors[0], w->stack ? &w->stack->cells : NULL);
     w->nodes = pci_ff_map(ff, w->scope, PCI_FF_STACKS, &w->node_count);
     w->stacks = w->scope->tables[PCI_FF_STACKS].present ? w->scope : &ff->shared;
-    if (w->stacks != &ff->shared) /* those of all would be no one's order */
+    if (w->stacks != &ff->shared) /* uses by several threads define no order of the shared table */
         ff->shared.uses.next[PCI_FF_STACKS] = PCI_FF_EMIT_OF_ORDER;
     const struct pci_ff_column *length = pci_ff_scalar(ff, w->table, "length");
     w->scope->has_length = length && length->cells.kind == PCI_FF_INT;
@@ -392,19 +396,19 @@ static pcol_status find_columns(struct work *w, pcol_error *err)
     return pci_ff_times_open(ff, w->table, "time", "timeDeltas", &w->times, err);
 }
 
-static pcol_status take_rows(struct work *w, pcol_error *err)
+static pcol_status read_rows(struct sample_import *w, pcol_error *err)
 {
     PCI_TRY(find_columns(w, err));
     for (uint64_t row = 0; row < w->table->rows; row += w->batch->count) {
         PCI_TRY(load_batch(w, row, err));
         if (!is_collapsing(w)) {
-            PCI_TRY(put_batch(w, err));
+            PCI_TRY(append_batch(w, err));
             continue;
         }
         for (size_t i = 0; i < w->batch->count; i++)
             PCI_TRY(join_row(w, i, err));
     }
-    PCI_TRY(put_waiting(w, err));
+    PCI_TRY(flush_pending(w, err));
     struct pci_ff_claim claims[4] = {
         {w->stack, NULL, w->exact_stack},
         {w->weight, w->real_weights ? PCI_FF_FORM_REAL : NULL, w->exact_weight},
@@ -416,15 +420,15 @@ static pcol_status take_rows(struct work *w, pcol_error *err)
 
 pcol_status pci_ff_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
-    struct work w = {.ff = ff,
-                     .scope = scope,
-                     .table = &scope->tables[PCI_FF_SAMPLES],
-                     .exact_stack = 1,
-                     .exact_weight = 1,
-                     .exact_cpu = 1};
+    struct sample_import w = {.ff = ff,
+                              .scope = scope,
+                              .table = &scope->tables[PCI_FF_SAMPLES],
+                              .exact_stack = 1,
+                              .exact_weight = 1,
+                              .exact_cpu = 1};
     w.cursors = pci_calloc(3, sizeof *w.cursors);
     w.batch = pci_malloc(1, sizeof *w.batch);
-    pcol_status status = w.cursors && w.batch ? take_rows(&w, err) : pci_fail_memory(err);
+    pcol_status status = w.cursors && w.batch ? read_rows(&w, err) : pci_fail_memory(err);
     pci_ff_times_close(&w.times);
     pci_free(w.cursors);
     pci_free(w.batch);

@@ -1,7 +1,8 @@
 /*
- * schema.h - what the reader and the writer of Firefox profiles must agree on
+ * schema.h - schema shared by reader and writer of Firefox profiles
  *
- * Which tables a profile has, which columns of them follow from which columns of ours, and how.
+ * Defines the tables of a profile, which of their columns correspond to columns of pcol, and the
+ * conversion of each.
  */
 #ifndef PCI_FIREFOX_SCHEMA_H
 #define PCI_FIREFOX_SCHEMA_H
@@ -11,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PCI_FF_NEWEST 70  /* version of processed profiles that is known */
-#define PCI_FF_WRITTEN 60 /* version that profiles of other formats are written as */
+#define PCI_FF_NEWEST 70  /* latest known version of processed profiles */
+#define PCI_FF_WRITTEN 60 /* version written for profiles of other formats */
 
 enum pci_ff_table_id {
     PCI_FF_STRINGS,
@@ -31,11 +32,12 @@ enum pci_ff_table_id {
     PCI_FF_NATIVE_ALLOCATIONS,
     PCI_FF_TABLES
 };
-/* The source's names: "stringArray", "libs", ...; ours that their rows become: "strings", ... */
+/* Names of the source's tables, "stringArray", "libs", ..., and of the pcol tables that hold their
+ * rows, "strings", ... */
 extern const char *const pci_ff_names[PCI_FF_TABLES];
 extern const char *const pci_ff_ours[PCI_FF_TABLES];
 
-/* Kinds of cells that are kept as they were (source_cells.kind). */
+/* Kinds of preserved cells (source_cells.kind). */
 enum pci_ff_kind {
     PCI_FF_NULL,
     PCI_FF_FALSE,
@@ -48,51 +50,52 @@ enum pci_ff_kind {
 
 enum pci_ff_cpu_unit { PCI_FF_CPU_US, PCI_FF_CPU_NS, PCI_FF_CPU_CYCLES };
 
-/* How a cell of the source and one of ours follow from each other. */
+/* Conversions between a cell of the source and a cell of pcol, in both directions. */
 enum pci_ff_conversion {
-    PCI_FF_AS_STRING,   /* number of a string: the string; null: null */
-    PCI_FF_AS_INT,      /* an integer, null: null */
-    PCI_FF_AS_NATURAL,  /* an integer that a u32 holds */
-    PCI_FF_AS_INT_NONE, /* an integer, -1: null */
+    PCI_FF_AS_STRING,   /* index of a string <-> the string; null <-> null */
+    PCI_FF_AS_INT,      /* an integer; null <-> null */
+    PCI_FF_AS_NATURAL,  /* an integer that fits a u32 */
+    PCI_FF_AS_INT_NONE, /* an integer; -1 <-> null */
     PCI_FF_AS_BOOL,     /* true or false */
-    PCI_FF_AS_ROW,      /* row of a table: our row; null: null */
-    PCI_FF_AS_ROW_NONE, /* the same; -1: null */
-    PCI_FF_AS_TEXT,     /* a string, null: null */
-    PCI_FF_AS_NUMBER    /* a double; whole numbers are integers in the source */
+    PCI_FF_AS_ROW,      /* row of a table <-> row of the pcol table; null <-> null */
+    PCI_FF_AS_ROW_NONE, /* the same; -1 <-> null */
+    PCI_FF_AS_TEXT,     /* a string; null <-> null */
+    PCI_FF_AS_NUMBER    /* a double; integral numbers are integers in the source */
 };
 
 struct pci_ff_spec {
-    const char *name; /* the source's column */
+    const char *name; /* column of the source */
     uint8_t way;
-    uint8_t target; /* enum pci_ff_table_id, of rows */
-    uint8_t strict; /* a number that names no string is an error, not another use of the column */
-    const char *column; /* ours */
+    uint8_t target; /* enum pci_ff_table_id of the table that rows refer to */
+    /* an index that names no string is an error; otherwise the cell is preserved */
+    uint8_t strict;
+    const char *column; /* pcol column */
     pcol_type type;
-    const char *references; /* our table, or NULL */
+    const char *references; /* pcol table, or NULL */
 };
 
 struct pci_ff_layout {
-    const char *table; /* ours */
+    const char *table; /* pcol table */
     const struct pci_ff_spec *specs;
     size_t count;
 };
-/* By table; count 0 for those with a way of their own. */
+/* By table; count 0 for tables with conversion code of their own. */
 extern const struct pci_ff_layout pci_ff_schema[PCI_FF_TABLES];
 extern const struct pci_ff_spec pci_ff_counter_specs[2];
 
-/* Form of a column whose numbers all have a point, as some writers do. */
+/* Form of a column whose numbers all have a decimal point, as some writers write them. */
 #define PCI_FF_FORM_REAL "real"
-/* Form of a member that is no array. */
+/* Form of a scalar member. */
 #define PCI_FF_FORM_VALUE "value"
-/* Form of a member `length` that is the number of rows. */
+/* Form of a member `length` that equals the number of rows. */
 #define PCI_FF_FORM_ROWS "rows"
-/* Form of a column whose cells are all the same: one is kept. */
+/* Form of a column whose cells are all equal: one is stored. */
 #define PCI_FF_FORM_SAME "same"
-/* Form of a column without a name: the rows of the table that source_rows does not have stand in
- * the order of their first use. */
+/* Form of a row of source_columns with an empty column name: the rows of the table that source_rows
+ * does not list are in the order of their first use. */
 #define PCI_FF_FORM_BY_USE "by use"
 
-/* The time of `ns` and `ulps`, in ms: ns / 1e6, and that many doubles further. */
+/* Milliseconds from ns and ulps: the double ns / 1e6, moved by `ulps` units in the last place. */
 static inline double pci_ff_ms(int64_t ns, int64_t ulps)
 {
     double ms = (double)ns / 1e6;
@@ -103,20 +106,21 @@ static inline double pci_ff_ms(int64_t ns, int64_t ulps)
     return ms;
 }
 
-/* Whether a double is a whole number that an integer of the source stands for. */
+/* Whether a double is an integral number that the source writes as an integer. */
 static inline int pci_ff_whole(double value)
 {
     return value >= -9007199254740992.0 && value <= 9007199254740992.0 &&
            value == (double)(int64_t)value && !(value == 0 && signbit(value));
 }
 
-/* Writers of the first years did not keep all columns of these tables equally long. */
+/* Writers of early versions did not give all columns of these tables the same length. */
 static inline int pci_ff_is_uneven(int id, int64_t version)
 {
     return (id == PCI_FF_RESOURCES && version < 60) || (id == PCI_FF_MARKERS && version < 20);
 }
 
-/* Places in the list of functions and frames whose cells are no further columns. */
+/* Indexes into the specs of functions and frames. Cells from FURTHER on are stored in columns of
+ * their own. */
 enum {
     PCI_FF_FN_NAME,
     PCI_FF_FN_FILE,

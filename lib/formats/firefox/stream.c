@@ -1,5 +1,9 @@
 /*
- * stream.c - tokens across slabs, errors with their place, values copied as text
+ * stream.c - token stream across slabs, errors with positions, copies of values as text
+ *
+ * Readers of nested JSON slabs form a stack (readers[0..level]); the end of one continues with the
+ * outer one. Every reference to a slab is charged to the import budget, since a small file can
+ * refer to the same slab any number of times. Tests: tests/firefox, tests/bombs.
  */
 #include "formats/firefox/stream.h"
 
@@ -14,7 +18,8 @@
 #undef pci_ff_fail
 #undef pci_ff_fail_at
 
-/* A value that a double cannot hold, or text that UTF-8 cannot, would not come back. */
+/* Strict: numbers beyond a double and invalid UTF-8 are rejected, since they could not be
+ * restored. */
 static const struct pci_json_options json_options = {PCI_JSON_SOUND, 0};
 
 pcol_status pci_ff_stream_memory(struct pci_ff_stream *stream, const char *text, size_t size,
@@ -30,7 +35,7 @@ pcol_status pci_ff_stream_memory(struct pci_ff_stream *stream, const char *text,
     return status;
 }
 
-/* A JSON slab takes the place of the current token. */
+/* Push a JSON slab: its first token replaces the current token. */
 static pcol_status enter_slab(struct pci_ff_stream *stream, const struct pci_slab *slab,
                               pcol_error *err)
 {
@@ -92,22 +97,22 @@ int pci_ff_is(const struct pci_ff_stream *stream, const char *text)
     return pci_json_is(stream->json, text);
 }
 
-/* ---- places */
+/* ---- positions */
 
 struct pci_ff_place pci_ff_where(const struct pci_ff_stream *stream)
 {
     const struct pci_ff_reader *r = &stream->readers[stream->level];
-    struct pci_ff_place place = {stream->json->line, stream->json->column, 0};
+    struct pci_ff_place position = {stream->json->line, stream->json->column, 0};
     if (stream->slabs) {
-        place.line = 0;
-        place.offset = stream->type == PCI_FF_SLAB && stream->slab
-                           ? stream->slab->offset
-                           : r->offset + stream->json->offset;
+        position.line = 0;
+        position.offset = stream->type == PCI_FF_SLAB && stream->slab
+                              ? stream->slab->offset
+                              : r->offset + stream->json->offset;
     }
-    return place;
+    return position;
 }
 
-pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, const char *format,
+pcol_status pci_ff_fail_at(const struct pci_ff_place *position, pcol_error *err, const char *format,
                            ...)
 {
     char text[280];
@@ -115,9 +120,9 @@ pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, co
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (place->line)
-        return pci_fail_text(err, PCOL_E_SYNTAX, place->line, place->column, "%s", text);
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, place->offset, "%s", text);
+    if (position->line)
+        return pci_fail_text(err, PCOL_E_SYNTAX, position->line, position->column, "%s", text);
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, position->offset, "%s", text);
 }
 
 pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, const char *format,
@@ -125,15 +130,15 @@ pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, con
 {
     char text[280];
     va_list arguments;
-    struct pci_ff_place place = pci_ff_where(stream);
+    struct pci_ff_place position = pci_ff_where(stream);
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return pci_ff_fail_at(&place, err, "%s", text);
+    return pci_ff_fail_at(&position, err, "%s", text);
 }
 
-/* The JSON reader counts lines; in a container the byte says more. */
-static pcol_status place_error(struct pci_ff_stream *stream, pcol_status status, pcol_error *err)
+/* The JSON reader counts lines; in a container the offset is more useful. */
+static pcol_status locate_error(struct pci_ff_stream *stream, pcol_status status, pcol_error *err)
 {
     const struct pci_ff_reader *r = &stream->readers[stream->level];
     if (status != PCOL_OK && err && stream->slabs && err->line) {
@@ -162,8 +167,8 @@ static size_t skip_blanks(const uint8_t *data, size_t at, size_t size)
     return at;
 }
 
-/* Whether {"$s": N} begins with the brace just read; -1: the window does not tell. */
-static int looks_like_reference(const struct pci_json *json)
+/* Whether the brace just read begins {"$s": N}; -1: the window ends too early to decide. */
+static int match_reference(const struct pci_json *json)
 {
     const uint8_t *data = json->input->data;
     size_t size = json->input->size, at = skip_blanks(data, json->at, size);
@@ -183,20 +188,20 @@ static int looks_like_reference(const struct pci_json *json)
     return at < size ? data[at] == '}' : -1;
 }
 
-static pcol_status is_reference(struct pci_json *json, int *is, pcol_error *err)
+static pcol_status is_reference(struct pci_json *json, int *is_ref, pcol_error *err)
 {
-    while ((*is = looks_like_reference(json)) < 0 && !json->input->end) {
+    while ((*is_ref = match_reference(json)) < 0 && !json->input->end) {
         size_t consumed = json->at;
         json->at = json->start = 0;
         PCI_TRY(pci_input_more(json->input, consumed, err));
     }
-    *is = *is > 0;
+    *is_ref = *is_ref > 0;
     return PCOL_OK;
 }
 
-#define OPENING_BYTES 1024u /* of expanded input: what the start of one JSON slab costs */
+#define OPENING_BYTES 1024u /* of expanded input: charge for opening a JSON slab */
 
-/* A slab may be referred to any number of times, and each time it is read as if it stood there. */
+/* A slab is read once for each reference to it. */
 static pcol_status charge_slab(const struct pci_slab *slab, pcol_error *err)
 {
     uint64_t bytes = slab->type == PCI_SLAB_JSON ? OPENING_BYTES + (uint64_t)slab->size
@@ -204,17 +209,17 @@ static pcol_status charge_slab(const struct pci_slab *slab, pcol_error *err)
     return pci_budget_expand(pci_budget_now, bytes, err);
 }
 
-/* Replace {"$s": N} by what it stands for; *again: the next token is the first of a JSON slab. */
-static pcol_status follow(struct pci_ff_stream *stream, int *again, pcol_error *err)
+/* Replace the reference {"$s": N} by slab N. *again: the next token is the first of a JSON slab. */
+static pcol_status follow_reference(struct pci_ff_stream *stream, int *again, pcol_error *err)
 {
     struct pci_json *json = stream->json;
-    struct pci_ff_place place = pci_ff_where(stream);
-    PCI_TRY(pci_json_next(json, err)); /* the key */
-    PCI_TRY(pci_json_next(json, err)); /* the number */
+    struct pci_ff_place position = pci_ff_where(stream);
+    PCI_TRY(pci_json_next(json, err)); /* key */
+    PCI_TRY(pci_json_next(json, err)); /* number */
     int64_t number = json->type == PCI_JSON_INT ? json->integer : -1;
-    PCI_TRY(pci_json_next(json, err)); /* the brace */
+    PCI_TRY(pci_json_next(json, err)); /* brace */
     if (number < 0 || number >= stream->slabs->count)
-        return pci_ff_fail_at(&place, err, "refers to slab %lld of %u", (long long)number,
+        return pci_ff_fail_at(&position, err, "refers to slab %lld of %u", (long long)number,
                               (unsigned)stream->slabs->count);
     const struct pci_slab *slab = &stream->slabs->slabs[number];
     PCI_TRY(charge_slab(slab, err));
@@ -231,7 +236,7 @@ pcol_status pci_ff_next(struct pci_ff_stream *stream, pcol_error *err)
     for (;;) {
         pcol_status status = pci_json_next(stream->json, err);
         if (status != PCOL_OK)
-            return place_error(stream, status, err);
+            return locate_error(stream, status, err);
         stream->type = (int)stream->json->type;
         if (stream->type == PCI_JSON_END && stream->level) {
             struct pci_ff_reader *r = &stream->readers[stream->level--];
@@ -240,12 +245,12 @@ pcol_status pci_ff_next(struct pci_ff_stream *stream, pcol_error *err)
             stream->json = &stream->readers[stream->level].json;
             continue;
         }
-        int is = 0, again = 0;
+        int is_ref = 0, again = 0;
         if (stream->slabs && stream->type == PCI_JSON_OBJECT)
-            PCI_TRY(is_reference(stream->json, &is, err));
-        if (!is)
+            PCI_TRY(is_reference(stream->json, &is_ref, err));
+        if (!is_ref)
             return PCOL_OK;
-        PCI_TRY(place_error(stream, follow(stream, &again, err), err));
+        PCI_TRY(locate_error(stream, follow_reference(stream, &again, err), err));
         if (!again)
             return PCOL_OK;
     }
@@ -286,7 +291,7 @@ static void copy_number(struct pci_json_writer *w, int64_t bits, int real, pcol_
     memcpy(&number, &bits, sizeof number);
     if (!real)
         pci_json_put_int(w, bits, err);
-    else if (number - number != 0) /* no JSON number: what the front end takes it for */
+    else if (number - number != 0) /* JSON cannot represent it; the front end reads null */
         pci_json_put_raw(w, "null", 4, err);
     else
         pci_json_put_double(w, number, err);
@@ -358,6 +363,6 @@ pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *tex
         status = pci_json_writer_finish(&w, err);
     pci_json_writer_close(&w);
     if (status == PCOL_OK)
-        text->size--; /* the line feed at the end */
+        text->size--; /* the final line feed */
     return status;
 }

@@ -1,8 +1,8 @@
 /*
- * table.c - a table of the source: an object of columns and a few scalars
+ * table.c - reads one table of the source: an object of columns and a few scalars
  *
- * Arrays become columns of cells; numbers come in runs from the JSON reader or from a slab. What is
- * no scalar in a column is kept as JSON text.
+ * Arrays become columns of cells. Numbers come in batches from the JSON reader, from the prefetch
+ * thread or from a slab. Elements that are no scalars are preserved as JSON text.
  */
 #include "formats/firefox/firefox.h"
 #include "formats/firefox/read.h"
@@ -16,7 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define RUN 512u
+#define BATCH 512u
 
 void pci_ff_table_clear(struct pci_ff_table *table)
 {
@@ -33,8 +33,8 @@ void pci_ff_table_forget(struct pci_ff_table *table)
     table->count = 0;
 }
 
-static struct pci_ff_column *find(const struct pci_ff *ff, const struct pci_ff_table *table,
-                                  const char *name, int scalar)
+static struct pci_ff_column *find_column(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                         const char *name, int scalar)
 {
     size_t size = strlen(name);
     for (size_t i = 0; i < table->count; i++) {
@@ -48,13 +48,13 @@ static struct pci_ff_column *find(const struct pci_ff *ff, const struct pci_ff_t
 struct pci_ff_column *pci_ff_column(const struct pci_ff *ff, const struct pci_ff_table *table,
                                     const char *name)
 {
-    return find(ff, table, name, 0);
+    return find_column(ff, table, name, 0);
 }
 
 struct pci_ff_column *pci_ff_scalar(const struct pci_ff *ff, const struct pci_ff_table *table,
                                     const char *name)
 {
-    return find(ff, table, name, 1);
+    return find_column(ff, table, name, 1);
 }
 
 pcol_status pci_ff_fail_cell(const struct pci_ff *ff, const struct pci_ff_table *table,
@@ -74,8 +74,8 @@ pcol_status pci_ff_fail_cell(const struct pci_ff *ff, const struct pci_ff_table 
 
 /* ---- cells */
 
-/* The current value as JSON text. */
-static pcol_status json_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+/* Append the current value as JSON text. */
+static pcol_status append_json_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
 {
     uint32_t code;
     ff->text.size = 0;
@@ -112,7 +112,7 @@ pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pco
         PCI_TRY(pcol_builder_string(ff->b, json->text.data, json->text.size, &code, err));
         return pci_ff_cells_add(cells, PCI_FF_TEXT, code, err);
     default:
-        return json_cell(ff, cells, err);
+        return append_json_cell(ff, cells, err);
     }
 }
 
@@ -120,10 +120,10 @@ static pcol_status read_slab(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
 {
     const struct pci_slab *slab = ff->in.slab;
     size_t count = pci_slab_count(slab);
-    int64_t values[RUN];
-    uint8_t reals[RUN];
+    int64_t values[BATCH];
+    uint8_t reals[BATCH];
     for (size_t i = 0, n; i < count; i += n) {
-        n = count - i < RUN ? count - i : RUN;
+        n = count - i < BATCH ? count - i : BATCH;
         int all;
         PCI_TRY(pci_slab_numbers(ff->in.slabs, slab, i, n, values, reals, &all, err));
         if (all < 0)
@@ -135,14 +135,14 @@ static pcol_status read_slab(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
     return PCOL_OK;
 }
 
-/* As many numbers as come in a row. */
-static pcol_status read_runs(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+/* Append consecutive numbers in batches. */
+static pcol_status read_numbers(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
 {
-    int64_t values[RUN];
-    uint8_t types[RUN];
+    int64_t values[BATCH];
+    uint8_t types[BATCH];
     size_t count;
     do {
-        unsigned seen = pci_json_run(ff->in.json, values, types, RUN, &count);
+        unsigned seen = pci_json_run(ff->in.json, values, types, BATCH, &count);
         int kind = seen == 1u << PCI_JSON_INT      ? PCI_FF_INT
                    : seen == 1u << PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
                    : seen == 1u << PCI_JSON_NULL   ? PCI_FF_NULL
@@ -152,7 +152,7 @@ static pcol_status read_runs(struct pci_ff *ff, struct pci_ff_cells *cells, pcol
                        : types[i] == PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
                                                      : PCI_FF_NULL;
         PCI_TRY(pci_ff_cells_append(cells, kind, kind < 0 ? types : NULL, values, count, err));
-    } while (count == RUN);
+    } while (count == BATCH);
     return PCOL_OK;
 }
 
@@ -164,7 +164,7 @@ static pcol_status read_array(struct pci_ff *ff, struct pci_ff_cells *cells, pco
     if (ff->ahead)
         PCI_TRY(pci_ff_prefetch_take(ff->ahead, ff->in.json, pci_ff_text_end(&ff->in), cells, err));
     for (;;) {
-        PCI_TRY(read_runs(ff, cells, err));
+        PCI_TRY(read_numbers(ff, cells, err));
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
@@ -198,7 +198,7 @@ static pcol_status add_column(struct pci_ff *ff, struct pci_ff_table *table, uin
     *column = &table->columns[table->count++];
     memset(*column, 0, sizeof **column);
     (*column)->name = name;
-    /* In the builder's store: what cells let go its columns take. */
+    /* In the builder's store: pages that cells free are reused by the builder's columns. */
     pci_ff_cells_init(&(*column)->cells, &ff->b->store);
     return PCOL_OK;
 }
@@ -309,14 +309,14 @@ pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, 
                                   (unsigned long long)table->rows);
         first = c;
     }
-    if (table->rows > longest) /* rows without a cell cost no input */
+    if (table->rows > longest) /* rows without a cell cost no bytes of input */
         PCI_TRY(pci_budget_expand(pci_budget_now, (table->rows - longest) * sizeof(int64_t), err));
     if (table->rows >= PCOL_NONE)
         return pci_ff_fail_at(&table->place, err, "%s has more than 4294967294 rows", table->path);
     return PCOL_OK;
 }
 
-/* ---- values that are no tables */
+/* ---- values other than tables */
 
 pcol_status pci_ff_to_nodes(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *node,
                             pcol_error *err)
@@ -326,7 +326,7 @@ pcol_status pci_ff_to_nodes(struct pci_ff *ff, uint64_t parent, uint32_t key, ui
     struct pci_json_options options = {PCI_JSON_SOUND, 0};
     if (!ff->in.slabs)
         return pci_json_to_nodes(ff->in.json, ff->b, parent, key, node, err);
-    ff->text.size = 0; /* parts of the value may lie in slabs: make one text of it */
+    ff->text.size = 0; /* slabs may be nested in the value: copy it to one text first */
     PCI_TRY(pci_ff_capture(&ff->in, &ff->text, err));
     PCI_TRY(pci_input_open_memory(&input, ff->text.data, ff->text.size, "", NULL, err));
     pcol_status status = pci_json_open(&json, &input, &options, err);
@@ -340,7 +340,7 @@ pcol_status pci_ff_to_nodes(struct pci_ff *ff, uint64_t parent, uint32_t key, ui
     return status;
 }
 
-static void scalar_label(struct pci_ff *ff, struct pci_label *label)
+static void set_scalar_label(struct pci_ff *ff, struct pci_label *label)
 {
     const struct pci_json *json = ff->in.json;
     switch (ff->in.type) {
@@ -386,7 +386,7 @@ pcol_status pci_ff_label(struct pci_ff *ff, uint32_t key, struct pci_label **lab
         label.kind = PCI_LABEL_EXTRA;
         PCI_TRY(pci_ff_to_nodes(ff, *extra, key, &node, err));
     } else {
-        scalar_label(ff, &label);
+        set_scalar_label(ff, &label);
         if (label.kind == PCI_LABEL_STRING || label.kind == PCI_LABEL_BIGINT)
             PCI_TRY(pcol_builder_string(ff->b, ff->in.json->text.data, ff->in.json->text.size,
                                         &label.text, err));

@@ -1,11 +1,12 @@
 /*
- * thread_index.c - samples by source and thread, and the stacks that they use
+ * thread_index.c - groups the exported samples by source and thread ("tracks"), and marks the
+ * stacks that they use
  */
 #include "formats/firefox/write_generic.h"
 
 #include "util/alloc.h"
 
-/* ---- which samples, and whose */
+/* ---- values of samples */
 
 pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
 {
@@ -27,8 +28,8 @@ pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
                             f->export->options->sample_type, &f->chosen, err);
 }
 
-static pcol_status value_of(struct pci_ff_write_generic *f, uint32_t type, uint64_t row,
-                            double *value, int *valid, pcol_error *err)
+static pcol_status get_value(struct pci_ff_write_generic *f, uint32_t type, uint64_t row,
+                             double *value, int *valid, pcol_error *err)
 {
     const struct pci_column *c = f->types.columns[type];
     int64_t bits;
@@ -38,27 +39,27 @@ static pcol_status value_of(struct pci_ff_write_generic *f, uint32_t type, uint6
     else if (*valid)
         *value = (double)bits;
     if (*value - *value != 0)
-        *valid = 0; /* no number that JSON has */
+        *valid = 0; /* JSON cannot represent it */
     return PCOL_OK;
 }
 
-/* A sample's value of the type asked for. Threads of a Firefox source have one type each, so there,
- * if no type was named, it is whichever the sample has. */
+/* The value of the selected type. Each thread of a Firefox source has its own type; without a
+ * selected type, its samples use whichever they have. */
 pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                                 uint64_t row, double *value, int *valid, pcol_error *err)
 {
     *valid = 0;
     *value = 0;
     for (uint32_t k = 0; k < f->chosen.count && !*valid; k++)
-        PCI_TRY(value_of(f, f->chosen.rows[k], row, value, valid, err));
+        PCI_TRY(get_value(f, f->chosen.rows[k], row, value, valid, err));
     if (*valid || !t->is_firefox || f->export->options->sample_type)
         return PCOL_OK;
     for (uint32_t k = 0; k < f->types.count && !*valid; k++)
-        PCI_TRY(value_of(f, k, row, value, valid, err));
+        PCI_TRY(get_value(f, k, row, value, valid, err));
     return PCOL_OK;
 }
 
-/* The unit of a track's values: of the type of the first sample that has one. */
+/* The unit of a track's values: that of its first sample with a value. */
 pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                                pcol_str *unit, pcol_error *err)
 {
@@ -69,7 +70,7 @@ pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_
         return PCOL_OK;
     for (uint64_t i = 0; i < t->count; i++)
         for (uint32_t k = 0; k < f->types.count; k++) {
-            PCI_TRY(value_of(f, k, f->rows[t->first + i], &value, &valid, err));
+            PCI_TRY(get_value(f, k, f->rows[t->first + i], &value, &valid, err));
             if (valid) {
                 *unit = f->types.unit[k];
                 return PCOL_OK;
@@ -99,9 +100,10 @@ static pcol_status find_track(struct pci_ff_write_generic *f, uint32_t source, u
     return PCOL_OK;
 }
 
-/* The track of a sample; few tracks follow each other, so the last one is tried first. */
-static pcol_status track_of(struct pci_ff_write_generic *f, uint64_t row, struct pci_hash *hash,
-                            size_t *last, pcol_error *err)
+/* Find the track of a sample. Consecutive samples mostly belong to the same track, so the last one
+ * is tried first. */
+static pcol_status get_track(struct pci_ff_write_generic *f, uint64_t row, struct pci_hash *hash,
+                             size_t *last, pcol_error *err)
 {
     int64_t source, thread;
     int valid;
@@ -113,7 +115,7 @@ static pcol_status track_of(struct pci_ff_write_generic *f, uint64_t row, struct
     return find_track(f, s, t, hash, last, err);
 }
 
-/* All threads of Firefox sources are written, in their order, whether they have samples or not. */
+/* Add all threads of Firefox sources in their order, including those without samples. */
 static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *hash,
                                pcol_error *err)
 {
@@ -137,7 +139,8 @@ static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *
     return PCOL_OK;
 }
 
-/* Twice over the samples: to count those of each track, then to sort their rows by track. */
+/* Counting sort in two passes: count the samples of each track, then write their rows grouped by
+ * track. */
 static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash *hash, int second,
                                 pcol_error *err)
 {
@@ -150,7 +153,7 @@ static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash 
         PCI_TRY(pci_ff_get(f->file, f->source, row, &source, &valid, err));
         if ((uint64_t)source < f->export->first_source || (uint64_t)source > f->export->last_source)
             continue;
-        PCI_TRY(track_of(f, row, hash, &last, err));
+        PCI_TRY(get_track(f, row, hash, &last, err));
         struct pci_ff_thread *t = &f->tracks[last];
         PCI_TRY(pci_ff_thread_value(f, t, row, &value, &valid, err));
         if (!valid && (!t->is_firefox || f->export->options->sample_type))

@@ -1,9 +1,9 @@
 /*
- * times.c - times in ms as doubles to nanoseconds, and what it takes to have the same double again
+ * times.c - converts times from doubles in ms to integers in ns, exactly reversible
  *
- * A number of ms with at most six decimals is ns / 1e6, rounded once. Others, which come of sums
- * and differences, lie a few doubles beside that: the distance is counted in doubles ("ulps"),
- * since it takes a few bits where the double itself would take 64.
+ * A number of ms with at most six decimals equals ns / 1e6, rounded once. Sums and differences
+ * deviate from it by a few units in the last place; this difference ("ulps") is stored, since it
+ * takes a few bits where the double itself takes 64.
  */
 #include "formats/firefox/read.h"
 
@@ -11,7 +11,7 @@
 #include "util/simd_kernels.h"
 
 #define LARGEST_MS 9e12 /* in ns it fits an i64 */
-#define SMALL_MS 2e9    /* more than three weeks: in ns it is below 2^51 */
+#define SMALL_MS 2e9    /* about 23 days; in ns it is below 2^51 */
 
 int pci_ff_all_real(const struct pci_ff_cells *cells)
 {
@@ -74,8 +74,9 @@ static int64_t bits_of(double number)
     return bits;
 }
 
-static pcol_status one_time(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row, int kind,
-                            int64_t value, int *valid, int64_t *ns, int64_t *ulps, pcol_error *err)
+static pcol_status convert_time(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
+                                int kind, int64_t value, int *valid, int64_t *ns, int64_t *ulps,
+                                pcol_error *err)
 {
     double ms;
     *valid = 0;
@@ -88,7 +89,7 @@ static pcol_status one_time(struct pci_ff *ff, struct pci_ff_times *times, uint6
         return pci_ff_fail_cell(ff, times->table, times->column, row, err,
                                 "a time must be a number");
     times->exact &= pci_ff_number_fits(kind, value, times->all_real, &ms);
-    if (!(ms >= -LARGEST_MS && ms <= LARGEST_MS)) { /* a NaN, too */
+    if (!(ms >= -LARGEST_MS && ms <= LARGEST_MS)) { /* also for NaN */
         times->exact = 0;
         return PCOL_OK;
     }
@@ -114,12 +115,11 @@ pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint
     if (!times->column)
         return PCOL_OK;
     PCI_TRY(pci_ff_cell(times->cursor, row, &kind, &value, err));
-    return one_time(ff, times, row, kind, value, valid, ns, ulps, err);
+    return convert_time(ff, times, row, kind, value, valid, ns, ulps, err);
 }
 
-/* Doubles that are no distances, of a column that has nothing else; 0 if there is one out of
- * range. */
-static int plain_times(const int64_t *values, size_t n, int64_t *ns, int64_t *ulps)
+/* Fast path for a column of absolute times that are all doubles; 0 if one is out of range. */
+static int convert_absolute_times(const int64_t *values, size_t n, int64_t *ns, int64_t *ulps)
 {
     if (pci_simd_within(values, n, SMALL_MS)) {
         pci_simd_small_ms(values, n, ns, ulps);
@@ -149,13 +149,14 @@ pcol_status pci_ff_times_some(struct pci_ff *ff, struct pci_ff_times *times, uin
     if (row - c->first >= c->count || n > c->count - (row - c->first))
         PCI_TRY(pci_ff_cursor_fill(c, row, err));
     if (c->kind == PCI_FF_DOUBLE && times->all_real && !times->deltas &&
-        n <= c->count - (row - c->first) && plain_times(c->values + (row - c->first), n, ns, ulps))
+        n <= c->count - (row - c->first) &&
+        convert_absolute_times(c->values + (row - c->first), n, ns, ulps))
         return PCOL_OK;
     for (size_t i = 0; i < n; i++) {
         int is_valid, kind;
         int64_t value;
         PCI_TRY(pci_ff_cell(c, row + i, &kind, &value, err));
-        PCI_TRY(one_time(ff, times, row + i, kind, value, &is_valid, &ns[i], &ulps[i], err));
+        PCI_TRY(convert_time(ff, times, row + i, kind, value, &is_valid, &ns[i], &ulps[i], err));
         valid[i] = is_valid != 0;
     }
     return PCOL_OK;

@@ -1,8 +1,9 @@
 /*
- * write_events.c - markers, allocations and the samples of counters
+ * read_markers.c - imports markers, allocations and the samples of counters
  *
- * The data of a marker is an object with any keys. It becomes labels of its row while it is read,
- * so that no marker waits in memory.
+ * The data of a marker is an object with arbitrary keys. It is converted to labels of its row while
+ * it is read, so that it is never buffered. Row numbers are final: markers are appended in the
+ * order of threads, and their other columns follow when the thread is complete.
  */
 #include "formats/firefox/read.h"
 
@@ -12,14 +13,14 @@
 
 /* ---- data */
 
-struct labels {
+struct label_list {
     struct pci_label *list;
     size_t count, capacity;
     uint64_t extra;
 };
 
-static pcol_status data_object(struct pci_ff *ff, struct labels *l, uint32_t table, uint64_t row,
-                               pcol_error *err)
+static pcol_status read_data_object(struct pci_ff *ff, struct label_list *l, uint32_t table,
+                                    uint64_t row, pcol_error *err)
 {
     int more;
     uint32_t key;
@@ -39,7 +40,7 @@ static pcol_status data_object(struct pci_ff *ff, struct labels *l, uint32_t tab
 
 pcol_status pci_ff_marker_data(struct pci_ff *ff, struct pci_ff_column *column, pcol_error *err)
 {
-    struct labels l = {0};
+    struct label_list l = {0};
     uint32_t table;
     int more;
     if (ff->in.type != PCI_JSON_ARRAY)
@@ -55,7 +56,7 @@ pcol_status pci_ff_marker_data(struct pci_ff *ff, struct pci_ff_column *column, 
             status = pci_ff_fail(&ff->in, err, "%s: the data of a marker must be an object or null",
                                  ff->in.path);
         else if (object)
-            status = data_object(ff, &l, table, row, err);
+            status = read_data_object(ff, &l, table, row, err);
         if (status == PCOL_OK)
             status = pci_ff_cells_add(&column->cells, object ? PCI_FF_TRUE : PCI_FF_NULL, 0, err);
     }
@@ -65,12 +66,13 @@ pcol_status pci_ff_marker_data(struct pci_ff *ff, struct pci_ff_column *column, 
 
 /* ---- tables */
 
-/* A column that says for all rows from `base` on whose they are. */
-static pcol_status mark_rows(struct pci_ff *ff, uint32_t table, const char *name, uint32_t of,
-                             uint64_t base, uint64_t count, int64_t value, pcol_error *err)
+/* Set a reference column of all rows from `base` on to one value. */
+static pcol_status set_reference(struct pci_ff *ff, uint32_t table, const char *name,
+                                 uint32_t target, uint64_t base, uint64_t count, int64_t value,
+                                 pcol_error *err)
 {
     uint32_t column;
-    PCI_TRY(pcol_builder_column(ff->b, table, name, PCOL_U32, of + 1, &column, err));
+    PCI_TRY(pcol_builder_column(ff->b, table, name, PCOL_U32, target + 1, &column, err));
     for (uint64_t i = 0; i < count; i++)
         PCI_TRY(pcol_builder_set_i64(ff->b, column, base + i, value, err));
     return PCOL_OK;
@@ -93,8 +95,9 @@ pcol_status pci_ff_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64
                               .times = times,
                               .time_count = 3};
     PCI_TRY(pcol_builder_table(ff->b, "markers", &a.ours, err));
-    PCI_TRY(mark_rows(ff, a.ours, "source", PCI_T_SOURCES, base, t->rows, ff->import->source, err));
-    PCI_TRY(mark_rows(ff, a.ours, "thread", PCI_T_THREADS, base, t->rows, scope->thread, err));
+    PCI_TRY(
+        set_reference(ff, a.ours, "source", PCI_T_SOURCES, base, t->rows, ff->import->source, err));
+    PCI_TRY(set_reference(ff, a.ours, "thread", PCI_T_THREADS, base, t->rows, scope->thread, err));
     a.further.column = pci_ff_column(ff, t, "data");
     a.further.exact = a.further.column && a.further.column->cells.count == t->rows;
     return pci_ff_append_table(ff, &a, err);
@@ -117,9 +120,10 @@ pcol_status pci_ff_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, in
     uint32_t column;
     PCI_TRY(pcol_builder_table(ff->b, "allocations", &a.ours, err));
     a.base = pci_builder_rows(ff->b, a.ours);
+    PCI_TRY(set_reference(ff, a.ours, "source", PCI_T_SOURCES, a.base, t->rows, ff->import->source,
+                          err));
     PCI_TRY(
-        mark_rows(ff, a.ours, "source", PCI_T_SOURCES, a.base, t->rows, ff->import->source, err));
-    PCI_TRY(mark_rows(ff, a.ours, "thread", PCI_T_THREADS, a.base, t->rows, scope->thread, err));
+        set_reference(ff, a.ours, "thread", PCI_T_THREADS, a.base, t->rows, scope->thread, err));
     PCI_TRY(pcol_builder_column(ff->b, a.ours, "kind", PCOL_STRING, 0, &column, err));
     for (uint64_t i = 0; i < t->rows; i++)
         PCI_TRY(pcol_builder_set_str(ff->b, column, a.base + i, kind, strlen(kind), err));
@@ -144,7 +148,7 @@ pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *cou
     PCI_TRY(pcol_builder_table(ff->b, "counters", &counters, err));
     PCI_TRY(pcol_builder_table(ff->b, "counter_samples", &a.ours, err));
     a.base = pci_builder_rows(ff->b, a.ours);
-    PCI_TRY(mark_rows(ff, a.ours, "counter", counters, a.base, counter->samples.rows, counter->row,
-                      err));
+    PCI_TRY(set_reference(ff, a.ours, "counter", counters, a.base, counter->samples.rows,
+                          counter->row, err));
     return pci_ff_append_table(ff, &a, err);
 }

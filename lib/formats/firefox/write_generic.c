@@ -1,9 +1,9 @@
 /*
- * write_generic.c - any profile as one of the Firefox Profiler, from what all formats have
+ * write_generic.c - generic writer: converts any profile to a Firefox profile
  *
- * Version 60 is written as JSON and 70 as JSLB: the front end upgrades from there on, and refuses
- * what is newer than itself. Each thread of each source becomes a thread; sources become processes.
- * The front end shows one weight: that of the sample type asked for.
+ * JSON is written in version 60 and JSLB in version 70: the front end upgrades older versions and
+ * rejects versions newer than itself. Each thread of each source becomes a thread; sources become
+ * processes. The front end shows one weight, that of the selected sample type.
  */
 #include "formats/firefox/write_generic.h"
 
@@ -40,8 +40,9 @@ static const char *const losses[] = {
     "a Firefox profile cannot hold phases of markers beyond 3: they become instants",
 };
 
-/* What the front end calls values of a unit; *scale: to what it counts. */
-static const char *weight_type_of(pcol_str unit, double *scale)
+/* The weight type of the front end for a unit. *scale: factor from the unit to that of the
+ * weight. */
+static const char *get_weight_type(pcol_str unit, double *scale)
 {
     static const struct {
         const char *unit, *type;
@@ -88,8 +89,8 @@ static void put_word(struct pci_ff_write_generic *f, const char *key, const char
     pci_json_put_raw(&f->out.w, word, strlen(word), err);
 }
 
-static pcol_status interval_of(const struct pci_ff_write_generic *f, uint32_t source, int64_t *ns,
-                               pcol_error *err)
+static pcol_status get_interval(const struct pci_ff_write_generic *f, uint32_t source, int64_t *ns,
+                                pcol_error *err)
 {
     const struct pci_column *period, *unit;
     int valid, has_unit;
@@ -107,8 +108,8 @@ static pcol_status interval_of(const struct pci_ff_write_generic *f, uint32_t so
     return PCOL_OK;
 }
 
-static pcol_status source_text(const struct pci_ff_write_generic *f, uint32_t source,
-                               const char *column, pcol_str *text, pcol_error *err)
+static pcol_status get_source_text(const struct pci_ff_write_generic *f, uint32_t source,
+                                   const char *column, pcol_str *text, pcol_error *err)
 {
     const struct pci_column *c;
     int valid;
@@ -117,17 +118,17 @@ static pcol_status source_text(const struct pci_ff_write_generic *f, uint32_t so
     return c ? pci_get_str(f->file, c, source, text, &valid, err) : PCOL_OK;
 }
 
-/* What the front end needs; a Firefox source has its own. */
-static void put_needed(struct pci_ff_write_generic *f, unsigned seen, pcol_str product,
-                       pcol_error *err)
+/* Write members of meta that the front end requires and the source does not have. */
+static void put_required_members(struct pci_ff_write_generic *f, unsigned seen, pcol_str product,
+                                 pcol_error *err)
 {
     static const struct {
         const char *key, *value;
-    } needed[] = {{"startTime", "0"}, {"processType", "0"}, {"stackwalk", "1"},
-                  {"debug", "false"}, {"version", "31"},    {"symbolicated", "true"}};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    } required[] = {{"startTime", "0"}, {"processType", "0"}, {"stackwalk", "1"},
+                    {"debug", "false"}, {"version", "31"},    {"symbolicated", "true"}};
+    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++)
         if (!(seen >> i & 1))
-            put_word(f, needed[i].key, needed[i].value, err);
+            put_word(f, required[i].key, required[i].value, err);
     if (!(seen >> 6 & 1)) {
         pci_json_put_key(&f->out.w, "product", err);
         pci_json_put_string(&f->out.w, product, err);
@@ -148,18 +149,19 @@ static pcol_status put_schemas(struct pci_ff_write_generic *f, pcol_error *err)
 
 static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
 {
-    /* From [2] on if threads keep their numbers, from [5] on if those were right. */
-    static const char *const but[] = {"profilingStartTime",
-                                      "profilingEndTime",
-                                      "initialVisibleThreads",
-                                      "initialSelectedThreads",
-                                      "mainThreadIndex",
-                                      "interval",
-                                      "preprocessedProfileVersion",
-                                      "categories",
-                                      "sampleUnits",
-                                      "markerSchema",
-                                      NULL};
+    /* Members to omit: from [2] on if thread indexes of the source stay valid, from [5] on if all
+     * of them were valid. */
+    static const char *const omitted[] = {"profilingStartTime",
+                                          "profilingEndTime",
+                                          "initialVisibleThreads",
+                                          "initialSelectedThreads",
+                                          "mainThreadIndex",
+                                          "interval",
+                                          "preprocessedProfileVersion",
+                                          "categories",
+                                          "sampleUnits",
+                                          "markerSchema",
+                                          NULL};
     static const char *const wanted[] = {"startTime", "processType",  "stackwalk", "debug",
                                          "version",   "symbolicated", "product",   NULL};
     struct pci_json_writer *w = &f->out.w;
@@ -168,9 +170,9 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
     unsigned seen = 0;
     int none = f->export->first_source > f->export->last_source;
     if (!none) {
-        PCI_TRY(interval_of(f, f->export->first_source, &ns, err));
-        PCI_TRY(source_text(f, f->export->first_source, "uri", &product, err));
-        PCI_TRY(source_text(f, f->export->first_source, "type", &type, err));
+        PCI_TRY(get_interval(f, f->export->first_source, &ns, err));
+        PCI_TRY(get_source_text(f, f->export->first_source, "uri", &product, err));
+        PCI_TRY(get_source_text(f, f->export->first_source, "type", &type, err));
     }
     pci_json_put_key(w, "meta", err);
     pci_json_put_begin(w, '{', err);
@@ -180,15 +182,15 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
         PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
     if (!none && f->carry.firefox) {
         PCI_TRY(pci_ff_convert_around(&f->carry, 1,
-                                      but + (f->numbers_fit  ? 5
-                                             : f->is_firefox ? 2
-                                                             : 0),
+                                      omitted + (f->numbers_fit  ? 5
+                                                 : f->is_firefox ? 2
+                                                                 : 0),
                                       wanted, &seen, err));
     } else {
         pci_json_put_key(w, "importedFrom", err);
         pci_json_put_string(w, type, err);
     }
-    put_needed(f, seen, product.size ? product : type, err);
+    put_required_members(f, seen, product.size ? product : type, err);
     put_number(f, "preprocessedProfileVersion", f->newest ? PCI_FF_NEWEST : PCI_FF_WRITTEN, err);
     PCI_TRY(put_schemas(f, err));
     PCI_TRY(pci_ff_put_categories(&f->categories, &f->out, err));
@@ -207,51 +209,51 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
 struct columns {
     struct pci_ff_cells stack, time, weight, cpu;
     int any_cpu;
-    double scale; /* of values to what the weights count */
-    double last;  /* time of the row before, in ms and in ns */
+    double scale; /* factor from values to weights */
+    double last;  /* time of the previous row, in ms and in ns */
     int64_t last_ns;
 };
 
-/* A sample of a track that is sorted by time. */
-struct timed {
+/* A sample of a track, for sorting by time. */
+struct timed_sample {
     int64_t time;
     uint64_t row;
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
-    const struct timed *x = a, *y = b;
+    const struct timed_sample *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The front end looks for times by bisection. Samples of a track whose times fall are sorted, if
- * all of them have one. */
+/* Sort the samples of a track whose times descend, if all have one: the front end uses binary
+ * search on times. */
 static pcol_status sort_track(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                               pcol_error *err)
 {
     uint64_t *rows = f->rows + t->first;
-    int valid = 1, falls = 0;
-    struct timed *timed = pci_malloc((size_t)t->count + 1, sizeof *timed);
-    pcol_status status = timed ? PCOL_OK : pci_fail_memory(err);
+    int valid = 1, is_descending = 0;
+    struct timed_sample *timed_sample = pci_malloc((size_t)t->count + 1, sizeof *timed_sample);
+    pcol_status status = timed_sample ? PCOL_OK : pci_fail_memory(err);
     for (uint64_t i = 0; i < t->count && valid && status == PCOL_OK; i++) {
-        timed[i].row = rows[i];
-        status = pci_ff_get(f->file, f->time, rows[i], &timed[i].time, &valid, err);
-        falls |= i && timed[i].time < timed[i - 1].time;
+        timed_sample[i].row = rows[i];
+        status = pci_ff_get(f->file, f->time, rows[i], &timed_sample[i].time, &valid, err);
+        is_descending |= i && timed_sample[i].time < timed_sample[i - 1].time;
     }
-    if (status == PCOL_OK && valid && falls) {
+    if (status == PCOL_OK && valid && is_descending) {
         f->lost |= LOSS_ORDER;
-        qsort(timed, (size_t)t->count, sizeof *timed, by_time);
+        qsort(timed_sample, (size_t)t->count, sizeof *timed_sample, compare_times);
         for (uint64_t i = 0; i < t->count; i++)
-            rows[i] = timed[i].row;
+            rows[i] = timed_sample[i].row;
     }
-    pci_free(timed);
+    pci_free(timed_sample);
     return status;
 }
 
-/* A time that is a number, and not before the one before: rows of one sample may reach beyond the
- * time of the next. */
+/* A finite time, clamped to be at least the previous one: the last part of a joined row can be
+ * later than the next row. */
 static double next_ms(struct pci_ff_write_generic *f, struct columns *c, int64_t time, int64_t ulps)
 {
     double ms = pci_ff_ms(time, ulps);
@@ -272,7 +274,7 @@ static pcol_status add_number(struct pci_ff_cells *cells, double value, pcol_err
     return pci_ff_cells_add(cells, PCI_FF_DOUBLE, bits, err);
 }
 
-/* A sample as one row, two, or all that it stands for. */
+/* Append a sample as one row, two rows, or all rows that it stands for. */
 static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                               struct columns *c, uint64_t row, int64_t *next, int64_t interval,
                               pcol_error *err)
@@ -293,24 +295,24 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
     }
     if (__builtin_add_overflow(time, interval, next))
         *next = time;
-    uint32_t place = PCOL_NONE;
+    uint32_t stack_row = PCOL_NONE;
     if (has_stack && (uint64_t)stack < f->code.stacks.stacks)
-        place = f->code.stack_rows[stack] - 1; /* the empty stack: none */
+        stack_row = f->code.stack_rows[stack] - 1; /* the empty stack becomes null */
     if (has_time && has_duration)
         PCI_TRY(pci_sample_check_end(row, time, duration, err));
     uint64_t parts = pci_idle_parts(has_time && has_duration ? duration : 0, value, expand);
     c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {
         struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);
-        PCI_TRY(
-            pci_ff_cells_add(&c->stack, place == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT, place, err));
+        PCI_TRY(pci_ff_cells_add(&c->stack, stack_row == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT,
+                                 stack_row, err));
         PCI_TRY(add_number(&c->time, next_ms(f, c, time + p.after_ns, i ? 0 : ulp), err));
         if (has_value)
             PCI_TRY(add_number(&c->weight,
                                c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale, err));
         else
             PCI_TRY(pci_ff_cells_add(&c->weight, PCI_FF_NULL, 0, err));
-        if (i) /* the CPU was idle from the first part on */
+        if (i) /* the CPU was idle after the first part */
             PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_INT, 0, err));
         else if (has_cpu)
             PCI_TRY(add_number(&c->cpu, (double)cpu / (f->cycles ? 1 : 1e3), err));
@@ -332,9 +334,9 @@ static pcol_status put_columns(struct pci_ff_write_generic *f, const struct pci_
 {
     int64_t next = 0, interval;
     pcol_str unit;
-    PCI_TRY(interval_of(f, t->source, &interval, err));
+    PCI_TRY(get_interval(f, t->source, &interval, err));
     PCI_TRY(pci_ff_thread_unit(f, t, &unit, err));
-    const char *weight_type = weight_type_of(unit, &c->scale);
+    const char *weight_type = get_weight_type(unit, &c->scale);
     PCI_TRY(sort_track(f, t, err));
     for (uint64_t i = 0; i < t->count; i++)
         PCI_TRY(add_sample(f, t, c, f->rows[t->first + i], &next, interval, err));
@@ -367,8 +369,9 @@ static pcol_status put_samples(struct pci_ff_write_generic *f, const struct pci_
     return status;
 }
 
-static pcol_status thread_text(const struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
-                               const char *column, pcol_str *text, int *valid, pcol_error *err)
+static pcol_status get_thread_text(const struct pci_ff_write_generic *f,
+                                   const struct pci_ff_thread *t, const char *column,
+                                   pcol_str *text, int *valid, pcol_error *err)
 {
     const struct pci_column *c;
     *text = (pcol_str){"", 0};
@@ -379,7 +382,7 @@ static pcol_status thread_text(const struct pci_ff_write_generic *f, const struc
     return c ? pci_get_str(f->file, c, t->thread, text, valid, err) : PCOL_OK;
 }
 
-/* Names of the thread and its process; sources are processes of their own. */
+/* Write the names of a thread and its process; each source is a process of its own. */
 static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                              pcol_error *err)
 {
@@ -387,15 +390,15 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
     char pid[64];
     pcol_str text, process;
     int valid, has_process, several = f->export->first_source != f->export->last_source;
-    PCI_TRY(thread_text(f, t, "name", &text, &valid, err));
+    PCI_TRY(get_thread_text(f, t, "name", &text, &valid, err));
     pci_json_put_key(w, "name", err);
     pci_json_put_string(w, valid ? text : (pcol_str){"main", 4}, err);
-    PCI_TRY(thread_text(f, t, "process_name", &process, &has_process, err));
+    PCI_TRY(get_thread_text(f, t, "process_name", &process, &has_process, err));
     if (!has_process || several)
-        PCI_TRY(source_text(f, t->source, "uri", &process, err));
+        PCI_TRY(get_source_text(f, t->source, "uri", &process, err));
     pci_json_put_key(w, "processName", err);
     pci_json_put_string(w, process, err);
-    PCI_TRY(thread_text(f, t, "pid", &text, &valid, err));
+    PCI_TRY(get_thread_text(f, t, "pid", &text, &valid, err));
     if (!valid)
         snprintf(pid, sizeof pid, "%u", (unsigned)t->source + 1);
     else
@@ -403,7 +406,7 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
                  several ? (unsigned)t->source + 1 : 0, (int)(text.size < 40 ? text.size : 40),
                  text.data);
     put_text(f, "pid", pid, err);
-    PCI_TRY(thread_text(f, t, "tid", &text, &valid, err));
+    PCI_TRY(get_thread_text(f, t, "tid", &text, &valid, err));
     if (!valid) {
         snprintf(pid, sizeof pid, "%u", (unsigned)(t - f->tracks) + 1);
         text = (pcol_str){pid, strlen(pid)};
@@ -413,7 +416,7 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
     return w->status;
 }
 
-/* What the front end needs of a thread; one of a Firefox source has its own. */
+/* Write members that the front end requires of a thread and the source does not have. */
 static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                         unsigned seen, pcol_error *err)
 {
@@ -430,7 +433,7 @@ static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thre
 static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                               pcol_error *err)
 {
-    static const char *const but[] = {"name", "processName", "pid", "tid", NULL};
+    static const char *const omitted[] = {"name", "processName", "pid", "tid", NULL};
     static const char *const wanted[] = {
         "processType",    "processStartupTime", "processShutdownTime", "registerTime",
         "unregisterTime", "pausedRanges",       "isMainThread",        NULL};
@@ -438,7 +441,7 @@ static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_f
     unsigned seen;
     PCI_TRY(pci_ff_convert_source(&f->carry, t->source, err));
     pci_json_put_begin(w, '{', err);
-    PCI_TRY(pci_ff_convert_members(&f->carry, t->thread, but, wanted, &seen, err));
+    PCI_TRY(pci_ff_convert_members(&f->carry, t->thread, omitted, wanted, &seen, err));
     put_members(f, t, seen, err);
     PCI_TRY(put_names(f, t, err));
     PCI_TRY(put_samples(f, t, err));
@@ -448,22 +451,23 @@ static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_f
     return w->status;
 }
 
-/* ---- the document */
+/* ---- document */
 
-/* Whether the reader gives the type asked for this name and unit. */
-static int keeps_type(const struct pci_ff_write_generic *f)
+/* Whether the reader restores the selected sample type from its weight type. */
+static int is_type_restored(const struct pci_ff_write_generic *f)
 {
-    static const char *const kept[][2] = {
+    static const char *const restored[][2] = {
         {"samples", "count"}, {"tracing", "ms"}, {"bytes", "bytes"}};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (pci_str_is(f->chosen.type, kept[i][0]) && pci_str_is(f->chosen.unit, kept[i][1]))
+    for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
+        if (pci_str_is(f->chosen.type, restored[i][0]) &&
+            pci_str_is(f->chosen.unit, restored[i][1]))
             return 1;
     return !f->chosen.count;
 }
 
-static pcol_status note_losses(struct pci_ff_write_generic *f, pcol_error *err)
+static pcol_status report_losses(struct pci_ff_write_generic *f, pcol_error *err)
 {
-    int others, each = 1; /* each: whether each thread has a type and members of its own */
+    int others, each = 1; /* each: every thread has its own sample type and members */
     for (size_t i = 0; i < f->track_count; i++)
         each &= f->tracks[i].is_firefox;
     PCI_TRY(pci_types_others(&f->types, f->export->first_source, f->export->last_source, &f->chosen,
@@ -472,7 +476,7 @@ static pcol_status note_losses(struct pci_ff_write_generic *f, pcol_error *err)
         f->lost |= LOSS_TYPES;
     if (f->carry.phases)
         f->lost |= LOSS_PHASES;
-    if (!each && !keeps_type(f))
+    if (!each && !is_type_restored(f))
         f->lost |= LOSS_UNIT;
     if (f->carry.dropped)
         f->lost |= LOSS_REFERENCES;
@@ -509,19 +513,20 @@ static pcol_status put_counters(struct pci_ff_write_generic *f, pcol_error *err)
     return f->out.w.status;
 }
 
-static pcol_status to_nowhere(void *context, const void *data, size_t size, pcol_error *err)
+static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
 {
     (void)context, (void)data, (void)size, (void)err;
     return PCOL_OK;
 }
 
-/* What threads name by string besides code, as if it were written. */
-static pcol_status find_strings(struct pci_ff_write_generic *f, pcol_error *err)
+/* Intern the strings that markers and allocations refer to: converts them with a discarding sink,
+ * since the string table is written before the threads. */
+static pcol_status intern_event_strings(struct pci_ff_write_generic *f, pcol_error *err)
 {
     struct pci_ff_emitter out;
     if (!pci_rows(f->file, "markers") && !pci_rows(f->file, "allocations"))
         return PCOL_OK;
-    PCI_TRY(pci_ff_emit_open(&out, f->file, (pcol_sink){to_nowhere, NULL}, 0, err));
+    PCI_TRY(pci_ff_emit_open(&out, f->file, (pcol_sink){discard, NULL}, 0, err));
     pcol_status status = PCOL_OK;
     f->carry.out = &out;
     pci_json_put_begin(&out.w, '{', err);
@@ -538,9 +543,8 @@ static pcol_status find_strings(struct pci_ff_write_generic *f, pcol_error *err)
     return status;
 }
 
-/* What threads refer to stands before them: who reads the file need not keep them until its end. */
-/* Members of the only source that name threads by number are written if they name some. */
-static pcol_status find_numbers(struct pci_ff_write_generic *f, pcol_error *err)
+/* Check whether members of the only source that refer to threads by index stay valid. */
+static pcol_status check_thread_indexes(struct pci_ff_write_generic *f, pcol_error *err)
 {
     if (!f->is_firefox)
         return PCOL_OK;
@@ -550,14 +554,15 @@ static pcol_status find_numbers(struct pci_ff_write_generic *f, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Shared tables precede the threads that refer to them, so that a reader need not buffer threads. */
 static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
 {
     struct pci_json_writer *w = &f->out.w;
-    PCI_TRY(find_numbers(f, err));
+    PCI_TRY(check_thread_indexes(f, err));
     pci_json_put_begin(w, '{', err);
     PCI_TRY(put_meta(f, err));
     PCI_TRY(pci_ff_put_libs(&f->code, &f->out, err));
-    PCI_TRY(find_strings(f, err));
+    PCI_TRY(intern_event_strings(f, err));
     PCI_TRY(pci_ff_put_shared(&f->code, &f->out, err));
     pci_json_put_key(w, "threads", err);
     pci_json_put_begin(w, '[', err);
@@ -566,12 +571,12 @@ static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
     pci_json_put_end(w, ']', err);
     PCI_TRY(put_counters(f, err));
     if (f->is_firefox) {
-        static const char *const but[] = {"profilerOverhead", "meta",     "libs", "threads",
-                                          "shared",           "counters", NULL};
+        static const char *const omitted[] = {"profilerOverhead", "meta",     "libs", "threads",
+                                              "shared",           "counters", NULL};
         static const char *const wanted[] = {NULL};
         unsigned seen;
         PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
-        PCI_TRY(pci_ff_convert_around(&f->carry, 0, but + f->numbers_fit, wanted, &seen, err));
+        PCI_TRY(pci_ff_convert_around(&f->carry, 0, omitted + f->numbers_fit, wanted, &seen, err));
     } else {
         int lost = 0;
         PCI_TRY(pci_ff_convert_several(&f->carry, &lost, err));
@@ -581,8 +586,8 @@ static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
     return pci_ff_emit_finish(&f->out, err);
 }
 
-/* Stacks are numbered as samples come to them, as other writers do. */
-static pcol_status use_stacks(struct pci_ff_write_generic *f, pcol_error *err)
+/* Number stacks in the order in which samples use them, as other writers do. */
+static pcol_status add_stacks(struct pci_ff_write_generic *f, pcol_error *err)
 {
     size_t count = f->track_count;
     uint64_t rows = count ? f->tracks[count - 1].first + f->tracks[count - 1].count : 0;
@@ -603,7 +608,7 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
     PCI_TRY(pci_ff_convert_open(&f->carry, f->export, &f->code, err));
     PCI_TRY(pci_ff_threads_find(f, err));
     PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
-    PCI_TRY(use_stacks(f, err));
+    PCI_TRY(add_stacks(f, err));
     PCI_TRY(pci_ff_code_tables_take(&f->code, f->used, err));
     for (size_t i = 0; i < f->track_count; i++)
         f->tracks[i].is_main = !i || f->tracks[i].source != f->tracks[i - 1].source;
@@ -611,7 +616,7 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
     f->carry.out = &f->out;
     pcol_status status = put_document(f, err);
     if (status == PCOL_OK)
-        status = note_losses(f, err);
+        status = report_losses(f, err);
     pci_ff_emit_close(&f->out);
     return status;
 }

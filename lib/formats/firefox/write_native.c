@@ -1,5 +1,10 @@
 /*
- * write_native.c - a Firefox profile written again as it was
+ * write_native.c - lossless writer: writes a Firefox profile as it was read
+ *
+ * Walks the tree of nodes of the document; at each node of tag `table` the table's columns are
+ * restored (restore_*.c) or copied from source_cells, which are validated like input. If the source
+ * cannot be restored, or is not of the requested format, the generic writer is used. Tests:
+ * tests/firefox.
  */
 #include "formats/firefox/write_native.h"
 #include "formats/firefox/firefox.h"
@@ -11,14 +16,15 @@
 
 struct document {
     struct pci_ff_native *back;
-    struct pci_label_reader labels; /* of the table at hand */
+    struct pci_label_reader labels; /* of markers */
 };
 
 /* ---- columns */
 
-/* What source_cells has of a column. */
-static pcol_status stored_cells(struct pci_ff_native *b, const struct pci_ff_preserved *k,
-                                struct pci_ff_cells *cells, pcol_error *err)
+/* Load preserved cells of a column from source_cells. */
+static pcol_status load_preserved_cells(struct pci_ff_native *b,
+                                        const struct pci_ff_preserved *column,
+                                        struct pci_ff_cells *cells, pcol_error *err)
 {
     static const char name[] = "source_cells";
     const struct pci_column *kind, *integer, *number, *text;
@@ -26,37 +32,37 @@ static pcol_status stored_cells(struct pci_ff_native *b, const struct pci_ff_pre
     PCI_TRY(pci_want(b->file, name, "integer", PCI_TYPES_INT, &integer, err));
     PCI_TRY(pci_want(b->file, name, "number", PCI_TYPE(PCF_F64), &number, err));
     PCI_TRY(pci_want(b->file, name, "text", PCI_TYPE(PCF_STRING), &text, err));
-    for (uint64_t i = k->first; i < k->first + k->count; i++) {
-        int64_t what, value = 0;
+    for (uint64_t i = column->first; i < column->first + column->count; i++) {
+        int64_t cell_kind, value = 0;
         int valid;
-        PCI_TRY(pci_ff_get(b->file, kind, i, &what, &valid, err));
-        if (what < PCI_FF_NULL || what > PCI_FF_JSON)
+        PCI_TRY(pci_ff_get(b->file, kind, i, &cell_kind, &valid, err));
+        if (cell_kind < PCI_FF_NULL || cell_kind > PCI_FF_JSON)
             return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "unknown kind");
-        if (what >= PCI_FF_INT) {
+        if (cell_kind >= PCI_FF_INT) {
             PCI_TRY(pci_ff_get(b->file,
-                               what == PCI_FF_INT      ? integer
-                               : what == PCI_FF_DOUBLE ? number
-                                                       : text,
+                               cell_kind == PCI_FF_INT      ? integer
+                               : cell_kind == PCI_FF_DOUBLE ? number
+                                                            : text,
                                i, &value, &valid, err));
             if (!valid)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "a cell has no value");
         }
-        PCI_TRY(pci_ff_cells_add(cells, (int)what, value, err));
+        PCI_TRY(pci_ff_cells_add(cells, (int)cell_kind, value, err));
     }
     return PCOL_OK;
 }
 
-static int is_samples(const struct pci_ff_native *b, const struct pci_ff_preserved *k)
+static int is_samples(const struct pci_ff_native *b, const struct pci_ff_preserved *column)
 {
-    return b->has_joins && k->thread != PCOL_NONE && pci_str_is(k->table, "samples");
+    return b->has_joins && column->thread != PCOL_NONE && pci_str_is(column->table, "samples");
 }
 
-static int has_form(const struct pci_ff_preserved *k, const char *form)
+static int has_form(const struct pci_ff_preserved *column, const char *form)
 {
-    return k->has_form && pci_str_is(k->form, form);
+    return column->has_form && pci_str_is(column->form, form);
 }
 
-/* How many rows a table had, of the thread at hand. */
+/* Number of rows of a table of the current thread. */
 static pcol_status row_count(struct pci_ff_native *b, int id, uint64_t *rows, pcol_error *err)
 {
     const struct pci_order *order;
@@ -73,18 +79,18 @@ static pcol_status row_count(struct pci_ff_native *b, int id, uint64_t *rows, pc
     return PCOL_OK;
 }
 
-/* ---- kept cells are as the reader of profiles would have taken them */
+/* ---- preserved cells: the same checks as in the reader */
 
-static pcol_status fail_kept(const struct pci_ff_preserved *k, uint64_t cell, const char *what,
-                             pcol_error *err)
+static pcol_status fail_kept(const struct pci_ff_preserved *column, uint64_t cell,
+                             const char *cell_kind, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_cells", NULL, k->first + cell,
-                         "%.*s.%.*s: %s", (int)(k->table.size < 40 ? k->table.size : 40),
-                         k->table.data, (int)(k->column.size < 40 ? k->column.size : 40),
-                         k->column.data, what);
+    return pci_fail_cell(
+        err, PCOL_E_CORRUPT, "source_cells", NULL, column->first + cell, "%.*s.%.*s: %s",
+        (int)(column->table.size < 40 ? column->table.size : 40), column->table.data,
+        (int)(column->column.size < 40 ? column->column.size : 40), column->column.data, cell_kind);
 }
 
-/* The table whose rows a column names; -1: none. */
+/* The table whose rows a column refers to; -1: none. */
 static int target_of(int id, pcol_str column)
 {
     if (id < 0 || id == PCI_FF_STACKS || id == PCI_FF_SAMPLES)
@@ -104,12 +110,13 @@ static int target_of(int id, pcol_str column)
     return -1;
 }
 
-static pcol_status check_numbers(struct pci_ff_native *b, int id, const struct pci_ff_preserved *k,
+static pcol_status check_numbers(struct pci_ff_native *b, int id,
+                                 const struct pci_ff_preserved *column,
                                  struct pci_ff_cursor *cursor, uint64_t count, pcol_error *err)
 {
-    int target = target_of(id, k->column), kind;
-    int prefix = id == PCI_FF_STACKS && pci_str_is(k->column, "prefix");
-    int offset = id == PCI_FF_STACKS && pci_str_is(k->column, "prefixOffset");
+    int target = target_of(id, column->column), kind;
+    int prefix = id == PCI_FF_STACKS && pci_str_is(column->column, "prefix");
+    int offset = id == PCI_FF_STACKS && pci_str_is(column->column, "prefixOffset");
     uint64_t rows = 0;
     int64_t value;
     if (target < 0 && !prefix && !offset)
@@ -122,15 +129,16 @@ static pcol_status check_numbers(struct pci_ff_native *b, int id, const struct p
             continue;
         if (kind != PCI_FF_INT || value < 0 || (prefix && (uint64_t)value >= i) ||
             (offset && (uint64_t)value > i) || (target >= 0 && (uint64_t)value >= rows))
-            return fail_kept(k, i, "no number of a row that may stand here", err);
+            return fail_kept(column, i, "no number of a row that may stand here", err);
     }
     return PCOL_OK;
 }
 
-static pcol_status check_cells(struct pci_ff_native *b, int id, const struct pci_ff_preserved *k,
+static pcol_status check_cells(struct pci_ff_native *b, int id,
+                               const struct pci_ff_preserved *column,
                                const struct pci_ff_cells *cells, uint64_t rows, pcol_error *err)
 {
-    int value = has_form(k, PCI_FF_FORM_VALUE), kind = PCI_FF_NULL;
+    int value = has_form(column, PCI_FF_FORM_VALUE), kind = PCI_FF_NULL;
     int64_t length = -1;
     struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
     pcol_status status = PCOL_OK;
@@ -138,26 +146,27 @@ static pcol_status check_cells(struct pci_ff_native *b, int id, const struct pci
         return pci_fail_memory(err);
     pci_ff_cursor_init(cursor, cells);
     if (!value && cells->count != rows) {
-        status = fail_kept(k, 0, "not as many cells as the table has rows", err);
+        status = fail_kept(column, 0, "not as many cells as the table has rows", err);
     } else if (!value) {
-        status = check_numbers(b, id, k, cursor, cells->count, err);
-    } else if (pci_str_is(k->column, "length")) {
+        status = check_numbers(b, id, column, cursor, cells->count, err);
+    } else if (pci_str_is(column->column, "length")) {
         status = pci_ff_cell(cursor, 0, &kind, &length, err);
         if (status == PCOL_OK && (kind != PCI_FF_INT || length < 0 || (uint64_t)length != rows))
-            status = fail_kept(k, 0, "not the number of rows that the table has", err);
+            status = fail_kept(column, 0, "not the number of rows that the table has", err);
     }
     pci_free(cursor);
     return status;
 }
 
-/* The one cell at hand, for all rows. */
-static pcol_status repeat_cell(struct pci_ff_native *b, int id, const struct pci_ff_preserved *k,
-                               struct pci_ff_cells *cells, pcol_error *err)
+/* Repeat the only cell for all rows. */
+static pcol_status repeat_cell(struct pci_ff_native *b, int id,
+                               const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
+                               pcol_error *err)
 {
     uint64_t rows;
-    if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || k->count != 1 ||
+    if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || column->count != 1 ||
         (id > PCI_FF_STACKS && b->thread == PCOL_NONE))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", k->row,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", column->row,
                              "not a column of one cell for all rows");
     PCI_TRY(row_count(b, id, &rows, err));
     if (!rows)
@@ -167,7 +176,7 @@ static pcol_status repeat_cell(struct pci_ff_native *b, int id, const struct pci
     return PCOL_OK;
 }
 
-/* A member that is no array. */
+/* Write a scalar member. */
 static pcol_status write_value(struct pci_ff_native *b, const struct pci_ff_cells *cells,
                                pcol_error *err)
 {
@@ -182,58 +191,58 @@ static pcol_status write_value(struct pci_ff_native *b, const struct pci_ff_cell
     return status == PCOL_OK ? pci_ff_emit_cell(&b->out, kind, cell, err) : status;
 }
 
-/* The cells of a column, kept or made again. */
+/* Load the cells of a column: preserved or restored. */
 static pcol_status take_cells(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
-                              const struct pci_ff_preserved *k, struct pci_ff_cells *cells,
+                              const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                               pcol_error *err)
 {
-    if (!k->has_cells)
-        return id < 0 ? pci_ff_restore_counter(b, rows, k, cells, err)
-                      : pci_ff_restore(b, id, k, cells, err);
+    if (!column->has_cells)
+        return id < 0 ? pci_ff_restore_counter(b, rows, column, cells, err)
+                      : pci_ff_restore(b, id, column, cells, err);
     uint64_t count = rows ? rows->count : 0;
-    PCI_TRY(stored_cells(b, k, cells, err));
-    if (has_form(k, PCI_FF_FORM_SAME))
-        PCI_TRY(repeat_cell(b, id, k, cells, err));
+    PCI_TRY(load_preserved_cells(b, column, cells, err));
+    if (has_form(column, PCI_FF_FORM_SAME))
+        PCI_TRY(repeat_cell(b, id, column, cells, err));
     if (pci_ff_is_uneven(id, b->version))
         return PCOL_OK;
     if (id >= 0)
         PCI_TRY(row_count(b, id, &count, err));
-    return check_cells(b, id, k, cells, count, err);
+    return check_cells(b, id, column, cells, count, err);
 }
 
-/* One column or scalar of a table as a member. rows: of a counter, else NULL. */
+/* Write one column or scalar of a table as a member. rows: of a counter, else NULL. */
 static pcol_status write_kept(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
-                              const struct pci_ff_preserved *k, pcol_error *err)
+                              const struct pci_ff_preserved *column, pcol_error *err)
 {
     const char *table = id < 0 ? "counterSamples" : pci_ff_names[id];
-    int value = has_form(k, PCI_FF_FORM_VALUE), single;
+    int value = has_form(column, PCI_FF_FORM_VALUE), single;
     struct pci_ff_cells cells;
-    struct pci_ff_preserved made = *k;
+    struct pci_ff_preserved effective = *column;
     uint64_t count;
-    if (is_samples(b, k) && k->has_cells && !value) {
-        int ours = pci_ff_is_sample_column(b, k->column);
-        if (!ours || !pci_str_is(k->column, pci_ff_weight_column(b)))
+    if (is_samples(b, column) && column->has_cells && !value) {
+        int ours = pci_ff_is_sample_column(b, column->column);
+        if (!ours || !pci_str_is(column->column, pci_ff_weight_column(b)))
             pci_export_loss(b->export, "column %.*s of samples is %s: they were joined since",
-                            (int)(k->column.size < 60 ? k->column.size : 60), k->column.data,
-                            ours ? "rounded" : "not written");
+                            (int)(column->column.size < 60 ? column->column.size : 60),
+                            column->column.data, ours ? "rounded" : "not written");
         if (!ours)
             return PCOL_OK;
-        made.has_cells = 0;
+        effective.has_cells = 0;
     }
-    pci_json_put_key_bytes(&b->out.w, k->column, err);
-    if (is_samples(b, k) && pci_str_is(k->column, "length")) {
+    pci_json_put_key_bytes(&b->out.w, column->column, err);
+    if (is_samples(b, column) && pci_str_is(column->column, "length")) {
         PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
         return pci_ff_emit_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
-    if (id >= PCI_FF_SOURCES && id <= PCI_FF_STACKS && has_form(k, PCI_FF_FORM_ROWS)) {
+    if (id >= PCI_FF_SOURCES && id <= PCI_FF_STACKS && has_form(column, PCI_FF_FORM_ROWS)) {
         PCI_TRY(row_count(b, id, &count, err));
         return pci_ff_emit_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
     pci_ff_cells_init(&cells, &b->out.store);
-    pcol_status status = take_cells(b, id, rows, &made, &cells, err);
+    pcol_status status = take_cells(b, id, rows, &effective, &cells, err);
     if (status == PCOL_OK)
         status = value ? write_value(b, &cells, err)
-                       : pci_ff_emit_column(&b->out, table, k->column, &cells, err);
+                       : pci_ff_emit_column(&b->out, table, column->column, &cells, err);
     pci_ff_cells_clear(&cells);
     return status;
 }
@@ -291,11 +300,11 @@ static pcol_status write_libs(struct pci_ff_native *b, pcol_error *err)
     return b->out.w.status;
 }
 
-/* The data of markers: the labels of their rows. */
-static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *k,
+/* Write the data of markers: the labels of their rows. */
+static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *column,
                                      pcol_error *err);
 
-/* Weights of samples that were joined, of a source that had none and counts each row as 1. */
+/* Write weights of joined samples, for a source without weights, where each sample counts as 1. */
 static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_error *err)
 {
     const char *name = pci_ff_weight_column(b);
@@ -309,7 +318,7 @@ static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_err
     return b->out.w.status;
 }
 
-/* The columns that a table had, in their order. */
+/* Write the columns of a table in their original order. */
 static pcol_status write_table(struct document *d, const char *name, int id,
                                const struct pci_ff_sample_run *rows, pcol_error *err)
 {
@@ -321,20 +330,20 @@ static pcol_status write_table(struct document *d, const char *name, int id,
         PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
     pci_json_put_begin(&b->out.w, '{', err);
     for (size_t i = pci_ff_preserved_first(b, b->thread, name, &end); i < end; i++) {
-        const struct pci_ff_preserved *k = &b->kept[i];
-        if (pci_ff_is_by_use(k))
+        const struct pci_ff_preserved *column = &b->kept[i];
+        if (pci_ff_is_by_use(column))
             continue;
-        int value = has_form(k, PCI_FF_FORM_VALUE);
-        int weight = !single && pci_str_is(k->column, pci_ff_weight_column(b));
-        type |= pci_str_is(k->column, "weightType");
+        int value = has_form(column, PCI_FF_FORM_VALUE);
+        int weight = !single && pci_str_is(column->column, pci_ff_weight_column(b));
+        type |= pci_str_is(column->column, "weightType");
         weights |= weight && !value;
         if (weight && value)
             continue;
-        if (id == PCI_FF_MARKERS && !value && pci_str_is(k->column, "data")) {
+        if (id == PCI_FF_MARKERS && !value && pci_str_is(column->column, "data")) {
             pci_json_put_key(&b->out.w, "data", err);
-            PCI_TRY(write_marker_data(d, k, err));
+            PCI_TRY(write_marker_data(d, column, err));
         } else {
-            PCI_TRY(write_kept(b, id, rows, k, err));
+            PCI_TRY(write_kept(b, id, rows, column, err));
         }
     }
     if (!single && !weights)
@@ -432,12 +441,12 @@ static pcol_status write_labels(struct document *d, struct pci_label_reader *lab
 }
 
 /* Tables of the first years have data of fewer markers than there are: of `count` then. */
-static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *k,
+static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *column,
                                      pcol_error *err)
 {
     struct pci_ff_native *b = d->back;
     const struct pci_ff_sample_run *rows = &b->threads[b->thread - b->first_thread].markers;
-    uint64_t count = k->has_cells && k->count < rows->count ? k->count : rows->count;
+    uint64_t count = column->has_cells && column->count < rows->count ? column->count : rows->count;
     pci_json_put_begin(&b->out.w, '[', err);
     for (uint64_t row = rows->first; row < rows->first + count; row++) {
         PCI_TRY(pci_labels_row(&d->labels, row, err));
@@ -485,7 +494,7 @@ static pcol_status write_counter_samples(void *context, const struct pci_node_va
     return write_table(c->document, c->name, -1, &c->rows, err);
 }
 
-/* Rows of counter_samples stand in the order of counters. */
+/* Rows of counter_samples are in the order of counters. */
 static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
                                      struct pci_ff_sample_run *rows, pcol_error *err)
 {
@@ -542,7 +551,7 @@ static pcol_status write_counters(struct document *d, pcol_error *err)
     return status;
 }
 
-/* ---- the document */
+/* ---- document */
 
 static pcol_status write_document(struct document *d, pcol_error *err)
 {
@@ -612,7 +621,7 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
     if (!back)
         return pci_fail_memory(err);
     pcol_status status = pci_ff_native_open(back, export, &whole, &why, err);
-    /* The typed arrays are those of the newest version. */
+    /* JSLB defines typed arrays for the newest version only. */
     int native = whole && (!jslb || back->version == PCI_FF_NEWEST), named = 1;
     if (status == PCOL_OK && native)
         status = pci_ff_native_is_named(back, &named, err);

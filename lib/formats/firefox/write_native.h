@@ -1,8 +1,9 @@
 /*
- * write_native.h - a Firefox profile on its way back
+ * write_native.h - lossless writer: restores a Firefox profile from the file that it became
  *
- * The document's tree (sources.extra) tells what stands where. Where it says "table", the columns
- * listed in source_columns are made again from our tables, or come from source_cells as they were.
+ * The tree of nodes of the document (sources.extra) has the order of all members. Nodes of tag
+ * `table` mark tables: their columns, listed in source_columns, are restored from pcol tables or
+ * copied from source_cells.
  */
 #ifndef PCI_FIREFOX_WRITE_NATIVE_H
 #define PCI_FIREFOX_WRITE_NATIVE_H
@@ -17,14 +18,14 @@
 
 /* A row of source_columns. */
 struct pci_ff_preserved {
-    uint32_t thread; /* PCOL_NONE: of the document */
+    uint32_t thread; /* PCOL_NONE: the document */
     uint64_t row;
     pcol_str table, column, form;
     int has_form, has_cells;
-    uint64_t first, count; /* source_cells */
+    uint64_t first, count; /* rows of source_cells */
 };
 
-/* Rows of samples, markers or allocations of a thread: one stretch. */
+/* Consecutive rows of samples, markers or allocations of a thread. */
 struct pci_ff_sample_run {
     uint64_t first, count;
 };
@@ -38,117 +39,121 @@ struct pci_ff_native {
     const pcol_file *file;
     struct pci_ff_emitter out;
     uint32_t source;
-    struct pci_ff_preserved *kept; /* by thread (the document first) and table, then in order */
+    /* sorted by thread (the document first) and table, then by row */
+    struct pci_ff_preserved *kept;
     size_t kept_count;
     uint32_t first_thread;
     struct pci_ff_thread_rows *threads;
     size_t thread_count;
-    uint64_t category_base, category_count; /* those of the source: one stretch */
+    uint64_t category_base, category_count; /* consecutive rows of categories */
     enum pci_ff_cpu_unit cpu_unit;
     int64_t version;
     int has_version;
-    int expand;    /* all samples of a joined row, not two */
-    int has_joins; /* rows stand for several samples of the source */
+    int expand;    /* write all samples of a joined row instead of two */
+    int has_joins; /* some rows stand for several samples of the source */
     struct pci_types types;
     struct pci_stacks stacks;
 
-    /* Tables that the thread at hand refers to; those of the document stay. */
+    /* Tables that the current thread refers to; those of the document stay loaded. */
     uint32_t thread;
-    struct pci_order orders[2][PCI_FF_TABLES]; /* 0: the document's, 1: the thread's */
+    /* [0]: of the document, [1]: of the current thread */
+    struct pci_order orders[2][PCI_FF_TABLES];
     uint8_t loaded[2][PCI_FF_TABLES];
-    uint32_t *inverse[2][PCI_FF_TABLES]; /* by row of ours: row of the source's + 1 */
+    uint32_t *inverse[2][PCI_FF_TABLES]; /* row of pcol -> row of the source + 1; 0: none */
 };
 
-/* Whether a single source can come back as it was: it came from this format, and its rows are all
- * there. *why: NULL or why it cannot. */
+/* Whether a single source can be restored: it was read from this format, and all its rows exist.
+ * *why: NULL, or the reason why it cannot. */
 pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export,
                                int *whole, const char **why, pcol_error *err);
 pcol_status pci_ff_native_write(struct pci_ff_native *back, int jslb, pcol_error *err);
 void pci_ff_native_close(struct pci_ff_native *back);
 void pci_ff_native_leave_thread(struct pci_ff_native *back);
 
-/* Whether every frame of the source has a function, as its format requires. */
+/* Whether every frame of the source has a function, as the format requires. */
 pcol_status pci_ff_native_is_named(struct pci_ff_native *back, int *named, pcol_error *err);
 
-/* accept.c: warn if the front end does not accept the source as it was. */
+/* accept.c: warns if the front end does not accept the restored profile */
 pcol_status pci_ff_native_warn(struct pci_ff_native *back, pcol_error *err);
-/* Whether what numbers threads in meta and profilerOverhead is below `threads`. */
+/* Whether all thread indexes in meta and profilerOverhead are below `threads`. */
 pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t threads, int *fit,
                                       pcol_error *err);
 
-/* The first of the columns of a thread (PCOL_NONE: of the document); the others stand behind it. */
+/* The first of the columns of a table of a thread (PCOL_NONE: of the document). *end: after the
+ * last. */
 size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread, const char *table,
                               size_t *end);
-/* Whether it is no column, but says that rows stand in the order of their use. */
+/* Whether a row of source_columns is no column but records that rows are in the order of first
+ * use. */
 static inline int pci_ff_is_by_use(const struct pci_ff_preserved *kept)
 {
     return kept->has_form && !kept->column.size && kept->form.size == 6 &&
            !memcmp(kept->form.data, PCI_FF_FORM_BY_USE, 6);
 }
 
-/* first_use_restore.c: complete an order by the rows that follow from their use, if they do */
+/* first_use_restore.c: completes an order by the rows that follow in the order of first use */
 pcol_status pci_ff_order_by_use(struct pci_ff_native *back, int level, int id, pcol_error *err);
 
 /* native_context.c */
-/* orders[level][id], for level 1 that of the thread at hand. */
+/* Load orders[level][id]; level 1 is that of the current thread. */
 pcol_status pci_ff_load_order(struct pci_ff_native *back, int level, int id, pcol_error *err);
-/* Rows of a table as the source had them, for the thread at hand. */
+/* The rows of a table in the order of the source, for the current thread. */
 pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct pci_order **order,
                                 pcol_error *err);
-/* How many rows the table has that the thread at hand refers to. */
+/* Number of rows of the table that the current thread refers to. */
 pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count,
                                 pcol_error *err);
 /* The source's number of a row of categories. */
 pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours,
                                    int64_t *category, pcol_error *err);
-/* The source's row for one of ours; E_CORRUPT if it had none. */
+/* The source's row for a row of pcol; E_CORRUPT if it has none. */
 pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours, int64_t *row,
                               pcol_error *err);
 
-/* restore_columns.c: the cells of a column of the source from our tables */
+/* restore_columns.c: restores the cells of a column of the source from pcol tables */
 pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
                            const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                            pcol_error *err);
 pcol_status pci_ff_restore_counter(struct pci_ff_native *back, const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
-/* restore_samples.c: columns of tables whose rows are not shared */
+/* restore_samples.c: restores columns of tables that belong to a thread */
 pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
-/* How many samples the rows of the thread at hand become, and whether each counts as 1. */
+/* Number of samples that the rows of the current thread become. *single: each counts as 1. */
 pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int *single,
                                 pcol_error *err);
-/* The column of the weights of samples, by the version: "weight" or "duration". */
+/* Name of the column of sample weights, which depends on the version: "weight" or "duration". */
 const char *pci_ff_weight_column(const struct pci_ff_native *back);
-/* Whether a column of samples can be made from our rows, whatever cells the source had. */
+/* Whether a column of samples can be computed from pcol rows, regardless of preserved cells. */
 int pci_ff_is_sample_column(const struct pci_ff_native *back, pcol_str column);
 pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, const char *ns,
                                  const char *ulps, const struct pci_ff_sample_run *rows,
                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                                  pcol_error *err);
 
-/* A cell of a column that may be missing; null then. */
+/* Get a cell of an optional column; null without the column. */
 pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                        int64_t *value, int *valid, pcol_error *err);
 static inline int pci_ff_equal(pcol_str a, pcol_str b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
-/* Member `key` of a node that is an object. */
+/* Find member `key` of an object. */
 pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t parent,
                                const char *key, struct pci_node_value *node, int *found,
                                pcol_error *err);
-/* write_native.c: the value of a label that is no node. */
+/* write_native.c: writes the value of a label; it must not be a node */
 void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *cell,
                       pcol_error *err);
 
-/* ---- any profile, from what all of them have */
+/* ---- generic writer: any profile, from the tables that all formats have */
 
 struct pci_ff_frame {
     uint64_t location;
     uint32_t group, function; /* function: of the target */
-    uint32_t depth;           /* how many calls it is inlined in */
+    uint32_t depth;           /* number of frames that it is inlined in */
 };
 
 struct pci_ff_function {
@@ -158,59 +163,60 @@ struct pci_ff_function {
     int has_line;
 };
 
-/* Tables of code of the target, gathered from the stacks that samples name. */
+/* Tables of code of the target, collected from the stacks that samples refer to. */
 struct pci_ff_code_tables {
     const pcol_file *file;
-    int newest; /* version 70, else 60 */
+    int newest; /* write version 70 instead of 60 */
     struct pci_stacks stacks;
     struct pci_names names;
     struct pci_string_pool strings;
-    uint64_t *chain; /* callers that are being taken */
+    uint64_t *chain; /* stack of callers to add, outermost last */
     size_t chain_capacity;
-    uint32_t *stack_rows; /* by stack: its row in the target + 1 (of the innermost line); 0: none */
-    uint32_t *parents, *stack_frames; /* of the target's stacks; parents: PCOL_NONE for none */
+    /* by stack: row in the target + 1, of its innermost line; 0: not added */
+    uint32_t *stack_rows;
+    uint32_t *parents, *stack_frames; /* by stack of the target; parents: PCOL_NONE for a root */
     size_t stack_count, parent_capacity, frame_ref_capacity;
     struct pci_ff_frame *frames;
     size_t frame_count, frame_capacity;
-    uint32_t *frame_of; /* by location, + 1 */
+    uint32_t *frame_of; /* by location: frame + 1 */
     struct pci_ff_function *functions;
     size_t function_count, function_capacity;
-    uint32_t *function_of; /* by function, + 1 */
+    uint32_t *function_of; /* by function: function of the target + 1 */
     uint32_t *libs;        /* rows of mappings */
     size_t lib_count, lib_capacity;
-    uint32_t *lib_of;  /* by mapping, + 1 */
+    uint32_t *lib_of;  /* by mapping: index in libs + 1 */
     uint32_t *sources; /* file names: strings of the target */
     size_t source_count, source_capacity;
-    uint32_t *source_of; /* by string of the target, + 1 */
+    uint32_t *source_of; /* by string of the target: index in sources + 1 */
     size_t source_of_capacity;
-    uint32_t *category_of; /* by row of categories: of the target */
-    uint32_t *part_first;  /* by row of categories: its first of part_of */
-    uint32_t *part_of;     /* by subcategory: its number in the target's category */
-    uint32_t other;        /* the target's category for what has none */
+    uint32_t *category_of; /* by row of categories: category of the target */
+    uint32_t *part_first;  /* by row of categories: index of its first subcategory in part_of */
+    uint32_t *part_of;     /* by subcategory: number within the category of the target */
+    uint32_t other;        /* category of the target for frames without one */
 };
 
-/* build_tables.c; used: by stack, whether a sample names it */
+/* build_tables.c; used: by stack, whether a sample refers to it */
 pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file,
                                     int newest, pcol_error *err);
-/* A stack and its callers, as the next ones if they are new; then all others that are used. */
+/* Add a stack and its callers with the next row numbers; then add all other used stacks. */
 pcol_status pci_ff_code_tables_use(struct pci_ff_code_tables *code, uint64_t stack,
                                    pcol_error *err);
 pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used,
                                     pcol_error *err);
 void pci_ff_code_tables_close(struct pci_ff_code_tables *code);
-/* write_shared_tables.c: the members `libs` and `shared` */
+/* write_shared_tables.c: writes the members `libs` and `shared` */
 pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
                             pcol_error *err);
 pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
                               pcol_error *err);
 
-/* categories.c: those of all sources, and the one for what has none */
+/* categories.c: collects the categories of all sources, and one for frames without any */
 struct pci_ff_categories {
     const pcol_file *file;
-    uint32_t *rows; /* of `categories`; PCOL_NONE: the one for others */
+    uint32_t *rows; /* of `categories`; PCOL_NONE: the category for frames without any */
     size_t count;
-    struct pci_pair_set names; /* name and color of each */
-    struct pci_pair_set parts; /* category and name of its subcategories, in their order */
+    struct pci_pair_set names; /* name and color of each category */
+    struct pci_pair_set parts; /* category and name of each subcategory, in their order */
 };
 pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
                                    struct pci_ff_code_tables *code, pcol_error *err);

@@ -1,6 +1,6 @@
 /*
- * write_shared_tables.c - the tables of code that gathered, as the member `shared` of version 60
- * or 70
+ * write_shared_tables.c - writes the collected tables of code as `libs` and the member `shared` of
+ * version 60 or 70
  */
 #include "formats/firefox/write_native.h"
 
@@ -14,8 +14,8 @@ struct table {
     size_t rows;
 };
 
-static void begin(struct table *t, struct pci_ff_emitter *out, const char *name, size_t rows,
-                  pcol_error *err)
+static void begin_table(struct table *t, struct pci_ff_emitter *out, const char *name, size_t rows,
+                        pcol_error *err)
 {
     *t = (struct table){out, name, rows};
     pci_json_put_key(&out->w, name, err);
@@ -24,12 +24,12 @@ static void begin(struct table *t, struct pci_ff_emitter *out, const char *name,
     pci_json_put_int(&out->w, (int64_t)rows, err);
 }
 
-/* Gives cell i of a column: its kind, and its value. */
-typedef pcol_status (*cell_fn)(struct pci_ff_code_tables *code, size_t i, int *kind, int64_t *value,
-                               pcol_error *err);
+/* Function that computes cell i of a column. */
+typedef pcol_status (*get_cell_fn)(struct pci_ff_code_tables *code, size_t i, int *kind,
+                                   int64_t *value, pcol_error *err);
 
-static pcol_status put(struct table *t, struct pci_ff_code_tables *code, const char *column,
-                       cell_fn cell, pcol_error *err)
+static pcol_status put_column(struct table *t, struct pci_ff_code_tables *code, const char *column,
+                              get_cell_fn cell, pcol_error *err)
 {
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
@@ -50,7 +50,7 @@ static pcol_status put(struct table *t, struct pci_ff_code_tables *code, const c
     return status;
 }
 
-static void end(struct table *t, pcol_error *err)
+static void end_table(struct table *t, pcol_error *err)
 {
     pci_json_put_end(&t->out->w, '}', err);
 }
@@ -61,23 +61,24 @@ static void end(struct table *t, pcol_error *err)
 
 /* ---- cells */
 
-static pcol_status integer(int64_t number, int *kind, int64_t *value)
+static pcol_status set_integer(int64_t number, int *kind, int64_t *value)
 {
     *kind = PCI_FF_INT;
     *value = number;
     return PCOL_OK;
 }
 
-static pcol_status optional(uint32_t number, int *kind, int64_t *value)
+static pcol_status set_optional(uint32_t number, int *kind, int64_t *value)
 {
     *kind = number == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT;
     *value = number;
     return PCOL_OK;
 }
 
-/* A column of a row of ours; null where it says nothing. */
-static pcol_status ours(const struct pci_ff_code_tables *c, const char *table, const char *column,
-                        uint64_t row, int *kind, int64_t *value, pcol_error *err)
+/* A cell of a pcol column; null if it is null or the column is missing. */
+static pcol_status get_pcol_cell(const struct pci_ff_code_tables *c, const char *table,
+                                 const char *column, uint64_t row, int *kind, int64_t *value,
+                                 pcol_error *err)
 {
     const struct pci_column *source;
     int valid;
@@ -87,13 +88,13 @@ static pcol_status ours(const struct pci_ff_code_tables *c, const char *table, c
     return PCOL_OK;
 }
 
-CELL(none)
+CELL(minus_one)
 {
     (void)c, (void)i, (void)err;
-    return integer(-1, kind, value);
+    return set_integer(-1, kind, value);
 }
 
-CELL(no)
+CELL(always_false)
 {
     (void)c, (void)i, (void)err;
     *value = 0;
@@ -104,95 +105,97 @@ CELL(no)
 CELL(stack_frame)
 {
     (void)err;
-    return integer(c->stack_frames[i], kind, value);
+    return set_integer(c->stack_frames[i], kind, value);
 }
 
 CELL(stack_prefix)
 {
     (void)err;
     if (!c->newest)
-        return optional(c->parents[i], kind, value);
-    return integer(c->parents[i] == PCOL_NONE ? 0 : (int64_t)i - c->parents[i], kind, value);
+        return set_optional(c->parents[i], kind, value);
+    return set_integer(c->parents[i] == PCOL_NONE ? 0 : (int64_t)i - c->parents[i], kind, value);
 }
 
 CELL(frame_address)
 {
-    PCI_TRY(ours(c, "location_groups", "address", c->frames[i].group, kind, value, err));
+    PCI_TRY(get_pcol_cell(c, "location_groups", "address", c->frames[i].group, kind, value, err));
     if (*kind == PCI_FF_NULL || *value < 0 || *value > (INT64_C(1) << 53))
-        return integer(-1, kind, value); /* no number of the front end */
+        return set_integer(-1, kind, value); /* not representable in the front end */
     return PCOL_OK;
 }
 
 CELL(frame_depth)
 {
     (void)err;
-    return integer(c->frames[i].depth < 255 ? c->frames[i].depth : 255, kind, value);
+    return set_integer(c->frames[i].depth < 255 ? c->frames[i].depth : 255, kind, value);
 }
 
 CELL(frame_category)
 {
-    PCI_TRY(ours(c, "location_groups", "category", c->frames[i].group, kind, value, err));
+    PCI_TRY(get_pcol_cell(c, "location_groups", "category", c->frames[i].group, kind, value, err));
     if (*kind == PCI_FF_NULL || (uint64_t)*value >= pci_rows(c->file, "categories"))
-        return integer(c->other, kind, value);
-    return integer(c->category_of[*value], kind, value);
+        return set_integer(c->other, kind, value);
+    return set_integer(c->category_of[*value], kind, value);
 }
 
 CELL(frame_subcategory)
 {
     int valid;
     int64_t category;
-    PCI_TRY(ours(c, "location_groups", "category", c->frames[i].group, &valid, &category, err));
-    PCI_TRY(ours(c, "location_groups", "subcategory", c->frames[i].group, kind, value, err));
+    PCI_TRY(get_pcol_cell(c, "location_groups", "category", c->frames[i].group, &valid, &category,
+                          err));
+    PCI_TRY(
+        get_pcol_cell(c, "location_groups", "subcategory", c->frames[i].group, kind, value, err));
     if (*kind == PCI_FF_NULL || valid == PCI_FF_NULL ||
         (uint64_t)category >= pci_rows(c->file, "categories"))
-        return integer(0, kind, value);
+        return set_integer(0, kind, value);
     uint64_t count = c->part_first[category + 1] - c->part_first[category];
-    return integer(*value >= 0 && (uint64_t)*value < count
-                       ? c->part_of[c->part_first[category] + (uint64_t)*value]
-                       : 0,
-                   kind, value);
+    return set_integer(*value >= 0 && (uint64_t)*value < count
+                           ? c->part_of[c->part_first[category] + (uint64_t)*value]
+                           : 0,
+                       kind, value);
 }
 
 CELL(frame_func)
 {
     (void)err;
-    return integer(c->frames[i].function, kind, value);
+    return set_integer(c->frames[i].function, kind, value);
 }
 
 CELL(frame_lib)
 {
     (void)err;
     uint32_t lib = c->functions[c->frames[i].function].resource;
-    return integer(lib == PCOL_NONE ? -1 : (int64_t)lib, kind, value);
+    return set_integer(lib == PCOL_NONE ? -1 : (int64_t)lib, kind, value);
 }
 
 CELL(frame_line)
 {
-    return ours(c, "locations", "line", c->frames[i].location, kind, value, err);
+    return get_pcol_cell(c, "locations", "line", c->frames[i].location, kind, value, err);
 }
 
 CELL(frame_column)
 {
-    return ours(c, "locations", "column", c->frames[i].location, kind, value, err);
+    return get_pcol_cell(c, "locations", "column", c->frames[i].location, kind, value, err);
 }
 
 CELL(function_name)
 {
     (void)err;
-    return integer(c->functions[i].name, kind, value);
+    return set_integer(c->functions[i].name, kind, value);
 }
 
 CELL(function_resource)
 {
     (void)err;
     uint32_t resource = c->functions[i].resource;
-    return integer(resource == PCOL_NONE ? -1 : (int64_t)resource, kind, value);
+    return set_integer(resource == PCOL_NONE ? -1 : (int64_t)resource, kind, value);
 }
 
 CELL(function_source)
 {
     (void)err;
-    return optional(c->functions[i].source, kind, value);
+    return set_optional(c->functions[i].source, kind, value);
 }
 
 CELL(function_line)
@@ -206,25 +209,25 @@ CELL(function_line)
 CELL(source_name)
 {
     (void)err;
-    return integer(c->sources[i], kind, value);
+    return set_integer(c->sources[i], kind, value);
 }
 
 CELL(source_start)
 {
     (void)c, (void)i, (void)err;
-    return integer(1, kind, value);
+    return set_integer(1, kind, value);
 }
 
 CELL(lib_row)
 {
     (void)c, (void)err;
-    return integer((int64_t)i, kind, value);
+    return set_integer((int64_t)i, kind, value);
 }
 
 CELL(library)
 {
     (void)c, (void)i, (void)err;
-    return integer(1, kind, value); /* a resource of the type library */
+    return set_integer(1, kind, value); /* resource type "library" */
 }
 
 /* ---- libraries */
@@ -247,7 +250,7 @@ static pcol_status lib_text(const struct pci_ff_code_tables *c, uint32_t row, co
     return source ? pci_get_str(c->file, source, row, text, valid, err) : PCOL_OK;
 }
 
-/* The library's name: its own, or the last part of its path. */
+/* Name of a library: its own, or the last component of its path. */
 static pcol_status lib_name(const struct pci_ff_code_tables *c, uint32_t row, pcol_str *name,
                             pcol_error *err)
 {
@@ -309,25 +312,25 @@ static pcol_status put_stacks_and_frames(struct pci_ff_code_tables *c, struct pc
                                          pcol_error *err)
 {
     struct table t;
-    begin(&t, out, "stackTable", c->stack_count, err);
-    PCI_TRY(put(&t, c, "frame", stack_frame, err));
-    PCI_TRY(put(&t, c, c->newest ? "prefixOffset" : "prefix", stack_prefix, err));
-    end(&t, err);
-    begin(&t, out, "frameTable", c->frame_count, err);
-    PCI_TRY(put(&t, c, "address", frame_address, err));
+    begin_table(&t, out, "stackTable", c->stack_count, err);
+    PCI_TRY(put_column(&t, c, "frame", stack_frame, err));
+    PCI_TRY(put_column(&t, c, c->newest ? "prefixOffset" : "prefix", stack_prefix, err));
+    end_table(&t, err);
+    begin_table(&t, out, "frameTable", c->frame_count, err);
+    PCI_TRY(put_column(&t, c, "address", frame_address, err));
     if (c->newest)
-        PCI_TRY(put(&t, c, "lib", frame_lib, err));
-    PCI_TRY(put(&t, c, "inlineDepth", frame_depth, err));
-    PCI_TRY(put(&t, c, "category", frame_category, err));
-    PCI_TRY(put(&t, c, "subcategory", frame_subcategory, err));
-    PCI_TRY(put(&t, c, "func", frame_func, err));
-    PCI_TRY(put(&t, c, "nativeSymbol", NULL, err));
-    PCI_TRY(put(&t, c, "innerWindowID", NULL, err));
-    PCI_TRY(put(&t, c, "line", frame_line, err));
-    PCI_TRY(put(&t, c, "column", frame_column, err));
+        PCI_TRY(put_column(&t, c, "lib", frame_lib, err));
+    PCI_TRY(put_column(&t, c, "inlineDepth", frame_depth, err));
+    PCI_TRY(put_column(&t, c, "category", frame_category, err));
+    PCI_TRY(put_column(&t, c, "subcategory", frame_subcategory, err));
+    PCI_TRY(put_column(&t, c, "func", frame_func, err));
+    PCI_TRY(put_column(&t, c, "nativeSymbol", NULL, err));
+    PCI_TRY(put_column(&t, c, "innerWindowID", NULL, err));
+    PCI_TRY(put_column(&t, c, "line", frame_line, err));
+    PCI_TRY(put_column(&t, c, "column", frame_column, err));
     if (c->newest)
-        PCI_TRY(put(&t, c, "originalLocation", NULL, err));
-    end(&t, err);
+        PCI_TRY(put_column(&t, c, "originalLocation", NULL, err));
+    end_table(&t, err);
     return out->w.status;
 }
 
@@ -335,17 +338,17 @@ static pcol_status put_functions(struct pci_ff_code_tables *c, struct pci_ff_emi
                                  pcol_error *err)
 {
     struct table t;
-    begin(&t, out, "funcTable", c->function_count, err);
-    PCI_TRY(put(&t, c, "name", function_name, err));
-    PCI_TRY(put(&t, c, "isJS", no, err));
-    PCI_TRY(put(&t, c, "relevantForJS", no, err));
-    PCI_TRY(put(&t, c, "resource", function_resource, err));
-    PCI_TRY(put(&t, c, "source", function_source, err));
-    PCI_TRY(put(&t, c, "lineNumber", function_line, err));
-    PCI_TRY(put(&t, c, "columnNumber", NULL, err));
+    begin_table(&t, out, "funcTable", c->function_count, err);
+    PCI_TRY(put_column(&t, c, "name", function_name, err));
+    PCI_TRY(put_column(&t, c, "isJS", always_false, err));
+    PCI_TRY(put_column(&t, c, "relevantForJS", always_false, err));
+    PCI_TRY(put_column(&t, c, "resource", function_resource, err));
+    PCI_TRY(put_column(&t, c, "source", function_source, err));
+    PCI_TRY(put_column(&t, c, "lineNumber", function_line, err));
+    PCI_TRY(put_column(&t, c, "columnNumber", NULL, err));
     if (c->newest)
-        PCI_TRY(put(&t, c, "originalLocation", NULL, err));
-    end(&t, err);
+        PCI_TRY(put_column(&t, c, "originalLocation", NULL, err));
+    end_table(&t, err);
     return out->w.status;
 }
 
@@ -355,26 +358,26 @@ CELL(resource_name)
     uint32_t string;
     PCI_TRY(lib_name(c, c->libs[i], &name, err));
     PCI_TRY(pci_string_pool_intern(&c->strings, name.data, name.size, &string, err));
-    return integer(string, kind, value);
+    return set_integer(string, kind, value);
 }
 
 static pcol_status put_resources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
                                  pcol_error *err)
 {
     struct table t;
-    begin(&t, out, "resourceTable", c->lib_count, err);
+    begin_table(&t, out, "resourceTable", c->lib_count, err);
     if (!c->newest)
-        PCI_TRY(put(&t, c, "lib", lib_row, err));
-    PCI_TRY(put(&t, c, "name", resource_name, err));
-    PCI_TRY(put(&t, c, "host", NULL, err));
-    PCI_TRY(put(&t, c, "type", library, err));
-    end(&t, err);
-    begin(&t, out, "nativeSymbols", 0, err);
-    PCI_TRY(put(&t, c, "libIndex", none, err));
-    PCI_TRY(put(&t, c, "address", none, err));
-    PCI_TRY(put(&t, c, "name", none, err));
-    PCI_TRY(put(&t, c, "functionSize", none, err));
-    end(&t, err);
+        PCI_TRY(put_column(&t, c, "lib", lib_row, err));
+    PCI_TRY(put_column(&t, c, "name", resource_name, err));
+    PCI_TRY(put_column(&t, c, "host", NULL, err));
+    PCI_TRY(put_column(&t, c, "type", library, err));
+    end_table(&t, err);
+    begin_table(&t, out, "nativeSymbols", 0, err);
+    PCI_TRY(put_column(&t, c, "libIndex", minus_one, err));
+    PCI_TRY(put_column(&t, c, "address", minus_one, err));
+    PCI_TRY(put_column(&t, c, "name", minus_one, err));
+    PCI_TRY(put_column(&t, c, "functionSize", minus_one, err));
+    end_table(&t, err);
     return out->w.status;
 }
 
@@ -382,23 +385,23 @@ static pcol_status put_sources(struct pci_ff_code_tables *c, struct pci_ff_emitt
                                pcol_error *err)
 {
     struct table t;
-    begin(&t, out, "sources", c->source_count, err);
-    PCI_TRY(put(&t, c, c->newest ? "id" : "uuid", NULL, err));
-    PCI_TRY(put(&t, c, "filename", source_name, err));
+    begin_table(&t, out, "sources", c->source_count, err);
+    PCI_TRY(put_column(&t, c, c->newest ? "id" : "uuid", NULL, err));
+    PCI_TRY(put_column(&t, c, "filename", source_name, err));
     if (c->newest) {
-        PCI_TRY(put(&t, c, "startLine", source_start, err));
-        PCI_TRY(put(&t, c, "startColumn", source_start, err));
-        PCI_TRY(put(&t, c, "sourceMapURL", NULL, err));
-        PCI_TRY(put(&t, c, "content", NULL, err));
+        PCI_TRY(put_column(&t, c, "startLine", source_start, err));
+        PCI_TRY(put_column(&t, c, "startColumn", source_start, err));
+        PCI_TRY(put_column(&t, c, "sourceMapURL", NULL, err));
+        PCI_TRY(put_column(&t, c, "content", NULL, err));
     }
-    end(&t, err);
+    end_table(&t, err);
     if (!c->newest)
         return out->w.status;
-    begin(&t, out, "sourceLocationTable", 0, err);
-    PCI_TRY(put(&t, c, "source", none, err));
-    PCI_TRY(put(&t, c, "line", none, err));
-    PCI_TRY(put(&t, c, "column", none, err));
-    end(&t, err);
+    begin_table(&t, out, "sourceLocationTable", 0, err);
+    PCI_TRY(put_column(&t, c, "source", minus_one, err));
+    PCI_TRY(put_column(&t, c, "line", minus_one, err));
+    PCI_TRY(put_column(&t, c, "column", minus_one, err));
+    end_table(&t, err);
     return out->w.status;
 }
 
@@ -411,7 +414,7 @@ pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emi
     PCI_TRY(put_functions(code, out, err));
     PCI_TRY(put_resources(code, out, err));
     PCI_TRY(put_sources(code, out, err));
-    pci_json_put_key(&out->w, "stringArray", err); /* last: tables before it may add names */
+    pci_json_put_key(&out->w, "stringArray", err); /* last, since tables before it may add names */
     pci_json_put_begin(&out->w, '[', err);
     for (uint32_t i = 0; i < code->strings.count; i++)
         pci_json_put_string(&out->w, pci_string_pool_get(&code->strings, i), err);
