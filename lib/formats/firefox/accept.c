@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 struct accept {
-    struct pci_ff_native *back;
+    struct pci_ff_native *native;
     struct pci_node_reader nodes;
     size_t threads; /* number of threads that indexes may refer to */
     char text[160]; /* the first problem */
@@ -37,8 +37,8 @@ static const struct pci_ff_preserved *find_preserved(const struct pci_ff_native 
 {
     size_t end;
     for (size_t i = pci_ff_preserved_first(b, b->thread, table, &end); i < end; i++)
-        if (pci_str_is(b->kept[i].column, column) && !pci_ff_is_by_use(&b->kept[i]))
-            return &b->kept[i];
+        if (pci_str_is(b->preserved[i].column, column) && !pci_ff_is_by_use(&b->preserved[i]))
+            return &b->preserved[i];
     return NULL;
 }
 
@@ -46,10 +46,10 @@ static const struct pci_ff_preserved *find_preserved(const struct pci_ff_native 
 static void require_columns(struct accept *a, const char *const *names)
 {
     char path[40] = "shared";
-    if (a->back->thread != PCOL_NONE)
-        snprintf(path, sizeof path, "threads[%u]", a->back->thread - a->back->first_thread);
+    if (a->native->thread != PCOL_NONE)
+        snprintf(path, sizeof path, "threads[%u]", a->native->thread - a->native->first_thread);
     for (size_t i = 1; names[i]; i++)
-        if (!find_preserved(a->back, names[0], names[i]))
+        if (!find_preserved(a->native, names[0], names[i]))
             set_problem(a, "%s.%s has no column %s", path, names[0], names[i]);
 }
 
@@ -57,14 +57,14 @@ static void require_columns(struct accept *a, const char *const *names)
 
 static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
 {
-    const struct pci_ff_sample_run *s = &a->back->threads[number].samples;
+    const struct pci_ff_sample_run *s = &a->native->threads[number].samples;
     const struct pci_column *time;
     int64_t values[PCI_FF_BATCH], last = INT64_MIN;
     uint8_t valid[PCI_FF_BATCH];
-    PCI_TRY(pci_want(a->back->file, "samples", "time", PCI_TYPES_INT, &time, err));
+    PCI_TRY(pci_want(a->native->file, "samples", "time", PCI_TYPES_INT, &time, err));
     for (uint64_t i = 0; time && i < s->count && !a->text[0]; i += PCI_FF_BATCH) {
         size_t n = s->count - i < PCI_FF_BATCH ? (size_t)(s->count - i) : PCI_FF_BATCH;
-        PCI_TRY(pci_read(a->back->file, time, s->first + i, n, values, valid, err));
+        PCI_TRY(pci_read(a->native->file, time, s->first + i, n, values, valid, err));
         for (size_t k = 0; k < n; k++) {
             if (valid[k] && values[k] < last)
                 set_problem(a, "times of threads[%zu].samples descend at row %llu", number,
@@ -78,17 +78,17 @@ static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
 
 static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err)
 {
-    const struct pci_ff_sample_run *s = &a->back->threads[number].markers;
-    const struct pci_ff_preserved *kept = find_preserved(a->back, "markers", "phase");
+    const struct pci_ff_sample_run *s = &a->native->threads[number].markers;
+    const struct pci_ff_preserved *preserved = find_preserved(a->native, "markers", "phase");
     const struct pci_column *phase;
-    PCI_TRY(pci_want(a->back->file, "markers", "phase", PCI_TYPES_INT, &phase, err));
+    PCI_TRY(pci_want(a->native->file, "markers", "phase", PCI_TYPES_INT, &phase, err));
     /* cells are preserved only if some are no natural numbers */
-    if (kept && kept->has_cells && s->count)
-        set_problem(a, "threads[%zu].markers.phase is no phase", number);
+    if (preserved && preserved->has_cells && s->count)
+        set_problem(a, "threads[%zu].markers.phase has a value that is not a phase", number);
     for (uint64_t i = 0; phase && i < s->count && !a->text[0]; i++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get(a->back->file, phase, s->first + i, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(a->native->file, phase, s->first + i, &value, &valid, err));
         if (value < 0 || value > 3)
             set_problem(a, "threads[%zu].markers.phase[%llu] is %lld, beyond 3", number,
                         (unsigned long long)i, (long long)value);
@@ -99,17 +99,17 @@ static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err
 static pcol_status check_weight_type(struct accept *a, size_t number, const char *table,
                                      pcol_error *err)
 {
-    const struct pci_ff_preserved *kept = find_preserved(a->back, table, "weightType");
+    const struct pci_ff_preserved *preserved = find_preserved(a->native, table, "weightType");
     const struct pci_column *text;
     int64_t value;
     int valid;
     pcol_str type = {"", 0};
-    if (!kept || !kept->has_cells)
+    if (!preserved || !preserved->has_cells)
         return PCOL_OK;
-    PCI_TRY(pci_want(a->back->file, "source_cells", "text", PCI_TYPE(PCF_STRING), &text, err));
-    PCI_TRY(pci_ff_get(a->back->file, text, kept->first, &value, &valid, err));
+    PCI_TRY(pci_want(a->native->file, "source_cells", "text", PCI_TYPE(PCF_STRING), &text, err));
+    PCI_TRY(pci_ff_get_cell(a->native->file, text, preserved->first, &value, &valid, err));
     if (valid)
-        PCI_TRY(pci_string(a->back->file, (uint64_t)value, &type, err));
+        PCI_TRY(pci_string(a->native->file, (uint64_t)value, &type, err));
     if (!pci_str_is(type, "samples") && !pci_str_is(type, "tracing-ms") &&
         !pci_str_is(type, "bytes"))
         set_problem(a, "threads[%zu].%s.weightType is unknown", number, table);
@@ -120,7 +120,7 @@ static pcol_status check_name(struct accept *a, struct pci_label_reader *labels,
                               pcol_error *err)
 {
     int found = 0;
-    PCI_TRY(pci_labels_row(labels, a->back->thread, err));
+    PCI_TRY(pci_labels_row(labels, a->native->thread, err));
     for (size_t i = 0; i < labels->cell_count; i++)
         found |= labels->cells[i].key && pci_str_is(labels->cells[i].key->key, "name");
     if (!found)
@@ -135,7 +135,7 @@ static pcol_status check_thread(struct accept *a, struct pci_label_reader *label
     static const char *const markers[] = {"markers", "data",     "name",   "startTime", "endTime",
                                           "phase",   "category", "length", NULL};
     static const char *const tables[] = {"samples", "jsAllocations", "nativeAllocations"};
-    int64_t version = a->back->version;
+    int64_t version = a->native->version;
     if (version >= 60) {
         PCI_TRY(check_name(a, labels, number, err));
         require_columns(a, samples);
@@ -151,7 +151,7 @@ static pcol_status check_thread(struct accept *a, struct pci_label_reader *label
 
 static pcol_status check_threads(struct accept *a, pcol_error *err)
 {
-    struct pci_ff_native *b = a->back;
+    struct pci_ff_native *b = a->native;
     struct pci_label_reader labels;
     pcol_status status = pci_labels_open(&labels, b->file, "threads", err);
     for (size_t i = 0; i < b->thread_count && !a->text[0] && status == PCOL_OK; i++) {
@@ -180,7 +180,7 @@ static void require_code_columns(struct accept *a)
 static void check_index(struct accept *a, const char *what, const struct pci_node_value *node)
 {
     if (node->tag != PCI_NODE_INTEGER || node->integer < 0 || (uint64_t)node->integer >= a->threads)
-        set_problem(a, "%s names no thread", what);
+        set_problem(a, "%s is not the index of a thread", what);
 }
 
 /* Check the elements of a list of thread indexes. */
@@ -195,7 +195,7 @@ static pcol_status check_list(struct accept *a, const struct pci_node_value *lis
         PCI_TRY(pci_nodes_elements(&a->nodes, list, i - list->first, n, values, err));
         for (size_t k = 0; k < n; k++)
             if (values[k] < 0 || (uint64_t)values[k] >= a->threads)
-                set_problem(a, "%s names no thread", what);
+                set_problem(a, "%s is not the index of a thread", what);
         i += n;
     }
     if (list->tag != PCI_NODE_ARRAY)
@@ -226,7 +226,7 @@ static pcol_status check_meta(struct accept *a, uint64_t root, pcol_error *err)
     if (found)
         check_index(a, "meta.mainThreadIndex", &node);
     PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, "markerSchema", &node, &found, err));
-    if (!found && a->back && a->back->version >= 60)
+    if (!found && a->native && a->native->version >= 60)
         set_problem(a, "meta has no markerSchema");
     return PCOL_OK;
 }
@@ -250,7 +250,7 @@ static pcol_status check_overhead(struct accept *a, uint64_t root, pcol_error *e
 
 static pcol_status check_counters(struct accept *a, pcol_error *err)
 {
-    struct pci_ff_native *b = a->back;
+    struct pci_ff_native *b = a->native;
     struct pci_label_reader labels;
     struct pci_source_range rows;
     PCI_TRY(pci_source_rows(b->file, "counters", b->source, &rows, err));
@@ -262,7 +262,7 @@ static pcol_status check_counters(struct accept *a, pcol_error *err)
             if (cell->key && pci_str_is(cell->key->key, "mainThreadIndex") &&
                 (cell->key->kind != PCI_LABEL_INTEGER || cell->as.i64 < 0 ||
                  (uint64_t)cell->as.i64 >= b->thread_count))
-                set_problem(a, "counters[%llu].mainThreadIndex names no thread",
+                set_problem(a, "counters[%llu].mainThreadIndex is not the index of a thread",
                             (unsigned long long)row);
         }
     }
@@ -276,18 +276,18 @@ static pcol_status find_root(const struct pci_ff_native *b, uint64_t *root, pcol
     int64_t value;
     int valid;
     PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get(b->file, column, b->source, &value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &value, &valid, err));
     *root = valid ? (uint64_t)value : PCI_NO_NODE;
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t threads, int *fit,
+pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *native, size_t threads, int *fit,
                                       pcol_error *err)
 {
     struct accept a = {.threads = threads};
     uint64_t root;
-    PCI_TRY(pci_nodes_open(&a.nodes, back->file, err));
-    PCI_TRY(find_root(back, &root, err));
+    PCI_TRY(pci_nodes_open(&a.nodes, native->file, err));
+    PCI_TRY(find_root(native, &root, err));
     if (root != PCI_NO_NODE) {
         PCI_TRY(check_meta(&a, root, err));
         PCI_TRY(check_overhead(&a, root, err));
@@ -296,21 +296,21 @@ pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t t
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_warn(struct pci_ff_native *back, pcol_error *err)
+pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err)
 {
-    struct accept a = {.back = back, .threads = back->thread_count};
+    struct accept a = {.native = native, .threads = native->thread_count};
     uint64_t root;
-    PCI_TRY(pci_nodes_open(&a.nodes, back->file, err));
-    PCI_TRY(find_root(back, &root, err));
+    PCI_TRY(pci_nodes_open(&a.nodes, native->file, err));
+    PCI_TRY(find_root(native, &root, err));
     PCI_TRY(check_meta(&a, root, err));
-    if (back->version >= 60)
+    if (native->version >= 60)
         require_code_columns(&a);
     PCI_TRY(check_threads(&a, err));
     PCI_TRY(check_counters(&a, err));
     PCI_TRY(check_overhead(&a, root, err));
     if (a.text[0])
-        pci_export_warning(back->export,
-                           "written as it was, which the Firefox Profiler rejects or misreads: %s",
+        pci_export_warning(native->export,
+                           "written unchanged, but the Firefox Profiler rejects or misreads it: %s",
                            a.text);
     return PCOL_OK;
 }

@@ -259,11 +259,11 @@ static pcol_status make_array(void *context, void *data, size_t capacity, size_t
 /* ---- the reader */
 
 pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
-                                struct pci_spill_store *store, struct pci_ff_prefetch **ahead,
+                                struct pci_spill_store *store, struct pci_ff_prefetch **prefetch,
                                 pcol_error *err)
 {
     uint64_t bytes = pci_input_bytes(input);
-    *ahead = NULL;
+    *prefetch = NULL;
     if (bytes < at || bytes - at < PCI_PARALLEL_MIN_BYTES)
         return PCOL_OK;
     struct pci_ff_prefetch *a = pci_calloc(1, sizeof *a);
@@ -287,7 +287,7 @@ pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
         status =
             pci_read_pipe_new(make_array, a, sizeof(struct array *), MAX_ARRAYS, &a->pipe, err);
     if (status == PCOL_OK && pci_read_pipe_has_thread(a->pipe)) {
-        *ahead = a;
+        *prefetch = a;
         return PCOL_OK;
     }
     pci_read_pipe_free(a->pipe);
@@ -314,9 +314,9 @@ static void take_next(struct pci_ff_prefetch *a)
     pthread_mutex_unlock(&a->lock);
 }
 
-void pci_ff_prefetch_free(struct pci_ff_prefetch *ahead)
+void pci_ff_prefetch_free(struct pci_ff_prefetch *prefetch)
 {
-    struct pci_ff_prefetch *a = ahead;
+    struct pci_ff_prefetch *a = prefetch;
     if (!a)
         return;
     pthread_mutex_lock(&a->lock);
@@ -354,10 +354,10 @@ static int wait_for(struct pci_ff_prefetch *a, uint64_t begin)
     return has_array;
 }
 
-pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json,
+pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *prefetch, struct pci_json *json,
                                  uint64_t stop, struct pci_ff_cells *cells, pcol_error *err)
 {
-    struct pci_ff_prefetch *a = ahead;
+    struct pci_ff_prefetch *a = prefetch;
     uint64_t begin = json->input->offset + json->at;
     while (!a->array || a->array->begin < begin) {
         array_free(a->array);

@@ -16,14 +16,14 @@ struct pci_ff_prefetch;
 /* Start at offset `at` of an input. *ahead is NULL if that is no file or little of it remains.
  * Cells are allocated from `store`. */
 pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
-                                struct pci_spill_store *store, struct pci_ff_prefetch **ahead,
+                                struct pci_spill_store *store, struct pci_ff_prefetch **prefetch,
                                 pcol_error *err);
 /* The reader is after the bracket of an array, and `cells` is empty: take the numbers read so far
  * as `cells`, and move the reader after them. The current JSON text ends at offset `stop` of the
  * file. */
-pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *ahead, struct pci_json *json,
+pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *prefetch, struct pci_json *json,
                                  uint64_t stop, struct pci_ff_cells *cells, pcol_error *err);
 /* NULL: does nothing. */
-void pci_ff_prefetch_free(struct pci_ff_prefetch *ahead);
+void pci_ff_prefetch_free(struct pci_ff_prefetch *prefetch);
 
 #endif

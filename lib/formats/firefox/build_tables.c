@@ -67,7 +67,7 @@ static pcol_status add_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_
     int64_t mapping;
     int valid;
     *lib = PCOL_NONE;
-    PCI_TRY(pci_ff_get(c->file, c->names.mapping, group, &mapping, &valid, err));
+    PCI_TRY(pci_ff_get_cell(c->file, c->names.mapping, group, &mapping, &valid, err));
     if (!valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= pci_rows(c->file, "mappings"))
@@ -202,7 +202,8 @@ static pcol_status add_stack(struct pci_ff_code_tables *c, uint64_t row, pcol_er
     return PCOL_OK;
 }
 
-pcol_status pci_ff_code_tables_use(struct pci_ff_code_tables *code, uint64_t stack, pcol_error *err)
+pcol_status pci_ff_code_tables_add_stack(struct pci_ff_code_tables *code, uint64_t stack,
+                                         pcol_error *err)
 {
     struct pci_ff_code_tables *c = code;
     size_t count = 0;
@@ -228,8 +229,8 @@ static pcol_status add_stacks(struct pci_ff_code_tables *c, const uint8_t *marke
     return PCOL_OK;
 }
 
-pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used,
-                                    pcol_error *err)
+pcol_status pci_ff_code_tables_add_used(struct pci_ff_code_tables *code, const uint8_t *used,
+                                        pcol_error *err)
 {
     uint8_t *marked = pci_malloc((size_t)code->stacks.stacks + 1, 1);
     if (!marked)

@@ -26,7 +26,7 @@ static pcol_status get_text_key(const pcol_file *file, const char *table, const 
     int64_t value;
     int valid;
     PCI_TRY(pci_want(file, table, name, PCI_TYPES_TEXT, &column, err));
-    PCI_TRY(pci_ff_get(file, column, row, &value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(file, column, row, &value, &valid, err));
     *key = valid ? (uint64_t)value + 1 : 0;
     return PCOL_OK;
 }
@@ -43,14 +43,14 @@ static pcol_status number_subcategories(struct pci_ff_categories *f,
     int64_t category;
     int valid, is_known;
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get(f->file, category_column, row, &category, &valid, err));
+        PCI_TRY(pci_ff_get_cell(f->file, category_column, row, &category, &valid, err));
         first[valid ? category + 2 : 0]++;
     }
     first[0] = 0;
     for (uint64_t i = 2; i <= pci_rows(f->file, "categories") + 1; i++)
         first[i] += first[i - 1];
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get(f->file, category_column, row, &category, &valid, err));
+        PCI_TRY(pci_ff_get_cell(f->file, category_column, row, &category, &valid, err));
         if (!valid)
             continue;
         uint32_t target = code->category_of[category];

@@ -9,33 +9,34 @@
 #include "util/alloc.h"
 
 static pcol_status get_column_number(struct pci_ff *ff, const struct pci_ff_spec *spec,
-                                     uint32_t ours, uint32_t *number, pcol_error *err)
+                                     uint32_t builder_table, uint32_t *number, pcol_error *err)
 {
     uint32_t references = 0;
     *number = PCOL_NONE;
-    if (!spec->column || ours == PCOL_NONE)
+    if (!spec->column || builder_table == PCOL_NONE)
         return PCOL_OK;
     if (spec->references) {
         PCI_TRY(pcol_builder_table(ff->b, spec->references, &references, err));
         references++;
     }
-    return pcol_builder_column(ff->b, ours, spec->column, spec->type, references, number, err);
+    return pcol_builder_column(ff->b, builder_table, spec->column, spec->type, references, number,
+                               err);
 }
 
 pcol_status pci_ff_fields_open(struct pci_ff *ff, struct pci_ff_scope *scope,
                                struct pci_ff_table *table, const struct pci_ff_spec *specs,
-                               size_t count, uint32_t ours, struct pci_ff_field *fields,
+                               size_t count, uint32_t builder_table, struct pci_ff_field *fields,
                                pcol_error *err)
 {
     memset(fields, 0, count * sizeof *fields);
     for (size_t i = 0; i < count; i++) {
         struct pci_ff_field *f = &fields[i];
-        int id = specs[i].way == PCI_FF_AS_STRING ? PCI_FF_STRINGS : specs[i].target;
+        int id = specs[i].conversion == PCI_FF_AS_STRING ? PCI_FF_STRINGS : specs[i].target;
         f->spec = &specs[i];
         f->exact = 1;
-        PCI_TRY(get_column_number(ff, f->spec, ours, &f->number, err));
-        f->column = pci_ff_column(ff, table, specs[i].name);
-        f->map = pci_ff_map(ff, scope, id, &f->rows);
+        PCI_TRY(get_column_number(ff, f->spec, builder_table, &f->number, err));
+        f->column = pci_ff_find_column(ff, table, specs[i].name);
+        f->map = pci_ff_get_map(ff, scope, id, &f->rows);
         if (id == PCI_FF_STRINGS)
             f->repeated = scope->tables[id].present ? scope->repeated : ff->shared.repeated;
         if (!f->column)
@@ -59,9 +60,10 @@ void pci_ff_fields_close(struct pci_ff_field *fields, size_t count)
 static pcol_status fail_row(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
                             uint64_t row, int64_t value, pcol_error *err)
 {
-    int id = f->spec->way == PCI_FF_AS_STRING ? PCI_FF_STRINGS : f->spec->target;
-    return pci_ff_fail_cell(ff, table, f->column, row, err, "%lld names no row of %s (%llu rows)",
-                            (long long)value, pci_ff_names[id], (unsigned long long)f->rows);
+    int id = f->spec->conversion == PCI_FF_AS_STRING ? PCI_FF_STRINGS : f->spec->target;
+    return pci_ff_fail_cell(ff, table, f->column, row, err,
+                            "%lld is not a row of %s, which has %llu rows", (long long)value,
+                            pci_ff_source_tables[id], (unsigned long long)f->rows);
 }
 
 static pcol_status get_string(struct pci_ff *ff, struct pci_ff_table *table, struct pci_ff_field *f,
@@ -79,7 +81,7 @@ static pcol_status get_string(struct pci_ff *ff, struct pci_ff_table *table, str
     if (f->spec->strict && kind == PCI_FF_INT && value != -1)
         return fail_row(ff, table, f, row, value, err);
     if (f->spec->strict && kind != PCI_FF_INT)
-        return pci_ff_fail_cell(ff, table, f->column, row, err, "must be the number of a string");
+        return pci_ff_fail_cell(ff, table, f->column, row, err, "must be the index of a string");
     if (kind == PCI_FF_TEXT)
         *cell = (struct pci_cell_value){value, 1};
     f->exact = 0;
@@ -90,14 +92,14 @@ static pcol_status get_row(struct pci_ff *ff, struct pci_ff_table *table, struct
                            uint64_t row, int kind, int64_t value, struct pci_cell_value *cell,
                            pcol_error *err)
 {
-    int none = f->spec->way == PCI_FF_AS_ROW_NONE;
+    int none = f->spec->conversion == PCI_FF_AS_ROW_NONE;
     if (kind == PCI_FF_NULL || (kind == PCI_FF_INT && value == -1)) {
         f->exact &= none == (kind == PCI_FF_INT);
         return PCOL_OK;
     }
     if (kind != PCI_FF_INT)
         return pci_ff_fail_cell(ff, table, f->column, row, err, "must be a row of %s",
-                                pci_ff_names[f->spec->target]);
+                                pci_ff_source_tables[f->spec->target]);
     if (value < 0 || (uint64_t)value >= f->rows) {
         if (f->spec->target == PCI_FF_CATEGORIES && !f->rows) { /* a bit set in old versions */
             f->exact = 0;
@@ -112,13 +114,13 @@ static pcol_status get_row(struct pci_ff *ff, struct pci_ff_table *table, struct
 static void get_integer(struct pci_ff_field *f, int kind, int64_t value,
                         struct pci_cell_value *cell)
 {
-    int way = f->spec->way;
-    int none = way == PCI_FF_AS_INT_NONE && kind == PCI_FF_INT && value == -1;
-    if (none || (kind == PCI_FF_NULL && way == PCI_FF_AS_INT))
+    int conversion = f->spec->conversion;
+    int none = conversion == PCI_FF_AS_INT_NONE && kind == PCI_FF_INT && value == -1;
+    if (none || (kind == PCI_FF_NULL && conversion == PCI_FF_AS_INT))
         return;
     if (kind == PCI_FF_INT &&
-        (way != PCI_FF_AS_NATURAL || (value >= 0 && value < (int64_t)PCOL_NONE)) &&
-        (way != PCI_FF_AS_INT_NONE || value >= 0))
+        (conversion != PCI_FF_AS_NATURAL || (value >= 0 && value < (int64_t)PCOL_NONE)) &&
+        (conversion != PCI_FF_AS_INT_NONE || value >= 0))
         *cell = (struct pci_cell_value){value, 1};
     else
         f->exact = 0;
@@ -152,7 +154,7 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
         field->exact = 0;
         return PCOL_OK;
     }
-    switch (field->spec->way) {
+    switch (field->spec->conversion) {
     case PCI_FF_AS_STRING:
         return get_string(ff, table, field, row, kind, value, cell, err);
     case PCI_FF_AS_ROW:
@@ -181,8 +183,8 @@ pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
 
 /* ---- duplicates */
 
-pcol_status pci_ff_take_first(struct pci_ff_taken *duplicates, uint32_t row, uint32_t *before,
-                              pcol_error *err)
+pcol_status pci_ff_count_duplicate_slow(struct pci_ff_duplicates *duplicates, uint32_t row,
+                                        uint32_t *before, pcol_error *err)
 {
     size_t old_capacity = duplicates->epoch_capacity;
     *before = 0;
@@ -202,7 +204,7 @@ pcol_status pci_ff_take_first(struct pci_ff_taken *duplicates, uint32_t row, uin
     return PCOL_OK;
 }
 
-void pci_ff_take_end(struct pci_ff_taken *duplicates)
+void pci_ff_duplicates_clear(struct pci_ff_duplicates *duplicates)
 {
     pci_free(duplicates->epochs);
     pci_free(duplicates->counts);

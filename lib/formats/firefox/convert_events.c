@@ -28,7 +28,7 @@ static pcol_status group_by_thread(const pcol_file *file, const char *table,
     if (!out->first || !out->rows)
         return pci_fail_memory(err);
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get(file, thread, row, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(file, thread, row, &value, &valid, err));
         out->first[valid && (uint64_t)value < threads ? value + 1 : 0]++;
     }
     out->first[0] = 0; /* rows without a thread are dropped */
@@ -38,7 +38,7 @@ static pcol_status group_by_thread(const pcol_file *file, const char *table,
     }
     out->first[threads + 1] = total;
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get(file, thread, row, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(file, thread, row, &value, &valid, err));
         if (valid && (uint64_t)value < threads)
             out->rows[out->first[value + 1]++] = row;
     }
@@ -138,14 +138,14 @@ static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
     int valid;
     c->one = *c->export;
     c->one.first_source = c->one.last_source = c->source;
-    c->back = pci_calloc(1, sizeof *c->back);
-    if (!c->back)
+    c->native = pci_calloc(1, sizeof *c->native);
+    if (!c->native)
         return pci_fail_memory(err);
-    PCI_TRY(pci_ff_native_open(c->back, &c->one, &c->whole, &reason, err));
+    PCI_TRY(pci_ff_native_open(c->native, &c->one, &c->whole, &reason, err));
     pci_pair_set_clear(&c->unique);
     pci_string_pool_clear(&c->names);
     PCI_TRY(pci_want(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get(c->file, column, c->source, &root, &valid, err));
+    PCI_TRY(pci_ff_get_cell(c->file, column, c->source, &root, &valid, err));
     c->root = valid ? (uint64_t)root : PCI_NO_NODE;
     if (!valid)
         return PCOL_OK;
@@ -155,10 +155,10 @@ static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
 
 static void close_source(struct pci_ff_convert *c)
 {
-    if (c->back)
-        pci_ff_native_close(c->back);
-    pci_free(c->back);
-    c->back = NULL;
+    if (c->native)
+        pci_ff_native_close(c->native);
+    pci_free(c->native);
+    c->native = NULL;
 }
 
 pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firefox, pcol_error *err)
@@ -173,22 +173,22 @@ pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firef
     return PCOL_OK;
 }
 
-pcol_status pci_ff_convert_source(struct pci_ff_convert *carry, uint32_t source, pcol_error *err)
+pcol_status pci_ff_convert_source(struct pci_ff_convert *convert, uint32_t source, pcol_error *err)
 {
-    if (carry->source == source)
+    if (convert->source == source)
         return PCOL_OK;
-    close_source(carry);
-    carry->source = source;
-    carry->whole = 0;
-    carry->root = PCI_NO_NODE;
-    PCI_TRY(pci_ff_is_firefox(carry->file, source, &carry->firefox, err));
-    return carry->firefox ? open_source(carry, err) : PCOL_OK;
+    close_source(convert);
+    convert->source = source;
+    convert->whole = 0;
+    convert->root = PCI_NO_NODE;
+    PCI_TRY(pci_ff_is_firefox(convert->file, source, &convert->firefox, err));
+    return convert->firefox ? open_source(convert, err) : PCOL_OK;
 }
 
-pcol_status pci_ff_convert_open(struct pci_ff_convert *carry, const struct pci_export *export,
+pcol_status pci_ff_convert_open(struct pci_ff_convert *convert, const struct pci_export *export,
                                 struct pci_ff_code_tables *code, pcol_error *err)
 {
-    struct pci_ff_convert *c = carry;
+    struct pci_ff_convert *c = convert;
     memset(c, 0, sizeof *c);
     c->export = export;
     c->file = export->file;
@@ -200,26 +200,26 @@ pcol_status pci_ff_convert_open(struct pci_ff_convert *carry, const struct pci_e
     return pci_labels_open(&c->thread_labels, c->file, "threads", err);
 }
 
-void pci_ff_convert_close(struct pci_ff_convert *carry)
+void pci_ff_convert_close(struct pci_ff_convert *convert)
 {
-    close_source(carry);
-    pci_free(carry->markers.first);
-    pci_free(carry->markers.rows);
-    pci_free(carry->allocations.first);
-    pci_free(carry->allocations.rows);
-    pci_pair_set_clear(&carry->unique);
-    pci_string_pool_clear(&carry->names);
-    pci_string_pool_clear(&carry->schemas);
-    pci_labels_close(&carry->marker_labels);
-    pci_labels_close(&carry->thread_labels);
+    close_source(convert);
+    pci_free(convert->markers.first);
+    pci_free(convert->markers.rows);
+    pci_free(convert->allocations.first);
+    pci_free(convert->allocations.rows);
+    pci_pair_set_clear(&convert->unique);
+    pci_string_pool_clear(&convert->names);
+    pci_string_pool_clear(&convert->schemas);
+    pci_labels_close(&convert->marker_labels);
+    pci_labels_close(&convert->thread_labels);
 }
 
 /* ---- stacks of markers and allocations */
 
 static pcol_status mark_order(struct pci_ff_convert *c, int level, uint8_t *used, pcol_error *err)
 {
-    const struct pci_order *o = &c->back->orders[level][PCI_FF_STACKS];
-    PCI_TRY(pci_ff_load_order(c->back, level, PCI_FF_STACKS, err));
+    const struct pci_order *o = &c->native->orders[level][PCI_FF_STACKS];
+    PCI_TRY(pci_ff_load_order(c->native, level, PCI_FF_STACKS, err));
     for (uint64_t i = 0; i < o->count; i++)
         if (o->rows[i] < c->code->stacks.stacks)
             used[o->rows[i]] = 1;
@@ -236,17 +236,17 @@ static pcol_status mark_allocations(struct pci_ff_convert *c, uint32_t thread, u
     for (size_t i = 0; i < count; i++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get(c->file, stack, rows[i], &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(c->file, stack, rows[i], &value, &valid, err));
         if (valid && (uint64_t)value < c->code->stacks.stacks)
             used[value] = 1;
     }
     return PCOL_OK;
 }
 
-pcol_status pci_ff_convert_used(struct pci_ff_convert *carry, uint32_t source, uint32_t thread,
-                                uint8_t *used, pcol_error *err)
+pcol_status pci_ff_convert_mark_stacks(struct pci_ff_convert *convert, uint32_t source,
+                                       uint32_t thread, uint8_t *used, pcol_error *err)
 {
-    struct pci_ff_convert *c = carry;
+    struct pci_ff_convert *c = convert;
     size_t markers;
     PCI_TRY(pci_ff_convert_source(c, source, err));
     if (!c->firefox)
@@ -255,12 +255,12 @@ pcol_status pci_ff_convert_used(struct pci_ff_convert *carry, uint32_t source, u
     (void)get_rows(&c->markers, thread, &markers);
     if (!markers || !c->whole)
         return PCOL_OK;
-    c->back->thread = thread;
+    c->native->thread = thread;
     pcol_status status = mark_order(c, 1, used, err);
-    if (status == PCOL_OK && !c->back->orders[1][PCI_FF_STACKS].known)
+    if (status == PCOL_OK && !c->native->orders[1][PCI_FF_STACKS].known)
         status = mark_order(c, 0, used, err);
-    pci_ff_native_leave_thread(c->back);
-    c->back->thread = PCOL_NONE;
+    pci_ff_native_leave_thread(c->native);
+    c->native->thread = PCOL_NONE;
     return status;
 }
 
@@ -294,8 +294,8 @@ static pcol_status get_source_row(struct pci_ff_convert *c, int id, int64_t numb
     if (!c->whole || number < 0)
         return PCOL_OK;
     for (int level = 1; level >= 0; level--) {
-        const struct pci_order *o = &c->back->orders[level][id];
-        PCI_TRY(pci_ff_load_order(c->back, level, id, err));
+        const struct pci_order *o = &c->native->orders[level][id];
+        PCI_TRY(pci_ff_load_order(c->native, level, id, err));
         if (!o->known)
             continue;
         *known = (uint64_t)number < o->count;
@@ -395,7 +395,7 @@ static pcol_status put_marker_data(struct pci_ff_convert *c, uint64_t row, pcol_
 /* Conversions of a pcol column to a column of the target. */
 enum conversion { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG, PHASE };
 struct column {
-    const char *name, *ours, *ulps;
+    const char *name, *pcol_name, *ulps;
     enum conversion conversion;
     int default_value; /* replacement for null: a number, or -1 to keep null */
 };
@@ -407,7 +407,7 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
     int valid, ignored;
     int64_t ulps;
     double number;
-    PCI_TRY(pci_ff_get(c->file, columns[0], row, value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(c->file, columns[0], row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     if (!valid && k->default_value >= 0) {
         *kind = k->conversion == FLAG ? PCI_FF_FALSE : PCI_FF_INT;
@@ -428,7 +428,7 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
                      : (int64_t)c->code->other;
         return PCOL_OK;
     case TIME:
-        PCI_TRY(pci_ff_get(c->file, columns[1], row, &ulps, &ignored, err));
+        PCI_TRY(pci_ff_get_cell(c->file, columns[1], row, &ulps, &ignored, err));
         number = pci_ff_ms(*value, ulps);
         break;
     case NUMBER:
@@ -456,16 +456,16 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
     return PCOL_OK;
 }
 
-static pcol_status put_column(struct pci_ff_convert *c, const char *ours, const char *table,
+static pcol_status put_column(struct pci_ff_convert *c, const char *pcol_name, const char *table,
                               const struct column *k, const uint64_t *rows, size_t count,
                               pcol_error *err)
 {
     const struct pci_column *columns[2] = {NULL, NULL};
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
-    PCI_TRY(pci_want(c->file, ours, k->ours, ~0u, &columns[0], err));
+    PCI_TRY(pci_want(c->file, pcol_name, k->pcol_name, ~0u, &columns[0], err));
     if (k->ulps)
-        PCI_TRY(pci_want(c->file, ours, k->ulps, PCI_TYPES_INT, &columns[1], err));
+        PCI_TRY(pci_want(c->file, pcol_name, k->ulps, PCI_TYPES_INT, &columns[1], err));
     pci_ff_cells_init(&cells, &c->out->store);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         int kind;
@@ -490,22 +490,22 @@ static void begin_table(struct pci_ff_convert *c, const char *name, size_t count
     pci_json_put_int(&c->out->w, (int64_t)count, err);
 }
 
-pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread, pcol_error *err)
+pcol_status pci_ff_convert_markers(struct pci_ff_convert *convert, uint32_t thread, pcol_error *err)
 {
     static const struct column columns[] = {{"name", "name", NULL, STRING, 0},
                                             {"startTime", "start", "start_ulp", TIME, -1},
                                             {"endTime", "end", "end_ulp", TIME, -1},
                                             {"phase", "phase", NULL, PHASE, 0},
                                             {"category", "category", NULL, CATEGORY, 0}};
-    struct pci_ff_convert *c = carry;
-    const char *name = pci_ff_names[PCI_FF_MARKERS];
+    struct pci_ff_convert *c = convert;
+    const char *name = pci_ff_source_tables[PCI_FF_MARKERS];
     size_t count = 0;
     const uint64_t *rows = NULL;
     if (c->firefox && thread != PCOL_NONE)
         rows = get_rows(&c->markers, thread, &count);
     begin_table(c, name, count, err);
-    if (c->back)
-        c->back->thread = thread;
+    if (c->native)
+        c->native->thread = thread;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         PCI_TRY(put_column(c, "markers", name, &columns[i], rows, count, err));
     pci_json_put_key(&c->out->w, "data", err);
@@ -514,16 +514,16 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *carry, uint32_t thread
         PCI_TRY(put_marker_data(c, rows[i], err));
     pci_json_put_end(&c->out->w, ']', err);
     pci_json_put_end(&c->out->w, '}', err);
-    if (c->back) {
-        pci_ff_native_leave_thread(c->back);
-        c->back->thread = PCOL_NONE;
+    if (c->native) {
+        pci_ff_native_leave_thread(c->native);
+        c->native->thread = PCOL_NONE;
     }
     return c->out->w.status;
 }
 
 /* ---- allocations */
 
-static pcol_status put_allocations(struct pci_ff_convert *c, int native, const uint64_t *rows,
+static pcol_status put_allocations(struct pci_ff_convert *c, int is_native, const uint64_t *rows,
                                    size_t count, pcol_error *err)
 {
     static const struct column js_columns[] = {
@@ -537,13 +537,14 @@ static pcol_status put_allocations(struct pci_ff_convert *c, int native, const u
         {"stack", "stack", NULL, STACK, -1},
         {"memoryAddress", "memory_address", NULL, AS_IS, 0},
         {"threadId", "thread_id", NULL, AS_IS, 0}};
-    const char *name = pci_ff_names[native ? PCI_FF_NATIVE_ALLOCATIONS : PCI_FF_JS_ALLOCATIONS];
-    const struct column *columns = native ? native_columns : js_columns;
-    size_t n = native ? sizeof native_columns / sizeof *native_columns
-                      : sizeof js_columns / sizeof *js_columns;
+    const char *name =
+        pci_ff_source_tables[is_native ? PCI_FF_NATIVE_ALLOCATIONS : PCI_FF_JS_ALLOCATIONS];
+    const struct column *columns = is_native ? native_columns : js_columns;
+    size_t n = is_native ? sizeof native_columns / sizeof *native_columns
+                         : sizeof js_columns / sizeof *js_columns;
     const struct pci_column *address;
     PCI_TRY(pci_want(c->file, "allocations", "memory_address", PCI_TYPES_INT, &address, err));
-    if (native && !address)
+    if (is_native && !address)
         n -= 2; /* without addresses it is an unbalanced table, which has no such columns */
     begin_table(c, name, count, err);
     pci_json_put_key(&c->out->w, "weightType", err);
@@ -555,10 +556,10 @@ static pcol_status put_allocations(struct pci_ff_convert *c, int native, const u
 }
 
 /* Rows of JavaScript allocations precede those of native ones. */
-pcol_status pci_ff_convert_allocations(struct pci_ff_convert *carry, uint32_t thread,
+pcol_status pci_ff_convert_allocations(struct pci_ff_convert *convert, uint32_t thread,
                                        pcol_error *err)
 {
-    struct pci_ff_convert *c = carry;
+    struct pci_ff_convert *c = convert;
     const struct pci_column *kind;
     size_t count, js_columns = 0;
     if (!c->firefox || thread == PCOL_NONE)

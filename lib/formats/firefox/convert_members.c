@@ -36,11 +36,11 @@ static pcol_status put_node(struct pci_ff_convert *c, const struct pci_node_valu
     return pci_json_from_nodes(c->file, node->row, &c->out->w, NULL, NULL, err);
 }
 
-pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread,
+pcol_status pci_ff_convert_members(struct pci_ff_convert *convert, uint32_t thread,
                                    const char *const *but, const char *const *wanted,
                                    unsigned *seen, pcol_error *err)
 {
-    struct pci_ff_convert *c = carry;
+    struct pci_ff_convert *c = convert;
     struct pci_label_reader *l = &c->thread_labels;
     *seen = 0;
     if (!c->firefox || thread == PCOL_NONE)
@@ -62,10 +62,11 @@ pcol_status pci_ff_convert_members(struct pci_ff_convert *carry, uint32_t thread
     return c->out->w.status;
 }
 
-pcol_status pci_ff_convert_around(struct pci_ff_convert *carry, int meta, const char *const *but,
-                                  const char *const *wanted, unsigned *seen, pcol_error *err)
+pcol_status pci_ff_convert_document_members(struct pci_ff_convert *convert, int meta,
+                                            const char *const *but, const char *const *wanted,
+                                            unsigned *seen, pcol_error *err)
 {
-    struct pci_ff_convert *c = carry;
+    struct pci_ff_convert *c = convert;
     struct pci_node_reader nodes;
     struct pci_node_value node;
     uint64_t parent = c->root, member;
@@ -105,9 +106,9 @@ static pcol_status put_schema(struct pci_ff_convert *c, const struct pci_node_re
     return pci_json_from_nodes(c->file, schema, &c->out->w, NULL, NULL, err);
 }
 
-pcol_status pci_ff_convert_schemas(struct pci_ff_convert *carry, pcol_error *err)
+pcol_status pci_ff_convert_schemas(struct pci_ff_convert *convert, pcol_error *err)
 {
-    struct pci_ff_convert *c = carry;
+    struct pci_ff_convert *c = convert;
     struct pci_node_reader nodes;
     struct pci_node_value meta, list;
     uint64_t schema;
@@ -128,12 +129,12 @@ pcol_status pci_ff_convert_schemas(struct pci_ff_convert *carry, pcol_error *err
     return c->out->w.status;
 }
 
-int pci_ff_convert_has_columns(const struct pci_ff_convert *carry)
+int pci_ff_convert_has_columns(const struct pci_ff_convert *convert)
 {
-    const struct pci_ff_native *b = carry->back;
-    for (size_t i = 0; b && i < b->kept_count; i++)
-        if (b->kept[i].has_cells &&
-            !(b->kept[i].has_form && pci_str_is(b->kept[i].form, PCI_FF_FORM_VALUE)))
+    const struct pci_ff_native *b = convert->native;
+    for (size_t i = 0; b && i < b->preserved_count; i++)
+        if (b->preserved[i].has_cells &&
+            !(b->preserved[i].has_form && pci_str_is(b->preserved[i].form, PCI_FF_FORM_VALUE)))
             return 1;
     return 0;
 }
@@ -141,7 +142,7 @@ int pci_ff_convert_has_columns(const struct pci_ff_convert *carry)
 /* ---- counters */
 
 struct counters {
-    struct pci_ff_convert *carry;
+    struct pci_ff_convert *convert;
     const struct pci_column *counter, *time, *ulp, *number, *count;
     const uint32_t *thread_of;
     const char *prefix;
@@ -151,7 +152,7 @@ struct counters {
 
 static pcol_status open_counters(struct counters *k, pcol_error *err)
 {
-    const pcol_file *file = k->carry->file;
+    const pcol_file *file = k->convert->file;
     const char *table = "counter_samples";
     k->rows = pci_rows(file, table);
     PCI_TRY(pci_want(file, table, "counter", PCI_TYPES_ROW, &k->counter, err));
@@ -165,15 +166,15 @@ static pcol_status open_counters(struct counters *k, pcol_error *err)
 static pcol_status convert_sample_cell(const struct counters *k, char which, uint64_t row,
                                        int *kind, int64_t *value, pcol_error *err)
 {
-    const pcol_file *file = k->carry->file;
+    const pcol_file *file = k->convert->file;
     int64_t ulps;
     double number;
     int valid;
-    PCI_TRY(pci_ff_get(file,
-                       which == 't'   ? k->time
-                       : which == 'n' ? k->number
-                                      : k->count,
-                       row, value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(file,
+                            which == 't'   ? k->time
+                            : which == 'n' ? k->number
+                                           : k->count,
+                            row, value, &valid, err));
     *kind = PCI_FF_INT;
     if (!valid)
         *value = 0;
@@ -181,7 +182,7 @@ static pcol_status convert_sample_cell(const struct counters *k, char which, uin
         return PCOL_OK;
     memcpy(&number, value, sizeof number);
     if (which == 't') {
-        PCI_TRY(pci_ff_get(file, k->ulp, row, &ulps, &valid, err));
+        PCI_TRY(pci_ff_get_cell(file, k->ulp, row, &ulps, &valid, err));
         number = pci_ff_ms(*value, ulps);
     }
     if (pci_ff_whole(number)) {
@@ -196,7 +197,7 @@ static pcol_status convert_sample_cell(const struct counters *k, char which, uin
 static pcol_status put_sample_column(const struct counters *k, const char *name, uint64_t first,
                                      uint64_t count, pcol_error *err)
 {
-    struct pci_ff_emitter *out = k->carry->out;
+    struct pci_ff_emitter *out = k->convert->out;
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
     pci_ff_cells_init(&cells, &out->store);
@@ -217,12 +218,12 @@ static pcol_status put_sample_column(const struct counters *k, const char *name,
 
 static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error *err)
 {
-    struct pci_json_writer *w = &k->carry->out->w;
+    struct pci_json_writer *w = &k->convert->out->w;
     uint64_t first = 0, count = 0;
     for (; k->i_list < k->rows; k->i_list++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get(k->carry->file, k->counter, k->i_list, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(k->convert->file, k->counter, k->i_list, &value, &valid, err));
         if ((uint64_t)value > counter)
             break;
         if ((uint64_t)value == counter && !count++)
@@ -244,14 +245,14 @@ static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error 
 static pcol_status put_member(const struct counters *k, const struct pci_label_cell *cell,
                               pcol_error *err)
 {
-    struct pci_ff_convert *c = k->carry;
+    struct pci_ff_convert *c = k->convert;
     struct pci_json_writer *w = &c->out->w;
     pcol_str key = cell->key->key;
     char pid[80];
     pci_json_put_key_bytes(w, key, err);
     if (pci_str_is(key, "mainThreadIndex") && cell->key->kind == PCI_LABEL_INTEGER) {
-        uint64_t thread = (uint64_t)cell->as.i64 + c->back->first_thread;
-        int inside = cell->as.i64 >= 0 && (uint64_t)cell->as.i64 < c->back->thread_count;
+        uint64_t thread = (uint64_t)cell->as.i64 + c->native->first_thread;
+        int inside = cell->as.i64 >= 0 && (uint64_t)cell->as.i64 < c->native->thread_count;
         uint32_t number = inside ? k->thread_of[thread] : 0;
         c->dropped |= !number;
         pci_json_put_int(w, number ? number - 1 : 0, err);
@@ -269,7 +270,7 @@ static pcol_status put_member(const struct counters *k, const struct pci_label_c
 static pcol_status put_counter(struct counters *k, struct pci_label_reader *labels, uint64_t row,
                                pcol_error *err)
 {
-    struct pci_ff_convert *c = k->carry;
+    struct pci_ff_convert *c = k->convert;
     PCI_TRY(pci_labels_row(labels, row, err));
     pci_json_put_begin(&c->out->w, '{', err);
     for (size_t i = 0; i < labels->cell_count; i++) {
@@ -287,24 +288,24 @@ static pcol_status put_counter(struct counters *k, struct pci_label_reader *labe
     return c->out->w.status;
 }
 
-pcol_status pci_ff_convert_counters(struct pci_ff_convert *carry, const uint32_t *thread_of,
+pcol_status pci_ff_convert_counters(struct pci_ff_convert *convert, const uint32_t *thread_of,
                                     const char *prefix, pcol_error *err)
 {
-    struct counters k = {.carry = carry, .thread_of = thread_of, .prefix = prefix};
+    struct counters k = {.convert = convert, .thread_of = thread_of, .prefix = prefix};
     struct pci_label_reader labels;
     struct pci_source_range rows;
-    PCI_TRY(pci_source_rows(carry->file, "counters", carry->source, &rows, err));
-    carry->dropped |= rows.scattered;
-    if (!carry->firefox || !rows.count || rows.scattered)
+    PCI_TRY(pci_source_rows(convert->file, "counters", convert->source, &rows, err));
+    convert->dropped |= rows.scattered;
+    if (!convert->firefox || !rows.count || rows.scattered)
         return PCOL_OK;
     PCI_TRY(open_counters(&k, err));
-    if (rows.first >= carry->counter_end)
-        k.i_list = carry->sample_end;
-    carry->counter_end = rows.first + rows.count;
-    pcol_status status = pci_labels_open(&labels, carry->file, "counters", err);
+    if (rows.first >= convert->counter_end)
+        k.i_list = convert->sample_end;
+    convert->counter_end = rows.first + rows.count;
+    pcol_status status = pci_labels_open(&labels, convert->file, "counters", err);
     for (uint64_t row = rows.first; row < rows.first + rows.count && status == PCOL_OK; row++)
         status = put_counter(&k, &labels, row, err);
-    carry->sample_end = k.i_list;
+    convert->sample_end = k.i_list;
     pci_labels_close(&labels);
     return status;
 }

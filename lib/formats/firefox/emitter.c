@@ -247,7 +247,7 @@ static pcol_status write_header(struct pci_ff_emitter *out, uint64_t *first, pco
     size_t size = SLAB_HEADER + SLAB_ENTRY * count, padded = (size + 7) / 8 * 8;
     uint64_t data = pci_spill_size(&out->data), root = pci_spill_size(&out->root);
     if (padded + data + root > UINT32_MAX)
-        return pci_fail(err, PCOL_E_LOSS, "a JSLB file holds at most 4 GiB");
+        return pci_fail(err, PCOL_E_LOSS, "a JSLB file can have at most 4 GiB");
     uint8_t *header = pci_calloc(padded, 1);
     if (!header)
         return pci_fail_memory(err);

@@ -14,18 +14,18 @@
  */
 #include "formats/firefox/read.h"
 
-void pci_ff_use_string(struct pci_ff_scope *scope, uint64_t row)
+void pci_ff_record_string_use(struct pci_ff_scope *scope, uint64_t row)
 {
     struct pci_ff_uses *u = &scope->uses;
     if (!u->has_string) {
         u->has_string = 1;
         u->first_string = u->next[PCI_FF_STRINGS] = row;
     }
-    pci_ff_use(scope, PCI_FF_STRINGS, row);
+    pci_ff_record_use(scope, PCI_FF_STRINGS, row);
 }
 
 /* All new rows up to `row` must be a chain of callers, outermost first. */
-void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row)
+void pci_ff_record_stack_use(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row)
 {
     const uint32_t *map = scope->map[PCI_FF_STACKS];
     const struct pci_node *nodes = ff->b->tree.nodes;
@@ -34,19 +34,19 @@ void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t ro
         return;
     for (uint64_t i = row; i > *next; i--)
         if (nodes[map[i]].parent != map[i - 1]) {
-            *next = PCI_FF_EMIT_OF_ORDER;
+            *next = PCI_FF_UNORDERED;
             return;
         }
     *next = row + 1;
 }
 
-void pci_ff_use_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, const int64_t *rows, size_t n,
-                       int64_t highest)
+void pci_ff_record_stack_uses(struct pci_ff *ff, struct pci_ff_scope *scope, const int64_t *rows,
+                              size_t n, int64_t highest)
 {
     const uint64_t *next = &scope->uses.next[PCI_FF_STACKS];
     for (size_t i = 0; i < n && *next <= (uint64_t)highest; i++)
         if ((uint64_t)rows[i] >= *next)
-            pci_ff_use_stack(ff, scope, (uint64_t)rows[i]);
+            pci_ff_record_stack_use(ff, scope, (uint64_t)rows[i]);
 }
 
 /* Number of rows of a table that must be listed in source_rows. */
@@ -70,12 +70,12 @@ static pcol_status record_order(struct pci_ff *ff, struct pci_ff_scope *scope, i
                                 pcol_error *err)
 {
     struct pci_source_row r = {.source = ff->import->source, .thread = scope->thread};
-    const char *name = pci_ff_names[id];
+    const char *name = pci_ff_source_tables[id];
     uint64_t count = count_listed(ff, scope, id);
     uint32_t target, empty;
     if (!scope->rows[id])
         return PCOL_OK;
-    PCI_TRY(pcol_builder_table(ff->b, pci_ff_ours[id], &target, err));
+    PCI_TRY(pcol_builder_table(ff->b, pci_ff_pcol_tables[id], &target, err));
     r.target = target + 1;
     PCI_TRY(pcol_builder_string(ff->b, name, strlen(name), &r.table, err));
     PCI_TRY(pci_builder_source_rows(ff->b, &r, scope->map[id], count, err));
@@ -85,7 +85,7 @@ static pcol_status record_order(struct pci_ff *ff, struct pci_ff_scope *scope, i
     return pci_ff_preserve(ff, scope->thread, name, empty, PCI_FF_FORM_BY_USE, NULL, err);
 }
 
-pcol_status pci_ff_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+pcol_status pci_ff_record_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     for (int id = 0; id <= PCI_FF_STACKS; id++)
         if (id != PCI_FF_CATEGORIES && scope->tables[id].present)

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 
 struct restore {
-    struct pci_ff_native *back;
+    struct pci_ff_native *native;
     int level;
     const char *table; /* pcol table */
     struct pci_order *order;
@@ -49,11 +49,11 @@ static pcol_status append_stack(struct restore *t, int64_t node, uint64_t **chai
         if (pci_grow((void **)chain, capacity, count + 1, sizeof **chain))
             return pci_fail_memory(err);
         (*chain)[count++] = (uint64_t)node;
-        PCI_TRY(
-            pci_get(t->back->file, t->back->stacks.parent, (uint64_t)node, &parent, &valid, err));
+        PCI_TRY(pci_get(t->native->file, t->native->stacks.parent, (uint64_t)node, &parent, &valid,
+                        err));
         if (parent < 0 || parent >= node) /* the file may have changed after its verification */
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
-                                 "the parent does not stand before its child");
+                                 "the parent must precede its child");
         node = parent;
     }
     while (count)
@@ -67,10 +67,10 @@ static pcol_status append_stacks_of(struct restore *t, const struct pci_ff_sampl
     const struct pci_column *stack;
     int64_t values[PCI_FF_BATCH];
     uint8_t valid[PCI_FF_BATCH];
-    PCI_TRY(pci_want(t->back->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_want(t->native->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     for (uint64_t i = 0; stack && i < rows->count; i += PCI_FF_BATCH) {
         size_t n = rows->count - i < PCI_FF_BATCH ? (size_t)(rows->count - i) : PCI_FF_BATCH;
-        PCI_TRY(pci_read(t->back->file, stack, rows->first + i, n, values, valid, err));
+        PCI_TRY(pci_read(t->native->file, stack, rows->first + i, n, values, valid, err));
         for (size_t k = 0; k < n; k++)
             if (valid[k])
                 PCI_TRY(append_stack(t, values[k], chain, capacity, err));
@@ -80,7 +80,7 @@ static pcol_status append_stacks_of(struct restore *t, const struct pci_ff_sampl
 
 static pcol_status append_stacks(struct restore *t, pcol_error *err)
 {
-    struct pci_ff_native *b = t->back;
+    struct pci_ff_native *b = t->native;
     uint64_t *chain = NULL;
     size_t capacity = 0, thread_index = t->level ? b->thread - b->first_thread : 0;
     pcol_status status = PCOL_OK;
@@ -103,7 +103,7 @@ struct referrer {
 static pcol_status append_references(struct restore *t, const struct referrer *referrer,
                                      pcol_error *err)
 {
-    struct pci_ff_native *b = t->back;
+    struct pci_ff_native *b = t->native;
     const struct pci_column *column;
     const struct pci_order *referrers = &b->orders[t->level][referrer->id];
     PCI_TRY(pci_ff_load_order(b, t->level, referrer->id, err));
@@ -114,7 +114,7 @@ static pcol_status append_references(struct restore *t, const struct referrer *r
         int valid;
         if (referrer->id == PCI_FF_FRAMES && !referrer->group)
             PCI_TRY(pci_stacks_group(&b->stacks, row, &row, &count, err));
-        PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
         if (valid)
             PCI_TRY(append_row(t, value, err));
     }
@@ -124,7 +124,7 @@ static pcol_status append_references(struct restore *t, const struct referrer *r
 /* Strings of a function: the name of its resource, then its own. */
 static pcol_status append_strings(struct restore *t, pcol_error *err)
 {
-    struct pci_ff_native *b = t->back;
+    struct pci_ff_native *b = t->native;
     const struct pci_column *resource, *resource_name, *name;
     const struct pci_order *functions = &b->orders[t->level][PCI_FF_FUNCTIONS];
     PCI_TRY(pci_ff_load_order(b, t->level, PCI_FF_FUNCTIONS, err));
@@ -134,12 +134,12 @@ static pcol_status append_strings(struct restore *t, pcol_error *err)
     for (uint64_t i = 0; i < functions->count; i++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get(b->file, resource, functions->rows[i], &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, resource, functions->rows[i], &value, &valid, err));
         if (valid)
-            PCI_TRY(pci_ff_get(b->file, resource_name, (uint64_t)value, &value, &valid, err));
+            PCI_TRY(pci_ff_get_cell(b->file, resource_name, (uint64_t)value, &value, &valid, err));
         if (valid)
             PCI_TRY(append_row(t, value, err));
-        PCI_TRY(pci_ff_get(b->file, name, functions->rows[i], &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, name, functions->rows[i], &value, &valid, err));
         if (valid)
             PCI_TRY(append_row(t, value, err));
     }
@@ -162,7 +162,7 @@ static pcol_status append_rows(struct restore *t, int id, pcol_error *err)
     if (referrers[id].table)
         return append_references(t, &referrers[id], err);
     return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", PCOL_NOWHERE,
-                         "the order of %s follows from nothing", pci_ff_names[id]);
+                         "the form \"by use\" is not defined for %s", pci_ff_source_tables[id]);
 }
 
 /* Whether source_columns has a row of form "by use" for the table. */
@@ -170,23 +170,24 @@ static int is_order_by_use(const struct pci_ff_native *b, int level, int id)
 {
     uint32_t thread = level ? b->thread : PCOL_NONE;
     size_t end;
-    for (size_t i = pci_ff_preserved_first(b, thread, pci_ff_names[id], &end); i < end; i++)
-        if (pci_ff_is_by_use(&b->kept[i]))
+    for (size_t i = pci_ff_preserved_first(b, thread, pci_ff_source_tables[id], &end); i < end; i++)
+        if (pci_ff_is_by_use(&b->preserved[i]))
             return 1;
     return 0;
 }
 
-pcol_status pci_ff_order_by_use(struct pci_ff_native *back, int level, int id, pcol_error *err)
+pcol_status pci_ff_restore_use_order(struct pci_ff_native *native, int level, int id,
+                                     pcol_error *err)
 {
-    struct restore t = {.back = back,
+    struct restore t = {.native = native,
                         .level = level,
-                        .table = pci_ff_ours[id],
-                        .order = &back->orders[level][id],
-                        .rows = pci_rows(back->file, pci_ff_ours[id])};
+                        .table = pci_ff_pcol_tables[id],
+                        .order = &native->orders[level][id],
+                        .rows = pci_rows(native->file, pci_ff_pcol_tables[id])};
     pcol_status status = PCOL_OK;
-    if (!is_order_by_use(back, level, id))
+    if (!is_order_by_use(native, level, id))
         return PCOL_OK;
-    PCI_TRY(pci_plausible(back->file, t.table, err));
+    PCI_TRY(pci_plausible(native->file, t.table, err));
     t.capacity = (size_t)t.order->count;
     t.order->known = 1;
     t.seen = pci_calloc((size_t)t.rows + 1, 1);

@@ -36,7 +36,7 @@ static pcol_status check_slab(const struct pci_slabs *s, uint32_t i, pcol_error 
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry, "slab %u has an unknown type",
                                 (unsigned)i);
     if (slab->offset < first || slab->offset > s->size || slab->size > s->size - slab->offset)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry, "slab %u lies outside the file",
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, entry, "slab %u is outside the file",
                                 (unsigned)i);
     unsigned width = pci_slab_widths[slab->type];
     if (slab->offset % width || slab->size % width)
@@ -58,9 +58,9 @@ static pcol_status get_bytes(struct pci_slabs *s, uint64_t offset, size_t size,
     while (s->part.size < size && !s->part.end)
         PCI_TRY(pci_input_more(&s->part, 0, err));
     *bytes = s->part.data;
-    return s->part.size < size
-               ? pci_fail_at_byte(err, PCOL_E_SYNTAX, offset, "the file was cut while it was read")
-               : PCOL_OK;
+    return s->part.size < size ? pci_fail_at_byte(err, PCOL_E_SYNTAX, offset,
+                                                  "the file was truncated while it was read")
+                               : PCOL_OK;
 }
 
 static pcol_status read_entry(struct pci_slabs *s, uint32_t i, pcol_error *err)
@@ -78,19 +78,22 @@ static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
 {
     const uint8_t *header;
     if (s->size < HEADER_SIZE)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, s->size, "the container ends in its header");
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, s->size,
+                                "the container is truncated in its header");
     PCI_TRY(get_bytes(s, 0, HEADER_SIZE, &header, err));
     uint32_t version = get_u32(header + 8);
     if (version != 1)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 8, "version %u of the container is not known",
-                                (unsigned)version);
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 8,
+                                "container version %u is unknown, expected 1", (unsigned)version);
     s->count = get_u32(header + 12);
     s->root = get_u32(header + 16);
     if (s->count > (s->size - HEADER_SIZE) / ENTRY_SIZE)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 12, "the file has no room for %u slabs",
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 12,
+                                "the file is too short for a table of %u slabs",
                                 (unsigned)s->count);
     if (s->root >= s->count)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not among the %u slabs",
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16,
+                                "root slab %u is out of range, there are %u slabs",
                                 (unsigned)s->root, (unsigned)s->count);
     s->slabs = pci_calloc(s->count, sizeof *s->slabs);
     if (!s->slabs)
@@ -144,7 +147,7 @@ pcol_status pci_slab_open(const struct pci_slabs *slabs, const struct pci_slab *
         const uint8_t *data = slabs->bytes + slab->offset;
         if (slab->size >= 2 && !memcmp(data, "\x1f\x8b", 2))
             return pci_fail_at_byte(err, PCOL_E_SYNTAX, slab->offset,
-                                    "a JSON slab that is not JSON");
+                                    "the slab has the type JSON, but is not JSON");
         return pci_input_open_memory(input, data, slab->size, "", NULL, err);
     }
     *offset = 0;

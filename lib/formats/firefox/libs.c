@@ -60,7 +60,7 @@ static pcol_status read_lib_members(struct pci_ff *ff, struct pci_ff_stream *in,
         PCI_TRY(pci_ff_member(in, &more, err));
         if (!more)
             break;
-        while (k < L_TEXT && !pci_ff_is(in, fields[k].key))
+        while (k < L_TEXT && !pci_ff_text_is(in, fields[k].key))
             k++;
         PCI_TRY(pci_ff_next(in, err));
         int text = in->type == PCI_JSON_STRING, number = in->type == PCI_JSON_INT;
@@ -105,21 +105,21 @@ static pcol_status add_lib(struct pci_ff *ff, const uint32_t *columns, uint32_t 
         cells[L_TEXT] = (struct pci_cell_value){code, 1};
     }
     PCI_TRY(pci_builder_intern(ff->b, PCI_T_MAPPINGS, columns, cells, L_COUNT, 0, row, NULL, err));
-    PCI_TRY(pci_ff_take(&ff->taken[PCI_FF_LIBS], *row, &before, err));
+    PCI_TRY(pci_ff_count_duplicate(&ff->duplicates[PCI_FF_LIBS], *row, &before, err));
     return before ? pci_builder_intern(ff->b, PCI_T_MAPPINGS, columns, cells, L_COUNT, before, row,
                                        NULL, err)
                   : PCOL_OK;
 }
 
-pcol_status pci_ff_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+pcol_status pci_ff_read_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     struct pci_ff_table *table = &scope->tables[PCI_FF_LIBS];
     uint32_t columns[L_COUNT];
     size_t capacity = 0, count = 0;
     int more;
     table->present = 1;
-    table->place = pci_ff_where(&ff->in);
-    ff->taken[PCI_FF_LIBS].epoch++;
+    table->position = pci_ff_get_position(&ff->in);
+    ff->duplicates[PCI_FF_LIBS].epoch++;
     PCI_TRY(open_columns(ff, columns, err));
     for (;; count++) {
         PCI_TRY(pci_ff_element(&ff->in, &more, err));

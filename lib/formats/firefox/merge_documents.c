@@ -21,7 +21,7 @@ static const struct {
 enum { JOINED = sizeof joined / sizeof joined[0] };
 
 struct merge {
-    struct pci_ff_convert *carry;
+    struct pci_ff_convert *convert;
     struct pci_node_reader nodes;
     struct pci_string_pool keys; /* keys of the members written so far, except joined ones */
     uint64_t *hashes;            /* by key: hash of the value that was written */
@@ -44,7 +44,7 @@ static pcol_status hash_node(const struct merge *k, uint64_t node, uint64_t *has
     struct pci_json_writer w;
     *hash = 0;
     PCI_TRY(pci_json_writer_open(&w, (pcol_sink){add_hash, hash}, 0, err));
-    pcol_status status = pci_json_from_nodes(k->carry->file, node, &w, NULL, NULL, err);
+    pcol_status status = pci_json_from_nodes(k->convert->file, node, &w, NULL, NULL, err);
     if (status == PCOL_OK)
         status = pci_json_writer_finish(&w, err);
     pci_json_writer_close(&w);
@@ -54,14 +54,14 @@ static pcol_status hash_node(const struct merge *k, uint64_t node, uint64_t *has
 static pcol_status find_root(const struct merge *k, uint64_t source, uint64_t *root,
                              pcol_error *err)
 {
-    const pcol_file *file = k->carry->file;
+    const pcol_file *file = k->convert->file;
     const struct pci_column *column;
     int64_t row;
     int firefox, valid;
     *root = PCI_NO_NODE;
     PCI_TRY(pci_ff_is_firefox(file, (uint32_t)source, &firefox, err));
     PCI_TRY(pci_want(file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get(file, column, source, &row, &valid, err));
+    PCI_TRY(pci_ff_get_cell(file, column, source, &row, &valid, err));
     if (firefox && valid)
         *root = (uint64_t)row;
     return PCOL_OK;
@@ -75,13 +75,13 @@ static void put_pid(struct merge *k, uint64_t source, pcol_str pid, pcol_error *
     size_t capacity = sizeof key - (size_t)size, n = pid.size < capacity ? pid.size : capacity;
     memcpy(key + size, pid.data, n);
     *k->lost |= n < pid.size;
-    pci_json_put_key_bytes(&k->carry->out->w, (pcol_str){key, (size_t)size + n}, err);
+    pci_json_put_key_bytes(&k->convert->out->w, (pcol_str){key, (size_t)size + n}, err);
 }
 
 /* Write the members of a list or log of one source. */
 static pcol_status put_members(struct merge *k, uint64_t parent, uint64_t source, pcol_error *err)
 {
-    struct pci_json_writer *w = &k->carry->out->w;
+    struct pci_json_writer *w = &k->convert->out->w;
     uint64_t member;
     PCI_TRY(pci_nodes_first(&k->nodes, parent, &member, err));
     while (member != PCI_NO_NODE) {
@@ -89,7 +89,7 @@ static pcol_status put_members(struct merge *k, uint64_t parent, uint64_t source
         PCI_TRY(pci_nodes_get(&k->nodes, member, &node, err));
         if (node.has_key)
             put_pid(k, source, node.key, err);
-        PCI_TRY(pci_json_from_nodes(k->carry->file, member, w, NULL, NULL, err));
+        PCI_TRY(pci_json_from_nodes(k->convert->file, member, w, NULL, NULL, err));
         PCI_TRY(pci_nodes_next(&k->nodes, parent, &member, err));
     }
     return w->status;
@@ -97,8 +97,8 @@ static pcol_status put_members(struct merge *k, uint64_t parent, uint64_t source
 
 static pcol_status join_member(struct merge *k, unsigned which, pcol_error *err)
 {
-    const struct pci_export *export = k->carry->export;
-    struct pci_json_writer *w = &k->carry->out->w;
+    const struct pci_export *export = k->convert->export;
+    struct pci_json_writer *w = &k->convert->out->w;
     int is_open = 0, is_log = joined[which].tag == PCI_NODE_OBJECT;
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
         struct pci_node_value node;
@@ -165,7 +165,7 @@ static pcol_status compare_member(struct merge *k, const struct pci_node_value *
 
 static pcol_status put_others(struct merge *k, uint64_t source, pcol_error *err)
 {
-    struct pci_json_writer *w = &k->carry->out->w;
+    struct pci_json_writer *w = &k->convert->out->w;
     uint64_t root, member;
     PCI_TRY(find_root(k, source, &root, err));
     if (root == PCI_NO_NODE)
@@ -179,21 +179,22 @@ static pcol_status put_others(struct merge *k, uint64_t source, pcol_error *err)
             PCI_TRY(compare_member(k, &node, &first, err));
         if (first && !pci_str_is(node.key, "meta")) {
             pci_json_put_key_bytes(w, node.key, err);
-            PCI_TRY(pci_json_from_nodes(k->carry->file, member, w, NULL, NULL, err));
+            PCI_TRY(pci_json_from_nodes(k->convert->file, member, w, NULL, NULL, err));
         }
         PCI_TRY(pci_nodes_next(&k->nodes, root, &member, err));
     }
     return w->status;
 }
 
-pcol_status pci_ff_convert_several(struct pci_ff_convert *carry, int *lost, pcol_error *err)
+pcol_status pci_ff_convert_merged_members(struct pci_ff_convert *convert, int *lost,
+                                          pcol_error *err)
 {
-    struct merge k = {.carry = carry, .lost = lost};
-    pcol_status status = pci_nodes_open(&k.nodes, carry->file, err);
+    struct merge k = {.convert = convert, .lost = lost};
+    pcol_status status = pci_nodes_open(&k.nodes, convert->file, err);
     for (unsigned i = 0; i < JOINED && status == PCOL_OK; i++)
         status = join_member(&k, i, err);
-    for (uint64_t s = carry->export->first_source;
-         s <= carry->export->last_source && status == PCOL_OK; s++)
+    for (uint64_t s = convert->export->first_source;
+         s <= convert->export->last_source && status == PCOL_OK; s++)
         status = put_others(&k, s, err);
     pci_string_pool_clear(&k.keys);
     pci_free(k.hashes);

@@ -48,8 +48,8 @@ static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in,
         PCI_TRY(pci_ff_member(in, &more, err));
         if (!more)
             return PCOL_OK;
-        int name = pci_ff_is(in, "name"), color = pci_ff_is(in, "color");
-        int sub = pci_ff_is(in, "subcategories");
+        int name = pci_ff_text_is(in, "name"), color = pci_ff_text_is(in, "color");
+        int sub = pci_ff_text_is(in, "subcategories");
         PCI_TRY(pci_ff_next(in, err));
         uint32_t column = name ? t->name : t->color;
         if ((name || color) && in->type == PCI_JSON_STRING && ff->b->columns[column]->rows <= row) {
@@ -104,25 +104,25 @@ static pcol_status read_units(struct pci_ff *ff, struct pci_ff_stream *in, pcol_
         PCI_TRY(pci_ff_member(in, &more, err));
         if (!more)
             return PCOL_OK;
-        int cpu = pci_ff_is(in, "threadCPUDelta");
+        int cpu = pci_ff_text_is(in, "threadCPUDelta");
         PCI_TRY(pci_ff_next(in, err));
         if (cpu && in->type == PCI_JSON_STRING)
-            ff->cpu_unit = pci_ff_is(in, "ns")                    ? PCI_FF_CPU_NS
-                           : pci_ff_is(in, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
-                                                                  : PCI_FF_CPU_US;
+            ff->cpu_unit = pci_ff_text_is(in, "ns")                    ? PCI_FF_CPU_NS
+                           : pci_ff_text_is(in, "variable CPU cycles") ? PCI_FF_CPU_CYCLES
+                                                                       : PCI_FF_CPU_US;
         PCI_TRY(pci_ff_skip(in, err));
     }
 }
 
 static pcol_status read_version(struct pci_ff *ff, const struct pci_ff_stream *in,
-                                const struct pci_ff_place *position, pcol_error *err)
+                                const struct pci_ff_position *position, pcol_error *err)
 {
     if (in->type != PCI_JSON_INT || in->json->integer < 0)
         return pci_ff_fail_at(position, err,
-                              "meta.preprocessedProfileVersion is no version number");
+                              "meta.preprocessedProfileVersion is not a version number");
     if (in->json->integer > PCI_FF_NEWEST) {
         pci_ff_fail_at(position, err,
-                       "meta.preprocessedProfileVersion is %lld; versions up to %d are known",
+                       "meta.preprocessedProfileVersion is %lld; versions up to %d are supported",
                        (long long)in->json->integer, PCI_FF_NEWEST);
         if (err)
             err->status = PCOL_E_UNSUPPORTED;
@@ -142,7 +142,7 @@ static int get_number(const struct pci_ff_stream *in, double *value)
 }
 
 static pcol_status extract_values(struct pci_ff *ff, struct pci_ff_stream *in,
-                                  const struct pci_ff_place *position, pcol_error *err)
+                                  const struct pci_ff_position *position, pcol_error *err)
 {
     double begin = 0, end = 0;
     int more, has_begin = 0, has_end = 0;
@@ -155,7 +155,7 @@ static pcol_status extract_values(struct pci_ff *ff, struct pci_ff_stream *in,
         static const char *const names[NONE] = {
             "preprocessedProfileVersion", "interval",    "startTime", "profilingStartTime",
             "profilingEndTime",           "sampleUnits", "categories"};
-        while (k < NONE && !pci_ff_is(in, names[k]))
+        while (k < NONE && !pci_ff_text_is(in, names[k]))
             k++;
         PCI_TRY(pci_ff_next(in, err));
         if (k == VERSION)
@@ -192,12 +192,12 @@ static pcol_status add_nodes(struct pci_ff *ff, uint32_t key, pcol_error *err)
     return status;
 }
 
-pcol_status pci_ff_meta(struct pci_ff *ff, pcol_error *err)
+pcol_status pci_ff_read_meta(struct pci_ff *ff, pcol_error *err)
 {
     struct pci_ff_stream in;
-    struct pci_ff_place position = pci_ff_where(&ff->in);
+    struct pci_ff_position position = pci_ff_get_position(&ff->in);
     uint32_t key;
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "meta", err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_OBJECT, "meta", err));
     PCI_TRY(pcol_builder_string(ff->b, "meta", 4, &key, err));
     ff->has_meta = 1;
     ff->text.size = 0;

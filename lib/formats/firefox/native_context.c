@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                       int64_t *value, int *valid, pcol_error *err)
+pcol_status pci_ff_get_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                            int64_t *value, int *valid, pcol_error *err)
 {
     *value = 0;
     *valid = 0;
@@ -29,14 +29,14 @@ static pcol_status get_text_cell(const pcol_file *file, const struct pci_column 
 
 /* Order of tables for lookup: by thread (PCOL_NONE first), then by length of the name, then by
  * bytes. */
-static int compare_table(const struct pci_ff_preserved *kept, uint32_t thread, pcol_str table)
+static int compare_table(const struct pci_ff_preserved *preserved, uint32_t thread, pcol_str table)
 {
-    uint32_t s = kept->thread + 1, t = thread + 1;
+    uint32_t s = preserved->thread + 1, t = thread + 1;
     if (s != t)
         return s < t ? -1 : 1;
-    if (kept->table.size != table.size)
-        return kept->table.size < table.size ? -1 : 1;
-    return table.size ? memcmp(kept->table.data, table.data, table.size) : 0;
+    if (preserved->table.size != table.size)
+        return preserved->table.size < table.size ? -1 : 1;
+    return table.size ? memcmp(preserved->table.data, table.data, table.size) : 0;
 }
 
 static int order_by_table(const void *a, const void *b)
@@ -51,7 +51,7 @@ static pcol_status check_cells(const struct pci_ff_preserved *k, uint64_t cells,
     if (k->first <= cells && k->count <= cells - k->first)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "first_cell", k->row,
-                         "cells outside source_cells");
+                         "the range of cells exceeds source_cells");
 }
 
 struct preserved_columns {
@@ -65,14 +65,14 @@ static pcol_status read_preserved(const struct pci_ff_native *b, const struct pr
     int valid;
     memset(k, 0, sizeof *k);
     k->row = row;
-    PCI_TRY(pci_ff_get(b->file, c->thread, row, &value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(b->file, c->thread, row, &value, &valid, err));
     k->thread = valid ? (uint32_t)value : PCOL_NONE;
     PCI_TRY(get_text_cell(b->file, c->table, row, &k->table, &valid, err));
     PCI_TRY(get_text_cell(b->file, c->column, row, &k->column, &valid, err));
     PCI_TRY(get_text_cell(b->file, c->form, row, &k->form, &k->has_form, err));
-    PCI_TRY(pci_ff_get(b->file, c->count, row, &value, &k->has_cells, err));
+    PCI_TRY(pci_ff_get_cell(b->file, c->count, row, &value, &k->has_cells, err));
     k->count = (uint64_t)value;
-    PCI_TRY(pci_ff_get(b->file, c->first, row, &value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(b->file, c->first, row, &value, &valid, err));
     k->first = (uint64_t)value;
     return k->has_cells ? check_cells(k, pci_rows(b->file, "source_cells"), err) : PCOL_OK;
 }
@@ -96,29 +96,30 @@ static pcol_status load_preserved(struct pci_ff_native *b, int *whole, pcol_erro
     PCI_TRY(pci_want(f, name, "first_cell", PCI_TYPES_ROW, &c.first, err));
     PCI_TRY(pci_want(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
-        if (pci_grow((void **)&b->kept, &capacity, b->kept_count + 1, sizeof *b->kept))
+        if (pci_grow((void **)&b->preserved, &capacity, b->preserved_count + 1,
+                     sizeof *b->preserved))
             return pci_fail_memory(err);
-        PCI_TRY(read_preserved(b, &c, row, &b->kept[b->kept_count++], err));
+        PCI_TRY(read_preserved(b, &c, row, &b->preserved[b->preserved_count++], err));
     }
-    if (b->kept_count)
-        qsort(b->kept, b->kept_count, sizeof *b->kept, order_by_table);
+    if (b->preserved_count)
+        qsort(b->preserved, b->preserved_count, sizeof *b->preserved, order_by_table);
     return PCOL_OK;
 }
 
-size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread, const char *table,
-                              size_t *end)
+size_t pci_ff_preserved_first(const struct pci_ff_native *native, uint32_t thread,
+                              const char *table, size_t *end)
 {
     pcol_str name = {table, strlen(table)};
-    size_t from = 0, to = back->kept_count;
+    size_t from = 0, to = native->preserved_count;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (compare_table(&back->kept[middle], thread, name) < 0)
+        if (compare_table(&native->preserved[middle], thread, name) < 0)
             from = middle + 1;
         else
             to = middle;
     }
-    for (*end = from; *end < back->kept_count; ++*end)
-        if (compare_table(&back->kept[*end], thread, name))
+    for (*end = from; *end < native->preserved_count; ++*end)
+        if (compare_table(&native->preserved[*end], thread, name))
             break;
     return from;
 }
@@ -152,7 +153,7 @@ static pcol_status load_thread_rows(struct pci_ff_native *b, const char *table, 
         int64_t value;
         int valid;
         pcol_str text;
-        PCI_TRY(pci_ff_get(b->file, thread, row, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, thread, row, &value, &valid, err));
         if (!valid || value < b->first_thread ||
             (uint64_t)value - b->first_thread >= b->thread_count) {
             *whole = 0;
@@ -223,13 +224,13 @@ static pcol_status find_categories(struct pci_ff_native *b, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours,
+pcol_status pci_ff_native_category(const struct pci_ff_native *native, int64_t pcol_row,
                                    int64_t *category, pcol_error *err)
 {
-    *category = ours - (int64_t)back->category_base;
-    if (*category >= 0 && (uint64_t)*category < back->category_count)
+    *category = pcol_row - (int64_t)native->category_base;
+    if (*category >= 0 && (uint64_t)*category < native->category_count)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "categories", "source", (uint64_t)ours,
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "categories", "source", (uint64_t)pcol_row,
                          "a frame or marker has a category of another source");
 }
 
@@ -243,7 +244,7 @@ static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
         const struct pci_ff_sample_run *s = &b->threads[i].samples;
         for (uint64_t row = s->first; row < s->first + s->count && !b->has_joins; row++) {
             int64_t value;
-            PCI_TRY(pci_ff_get(b->file, column, row, &value, &b->has_joins, err));
+            PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &b->has_joins, err));
         }
     }
     return PCOL_OK;
@@ -254,8 +255,8 @@ static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *e
 {
     const struct pci_column *integer;
     PCI_TRY(pci_want(b->file, "source_cells", "integer", PCI_TYPES_INT, &integer, err));
-    for (size_t i = 0; i < b->kept_count && *whole; i++) {
-        const struct pci_ff_preserved *k = &b->kept[i];
+    for (size_t i = 0; i < b->preserved_count && *whole; i++) {
+        const struct pci_ff_preserved *k = &b->preserved[i];
         int64_t value;
         int valid, markers = pci_str_is(k->table, "markers");
         uint64_t count;
@@ -268,18 +269,18 @@ static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *e
         }
         const struct pci_ff_thread_rows *t = &b->threads[k->thread - b->first_thread];
         count = markers ? t->markers.count : t->samples.count;
-        PCI_TRY(pci_ff_get(b->file, integer, k->first, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, integer, k->first, &value, &valid, err));
         *whole &= (uint64_t)value == count || (!markers && b->has_joins) ||
                   (markers && pci_ff_is_uneven(PCI_FF_MARKERS, b->version));
     }
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export,
+pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_export *export,
                                int *whole, const char **why, pcol_error *err)
 {
     const struct pci_column *column;
-    struct pci_ff_native *b = back;
+    struct pci_ff_native *b = native;
     int64_t root;
     int valid;
     pcol_str type;
@@ -298,8 +299,8 @@ pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_expo
     if (!pci_str_is(type, "firefox") && !pci_str_is(type, "jslb"))
         return PCOL_OK;
     PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get(b->file, column, b->source, &root, &valid, err));
-    *why = "the document around its tables is not there";
+    PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &root, &valid, err));
+    *why = "its document tree is missing";
     if (!valid)
         return PCOL_OK;
     *whole = 1;
@@ -312,44 +313,44 @@ pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_expo
     PCI_TRY(find_categories(b, err));
     PCI_TRY(find_joins(b, err));
     PCI_TRY(count_rows(b, whole, err));
-    *why = *whole ? NULL : "samples were taken out or moved since it was read";
+    *why = *whole ? NULL : "samples were removed or moved since it was imported";
     PCI_TRY(pci_types_open(b->file, &b->types, err));
     return pci_stacks_open(b->file, &b->stacks, err);
 }
 
 /* ---- orders of the source's tables */
 
-void pci_ff_native_leave_thread(struct pci_ff_native *back)
+void pci_ff_native_leave_thread(struct pci_ff_native *native)
 {
     for (int id = 0; id < PCI_FF_TABLES; id++) {
-        pci_order_clear(&back->orders[1][id]);
-        pci_free(back->inverse[1][id]);
-        back->inverse[1][id] = NULL;
-        back->loaded[1][id] = 0;
+        pci_order_clear(&native->orders[1][id]);
+        pci_free(native->inverse[1][id]);
+        native->inverse[1][id] = NULL;
+        native->loaded[1][id] = 0;
     }
 }
 
-void pci_ff_native_close(struct pci_ff_native *back)
+void pci_ff_native_close(struct pci_ff_native *native)
 {
-    pci_ff_native_leave_thread(back);
+    pci_ff_native_leave_thread(native);
     for (int id = 0; id < PCI_FF_TABLES; id++) {
-        pci_order_clear(&back->orders[0][id]);
-        pci_free(back->inverse[0][id]);
+        pci_order_clear(&native->orders[0][id]);
+        pci_free(native->inverse[0][id]);
     }
-    pci_types_close(&back->types);
-    pci_free(back->kept);
-    pci_free(back->threads);
-    memset(back, 0, sizeof *back);
+    pci_types_close(&native->types);
+    pci_free(native->preserved);
+    pci_free(native->threads);
+    memset(native, 0, sizeof *native);
 }
 
-pcol_status pci_ff_load_order(struct pci_ff_native *back, int level, int id, pcol_error *err)
+pcol_status pci_ff_load_order(struct pci_ff_native *native, int level, int id, pcol_error *err)
 {
-    if (back->loaded[level][id])
+    if (native->loaded[level][id])
         return PCOL_OK;
-    back->loaded[level][id] = 1;
-    PCI_TRY(pci_order_of(back->file, back->source, level ? back->thread : PCOL_NONE,
-                         pci_ff_names[id], &back->orders[level][id], err));
-    return pci_ff_order_by_use(back, level, id, err);
+    native->loaded[level][id] = 1;
+    PCI_TRY(pci_order_of(native->file, native->source, level ? native->thread : PCOL_NONE,
+                         pci_ff_source_tables[id], &native->orders[level][id], err));
+    return pci_ff_restore_use_order(native, level, id, err);
 }
 
 static pcol_status find_unnamed_frame(struct pci_ff_native *b, int level,
@@ -362,25 +363,25 @@ static pcol_status find_unnamed_frame(struct pci_ff_native *b, int level,
         uint64_t row, count;
         int64_t value;
         PCI_TRY(pci_stacks_group(&b->stacks, o->rows[i], &row, &count, err));
-        PCI_TRY(pci_ff_get(b->file, function, row, &value, named, err));
+        PCI_TRY(pci_ff_get_cell(b->file, function, row, &value, named, err));
     }
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_is_named(struct pci_ff_native *back, int *named, pcol_error *err)
+pcol_status pci_ff_native_is_named(struct pci_ff_native *native, int *named, pcol_error *err)
 {
     const struct pci_column *function;
     *named = 1;
-    PCI_TRY(pci_want(back->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    PCI_TRY(pci_want(native->file, "locations", "function", PCI_TYPES_ROW, &function, err));
     if (function && !(function->desc->flags & PCF_COLUMN_NULLABLE))
         return PCOL_OK;
-    pcol_status status = find_unnamed_frame(back, 0, function, named, err);
-    for (size_t i = 0; i < back->thread_count && *named && status == PCOL_OK; i++) {
-        back->thread = back->first_thread + (uint32_t)i;
-        status = find_unnamed_frame(back, 1, function, named, err);
-        pci_ff_native_leave_thread(back);
+    pcol_status status = find_unnamed_frame(native, 0, function, named, err);
+    for (size_t i = 0; i < native->thread_count && *named && status == PCOL_OK; i++) {
+        native->thread = native->first_thread + (uint32_t)i;
+        status = find_unnamed_frame(native, 1, function, named, err);
+        pci_ff_native_leave_thread(native);
     }
-    back->thread = PCOL_NONE;
+    native->thread = PCOL_NONE;
     return status;
 }
 
@@ -394,29 +395,29 @@ static pcol_status find_level(struct pci_ff_native *b, int id, int *level, pcol_
     return pci_ff_load_order(b, 0, id, err);
 }
 
-pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct pci_order **order,
-                                pcol_error *err)
+pcol_status pci_ff_native_order(struct pci_ff_native *native, int id,
+                                const struct pci_order **order, pcol_error *err)
 {
-    int level = back->thread != PCOL_NONE;
-    PCI_TRY(pci_ff_load_order(back, level, id, err));
-    *order = &back->orders[level][id];
+    int level = native->thread != PCOL_NONE;
+    PCI_TRY(pci_ff_load_order(native, level, id, err));
+    *order = &native->orders[level][id];
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count,
+pcol_status pci_ff_native_count(struct pci_ff_native *native, int id, uint64_t *count,
                                 pcol_error *err)
 {
     int level;
-    PCI_TRY(find_level(back, id, &level, err));
-    *count = back->orders[level][id].count;
+    PCI_TRY(find_level(native, id, &level, err));
+    *count = native->orders[level][id].count;
     return PCOL_OK;
 }
 
 static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error *err)
 {
     const struct pci_order *o = &b->orders[level][id];
-    uint64_t rows = pci_rows(b->file, pci_ff_ours[id]);
-    PCI_TRY(pci_plausible(b->file, pci_ff_ours[id], err));
+    uint64_t rows = pci_rows(b->file, pci_ff_pcol_tables[id]);
+    PCI_TRY(pci_plausible(b->file, pci_ff_pcol_tables[id], err));
     uint32_t *to = pci_calloc((size_t)rows + 1, sizeof *to);
     if (!to)
         return pci_fail_memory(err);
@@ -427,17 +428,19 @@ static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error
     return PCOL_OK;
 }
 
-pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours, int64_t *row,
+pcol_status pci_ff_native_row(struct pci_ff_native *native, int id, uint64_t pcol_row, int64_t *row,
                               pcol_error *err)
 {
     int level;
-    PCI_TRY(find_level(back, id, &level, err));
-    if (!back->inverse[level][id])
-        PCI_TRY(invert(back, level, id, err));
-    uint32_t at = ours < pci_rows(back->file, pci_ff_ours[id]) ? back->inverse[level][id][ours] : 0;
+    PCI_TRY(find_level(native, id, &level, err));
+    if (!native->inverse[level][id])
+        PCI_TRY(invert(native, level, id, err));
+    uint32_t at = pcol_row < pci_rows(native->file, pci_ff_pcol_tables[id])
+                      ? native->inverse[level][id][pcol_row]
+                      : 0;
     *row = (int64_t)at - 1;
     if (at)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, pci_ff_ours[id], NULL, ours,
-                         "the source had no such row in %s", pci_ff_names[id]);
+    return pci_fail_cell(err, PCOL_E_CORRUPT, pci_ff_pcol_tables[id], NULL, pcol_row,
+                         "the source has no such row in %s", pci_ff_source_tables[id]);
 }

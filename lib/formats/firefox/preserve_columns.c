@@ -66,7 +66,7 @@ static pcol_status preserve_cells(struct pci_ff *ff, const struct pci_ff_cells *
 pcol_status pci_ff_preserve(struct pci_ff *ff, uint32_t thread, const char *table, uint32_t column,
                             const char *form, const struct pci_ff_cells *cells, pcol_error *err)
 {
-    struct pci_ff_named row = {.thread = thread, .column = column, .form = PCOL_NONE};
+    struct pci_ff_source_column row = {.thread = thread, .column = column, .form = PCOL_NONE};
     PCI_TRY(pcol_builder_string(ff->b, table, strlen(table), &row.table, err));
     if (form)
         PCI_TRY(pcol_builder_string(ff->b, form, strlen(form), &row.form, err));
@@ -76,18 +76,19 @@ pcol_status pci_ff_preserve(struct pci_ff *ff, uint32_t thread, const char *tabl
         PCI_TRY(preserve_cells(ff, cells, &row.first, err));
     }
     /* At least as many as threads: writing a batch takes time proportional to both. */
-    if (ff->named_count >= MAX_BUFFERED && ff->named_count / 8 >= ff->thread_count)
-        PCI_TRY(pci_ff_preserve_end(ff, err));
-    if (pci_grow((void **)&ff->named, &ff->named_capacity, ff->named_count + 1, sizeof row))
+    if (ff->source_column_count >= MAX_BUFFERED && ff->source_column_count / 8 >= ff->thread_count)
+        PCI_TRY(pci_ff_write_source_columns(ff, err));
+    if (pci_grow((void **)&ff->source_columns, &ff->source_column_capacity,
+                 ff->source_column_count + 1, sizeof row))
         return pci_fail_memory(err);
-    ff->named[ff->named_count++] = row;
+    ff->source_columns[ff->source_column_count++] = row;
     return PCOL_OK;
 }
 
 /* ---- writing the rows of source_columns */
 
 /* Index of a row's thread; 0: the document. */
-static size_t thread_slot(const struct pci_ff *ff, const struct pci_ff_named *row)
+static size_t thread_slot(const struct pci_ff *ff, const struct pci_ff_source_column *row)
 {
     return row->thread == PCOL_NONE ? 0 : (size_t)row->thread - ff->first_thread + 1;
 }
@@ -104,12 +105,12 @@ struct ranks {
 
 static pcol_status find_kind(struct pci_ff *ff, struct ranks *r, size_t i, pcol_error *err)
 {
-    const struct pci_ff_named *row = &ff->named[i];
+    const struct pci_ff_source_column *row = &ff->source_columns[i];
     uint64_t key = pci_hash_pair((uint64_t)row->table << 32 | row->column, row->form);
     size_t at = pci_hash_start(&r->hash, key);
     uint32_t id;
     while ((id = pci_hash_next(&r->hash, key, &at)) != PCI_HASH_NONE) {
-        const struct pci_ff_named *other = &ff->named[id];
+        const struct pci_ff_source_column *other = &ff->source_columns[id];
         if (other->table == row->table && other->column == row->column &&
             other->form == row->form) {
             r->kinds[i] = r->kinds[id];
@@ -126,24 +127,24 @@ static pcol_status find_kind(struct pci_ff *ff, struct ranks *r, size_t i, pcol_
 static pcol_status rank_rows(struct pci_ff *ff, struct ranks *r, pcol_error *err)
 {
     uint32_t rank = 0;
-    for (size_t i = 0; i < ff->named_count; i++) {
+    for (size_t i = 0; i < ff->source_column_count; i++) {
         PCI_TRY(find_kind(ff, r, i, err));
-        r->last_kind[thread_slot(ff, &ff->named[i])] = r->kinds[i] + 1;
+        r->last_kind[thread_slot(ff, &ff->source_columns[i])] = r->kinds[i] + 1;
     }
     for (uint32_t at = r->next[0], next; at; at = next) { /* replace links by ranks */
         next = r->next[at];
         r->next[at] = rank++;
     }
-    for (size_t i = 0; i < ff->named_count; i++)
-        ff->named[i].rank = r->next[r->kinds[i] + 1];
+    for (size_t i = 0; i < ff->source_column_count; i++)
+        ff->source_columns[i].rank = r->next[r->kinds[i] + 1];
     return PCOL_OK;
 }
 
 /* By thread: whether the order of its rows differs from their ranks. */
 static void find_unordered(const struct pci_ff *ff, uint32_t *last, uint8_t *unordered)
 {
-    for (size_t i = 0; i < ff->named_count; i++) {
-        const struct pci_ff_named *row = &ff->named[i];
+    for (size_t i = 0; i < ff->source_column_count; i++) {
+        const struct pci_ff_source_column *row = &ff->source_columns[i];
         size_t slot = thread_slot(ff, row);
         unordered[slot] |= row->rank < last[slot];
         last[slot] = row->rank + 1;
@@ -155,19 +156,20 @@ static void find_unordered(const struct pci_ff *ff, uint32_t *last, uint8_t *uno
 static void sort_rows(const struct pci_ff *ff, const uint8_t *unordered, size_t *starts,
                       size_t ranks, size_t *order)
 {
-    for (size_t i = 0; i < ff->named_count; i++) {
-        const struct pci_ff_named *row = &ff->named[i];
+    for (size_t i = 0; i < ff->source_column_count; i++) {
+        const struct pci_ff_source_column *row = &ff->source_columns[i];
         starts[(unordered[thread_slot(ff, row)] ? ranks : row->rank) + 1]++;
     }
     for (size_t k = 1; k <= ranks; k++)
         starts[k] += starts[k - 1];
-    for (size_t i = 0; i < ff->named_count; i++) {
-        const struct pci_ff_named *row = &ff->named[i];
+    for (size_t i = 0; i < ff->source_column_count; i++) {
+        const struct pci_ff_source_column *row = &ff->source_columns[i];
         order[starts[unordered[thread_slot(ff, row)] ? ranks : row->rank]++] = i;
     }
 }
 
-static pcol_status put_row(struct pci_ff *ff, const struct pci_ff_named *row, pcol_error *err)
+static pcol_status put_row(struct pci_ff *ff, const struct pci_ff_source_column *row,
+                           pcol_error *err)
 {
     uint32_t columns_table, cells, first, count;
     PCI_TRY(pci_builder_source_column(ff->b, ff->import->source, row->thread, row->table,
@@ -196,23 +198,23 @@ static pcol_status put_rows(struct pci_ff *ff, struct ranks *r, uint8_t *unorder
         return pci_fail_memory(err);
     sort_rows(ff, unordered, starts, r->count, order);
     pci_free(starts);
-    for (size_t i = 0; i < ff->named_count; i++)
-        PCI_TRY(put_row(ff, &ff->named[order[i]], err));
+    for (size_t i = 0; i < ff->source_column_count; i++)
+        PCI_TRY(put_row(ff, &ff->source_columns[order[i]], err));
     return PCOL_OK;
 }
 
-pcol_status pci_ff_preserve_end(struct pci_ff *ff, pcol_error *err)
+pcol_status pci_ff_write_source_columns(struct pci_ff *ff, pcol_error *err)
 {
-    struct ranks r = {.next = pci_calloc(ff->named_count + 1, sizeof *r.next),
+    struct ranks r = {.next = pci_calloc(ff->source_column_count + 1, sizeof *r.next),
                       .last_kind = pci_calloc(ff->thread_count + 1, sizeof *r.last_kind),
-                      .kinds = pci_malloc(ff->named_count + 1, sizeof *r.kinds)};
+                      .kinds = pci_malloc(ff->source_column_count + 1, sizeof *r.kinds)};
     uint8_t *unordered = pci_calloc(ff->thread_count + 1, 1);
-    size_t *order = pci_malloc(ff->named_count + 1, sizeof *order);
+    size_t *order = pci_malloc(ff->source_column_count + 1, sizeof *order);
     pcol_status status =
         r.next && r.last_kind && r.kinds && unordered && order ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK)
         status = put_rows(ff, &r, unordered, order, err);
-    ff->named_count = 0;
+    ff->source_column_count = 0;
     pci_hash_clear(&r.hash);
     pci_free(r.next);
     pci_free(r.last_kind);
@@ -227,7 +229,7 @@ pcol_status pci_ff_preserve_end(struct pci_ff *ff, pcol_error *err)
 static int is_table_between(const char *name, int first, int last)
 {
     for (int id = first; id <= last; id++)
-        if (!strcmp(name, pci_ff_names[id]))
+        if (!strcmp(name, pci_ff_source_tables[id]))
             return 1;
     return 0;
 }

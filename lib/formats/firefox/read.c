@@ -157,7 +157,7 @@ static pcol_status finish_counters(struct pci_ff *ff, pcol_error *err)
     for (size_t i = 0; i < ff->counter_count; i++) {
         PCI_TRY(pcol_builder_set_i64(ff->b, column, ff->counters[i]->row, ff->import->source, err));
         if (ff->counters[i]->samples.present)
-            PCI_TRY(pci_ff_counter_samples(ff, ff->counters[i], i, err));
+            PCI_TRY(pci_ff_append_counter_samples(ff, ff->counters[i], i, err));
     }
     return PCOL_OK;
 }
@@ -176,43 +176,43 @@ static pcol_status map_categories(struct pci_ff *ff, pcol_error *err)
     return PCOL_OK;
 }
 
-pcol_status pci_ff_begin(struct pci_ff *ff, pcol_error *err)
+pcol_status pci_ff_convert_shared(struct pci_ff *ff, pcol_error *err)
 {
-    ff->begun = 1;
+    ff->shared_converted = 1;
     PCI_TRY(add_source(ff, err));
     PCI_TRY(map_categories(ff, err));
     ff->first_thread = (uint32_t)pci_builder_rows(ff->b, PCI_T_THREADS);
     return pci_ff_resolve(ff, &ff->shared, err);
 }
 
-pcol_status pci_ff_finish_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+pcol_status pci_ff_convert_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     PCI_TRY(add_thread(ff, scope, err));
     PCI_TRY(pci_ff_resolve(ff, scope, err));
     if (scope->tables[PCI_FF_SAMPLES].present)
-        PCI_TRY(pci_ff_samples(ff, scope, err));
-    pci_ff_table_forget(&scope->tables[PCI_FF_SAMPLES]);
-    return pci_ff_orders(ff, scope, err);
+        PCI_TRY(pci_ff_append_samples(ff, scope, err));
+    pci_ff_table_release_cells(&scope->tables[PCI_FF_SAMPLES]);
+    return pci_ff_record_orders(ff, scope, err);
 }
 
 /* Samples before markers: the sample types of a profile are in the order of its threads. */
 static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
 {
     uint64_t marker = ff->marker_base;
-    if (!ff->begun) {
-        PCI_TRY(pci_ff_begin(ff, err));
+    if (!ff->shared_converted) {
+        PCI_TRY(pci_ff_convert_shared(ff, err));
         for (size_t i = 0; i < ff->thread_count; i++)
-            PCI_TRY(pci_ff_finish_thread(ff, ff->threads[i], err));
+            PCI_TRY(pci_ff_convert_thread(ff, ff->threads[i], err));
     }
-    PCI_TRY(pci_ff_orders(ff, &ff->shared, err));
+    PCI_TRY(pci_ff_record_orders(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++) {
         struct pci_ff_scope *scope = ff->threads[i];
         if (scope->tables[PCI_FF_MARKERS].present)
-            PCI_TRY(pci_ff_markers(ff, scope, marker, err));
+            PCI_TRY(pci_ff_append_markers(ff, scope, marker, err));
         marker += scope->tables[PCI_FF_MARKERS].rows;
         for (int id = PCI_FF_JS_ALLOCATIONS; id <= PCI_FF_NATIVE_ALLOCATIONS; id++)
             if (scope->tables[id].present)
-                PCI_TRY(pci_ff_allocations(ff, scope, id, err));
+                PCI_TRY(pci_ff_append_allocations(ff, scope, id, err));
     }
     return PCOL_OK;
 }
@@ -231,14 +231,14 @@ static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
     uint32_t markers;
     PCI_TRY(pcol_builder_table(ff->b, "markers", &markers, err));
     ff->marker_base = pci_builder_rows(ff->b, markers);
-    PCI_TRY(pci_ff_document(ff, err));
+    PCI_TRY(pci_ff_read_document(ff, err));
     close_input(ff);
     PCI_TRY(finish_threads(ff, err));
     PCI_TRY(finish_counters(ff, err));
-    PCI_TRY(pci_ff_preserve_end(ff, err));
+    PCI_TRY(pci_ff_write_source_columns(ff, err));
     if (ff->import->options->collapse_idle)
-        pci_import_message(ff->import, "%" PRIu64 " idle samples joined to the ones before them",
-                           ff->join_rows);
+        pci_import_message(ff->import, "%" PRIu64 " idle samples joined to the previous ones",
+                           ff->joined_rows);
     return PCOL_OK;
 }
 
@@ -258,7 +258,7 @@ static void clear_scope(struct pci_ff_scope *scope)
 
 static void free_reader(struct pci_ff *ff)
 {
-    pci_ff_prefetch_free(ff->ahead);
+    pci_ff_prefetch_free(ff->prefetch);
     pci_ff_stream_close(&ff->in);
     clear_scope(&ff->shared);
     for (size_t i = 0; i < ff->thread_count; i++) {
@@ -270,8 +270,8 @@ static void free_reader(struct pci_ff *ff)
         pci_free(ff->counters[i]);
     }
     for (int i = 0; i < PCI_FF_TABLES; i++)
-        pci_ff_take_end(&ff->taken[i]);
-    pci_ff_clone_end(ff);
+        pci_ff_duplicates_clear(&ff->duplicates[i]);
+    pci_ff_cloner_free(ff);
     pci_free(ff->threads);
     pci_free(ff->key_thread);
     pci_free(ff->counters);
@@ -280,7 +280,7 @@ static void free_reader(struct pci_ff *ff)
     pci_free(ff->clones);
     pci_free(ff->equals);
     pci_free(ff->text.data);
-    pci_free(ff->named);
+    pci_free(ff->source_columns);
     pci_free(ff);
 }
 

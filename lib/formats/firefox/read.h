@@ -27,7 +27,7 @@ struct pci_ff_column {
     uint32_t name;
     uint8_t scalar; /* one cell instead of an array */
     struct pci_ff_cells cells;
-    struct pci_ff_place place;
+    struct pci_ff_position position;
 };
 
 struct pci_ff_table {
@@ -35,12 +35,12 @@ struct pci_ff_table {
     struct pci_ff_column *columns;
     size_t count, capacity;
     uint64_t rows;
-    struct pci_ff_place place;
+    struct pci_ff_position position;
     char path[64]; /* "threads[3].samples" */
 };
 
 /* Whether rows are in the order of their first use (first_use_detect.c). */
-#define PCI_FF_EMIT_OF_ORDER UINT64_MAX
+#define PCI_FF_UNORDERED UINT64_MAX
 struct pci_ff_uses {
     uint64_t next[PCI_FF_TABLES]; /* the row number that a new row must have */
     uint64_t first_string; /* number of the first used string; the strings before it are listed */
@@ -68,7 +68,7 @@ struct pci_ff_scope {
 };
 
 /* A future row of source_columns. */
-struct pci_ff_named {
+struct pci_ff_source_column {
     /* thread: PCOL_NONE for the document; the others are strings, form: PCOL_NONE for none */
     uint32_t thread, table, column, form;
     uint32_t rank; /* position among the distinct triples (table, column, form) */
@@ -83,7 +83,7 @@ struct pci_ff_counter {
 
 /* Counts, for one table of the source, how many of its rows map to each row of the builder. A new
  * epoch resets all counts. */
-struct pci_ff_taken {
+struct pci_ff_duplicates {
     uint32_t *epochs, *counts;
     size_t epoch_capacity, count_capacity;
     uint32_t epoch;
@@ -93,7 +93,7 @@ struct pci_ff {
     struct pci_import *import;
     pcol_builder *b;
     struct pci_ff_stream in;
-    struct pci_ff_prefetch *ahead; /* NULL: no thread reads ahead */
+    struct pci_ff_prefetch *prefetch; /* NULL: no thread reads ahead */
     struct pci_ff_scope shared;
     struct pci_ff_scope **threads;
     size_t thread_count, thread_capacity;
@@ -102,12 +102,12 @@ struct pci_ff {
     struct pci_ff_counter **counters;
     size_t counter_count, counter_capacity;
     struct pci_ff_text text; /* buffer for values that are parsed twice */
-    struct pci_ff_named *named;
-    size_t named_count, named_capacity;
+    struct pci_ff_source_column *source_columns;
+    size_t source_column_count, source_column_capacity;
 
     unsigned seen; /* members of the document that were read: a bit each, by enum pci_ff_member */
     /* the shared tables are converted; each thread is converted when it has been read */
-    int begun;
+    int shared_converted;
     /* from meta */
     int has_meta, has_version;
     int64_t version;
@@ -121,8 +121,8 @@ struct pci_ff {
     uint64_t root; /* node of the document */
     uint32_t first_thread;
     uint64_t marker_base, marker_rows;
-    uint64_t join_rows; /* samples that collapse_idle joined to the previous row */
-    struct pci_ff_taken taken[PCI_FF_TABLES];
+    uint64_t joined_rows; /* samples that collapse_idle joined to the previous row */
+    struct pci_ff_duplicates duplicates[PCI_FF_TABLES];
     /* by node: number of rows of the current table of stacks that map to it, at most 2 */
     uint8_t *marks;
     size_t mark_capacity;
@@ -142,16 +142,16 @@ pcol_status pci_ff_strings_read(struct pci_ff *ff, struct pci_ff_table *table, c
                                 pcol_error *err);
 void pci_ff_table_clear(struct pci_ff_table *table);
 /* Release the cells; the number of rows remains. */
-void pci_ff_table_forget(struct pci_ff_table *table);
+void pci_ff_table_release_cells(struct pci_ff_table *table);
 /* Find a column by name. NULL if the table has none, or if it is no array (pci_ff_scalar: an
  * array). */
-struct pci_ff_column *pci_ff_column(const struct pci_ff *ff, const struct pci_ff_table *table,
-                                    const char *name);
-struct pci_ff_column *pci_ff_scalar(const struct pci_ff *ff, const struct pci_ff_table *table,
-                                    const char *name);
+struct pci_ff_column *pci_ff_find_column(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                         const char *name);
+struct pci_ff_column *pci_ff_find_scalar(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                         const char *name);
 /* Set the number of rows, and check `length` and all columns against it. lenient: do not check. */
-pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, int lenient,
-                                 pcol_error *err);
+pcol_status pci_ff_table_count_rows(struct pci_ff *ff, struct pci_ff_table *table, int lenient,
+                                    pcol_error *err);
 /* Append the current token to a column of scalars. */
 pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err);
 /* Fail with E_SYNTAX at cell `row` of a column. */
@@ -162,25 +162,26 @@ pcol_status pci_ff_fail_cell(const struct pci_ff *ff, const struct pci_ff_table 
 pcol_status pci_ff_to_nodes(struct pci_ff *ff, uint64_t parent, uint32_t key, uint64_t *node,
                             pcol_error *err);
 /* Intern the current key in the builder. */
-pcol_status pci_ff_key(struct pci_ff *ff, uint32_t *key, pcol_error *err);
+pcol_status pci_ff_intern_key(struct pci_ff *ff, uint32_t *key, pcol_error *err);
 /* Read a member of an object that is stored as labels: a scalar becomes a label, anything else a
  * member of *extra. The current token must be the first of the value. */
-pcol_status pci_ff_label(struct pci_ff *ff, uint32_t key, struct pci_label **labels, size_t *count,
-                         size_t *capacity, uint64_t *extra, pcol_error *err);
+pcol_status pci_ff_read_label(struct pci_ff *ff, uint32_t key, struct pci_label **labels,
+                              size_t *count, size_t *capacity, uint64_t *extra, pcol_error *err);
 
 /* write_events.c: the data of markers is converted while it is read; the other tables are appended
  * later */
-pcol_status pci_ff_marker_data(struct pci_ff *ff, struct pci_ff_column *column, pcol_error *err);
-pcol_status pci_ff_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t base,
-                           pcol_error *err);
-pcol_status pci_ff_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
-                               pcol_error *err);
-pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter, size_t number,
-                                   pcol_error *err);
+pcol_status pci_ff_read_marker_data(struct pci_ff *ff, struct pci_ff_column *column,
+                                    pcol_error *err);
+pcol_status pci_ff_append_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t base,
+                                  pcol_error *err);
+pcol_status pci_ff_append_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
+                                      pcol_error *err);
+pcol_status pci_ff_append_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter,
+                                          size_t number, pcol_error *err);
 
 /* read.c: converts the shared tables, then the tables of a thread */
-pcol_status pci_ff_begin(struct pci_ff *ff, pcol_error *err);
-pcol_status pci_ff_finish_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+pcol_status pci_ff_convert_shared(struct pci_ff *ff, pcol_error *err);
+pcol_status pci_ff_convert_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 
 /* read_document.c */
 enum pci_ff_member {
@@ -191,11 +192,11 @@ enum pci_ff_member {
     PCI_FF_COUNTERS,
     PCI_FF_OTHER
 };
-pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err);
+pcol_status pci_ff_read_document(struct pci_ff *ff, pcol_error *err);
 /* meta.c: reads `meta`: version, units, times; its categories become tables */
-pcol_status pci_ff_meta(struct pci_ff *ff, pcol_error *err);
+pcol_status pci_ff_read_meta(struct pci_ff *ff, pcol_error *err);
 /* libs.c: converts libs to rows of mappings */
-pcol_status pci_ff_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+pcol_status pci_ff_read_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 
 /* ---- column_map.c: cells of the source's tables to cells of the builder */
 
@@ -212,27 +213,27 @@ struct pci_ff_field {
 /* Prepare the fields of a table by a list of specs. `ours`: the builder's table, or PCOL_NONE. */
 pcol_status pci_ff_fields_open(struct pci_ff *ff, struct pci_ff_scope *scope,
                                struct pci_ff_table *table, const struct pci_ff_spec *specs,
-                               size_t count, uint32_t ours, struct pci_ff_field *fields,
+                               size_t count, uint32_t builder_table, struct pci_ff_field *fields,
                                pcol_error *err);
 pcol_status pci_ff_field_get(struct pci_ff *ff, struct pci_ff_table *table,
                              struct pci_ff_field *field, uint64_t row, struct pci_cell_value *cell,
                              pcol_error *err);
 void pci_ff_fields_close(struct pci_ff_field *fields, size_t count);
 /* Count `row`; *before: how often the current table had it before. */
-pcol_status pci_ff_take_first(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
-                              pcol_error *err);
-static inline pcol_status pci_ff_take(struct pci_ff_taken *taken, uint32_t row, uint32_t *before,
-                                      pcol_error *err)
+pcol_status pci_ff_count_duplicate_slow(struct pci_ff_duplicates *duplicates, uint32_t row,
+                                        uint32_t *before, pcol_error *err);
+static inline pcol_status pci_ff_count_duplicate(struct pci_ff_duplicates *duplicates, uint32_t row,
+                                                 uint32_t *before, pcol_error *err)
 {
-    if (row >= taken->count_capacity || row >= taken->epoch_capacity ||
-        taken->epochs[row] != taken->epoch)
-        return pci_ff_take_first(taken, row, before, err);
-    *before = taken->counts[row]++;
+    if (row >= duplicates->count_capacity || row >= duplicates->epoch_capacity ||
+        duplicates->epochs[row] != duplicates->epoch)
+        return pci_ff_count_duplicate_slow(duplicates, row, before, err);
+    *before = duplicates->counts[row]++;
     return PCOL_OK;
 }
 
 /* Release the counters. */
-void pci_ff_take_end(struct pci_ff_taken *taken);
+void pci_ff_duplicates_clear(struct pci_ff_duplicates *duplicates);
 
 /* ---- preserve_columns.c */
 /* A column, and whether (`exact`) its cells follow from the builder's rows. */
@@ -250,41 +251,41 @@ pcol_status pci_ff_preserve_table(struct pci_ff *ff, uint32_t thread,
                                   const struct pci_ff_table *table, const char *name,
                                   const struct pci_ff_claim *claims, size_t count, pcol_error *err);
 /* Write all rows of source_columns; nothing may be preserved afterwards. */
-pcol_status pci_ff_preserve_end(struct pci_ff *ff, pcol_error *err);
+pcol_status pci_ff_write_source_columns(struct pci_ff *ff, pcol_error *err);
 /* Make a claim for each of `count` fields; `claims` must have that capacity. */
 size_t pci_ff_claim_fields(const struct pci_ff_field *fields, size_t count,
                            struct pci_ff_claim *claims);
 
 /* ---- first_use_detect.c: whether rows are in the order of their first use */
 /* Record that the next row of a referring table uses row `row` of table `id`. */
-static inline void pci_ff_use(struct pci_ff_scope *scope, int id, uint64_t row)
+static inline void pci_ff_record_use(struct pci_ff_scope *scope, int id, uint64_t row)
 {
     uint64_t *next = &scope->uses.next[id];
     if (row >= *next)
-        *next = row == *next ? row + 1 : PCI_FF_EMIT_OF_ORDER;
+        *next = row == *next ? row + 1 : PCI_FF_UNORDERED;
 }
-void pci_ff_use_string(struct pci_ff_scope *scope, uint64_t row);
+void pci_ff_record_string_use(struct pci_ff_scope *scope, uint64_t row);
 /* Record that a sample uses a stack, given by the source's row number. */
-void pci_ff_use_stack(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row);
-void pci_ff_use_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, const int64_t *rows, size_t n,
-                       int64_t highest); /* highest: the maximum of rows[] */
+void pci_ff_record_stack_use(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t row);
+void pci_ff_record_stack_uses(struct pci_ff *ff, struct pci_ff_scope *scope, const int64_t *rows,
+                              size_t n, int64_t highest); /* highest: the maximum of rows[] */
 /* Store the orders of all tables of a scope, after all uses were recorded. */
-pcol_status pci_ff_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+pcol_status pci_ff_record_orders(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 
 /* resolve.c: converts strings, code and stacks of a scope */
 pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 /* The map of a table for a thread: the thread's own or the shared one. */
-const uint32_t *pci_ff_map(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
-                           uint64_t *rows);
+const uint32_t *pci_ff_get_map(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
+                               uint64_t *rows);
 /* Add one more group for row `frame` of a scope's frames, with this number as a duplicate. */
 pcol_status pci_ff_clone_frame(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t frame,
                                uint32_t variant, uint32_t *group, pcol_error *err);
-void pci_ff_clone_end(struct pci_ff *ff);
+void pci_ff_cloner_free(struct pci_ff *ff);
 /* stacks.c */
 #define PCI_FF_NO_CATEGORY INT64_MIN
-pcol_status pci_ff_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+pcol_status pci_ff_resolve_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 /* samples.c */
-pcol_status pci_ff_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+pcol_status pci_ff_append_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 
 /* ---- times.c */
 struct pci_ff_times {
@@ -303,8 +304,9 @@ pcol_status pci_ff_times_open(struct pci_ff *ff, const struct pci_ff_table *tabl
 pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
                              int *valid, int64_t *ns, int64_t *ulps, pcol_error *err);
 /* The same for `n` rows, at most PCI_FF_BATCH. */
-pcol_status pci_ff_times_some(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row, size_t n,
-                              uint8_t *valid, int64_t *ns, int64_t *ulps, pcol_error *err);
+pcol_status pci_ff_times_get_batch(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
+                                   size_t n, uint8_t *valid, int64_t *ns, int64_t *ulps,
+                                   pcol_error *err);
 void pci_ff_times_close(struct pci_ff_times *times);
 struct pci_ff_claim pci_ff_claim_times(const struct pci_ff_times *times);
 /* Whether all cells are doubles. */
@@ -323,7 +325,7 @@ struct pci_ff_append {
     struct pci_ff_scope *scope; /* scope of the strings and stacks that the table refers to */
     uint32_t thread;            /* as in source_columns */
     const char *name;           /* as in source_columns */
-    uint32_t ours;
+    uint32_t builder_table;
     uint64_t base; /* first row in the builder's table */
     const struct pci_ff_spec *specs;
     size_t spec_count;
@@ -336,7 +338,7 @@ pcol_status pci_ff_append_table(struct pci_ff *ff, const struct pci_ff_append *a
 
 /* Whether a category of the source has a subcategory `part`. Category numbers out of range, such as
  * PCI_NO_NODE, mean no category. Subcategory 0, "Other", always exists, even without a list. */
-static inline int pci_ff_has_part(const struct pci_ff *ff, uint64_t category, int64_t part)
+static inline int pci_ff_has_subcategory(const struct pci_ff *ff, uint64_t category, int64_t part)
 {
     return !part || (part > 0 && category < ff->category_count &&
                      (uint64_t)part < ff->subcategories[category]);

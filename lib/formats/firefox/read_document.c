@@ -33,12 +33,12 @@ static pcol_status add_object_node(struct pci_ff *ff, uint64_t parent, uint32_t 
 static pcol_status reject_gecko_table(const struct pci_ff *ff, const struct pci_ff_table *table,
                                       pcol_error *err)
 {
-    const struct pci_ff_column *schema = pci_ff_scalar(ff, table, "schema");
+    const struct pci_ff_column *schema = pci_ff_find_scalar(ff, table, "schema");
     if (!schema)
         return PCOL_OK;
-    return pci_ff_fail_at(&schema->place, err,
+    return pci_ff_fail_at(&schema->position, err,
                           "%s is a table of a raw Gecko profile; only processed profiles, as the "
-                          "Firefox Profiler saves them, are read",
+                          "Firefox Profiler saves them, are supported",
                           table->path);
 }
 
@@ -53,7 +53,7 @@ static pcol_status measure_scope(struct pci_ff *ff, struct pci_ff_scope *scope, 
 {
     for (int id = PCI_FF_SOURCES; id < PCI_FF_TABLES; id++)
         if (scope->tables[id].present)
-            PCI_TRY(pci_ff_table_measure(ff, &scope->tables[id], is_lenient(ff, id), err));
+            PCI_TRY(pci_ff_table_count_rows(ff, &scope->tables[id], is_lenient(ff, id), err));
     return PCOL_OK;
 }
 
@@ -61,9 +61,9 @@ static pcol_status measure_scope(struct pci_ff *ff, struct pci_ff_scope *scope, 
 static int find_table_id(const struct pci_ff *ff, int first)
 {
     for (int i = first; i < PCI_FF_TABLES; i++)
-        if (pci_ff_is(&ff->in, pci_ff_names[i]) && i != PCI_FF_CATEGORIES)
+        if (pci_ff_text_is(&ff->in, pci_ff_source_tables[i]) && i != PCI_FF_CATEGORIES)
             return i;
-    return pci_ff_is(&ff->in, pci_ff_names[PCI_FF_STRINGS]) ? PCI_FF_STRINGS : -1;
+    return pci_ff_text_is(&ff->in, pci_ff_source_tables[PCI_FF_STRINGS]) ? PCI_FF_STRINGS : -1;
 }
 
 /* Read the value of a member that may be a table. *is_table: it was one. */
@@ -73,13 +73,14 @@ static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int
     char path[64];
     int type = ff->in.type;
     struct pci_ff_table *table = &scope->tables[id];
-    snprintf(path, sizeof path, "%s%s%s", scope->path, scope->path[0] ? "." : "", pci_ff_names[id]);
+    snprintf(path, sizeof path, "%s%s%s", scope->path, scope->path[0] ? "." : "",
+             pci_ff_source_tables[id]);
     *is_table = 1;
     if (id == PCI_FF_STRINGS && type == PCI_JSON_ARRAY)
         return pci_ff_strings_read(ff, table, path, err);
     if (id == PCI_FF_LIBS && type == PCI_JSON_ARRAY) {
         snprintf(table->path, sizeof table->path, "%s", path);
-        return pci_ff_libs(ff, scope, err);
+        return pci_ff_read_libs(ff, scope, err);
     }
     if (id == PCI_FF_STRINGS || id == PCI_FF_LIBS || type != PCI_JSON_OBJECT) {
         *is_table = 0;
@@ -87,7 +88,7 @@ static pcol_status read_table(struct pci_ff *ff, struct pci_ff_scope *scope, int
     }
     PCI_TRY(pci_ff_table_read(ff, table, path, err));
     PCI_TRY(reject_gecko_table(ff, table, err));
-    PCI_TRY(pci_ff_table_measure(ff, table, is_lenient(ff, id), err));
+    PCI_TRY(pci_ff_table_count_rows(ff, table, is_lenient(ff, id), err));
     if (id == PCI_FF_MARKERS)
         ff->marker_rows += table->rows;
     return PCOL_OK;
@@ -120,23 +121,23 @@ static pcol_status read_thread_member(struct pci_ff *ff, struct pci_ff_scope *sc
     struct pci_label label = {.kind = PCI_LABEL_EXTRA};
     uint32_t key;
     int id = find_table_id(ff, PCI_FF_LIBS), is_table = 0;
-    if (pci_ff_is(&ff->in, "stringTable"))
+    if (pci_ff_text_is(&ff->in, "stringTable"))
         return pci_ff_fail(&ff->in, err,
-                           "%s is of a raw Gecko profile; only processed profiles, as the Firefox "
-                           "Profiler saves them, are read",
+                           "%s is part of a raw Gecko profile; only processed profiles, as the "
+                           "Firefox Profiler saves them, are supported",
                            scope->path);
-    PCI_TRY(pci_ff_key(ff, &key, err));
+    PCI_TRY(pci_ff_intern_key(ff, &key, err));
     PCI_TRY(reject_duplicate_key(ff, scope, key, err));
     PCI_TRY(pci_ff_next(&ff->in, err));
     if (id >= 0)
         PCI_TRY(read_table(ff, scope, id, &is_table, err));
     if (!is_table)
-        return pci_ff_label(ff, key, &scope->labels, &scope->label_count, &scope->label_capacity,
-                            &scope->extra, err);
+        return pci_ff_read_label(ff, key, &scope->labels, &scope->label_count,
+                                 &scope->label_capacity, &scope->extra, err);
     label.key = key;
     if (scope->extra == PCI_NO_NODE)
         PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
-    PCI_TRY(add_table_node(ff, scope->extra, key, pci_ff_ours[id], err));
+    PCI_TRY(add_table_node(ff, scope->extra, key, pci_ff_pcol_tables[id], err));
     if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
                  sizeof *scope->labels))
         return pci_fail_memory(err);
@@ -158,7 +159,7 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
     scope->extra = PCI_NO_NODE;
     snprintf(scope->path, sizeof scope->path, "threads[%zu]", ff->thread_count);
     ff->threads[ff->thread_count++] = scope;
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, scope->path, err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_OBJECT, scope->path, err));
     for (;;) {
         snprintf(ff->in.path, sizeof ff->in.path, "%s", scope->path);
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
@@ -184,7 +185,7 @@ static pcol_status convert_thread(struct pci_ff *ff, struct pci_ff_scope *scope,
     char path[sizeof ff->in.path];
     memcpy(path, ff->in.path, sizeof path);
     ff->in.path[0] = 0;
-    PCI_TRY(scope ? pci_ff_finish_thread(ff, scope, err) : pci_ff_begin(ff, err));
+    PCI_TRY(scope ? pci_ff_convert_thread(ff, scope, err) : pci_ff_convert_shared(ff, err));
     memcpy(ff->in.path, path, sizeof path);
     return PCOL_OK;
 }
@@ -192,7 +193,7 @@ static pcol_status convert_thread(struct pci_ff *ff, struct pci_ff_scope *scope,
 static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
 {
     int more;
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, "threads", err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_ARRAY, "threads", err));
     if (can_begin(ff))
         PCI_TRY(convert_thread(ff, NULL, err));
     for (;;) {
@@ -200,7 +201,7 @@ static pcol_status read_threads(struct pci_ff *ff, pcol_error *err)
         if (!more)
             break;
         PCI_TRY(read_thread(ff, err));
-        if (ff->begun)
+        if (ff->shared_converted)
             PCI_TRY(convert_thread(ff, ff->threads[ff->thread_count - 1], err));
     }
     return PCOL_OK;
@@ -234,14 +235,14 @@ static pcol_status read_counter_members(struct pci_ff *ff, struct pci_ff_counter
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
-        PCI_TRY(pci_ff_key(ff, &key, err));
-        int is_samples = pci_ff_is(&ff->in, "samples");
+        PCI_TRY(pci_ff_intern_key(ff, &key, err));
+        int is_samples = pci_ff_text_is(&ff->in, "samples");
         PCI_TRY(pci_ff_next(&ff->in, err));
         if (is_samples && ff->in.type == PCI_JSON_OBJECT) {
             struct pci_label label = {.kind = PCI_LABEL_EXTRA, .key = key};
             PCI_TRY(pci_ff_table_read(ff, &counter->samples, path, err));
             PCI_TRY(reject_gecko_table(ff, &counter->samples, err));
-            PCI_TRY(pci_ff_table_measure(ff, &counter->samples, 0, err));
+            PCI_TRY(pci_ff_table_count_rows(ff, &counter->samples, 0, err));
             if (scope->extra == PCI_NO_NODE)
                 PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
             PCI_TRY(add_table_node(ff, scope->extra, key, "counter_samples", err));
@@ -250,8 +251,8 @@ static pcol_status read_counter_members(struct pci_ff *ff, struct pci_ff_counter
                 return pci_fail_memory(err);
             scope->labels[scope->label_count++] = label;
         } else {
-            PCI_TRY(pci_ff_label(ff, key, &scope->labels, &scope->label_count,
-                                 &scope->label_capacity, &scope->extra, err));
+            PCI_TRY(pci_ff_read_label(ff, key, &scope->labels, &scope->label_count,
+                                      &scope->label_capacity, &scope->extra, err));
         }
     }
 }
@@ -262,7 +263,7 @@ static pcol_status read_counter(struct pci_ff *ff, uint32_t table, uint32_t base
     char path[64];
     struct pci_ff_counter *counter;
     snprintf(path, sizeof path, "counters[%zu].samples", number);
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a counter", err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_OBJECT, "a counter", err));
     PCI_TRY(add_counter(ff, base + (uint32_t)number, &counter, err));
     scope->label_count = 0;
     scope->extra = PCI_NO_NODE;
@@ -297,7 +298,7 @@ static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
 {
     uint64_t object, node;
     int more;
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "shared", err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_OBJECT, "shared", err));
     PCI_TRY(add_object_node(ff, ff->root, key, &object, err));
     for (;;) {
         int is_table = 0;
@@ -306,12 +307,12 @@ static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
         if (!more)
             return PCOL_OK;
         int id = find_table_id(ff, PCI_FF_SOURCES);
-        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_intern_key(ff, &key, err));
         PCI_TRY(pci_ff_next(&ff->in, err));
         if (id >= 0 && id < PCI_FF_SAMPLES)
             PCI_TRY(read_table(ff, &ff->shared, id, &is_table, err));
         if (is_table)
-            PCI_TRY(add_table_node(ff, object, key, pci_ff_ours[id], err));
+            PCI_TRY(add_table_node(ff, object, key, pci_ff_pcol_tables[id], err));
         else
             PCI_TRY(pci_ff_to_nodes(ff, object, key, &node, err));
     }
@@ -324,7 +325,7 @@ static pcol_status read_member(struct pci_ff *ff, enum pci_ff_member member, uin
     int is_table;
     switch (member) {
     case PCI_FF_META:
-        return pci_ff_meta(ff, err);
+        return pci_ff_read_meta(ff, err);
     case PCI_FF_ALL_LIBS:
         if (ff->in.type != PCI_JSON_ARRAY)
             break;
@@ -357,16 +358,16 @@ static pcol_status start_prefetch(struct pci_ff *ff, pcol_error *err)
         return PCOL_OK;
     return pci_ff_prefetch_new(slabs ? slabs->file : json->input,
                                slabs ? 0 : json->input->offset + json->at, &ff->b->store,
-                               &ff->ahead, err);
+                               &ff->prefetch, err);
 }
 
-pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
+pcol_status pci_ff_read_document(struct pci_ff *ff, pcol_error *err)
 {
     static const char *const names[PCI_FF_OTHER] = {"meta", "libs", "shared", "threads",
                                                     "counters"};
     int more;
     PCI_TRY(pci_ff_next(&ff->in, err));
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, "a profile", err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_OBJECT, "a profile", err));
     PCI_TRY(start_prefetch(ff, err));
     PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &ff->root, err));
     for (;;) {
@@ -376,25 +377,25 @@ pcol_status pci_ff_document(struct pci_ff *ff, pcol_error *err)
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             break;
-        while (member < PCI_FF_OTHER && !pci_ff_is(&ff->in, names[member]))
+        while (member < PCI_FF_OTHER && !pci_ff_text_is(&ff->in, names[member]))
             member++;
         if (member < PCI_FF_OTHER && ff->seen >> member & 1)
-            return pci_ff_fail(&ff->in, err, "%s is there twice", names[member]);
+            return pci_ff_fail(&ff->in, err, "%s occurs twice", names[member]);
         ff->seen |= 1u << member;
         snprintf(ff->in.path, sizeof ff->in.path, "%s", member < PCI_FF_OTHER ? names[member] : "");
-        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_intern_key(ff, &key, err));
         PCI_TRY(pci_ff_next(&ff->in, err));
         PCI_TRY(read_member(ff, member, key, err));
     }
     ff->in.path[0] = 0;
     if (!(ff->seen >> PCI_FF_THREADS & 1) || !ff->has_meta)
         return pci_fail(err, PCOL_E_FORMAT,
-                        "JSON, but no profile of the Firefox Profiler: it has no '%s'",
+                        "JSON, but not a profile of the Firefox Profiler: member '%s' is missing",
                         ff->has_meta ? "threads" : "meta");
     PCI_TRY(pci_ff_next(&ff->in, err)); /* only blanks may follow */
-    pci_ff_prefetch_free(ff->ahead);
-    ff->ahead = NULL;
-    if (ff->begun) /* all tables were measured when they were read */
+    pci_ff_prefetch_free(ff->prefetch);
+    ff->prefetch = NULL;
+    if (ff->shared_converted) /* all tables were measured when they were read */
         return PCOL_OK;
     PCI_TRY(measure_scope(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++)

@@ -26,15 +26,15 @@ static pcol_status open_times(struct pci_ff *ff, struct append_state *w, pcol_er
         /* A pcol column is filled once; the list has the newest source name first. */
         for (size_t k = 0; k < i; k++)
             is_filled |= !strcmp(a->times[k].column, spec->column) &&
-                         pci_ff_column(ff, a->table, a->times[k].name);
+                         pci_ff_find_column(ff, a->table, a->times[k].name);
         if (is_filled)
             continue;
         PCI_TRY(pci_ff_times_open(ff, a->table, spec->name, spec->deltas, t, err));
         if (!t->column)
             continue;
-        PCI_TRY(pcol_builder_column(ff->b, a->ours, spec->column, PCOL_I64, 0,
+        PCI_TRY(pcol_builder_column(ff->b, a->builder_table, spec->column, PCOL_I64, 0,
                                     &w->ns[w->time_count], err));
-        PCI_TRY(pcol_builder_column(ff->b, a->ours, spec->ulps, PCOL_I64, 0,
+        PCI_TRY(pcol_builder_column(ff->b, a->builder_table, spec->ulps, PCOL_I64, 0,
                                     &w->ulps[w->time_count], err));
         w->time_count++;
     }
@@ -69,8 +69,8 @@ static pcol_status append_rows(struct pci_ff *ff, struct append_state *w, pcol_e
     const struct pci_ff_append *a = w->a;
     struct pci_ff_claim claims[PCI_FF_MAX_FIELDS + MAX_TIMES + 1];
     size_t count;
-    PCI_TRY(pci_ff_fields_open(ff, a->scope, a->table, a->specs, a->spec_count, a->ours, w->fields,
-                               err));
+    PCI_TRY(pci_ff_fields_open(ff, a->scope, a->table, a->specs, a->spec_count, a->builder_table,
+                               w->fields, err));
     PCI_TRY(open_times(ff, w, err));
     for (uint64_t row = 0; row < a->table->rows; row++)
         PCI_TRY(append_row(ff, w, row, err));

@@ -9,8 +9,8 @@
 
 #include "util/alloc.h"
 
-const uint32_t *pci_ff_map(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
-                           uint64_t *rows)
+const uint32_t *pci_ff_get_map(const struct pci_ff *ff, const struct pci_ff_scope *scope, int id,
+                               uint64_t *rows)
 {
     if (id == PCI_FF_CATEGORIES || !scope->tables[id].present)
         scope = &ff->shared;
@@ -28,7 +28,7 @@ static pcol_status new_map(struct pci_ff_scope *scope, int id, pcol_error *err)
 static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     struct pci_ff_table *t = &scope->tables[PCI_FF_STRINGS];
-    struct pci_ff_taken *taken = &ff->taken[PCI_FF_STRINGS];
+    struct pci_ff_duplicates *duplicates = &ff->duplicates[PCI_FF_STRINGS];
     struct pci_ff_cursor *cursor;
     pcol_status status = PCOL_OK;
     PCI_TRY(new_map(scope, PCI_FF_STRINGS, err));
@@ -38,7 +38,7 @@ static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope
         pci_free(cursor);
         return pci_fail_memory(err);
     }
-    taken->epoch++;
+    duplicates->epoch++;
     pci_ff_cursor_init(cursor, &t->columns[0].cells);
     for (uint64_t i = 0; status == PCOL_OK && i < t->rows; i++) {
         int kind;
@@ -46,7 +46,7 @@ static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope
         uint32_t before = 0;
         status = pci_ff_cell(cursor, i, &kind, &code, err);
         if (status == PCOL_OK)
-            status = pci_ff_take(taken, (uint32_t)code, &before, err);
+            status = pci_ff_count_duplicate(duplicates, (uint32_t)code, &before, err);
         scope->map[PCI_FF_STRINGS][i] = (uint32_t)code;
         scope->repeated[i] = before != 0;
         scope->has_repeated |= before != 0;
@@ -63,7 +63,7 @@ struct pci_ff_cloner {
     struct pci_ff_scope *scope;
     struct pci_ff_table *table;
     int id;
-    uint32_t ours;
+    uint32_t builder_table;
     size_t count;
     struct pci_ff_field fields[PCI_FF_MAX_FIELDS];
     uint32_t columns[PCI_FF_MAX_FIELDS]; /* builder columns of the cells */
@@ -79,8 +79,8 @@ static uint32_t get_code(const struct pci_cell_value *cell)
 static pcol_status intern_row(struct pci_ff_cloner *w, uint32_t variant, uint32_t *row,
                               pcol_error *err)
 {
-    return pci_builder_intern(w->ff->b, w->ours, w->columns, w->cells, w->count, variant, row, NULL,
-                              err);
+    return pci_builder_intern(w->ff->b, w->builder_table, w->columns, w->cells, w->count, variant,
+                              row, NULL, err);
 }
 
 static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t variant,
@@ -177,7 +177,7 @@ static pcol_status record_use(struct pci_ff_cloner *w, int field, int target, ui
         return PCOL_OK;
     PCI_TRY(get_source_row(w, field, i, &row, err));
     if (row != PCOL_NONE)
-        pci_ff_use(w->scope, target, row);
+        pci_ff_record_use(w->scope, target, row);
     return PCOL_OK;
 }
 
@@ -193,11 +193,11 @@ static pcol_status record_function_uses(struct pci_ff_cloner *w, uint64_t i, pco
     PCI_TRY(get_source_row(w, PCI_FF_FN_NAME, i, &name, err));
     if (resource != PCOL_NONE && !scope->resource_names)
         /* resources belong to another scope */
-        scope->uses.next[PCI_FF_STRINGS] = PCI_FF_EMIT_OF_ORDER;
+        scope->uses.next[PCI_FF_STRINGS] = PCI_FF_UNORDERED;
     else if (resource != PCOL_NONE && scope->resource_names[resource] != PCOL_NONE)
-        pci_ff_use_string(scope, scope->resource_names[resource]);
+        pci_ff_record_string_use(scope, scope->resource_names[resource]);
     if (name != PCOL_NONE)
-        pci_ff_use_string(scope, name);
+        pci_ff_record_string_use(scope, name);
     return PCOL_OK;
 }
 
@@ -231,7 +231,7 @@ static pcol_status get_cells(struct pci_ff_cloner *w, uint64_t i, pcol_error *er
     struct pci_cell_value *part = &w->cells[PCI_FF_FR_SUBCATEGORY];
     uint64_t number = (uint64_t)category->bits - w->ff->category_base;
     if (w->id == PCI_FF_FRAMES && part->valid &&
-        !pci_ff_has_part(w->ff, category->valid ? number : PCI_NO_NODE, part->bits)) {
+        !pci_ff_has_subcategory(w->ff, category->valid ? number : PCI_NO_NODE, part->bits)) {
         *part = (struct pci_cell_value){0, 0};
         w->fields[PCI_FF_FR_SUBCATEGORY].exact = 0;
     }
@@ -243,11 +243,11 @@ static pcol_status resolve_row(struct pci_ff_cloner *w, uint64_t i, pcol_error *
     uint32_t row, before;
     PCI_TRY(get_cells(w, i, err));
     if (w->id == PCI_FF_FRAMES && !w->cells[PCI_FF_FR_FUNC].valid)
-        return pci_ff_fail_at(&w->table->place, err, "%s.func[%llu]: a frame needs a function",
+        return pci_ff_fail_at(&w->table->position, err, "%s.func[%llu]: a frame needs a function",
                               w->table->path, (unsigned long long)i);
     PCI_TRY(record_row(w, i, err));
     PCI_TRY(put_row(w, i, 0, &row, err));
-    PCI_TRY(pci_ff_take(&w->ff->taken[w->id], row, &before, err));
+    PCI_TRY(pci_ff_count_duplicate(&w->ff->duplicates[w->id], row, &before, err));
     if (before)
         PCI_TRY(put_row(w, i, before, &row, err));
     w->scope->map[w->id][i] = row;
@@ -258,14 +258,14 @@ static pcol_status resolve_rows(struct pci_ff_cloner *w, pcol_error *err)
 {
     struct pci_ff_claim claims[PCI_FF_MAX_FIELDS];
     PCI_TRY(pci_ff_fields_open(w->ff, w->scope, w->table, pci_ff_schema[w->id].specs, w->count,
-                               w->ours, w->fields, err));
+                               w->builder_table, w->fields, err));
     for (size_t k = 0; k < w->count; k++)
         w->columns[k] = w->fields[k].number;
     for (uint64_t i = 0; i < w->table->rows; i++)
         PCI_TRY(resolve_row(w, i, err));
     pci_ff_claim_fields(w->fields, w->count, claims);
-    return pci_ff_preserve_table(w->ff, w->scope->thread, w->table, pci_ff_names[w->id], claims,
-                                 w->count, err);
+    return pci_ff_preserve_table(w->ff, w->scope->thread, w->table, pci_ff_source_tables[w->id],
+                                 claims, w->count, err);
 }
 
 static struct pci_ff_cloner *new_cloner(struct pci_ff *ff, struct pci_ff_scope *scope, int id)
@@ -301,8 +301,8 @@ static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, 
     w = new_cloner(ff, scope, id);
     if (!w)
         return pci_fail_memory(err);
-    ff->taken[id].epoch++;
-    pcol_status status = pcol_builder_table(ff->b, pci_ff_schema[id].table, &w->ours, err);
+    ff->duplicates[id].epoch++;
+    pcol_status status = pcol_builder_table(ff->b, pci_ff_schema[id].table, &w->builder_table, err);
     if (status == PCOL_OK)
         status = resolve_rows(w, err);
     pci_ff_fields_close(w->fields, w->count);
@@ -312,7 +312,7 @@ static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, 
 
 /* ---- duplicates of frames, for stacks.c */
 
-void pci_ff_clone_end(struct pci_ff *ff)
+void pci_ff_cloner_free(struct pci_ff *ff)
 {
     if (ff->cloner)
         pci_ff_fields_close(ff->cloner->fields, ff->cloner->count);
@@ -327,7 +327,7 @@ pcol_status pci_ff_clone_frame(struct pci_ff *ff, struct pci_ff_scope *scope, ui
     if (!scope->tables[PCI_FF_FRAMES].present)
         scope = &ff->shared;
     if (!w || w->scope != scope) {
-        pci_ff_clone_end(ff);
+        pci_ff_cloner_free(ff);
         ff->cloner = w = new_cloner(ff, scope, PCI_FF_FRAMES);
         if (!w)
             return pci_fail_memory(err);
@@ -348,6 +348,6 @@ pcol_status pci_ff_resolve(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_e
         if (scope->tables[id].present)
             PCI_TRY(resolve_table(ff, scope, id, err));
     if (scope->tables[PCI_FF_STACKS].present)
-        PCI_TRY(pci_ff_stacks(ff, scope, err));
+        PCI_TRY(pci_ff_resolve_stacks(ff, scope, err));
     return PCOL_OK;
 }

@@ -28,7 +28,7 @@ static pcol_status find_origin(struct pci_ff_native *b, int id, int field,
                  {PCI_FF_FRAMES, PCI_FF_FR_COLUMN, 1, "locations", "column"},
                  {PCI_FF_FRAMES, PCI_FF_FR_ADDRESS, 0, "location_groups", "address"},
                  {PCI_FF_FRAMES, PCI_FF_FR_LIB, 0, "location_groups", "mapping"}};
-    const char *table = pci_ff_ours[id], *name = spec->column;
+    const char *table = pci_ff_pcol_tables[id], *name = spec->column;
     origin->of_location = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (parts[i].id == id && parts[i].field == field) {
@@ -48,7 +48,7 @@ static pcol_status to_source_cell(struct pci_ff_native *b, const struct pci_ff_s
     double number;
     *cell = value;
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
-    switch (spec->way) {
+    switch (spec->conversion) {
     case PCI_FF_AS_BOOL:
         *kind = valid && value ? PCI_FF_TRUE : PCI_FF_FALSE;
         return PCOL_OK;
@@ -74,9 +74,9 @@ static pcol_status to_source_cell(struct pci_ff_native *b, const struct pci_ff_s
     default:
         break;
     }
-    if (!valid || spec->way == PCI_FF_AS_INT || spec->way == PCI_FF_AS_INT_NONE)
+    if (!valid || spec->conversion == PCI_FF_AS_INT || spec->conversion == PCI_FF_AS_INT_NONE)
         return PCOL_OK;
-    if (spec->way == PCI_FF_AS_STRING)
+    if (spec->conversion == PCI_FF_AS_STRING)
         return pci_ff_native_row(b, PCI_FF_STRINGS, (uint64_t)value, cell, err);
     if (spec->target != PCI_FF_CATEGORIES)
         return pci_ff_native_row(b, spec->target, (uint64_t)value, cell, err);
@@ -99,7 +99,7 @@ static pcol_status restore_field(struct pci_ff_native *b, int id, int field,
         int valid, kind;
         if (origin.of_location)
             PCI_TRY(pci_stacks_group(&b->stacks, row, &row, &count, err));
-        PCI_TRY(pci_ff_get(b->file, origin.column, row, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, origin.column, row, &value, &valid, err));
         PCI_TRY(to_source_cell(b, spec, valid, value, &kind, &cell, err));
         PCI_TRY(pci_ff_cells_add(cells, kind, cell, err));
     }
@@ -115,7 +115,7 @@ static pcol_status stack_row(struct pci_ff_native *b, uint64_t node, int64_t *pr
     int valid;
     if (!node || node >= b->stacks.stacks)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_NOWHERE,
-                             "no stack of the source");
+                             "not a stack of the source");
     PCI_TRY(pci_get(b->file, b->stacks.parent, node, &parent, &valid, err));
     PCI_TRY(pci_get(b->file, b->stacks.group, node, group, &valid, err));
     *prefix = -1;
@@ -134,7 +134,7 @@ static pcol_status restore_links(struct pci_ff_native *b, const struct pci_ff_pr
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &value, err));
         if (prefix >= 0 && (uint64_t)prefix >= i)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_NOWHERE,
-                                 "row %llu of stackTable comes before its prefix",
+                                 "row %llu of stackTable precedes its prefix",
                                  (unsigned long long)i);
         if (frame)
             PCI_TRY(pci_ff_native_row(b, PCI_FF_FRAMES, (uint64_t)value, &value, err));
@@ -151,16 +151,17 @@ static pcol_status inherit_categories(struct pci_ff_native *b, int sub,
                                       const struct pci_order *order, int64_t *inherited,
                                       pcol_error *err)
 {
-    const struct pci_column *categories, *subcategories;
-    PCI_TRY(pci_want(b->file, "location_groups", "category", PCI_TYPES_ROW, &categories, err));
-    PCI_TRY(
-        pci_want(b->file, "location_groups", "subcategory", PCI_TYPES_INT, &subcategories, err));
+    const struct pci_column *category_column, *subcategory_column;
+    PCI_TRY(pci_want(b->file, "location_groups", "category", PCI_TYPES_ROW, &category_column, err));
+    PCI_TRY(pci_want(b->file, "location_groups", "subcategory", PCI_TYPES_INT, &subcategory_column,
+                     err));
     for (uint64_t i = 0; i < order->count; i++) {
         int64_t prefix, group, value, part;
         int valid, has_part;
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &group, err));
-        PCI_TRY(pci_ff_get(b->file, categories, (uint64_t)group, &value, &valid, err));
-        PCI_TRY(pci_ff_get(b->file, subcategories, (uint64_t)group, &part, &has_part, err));
+        PCI_TRY(pci_ff_get_cell(b->file, category_column, (uint64_t)group, &value, &valid, err));
+        PCI_TRY(
+            pci_ff_get_cell(b->file, subcategory_column, (uint64_t)group, &part, &has_part, err));
         if (valid && sub)
             inherited[i] = has_part ? part : 0;
         else if (valid)
@@ -201,7 +202,7 @@ static pcol_status restore_rows(struct pci_ff_native *b, const char *table,
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t value, cell;
         int valid, kind;
-        PCI_TRY(pci_ff_get(b->file, column, i, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, column, i, &value, &valid, err));
         PCI_TRY(to_source_cell(b, spec, valid, value, &kind, &cell, err));
         PCI_TRY(pci_ff_cells_add(cells, kind, cell, err));
     }
@@ -220,7 +221,7 @@ static const struct pci_ff_spec *find_spec(const struct pci_ff_spec *specs, size
 static pcol_status fail_unknown_column(const struct pci_ff_preserved *column, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "column", column->row,
-                         "nothing says what this column was");
+                         "unknown column");
 }
 
 pcol_status pci_ff_restore_counter(struct pci_ff_native *to_source_cell,

@@ -25,7 +25,7 @@ static int is_all_real(const struct pci_ff_preserved *column)
     return column->has_form && pci_str_is(column->form, PCI_FF_FORM_REAL);
 }
 
-pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, const char *ns,
+pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table, const char *ns,
                                  const char *ulps, const struct pci_ff_sample_run *rows,
                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                                  pcol_error *err)
@@ -33,13 +33,13 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, 
     const struct pci_column *times, *ulp_column;
     int deltas = pci_str_is(column->column, "timeDeltas"), all_real = is_all_real(column);
     int64_t previous = 0;
-    PCI_TRY(pci_want(back->file, table, ns, PCI_TYPES_INT, &times, err));
-    PCI_TRY(pci_want(back->file, table, ulps, PCI_TYPES_INT, &ulp_column, err));
+    PCI_TRY(pci_want(native->file, table, ns, PCI_TYPES_INT, &times, err));
+    PCI_TRY(pci_want(native->file, table, ulps, PCI_TYPES_INT, &ulp_column, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t time, ulp;
         int valid, has;
-        PCI_TRY(pci_ff_get(back->file, times, i, &time, &valid, err));
-        PCI_TRY(pci_ff_get(back->file, ulp_column, i, &ulp, &has, err));
+        PCI_TRY(pci_ff_get_cell(native->file, times, i, &time, &valid, err));
+        PCI_TRY(pci_ff_get_cell(native->file, ulp_column, i, &ulp, &has, err));
         if (!valid) {
             PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             continue;
@@ -54,7 +54,7 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, 
 /* ---- samples */
 
 struct samples {
-    struct pci_ff_native *back;
+    struct pci_ff_native *native;
     const struct pci_column *stack, *time, *ulp, *duration, *cpu, *cycles;
     /* current row */
     uint64_t row;
@@ -74,7 +74,7 @@ struct samples {
 static pcol_status open_samples(struct samples *s, struct pci_ff_native *b, pcol_error *err)
 {
     memset(s, 0, sizeof *s);
-    s->back = b;
+    s->native = b;
     PCI_TRY(pci_want(b->file, "samples", "stack", PCI_TYPES_ROW, &s->stack, err));
     PCI_TRY(pci_want(b->file, "samples", "time", PCI_TYPES_INT, &s->time, err));
     PCI_TRY(pci_want(b->file, "samples", "time_ulp", PCI_TYPES_INT, &s->ulp, err));
@@ -85,12 +85,12 @@ static pcol_status open_samples(struct samples *s, struct pci_ff_native *b, pcol
 
 static pcol_status load_weight(struct samples *s, pcol_error *err)
 {
-    const struct pci_types *types = &s->back->types;
+    const struct pci_types *types = &s->native->types;
     s->weight = NULL;
     for (uint32_t k = 0; k < types->count && !s->weight; k++) {
         int valid;
-        PCI_TRY(
-            pci_ff_get(s->back->file, types->columns[k], s->row, &s->weight_value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(s->native->file, types->columns[k], s->row, &s->weight_value,
+                                &valid, err));
         if (valid)
             s->weight = types->columns[k];
     }
@@ -113,20 +113,20 @@ static double get_weight(const struct samples *s)
 
 static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
 {
-    const pcol_file *f = s->back->file;
+    const pcol_file *f = s->native->file;
     int has;
     s->row = row;
-    PCI_TRY(pci_ff_get(f, s->stack, row, &s->stack_value, &s->has_stack, err));
-    PCI_TRY(pci_ff_get(f, s->time, row, &s->time_value, &s->has_time, err));
-    PCI_TRY(pci_ff_get(f, s->ulp, row, &s->ulp_value, &has, err));
-    PCI_TRY(pci_ff_get(f, s->duration, row, &s->duration_value, &s->has_duration, err));
-    PCI_TRY(pci_ff_get(f, s->back->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
-                       &s->cpu_value, &s->has_cpu, err));
+    PCI_TRY(pci_ff_get_cell(f, s->stack, row, &s->stack_value, &s->has_stack, err));
+    PCI_TRY(pci_ff_get_cell(f, s->time, row, &s->time_value, &s->has_time, err));
+    PCI_TRY(pci_ff_get_cell(f, s->ulp, row, &s->ulp_value, &has, err));
+    PCI_TRY(pci_ff_get_cell(f, s->duration, row, &s->duration_value, &s->has_duration, err));
+    PCI_TRY(pci_ff_get_cell(f, s->native->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
+                            &s->cpu_value, &s->has_cpu, err));
     PCI_TRY(load_weight(s, err));
     if (s->has_time && s->has_duration)
         PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));
     s->parts = pci_idle_parts(s->has_time && s->has_duration ? s->duration_value : 0,
-                              s->weight ? get_weight(s) : 1, s->back->expand);
+                              s->weight ? get_weight(s) : 1, s->native->expand);
     return PCOL_OK;
 }
 
@@ -134,7 +134,7 @@ static void make_part(struct samples *s, uint64_t part)
 {
     double weight = s->weight ? get_weight(s) : 1;
     struct pci_idle_part p =
-        pci_idle_part(s->duration_value, weight, s->parts, part, s->back->expand);
+        pci_idle_part(s->duration_value, weight, s->parts, part, s->native->expand);
     s->part_time = s->time_value + p.after_ns;
     s->part_ulp = part ? 0 : s->ulp_value;
     s->part_cpu = part ? 0 : s->cpu_value;
@@ -143,15 +143,15 @@ static void make_part(struct samples *s, uint64_t part)
     s->part_integer = s->parts == 1 ? s->weight_value : p.rest ? s->weight_value - 1 : 1;
 }
 
-pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int *single,
+pcol_status pci_ff_sample_count(struct pci_ff_native *native, uint64_t *count, int *single,
                                 pcol_error *err)
 {
     const struct pci_ff_sample_run *rows =
-        &back->threads[back->thread - back->first_thread].samples;
+        &native->threads[native->thread - native->first_thread].samples;
     struct samples s;
     *count = 0;
     *single = 1;
-    PCI_TRY(open_samples(&s, back, err));
+    PCI_TRY(open_samples(&s, native, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         PCI_TRY(load_row(&s, i, err));
         *count += s.parts;
@@ -161,22 +161,22 @@ pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int
     return PCOL_OK;
 }
 
-const char *pci_ff_weight_column(const struct pci_ff_native *back)
+const char *pci_ff_weight_column(const struct pci_ff_native *native)
 {
-    return back->has_version && back->version < 29 ? "duration" : "weight";
+    return native->has_version && native->version < 29 ? "duration" : "weight";
 }
 
-int pci_ff_is_sample_column(const struct pci_ff_native *back, pcol_str column)
+int pci_ff_is_sample_column(const struct pci_ff_native *native, pcol_str column)
 {
     return pci_str_is(column, "stack") || pci_str_is(column, "threadCPUDelta") ||
            pci_str_is(column, "time") || pci_str_is(column, "timeDeltas") ||
-           pci_str_is(column, pci_ff_weight_column(back));
+           pci_str_is(column, pci_ff_weight_column(native));
 }
 
 static pcol_status add_cpu(struct samples *s, const struct pci_ff_preserved *column,
                            struct pci_ff_cells *cells, pcol_error *err)
 {
-    double scale = s->back->cpu_unit == PCI_FF_CPU_US ? 1e3 : 1;
+    double scale = s->native->cpu_unit == PCI_FF_CPU_US ? 1e3 : 1;
     if (!s->part_has_cpu)
         return pci_ff_cells_add(cells, PCI_FF_NULL, 0, err);
     return add_number(cells, (double)s->part_cpu / scale, is_all_real(column), err);
@@ -192,12 +192,12 @@ static pcol_status add_weight(struct samples *s, const struct pci_ff_preserved *
     return pci_ff_cells_add(cells, PCI_FF_INT, s->part_integer, err);
 }
 
-pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
+pcol_status pci_ff_restore_samples(struct pci_ff_native *native,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_ff_sample_run *rows =
-        &back->threads[back->thread - back->first_thread].samples;
+        &native->threads[native->thread - native->first_thread].samples;
     enum {
         STACK,
         CPU,
@@ -211,7 +211,7 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
                                                                  : WEIGHT;
     struct samples s;
     int64_t previous = 0, stack;
-    PCI_TRY(open_samples(&s, back, err));
+    PCI_TRY(open_samples(&s, native, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         PCI_TRY(load_row(&s, i, err));
         for (uint64_t part = 0; part < s.parts; part++) {
@@ -220,7 +220,7 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             } else if (column_id == STACK) {
                 PCI_TRY(
-                    pci_ff_native_row(back, PCI_FF_STACKS, (uint64_t)s.stack_value, &stack, err));
+                    pci_ff_native_row(native, PCI_FF_STACKS, (uint64_t)s.stack_value, &stack, err));
                 PCI_TRY(pci_ff_cells_add(cells, PCI_FF_INT, stack, err));
             } else if (column_id == CPU) {
                 PCI_TRY(add_cpu(&s, column, cells, err));
@@ -235,7 +235,7 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
                 previous = s.part_time;
                 /* ulps belong to the difference to a row of the source, which may have been
                  * joined. */
-                int64_t ulp = column_id == DELTA && back->has_joins ? 0 : s.part_ulp;
+                int64_t ulp = column_id == DELTA && native->has_joins ? 0 : s.part_ulp;
                 PCI_TRY(add_number(cells, pci_ff_ms(from, ulp), is_all_real(column), err));
             }
         }

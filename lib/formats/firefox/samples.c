@@ -75,14 +75,14 @@ static pcol_status get_stack(struct sample_import *w, size_t i, int kind, int64_
     }
     if (kind != PCI_FF_INT)
         return pci_ff_fail_cell(w->ff, w->table, w->stack, b->first + i, err,
-                                "must be the number of a row of stackTable");
+                                "must be a row of stackTable");
     if (value < 0 || (uint64_t)value >= w->node_count)
         return pci_ff_fail_cell(w->ff, w->table, w->stack, b->first + i, err,
-                                "%lld names no row of stackTable (%llu rows)", (long long)value,
-                                (unsigned long long)w->node_count);
+                                "%lld is not a row of stackTable, which has %llu rows",
+                                (long long)value, (unsigned long long)w->node_count);
     b->stack[i] = w->nodes[value];
     set_has(b, i, HAS_STACK);
-    pci_ff_use_stack(w->ff, w->stacks, (uint64_t)value);
+    pci_ff_record_stack_use(w->ff, w->stacks, (uint64_t)value);
     return PCOL_OK;
 }
 
@@ -95,7 +95,7 @@ static pcol_status get_stacks(struct sample_import *w, pcol_error *err)
     if (c->kind == PCI_FF_INT && least >= 0 && (uint64_t)highest < w->node_count) {
         pci_simd_look(w->nodes, c->values, b->count, b->stack);
         b->all |= HAS_STACK;
-        pci_ff_use_stacks(w->ff, w->stacks, c->values, b->count, highest);
+        pci_ff_record_stack_uses(w->ff, w->stacks, c->values, b->count, highest);
         return PCOL_OK;
     }
     for (size_t i = 0; i < b->count; i++)
@@ -192,7 +192,8 @@ static pcol_status get_times(struct sample_import *w, pcol_error *err)
 {
     struct batch *b = w->batch;
     uint8_t valid[PCI_FF_BATCH];
-    PCI_TRY(pci_ff_times_some(w->ff, &w->times, b->first, b->count, valid, b->time, b->ulps, err));
+    PCI_TRY(
+        pci_ff_times_get_batch(w->ff, &w->times, b->first, b->count, valid, b->time, b->ulps, err));
     b->any_ulps = pci_simd_or(b->ulps, b->count) != 0;
     if (!memchr(valid, 0, b->count)) {
         b->all |= HAS_TIME;
@@ -306,7 +307,7 @@ static pcol_status join_row(struct sample_import *w, size_t i, pcol_error *err)
                      .values = &value,
                      .value_count = has & HAS_WEIGHT ? 1 : 0};
     if (w->has_pending && pci_idle_join(w->ff->b, &w->sample, &w->value, &w->run, &s)) {
-        w->ff->join_rows++;
+        w->ff->joined_rows++;
         return PCOL_OK;
     }
     PCI_TRY(flush_pending(w, err));
@@ -346,7 +347,7 @@ static pcol_status find_type(struct sample_import *w, pcol_error *err)
     } types[] = {{"samples", "samples", "count"},
                  {"tracing-ms", "tracing", "ms"},
                  {"bytes", "bytes", "bytes"}};
-    const struct pci_ff_column *c = pci_ff_scalar(w->ff, w->table, "weightType");
+    const struct pci_ff_column *c = pci_ff_find_scalar(w->ff, w->table, "weightType");
     unsigned flags = w->real_weight ? PCOL_SAMPLE_TYPE_DOUBLE : 0, k = 0;
     int kind;
     int64_t code;
@@ -368,11 +369,12 @@ static pcol_status find_columns(struct sample_import *w, pcol_error *err)
 {
     struct pci_ff *ff = w->ff;
     pcol_status status;
-    w->stack = pci_ff_column(ff, w->table, "stack");
-    w->weight = pci_ff_column(ff, w->table, "weight");
+    w->stack = pci_ff_find_column(ff, w->table, "stack");
+    w->weight = pci_ff_find_column(ff, w->table, "weight");
     if (!w->weight && ff->has_version && ff->version < 29)
-        w->weight = pci_ff_column(ff, w->table, "duration"); /* the weight, in these versions */
-    w->cpu = pci_ff_column(ff, w->table, "threadCPUDelta");
+        w->weight =
+            pci_ff_find_column(ff, w->table, "duration"); /* the weight, in these versions */
+    w->cpu = pci_ff_find_column(ff, w->table, "threadCPUDelta");
     pci_ff_cursor_init(&w->cursors[1], w->weight ? &w->weight->cells : NULL);
     pci_ff_cursor_init(&w->cursors[2], w->cpu ? &w->cpu->cells : NULL);
     if (w->weight) {
@@ -383,11 +385,11 @@ static pcol_status find_columns(struct sample_import *w, pcol_error *err)
     w->real_cpu = w->cpu && pci_ff_all_real(&w->cpu->cells);
     PCI_TRY(find_type(w, err));
     pci_ff_cursor_init(&w->cursors[0], w->stack ? &w->stack->cells : NULL);
-    w->nodes = pci_ff_map(ff, w->scope, PCI_FF_STACKS, &w->node_count);
+    w->nodes = pci_ff_get_map(ff, w->scope, PCI_FF_STACKS, &w->node_count);
     w->stacks = w->scope->tables[PCI_FF_STACKS].present ? w->scope : &ff->shared;
     if (w->stacks != &ff->shared) /* uses by several threads define no order of the shared table */
-        ff->shared.uses.next[PCI_FF_STACKS] = PCI_FF_EMIT_OF_ORDER;
-    const struct pci_ff_column *length = pci_ff_scalar(ff, w->table, "length");
+        ff->shared.uses.next[PCI_FF_STACKS] = PCI_FF_UNORDERED;
+    const struct pci_ff_column *length = pci_ff_find_scalar(ff, w->table, "length");
     w->scope->has_length = length && length->cells.kind == PCI_FF_INT;
     PCI_TRY(
         pcol_builder_column(ff->b, PCI_T_SAMPLES, "time_ulp", PCOL_I64, 0, &w->ulp_column, err));
@@ -414,11 +416,11 @@ static pcol_status read_rows(struct sample_import *w, pcol_error *err)
         {w->weight, w->real_weights ? PCI_FF_FORM_REAL : NULL, w->exact_weight},
         {w->cpu, w->real_cpu ? PCI_FF_FORM_REAL : NULL, w->exact_cpu},
         pci_ff_claim_times(&w->times)};
-    return pci_ff_preserve_table(w->ff, w->scope->thread, w->table, pci_ff_names[PCI_FF_SAMPLES],
-                                 claims, 4, err);
+    return pci_ff_preserve_table(w->ff, w->scope->thread, w->table,
+                                 pci_ff_source_tables[PCI_FF_SAMPLES], claims, 4, err);
 }
 
-pcol_status pci_ff_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+pcol_status pci_ff_append_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     struct sample_import w = {.ff = ff,
                               .scope = scope,

@@ -1,14 +1,15 @@
 /*
- * schema.c - the tables of Firefox profiles of all versions, and which columns of ours they become
+ * schema.c - tables of Firefox profiles of all versions, and the pcol columns that theirs
+ * correspond to
  */
 #include "formats/firefox/schema.h"
 
-const char *const pci_ff_names[PCI_FF_TABLES] = {
+const char *const pci_ff_source_tables[PCI_FF_TABLES] = {
     [PCI_FF_STRINGS] = "stringArray",
     [PCI_FF_LIBS] = "libs",
     [PCI_FF_CATEGORIES] = "categories",
     [PCI_FF_SOURCES] = "sources",
-    [PCI_FF_PLACES] = "sourceLocationTable",
+    [PCI_FF_SOURCE_LOCATIONS] = "sourceLocationTable",
     [PCI_FF_RESOURCES] = "resourceTable",
     [PCI_FF_SYMBOLS] = "nativeSymbols",
     [PCI_FF_FUNCTIONS] = "funcTable",
@@ -20,12 +21,12 @@ const char *const pci_ff_names[PCI_FF_TABLES] = {
     [PCI_FF_NATIVE_ALLOCATIONS] = "nativeAllocations",
 };
 
-const char *const pci_ff_ours[PCI_FF_TABLES] = {
+const char *const pci_ff_pcol_tables[PCI_FF_TABLES] = {
     [PCI_FF_STRINGS] = "strings",
     [PCI_FF_LIBS] = "mappings",
     [PCI_FF_CATEGORIES] = "categories",
     [PCI_FF_SOURCES] = "source_files",
-    [PCI_FF_PLACES] = "source_locations",
+    [PCI_FF_SOURCE_LOCATIONS] = "source_locations",
     [PCI_FF_RESOURCES] = "code_resources",
     [PCI_FF_SYMBOLS] = "native_symbols",
     [PCI_FF_FUNCTIONS] = "functions",
@@ -45,12 +46,12 @@ const char *const pci_ff_ours[PCI_FF_TABLES] = {
     {                                                     \
         name, PCI_FF_AS_INT, 0, 1, column, PCOL_I64, NULL \
     }
-#define ROW(name, way, target, column, table)         \
-    {                                                 \
-        name, way, target, 1, column, PCOL_U32, table \
+#define ROW(name, conversion, target, column, table)         \
+    {                                                        \
+        name, conversion, target, 1, column, PCOL_U32, table \
     }
 
-/* The front end has used names, numbers of strings and numbers of its own for a source's id. */
+/* The front end has used names, string indexes and numbers of its own as the id of a source. */
 static const struct pci_ff_spec sources[] = {
     STRING("filename", "filename", 1),  STRING("id", "id", 0),
     STRING("uuid", "uuid", 0),          STRING("sourceMapURL", "source_map_url", 0),
@@ -89,7 +90,7 @@ static const struct pci_ff_spec functions[] = {
     INT("columnNumber", "column"),
     {"isJS", PCI_FF_AS_BOOL, 0, 1, "is_js", PCOL_BOOL, NULL},
     {"relevantForJS", PCI_FF_AS_BOOL, 0, 1, "relevant_for_js", PCOL_BOOL, NULL},
-    ROW("originalLocation", PCI_FF_AS_ROW, PCI_FF_PLACES, "original", "source_locations"),
+    ROW("originalLocation", PCI_FF_AS_ROW, PCI_FF_SOURCE_LOCATIONS, "original", "source_locations"),
 };
 
 static const struct pci_ff_spec frames[] = {
@@ -104,7 +105,7 @@ static const struct pci_ff_spec frames[] = {
     [PCI_FF_FR_SYMBOL] =
         ROW("nativeSymbol", PCI_FF_AS_ROW, PCI_FF_SYMBOLS, "native_symbol", "native_symbols"),
     INT("innerWindowID", "inner_window_id"),
-    ROW("originalLocation", PCI_FF_AS_ROW, PCI_FF_PLACES, "original", "source_locations"),
+    ROW("originalLocation", PCI_FF_AS_ROW, PCI_FF_SOURCE_LOCATIONS, "original", "source_locations"),
 };
 
 static const struct pci_ff_spec markers[] = {
@@ -134,14 +135,14 @@ const struct pci_ff_spec pci_ff_counter_specs[2] = {
     {"count", PCI_FF_AS_NUMBER, 0, 1, "count", PCOL_F64, NULL},
 };
 
-#define LAYOUT(ours, list)                       \
-    {                                            \
-        ours, list, sizeof list / sizeof list[0] \
+#define LAYOUT(pcol_table, list)                       \
+    {                                                  \
+        pcol_table, list, sizeof list / sizeof list[0] \
     }
 
 const struct pci_ff_layout pci_ff_schema[PCI_FF_TABLES] = {
     [PCI_FF_SOURCES] = LAYOUT("source_files", sources),
-    [PCI_FF_PLACES] = LAYOUT("source_locations", places),
+    [PCI_FF_SOURCE_LOCATIONS] = LAYOUT("source_locations", places),
     [PCI_FF_RESOURCES] = LAYOUT("code_resources", resources),
     [PCI_FF_SYMBOLS] = LAYOUT("native_symbols", symbols),
     [PCI_FF_FUNCTIONS] = LAYOUT("functions", functions),

@@ -20,7 +20,7 @@ enum pci_ff_table_id {
     PCI_FF_LIBS,
     PCI_FF_CATEGORIES, /* of meta */
     PCI_FF_SOURCES,
-    PCI_FF_PLACES, /* sourceLocationTable */
+    PCI_FF_SOURCE_LOCATIONS, /* sourceLocationTable */
     PCI_FF_RESOURCES,
     PCI_FF_SYMBOLS,
     PCI_FF_FUNCTIONS,
@@ -34,8 +34,8 @@ enum pci_ff_table_id {
 };
 /* Names of the source's tables, "stringArray", "libs", ..., and of the pcol tables that hold their
  * rows, "strings", ... */
-extern const char *const pci_ff_names[PCI_FF_TABLES];
-extern const char *const pci_ff_ours[PCI_FF_TABLES];
+extern const char *const pci_ff_source_tables[PCI_FF_TABLES];
+extern const char *const pci_ff_pcol_tables[PCI_FF_TABLES];
 
 /* Kinds of preserved cells (source_cells.kind). */
 enum pci_ff_kind {
@@ -65,7 +65,7 @@ enum pci_ff_conversion {
 
 struct pci_ff_spec {
     const char *name; /* column of the source */
-    uint8_t way;
+    uint8_t conversion;
     uint8_t target; /* enum pci_ff_table_id of the table that rows refer to */
     /* an index that names no string is an error; otherwise the cell is preserved */
     uint8_t strict;

@@ -52,7 +52,7 @@ static pcol_status add_duplicate(struct stack_import *w, uint64_t frame, uint32_
     struct pci_ff *ff = w->ff;
     uint32_t first = *node, group, next;
     w->exact_frame = 0; /* the list of frames does not contain groups of duplicates */
-    w->scope->uses.next[PCI_FF_FRAMES] = PCI_FF_EMIT_OF_ORDER;
+    w->scope->uses.next[PCI_FF_FRAMES] = PCI_FF_UNORDERED;
     PCI_TRY(grow_zeroed(&ff->equals, &ff->equal_capacity, first, err));
     group = before == 1 ? w->groups[frame] : ff->equals[first];
     PCI_TRY(grow_zeroed(&ff->clones, &ff->clone_capacity, group, err));
@@ -74,12 +74,11 @@ static pcol_status get_frame(struct stack_import *w, uint64_t row, uint64_t *fra
     int64_t value;
     PCI_TRY(pci_ff_cell(&w->cursors[0], row, &kind, &value, err));
     if (kind != PCI_FF_INT)
-        return pci_ff_fail_cell(w->ff, w->table, w->frame, row, err,
-                                "must be the number of a row of frameTable");
+        return pci_ff_fail_cell(w->ff, w->table, w->frame, row, err, "must be a row of frameTable");
     if (value < 0 || (uint64_t)value >= w->frames)
         return pci_ff_fail_cell(w->ff, w->table, w->frame, row, err,
-                                "%lld names no row of frameTable (%llu rows)", (long long)value,
-                                (unsigned long long)w->frames);
+                                "%lld is not a row of frameTable, which has %llu rows",
+                                (long long)value, (unsigned long long)w->frames);
     *frame = (uint64_t)value;
     return PCOL_OK;
 }
@@ -100,11 +99,10 @@ static pcol_status get_prefix(struct stack_import *w, uint64_t row, uint64_t *pr
     }
     if (kind != PCI_FF_INT)
         return pci_ff_fail_cell(w->ff, w->table, w->prefix, row, err,
-                                "must be the number of a row of stackTable");
+                                "must be a row of stackTable");
     if (value < 0 || (w->offsets ? (uint64_t)value > row : (uint64_t)value >= row))
         return pci_ff_fail_cell(w->ff, w->table, w->prefix, row, err,
-                                "%lld names no row of stackTable before this one",
-                                (long long)value);
+                                "%lld is not an earlier row of stackTable", (long long)value);
     if (!w->offsets)
         *prefix = (uint64_t)value;
     else if (value)
@@ -139,7 +137,7 @@ static inline __attribute__((always_inline)) pcol_status add_checked_row(
     struct pci_ff *ff = w->ff;
     uint32_t node;
     if (w->has_own_frames)
-        pci_ff_use(w->scope, PCI_FF_FRAMES, frame);
+        pci_ff_record_use(w->scope, PCI_FF_FRAMES, frame);
     uint32_t *map = w->scope->map[PCI_FF_STACKS];
     uint32_t parent = prefix == PCI_NO_NODE ? 0 : map[prefix];
     PCI_TRY(pci_call_tree_child(&ff->b->tree, parent, w->groups[frame], &node, err));
@@ -208,7 +206,8 @@ static pcol_status load_categories(struct stack_import *w, pcol_error *err)
         w->scope->tables[PCI_FF_FRAMES].present ? w->scope : &w->ff->shared;
     struct pci_ff_cursor *cursor = &w->cursors[0]; /* not in use yet */
     for (int k = 0; k < 2; k++) {
-        const struct pci_ff_column *c = pci_ff_column(w->ff, &s->tables[PCI_FF_FRAMES], names[k]);
+        const struct pci_ff_column *c =
+            pci_ff_find_column(w->ff, &s->tables[PCI_FF_FRAMES], names[k]);
         w->frame_category[k] = pci_malloc((size_t)w->frames + 1, sizeof(int64_t));
         w->predicted[k] = pci_malloc((size_t)w->table->rows + 1, sizeof(int64_t));
         if (!w->frame_category[k] || !w->predicted[k])
@@ -218,8 +217,8 @@ static pcol_status load_categories(struct stack_import *w, pcol_error *err)
             int kind;
             PCI_TRY(pci_ff_cell(cursor, i, &kind, &w->frame_category[k][i], err));
             if (kind != PCI_FF_INT ||
-                (k && !pci_ff_has_part(w->ff, (uint64_t)w->frame_category[0][i],
-                                       w->frame_category[1][i])))
+                (k && !pci_ff_has_subcategory(w->ff, (uint64_t)w->frame_category[0][i],
+                                              w->frame_category[1][i])))
                 w->frame_category[k][i] = PCI_FF_NO_CATEGORY;
         }
     }
@@ -229,19 +228,19 @@ static pcol_status load_categories(struct stack_import *w, pcol_error *err)
 static pcol_status find_columns(struct stack_import *w, pcol_error *err)
 {
     struct pci_ff *ff = w->ff;
-    w->frame = pci_ff_column(ff, w->table, "frame");
-    w->prefix = pci_ff_column(ff, w->table, "prefix");
+    w->frame = pci_ff_find_column(ff, w->table, "frame");
+    w->prefix = pci_ff_find_column(ff, w->table, "prefix");
     if (!w->prefix) {
-        w->prefix = pci_ff_column(ff, w->table, "prefixOffset");
+        w->prefix = pci_ff_find_column(ff, w->table, "prefixOffset");
         w->offsets = 1;
     }
-    w->category[0] = pci_ff_column(ff, w->table, "category");
-    w->category[1] = pci_ff_column(ff, w->table, "subcategory");
+    w->category[0] = pci_ff_find_column(ff, w->table, "category");
+    w->category[1] = pci_ff_find_column(ff, w->table, "subcategory");
     if (w->table->rows && (!w->frame || !w->prefix))
-        return pci_ff_fail_at(&w->table->place, err, "%s has no column '%s'", w->table->path,
+        return pci_ff_fail_at(&w->table->position, err, "%s has no column '%s'", w->table->path,
                               w->frame ? "prefix" : "frame");
     w->has_own_frames = w->scope->tables[PCI_FF_FRAMES].present;
-    w->groups = pci_ff_map(ff, w->scope, PCI_FF_FRAMES, &w->frames);
+    w->groups = pci_ff_get_map(ff, w->scope, PCI_FF_FRAMES, &w->frames);
     if (w->category[0] || w->category[1])
         PCI_TRY(load_categories(w, err));
     pci_ff_cursor_init(&w->cursors[0], w->frame ? &w->frame->cells : NULL);
@@ -269,13 +268,13 @@ static pcol_status read_rows(struct stack_import *w, pcol_error *err)
                                      {w->prefix, NULL, w->exact_prefix},
                                      {w->category[0], NULL, w->exact_category[0]},
                                      {w->category[1], NULL, w->exact_category[1]}};
-    PCI_TRY(pci_ff_preserve_table(w->ff, scope->thread, w->table, pci_ff_names[PCI_FF_STACKS],
-                                  claims, 4, err));
-    pci_ff_table_forget(w->table);
+    PCI_TRY(pci_ff_preserve_table(w->ff, scope->thread, w->table,
+                                  pci_ff_source_tables[PCI_FF_STACKS], claims, 4, err));
+    pci_ff_table_release_cells(w->table);
     return PCOL_OK;
 }
 
-pcol_status pci_ff_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
+pcol_status pci_ff_resolve_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err)
 {
     struct stack_import w = {.ff = ff,
                              .scope = scope,

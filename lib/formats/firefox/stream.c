@@ -92,17 +92,17 @@ uint64_t pci_ff_text_end(const struct pci_ff_stream *stream)
     return stream->slabs ? stream->readers[stream->level].end : UINT64_MAX;
 }
 
-int pci_ff_is(const struct pci_ff_stream *stream, const char *text)
+int pci_ff_text_is(const struct pci_ff_stream *stream, const char *text)
 {
     return pci_json_is(stream->json, text);
 }
 
 /* ---- positions */
 
-struct pci_ff_place pci_ff_where(const struct pci_ff_stream *stream)
+struct pci_ff_position pci_ff_get_position(const struct pci_ff_stream *stream)
 {
     const struct pci_ff_reader *r = &stream->readers[stream->level];
-    struct pci_ff_place position = {stream->json->line, stream->json->column, 0};
+    struct pci_ff_position position = {stream->json->line, stream->json->column, 0};
     if (stream->slabs) {
         position.line = 0;
         position.offset = stream->type == PCI_FF_SLAB && stream->slab
@@ -112,8 +112,8 @@ struct pci_ff_place pci_ff_where(const struct pci_ff_stream *stream)
     return position;
 }
 
-pcol_status pci_ff_fail_at(const struct pci_ff_place *position, pcol_error *err, const char *format,
-                           ...)
+pcol_status pci_ff_fail_at(const struct pci_ff_position *position, pcol_error *err,
+                           const char *format, ...)
 {
     char text[280];
     va_list arguments;
@@ -130,7 +130,7 @@ pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, con
 {
     char text[280];
     va_list arguments;
-    struct pci_ff_place position = pci_ff_where(stream);
+    struct pci_ff_position position = pci_ff_get_position(stream);
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -148,8 +148,8 @@ static pcol_status locate_error(struct pci_ff_stream *stream, pcol_status status
     return status;
 }
 
-pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
-                        pcol_error *err)
+pcol_status pci_ff_require_type(const struct pci_ff_stream *stream, int type, const char *what,
+                                pcol_error *err)
 {
     if (stream->type == type)
         return PCOL_OK;
@@ -213,14 +213,14 @@ static pcol_status charge_slab(const struct pci_slab *slab, pcol_error *err)
 static pcol_status follow_reference(struct pci_ff_stream *stream, int *again, pcol_error *err)
 {
     struct pci_json *json = stream->json;
-    struct pci_ff_place position = pci_ff_where(stream);
+    struct pci_ff_position position = pci_ff_get_position(stream);
     PCI_TRY(pci_json_next(json, err)); /* key */
     PCI_TRY(pci_json_next(json, err)); /* number */
     int64_t number = json->type == PCI_JSON_INT ? json->integer : -1;
     PCI_TRY(pci_json_next(json, err)); /* brace */
     if (number < 0 || number >= stream->slabs->count)
-        return pci_ff_fail_at(&position, err, "refers to slab %lld of %u", (long long)number,
-                              (unsigned)stream->slabs->count);
+        return pci_ff_fail_at(&position, err, "reference to slab %lld, there are %u slabs",
+                              (long long)number, (unsigned)stream->slabs->count);
     const struct pci_slab *slab = &stream->slabs->slabs[number];
     PCI_TRY(charge_slab(slab, err));
     *again = slab->type == PCI_SLAB_JSON;

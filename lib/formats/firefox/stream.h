@@ -59,7 +59,7 @@ struct pci_ff_reader {
 };
 
 /* Position of a value, for errors that are found later. line 0: JSLB, only `offset` is valid. */
-struct pci_ff_place {
+struct pci_ff_position {
     uint64_t line, column, offset;
 };
 
@@ -87,23 +87,23 @@ pcol_status pci_ff_member(struct pci_ff_stream *stream, int *more, pcol_error *e
 pcol_status pci_ff_element(struct pci_ff_stream *stream, int *more, pcol_error *err);
 pcol_status pci_ff_skip(struct pci_ff_stream *stream, pcol_error *err);
 uint32_t pci_ff_depth(const struct pci_ff_stream *stream);
-int pci_ff_is(const struct pci_ff_stream *stream, const char *text);
+int pci_ff_text_is(const struct pci_ff_stream *stream, const char *text);
 
 /* Offset of the end of the current JSON text in the file; UINT64_MAX: end of the file. */
 uint64_t pci_ff_text_end(const struct pci_ff_stream *stream);
-struct pci_ff_place pci_ff_where(const struct pci_ff_stream *stream);
+struct pci_ff_position pci_ff_get_position(const struct pci_ff_stream *stream);
 /* Fail with E_SYNTAX at the current token, or at a recorded position. */
 pcol_status pci_ff_fail(const struct pci_ff_stream *stream, pcol_error *err, const char *format,
                         ...) PCI_PRINTF(3, 4);
-pcol_status pci_ff_fail_at(const struct pci_ff_place *place, pcol_error *err, const char *format,
-                           ...) PCI_PRINTF(3, 4);
+pcol_status pci_ff_fail_at(const struct pci_ff_position *position, pcol_error *err,
+                           const char *format, ...) PCI_PRINTF(3, 4);
 #ifdef __clang_analyzer__ /* as in util/error.h */
 #define pci_ff_fail(s, e, ...) ((void)pci_ff_fail(s, e, __VA_ARGS__), PCOL_E_SYNTAX)
 #define pci_ff_fail_at(p, e, ...) ((void)pci_ff_fail_at(p, e, __VA_ARGS__), PCOL_E_SYNTAX)
 #endif
 /* Fail with E_SYNTAX unless the current token opens a value of `type`, an object or an array. */
-pcol_status pci_ff_want(const struct pci_ff_stream *stream, int type, const char *what,
-                        pcol_error *err);
+pcol_status pci_ff_require_type(const struct pci_ff_stream *stream, int type, const char *what,
+                                pcol_error *err);
 
 /* Read elements [i, i + n) of a slab of numbers, n at most 4096, as integers or bits of doubles.
  * *all: 1 if all are doubles, 0 if none is, -1 if reals[] has a flag for each. */

@@ -26,7 +26,7 @@ void pci_ff_table_clear(struct pci_ff_table *table)
     memset(table, 0, sizeof *table);
 }
 
-void pci_ff_table_forget(struct pci_ff_table *table)
+void pci_ff_table_release_cells(struct pci_ff_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         pci_ff_cells_clear(&table->columns[i].cells);
@@ -45,14 +45,14 @@ static struct pci_ff_column *find_column(const struct pci_ff *ff, const struct p
     return NULL;
 }
 
-struct pci_ff_column *pci_ff_column(const struct pci_ff *ff, const struct pci_ff_table *table,
-                                    const char *name)
+struct pci_ff_column *pci_ff_find_column(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                         const char *name)
 {
     return find_column(ff, table, name, 0);
 }
 
-struct pci_ff_column *pci_ff_scalar(const struct pci_ff *ff, const struct pci_ff_table *table,
-                                    const char *name)
+struct pci_ff_column *pci_ff_find_scalar(const struct pci_ff *ff, const struct pci_ff_table *table,
+                                         const char *name)
 {
     return find_column(ff, table, name, 1);
 }
@@ -67,7 +67,7 @@ pcol_status pci_ff_fail_cell(const struct pci_ff *ff, const struct pci_ff_table 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return pci_ff_fail_at(&column->place, err, "%s.%.*s[%llu]: %s", table->path,
+    return pci_ff_fail_at(&column->position, err, "%s.%.*s[%llu]: %s", table->path,
                           (int)(name.size < 40 ? name.size : 40), name.data,
                           (unsigned long long)row, text);
 }
@@ -161,8 +161,9 @@ static pcol_status read_array(struct pci_ff *ff, struct pci_ff_cells *cells, pco
     int more;
     if (ff->in.type == PCI_FF_SLAB)
         return read_slab(ff, cells, err);
-    if (ff->ahead)
-        PCI_TRY(pci_ff_prefetch_take(ff->ahead, ff->in.json, pci_ff_text_end(&ff->in), cells, err));
+    if (ff->prefetch)
+        PCI_TRY(
+            pci_ff_prefetch_take(ff->prefetch, ff->in.json, pci_ff_text_end(&ff->in), cells, err));
     for (;;) {
         PCI_TRY(read_numbers(ff, cells, err));
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
@@ -174,7 +175,7 @@ static pcol_status read_array(struct pci_ff *ff, struct pci_ff_cells *cells, pco
 
 /* ---- tables */
 
-pcol_status pci_ff_key(struct pci_ff *ff, uint32_t *key, pcol_error *err)
+pcol_status pci_ff_intern_key(struct pci_ff *ff, uint32_t *key, pcol_error *err)
 {
     return pcol_builder_string(ff->b, ff->in.json->text.data, ff->in.json->text.size, key, err);
 }
@@ -215,9 +216,9 @@ static pcol_status begin_table(struct pci_ff *ff, struct pci_ff_table *table, co
                                pcol_error *err)
 {
     if (table->present)
-        return pci_ff_fail(&ff->in, err, "%s is there twice", path);
+        return pci_ff_fail(&ff->in, err, "%s occurs twice", path);
     table->present = 1;
-    table->place = pci_ff_where(&ff->in);
+    table->position = pci_ff_get_position(&ff->in);
     snprintf(table->path, sizeof table->path, "%s", path);
     snprintf(ff->in.path, sizeof ff->in.path, "%s", path);
     return PCOL_OK;
@@ -230,20 +231,20 @@ pcol_status pci_ff_table_read(struct pci_ff *ff, struct pci_ff_table *table, con
     uint32_t name;
     struct pci_ff_column *column;
     PCI_TRY(begin_table(ff, table, path, err));
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_OBJECT, path, err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_OBJECT, path, err));
     for (;;) {
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
-        PCI_TRY(pci_ff_key(ff, &name, err));
+        PCI_TRY(pci_ff_intern_key(ff, &name, err));
         PCI_TRY(add_column(ff, table, name, &column, err));
         PCI_TRY(pci_ff_next(&ff->in, err));
-        column->place = pci_ff_where(&ff->in);
+        column->position = pci_ff_get_position(&ff->in);
         column->scalar = ff->in.type != PCI_JSON_ARRAY && ff->in.type != PCI_FF_SLAB;
         if (column->scalar)
             PCI_TRY(pci_ff_token_cell(ff, &column->cells, err));
         else if (is_marker_data(ff, table, column))
-            PCI_TRY(pci_ff_marker_data(ff, column, err));
+            PCI_TRY(pci_ff_read_marker_data(ff, column, err));
         else
             PCI_TRY(read_array(ff, &column->cells, err));
     }
@@ -255,23 +256,24 @@ pcol_status pci_ff_strings_read(struct pci_ff *ff, struct pci_ff_table *table, c
     struct pci_ff_column *column;
     uint32_t name;
     PCI_TRY(begin_table(ff, table, path, err));
-    PCI_TRY(pci_ff_want(&ff->in, PCI_JSON_ARRAY, path, err));
+    PCI_TRY(pci_ff_require_type(&ff->in, PCI_JSON_ARRAY, path, err));
     PCI_TRY(pcol_builder_string(ff->b, "stringArray", 11, &name, err));
     PCI_TRY(add_column(ff, table, name, &column, err));
-    column->place = table->place;
+    column->position = table->position;
     PCI_TRY(read_array(ff, &column->cells, err));
     table->rows = column->cells.count;
     if (table->rows && (column->cells.mixed || column->cells.kind != PCI_FF_TEXT))
-        return pci_ff_fail_at(&table->place, err, "%s holds something that is no string", path);
+        return pci_ff_fail_at(&table->position, err, "%s has an element that is not a string",
+                              path);
     if (table->rows >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 strings");
     return PCOL_OK;
 }
 
-pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, int lenient,
-                                 pcol_error *err)
+pcol_status pci_ff_table_count_rows(struct pci_ff *ff, struct pci_ff_table *table, int lenient,
+                                    pcol_error *err)
 {
-    const struct pci_ff_column *length = pci_ff_scalar(ff, table, "length"), *first = NULL;
+    const struct pci_ff_column *length = pci_ff_find_scalar(ff, table, "length"), *first = NULL;
     struct pci_ff_cursor *cursor;
     int kind;
     int64_t value = 0;
@@ -289,7 +291,7 @@ pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, 
         pci_free(cursor);
         PCI_TRY(status);
         if (kind != PCI_FF_INT || value < 0)
-            return pci_ff_fail_at(&length->place, err, "%s.length is no number of rows",
+            return pci_ff_fail_at(&length->position, err, "%s.length is not a number of rows",
                                   table->path);
         if (!lenient)
             table->rows = (uint64_t)value;
@@ -300,7 +302,7 @@ pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, 
         if (c->scalar)
             continue;
         if (c->cells.count != table->rows)
-            return pci_ff_fail_at(&c->place, err, "%s.%.*s has %llu rows, %s %llu", table->path,
+            return pci_ff_fail_at(&c->position, err, "%s.%.*s has %llu rows, %s %llu", table->path,
                                   (int)(name.size < 40 ? name.size : 40), name.data,
                                   (unsigned long long)c->cells.count,
                                   length  ? "length is"
@@ -312,7 +314,8 @@ pcol_status pci_ff_table_measure(struct pci_ff *ff, struct pci_ff_table *table, 
     if (table->rows > longest) /* rows without a cell cost no bytes of input */
         PCI_TRY(pci_budget_expand(pci_budget_now, (table->rows - longest) * sizeof(int64_t), err));
     if (table->rows >= PCOL_NONE)
-        return pci_ff_fail_at(&table->place, err, "%s has more than 4294967294 rows", table->path);
+        return pci_ff_fail_at(&table->position, err, "%s has more than 4294967294 rows",
+                              table->path);
     return PCOL_OK;
 }
 
@@ -371,8 +374,8 @@ static void set_scalar_label(struct pci_ff *ff, struct pci_label *label)
     }
 }
 
-pcol_status pci_ff_label(struct pci_ff *ff, uint32_t key, struct pci_label **labels, size_t *count,
-                         size_t *capacity, uint64_t *extra, pcol_error *err)
+pcol_status pci_ff_read_label(struct pci_ff *ff, uint32_t key, struct pci_label **labels,
+                              size_t *count, size_t *capacity, uint64_t *extra, pcol_error *err)
 {
     struct pci_label label = {.key = key, .unit = PCOL_NONE, .text = PCOL_NONE};
     const struct pci_new_node object = {.parent = PCI_NO_NODE, .tag = PCI_NODE_OBJECT};

@@ -33,9 +33,9 @@ pcol_status pci_ff_times_open(struct pci_ff *ff, const struct pci_ff_table *tabl
 {
     memset(times, 0, sizeof *times);
     times->table = table;
-    times->column = pci_ff_column(ff, table, name);
+    times->column = pci_ff_find_column(ff, table, name);
     if (!times->column && deltas) {
-        times->column = pci_ff_column(ff, table, deltas);
+        times->column = pci_ff_find_column(ff, table, deltas);
         times->deltas = times->column != NULL;
     }
     times->exact = 1;
@@ -136,8 +136,9 @@ static int convert_absolute_times(const int64_t *values, size_t n, int64_t *ns, 
     return 1;
 }
 
-pcol_status pci_ff_times_some(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row, size_t n,
-                              uint8_t *valid, int64_t *ns, int64_t *ulps, pcol_error *err)
+pcol_status pci_ff_times_get_batch(struct pci_ff *ff, struct pci_ff_times *times, uint64_t row,
+                                   size_t n, uint8_t *valid, int64_t *ns, int64_t *ulps,
+                                   pcol_error *err)
 {
     struct pci_ff_cursor *c = times->cursor;
     memset(valid, times->column != NULL, n);

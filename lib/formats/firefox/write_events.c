@@ -30,15 +30,16 @@ static pcol_status read_data_object(struct pci_ff *ff, struct label_list *l, uin
         PCI_TRY(pci_ff_member(&ff->in, &more, err));
         if (!more)
             break;
-        PCI_TRY(pci_ff_key(ff, &key, err));
+        PCI_TRY(pci_ff_intern_key(ff, &key, err));
         PCI_TRY(pci_ff_next(&ff->in, err));
-        PCI_TRY(pci_ff_label(ff, key, &l->list, &l->count, &l->capacity, &l->extra, err));
+        PCI_TRY(pci_ff_read_label(ff, key, &l->list, &l->count, &l->capacity, &l->extra, err));
     }
     PCI_TRY(pci_builder_labels(ff->b, table, row, l->list, l->count, &l->extra, err));
     return l->extra == PCI_NO_NODE ? PCOL_OK : pci_builder_extra(ff->b, table, row, l->extra, err);
 }
 
-pcol_status pci_ff_marker_data(struct pci_ff *ff, struct pci_ff_column *column, pcol_error *err)
+pcol_status pci_ff_read_marker_data(struct pci_ff *ff, struct pci_ff_column *column,
+                                    pcol_error *err)
 {
     struct label_list l = {0};
     uint32_t table;
@@ -78,8 +79,8 @@ static pcol_status set_reference(struct pci_ff *ff, uint32_t table, const char *
     return PCOL_OK;
 }
 
-pcol_status pci_ff_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t base,
-                           pcol_error *err)
+pcol_status pci_ff_append_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64_t base,
+                                  pcol_error *err)
 {
     static const struct pci_ff_time_spec times[] = {{"startTime", NULL, "start", "start_ulp"},
                                                     {"time", NULL, "start", "start_ulp"},
@@ -88,50 +89,51 @@ pcol_status pci_ff_markers(struct pci_ff *ff, struct pci_ff_scope *scope, uint64
     struct pci_ff_append a = {.table = t,
                               .scope = scope,
                               .thread = scope->thread,
-                              .name = pci_ff_names[PCI_FF_MARKERS],
+                              .name = pci_ff_source_tables[PCI_FF_MARKERS],
                               .base = base,
                               .specs = pci_ff_schema[PCI_FF_MARKERS].specs,
                               .spec_count = pci_ff_schema[PCI_FF_MARKERS].count,
                               .times = times,
                               .time_count = 3};
-    PCI_TRY(pcol_builder_table(ff->b, "markers", &a.ours, err));
-    PCI_TRY(
-        set_reference(ff, a.ours, "source", PCI_T_SOURCES, base, t->rows, ff->import->source, err));
-    PCI_TRY(set_reference(ff, a.ours, "thread", PCI_T_THREADS, base, t->rows, scope->thread, err));
-    a.further.column = pci_ff_column(ff, t, "data");
+    PCI_TRY(pcol_builder_table(ff->b, "markers", &a.builder_table, err));
+    PCI_TRY(set_reference(ff, a.builder_table, "source", PCI_T_SOURCES, base, t->rows,
+                          ff->import->source, err));
+    PCI_TRY(set_reference(ff, a.builder_table, "thread", PCI_T_THREADS, base, t->rows,
+                          scope->thread, err));
+    a.further.column = pci_ff_find_column(ff, t, "data");
     a.further.exact = a.further.column && a.further.column->cells.count == t->rows;
     return pci_ff_append_table(ff, &a, err);
 }
 
-pcol_status pci_ff_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
-                               pcol_error *err)
+pcol_status pci_ff_append_allocations(struct pci_ff *ff, struct pci_ff_scope *scope, int id,
+                                      pcol_error *err)
 {
     static const struct pci_ff_time_spec times[] = {{"time", "timeDeltas", "time", "time_ulp"}};
     struct pci_ff_table *t = &scope->tables[id];
     struct pci_ff_append a = {.table = t,
                               .scope = scope,
                               .thread = scope->thread,
-                              .name = pci_ff_names[id],
+                              .name = pci_ff_source_tables[id],
                               .specs = pci_ff_schema[id].specs,
                               .spec_count = pci_ff_schema[id].count,
                               .times = times,
                               .time_count = 1};
     const char *kind = id == PCI_FF_JS_ALLOCATIONS ? "js" : "native";
     uint32_t column;
-    PCI_TRY(pcol_builder_table(ff->b, "allocations", &a.ours, err));
-    a.base = pci_builder_rows(ff->b, a.ours);
-    PCI_TRY(set_reference(ff, a.ours, "source", PCI_T_SOURCES, a.base, t->rows, ff->import->source,
-                          err));
-    PCI_TRY(
-        set_reference(ff, a.ours, "thread", PCI_T_THREADS, a.base, t->rows, scope->thread, err));
-    PCI_TRY(pcol_builder_column(ff->b, a.ours, "kind", PCOL_STRING, 0, &column, err));
+    PCI_TRY(pcol_builder_table(ff->b, "allocations", &a.builder_table, err));
+    a.base = pci_builder_rows(ff->b, a.builder_table);
+    PCI_TRY(set_reference(ff, a.builder_table, "source", PCI_T_SOURCES, a.base, t->rows,
+                          ff->import->source, err));
+    PCI_TRY(set_reference(ff, a.builder_table, "thread", PCI_T_THREADS, a.base, t->rows,
+                          scope->thread, err));
+    PCI_TRY(pcol_builder_column(ff->b, a.builder_table, "kind", PCOL_STRING, 0, &column, err));
     for (uint64_t i = 0; i < t->rows; i++)
         PCI_TRY(pcol_builder_set_str(ff->b, column, a.base + i, kind, strlen(kind), err));
     return pci_ff_append_table(ff, &a, err);
 }
 
-pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter, size_t number,
-                                   pcol_error *err)
+pcol_status pci_ff_append_counter_samples(struct pci_ff *ff, struct pci_ff_counter *counter,
+                                          size_t number, pcol_error *err)
 {
     static const struct pci_ff_time_spec times[] = {{"time", "timeDeltas", "time", "time_ulp"}};
     char name[48];
@@ -146,9 +148,9 @@ pcol_status pci_ff_counter_samples(struct pci_ff *ff, struct pci_ff_counter *cou
                               .time_count = 1};
     snprintf(name, sizeof name, "counters[%zu].samples", number);
     PCI_TRY(pcol_builder_table(ff->b, "counters", &counters, err));
-    PCI_TRY(pcol_builder_table(ff->b, "counter_samples", &a.ours, err));
-    a.base = pci_builder_rows(ff->b, a.ours);
-    PCI_TRY(set_reference(ff, a.ours, "counter", counters, a.base, counter->samples.rows,
+    PCI_TRY(pcol_builder_table(ff->b, "counter_samples", &a.builder_table, err));
+    a.base = pci_builder_rows(ff->b, a.builder_table);
+    PCI_TRY(set_reference(ff, a.builder_table, "counter", counters, a.base, counter->samples.rows,
                           counter->row, err));
     return pci_ff_append_table(ff, &a, err);
 }

@@ -29,12 +29,13 @@ enum {
 
 static const char *const losses[] = {
     "a Firefox profile cannot hold more than one sample type (--sample-type chooses)",
-    "a Firefox profile cannot hold sample types and units but samples, tracing-ms and bytes",
-    "the samples have no times: even ones are made up",
-    "strings, stacks or threads that markers and counters name are not known any more",
-    "columns that only the source's version has are not written",
-    ("the sources differ in what they say of the whole profile: the first one's is written, and no "
-     "profilerOverhead"),
+    "a Firefox profile cannot hold sample types and units other than samples, tracing-ms and bytes",
+    "the samples have no times: equidistant ones are generated",
+    "some strings, stacks or threads that markers and counters refer to are unknown",
+    "columns that only the source's version has are dropped",
+    ("the sources differ in members of the whole profile: those of the first source are written, "
+     "and "
+     "no profilerOverhead"),
     "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
     "a Firefox profile needs samples in the order of their times: they are sorted",
     "a Firefox profile cannot hold phases of markers beyond 3: they become instants",
@@ -95,12 +96,12 @@ static pcol_status get_interval(const struct pci_ff_write_generic *f, uint32_t s
     const struct pci_column *period, *unit;
     int valid, has_unit;
     pcol_str text = {"", 0};
-    PCI_TRY(pci_ff_get(f->file, f->interval, source, ns, &valid, err));
+    PCI_TRY(pci_ff_get_cell(f->file, f->interval, source, ns, &valid, err));
     if (valid && *ns > 0)
         return PCOL_OK;
     PCI_TRY(pci_want(f->file, "sources", "period", PCI_TYPES_INT, &period, err));
     PCI_TRY(pci_want(f->file, "sources", "period_unit", PCI_TYPES_TEXT, &unit, err));
-    PCI_TRY(pci_ff_get(f->file, period, source, ns, &valid, err));
+    PCI_TRY(pci_ff_get_cell(f->file, period, source, ns, &valid, err));
     if (unit)
         PCI_TRY(pci_get_str(f->file, unit, source, &text, &has_unit, err));
     if (!valid || *ns <= 0 || !pci_str_is(text, "nanoseconds"))
@@ -140,8 +141,8 @@ static pcol_status put_schemas(struct pci_ff_write_generic *f, pcol_error *err)
     pci_json_put_key(&f->out.w, "markerSchema", err);
     pci_json_put_begin(&f->out.w, '[', err);
     for (uint64_t s = f->export->first_source; s <= f->export->last_source; s++) {
-        PCI_TRY(pci_ff_convert_source(&f->carry, (uint32_t)s, err));
-        PCI_TRY(pci_ff_convert_schemas(&f->carry, err));
+        PCI_TRY(pci_ff_convert_source(&f->convert, (uint32_t)s, err));
+        PCI_TRY(pci_ff_convert_schemas(&f->convert, err));
     }
     pci_json_put_end(&f->out.w, ']', err);
     return f->out.w.status;
@@ -179,13 +180,13 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
     pci_json_put_key(w, "interval", err);
     pci_json_put_double(w, (double)ns / 1e6, err);
     if (!none)
-        PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
-    if (!none && f->carry.firefox) {
-        PCI_TRY(pci_ff_convert_around(&f->carry, 1,
-                                      omitted + (f->numbers_fit  ? 5
-                                                 : f->is_firefox ? 2
-                                                                 : 0),
-                                      wanted, &seen, err));
+        PCI_TRY(pci_ff_convert_source(&f->convert, f->export->first_source, err));
+    if (!none && f->convert.firefox) {
+        PCI_TRY(pci_ff_convert_document_members(&f->convert, 1,
+                                                omitted + (f->numbers_fit  ? 5
+                                                           : f->is_firefox ? 2
+                                                                           : 0),
+                                                wanted, &seen, err));
     } else {
         pci_json_put_key(w, "importedFrom", err);
         pci_json_put_string(w, type, err);
@@ -239,7 +240,7 @@ static pcol_status sort_track(struct pci_ff_write_generic *f, const struct pci_f
     pcol_status status = timed_sample ? PCOL_OK : pci_fail_memory(err);
     for (uint64_t i = 0; i < t->count && valid && status == PCOL_OK; i++) {
         timed_sample[i].row = rows[i];
-        status = pci_ff_get(f->file, f->time, rows[i], &timed_sample[i].time, &valid, err);
+        status = pci_ff_get_cell(f->file, f->time, rows[i], &timed_sample[i].time, &valid, err);
         is_descending |= i && timed_sample[i].time < timed_sample[i - 1].time;
     }
     if (status == PCOL_OK && valid && is_descending) {
@@ -284,11 +285,11 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         expand = f->export->options->expand_idle;
     double value;
     PCI_TRY(pci_ff_thread_value(f, t, row, &value, &has_value, err));
-    PCI_TRY(pci_ff_get(f->file, f->stack, row, &stack, &has_stack, err));
-    PCI_TRY(pci_ff_get(f->file, f->time, row, &time, &has_time, err));
-    PCI_TRY(pci_ff_get(f->file, f->ulp, row, &ulp, &valid, err));
-    PCI_TRY(pci_ff_get(f->file, f->duration, row, &duration, &has_duration, err));
-    PCI_TRY(pci_ff_get(f->file, f->cycles ? f->cycles : f->cpu, row, &cpu, &has_cpu, err));
+    PCI_TRY(pci_ff_get_cell(f->file, f->stack, row, &stack, &has_stack, err));
+    PCI_TRY(pci_ff_get_cell(f->file, f->time, row, &time, &has_time, err));
+    PCI_TRY(pci_ff_get_cell(f->file, f->ulp, row, &ulp, &valid, err));
+    PCI_TRY(pci_ff_get_cell(f->file, f->duration, row, &duration, &has_duration, err));
+    PCI_TRY(pci_ff_get_cell(f->file, f->cycles ? f->cycles : f->cpu, row, &cpu, &has_cpu, err));
     if (!has_time) {
         f->lost |= LOSS_TIMES;
         time = *next;
@@ -439,14 +440,14 @@ static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_f
         "unregisterTime", "pausedRanges",       "isMainThread",        NULL};
     struct pci_json_writer *w = &f->out.w;
     unsigned seen;
-    PCI_TRY(pci_ff_convert_source(&f->carry, t->source, err));
+    PCI_TRY(pci_ff_convert_source(&f->convert, t->source, err));
     pci_json_put_begin(w, '{', err);
-    PCI_TRY(pci_ff_convert_members(&f->carry, t->thread, omitted, wanted, &seen, err));
+    PCI_TRY(pci_ff_convert_members(&f->convert, t->thread, omitted, wanted, &seen, err));
     put_members(f, t, seen, err);
     PCI_TRY(put_names(f, t, err));
     PCI_TRY(put_samples(f, t, err));
-    PCI_TRY(pci_ff_convert_markers(&f->carry, t->thread, err));
-    PCI_TRY(pci_ff_convert_allocations(&f->carry, t->thread, err));
+    PCI_TRY(pci_ff_convert_markers(&f->convert, t->thread, err));
+    PCI_TRY(pci_ff_convert_allocations(&f->convert, t->thread, err));
     pci_json_put_end(w, '}', err);
     return w->status;
 }
@@ -474,16 +475,16 @@ static pcol_status report_losses(struct pci_ff_write_generic *f, pcol_error *err
                              &others, err));
     if (others && (!each || f->export->options->sample_type))
         f->lost |= LOSS_TYPES;
-    if (f->carry.phases)
+    if (f->convert.phases)
         f->lost |= LOSS_PHASES;
     if (!each && !is_type_restored(f))
         f->lost |= LOSS_UNIT;
-    if (f->carry.dropped)
+    if (f->convert.dropped)
         f->lost |= LOSS_REFERENCES;
     if (f->out.w.replaced)
         f->lost |= LOSS_BYTES;
     if (f->is_firefox)
-        f->lost |= pci_ff_convert_has_columns(&f->carry) ? LOSS_COLUMNS : 0;
+        f->lost |= pci_ff_convert_has_columns(&f->convert) ? LOSS_COLUMNS : 0;
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         if (f->lost >> i & 1)
             pci_export_loss(f->export, "%s", losses[i]);
@@ -506,8 +507,8 @@ static pcol_status put_counters(struct pci_ff_write_generic *f, pcol_error *err)
     pci_json_put_begin(&f->out.w, '[', err);
     for (uint64_t s = f->export->first_source; s <= f->export->last_source; s++) {
         snprintf(prefix, sizeof prefix, "%u-", (unsigned)s + 1);
-        PCI_TRY(pci_ff_convert_source(&f->carry, (uint32_t)s, err));
-        PCI_TRY(pci_ff_convert_counters(&f->carry, f->thread_of, several ? prefix : NULL, err));
+        PCI_TRY(pci_ff_convert_source(&f->convert, (uint32_t)s, err));
+        PCI_TRY(pci_ff_convert_counters(&f->convert, f->thread_of, several ? prefix : NULL, err));
     }
     pci_json_put_end(&f->out.w, ']', err);
     return f->out.w.status;
@@ -528,17 +529,17 @@ static pcol_status intern_event_strings(struct pci_ff_write_generic *f, pcol_err
         return PCOL_OK;
     PCI_TRY(pci_ff_emit_open(&out, f->file, (pcol_sink){discard, NULL}, 0, err));
     pcol_status status = PCOL_OK;
-    f->carry.out = &out;
+    f->convert.out = &out;
     pci_json_put_begin(&out.w, '{', err);
     for (size_t i = 0; i < f->track_count && status == PCOL_OK; i++) {
         const struct pci_ff_thread *t = &f->tracks[i];
-        status = pci_ff_convert_source(&f->carry, t->source, err);
+        status = pci_ff_convert_source(&f->convert, t->source, err);
         if (status == PCOL_OK)
-            status = pci_ff_convert_markers(&f->carry, t->thread, err);
+            status = pci_ff_convert_markers(&f->convert, t->thread, err);
         if (status == PCOL_OK)
-            status = pci_ff_convert_allocations(&f->carry, t->thread, err);
+            status = pci_ff_convert_allocations(&f->convert, t->thread, err);
     }
-    f->carry.out = &f->out;
+    f->convert.out = &f->out;
     pci_ff_emit_close(&out);
     return status;
 }
@@ -548,13 +549,13 @@ static pcol_status check_thread_indexes(struct pci_ff_write_generic *f, pcol_err
 {
     if (!f->is_firefox)
         return PCOL_OK;
-    PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
-    PCI_TRY(pci_ff_native_numbers_fit(f->carry.back, f->track_count, &f->numbers_fit, err));
+    PCI_TRY(pci_ff_convert_source(&f->convert, f->export->first_source, err));
+    PCI_TRY(pci_ff_native_numbers_fit(f->convert.native, f->track_count, &f->numbers_fit, err));
     f->lost |= f->numbers_fit ? 0 : LOSS_REFERENCES;
     return PCOL_OK;
 }
 
-/* Shared tables precede the threads that refer to them, so that a reader need not buffer threads. */
+/* Shared tables precede the threads that refer to them, so that readers need no buffer. */
 static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
 {
     struct pci_json_writer *w = &f->out.w;
@@ -575,11 +576,12 @@ static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
                                               "shared",           "counters", NULL};
         static const char *const wanted[] = {NULL};
         unsigned seen;
-        PCI_TRY(pci_ff_convert_source(&f->carry, f->export->first_source, err));
-        PCI_TRY(pci_ff_convert_around(&f->carry, 0, omitted + f->numbers_fit, wanted, &seen, err));
+        PCI_TRY(pci_ff_convert_source(&f->convert, f->export->first_source, err));
+        PCI_TRY(pci_ff_convert_document_members(&f->convert, 0, omitted + f->numbers_fit, wanted,
+                                                &seen, err));
     } else {
         int lost = 0;
-        PCI_TRY(pci_ff_convert_several(&f->carry, &lost, err));
+        PCI_TRY(pci_ff_convert_merged_members(&f->convert, &lost, err));
         f->lost |= lost ? LOSS_AROUND : 0;
     }
     pci_json_put_end(w, '}', err);
@@ -594,9 +596,9 @@ static pcol_status add_stacks(struct pci_ff_write_generic *f, pcol_error *err)
     for (uint64_t i = 0; i < rows; i++) {
         int64_t stack;
         int valid;
-        PCI_TRY(pci_ff_get(f->file, f->stack, f->rows[i], &stack, &valid, err));
+        PCI_TRY(pci_ff_get_cell(f->file, f->stack, f->rows[i], &stack, &valid, err));
         if (valid && (uint64_t)stack < f->code.stacks.stacks)
-            PCI_TRY(pci_ff_code_tables_use(&f->code, (uint64_t)stack, err));
+            PCI_TRY(pci_ff_code_tables_add_stack(&f->code, (uint64_t)stack, err));
     }
     return PCOL_OK;
 }
@@ -605,15 +607,15 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
 {
     PCI_TRY(pci_ff_threads_open(f, err));
     PCI_TRY(pci_ff_code_tables_open(&f->code, f->file, f->newest, err));
-    PCI_TRY(pci_ff_convert_open(&f->carry, f->export, &f->code, err));
+    PCI_TRY(pci_ff_convert_open(&f->convert, f->export, &f->code, err));
     PCI_TRY(pci_ff_threads_find(f, err));
     PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
     PCI_TRY(add_stacks(f, err));
-    PCI_TRY(pci_ff_code_tables_take(&f->code, f->used, err));
+    PCI_TRY(pci_ff_code_tables_add_used(&f->code, f->used, err));
     for (size_t i = 0; i < f->track_count; i++)
         f->tracks[i].is_main = !i || f->tracks[i].source != f->tracks[i - 1].source;
     PCI_TRY(pci_ff_emit_open(&f->out, f->file, f->export->sink, f->newest, err));
-    f->carry.out = &f->out;
+    f->convert.out = &f->out;
     pcol_status status = put_document(f, err);
     if (status == PCOL_OK)
         status = report_losses(f, err);
@@ -630,7 +632,7 @@ pcol_status pci_ff_write_generic(const struct pci_export *export, int jslb, pcol
     f->file = export->file;
     f->newest = jslb;
     pcol_status status = write_all(f, err);
-    pci_ff_convert_close(&f->carry);
+    pci_ff_convert_close(&f->convert);
     pci_ff_code_tables_close(&f->code);
     pci_types_close(&f->types);
     pci_free(f->chosen.rows);

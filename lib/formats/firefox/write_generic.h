@@ -27,7 +27,7 @@ struct pci_ff_write_generic {
     uint64_t *rows; /* samples with the selected type, grouped by track */
     uint8_t *used;  /* by stack: whether a sample refers to it */
     struct pci_ff_categories categories;
-    struct pci_ff_convert carry;
+    struct pci_ff_convert convert;
     uint32_t *thread_of;             /* by thread: its track + 1 */
     const struct pci_column *cycles; /* column of CPU use if the only source has it in cycles */
     int is_firefox;                  /* the only source is of this format */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 struct document {
-    struct pci_ff_native *back;
+    struct pci_ff_native *native;
     struct pci_label_reader labels; /* of markers */
 };
 
@@ -35,15 +35,15 @@ static pcol_status load_preserved_cells(struct pci_ff_native *b,
     for (uint64_t i = column->first; i < column->first + column->count; i++) {
         int64_t cell_kind, value = 0;
         int valid;
-        PCI_TRY(pci_ff_get(b->file, kind, i, &cell_kind, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, kind, i, &cell_kind, &valid, err));
         if (cell_kind < PCI_FF_NULL || cell_kind > PCI_FF_JSON)
             return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "unknown kind");
         if (cell_kind >= PCI_FF_INT) {
-            PCI_TRY(pci_ff_get(b->file,
-                               cell_kind == PCI_FF_INT      ? integer
-                               : cell_kind == PCI_FF_DOUBLE ? number
-                                                            : text,
-                               i, &value, &valid, err));
+            PCI_TRY(pci_ff_get_cell(b->file,
+                                    cell_kind == PCI_FF_INT      ? integer
+                                    : cell_kind == PCI_FF_DOUBLE ? number
+                                                                 : text,
+                                    i, &value, &valid, err));
             if (!valid)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "a cell has no value");
         }
@@ -81,8 +81,8 @@ static pcol_status row_count(struct pci_ff_native *b, int id, uint64_t *rows, pc
 
 /* ---- preserved cells: the same checks as in the reader */
 
-static pcol_status fail_kept(const struct pci_ff_preserved *column, uint64_t cell,
-                             const char *cell_kind, pcol_error *err)
+static pcol_status fail_preserved(const struct pci_ff_preserved *column, uint64_t cell,
+                                  const char *cell_kind, pcol_error *err)
 {
     return pci_fail_cell(
         err, PCOL_E_CORRUPT, "source_cells", NULL, column->first + cell, "%.*s.%.*s: %s",
@@ -102,9 +102,9 @@ static int target_of(int id, pcol_str column)
         const struct pci_ff_spec *spec = &l->specs[i];
         if (!pci_str_is(column, spec->name))
             continue;
-        if (spec->way == PCI_FF_AS_STRING && spec->strict)
+        if (spec->conversion == PCI_FF_AS_STRING && spec->strict)
             return PCI_FF_STRINGS;
-        if (spec->way == PCI_FF_AS_ROW || spec->way == PCI_FF_AS_ROW_NONE)
+        if (spec->conversion == PCI_FF_AS_ROW || spec->conversion == PCI_FF_AS_ROW_NONE)
             return spec->target == PCI_FF_CATEGORIES ? -1 : spec->target;
     }
     return -1;
@@ -129,7 +129,7 @@ static pcol_status check_numbers(struct pci_ff_native *b, int id,
             continue;
         if (kind != PCI_FF_INT || value < 0 || (prefix && (uint64_t)value >= i) ||
             (offset && (uint64_t)value > i) || (target >= 0 && (uint64_t)value >= rows))
-            return fail_kept(column, i, "no number of a row that may stand here", err);
+            return fail_preserved(column, i, "not a valid row number", err);
     }
     return PCOL_OK;
 }
@@ -146,13 +146,14 @@ static pcol_status check_cells(struct pci_ff_native *b, int id,
         return pci_fail_memory(err);
     pci_ff_cursor_init(cursor, cells);
     if (!value && cells->count != rows) {
-        status = fail_kept(column, 0, "not as many cells as the table has rows", err);
+        status = fail_preserved(
+            column, 0, "the number of cells differs from the number of rows of the table", err);
     } else if (!value) {
         status = check_numbers(b, id, column, cursor, cells->count, err);
     } else if (pci_str_is(column->column, "length")) {
         status = pci_ff_cell(cursor, 0, &kind, &length, err);
         if (status == PCOL_OK && (kind != PCI_FF_INT || length < 0 || (uint64_t)length != rows))
-            status = fail_kept(column, 0, "not the number of rows that the table has", err);
+            status = fail_preserved(column, 0, "differs from the number of rows of the table", err);
     }
     pci_free(cursor);
     return status;
@@ -167,7 +168,7 @@ static pcol_status repeat_cell(struct pci_ff_native *b, int id,
     if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || column->count != 1 ||
         (id > PCI_FF_STACKS && b->thread == PCOL_NONE))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", column->row,
-                             "not a column of one cell for all rows");
+                             "the form \"same\" requires one cell, and a table of the source");
     PCI_TRY(row_count(b, id, &rows, err));
     if (!rows)
         cells->count = 0;
@@ -192,9 +193,9 @@ static pcol_status write_value(struct pci_ff_native *b, const struct pci_ff_cell
 }
 
 /* Load the cells of a column: preserved or restored. */
-static pcol_status take_cells(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
-                              const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
-                              pcol_error *err)
+static pcol_status get_cells(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
+                             const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
+                             pcol_error *err)
 {
     if (!column->has_cells)
         return id < 0 ? pci_ff_restore_counter(b, rows, column, cells, err)
@@ -211,21 +212,22 @@ static pcol_status take_cells(struct pci_ff_native *b, int id, const struct pci_
 }
 
 /* Write one column or scalar of a table as a member. rows: of a counter, else NULL. */
-static pcol_status write_kept(struct pci_ff_native *b, int id, const struct pci_ff_sample_run *rows,
-                              const struct pci_ff_preserved *column, pcol_error *err)
+static pcol_status write_column(struct pci_ff_native *b, int id,
+                                const struct pci_ff_sample_run *rows,
+                                const struct pci_ff_preserved *column, pcol_error *err)
 {
-    const char *table = id < 0 ? "counterSamples" : pci_ff_names[id];
+    const char *table = id < 0 ? "counterSamples" : pci_ff_source_tables[id];
     int value = has_form(column, PCI_FF_FORM_VALUE), single;
     struct pci_ff_cells cells;
     struct pci_ff_preserved effective = *column;
     uint64_t count;
     if (is_samples(b, column) && column->has_cells && !value) {
-        int ours = pci_ff_is_sample_column(b, column->column);
-        if (!ours || !pci_str_is(column->column, pci_ff_weight_column(b)))
+        int is_computed = pci_ff_is_sample_column(b, column->column);
+        if (!is_computed || !pci_str_is(column->column, pci_ff_weight_column(b)))
             pci_export_loss(b->export, "column %.*s of samples is %s: they were joined since",
                             (int)(column->column.size < 60 ? column->column.size : 60),
-                            column->column.data, ours ? "rounded" : "not written");
-        if (!ours)
+                            column->column.data, is_computed ? "rounded" : "dropped");
+        if (!is_computed)
             return PCOL_OK;
         effective.has_cells = 0;
     }
@@ -239,7 +241,7 @@ static pcol_status write_kept(struct pci_ff_native *b, int id, const struct pci_
         return pci_ff_emit_cell(&b->out, PCI_FF_INT, (int64_t)count, err);
     }
     pci_ff_cells_init(&cells, &b->out.store);
-    pcol_status status = take_cells(b, id, rows, &effective, &cells, err);
+    pcol_status status = get_cells(b, id, rows, &effective, &cells, err);
     if (status == PCOL_OK)
         status = value ? write_value(b, &cells, err)
                        : pci_ff_emit_column(&b->out, table, column->column, &cells, err);
@@ -275,13 +277,13 @@ static pcol_status write_lib(struct pci_ff_native *b, uint64_t row, pcol_error *
     int64_t value;
     int valid;
     PCI_TRY(pci_want(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), &column, err));
-    PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
     if (valid)
         return pci_ff_emit_cell(&b->out, PCI_FF_JSON, value, err);
     pci_json_put_begin(&b->out.w, '{', err);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         PCI_TRY(pci_want(b->file, "mappings", keys[i].column, PCI_TYPE(PCF_STRING), &column, err));
-        PCI_TRY(pci_ff_get(b->file, column, row, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
         pci_json_put_key(&b->out.w, keys[i].key, err);
         PCI_TRY(pci_ff_emit_cell(&b->out, valid ? PCI_FF_TEXT : PCI_FF_NULL, value, err));
     }
@@ -310,7 +312,7 @@ static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_err
     const char *name = pci_ff_weight_column(b);
     struct pci_ff_preserved column = {
         .thread = b->thread, .table = {"samples", 7}, .column = {name, strlen(name)}};
-    PCI_TRY(write_kept(b, PCI_FF_SAMPLES, NULL, &column, err));
+    PCI_TRY(write_column(b, PCI_FF_SAMPLES, NULL, &column, err));
     if (!has_type && pci_str_is(column.column, "weight")) {
         pci_json_put_key(&b->out.w, "weightType", err);
         pci_json_put_string(&b->out.w, (pcol_str){"samples", 7}, err);
@@ -322,7 +324,7 @@ static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_err
 static pcol_status write_table(struct document *d, const char *name, int id,
                                const struct pci_ff_sample_run *rows, pcol_error *err)
 {
-    struct pci_ff_native *b = d->back;
+    struct pci_ff_native *b = d->native;
     uint64_t count;
     size_t end;
     int single = 1, weights = 0, type = 0;
@@ -330,7 +332,7 @@ static pcol_status write_table(struct document *d, const char *name, int id,
         PCI_TRY(pci_ff_sample_count(b, &count, &single, err));
     pci_json_put_begin(&b->out.w, '{', err);
     for (size_t i = pci_ff_preserved_first(b, b->thread, name, &end); i < end; i++) {
-        const struct pci_ff_preserved *column = &b->kept[i];
+        const struct pci_ff_preserved *column = &b->preserved[i];
         if (pci_ff_is_by_use(column))
             continue;
         int value = has_form(column, PCI_FF_FORM_VALUE);
@@ -343,7 +345,7 @@ static pcol_status write_table(struct document *d, const char *name, int id,
             pci_json_put_key(&b->out.w, "data", err);
             PCI_TRY(write_marker_data(d, column, err));
         } else {
-            PCI_TRY(write_kept(b, id, rows, column, err));
+            PCI_TRY(write_column(b, id, rows, column, err));
         }
     }
     if (!single && !weights)
@@ -355,36 +357,35 @@ static pcol_status write_table(struct document *d, const char *name, int id,
 static pcol_status write_threads(struct document *d, pcol_error *err);
 static pcol_status write_counters(struct document *d, pcol_error *err);
 
-static pcol_status corrupt_place(const struct pci_node_value *node, pcol_error *err)
+static pcol_status fail_unknown_node(const struct pci_node_value *node, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row,
-                         "nothing is known to stand here");
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row, "unexpected node");
 }
 
-/* A place that the document's tree, or a thread's, keeps for a table. */
-static pcol_status write_place(void *context, const struct pci_node_value *node,
-                               struct pci_json_writer *w, pcol_error *err)
+/* Write the table that a node of the document or of a thread marks. */
+static pcol_status write_marked_table(void *context, const struct pci_node_value *node,
+                                      struct pci_json_writer *w, pcol_error *err)
 {
     struct document *d = context;
-    struct pci_ff_native *b = d->back;
+    struct pci_ff_native *b = d->native;
     (void)w;
     if (node->tag != PCI_NODE_TABLE || !node->has_key)
-        return corrupt_place(node, err);
+        return fail_unknown_node(node, err);
     if (b->thread == PCOL_NONE && pci_str_is(node->key, "threads"))
         return write_threads(d, err);
     if (b->thread == PCOL_NONE && pci_str_is(node->key, "counters"))
         return write_counters(d, err);
     for (int id = 0; id < PCI_FF_TABLES; id++) {
-        if (!pci_str_is(node->key, pci_ff_names[id]) || id == PCI_FF_CATEGORIES ||
+        if (!pci_str_is(node->key, pci_ff_source_tables[id]) || id == PCI_FF_CATEGORIES ||
             (b->thread == PCOL_NONE && id >= PCI_FF_SAMPLES))
             continue;
         if (id == PCI_FF_STRINGS)
             return write_strings(b, err);
         if (id == PCI_FF_LIBS)
             return write_libs(b, err);
-        return write_table(d, pci_ff_names[id], id, NULL, err);
+        return write_table(d, pci_ff_source_tables[id], id, NULL, err);
     }
-    return corrupt_place(node, err);
+    return fail_unknown_node(node, err);
 }
 
 /* ---- labels as members */
@@ -415,11 +416,12 @@ void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *c
     }
 }
 
-/* An object of a row's labels and the members of its `extra`. place: what a place means there. */
+/* Write an object of a row's labels and the members of its `extra`; write_table_node: for its
+ * tables. */
 static pcol_status write_labels(struct document *d, struct pci_label_reader *labels, uint64_t row,
-                                pci_json_place_fn place, void *context, pcol_error *err)
+                                pci_json_place_fn write_table_node, void *context, pcol_error *err)
 {
-    struct pci_ff_emitter *out = &d->back->out;
+    struct pci_ff_emitter *out = &d->native->out;
     PCI_TRY(pci_labels_row(labels, row, err));
     pci_json_put_begin(&out->w, '{', err);
     for (size_t i = 0; i < labels->cell_count; i++) {
@@ -429,9 +431,10 @@ static pcol_status write_labels(struct document *d, struct pci_label_reader *lab
             pci_json_put_key_bytes(&out->w, cell->key->key, err);
             pci_ff_put_label(out, cell, err);
         } else {
-            PCI_TRY(pci_node_get(d->back->file, cell->node, &node, err));
+            PCI_TRY(pci_node_get(d->native->file, cell->node, &node, err));
             pci_json_put_key_bytes(&out->w, node.key, err);
-            PCI_TRY(pci_json_from_nodes(d->back->file, cell->node, &out->w, place, context, err));
+            PCI_TRY(pci_json_from_nodes(d->native->file, cell->node, &out->w, write_table_node,
+                                        context, err));
         }
         if (out->w.status != PCOL_OK)
             return out->w.status;
@@ -440,11 +443,11 @@ static pcol_status write_labels(struct document *d, struct pci_label_reader *lab
     return out->w.status;
 }
 
-/* Tables of the first years have data of fewer markers than there are: of `count` then. */
+/* Tables of early versions have data for fewer markers than rows: `column->count` then. */
 static pcol_status write_marker_data(struct document *d, const struct pci_ff_preserved *column,
                                      pcol_error *err)
 {
-    struct pci_ff_native *b = d->back;
+    struct pci_ff_native *b = d->native;
     const struct pci_ff_sample_run *rows = &b->threads[b->thread - b->first_thread].markers;
     uint64_t count = column->has_cells && column->count < rows->count ? column->count : rows->count;
     pci_json_put_begin(&b->out.w, '[', err);
@@ -463,13 +466,13 @@ static pcol_status write_marker_data(struct document *d, const struct pci_ff_pre
 
 static pcol_status write_threads(struct document *d, pcol_error *err)
 {
-    struct pci_ff_native *b = d->back;
+    struct pci_ff_native *b = d->native;
     struct pci_label_reader labels;
     pcol_status status = pci_labels_open(&labels, b->file, "threads", err);
     pci_json_put_begin(&b->out.w, '[', err);
     for (size_t i = 0; i < b->thread_count && status == PCOL_OK; i++) {
         b->thread = b->first_thread + (uint32_t)i;
-        status = write_labels(d, &labels, b->thread, write_place, d, err);
+        status = write_labels(d, &labels, b->thread, write_marked_table, d, err);
         pci_ff_native_leave_thread(b);
     }
     b->thread = PCOL_NONE;
@@ -490,7 +493,7 @@ static pcol_status write_counter_samples(void *context, const struct pci_node_va
     struct counter *c = context;
     (void)w;
     if (node->tag != PCI_NODE_TABLE)
-        return corrupt_place(node, err);
+        return fail_unknown_node(node, err);
     return write_table(c->document, c->name, -1, &c->rows, err);
 }
 
@@ -504,13 +507,13 @@ static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
     int valid;
     PCI_TRY(pci_want(file, "counter_samples", "counter", PCI_TYPES_ROW, &column, err));
     for (; at < count; at++) {
-        PCI_TRY(pci_ff_get(file, column, at, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(file, column, at, &value, &valid, err));
         if ((uint64_t)value >= counter)
             break;
     }
     rows->first = at;
     for (; at < count; at++) {
-        PCI_TRY(pci_ff_get(file, column, at, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(file, column, at, &value, &valid, err));
         if ((uint64_t)value != counter)
             break;
     }
@@ -523,17 +526,17 @@ static pcol_status write_counter_list(struct document *d, struct pci_label_reade
 {
     struct counter c = {.document = d};
     const struct pci_column *column;
-    uint64_t rows = pci_rows(d->back->file, "counters");
+    uint64_t rows = pci_rows(d->native->file, "counters");
     size_t number = 0;
-    PCI_TRY(pci_want(d->back->file, "counters", "source", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_want(d->native->file, "counters", "source", PCI_TYPES_ROW, &column, err));
     for (uint64_t row = 0; row < rows; row++) {
         int64_t source;
         int valid;
-        PCI_TRY(pci_ff_get(d->back->file, column, row, &source, &valid, err));
-        if ((uint64_t)source != d->back->source)
+        PCI_TRY(pci_ff_get_cell(d->native->file, column, row, &source, &valid, err));
+        if ((uint64_t)source != d->native->source)
             continue;
         snprintf(c.name, sizeof c.name, "counters[%zu].samples", number++);
-        PCI_TRY(find_counter_rows(d->back->file, row, &c.rows, err));
+        PCI_TRY(find_counter_rows(d->native->file, row, &c.rows, err));
         PCI_TRY(write_labels(d, labels, row, write_counter_samples, &c, err));
     }
     return PCOL_OK;
@@ -542,11 +545,11 @@ static pcol_status write_counter_list(struct document *d, struct pci_label_reade
 static pcol_status write_counters(struct document *d, pcol_error *err)
 {
     struct pci_label_reader labels;
-    pcol_status status = pci_labels_open(&labels, d->back->file, "counters", err);
-    pci_json_put_begin(&d->back->out.w, '[', err);
+    pcol_status status = pci_labels_open(&labels, d->native->file, "counters", err);
+    pci_json_put_begin(&d->native->out.w, '[', err);
     if (status == PCOL_OK)
         status = write_counter_list(d, &labels, err);
-    pci_json_put_end(&d->back->out.w, ']', err);
+    pci_json_put_end(&d->native->out.w, ']', err);
     pci_labels_close(&labels);
     return status;
 }
@@ -555,25 +558,25 @@ static pcol_status write_counters(struct document *d, pcol_error *err)
 
 static pcol_status write_document(struct document *d, pcol_error *err)
 {
-    struct pci_ff_native *b = d->back;
+    struct pci_ff_native *b = d->native;
     const struct pci_column *column;
     int64_t root;
     int valid;
     PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get(b->file, column, b->source, &root, &valid, err));
-    PCI_TRY(pci_json_from_nodes(b->file, (uint64_t)root, &b->out.w, write_place, d, err));
+    PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &root, &valid, err));
+    PCI_TRY(pci_json_from_nodes(b->file, (uint64_t)root, &b->out.w, write_marked_table, d, err));
     return pci_ff_emit_finish(&b->out, err);
 }
 
-pcol_status pci_ff_native_write(struct pci_ff_native *back, int jslb, pcol_error *err)
+pcol_status pci_ff_native_write(struct pci_ff_native *native, int jslb, pcol_error *err)
 {
-    struct document d = {.back = back};
-    PCI_TRY(pci_ff_emit_open(&back->out, back->file, back->export->sink, jslb, err));
-    pcol_status status = pci_labels_open(&d.labels, back->file, "markers", err);
+    struct document d = {.native = native};
+    PCI_TRY(pci_ff_emit_open(&native->out, native->file, native->export->sink, jslb, err));
+    pcol_status status = pci_labels_open(&d.labels, native->file, "markers", err);
     if (status == PCOL_OK)
         status = write_document(&d, err);
     pci_labels_close(&d.labels);
-    pci_ff_emit_close(&back->out);
+    pci_ff_emit_close(&native->out);
     return status;
 }
 
@@ -615,31 +618,31 @@ const struct pci_holds pci_firefox_holds = {
 
 static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
 {
-    struct pci_ff_native *back = pci_calloc(1, sizeof *back);
+    struct pci_ff_native *native = pci_calloc(1, sizeof *native);
     const char *why;
     int whole = 0;
-    if (!back)
+    if (!native)
         return pci_fail_memory(err);
-    pcol_status status = pci_ff_native_open(back, export, &whole, &why, err);
+    pcol_status status = pci_ff_native_open(native, export, &whole, &why, err);
     /* JSLB defines typed arrays for the newest version only. */
-    int native = whole && (!jslb || back->version == PCI_FF_NEWEST), named = 1;
-    if (status == PCOL_OK && native)
-        status = pci_ff_native_is_named(back, &named, err);
+    int is_native = whole && (!jslb || native->version == PCI_FF_NEWEST), named = 1;
+    if (status == PCOL_OK && is_native)
+        status = pci_ff_native_is_named(native, &named, err);
     if (!named) {
-        native = 0;
+        is_native = 0;
         why = "a frame has no function";
     }
-    if (status == PCOL_OK && native)
-        status = pci_ff_native_warn(back, err);
-    if (status == PCOL_OK && native)
-        status = pci_ff_native_write(back, jslb, err);
-    if (status == PCOL_OK && native)
+    if (status == PCOL_OK && is_native)
+        status = pci_ff_native_warn(native, err);
+    if (status == PCOL_OK && is_native)
+        status = pci_ff_native_write(native, jslb, err);
+    if (status == PCOL_OK && is_native)
         status = pci_export_losses(export, "", err);
     else if (status == PCOL_OK && why)
-        pci_export_loss(export, "the Firefox profile is not written as it was: %s", why);
-    pci_ff_native_close(back);
-    pci_free(back);
-    if (status != PCOL_OK || native)
+        pci_export_loss(export, "the Firefox profile is not restored unchanged: %s", why);
+    pci_ff_native_close(native);
+    pci_free(native);
+    if (status != PCOL_OK || is_native)
         return status;
     return pci_ff_write_generic(export, jslb, err);
 }

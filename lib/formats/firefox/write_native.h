@@ -40,8 +40,8 @@ struct pci_ff_native {
     struct pci_ff_emitter out;
     uint32_t source;
     /* sorted by thread (the document first) and table, then by row */
-    struct pci_ff_preserved *kept;
-    size_t kept_count;
+    struct pci_ff_preserved *preserved;
+    size_t preserved_count;
     uint32_t first_thread;
     struct pci_ff_thread_rows *threads;
     size_t thread_count;
@@ -64,78 +64,80 @@ struct pci_ff_native {
 
 /* Whether a single source can be restored: it was read from this format, and all its rows exist.
  * *why: NULL, or the reason why it cannot. */
-pcol_status pci_ff_native_open(struct pci_ff_native *back, const struct pci_export *export,
+pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_export *export,
                                int *whole, const char **why, pcol_error *err);
-pcol_status pci_ff_native_write(struct pci_ff_native *back, int jslb, pcol_error *err);
-void pci_ff_native_close(struct pci_ff_native *back);
-void pci_ff_native_leave_thread(struct pci_ff_native *back);
+pcol_status pci_ff_native_write(struct pci_ff_native *native, int jslb, pcol_error *err);
+void pci_ff_native_close(struct pci_ff_native *native);
+void pci_ff_native_leave_thread(struct pci_ff_native *native);
 
 /* Whether every frame of the source has a function, as the format requires. */
-pcol_status pci_ff_native_is_named(struct pci_ff_native *back, int *named, pcol_error *err);
+pcol_status pci_ff_native_is_named(struct pci_ff_native *native, int *named, pcol_error *err);
 
 /* accept.c: warns if the front end does not accept the restored profile */
-pcol_status pci_ff_native_warn(struct pci_ff_native *back, pcol_error *err);
+pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err);
 /* Whether all thread indexes in meta and profilerOverhead are below `threads`. */
-pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *back, size_t threads, int *fit,
+pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *native, size_t threads, int *fit,
                                       pcol_error *err);
 
 /* The first of the columns of a table of a thread (PCOL_NONE: of the document). *end: after the
  * last. */
-size_t pci_ff_preserved_first(const struct pci_ff_native *back, uint32_t thread, const char *table,
-                              size_t *end);
+size_t pci_ff_preserved_first(const struct pci_ff_native *native, uint32_t thread,
+                              const char *table, size_t *end);
 /* Whether a row of source_columns is no column but records that rows are in the order of first
  * use. */
-static inline int pci_ff_is_by_use(const struct pci_ff_preserved *kept)
+static inline int pci_ff_is_by_use(const struct pci_ff_preserved *preserved)
 {
-    return kept->has_form && !kept->column.size && kept->form.size == 6 &&
-           !memcmp(kept->form.data, PCI_FF_FORM_BY_USE, 6);
+    return preserved->has_form && !preserved->column.size && preserved->form.size == 6 &&
+           !memcmp(preserved->form.data, PCI_FF_FORM_BY_USE, 6);
 }
 
 /* first_use_restore.c: completes an order by the rows that follow in the order of first use */
-pcol_status pci_ff_order_by_use(struct pci_ff_native *back, int level, int id, pcol_error *err);
+pcol_status pci_ff_restore_use_order(struct pci_ff_native *native, int level, int id,
+                                     pcol_error *err);
 
 /* native_context.c */
 /* Load orders[level][id]; level 1 is that of the current thread. */
-pcol_status pci_ff_load_order(struct pci_ff_native *back, int level, int id, pcol_error *err);
+pcol_status pci_ff_load_order(struct pci_ff_native *native, int level, int id, pcol_error *err);
 /* The rows of a table in the order of the source, for the current thread. */
-pcol_status pci_ff_native_order(struct pci_ff_native *back, int id, const struct pci_order **order,
-                                pcol_error *err);
+pcol_status pci_ff_native_order(struct pci_ff_native *native, int id,
+                                const struct pci_order **order, pcol_error *err);
 /* Number of rows of the table that the current thread refers to. */
-pcol_status pci_ff_native_count(struct pci_ff_native *back, int id, uint64_t *count,
+pcol_status pci_ff_native_count(struct pci_ff_native *native, int id, uint64_t *count,
                                 pcol_error *err);
 /* The source's number of a row of categories. */
-pcol_status pci_ff_native_category(const struct pci_ff_native *back, int64_t ours,
+pcol_status pci_ff_native_category(const struct pci_ff_native *native, int64_t pcol_row,
                                    int64_t *category, pcol_error *err);
 /* The source's row for a row of pcol; E_CORRUPT if it has none. */
-pcol_status pci_ff_native_row(struct pci_ff_native *back, int id, uint64_t ours, int64_t *row,
+pcol_status pci_ff_native_row(struct pci_ff_native *native, int id, uint64_t pcol_row, int64_t *row,
                               pcol_error *err);
 
 /* restore_columns.c: restores the cells of a column of the source from pcol tables */
-pcol_status pci_ff_restore(struct pci_ff_native *back, int id,
+pcol_status pci_ff_restore(struct pci_ff_native *native, int id,
                            const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                            pcol_error *err);
-pcol_status pci_ff_restore_counter(struct pci_ff_native *back, const struct pci_ff_sample_run *rows,
+pcol_status pci_ff_restore_counter(struct pci_ff_native *native,
+                                   const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
 /* restore_samples.c: restores columns of tables that belong to a thread */
-pcol_status pci_ff_restore_samples(struct pci_ff_native *back,
+pcol_status pci_ff_restore_samples(struct pci_ff_native *native,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
 /* Number of samples that the rows of the current thread become. *single: each counts as 1. */
-pcol_status pci_ff_sample_count(struct pci_ff_native *back, uint64_t *count, int *single,
+pcol_status pci_ff_sample_count(struct pci_ff_native *native, uint64_t *count, int *single,
                                 pcol_error *err);
 /* Name of the column of sample weights, which depends on the version: "weight" or "duration". */
-const char *pci_ff_weight_column(const struct pci_ff_native *back);
+const char *pci_ff_weight_column(const struct pci_ff_native *native);
 /* Whether a column of samples can be computed from pcol rows, regardless of preserved cells. */
-int pci_ff_is_sample_column(const struct pci_ff_native *back, pcol_str column);
-pcol_status pci_ff_restore_times(struct pci_ff_native *back, const char *table, const char *ns,
+int pci_ff_is_sample_column(const struct pci_ff_native *native, pcol_str column);
+pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table, const char *ns,
                                  const char *ulps, const struct pci_ff_sample_run *rows,
                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                                  pcol_error *err);
 
 /* Get a cell of an optional column; null without the column. */
-pcol_status pci_ff_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                       int64_t *value, int *valid, pcol_error *err);
+pcol_status pci_ff_get_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                            int64_t *value, int *valid, pcol_error *err);
 static inline int pci_ff_equal(pcol_str a, pcol_str b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
@@ -199,10 +201,10 @@ struct pci_ff_code_tables {
 pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file,
                                     int newest, pcol_error *err);
 /* Add a stack and its callers with the next row numbers; then add all other used stacks. */
-pcol_status pci_ff_code_tables_use(struct pci_ff_code_tables *code, uint64_t stack,
-                                   pcol_error *err);
-pcol_status pci_ff_code_tables_take(struct pci_ff_code_tables *code, const uint8_t *used,
-                                    pcol_error *err);
+pcol_status pci_ff_code_tables_add_stack(struct pci_ff_code_tables *code, uint64_t stack,
+                                         pcol_error *err);
+pcol_status pci_ff_code_tables_add_used(struct pci_ff_code_tables *code, const uint8_t *used,
+                                        pcol_error *err);
 void pci_ff_code_tables_close(struct pci_ff_code_tables *code);
 /* write_shared_tables.c: writes the members `libs` and `shared` */
 pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,

@@ -83,7 +83,7 @@ static pcol_status get_pcol_cell(const struct pci_ff_code_tables *c, const char 
     const struct pci_column *source;
     int valid;
     PCI_TRY(pci_want(c->file, table, column, PCI_TYPES_INT, &source, err));
-    PCI_TRY(pci_ff_get(c->file, source, row, value, &valid, err));
+    PCI_TRY(pci_ff_get_cell(c->file, source, row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     return PCOL_OK;
 }
