@@ -561,20 +561,20 @@ pcol_status pci_ff_convert_allocations(struct pci_ff_convert *convert, uint32_t 
 {
     struct pci_ff_convert *c = convert;
     const struct pci_column *kind;
-    size_t count, js_columns = 0;
+    size_t count, js_count = 0;
     if (!c->firefox || thread == PCOL_NONE)
         return PCOL_OK;
     const uint64_t *rows = get_rows(&c->allocations, thread, &count);
     PCI_TRY(pci_want(c->file, "allocations", "kind", PCI_TYPES_TEXT, &kind, err));
-    for (; kind && js_columns < count; js_columns++) {
+    for (; kind && js_count < count; js_count++) {
         pcol_str text;
         int valid;
-        PCI_TRY(pci_get_str(c->file, kind, rows[js_columns], &text, &valid, err));
+        PCI_TRY(pci_get_str(c->file, kind, rows[js_count], &text, &valid, err));
         if (!pci_str_is(text, "js"))
             break;
     }
-    if (js_columns)
-        PCI_TRY(put_allocations(c, 0, rows, js_columns, err));
-    return count > js_columns ? put_allocations(c, 1, rows + js_columns, count - js_columns, err)
-                              : PCOL_OK;
+    if (js_count)
+        PCI_TRY(put_allocations(c, 0, rows, js_count, err));
+    return count > js_count ? put_allocations(c, 1, rows + js_count, count - js_count, err)
+                            : PCOL_OK;
 }

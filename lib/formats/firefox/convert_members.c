@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-static int is_in_list(const char *const *list, pcol_str key, unsigned *i_list)
+static int is_in_list(const char *const *list, pcol_str key, unsigned *index)
 {
-    for (*i_list = 0; list[*i_list]; ++*i_list)
-        if (pci_str_is(key, list[*i_list]))
+    for (*index = 0; list[*index]; ++*index)
+        if (pci_str_is(key, list[*index]))
             return 1;
     return 0;
 }
@@ -21,11 +21,11 @@ static int is_in_list(const char *const *list, pcol_str key, unsigned *i_list)
 static int is_selected(pcol_str key, const char *const *but, const char *const *wanted,
                        unsigned *seen)
 {
-    unsigned i_list;
-    if (is_in_list(but, key, &i_list))
+    unsigned index;
+    if (is_in_list(but, key, &index))
         return 0;
-    if (is_in_list(wanted, key, &i_list))
-        *seen |= 1u << i_list;
+    if (is_in_list(wanted, key, &index))
+        *seen |= 1u << index;
     return 1;
 }
 
@@ -146,7 +146,7 @@ struct counters {
     const struct pci_column *counter, *time, *ulp, *number, *count;
     const uint32_t *thread_of;
     const char *prefix;
-    uint64_t i_list,
+    uint64_t next_row,
         rows; /* position in counter_samples, whose rows are in the order of counters */
 };
 
@@ -220,14 +220,14 @@ static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error 
 {
     struct pci_json_writer *w = &k->convert->out->w;
     uint64_t first = 0, count = 0;
-    for (; k->i_list < k->rows; k->i_list++) {
+    for (; k->next_row < k->rows; k->next_row++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get_cell(k->convert->file, k->counter, k->i_list, &value, &valid, err));
+        PCI_TRY(pci_ff_get_cell(k->convert->file, k->counter, k->next_row, &value, &valid, err));
         if ((uint64_t)value > counter)
             break;
         if ((uint64_t)value == counter && !count++)
-            first = k->i_list;
+            first = k->next_row;
     }
     pci_json_put_key(w, "samples", err);
     pci_json_put_begin(w, '{', err);
@@ -300,12 +300,12 @@ pcol_status pci_ff_convert_counters(struct pci_ff_convert *convert, const uint32
         return PCOL_OK;
     PCI_TRY(open_counters(&k, err));
     if (rows.first >= convert->counter_end)
-        k.i_list = convert->sample_end;
+        k.next_row = convert->sample_end;
     convert->counter_end = rows.first + rows.count;
     pcol_status status = pci_labels_open(&labels, convert->file, "counters", err);
     for (uint64_t row = rows.first; row < rows.first + rows.count && status == PCOL_OK; row++)
         status = put_counter(&k, &labels, row, err);
-    convert->sample_end = k.i_list;
+    convert->sample_end = k.next_row;
     pci_labels_close(&labels);
     return status;
 }

@@ -36,12 +36,12 @@ static pcol_status open_category_tables(struct pci_ff *ff, struct category_table
 static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in,
                                  struct category_tables *t, uint64_t row, pcol_error *err)
 {
-    size_t get_number = (size_t)ff->category_count;
+    size_t number = (size_t)ff->category_count;
     int more;
-    if (pci_grow((void **)&ff->subcategories, &ff->subcategory_capacity, get_number + 1,
+    if (pci_grow((void **)&ff->subcategories, &ff->subcategory_capacity, number + 1,
                  sizeof *ff->subcategories))
         return pci_fail_memory(err);
-    ff->subcategories[get_number] = 0;
+    ff->subcategories[number] = 0;
     if (in->type != PCI_JSON_OBJECT)
         return pci_ff_skip(in, err);
     for (;;) {
@@ -61,7 +61,7 @@ static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in,
                 if (!more)
                     break;
                 uint64_t at = pci_builder_rows(ff->b, t->sub);
-                ff->subcategories[get_number]++;
+                ff->subcategories[number]++;
                 PCI_TRY(pcol_builder_set_i64(ff->b, t->sub_category, at, (int64_t)row, err));
                 if (in->type == PCI_JSON_STRING)
                     PCI_TRY(pcol_builder_set_str(ff->b, t->sub_name, at, in->json->text.data,

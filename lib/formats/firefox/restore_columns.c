@@ -224,49 +224,48 @@ static pcol_status fail_unknown_column(const struct pci_ff_preserved *column, pc
                          "unknown column");
 }
 
-pcol_status pci_ff_restore_counter(struct pci_ff_native *to_source_cell,
+pcol_status pci_ff_restore_counter(struct pci_ff_native *native,
                                    const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_ff_spec *spec = find_spec(pci_ff_counter_specs, 2, column->column);
     if (pci_str_is(column->column, "time") || pci_str_is(column->column, "timeDeltas"))
-        return pci_ff_restore_times(to_source_cell, "counter_samples", "time", "time_ulp", rows,
-                                    column, cells, err);
-    return spec ? restore_rows(to_source_cell, "counter_samples", spec, rows, cells, err)
+        return pci_ff_restore_times(native, "counter_samples", "time", "time_ulp", rows, column,
+                                    cells, err);
+    return spec ? restore_rows(native, "counter_samples", spec, rows, cells, err)
                 : fail_unknown_column(column, err);
 }
 
-pcol_status pci_ff_restore(struct pci_ff_native *to_source_cell, int id,
+pcol_status pci_ff_restore(struct pci_ff_native *native, int id,
                            const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                            pcol_error *err)
 {
     const struct pci_ff_layout *l = &pci_ff_schema[id];
     const struct pci_ff_spec *spec = find_spec(l->specs, l->count, column->column);
     const struct pci_ff_thread_rows *t =
-        to_source_cell->thread == PCOL_NONE
-            ? NULL
-            : &to_source_cell->threads[to_source_cell->thread - to_source_cell->first_thread];
+        native->thread == PCOL_NONE ? NULL
+                                    : &native->threads[native->thread - native->first_thread];
     pcol_str name = column->column;
     if (id == PCI_FF_STACKS)
         return pci_str_is(name, "category") || pci_str_is(name, "subcategory")
-                   ? restore_categories(to_source_cell, column, cells, err)
-                   : restore_links(to_source_cell, column, cells, err);
+                   ? restore_categories(native, column, cells, err)
+                   : restore_links(native, column, cells, err);
     if (id <= PCI_FF_FRAMES)
-        return spec ? restore_field(to_source_cell, id, (int)(spec - l->specs), cells, err)
+        return spec ? restore_field(native, id, (int)(spec - l->specs), cells, err)
                     : fail_unknown_column(column, err);
     if (!t)
         return fail_unknown_column(column, err);
     if (id == PCI_FF_SAMPLES)
-        return pci_ff_restore_samples(to_source_cell, column, cells, err);
+        return pci_ff_restore_samples(native, column, cells, err);
     const struct pci_ff_sample_run *rows =
         id == PCI_FF_MARKERS ? &t->markers : &t->allocations[id == PCI_FF_NATIVE_ALLOCATIONS];
     if (spec)
-        return restore_rows(to_source_cell, l->table, spec, rows, cells, err);
+        return restore_rows(native, l->table, spec, rows, cells, err);
     int end = pci_str_is(name, "endTime");
     if (id == PCI_FF_MARKERS)
-        return pci_ff_restore_times(to_source_cell, "markers", end ? "end" : "start",
+        return pci_ff_restore_times(native, "markers", end ? "end" : "start",
                                     end ? "end_ulp" : "start_ulp", rows, column, cells, err);
-    return pci_ff_restore_times(to_source_cell, "allocations", "time", "time_ulp", rows, column,
-                                cells, err);
+    return pci_ff_restore_times(native, "allocations", "time", "time_ulp", rows, column, cells,
+                                err);
 }

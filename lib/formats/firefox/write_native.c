@@ -82,12 +82,12 @@ static pcol_status row_count(struct pci_ff_native *b, int id, uint64_t *rows, pc
 /* ---- preserved cells: the same checks as in the reader */
 
 static pcol_status fail_preserved(const struct pci_ff_preserved *column, uint64_t cell,
-                                  const char *cell_kind, pcol_error *err)
+                                  const char *problem, pcol_error *err)
 {
     return pci_fail_cell(
         err, PCOL_E_CORRUPT, "source_cells", NULL, column->first + cell, "%.*s.%.*s: %s",
         (int)(column->table.size < 40 ? column->table.size : 40), column->table.data,
-        (int)(column->column.size < 40 ? column->column.size : 40), column->column.data, cell_kind);
+        (int)(column->column.size < 40 ? column->column.size : 40), column->column.data, problem);
 }
 
 /* The table whose rows a column refers to; -1: none. */

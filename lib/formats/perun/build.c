@@ -1,9 +1,9 @@
 /*
- * build.c - what was read of a document, to the builder
+ * build.c - second pass: converts the records of a document to rows
  *
- * Rows of samples stand in the order of the document: plain resources in front of those by type,
- * these type by type, then plain ones again. The stack of a resource is its trace; a collector that
- * writes the outermost frame first (kperf) leaves the place itself, the uid, out of it.
+ * Samples are in the order of the document: plain resources before those by type, resources by
+ * type, plain resources after them. The stack of a resource is its trace. A collector that writes
+ * the outermost frame first (kperf) omits the innermost position from the trace: it is the uid.
  */
 #include "formats/perun/perun.h"
 
@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-/* ---- the table of types */
+/* ---- table of types */
 
 static int is_regular(const struct pci_perun *p, const struct pci_perun_type *t)
 {
@@ -19,7 +19,7 @@ static int is_regular(const struct pci_perun *p, const struct pci_perun_type *t)
     for (uint32_t i = 0; i < t->array_count; i++)
         if (!arrays[i].length || arrays[i].length != arrays[0].length)
             return 0;
-    /* Few keys are compared with each other; of more than that one might come twice. */
+    /* Keys are compared in pairs; with more than 64 arrays, duplicates are assumed. */
     if (t->array_count > 64)
         return 0;
     for (uint32_t i = 0; i < t->array_count; i++)
@@ -42,11 +42,11 @@ static pcol_status add_type(struct pci_perun *p, const struct pci_perun_out *out
         PCI_TRY(pcol_builder_set_i64(b, out->type_resources, row, t->resources_ordinal, err));
     if (t->map_ordinal != PCOL_NONE) {
         PCI_TRY(pcol_builder_set_i64(b, out->type_map, row, t->map_ordinal, err));
-        PCI_TRY(pci_perun_record_read(p, &p->type_records, t->record, record, err));
-        PCI_TRY(pci_perun_name_rule(p, record, name, &by_rule, err));
+        PCI_TRY(pci_perun_read_record(p, &p->type_records, t->record, record, err));
+        PCI_TRY(pci_perun_is_rule_name(p, record, name, &by_rule, err));
         p->cell_count = 0;
         PCI_TRY(pci_perun_push_record(p, record, 0, err));
-        PCI_TRY(pci_perun_labels(p, out->types, row, p->cells, p->cell_count, err));
+        PCI_TRY(pci_perun_add_labels(p, out->types, row, p->cells, p->cell_count, err));
     }
     return by_rule ? PCOL_OK
                    : pcol_builder_set_str(b, out->type_name, row, name.data, name.size, err);
@@ -72,15 +72,15 @@ static pcol_status add_snapshots(struct pci_perun *p, const struct pci_perun_out
 {
     pcol_builder *b = p->builder;
     uint64_t row = out->first_snapshot;
-    for (uint64_t at = 0; at < pci_spill_size(&p->snapshots.spool); row++) {
+    for (uint64_t at = 0; at < pci_spill_size(&p->snapshots.data); row++) {
         struct pci_perun_record *record = &p->record;
-        PCI_TRY(pci_perun_record_read(p, &p->snapshots, at, record, err));
+        PCI_TRY(pci_perun_read_record(p, &p->snapshots, at, record, err));
         PCI_TRY(pcol_builder_set_i64(b, out->snapshot_source, row, p->import->source, err));
         PCI_TRY(
             pci_column_buffer_set(b->columns[out->snapshot_region], row, record->values[0], err));
         p->cell_count = 0;
         PCI_TRY(pci_perun_push_record(p, record, 1, err));
-        PCI_TRY(pci_perun_labels(p, out->snapshots, row, p->cells, p->cell_count, err));
+        PCI_TRY(pci_perun_add_labels(p, out->snapshots, row, p->cells, p->cell_count, err));
         at = record->next;
     }
     return PCOL_OK;
@@ -90,59 +90,59 @@ static pcol_status add_models(struct pci_perun *p, const struct pci_perun_out *o
 {
     pcol_builder *b = p->builder;
     uint64_t row = out->first_model;
-    for (uint64_t at = 0; at < pci_spill_size(&p->models.spool); row++) {
+    for (uint64_t at = 0; at < pci_spill_size(&p->models.data); row++) {
         struct pci_perun_record *record = &p->record;
-        PCI_TRY(pci_perun_record_read(p, &p->models, at, record, err));
+        PCI_TRY(pci_perun_read_record(p, &p->models, at, record, err));
         PCI_TRY(pcol_builder_set_i64(b, out->model_source, row, p->import->source, err));
         if (record->owner != PCOL_NONE)
             PCI_TRY(pcol_builder_set_i64(b, out->model_snapshot, row,
                                          (int64_t)(out->first_snapshot + record->owner), err));
         p->cell_count = 0;
         PCI_TRY(pci_perun_push_record(p, record, 0, err));
-        PCI_TRY(pci_perun_labels(p, out->models, row, p->cells, p->cell_count, err));
+        PCI_TRY(pci_perun_add_labels(p, out->models, row, p->cells, p->cell_count, err));
         at = record->next;
     }
     return PCOL_OK;
 }
 
-/* ---- resources that stand by themselves */
+/* ---- plain resources */
 
-/* Times of snapshots, for their resources. */
+/* Read the times of snapshots, which are those of their resources. */
 static pcol_status read_times(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err)
 {
     uint64_t row = 0;
     out->times = pci_calloc((size_t)p->snapshots.count + 1, sizeof *out->times);
     if (!out->times)
         return pci_fail_memory(err);
-    for (uint64_t at = 0; at < pci_spill_size(&p->snapshots.spool); row++) {
+    for (uint64_t at = 0; at < pci_spill_size(&p->snapshots.data); row++) {
         struct pci_perun_cell cell;
-        PCI_TRY(pci_perun_record_read(p, &p->snapshots, at, &p->record, err));
-        if (pci_perun_role(&p->record, PCI_PERUN_TIME, &cell))
-            out->times[row] = pci_perun_time(p, &cell);
+        PCI_TRY(pci_perun_read_record(p, &p->snapshots, at, &p->record, err));
+        if (pci_perun_get_role(&p->record, PCI_PERUN_TIME, &cell))
+            out->times[row] = pci_perun_parse_time(p, &cell);
         at = p->record.next;
     }
     return PCOL_OK;
 }
 
-/* Cells that only repeat what the sample says. */
-static void use_sample(struct pci_perun *p, const struct pci_perun_sample *sample,
-                       const uint32_t *roles)
+/* Replace cells that follow from the sample. */
+static void replace_redundant_cells(struct pci_perun *p, const struct pci_perun_sample *sample,
+                                    const uint32_t *roles)
 {
-    if (sample->whole)
+    if (sample->value_is_amount)
         p->cells[roles[PCI_PERUN_AMOUNT]].kind = PCI_PERUN_VALUE;
-    if (sample->traced)
-        p->cells[roles[PCI_PERUN_TRACE_ROLE]].kind = PCI_PERUN_OWNTRACE;
-    if (sample->named) {
-        p->cells[roles[PCI_PERUN_SUBTYPE]].kind = PCI_PERUN_OWNNAME;
+    if (sample->stack_is_trace)
+        p->cells[roles[PCI_PERUN_TRACE_ROLE]].kind = PCI_PERUN_SAMPLE_STACK;
+    if (sample->name_is_subtype) {
+        p->cells[roles[PCI_PERUN_SUBTYPE]].kind = PCI_PERUN_SAMPLE_NAME;
         p->cells[roles[PCI_PERUN_SUBTYPE]].value = 0;
     }
     if (sample->uid_depth != PCOL_NONE) {
-        p->cells[roles[PCI_PERUN_UID]].kind = PCI_PERUN_OWNFRAME;
+        p->cells[roles[PCI_PERUN_UID]].kind = PCI_PERUN_SAMPLE_FRAME;
         p->cells[roles[PCI_PERUN_UID]].value = sample->uid_depth;
     }
 }
 
-/* Resources from offset *at of their records on. */
+/* Add resources from offset *at of their records on. */
 static pcol_status add_plain(struct pci_perun *p, struct pci_perun_out *out, uint64_t *at,
                              uint64_t count, pcol_error *err)
 {
@@ -151,21 +151,21 @@ static pcol_status add_plain(struct pci_perun *p, struct pci_perun_out *out, uin
         struct pci_perun_sample sample = {0};
         struct pci_perun_record *record = &p->record;
         uint64_t row;
-        PCI_TRY(pci_perun_record_read(p, &p->resources, *at, record, err));
+        PCI_TRY(pci_perun_read_record(p, &p->resources, *at, record, err));
         *at = record->next;
         for (int role = 0; role < PCI_PERUN_ROLES; role++)
             sample.has[role] =
-                pci_perun_role(record, (enum pci_perun_role)role, &sample.roles[role]) != 0;
+                pci_perun_get_role(record, (enum pci_perun_role)role, &sample.roles[role]) != 0;
         if (record->owner != PCOL_NONE && !sample.has[PCI_PERUN_TIME])
             sample.time = out->times[record->owner];
-        PCI_TRY(pci_perun_sample(p, out, &sample, &row, err));
+        PCI_TRY(pci_perun_add_sample(p, out, &sample, &row, err));
         if (record->owner != PCOL_NONE)
             PCI_TRY(pcol_builder_set_i64(b, out->sample_snapshot, row,
                                          (int64_t)(out->first_snapshot + record->owner), err));
         p->cell_count = 0;
         PCI_TRY(pci_perun_push_record(p, record, 0, err));
-        use_sample(p, &sample, record->shape->roles);
-        PCI_TRY(pci_perun_labels(p, PCI_T_SAMPLES, row, p->cells, p->cell_count, err));
+        replace_redundant_cells(p, &sample, record->shape->roles);
+        PCI_TRY(pci_perun_add_labels(p, PCI_T_SAMPLES, row, p->cells, p->cell_count, err));
     }
     return PCOL_OK;
 }
@@ -173,12 +173,12 @@ static pcol_status add_plain(struct pci_perun *p, struct pci_perun_out *out, uin
 /* ---- resources by type */
 
 #define BLOCK 64u  /* rows of a type that are read at once */
-#define ARRAYS 16u /* for types of at most so many arrays */
+#define ARRAYS 16u /* greatest number of arrays of a type for which that is done */
 
-/* Cells of a type's arrays. */
+/* A block of cells of a type's arrays. */
 struct block {
     const struct pci_perun_type *type;
-    uint64_t first, rows; /* in the block; rows of the type */
+    uint64_t first, rows; /* first row of the block; number of rows of the type */
     size_t count;
     uint8_t kinds[ARRAYS][BLOCK];
     int64_t values[ARRAYS][BLOCK];
@@ -186,9 +186,9 @@ struct block {
 
 static pcol_status read_block(struct pci_perun *p, struct block *b, uint64_t first, pcol_error *err)
 {
-    uint64_t left = b->rows - first;
+    uint64_t left_rows = b->rows - first;
     b->first = first;
-    b->count = left < BLOCK ? (size_t)left : BLOCK;
+    b->count = left_rows < BLOCK ? (size_t)left_rows : BLOCK;
     for (uint32_t k = 0; k < b->type->array_count; k++) {
         uint64_t at = p->arrays[b->type->first_array + k].first + first;
         PCI_TRY(pci_spill_read(&p->cell_kinds, at, b->kinds[k], b->count, err));
@@ -197,7 +197,7 @@ static pcol_status read_block(struct pci_perun *p, struct block *b, uint64_t fir
     return PCOL_OK;
 }
 
-/* The cells of row `i` of a type's arrays into p->cells. */
+/* Read the cells of row `i` of a type's arrays into p->cells. */
 static pcol_status read_row(struct pci_perun *p, struct block *b, uint64_t i, pcol_error *err)
 {
     const struct pci_perun_type *t = b->type;
@@ -227,28 +227,28 @@ static pcol_status add_typed(struct pci_perun *p, struct pci_perun_out *out, str
     struct pci_perun_sample sample = *common;
     uint32_t amount = PCOL_NONE;
     uint64_t row;
-    int own = 0; /* the row has a part of its own in stack, time or sample type */
+    int has_own_roles = 0; /* the row itself determines its stack, time or sample type */
     PCI_TRY(read_row(p, b, i, err));
     for (uint32_t k = 0; k < t->array_count; k++)
         for (int role = 0; role < PCI_PERUN_ROLES; role++)
             if (p->cells[k].key == p->shapes.role_keys[role] && !common->has[role]) {
                 sample.has[role] = 1;
                 sample.roles[role] = p->cells[k];
-                own |= role != PCI_PERUN_AMOUNT;
+                has_own_roles |= role != PCI_PERUN_AMOUNT;
                 if (role == PCI_PERUN_AMOUNT)
                     amount = k;
             }
-    PCI_TRY(pci_perun_sample(p, out, &sample, &row, err));
-    if (!own) { /* what was found serves the type's other rows */
-        common->settled = 1;
+    PCI_TRY(pci_perun_add_sample(p, out, &sample, &row, err));
+    if (!has_own_roles) { /* the other rows of the type share stack, time and sample type */
+        common->common_known = 1;
         common->stack = sample.stack;
         common->time = sample.time;
         common->sample_type = sample.sample_type;
     }
     PCI_TRY(pcol_builder_set_i64(p->builder, out->sample_type, row, t->row, err));
-    if (amount != PCOL_NONE && sample.whole)
+    if (amount != PCOL_NONE && sample.value_is_amount)
         p->cells[amount].kind = PCI_PERUN_VALUE;
-    return pci_perun_labels(p, PCI_T_SAMPLES, row, p->cells, p->cell_count, err);
+    return pci_perun_add_labels(p, PCI_T_SAMPLES, row, p->cells, p->cell_count, err);
 }
 
 static pcol_status add_arrays(struct pci_perun *p, struct pci_perun_out *out,
@@ -271,11 +271,11 @@ static pcol_status add_arrays(struct pci_perun *p, struct pci_perun_out *out,
             struct pci_perun_cell cell = {.key = a->key};
             PCI_TRY(pci_spill_read(&p->cell_kinds, a->first + i, &cell.kind, 1, err));
             PCI_TRY(pci_spill_read(&p->cell_values, (a->first + i) * 8, &cell.value, 8, err));
-            PCI_TRY(pci_perun_text_any(p, &cell, err));
+            PCI_TRY(pci_perun_text_any_cell(p, &cell, err));
         }
         pci_json_put_end(&p->writer, ']', err);
-        PCI_TRY(pci_perun_text_keep(p, &text, err));
-        PCI_TRY(pci_perun_nodes(p, text.value, PCI_NO_NODE, PCOL_NONE, &node, err));
+        PCI_TRY(pci_perun_text_store(p, &text, err));
+        PCI_TRY(pci_perun_add_nodes(p, text.value, PCI_NO_NODE, PCOL_NONE, &node, err));
         PCI_TRY(pcol_builder_set_i64(b, out->array_rest, out->array_row, (int64_t)node, err));
     }
     return PCOL_OK;
@@ -291,10 +291,10 @@ static pcol_status add_type_rows(struct pci_perun *p, struct pci_perun_out *out,
         if (p->arrays[t->first_array + k].length < rows)
             rows = p->arrays[t->first_array + k].length;
     if (t->map_ordinal != PCOL_NONE) {
-        PCI_TRY(pci_perun_record_read(p, &p->type_records, t->record, &p->type_record, err));
+        PCI_TRY(pci_perun_read_record(p, &p->type_records, t->record, &p->type_record, err));
         for (int role = 0; role < PCI_PERUN_ROLES; role++)
-            common.has[role] = pci_perun_role(&p->type_record, (enum pci_perun_role)role,
-                                              &common.roles[role]) != 0;
+            common.has[role] = pci_perun_get_role(&p->type_record, (enum pci_perun_role)role,
+                                                  &common.roles[role]) != 0;
     }
     block.type = t;
     block.rows = rows;
@@ -304,16 +304,16 @@ static pcol_status add_type_rows(struct pci_perun *p, struct pci_perun_out *out,
     return is_regular(p, t) ? PCOL_OK : add_arrays(p, out, t, rows, err);
 }
 
-/* ---- the whole */
+/* ---- build */
 
 static pcol_status add_resources(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err)
 {
     uint64_t at = 0;
     PCI_TRY(read_times(p, out, err));
-    PCI_TRY(add_plain(p, out, &at, p->before_types, err));
+    PCI_TRY(add_plain(p, out, &at, p->resource_count_before_types, err));
     for (size_t i = 0; i < p->order_count; i++)
         PCI_TRY(add_type_rows(p, out, &p->types[p->order[i]], err));
-    return add_plain(p, out, &at, p->resources.count - p->before_types, err);
+    return add_plain(p, out, &at, p->resources.count - p->resource_count_before_types, err);
 }
 
 static int is_kperf(const struct pci_perun *p)

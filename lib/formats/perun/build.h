@@ -1,5 +1,5 @@
 /*
- * build.h - the tables that Perun profiles fill, and making samples of resources
+ * build.h - tables that Perun profiles fill, and conversion of resources to samples
  */
 #ifndef PCI_PERUN_BUILD_H
 #define PCI_PERUN_BUILD_H
@@ -12,12 +12,12 @@ struct pci_perun_ns {
 };
 
 /* One sample type of the source: amounts of resources with the same type and subtype. */
-struct pci_perun_class {
-    uint32_t type, subtype; /* strings; PCOL_NONE: absent, or no string */
+struct pci_perun_sample_class {
+    uint32_t type, subtype; /* strings; PCOL_NONE: absent, or not a string */
     uint32_t sample_type;
 };
 
-/* Tables, their columns and their rows before this source's. */
+/* Tables, their columns, and their row counts before this source. */
 struct pci_perun_out {
     uint32_t types, snapshots, models, arrays; /* tables */
     uint32_t type_source, type_name, type_map, type_resources;
@@ -27,38 +27,39 @@ struct pci_perun_out {
     uint32_t sample_type, sample_snapshot;
     uint64_t first_type, first_snapshot, first_model, array_row;
     struct pci_perun_ns *times; /* of snapshots */
-    struct pci_perun_class *classes;
+    struct pci_perun_sample_class *classes;
     size_t class_count, class_capacity, last_class;
     uint32_t default_type;   /* string; PCOL_NONE: none yet */
-    uint32_t uid, uid_group; /* the text and group of the last uid */
+    uint32_t uid, uid_group; /* string and group of the last uid */
 };
 
 struct pci_perun_sample {
     struct pci_perun_cell roles[PCI_PERUN_ROLES];
     uint8_t has[PCI_PERUN_ROLES];
-    struct pci_perun_ns time; /* where the resource itself has none */
-    int settled;              /* stack, time and sample type are known: those of the row before */
+    struct pci_perun_ns time; /* in: used if the resource has no time */
+    int common_known;         /* stack, time and sample type are those of the previous row */
     uint32_t stack, sample_type;
-    int whole;          /* out: its value says all that `amount` does */
-    int traced;         /* out: its stack says all that `trace` does */
-    int named;          /* out: its innermost function has the name that `subtype` is */
-    uint32_t uid_depth; /* out: depth of `uid` in its stack; PCOL_NONE: not there */
+    int value_is_amount; /* out: the value represents `amount` exactly */
+    int stack_is_trace;  /* out: the stack represents `trace` exactly */
+    int name_is_subtype; /* out: the innermost function has the name `subtype` */
+    uint32_t uid_depth;  /* out: depth of `uid` in the stack; PCOL_NONE: not in it */
 };
 
 pcol_status pci_perun_out_open(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err);
 pcol_status pci_perun_out_finish(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err);
 void pci_perun_out_close(struct pci_perun_out *out);
 
-/* Seconds as text or number. */
-struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_cell *cell);
-/* Find stack, time and sample type, which rows of a type share. */
-pcol_status pci_perun_settle(struct pci_perun *p, struct pci_perun_out *out,
-                             struct pci_perun_sample *sample, pcol_error *err);
-/* Append the row of samples. */
-pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *out,
-                             struct pci_perun_sample *sample, uint64_t *row, pcol_error *err);
-/* Whether a type's name is its flattened uid, '#', and how many types had that uid before. */
-pcol_status pci_perun_name_rule(struct pci_perun *p, const struct pci_perun_record *record,
-                                pcol_str name, int *by_rule, pcol_error *err);
+/* Parse seconds, text or number. */
+struct pci_perun_ns pci_perun_parse_time(struct pci_perun *p, const struct pci_perun_cell *cell);
+/* Find stack, time and sample type, which rows of a type can share. */
+pcol_status pci_perun_find_common(struct pci_perun *p, struct pci_perun_out *out,
+                                  struct pci_perun_sample *sample, pcol_error *err);
+/* Append a row of samples. */
+pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *out,
+                                 struct pci_perun_sample *sample, uint64_t *row, pcol_error *err);
+/* Whether a type's name is its flattened uid, '#', and the number of earlier types with that
+ * uid. */
+pcol_status pci_perun_is_rule_name(struct pci_perun *p, const struct pci_perun_record *record,
+                                   pcol_str name, int *by_rule, pcol_error *err);
 
 #endif

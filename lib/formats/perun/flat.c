@@ -1,5 +1,5 @@
 /*
- * flat.c - the flat form of structured values: numbers and the order of keys
+ * flat.c - flat form of structured values: texts of numbers, and the order of keys
  */
 #include "formats/perun/flat.h"
 
@@ -14,17 +14,17 @@ size_t pci_flat_integer(int64_t value, char text[PCI_FLAT_NUMBER])
 {
     char digits[20];
     size_t at = sizeof digits, sign = value < 0;
-    uint64_t rest = sign ? 0 - (uint64_t)value : (uint64_t)value;
+    uint64_t left = sign ? 0 - (uint64_t)value : (uint64_t)value;
     do
-        digits[--at] = (char)('0' + rest % 10);
-    while (rest /= 10);
+        digits[--at] = (char)('0' + left % 10);
+    while (left /= 10);
     *text = '-';
     memcpy(text + sign, digits + at, sizeof digits - at);
     return sign + sizeof digits - at;
 }
 
-/* Digits and exponent as %.{n}e would give them: d.ddde+xx, taken apart. */
-static size_t take_apart(const char *text, size_t size, char *digits, int *exponent)
+/* Split a number's text d.ddde+xx into digits and exponent. */
+static size_t split_number(const char *text, size_t size, char *digits, int *exponent)
 {
     size_t count = 0, i = 0;
     int point = 0, seen = 0, shift = 0, e = 0, sign = 1;
@@ -33,7 +33,7 @@ static size_t take_apart(const char *text, size_t size, char *digits, int *expon
             point = 1;
             continue;
         }
-        if (!seen && text[i] == '0') { /* zeros before the first digit only move the point */
+        if (!seen && text[i] == '0') { /* zeros before the first digit only shift the point */
             shift -= point;
             continue;
         }
@@ -42,7 +42,7 @@ static size_t take_apart(const char *text, size_t size, char *digits, int *expon
         shift += !point;
     }
     if (i < size) {
-        sign = text[i + 1] == '-' ? -1 : 1; /* there always is one */
+        sign = text[i + 1] == '-' ? -1 : 1; /* the sign is always present */
         for (i += 2; i < size; i++)
             e = e * 10 + (text[i] - '0');
     }
@@ -66,7 +66,7 @@ size_t pci_flat_double(double value, char text[PCI_FLAT_NUMBER])
     if (value == 0)
         return (size_t)(to - text) + (size_t)snprintf(to, 4, "0.0");
     size_t size = pci_number_format(fabs(value), shortest);
-    size_t count = take_apart(shortest, size, digits, &exponent);
+    size_t count = split_number(shortest, size, digits, &exponent);
     if (exponent < -4 || exponent >= 16) {
         *to++ = digits[0];
         if (count > 1) {
@@ -96,10 +96,10 @@ size_t pci_flat_double(double value, char text[PCI_FLAT_NUMBER])
     return (size_t)(to - text);
 }
 
-/* ---- the order of keys */
+/* ---- order of keys */
 
-/* 0 to 6 for keys with a known meaning, 7 for others. */
-static int rank_of(pcol_str key)
+/* Rank of a key: 0 to 6 for keys with a known meaning, 7 for others. */
+static int get_rank(pcol_str key)
 {
     static const struct {
         const char *key;
@@ -115,8 +115,8 @@ static int rank_of(pcol_str key)
     return 7;
 }
 
-/* The next character of UTF-8, of surrogates in three bytes too; a byte that is none counts as the
- * surrogate that Python reads it as. */
+/* Decode the next character of UTF-8, including surrogates of three bytes. An invalid byte becomes
+ * the surrogate that Python maps it to. */
 static uint32_t next_code(const unsigned char **at, const unsigned char *end)
 {
     const unsigned char *p = *at;
@@ -142,7 +142,7 @@ struct digits {
     size_t used, size;
 };
 
-/* The next decimal digit of the number that a key is, or -1. */
+/* The next decimal digit of a key's number, or -1. */
 static int next_digit(struct digits *d)
 {
     if (d->used == d->size) {
@@ -165,7 +165,7 @@ static size_t count_digits(pcol_str key)
     return count;
 }
 
-/* How a number below ten compares with the number of a key. */
+/* Compare a number below ten with the number of a key. */
 static int compare_rank(int rank, pcol_str key)
 {
     struct digits d = {(const unsigned char *)key.data, (const unsigned char *)key.data + key.size,
@@ -178,7 +178,7 @@ static int compare_rank(int rank, pcol_str key)
 
 int pci_flat_compare(pcol_str a, pcol_str b)
 {
-    int rank_a = rank_of(a), rank_b = rank_of(b);
+    int rank_a = get_rank(a), rank_b = get_rank(b);
     if (rank_a < 7 && rank_b < 7)
         return rank_a - rank_b;
     if (rank_a < 7)

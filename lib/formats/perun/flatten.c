@@ -1,9 +1,9 @@
 /*
- * flatten.c - structured values as flat items
+ * flatten.c - converts structured values to flat items
  *
- * A value is laid out as an array of nodes, members behind their container. Going over it from its
- * end, every container finds its members done: an object has its items (key and value of all that
- * is in it), an array its text.
+ * The value is a tree in an array of nodes, parents before members. The array is processed from its
+ * end, so that all members of a container are done before it: an object has its items (a key and
+ * value for everything inside), an array has its text.
  */
 #include "formats/perun/flatten.h"
 
@@ -13,11 +13,12 @@
 
 #include <string.h>
 
-#define MOST_NODES (UINT64_C(1) << 26)
-#define MAX_PARTS (UINT64_C(1) << 20) /* of a value, in any file; more need bytes */
+#define MAX_NODES (UINT64_C(1) << 26)
+/* of a value in any file; values with more parts require a larger file */
+#define MAX_PARTS (UINT64_C(1) << 20)
 
-static pcol_status keep(struct pci_arena *arena, const char *data, size_t size, pcol_str *text,
-                        pcol_error *err)
+static pcol_status copy_text(struct pci_arena *arena, const char *data, size_t size, pcol_str *text,
+                             pcol_error *err)
 {
     char *copy;
     PCI_TRY(pci_arena_take(arena, size, &copy, err));
@@ -43,12 +44,12 @@ pcol_status pci_flat_text(const struct pci_value *value, struct pci_strbuf *to, 
         return pci_strbuf_put(to, text, pci_flat_double(value->as.f64, text), err);
     case PCI_VALUE_BOOL:
         return pci_strbuf_put(to, value->as.i64 ? "True" : "False", value->as.i64 ? 4 : 5, err);
-    default: /* null, and places; others have a text by now */
+    default: /* null, and tables; others have a text by now */
         return pci_strbuf_put(to, "None", 4, err);
     }
 }
 
-/* ---- the layout */
+/* ---- tree */
 
 struct pci_flat_node {
     pcol_str key;
@@ -56,11 +57,11 @@ struct pci_flat_node {
     uint32_t parent, next; /* next member of the parent; PCOL_NONE: none */
     uint32_t first, last;  /* members */
     uint8_t shape;
-    uint8_t named;           /* an array that is read as an object of its names and values */
+    uint8_t named;           /* an array of name-value pairs, treated as an object */
     size_t item, item_count; /* of an object */
 };
 
-struct work {
+struct flattening {
     struct pci_arena *arena;
     struct pci_flat_node *nodes;
     size_t count;
@@ -76,9 +77,9 @@ pcol_status pci_flat_add(struct pci_flat_tree *tree, uint32_t parent,
                          pcol_error *err)
 {
     void *nodes = tree->nodes;
-    if (tree->count >= MOST_NODES)
+    if (tree->count >= MAX_NODES)
         return pci_fail(err, PCOL_E_LIMIT, "a value has more than %llu members",
-                        (unsigned long long)MOST_NODES);
+                        (unsigned long long)MAX_NODES);
     if (pci_grow(&nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
         return pci_fail_memory(err);
     tree->nodes = nodes;
@@ -107,10 +108,10 @@ void pci_flat_clear(struct pci_flat_tree *tree)
     *tree = (struct pci_flat_tree){0};
 }
 
-/* ---- what form a value has */
+/* ---- forms of values */
 
-/* An object of exactly a name and a value. */
-static int is_pair(const struct work *w, const struct pci_flat_node *n)
+/* Whether a node is an object with exactly the members name and value. */
+static int is_pair(const struct flattening *w, const struct pci_flat_node *n)
 {
     if (n->shape != PCI_FLAT_OBJECT || n->first == PCOL_NONE)
         return 0;
@@ -122,8 +123,8 @@ static int is_pair(const struct work *w, const struct pci_flat_node *n)
            (pci_str_is(b->key, "name") && pci_str_is(a->key, "value"));
 }
 
-/* What form each array has. */
-static void settle(struct work *w)
+/* Find the arrays of name-value pairs. */
+static void find_pair_arrays(struct flattening *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         struct pci_flat_node *n = &w->nodes[i];
@@ -137,7 +138,7 @@ static void settle(struct work *w)
 
 /* ---- items */
 
-static pcol_status add_item(struct work *w, pcol_str key, const struct pci_value *value,
+static pcol_status add_item(struct flattening *w, pcol_str key, const struct pci_value *value,
                             pcol_error *err)
 {
     void *items = w->items;
@@ -148,8 +149,8 @@ static pcol_status add_item(struct work *w, pcol_str key, const struct pci_value
     return PCOL_OK;
 }
 
-/* Put w->order[0..count) into the order of the items' keys; stable, by merging. */
-static pcol_status sort_items(struct work *w, const struct pci_flat_item *items, size_t count,
+/* Sort w->order[0..count) by the items' keys; stable merge sort. */
+static pcol_status sort_items(struct flattening *w, const struct pci_flat_item *items, size_t count,
                               pcol_error *err)
 {
     void *order = w->order;
@@ -178,12 +179,12 @@ static pcol_status sort_items(struct work *w, const struct pci_flat_item *items,
     return PCOL_OK;
 }
 
-/* The texts of items joined by colons. */
-static pcol_status join(struct work *w, size_t first, size_t count, int sorted,
-                        struct pci_value *joined, pcol_error *err)
+/* Join the texts of items with colons. */
+static pcol_status join_items(struct flattening *w, size_t first, size_t count, int sorted,
+                              struct pci_value *joined, pcol_error *err)
 {
     w->text.size = 0;
-    if (!w->items) /* there are none to count */
+    if (!w->items) /* no items at all */
         count = 0;
     if (sorted && count)
         PCI_TRY(sort_items(w, w->items + first, count, err));
@@ -192,13 +193,14 @@ static pcol_status join(struct work *w, size_t first, size_t count, int sorted,
             PCI_TRY(pci_strbuf_put(&w->text, ":", 1, err));
         PCI_TRY(pci_flat_text(&w->items[first + (sorted ? w->order[i] : i)].value, &w->text, err));
         if (w->arena->most && w->text.size > w->arena->most)
-            break; /* the arena says that it is too much */
+            break; /* pci_arena_take() will report the limit */
     }
     joined->kind = PCI_VALUE_TEXT;
-    return keep(w->arena, w->text.data, w->text.size, &joined->as.text, err);
+    return copy_text(w->arena, w->text.data, w->text.size, &joined->as.text, err);
 }
 
-static pcol_status prefixed(struct work *w, pcol_str a, pcol_str b, pcol_str *key, pcol_error *err)
+static pcol_status make_prefixed_key(struct flattening *w, pcol_str a, pcol_str b, pcol_str *key,
+                                     pcol_error *err)
 {
     char *text;
     PCI_TRY(pci_arena_take(w->arena, a.size + 1 + b.size, &text, err));
@@ -214,39 +216,40 @@ static int has_items(const struct pci_flat_node *n)
     return n->shape == PCI_FLAT_OBJECT || n->named;
 }
 
-/* The items of a member under its key: those within it, then itself. */
-static pcol_status member_items(struct work *w, pcol_str key, const struct pci_flat_node *n,
-                                pcol_error *err)
+/* Add the items of a member under its key: those inside it, then itself. */
+static pcol_status add_member_items(struct flattening *w, pcol_str key,
+                                    const struct pci_flat_node *n, pcol_error *err)
 {
     if (has_items(n)) {
         for (size_t i = 0; i < n->item_count; i++) {
             struct pci_flat_item inner = w->items[n->item + i];
             pcol_str longer;
-            PCI_TRY(prefixed(w, key, inner.key, &longer, err));
+            PCI_TRY(make_prefixed_key(w, key, inner.key, &longer, err));
             PCI_TRY(add_item(w, longer, &inner.value, err));
         }
         struct pci_value joined;
-        PCI_TRY(join(w, n->item, n->item_count, 1, &joined, err));
+        PCI_TRY(join_items(w, n->item, n->item_count, 1, &joined, err));
         return add_item(w, key, &joined, err);
     }
     return add_item(w, key, &n->value, err); /* a scalar, or the text of an array */
 }
 
-/* The key of the pair's name, and its value's node. */
-static pcol_status name_of(struct work *w, uint32_t pair, pcol_str *key, uint32_t *value,
-                           pcol_error *err)
+/* The key from the pair's name, and the node of its value. */
+static pcol_status get_pair(struct flattening *w, uint32_t pair, pcol_str *key, uint32_t *value,
+                            pcol_error *err)
 {
     uint32_t a = w->nodes[pair].first, b = w->nodes[a].next;
     uint32_t name = pci_str_is(w->nodes[a].key, "name") ? a : b;
     *value = name == a ? b : a;
     w->text.size = 0;
     PCI_TRY(pci_flat_text(&w->nodes[name].value, &w->text, err));
-    return keep(w->arena, w->text.data, w->text.size, key, err);
+    return copy_text(w->arena, w->text.data, w->text.size, key, err);
 }
 
-/* The distinct members of an object, each with its last value in its first place. */
-static pcol_status distinct(struct work *w, const struct pci_flat_node *n,
-                            struct pci_member **members, size_t *count, pcol_error *err)
+/* The distinct members of an object: the last value of each key, at the key's first position. */
+static pcol_status find_distinct_members(struct flattening *w, const struct pci_flat_node *n,
+                                         struct pci_member **members, size_t *count,
+                                         pcol_error *err)
 {
     struct pci_hash hash = {0};
     size_t capacity = 0;
@@ -258,7 +261,7 @@ static pcol_status distinct(struct work *w, const struct pci_flat_node *n,
         uint32_t value = m, id = PCI_HASH_NONE;
         void *all = *members;
         if (n->named)
-            status = name_of(w, m, &key, &value, err);
+            status = get_pair(w, m, &key, &value, err);
         uint64_t hashed = pci_hash_bytes(key.data, key.size);
         size_t at = pci_hash_start(&hash, hashed);
         while (*members && (id = pci_hash_next(&hash, hashed, &at)) != PCI_HASH_NONE)
@@ -281,22 +284,23 @@ static pcol_status distinct(struct work *w, const struct pci_flat_node *n,
     return status;
 }
 
-static pcol_status object_items(struct work *w, uint32_t id, pcol_error *err)
+static pcol_status make_object_items(struct flattening *w, uint32_t id, pcol_error *err)
 {
     struct pci_member *members;
     size_t count, first;
-    pcol_status status = distinct(w, &w->nodes[id], &members, &count, err);
+    pcol_status status = find_distinct_members(w, &w->nodes[id], &members, &count, err);
     first = w->item_count;
     for (size_t i = 0; i < count && status == PCOL_OK; i++)
-        status = member_items(w, members[i].key, &w->nodes[members[i].value.as.i64], err);
+        status = add_member_items(w, members[i].key, &w->nodes[members[i].value.as.i64], err);
     pci_free(members);
     w->nodes[id].item = first;
     w->nodes[id].item_count = w->item_count - first;
     return status;
 }
 
-/* The text of an array: members joined by commas, objects among them in the order of their keys. */
-static pcol_status array_text(struct work *w, uint32_t id, pcol_error *err)
+/* Make the text of an array: members joined by commas; objects inside keep the order of their
+ * keys. */
+static pcol_status make_array_text(struct flattening *w, uint32_t id, pcol_error *err)
 {
     struct pci_strbuf text = {0};
     pcol_status status = PCOL_OK;
@@ -306,48 +310,48 @@ static pcol_status array_text(struct work *w, uint32_t id, pcol_error *err)
         if (m != w->nodes[id].first)
             status = pci_strbuf_put(&text, ",", 1, err);
         if (status == PCOL_OK && has_items(&w->nodes[m]))
-            status = join(w, w->nodes[m].item, w->nodes[m].item_count, 0, &value, err);
+            status = join_items(w, w->nodes[m].item, w->nodes[m].item_count, 0, &value, err);
         if (status == PCOL_OK)
             status = pci_flat_text(&value, &text, err);
     }
     w->nodes[id].value.kind = PCI_VALUE_TEXT;
     if (status == PCOL_OK)
-        status = keep(w->arena, text.data, text.size, &w->nodes[id].value.as.text, err);
+        status = copy_text(w->arena, text.data, text.size, &w->nodes[id].value.as.text, err);
     pci_strbuf_clear(&text);
     return status;
 }
 
-/* ---- the whole */
+/* ---- flattening */
 
-static pcol_status make_items(struct work *w, struct pci_flat *flat, pcol_error *err)
+static pcol_status make_items(struct flattening *w, struct pci_flat *flat, pcol_error *err)
 {
-    settle(w);
+    find_pair_arrays(w);
     for (uint32_t id = (uint32_t)w->count; id-- > 0;) {
         if (has_items(&w->nodes[id]))
-            PCI_TRY(object_items(w, id, err));
+            PCI_TRY(make_object_items(w, id, err));
         else if (w->nodes[id].shape == PCI_FLAT_ARRAY)
-            PCI_TRY(array_text(w, id, err));
+            PCI_TRY(make_array_text(w, id, err));
     }
     const struct pci_flat_node *n = &w->nodes[0];
     size_t inner = has_items(n) ? n->item_count : 0;
-    struct pci_value whole = n->value;
+    struct pci_value root_value = n->value;
     void *items = flat->items;
     if (has_items(n))
-        PCI_TRY(join(w, n->item, n->item_count, 1, &whole, err));
+        PCI_TRY(join_items(w, n->item, n->item_count, 1, &root_value, err));
     if (pci_grow(&items, &flat->capacity, flat->count + inner + 1, sizeof *flat->items))
         return pci_fail_memory(err);
     flat->items = items;
     if (inner)
         memcpy(flat->items + flat->count, w->items + n->item, inner * sizeof *flat->items);
     flat->count += inner;
-    flat->items[flat->count++] = (struct pci_flat_item){{"", 0}, whole};
+    flat->items[flat->count++] = (struct pci_flat_item){{"", 0}, root_value};
     return PCOL_OK;
 }
 
 pcol_status pci_flat_items(struct pci_flat_tree *tree, struct pci_flat *flat,
                            struct pci_arena *arena, pcol_error *err)
 {
-    struct work w = {.arena = arena, .nodes = tree->nodes, .count = tree->count};
+    struct flattening w = {.arena = arena, .nodes = tree->nodes, .count = tree->count};
     pcol_status status = make_items(&w, flat, err);
     pci_free(w.items);
     pci_free(w.order);
@@ -369,16 +373,16 @@ static pcol_status add_value(struct pci_flat_tree *tree, struct pci_values *valu
                         err);
 }
 
-/* A small file may hold a value of very many parts: stacks that many cells share. */
-static pcol_status plausible(const struct pci_flat_tree *tree, const struct pci_values *values,
-                             pcol_error *err)
+/* Bound the parts of a value by the file's size: many cells can share one stack. */
+static pcol_status check_part_count(const struct pci_flat_tree *tree,
+                                    const struct pci_values *values, pcol_error *err)
 {
     if (tree->count > MAX_PARTS && (tree->count - MAX_PARTS) / 64 > values->file->size)
         return pci_fail(err, PCOL_E_LIMIT, "a value has too many parts for a file of this size");
     return PCOL_OK;
 }
 
-/* Breadth first: the members of node `id` behind all that are there. */
+/* Breadth first: append the members of node `id`. */
 static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *values, uint32_t id,
                                pcol_error *err)
 {
@@ -393,7 +397,7 @@ static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *va
             break;
         status = add_value(tree, values, id, &member, err);
         if (status == PCOL_OK)
-            status = plausible(tree, values, err);
+            status = check_part_count(tree, values, err);
     }
     pci_each_close(&each);
     return status;

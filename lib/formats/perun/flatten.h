@@ -1,5 +1,5 @@
 /*
- * flatten.h - structured values as flat items: the keys and texts of Perun's data frames
+ * flatten.h - converts structured values to flat items: keys and texts of Perun's data frames
  */
 #ifndef PCI_PERUN_FLATTEN_H
 #define PCI_PERUN_FLATTEN_H
@@ -9,7 +9,7 @@
 #include "util/arena.h"
 
 struct pci_flat_item {
-    pcol_str key;           /* behind the member's own key and a colon; "" for the member itself */
+    pcol_str key; /* suffix after the member's own key and a colon; "" for the member itself */
     struct pci_value value; /* a scalar, or TEXT */
 };
 
@@ -28,25 +28,25 @@ struct pci_flat_tree {
     struct pci_flat_node *nodes;
     size_t count, capacity;
 };
-/* Add a member behind those that its parent has; the first one, of the parent PCOL_NONE, is the
- * whole value. Only scalars need a value. Texts are borrowed. */
+/* Append a member to a parent. The first one, with parent PCOL_NONE, is the whole value. Only
+ * scalars need a value. Texts are borrowed. */
 pcol_status pci_flat_add(struct pci_flat_tree *tree, uint32_t parent,
                          const struct pci_member *member, enum pci_flat_shape shape,
                          pcol_error *err);
-/* As pci_flatten(); once for a tree. */
+/* Flatten a tree, as pci_flatten() does; at most once for each tree. */
 pcol_status pci_flat_items(struct pci_flat_tree *tree, struct pci_flat *flat,
                            struct pci_arena *arena, pcol_error *err);
 void pci_flat_clear(struct pci_flat_tree *tree);
 
 /* ---- a value of a file */
 
-/* Flatten a value; texts go to the arena, the items are appended. An object within an object stands
- * twice in the text of the outer one, so text can double with each level: E_LIMIT where it is more
- * than the arena may hold. Nothing is recursive. */
+/* Flatten a value: items are appended to `flat`, texts are allocated in the arena. The text of an
+ * inner object occurs twice in that of the outer one, so texts can double with each level: E_LIMIT
+ * if they exceed the arena's limit. Not recursive. */
 pcol_status pci_flatten(struct pci_values *values, const struct pci_value *value,
                         struct pci_flat *flat, struct pci_arena *arena, pcol_error *err);
 
-/* A scalar's text as Python's str() has it, appended. */
+/* Append the text of a scalar, as in Python's str(). */
 pcol_status pci_flat_text(const struct pci_value *value, struct pci_strbuf *to, pcol_error *err);
 
 #endif

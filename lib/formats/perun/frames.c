@@ -1,13 +1,13 @@
 /*
- * frames.c - frames and traces out of the objects that Perun writes for them
+ * frames.c - interns frames and traces
  *
- * A frame is an object of scalars: {"function", "source", "line"}, {"func"}, or whatever a
+ * A frame is an object of scalars: {"function", "source", "line"}, {"func"}, or what else a
  * collector writes. function (or func), source (or file), line and column become the function and
- * location of a location group; the order of the keys and all further ones are labels of the group.
- * Frames that name the same place with other keys, or in another order, are groups of their own.
+ * location of a location group; the order of keys and all other members are labels of the group.
+ * Frames with the same position but other keys, or another order, get groups of their own.
  *
- * A trace is an array of frames. Which of its ends is the outermost depends on the collector, which
- * may be named behind the resources: so traces are kept as lists, and become stacks at the end.
+ * A trace is an array of frames. Its direction depends on the collector, whose name may follow, so
+ * traces are stored as lists and become stacks at the end.
  */
 #include "formats/perun/perun.h"
 
@@ -15,7 +15,8 @@
 
 #define MAX_KEYS PCI_FLAT_KEYS
 
-static pcol_status key_of(struct pci_perun *p, const char *name, uint32_t *key, pcol_error *err)
+static pcol_status intern_name(struct pci_perun *p, const char *name, uint32_t *key,
+                               pcol_error *err)
 {
     return pcol_builder_string(p->builder, name, strlen(name), key, err);
 }
@@ -24,7 +25,8 @@ pcol_status pci_perun_frames_init(struct pci_perun *p, pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
     void *cells = NULL, *members = NULL, *fresh = NULL;
-    /* Room from the start, so that the place of an empty frame or trace is one, too. */
+    /* Non-empty buffers from the start: pointers into them are valid for empty frames and traces,
+     * too. */
     int failed = pci_grow(&cells, &f->cell_capacity, 1, sizeof *f->cells);
     failed |= pci_grow(&members, &f->member_capacity, 1, sizeof *f->members);
     failed |= pci_grow(&fresh, &f->fresh_capacity, 1, sizeof *f->fresh);
@@ -33,12 +35,12 @@ pcol_status pci_perun_frames_init(struct pci_perun *p, pcol_error *err)
     f->fresh = fresh;
     if (failed)
         return pci_fail_memory(err);
-    PCI_TRY(key_of(p, "function", &f->function, err));
-    PCI_TRY(key_of(p, "func", &f->func, err));
-    PCI_TRY(key_of(p, "source", &f->source, err));
-    PCI_TRY(key_of(p, "file", &f->file, err));
-    PCI_TRY(key_of(p, "line", &f->line, err));
-    return key_of(p, "column", &f->column, err);
+    PCI_TRY(intern_name(p, "function", &f->function, err));
+    PCI_TRY(intern_name(p, "func", &f->func, err));
+    PCI_TRY(intern_name(p, "source", &f->source, err));
+    PCI_TRY(intern_name(p, "file", &f->file, err));
+    PCI_TRY(intern_name(p, "line", &f->line, err));
+    return intern_name(p, "column", &f->column, err);
 }
 
 void pci_perun_frames_clear(struct pci_perun_frames *f)
@@ -53,35 +55,35 @@ void pci_perun_frames_clear(struct pci_perun_frames *f)
     pci_hash_clear(&f->trace_hash);
 }
 
-/* ---- a frame's group */
+/* ---- the group of a frame */
 
-/* Which of its cells the group itself holds; the others are labels. PCOL_NONE: none. */
+/* Indexes of the cells that the group itself represents; the others are labels. PCOL_NONE: none. */
 struct parts {
     uint32_t name, filename, line, column;
 };
 
-/* Cells are gone over from the last one on. Of several kinds of key the first one is the part, and
- * of equal keys, as in Python, the last one. */
-static void take_part(const struct pci_perun_cell *cells, uint32_t cell, uint32_t *part)
+/* Called from the last cell to the first: of alternative keys the first one wins, of equal keys, as
+ * in Python, the last one. */
+static void set_part(const struct pci_perun_cell *cells, uint32_t cell, uint32_t *part)
 {
     if (*part == PCOL_NONE || cells[*part].key != cells[cell].key)
         *part = cell;
 }
 
-static struct parts parts_of(const struct pci_perun_frames *f, const struct pci_perun_cell *cells,
-                             uint32_t count)
+static struct parts find_parts(const struct pci_perun_frames *f, const struct pci_perun_cell *cells,
+                               uint32_t count)
 {
     struct parts parts = {PCOL_NONE, PCOL_NONE, PCOL_NONE, PCOL_NONE};
     for (uint32_t i = count; i-- > 0;) {
         const struct pci_perun_cell *c = &cells[i];
         if (c->kind == PCI_PERUN_STRING && (c->key == f->function || c->key == f->func))
-            take_part(cells, i, &parts.name);
+            set_part(cells, i, &parts.name);
         if (c->kind == PCI_PERUN_STRING && (c->key == f->source || c->key == f->file))
-            take_part(cells, i, &parts.filename);
+            set_part(cells, i, &parts.filename);
         if (c->kind == PCI_PERUN_INTEGER && c->key == f->line)
-            take_part(cells, i, &parts.line);
+            set_part(cells, i, &parts.line);
         if (c->kind == PCI_PERUN_INTEGER && c->key == f->column)
-            take_part(cells, i, &parts.column);
+            set_part(cells, i, &parts.column);
     }
     return parts;
 }
@@ -118,8 +120,8 @@ static void make_labels(const struct pci_perun_cell *cells, uint32_t count,
     }
 }
 
-/* Tells groups apart that agree in function and location: all that their labels say. */
-static uint32_t variant_of(const struct pci_label *labels, uint32_t count)
+/* Hash of all labels: distinguishes groups with the same function and location. */
+static uint32_t hash_labels(const struct pci_label *labels, uint32_t count)
 {
     uint64_t hash = pci_hash_pair(count, 0);
     for (uint32_t i = 0; i < count; i++) {
@@ -154,7 +156,7 @@ static pcol_status make_line(struct pci_perun *p, const struct pci_perun_cell *c
 static pcol_status make_group(struct pci_perun *p, const struct pci_perun_cell *cells,
                               uint32_t count, uint32_t *row, pcol_error *err)
 {
-    const struct parts parts = parts_of(&p->frames, cells, count);
+    const struct parts parts = find_parts(&p->frames, cells, count);
     struct pci_label labels[MAX_KEYS];
     pcol_line line;
     PCI_TRY(make_line(p, cells, &parts, &line, err));
@@ -163,29 +165,31 @@ static pcol_status make_group(struct pci_perun *p, const struct pci_perun_cell *
                         .lines = &line,
                         .line_count = 1,
                         .mapping = PCOL_NONE,
-                        .variant = variant_of(labels, count)};
-    size_t before = p->builder->group_count;
+                        .variant = hash_labels(labels, count)};
+    size_t group_count = p->builder->group_count;
     PCI_TRY(pcol_builder_group(p->builder, &group, row, err));
-    if (*row < before) /* of another source */
+    if (*row < group_count) /* it belongs to another source */
         return PCOL_OK;
     uint64_t extra = PCI_NO_NODE;
     return pci_builder_labels(p->builder, PCI_T_GROUPS, *row, labels, count, &extra, err);
 }
 
-pcol_status pci_perun_placed(struct pci_perun *p, const struct pci_perun_cell *cells,
-                             uint32_t count, uint32_t *group, int *placed, pcol_error *err)
+pcol_status pci_perun_find_position_group(struct pci_perun *p, const struct pci_perun_cell *cells,
+                                          uint32_t count, uint32_t *group, int *has_function,
+                                          pcol_error *err)
 {
-    const struct parts parts = parts_of(&p->frames, cells, count);
+    const struct parts parts = find_parts(&p->frames, cells, count);
     pcol_line line;
     pcol_group g = {.size = sizeof g, .lines = &line, .line_count = 1, .mapping = PCOL_NONE};
-    *placed = parts.name != PCOL_NONE;
-    if (!*placed)
+    *has_function = parts.name != PCOL_NONE;
+    if (!*has_function)
         return PCOL_OK;
     PCI_TRY(make_line(p, cells, &parts, &line, err));
     return pcol_builder_group(p->builder, &g, group, err);
 }
 
-pcol_status pci_perun_named(struct pci_perun *p, uint32_t name, uint32_t *group, pcol_error *err)
+pcol_status pci_perun_find_name_group(struct pci_perun *p, uint32_t name, uint32_t *group,
+                                      pcol_error *err)
 {
     pcol_function function = {
         .size = sizeof function, .name = name, .system_name = PCOL_NONE, .filename = PCOL_NONE};
@@ -195,7 +199,7 @@ pcol_status pci_perun_named(struct pci_perun *p, uint32_t name, uint32_t *group,
     return pcol_builder_group(p->builder, &g, group, err);
 }
 
-/* ---- distinct frames and traces */
+/* ---- interned frames and traces */
 
 static int same_cells(const struct pci_perun_cell *a, const struct pci_perun_cell *b, size_t count)
 {
@@ -237,7 +241,7 @@ static pcol_status intern_frame(struct pci_perun *p, const struct pci_perun_cell
     if (count)
         memcpy(f->cells + f->cell_count, cells, count * sizeof *cells);
     *frame = (uint32_t)f->frame_count++;
-    uint32_t name = parts_of(f, cells, (uint32_t)count).name;
+    uint32_t name = find_parts(f, cells, (uint32_t)count).name;
     f->frames[*frame] =
         (struct pci_perun_frame){(uint32_t)f->cell_count, (uint32_t)count, group,
                                  name == PCOL_NONE ? PCOL_NONE : (uint32_t)cells[name].value};
@@ -245,7 +249,7 @@ static pcol_status intern_frame(struct pci_perun *p, const struct pci_perun_cell
     return PCOL_OK;
 }
 
-/* The last `count` members are the trace; they stay only if it is new. */
+/* Intern the last `count` members as a trace; they are removed if it is known. */
 static pcol_status intern_trace(struct pci_perun *p, size_t count, uint32_t *trace, pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
@@ -286,8 +290,8 @@ static pcol_status push_member(struct pci_perun_frames *f, uint32_t frame, pcol_
     return PCOL_OK;
 }
 
-pcol_status pci_perun_stack(struct pci_perun *p, uint32_t trace, int outer_first, uint32_t *stack,
-                            pcol_error *err)
+pcol_status pci_perun_find_stack(struct pci_perun *p, uint32_t trace, int outer_first,
+                                 uint32_t *stack, pcol_error *err)
 {
     struct pci_perun_frame *t = &p->frames.traces[trace];
     const uint32_t *members = p->frames.members ? p->frames.members + t->first : NULL;
@@ -327,7 +331,7 @@ static pcol_status push_start(struct pci_perun_frames *f, pcol_error *err)
     return PCOL_OK;
 }
 
-/* A key that is mostly the one at the same place of the frame before. */
+/* Intern a key; usually it equals the key at the same position of the previous frame. */
 static pcol_status read_key(struct pci_perun *p, uint32_t *key, pcol_error *err)
 {
     const struct pci_perun_frames *f = &p->frames;
@@ -336,10 +340,10 @@ static pcol_status read_key(struct pci_perun *p, uint32_t *key, pcol_error *err)
         size_t start = f->starts[f->start_count - 1];
         size_t at = f->starts[f->start_count - 2] + (f->fresh_count - start);
         if (at < start) {
-            const struct pci_perun_cell *before = &f->fresh[at];
-            pcol_str guess = pci_string_pool_get(&p->builder->strings, before->key);
+            const struct pci_perun_cell *previous = &f->fresh[at];
+            pcol_str guess = pci_string_pool_get(&p->builder->strings, previous->key);
             if (guess.size == text.size && !memcmp(guess.data, text.data, text.size)) {
-                *key = before->key;
+                *key = previous->key;
                 return PCOL_OK;
             }
         }
@@ -347,8 +351,8 @@ static pcol_status read_key(struct pci_perun *p, uint32_t *key, pcol_error *err)
     return pcol_builder_string(p->builder, text.data, text.size, key, err);
 }
 
-/* With an object current: its scalars; *flat is 0, with a value's first token current, if there is
- * something else in it. */
+/* Read the current object as a frame. *flat is 0 if it has a member that is no scalar; the current
+ * token is then the first of that member's value. */
 static pcol_status read_frame(struct pci_perun *p, int *flat, uint32_t *key, pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
@@ -365,7 +369,7 @@ static pcol_status read_frame(struct pci_perun *p, int *flat, uint32_t *key, pco
         cell.key = *key;
         *flat = f->fresh_count - start < MAX_KEYS;
         if (*flat)
-            PCI_TRY(pci_perun_scalar(p, &cell, flat, err));
+            PCI_TRY(pci_perun_read_scalar(p, &cell, flat, err));
         if (!*flat)
             return PCOL_OK;
         PCI_TRY(push_fresh(f, &cell, err));
@@ -374,9 +378,10 @@ static pcol_status read_frame(struct pci_perun *p, int *flat, uint32_t *key, pco
     return PCOL_OK;
 }
 
-/* Write what was read of the value as text, then the rest of it. inside: in an object, at the value
- * of `key`; else at a member of the array. */
-static pcol_status spill(struct pci_perun *p, int array, int inside, uint32_t key, pcol_error *err)
+/* Write the part of the value that was already read as text, then the rest of it. inside: the
+ * reader is in an object, at the value of `key`; otherwise at an element of the array. */
+static pcol_status copy_as_text(struct pci_perun *p, int array, int inside, uint32_t key,
+                                pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
     struct pci_json_writer *w = &p->writer;
@@ -425,8 +430,8 @@ static pcol_status read_trace(struct pci_perun *p, struct pci_perun_cell *cell, 
         if (object)
             PCI_TRY(read_frame(p, &flat, &key, err));
         if (!flat) {
-            PCI_TRY(spill(p, 1, object, key, err));
-            return pci_perun_text_keep(p, cell, err);
+            PCI_TRY(copy_as_text(p, 1, object, key, err));
+            return pci_perun_text_store(p, cell, err);
         }
     }
     for (size_t i = 0; i < f->start_count; i++) {
@@ -441,8 +446,7 @@ static pcol_status read_trace(struct pci_perun *p, struct pci_perun_cell *cell, 
     return PCOL_OK;
 }
 
-pcol_status pci_perun_frames_value(struct pci_perun *p, struct pci_perun_cell *cell,
-                                   pcol_error *err)
+pcol_status pci_perun_read_frames(struct pci_perun *p, struct pci_perun_cell *cell, pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
     uint32_t key = 0, frame;
@@ -452,8 +456,8 @@ pcol_status pci_perun_frames_value(struct pci_perun *p, struct pci_perun_cell *c
         return read_trace(p, cell, err);
     PCI_TRY(read_frame(p, &flat, &key, err));
     if (!flat) {
-        PCI_TRY(spill(p, 0, 1, key, err));
-        return pci_perun_text_keep(p, cell, err);
+        PCI_TRY(copy_as_text(p, 0, 1, key, err));
+        return pci_perun_text_store(p, cell, err);
     }
     PCI_TRY(intern_frame(p, f->fresh, f->fresh_count, &frame, err));
     cell->kind = PCI_PERUN_FRAME;

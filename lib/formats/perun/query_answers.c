@@ -1,9 +1,8 @@
 /*
- * query_answers.c - the table of answers: its columns and cells, and flattening with what rows
- * share
+ * query_answers.c - result table of Perun's queries: columns, cells, flattening, and the public API
  *
- * Rows of a profile share their frames and stacks, so the flat form of each is made once; a row
- * then costs a few copies a key.
+ * Rows of a profile share frames and stacks. The flat form, JSON and lines of each are cached by
+ * (use, kind, row), so that a row costs a few copies for each key.
  */
 #include "formats/perun/query_answers.h"
 
@@ -52,7 +51,7 @@ pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status take(void *context, const void *data, size_t size, pcol_error *err)
+static pcol_status append_to_strbuf(void *context, const void *data, size_t size, pcol_error *err)
 {
     return pci_strbuf_put(context, data, size, err);
 }
@@ -62,13 +61,13 @@ pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *valu
 {
     struct pci_json_writer *w = &a->writer;
     if (!w->buffer)
-        PCI_TRY(
-            pci_json_writer_open(w, (pcol_sink){take, NULL}, PCI_JSON_POINT | PCI_JSON_WTF8, err));
+        PCI_TRY(pci_json_writer_open(w, (pcol_sink){append_to_strbuf, NULL},
+                                     PCI_JSON_POINT | PCI_JSON_WTF8, err));
     w->sink.context = to;
     w->comma = 0;
     PCI_TRY(pci_value_json(&a->resources.values, value, w, NULL, NULL, err));
     PCI_TRY(pci_json_writer_finish(w, err));
-    to->size--; /* its line feed */
+    to->size--; /* the final line feed */
     return PCOL_OK;
 }
 
@@ -90,8 +89,8 @@ int pci_value_shared(const struct pci_value *value)
     return value->kind >= PCI_VALUE_FRAME && value->kind < PCI_VALUE_NODE;
 }
 
-/* What was made of a shared value for a use (a field's number, or another); PCOL_NONE: nothing
- * yet. */
+/* Find the cache entry of a shared value for a use (the number of a field, or PCI_USE_*);
+ * PCOL_NONE: none. */
 static uint32_t find_shared(const struct pcol_answers *a, uint32_t use,
                             const struct pci_value *value, uint64_t *hash)
 {
@@ -113,14 +112,15 @@ static pcol_status add_shared(struct pcol_answers *a, uint32_t use, const struct
         return pci_fail_memory(err);
     a->shared = shared;
     a->shared[a->shared_count] =
-        (struct pci_flat_shared){use, value->kind, value->as.i64, a->shared_item_count, 0};
+        (struct pci_cached_value){use, value->kind, value->as.i64, a->shared_item_count, 0};
     PCI_TRY(pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count, err));
     *id = (uint32_t)a->shared_count++;
     return PCOL_OK;
 }
 
-pcol_status pci_result_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
-                              struct pci_flat_shared **shared, int *is_new, pcol_error *err)
+pcol_status pci_result_cache_find(struct pcol_answers *a, uint32_t use,
+                                  const struct pci_value *value, struct pci_cached_value **shared,
+                                  int *is_new, pcol_error *err)
 {
     uint64_t hash;
     uint32_t id = find_shared(a, use, value, &hash);
@@ -131,29 +131,29 @@ pcol_status pci_result_shared(struct pcol_answers *a, uint32_t use, const struct
     return PCOL_OK;
 }
 
-pcol_status pci_result_share(struct pcol_answers *a, struct pci_flat_shared *shared, uint32_t field,
-                             const struct pci_value *value, pcol_error *err)
+pcol_status pci_result_cache_add(struct pcol_answers *a, struct pci_cached_value *shared,
+                                 uint32_t field, const struct pci_value *value, pcol_error *err)
 {
-    struct pci_value kept = *value;
+    struct pci_value cached = *value;
     if (value->kind == PCI_VALUE_TEXT) {
         char *text;
-        PCI_TRY(pci_arena_take(&a->kept, value->as.text.size, &text, err));
+        PCI_TRY(pci_arena_take(&a->cache_arena, value->as.text.size, &text, err));
         if (value->as.text.size)
             memcpy(text, value->as.text.data, value->as.text.size);
-        kept.as.text.data = text;
+        cached.as.text.data = text;
     }
     PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, field,
-                      &kept, err));
+                      &cached, err));
     shared->count++;
     return PCOL_OK;
 }
 
-/* JSON of frames and stacks is made once each. That of other values lies one behind the other and
- * may move: such a cell gets its place when the row is done. */
+/* Set a cell to JSON. JSON of frames and stacks is cached. That of other values is appended to
+ * a->json, which may move: pci_result_locate_json() sets the pointer when the row is complete. */
 static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
                             const struct pci_value *value, pcol_error *err)
 {
-    struct pci_flat_shared *shared;
+    struct pci_cached_value *shared;
     size_t begin = a->json.size;
     int is_new;
     cell->kind = PCOL_ANSWER_JSON;
@@ -163,12 +163,12 @@ static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
         cell->as.text = (pcol_str){NULL, a->json.size - begin};
         return PCOL_OK;
     }
-    PCI_TRY(pci_result_shared(a, PCI_USE_JSON, value, &shared, &is_new, err));
+    PCI_TRY(pci_result_cache_find(a, PCI_USE_JSON, value, &shared, &is_new, err));
     if (is_new) {
         a->text.size = 0;
         PCI_TRY(pci_result_json(a, value, &a->text, err));
         struct pci_value text = {.kind = PCI_VALUE_TEXT, .as.text = {a->text.data, a->text.size}};
-        PCI_TRY(pci_result_share(a, shared, 0, &text, err));
+        PCI_TRY(pci_result_cache_add(a, shared, 0, &text, err));
     }
     cell->as.text = a->shared_items[shared->first].value.as.text;
     return PCOL_OK;
@@ -215,7 +215,7 @@ pcol_status pci_result_set(struct pcol_answers *a, uint32_t column, const struct
     return pci_result_cell(a, cell, value, err);
 }
 
-void pci_result_settle(pcol_answer *cell, const char **json)
+void pci_result_locate_json(pcol_answer *cell, const char **json)
 {
     if (cell->kind == PCOL_ANSWER_JSON && !cell->as.text.data) {
         cell->as.text.data = *json;
@@ -244,7 +244,7 @@ pcol_status pci_result_sort(struct pcol_answers *a, pcol_error *err)
     size_t n = a->list_count, i = 1;
     while (i < n && a->list[i - 1].a <= a->list[i].a)
         i++;
-    if (i >= n) /* mostly they are in order */
+    if (i >= n) /* the usual case: already sorted */
         return PCOL_OK;
     struct pci_pair *from = a->list, *to = pci_malloc(n, sizeof *to), *spare = to;
     if (!to)
@@ -256,9 +256,9 @@ pcol_status pci_result_sort(struct pcol_answers *a, pcol_error *err)
             for (i = begin; i < end; i++)
                 to[i] = y == end || (x < middle && from[x].a <= from[y].a) ? from[x++] : from[y++];
         }
-        struct pci_pair *other = from;
+        struct pci_pair *swapped = from;
         from = to;
-        to = other;
+        to = swapped;
     }
     if (from != a->list)
         memcpy(a->list, from, n * sizeof *from);
@@ -275,8 +275,8 @@ pcol_status pci_result_object(struct pcol_answers *a, int models, int *more, pco
 /* ---- flattening */
 
 /* The field of an item within a member; the last item is the member itself. */
-static pcol_status field_of(struct pcol_answers *a, uint32_t outer, size_t item, uint32_t *field,
-                            pcol_error *err)
+static pcol_status find_field(struct pcol_answers *a, uint32_t outer, size_t item, uint32_t *field,
+                              pcol_error *err)
 {
     *field = outer;
     if (item + 1 == a->flat.count)
@@ -290,31 +290,32 @@ static pcol_status field_of(struct pcol_answers *a, uint32_t outer, size_t item,
     return pci_string_pool_intern(&a->fields, a->text.data, a->text.size, field, err);
 }
 
-static pcol_status make_flat(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
-                             struct pci_flat_shared *shared, pcol_error *err)
+static pcol_status flatten_shared(struct pcol_answers *a, uint32_t field,
+                                  const struct pci_value *value, struct pci_cached_value *shared,
+                                  pcol_error *err)
 {
     a->flat.count = 0;
-    PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->kept, err));
+    PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->cache_arena, err));
     for (size_t i = 0; i < a->flat.count; i++) {
         uint32_t inner;
         struct pci_flat_item *item = &a->flat.items[i];
         item->value.brief = 0;
-        PCI_TRY(field_of(a, field, i, &inner, err));
+        PCI_TRY(find_field(a, field, i, &inner, err));
         PCI_TRY(push_cell(&a->shared_items, &a->shared_item_count, &a->shared_item_capacity, inner,
-                          &item->value, err)); /* its text is in the arena already */
+                          &item->value, err)); /* its text is in the arena */
         shared->count++;
     }
     return PCOL_OK;
 }
 
-static pcol_status flat_shared(struct pcol_answers *a, uint32_t field,
-                               const struct pci_value *value, pcol_error *err)
+static pcol_status add_flat_shared(struct pcol_answers *a, uint32_t field,
+                                   const struct pci_value *value, pcol_error *err)
 {
-    struct pci_flat_shared *s;
+    struct pci_cached_value *s;
     int is_new;
-    PCI_TRY(pci_result_shared(a, field, value, &s, &is_new, err));
+    PCI_TRY(pci_result_cache_find(a, field, value, &s, &is_new, err));
     if (is_new)
-        PCI_TRY(make_flat(a, field, value, s, err));
+        PCI_TRY(flatten_shared(a, field, value, s, err));
     for (size_t i = 0; i < s->count; i++) {
         const struct pci_flat_cell *item = &a->shared_items[s->first + i];
         PCI_TRY(push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, item->field,
@@ -323,8 +324,8 @@ static pcol_status flat_shared(struct pcol_answers *a, uint32_t field,
     return PCOL_OK;
 }
 
-static pcol_status flat_node(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
-                             pcol_error *err)
+static pcol_status add_flat_node(struct pcol_answers *a, uint32_t field,
+                                 const struct pci_value *value, pcol_error *err)
 {
     a->flat.count = 0;
     PCI_TRY(pci_flatten(&a->resources.values, value, &a->flat, &a->row_texts, err));
@@ -332,14 +333,14 @@ static pcol_status flat_node(struct pcol_answers *a, uint32_t field, const struc
         uint32_t inner;
         struct pci_flat_item *item = &a->flat.items[i];
         item->value.brief = 1;
-        PCI_TRY(field_of(a, field, i, &inner, err));
+        PCI_TRY(find_field(a, field, i, &inner, err));
         PCI_TRY(
             push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, inner, &item->value, err));
     }
     return PCOL_OK;
 }
 
-/* Fields of the members' own keys, for as long as these stay the same. */
+/* Fields of the members' own keys, valid while the plan is. */
 pcol_status pci_result_slots(struct pcol_answers *a, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
@@ -372,15 +373,15 @@ pcol_status pci_result_flat(struct pcol_answers *a, pcol_error *err)
             PCI_TRY(push_cell(&a->flat_cells, &a->flat_count, &a->flat_capacity, a->slot_fields[i],
                               value, err));
         else if (value->kind < PCI_VALUE_NODE)
-            PCI_TRY(flat_shared(a, a->slot_fields[i], value, err));
+            PCI_TRY(add_flat_shared(a, a->slot_fields[i], value, err));
         else
-            PCI_TRY(flat_node(a, a->slot_fields[i], value, err));
+            PCI_TRY(add_flat_node(a, a->slot_fields[i], value, err));
     }
     return PCOL_OK;
 }
 
-/* The pool moves while it grows, so names that are shown are copied. */
-static pcol_status name_field(struct pcol_answers *a, uint32_t field, pcol_error *err)
+/* Copy the name of a field for cells, since the string pool moves when it grows. */
+static pcol_status copy_field_name(struct pcol_answers *a, uint32_t field, pcol_error *err)
 {
     void *names = a->field_names;
     pcol_str name = pci_string_pool_get(&a->fields, field);
@@ -390,7 +391,7 @@ static pcol_status name_field(struct pcol_answers *a, uint32_t field, pcol_error
     a->field_names = names;
     for (; a->field_name_count < a->fields.count; a->field_name_count++)
         a->field_names[a->field_name_count] = (pcol_str){NULL, 0};
-    PCI_TRY(pci_arena_take(&a->kept, name.size, &text, err));
+    PCI_TRY(pci_arena_take(&a->cache_arena, name.size, &text, err));
     if (name.size)
         memcpy(text, name.data, name.size);
     a->field_names[field] = (pcol_str){text, name.size};
@@ -401,7 +402,7 @@ pcol_status pci_result_name(struct pcol_answers *a, pcol_answer *cell, uint32_t 
                             pcol_error *err)
 {
     if (field >= a->field_name_count || !a->field_names[field].data)
-        PCI_TRY(name_field(a, field, err));
+        PCI_TRY(copy_field_name(a, field, err));
     const struct pci_value name = {.kind = PCI_VALUE_STRING, .as.text = a->field_names[field]};
     return pci_result_cell(a, cell, &name, err);
 }
@@ -414,12 +415,13 @@ pcol_status pci_result_set_field(struct pcol_answers *a, uint32_t column, uint32
     return pci_result_name(a, &a->cells[column], field, err);
 }
 
-/* ---- the interface */
+/* ---- public functions */
 
-static pcol_status ask(struct pcol_answers *a, pcol_error *err)
+static pcol_status start_query(struct pcol_answers *a, pcol_error *err)
 {
-    a->kept.most = a->row_texts.most = PCI_FLAT_MOST;
-    a->kept.most = 0; /* of all stacks together: follows what is distinct in the file */
+    a->cache_arena.most = a->row_texts.most = PCI_FLAT_MOST;
+    /* no limit for all stacks together: bounded by the distinct ones of the file */
+    a->cache_arena.most = 0;
     PCI_TRY(pci_resources_open(&a->resources, a->file, err));
     switch (a->question) {
     case PCOL_ASK_RESOURCES:
@@ -461,12 +463,12 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     if (options)
         memcpy(&a->options, options,
                options->size < sizeof a->options ? options->size : sizeof a->options);
-    void *cells = NULL; /* there from the start: rows may have no columns */
+    void *cells = NULL; /* allocated from the start: rows may have no columns */
     pcol_status status =
         pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
     a->cells = cells;
     if (status == PCOL_OK)
-        status = ask(a, err);
+        status = start_query(a, err);
     if (status == PCOL_OK)
         *answers = a;
     else
@@ -488,12 +490,12 @@ pcol_str pcol_answers_column(const pcol_answers *answers, size_t index)
                : (pcol_str){"", 0};
 }
 
-/* JSON that a cell waits for lies in the order in which cells were set. */
+/* Locate the JSON texts, which are in the order in which cells were set. */
 static void settle_row(struct pcol_answers *a)
 {
     const char *text = a->json.data;
     for (size_t i = 0; a->json.size && i < a->touched_count; i++)
-        pci_result_settle(&a->cells[a->touched[i]], &text);
+        pci_result_locate_json(&a->cells[a->touched[i]], &text);
 }
 
 pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, pcol_error *err)
@@ -524,7 +526,7 @@ void pcol_answers_free(pcol_answers *answers)
     pci_string_pool_clear(&a->seen);
     pci_hash_clear(&a->shared_hash);
     pci_hash_clear(&a->seen_ids);
-    pci_arena_clear(&a->kept);
+    pci_arena_clear(&a->cache_arena);
     pci_arena_clear(&a->row_texts);
     pci_json_writer_close(&a->writer);
     pci_strbuf_clear(&a->json);

@@ -1,9 +1,9 @@
 /*
- * query_batches.c - rows of answers several at a time
+ * query_batches.c - blocks of several result rows
  *
- * Resources mostly come in runs whose members differ only in a few numbers, which lie as arrays in
- * the file's batches. So a block is the rows of the first of a run, and for each cell that differs
- * the array: whoever reads it makes of the rows what he wants once, and then sets in the numbers.
+ * Resources mostly come in runs that differ only in a few numbers, which are arrays in the file's
+ * batches. A block has the rows of the first resource of a run, and for each cell that differs the
+ * array of its values: the caller formats the rows once and then substitutes numbers.
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
@@ -53,9 +53,9 @@ pcol_status pci_block_numbers(struct pcol_answers *a, size_t count, struct pci_r
     return PCOL_OK;
 }
 
-/* ---- the questions */
+/* ---- queries */
 
-/* A row and those behind it that differ from it only in numbers. */
+/* A row, and the following rows that differ only in numbers. */
 pcol_status pci_table_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
@@ -64,7 +64,7 @@ pcol_status pci_table_block(struct pcol_answers *a, pcol_answer_block *block, pc
     PCI_TRY(pcol_answers_next(a, &cells, err));
     block->rows = cells != NULL;
     block->cells = cells;
-    if (!cells || !a->apart)
+    if (!cells || !a->has_separate_columns)
         return PCOL_OK;
     PCI_TRY(pci_resources_run(r, &count, err));
     if (a->options.flat && pci_run_has(r, "snapshot")) /* it is in two columns */
@@ -77,7 +77,7 @@ pcol_status pci_table_block(struct pcol_answers *a, pcol_answer_block *block, pc
     return PCOL_OK;
 }
 
-/* Resources of one snapshot, which are numbered. */
+/* Resources of one snapshot, with their numbers. */
 pcol_status pci_snapshot_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
     struct pci_run_part numbers;
@@ -96,7 +96,7 @@ pcol_status pci_snapshot_block(struct pcol_answers *a, pcol_answer_block *block,
     return PCOL_OK;
 }
 
-/* The items of a resource, and of those behind it that differ from it only in numbers. */
+/* The items of a resource, and of the following ones that differ only in numbers. */
 pcol_status pci_item_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
@@ -135,9 +135,9 @@ pcol_status pci_item_block(struct pcol_answers *a, pcol_answer_block *block, pco
     return PCOL_OK;
 }
 
-/* ---- the interface */
+/* ---- public functions */
 
-/* A row as a block, for questions that have no more than that at a time. */
+/* A block of one row, for other queries. */
 static pcol_status row_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
     const pcol_answer *cells;
@@ -161,10 +161,10 @@ pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, 
     PCI_TRY(a->block(a, block, err));
     block->parts = a->block_parts;
     block->part_count = a->block_part_count;
-    if (block->cells != a->block_cells) /* a row, which is settled */
+    if (block->cells != a->block_cells) /* a row, whose texts are located already */
         return PCOL_OK;
     const char *text = a->json.data;
     for (size_t i = 0; a->json.size && i < block->rows * a->columns.count; i++)
-        pci_result_settle(&a->block_cells[i], &text);
+        pci_result_locate_json(&a->block_cells[i], &text);
     return PCOL_OK;
 }

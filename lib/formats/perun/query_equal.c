@@ -1,9 +1,9 @@
 /*
- * query_equal.c - values that Python finds equal
+ * query_equal.c - canonical text of a value: equal texts if and only if Python finds values equal
  *
- * Numbers are equal by value, whatever their type: 1, 1.0 and true are one. Objects are equal if
- * they have the same keys with equal values, in any order. So each value gets a text, in which
- * integral numbers are decimal integers and keys are sorted, that it shares with its equals only.
+ * Numbers are equal by value, whatever their type: 1, 1.0 and true. Objects are equal if they have
+ * the same keys with equal values, in any order. So integral numbers are decimal integers, and keys
+ * are sorted. Containers are processed with an explicit stack.
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
@@ -54,7 +54,7 @@ static pcol_status put_number(const struct pci_value *value, struct pci_strbuf *
     return pci_strbuf_put(to, text, (size_t)size, err);
 }
 
-/* Strings carry their size, so that no text is the beginning of another. */
+/* With a size prefix, so that no text is a prefix of another. */
 static pcol_status put_string(char mark, pcol_str s, struct pci_strbuf *to, pcol_error *err)
 {
     char text[32];
@@ -63,20 +63,20 @@ static pcol_status put_string(char mark, pcol_str s, struct pci_strbuf *to, pcol
     return pci_strbuf_put(to, s.data, s.size, err);
 }
 
-/* ---- containers, without recursion: a frame of work for each that is open */
+/* ---- containers */
 
-struct part {
+struct member_text {
     pcol_str key;
-    size_t begin, size; /* of its text, in the level's own */
+    size_t begin, size; /* of its text in the level's `text` */
 };
 
 struct level {
     struct pci_each each;
     int object;
-    pcol_str key; /* of the member whose value is being made */
-    struct part *parts;
+    pcol_str key; /* of the current member */
+    struct member_text *parts;
     size_t count, capacity;
-    struct pci_strbuf text; /* of the members, one behind the other */
+    struct pci_strbuf text; /* of the members, concatenated */
 };
 
 struct levels {
@@ -112,17 +112,17 @@ static int compare_keys(pcol_str a, pcol_str b)
     return order ? order : a.size < b.size ? -1 : a.size > b.size;
 }
 
-/* Sort parts by their keys; stable, so that the last of equal ones is the last written. */
+/* Stable merge sort by key: the last of equal keys stays last. */
 static pcol_status sort_parts(struct level *level, pcol_error *err)
 {
     size_t n = level->count;
-    struct part *from = level->parts, *to;
+    struct member_text *from = level->parts, *to;
     if (n < 2)
         return PCOL_OK;
     to = pci_malloc(n, sizeof *to);
     if (!to)
         return pci_fail_memory(err);
-    struct part *spare = to;
+    struct member_text *spare = to;
     for (size_t width = 1; width < n; width *= 2) {
         for (size_t begin = 0; begin < n; begin += 2 * width) {
             size_t a = begin, middle = n - begin > width ? begin + width : n;
@@ -132,9 +132,9 @@ static pcol_status sort_parts(struct level *level, pcol_error *err)
                             ? from[a++]
                             : from[b++];
         }
-        struct part *other = from;
+        struct member_text *swapped = from;
         from = to;
-        to = other;
+        to = swapped;
     }
     if (from != level->parts)
         memcpy(level->parts, from, n * sizeof *from);
@@ -142,7 +142,7 @@ static pcol_status sort_parts(struct level *level, pcol_error *err)
     return PCOL_OK;
 }
 
-/* The text of a container whose members are all there. */
+/* Append the text of a container whose members are complete. */
 static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_error *err)
 {
     PCI_TRY(pci_strbuf_put(to, level->object ? "{" : "[", 1, err));
@@ -152,7 +152,7 @@ static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_er
     }
     PCI_TRY(sort_parts(level, err));
     for (size_t i = 0; i < level->count; i++) {
-        const struct part *p = &level->parts[i];
+        const struct member_text *p = &level->parts[i];
         if (i + 1 < level->count && !compare_keys(p->key, p[1].key))
             continue; /* of equal keys the last one counts */
         PCI_TRY(put_string('k', p->key, to, err));
@@ -179,12 +179,13 @@ static pcol_status add_part(struct level *level, size_t begin, pcol_error *err)
     if (pci_grow(&parts, &level->capacity, level->count + 1, sizeof *level->parts))
         return pci_fail_memory(err);
     level->parts = parts;
-    level->parts[level->count++] = (struct part){level->key, begin, level->text.size - begin};
+    level->parts[level->count++] =
+        (struct member_text){level->key, begin, level->text.size - begin};
     return PCOL_OK;
 }
 
-static pcol_status walk(struct levels *l, struct pci_values *values, struct pci_strbuf *to,
-                        pcol_error *err)
+static pcol_status write_levels(struct levels *l, struct pci_values *values, struct pci_strbuf *to,
+                                pcol_error *err)
 {
     while (l->count) {
         struct level *level = &l->levels[l->count - 1];
@@ -224,7 +225,7 @@ pcol_status pci_equal_text(struct pci_values *values, const struct pci_value *va
         return put_scalar(value, to, err);
     pcol_status status = open_level(&l, values, value, object, err);
     if (status == PCOL_OK)
-        status = walk(&l, values, to, err);
+        status = write_levels(&l, values, to, err);
     while (l.count)
         close_level(&l);
     pci_free(l.levels);

@@ -1,7 +1,8 @@
 /*
- * query_flame.c - Perun's text for flame graphs: a line for each resource
+ * query_flame.c - Perun's input for flame graphs: a line for each resource
  *
- * The uid, then the trace backwards, then the amount. Texts of traces and uids are made once each.
+ * A line has the uid, the reversed trace and the amount. Texts of traces and uids are cached. Lines
+ * are sorted by snapshot; if resources already are, they are streamed, and otherwise buffered.
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
@@ -9,13 +10,13 @@
 
 #include <string.h>
 
-/* What can be a part of a line. */
+/* Whether a value can be part of a line. */
 static int is_scalar(const struct pci_value *value)
 {
     return value->kind < PCI_VALUE_FRAME || value->kind == PCI_VALUE_TEXT;
 }
 
-/* What a frame's object says. */
+/* Members of a frame's object. */
 struct parts {
     struct pci_value function, source, line, func;
     unsigned has; /* a bit for each, in this order */
@@ -45,7 +46,7 @@ static pcol_status read_parts(struct pcol_answers *a, const struct pci_value *ob
     return status;
 }
 
-/* "function()~source~line", else the func; *ok is 0 if it is neither. */
+/* Append "function()~source~line", or else the func; *ok is 0 if the object has neither. */
 static pcol_status put_frame(struct pcol_answers *a, const struct pci_value *object,
                              struct pci_strbuf *to, int *ok, pcol_error *err)
 {
@@ -65,7 +66,7 @@ static pcol_status put_frame(struct pcol_answers *a, const struct pci_value *obj
     return PCOL_OK;
 }
 
-/* The trace backwards, each frame behind a semicolon. */
+/* Append the reversed trace, with a semicolon before each frame. */
 static pcol_status put_trace(struct pcol_answers *a, const struct pci_value *trace,
                              struct pci_strbuf *to, int *ok, pcol_error *err)
 {
@@ -99,15 +100,15 @@ static pcol_status put_trace(struct pcol_answers *a, const struct pci_value *tra
     return PCOL_OK;
 }
 
-/* The text of a uid or trace; that of values which rows share is made once. */
-static pcol_status line_part(struct pcol_answers *a, const struct pci_value *value, int trace,
-                             pcol_str *text, int *ok, pcol_error *err)
+/* Get the text of a uid or trace; that of shared values is cached. */
+static pcol_status get_line_part(struct pcol_answers *a, const struct pci_value *value, int trace,
+                                 pcol_str *text, int *ok, pcol_error *err)
 {
-    struct pci_flat_shared *shared = NULL;
+    struct pci_cached_value *shared = NULL;
     int is_new = 1;
     if (pci_value_shared(value))
-        PCI_TRY(pci_result_shared(a, trace ? PCI_USE_TRACE_LINE : PCI_USE_FRAME_LINE, value,
-                                  &shared, &is_new, err));
+        PCI_TRY(pci_result_cache_find(a, trace ? PCI_USE_TRACE_LINE : PCI_USE_FRAME_LINE, value,
+                                      &shared, &is_new, err));
     if (!is_new) {
         *ok = shared->count != 0;
         if (*ok)
@@ -122,13 +123,13 @@ static pcol_status line_part(struct pcol_answers *a, const struct pci_value *val
     *text = (pcol_str){a->text.data, a->text.size};
     if (!shared || !*ok)
         return PCOL_OK;
-    struct pci_value kept = {.kind = PCI_VALUE_TEXT, .as.text = *text};
-    return pci_result_share(a, shared, 0, &kept, err);
+    struct pci_value cached = {.kind = PCI_VALUE_TEXT, .as.text = *text};
+    return pci_result_cache_add(a, shared, 0, &cached, err);
 }
 
 enum { UID, TRACE, AMOUNT, SUBTYPE };
 
-static int is_own(const struct pcol_answers *a, int which)
+static int is_own_member(const struct pcol_answers *a, int which)
 {
     const struct pci_resources *r = &a->resources;
     for (size_t i = 0; i < r->own_count; i++)
@@ -137,8 +138,8 @@ static int is_own(const struct pcol_answers *a, int which)
     return 0;
 }
 
-/* A member that the line is made of, or NULL; where it stands is the same while the plan is. */
-static const struct pci_value *role(struct pcol_answers *a, int which)
+/* A member that the line consists of, or NULL. Its index is cached for the plan. */
+static const struct pci_value *get_role(struct pcol_answers *a, int which)
 {
     static const char *const keys[PCI_LINE_ROLES] = {"uid", "trace", "amount", "subtype"};
     const struct pci_resources *r = &a->resources;
@@ -151,15 +152,16 @@ static const struct pci_value *role(struct pcol_answers *a, int which)
                     a->line_roles[i] = k;
         }
         a->plan = r->plan;
-        a->roles_shared = !is_own(a, UID) && !is_own(a, TRACE) && !is_own(a, SUBTYPE);
+        a->roles_shared =
+            !is_own_member(a, UID) && !is_own_member(a, TRACE) && !is_own_member(a, SUBTYPE);
     }
     size_t at = a->line_roles[which];
     return at == SIZE_MAX ? NULL : &r->members[at].value;
 }
 
-/* What stands before the amount, into a->other; *ok is 0 if the resource has no line. */
-static pcol_status make_stack(struct pcol_answers *a, const struct pci_value *uid,
-                              const struct pci_value *trace, int *ok, pcol_error *err)
+/* Write the part before the amount to a->other; *ok is 0 if the resource has no line. */
+static pcol_status make_stack_text(struct pcol_answers *a, const struct pci_value *uid,
+                                   const struct pci_value *trace, int *ok, pcol_error *err)
 {
     pcol_str text;
     int object, array;
@@ -169,7 +171,7 @@ static pcol_status make_stack(struct pcol_answers *a, const struct pci_value *ui
         return PCOL_OK;
     PCI_TRY(pci_value_is(&a->resources.values, uid, &object, &array, err));
     if (object) {
-        PCI_TRY(line_part(a, uid, 0, &text, ok, err));
+        PCI_TRY(get_line_part(a, uid, 0, &text, ok, err));
         if (*ok)
             PCI_TRY(pci_strbuf_put(&a->other, text.data, text.size, err));
     } else {
@@ -178,14 +180,14 @@ static pcol_status make_stack(struct pcol_answers *a, const struct pci_value *ui
             PCI_TRY(pci_flat_text(uid, &a->other, err));
     }
     if (*ok)
-        PCI_TRY(line_part(a, trace, 1, &text, ok, err));
+        PCI_TRY(get_line_part(a, trace, 1, &text, ok, err));
     if (!*ok)
         return PCOL_OK;
     PCI_TRY(pci_strbuf_put(&a->other, text.data, text.size, err));
     return pci_strbuf_put(&a->other, " ", 1, err);
 }
 
-static int same_value(const struct pci_value *a, const struct pci_value *b)
+static int is_same_value(const struct pci_value *a, const struct pci_value *b)
 {
     return a->kind == b->kind && (pci_value_shared(a) ? a->as.i64 == b->as.i64
                                                       : a->kind == PCI_VALUE_STRING &&
@@ -193,36 +195,36 @@ static int same_value(const struct pci_value *a, const struct pci_value *b)
                                                             a->as.text.size == b->as.text.size);
 }
 
-/* The resource has what it shares with the one before: its stack, and whether it is left out. */
-static int same_stack(const struct pcol_answers *a)
+/* The resource has the stack, the subtype and the plan of the previous one. */
+static int has_same_stack(const struct pcol_answers *a)
 {
     return a->resources.own_only && a->roles_shared && a->plan == a->resources.plan;
 }
 
-/* The stack of the resource at hand, which may be the one made last. */
+/* Find the stack of the current resource, which may be the cached one. */
 static pcol_status find_stack(struct pcol_answers *a, int *ok, pcol_error *err)
 {
-    const struct pci_value *uid = role(a, UID), *trace = role(a, TRACE);
-    *ok = a->stack_size && uid && trace && same_value(uid, &a->stack_of[0]) &&
-          same_value(trace, &a->stack_of[1]);
+    const struct pci_value *uid = get_role(a, UID), *trace = get_role(a, TRACE);
+    *ok = a->stack_size && uid && trace && is_same_value(uid, &a->cached_stack[0]) &&
+          is_same_value(trace, &a->cached_stack[1]);
     if (*ok)
         return PCOL_OK;
     a->stack_size = 0;
-    PCI_TRY(make_stack(a, uid, trace, ok, err));
+    PCI_TRY(make_stack_text(a, uid, trace, ok, err));
     if (!*ok || !uid || !trace)
         return PCOL_OK;
-    a->stack_of[0] = *uid;
-    a->stack_of[1] = *trace;
+    a->cached_stack[0] = *uid;
+    a->cached_stack[1] = *trace;
     a->stack_size = a->other.size;
     return PCOL_OK;
 }
 
-/* The line of the resource at hand, into a->other; *ok is 0 if it has none. */
+/* Write the line of the current resource to a->other; *ok is 0 if it has none. */
 static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
 {
-    const struct pci_value *amount = role(a, AMOUNT);
+    const struct pci_value *amount = get_role(a, AMOUNT);
     *ok = a->stack_size != 0;
-    if (!same_stack(a))
+    if (!has_same_stack(a))
         PCI_TRY(find_stack(a, ok, err));
     a->other.size = a->stack_size;
     *ok = *ok && amount && is_scalar(amount) && amount->kind != PCI_VALUE_NULL;
@@ -231,35 +233,35 @@ static pcol_status make_line(struct pcol_answers *a, int *ok, pcol_error *err)
 
 static int is_free(struct pcol_answers *a)
 {
-    if (same_stack(a))
-        return a->was_free;
-    const struct pci_value *subtype = role(a, SUBTYPE);
-    return a->was_free =
+    if (has_same_stack(a))
+        return a->was_free_row;
+    const struct pci_value *subtype = get_role(a, SUBTYPE);
+    return a->was_free_row =
                subtype && subtype->kind == PCI_VALUE_STRING && pci_str_is(subtype->as.text, "free");
 }
 
-static void tell_left_out(struct pcol_answers *a)
+static void report_skipped(struct pcol_answers *a)
 {
-    if (a->left_out && a->options.message)
+    if (a->skipped && a->options.message)
         a->options.message(a->options.context,
                            "resources without a uid, a trace of frames or an amount are left out");
-    a->left_out = 0;
+    a->skipped = 0;
 }
 
-/* Resources that are in the order of their snapshots already: one line after the other. */
+/* Resources in the order of their snapshots: lines are streamed. */
 static pcol_status next_line(struct pcol_answers *a, int *more, pcol_error *err)
 {
     for (;;) {
         int ok;
         PCI_TRY(pci_resources_next(&a->resources, more, err));
         if (!*more) {
-            tell_left_out(a);
+            report_skipped(a);
             return PCOL_OK;
         }
         if (is_free(a))
             continue;
         PCI_TRY(make_line(a, &ok, err));
-        a->left_out += !ok;
+        a->skipped += !ok;
         if (!ok)
             continue;
         struct pci_value line = {
@@ -268,8 +270,9 @@ static pcol_status next_line(struct pcol_answers *a, int *more, pcol_error *err)
     }
 }
 
-/* Whether all resources of the run have the line of the first but for an integral amount. */
-static int one_stack(const struct pcol_answers *a)
+/* Whether all resources of the run have the line of the first one, except for an integral
+ * amount. */
+static int has_one_stack(const struct pcol_answers *a)
 {
     const struct pci_resources *r = &a->resources;
     for (size_t i = 0; i < r->run_part_count; i++) {
@@ -281,7 +284,7 @@ static int one_stack(const struct pcol_answers *a)
     return 1;
 }
 
-/* The line of the resource at hand, and those of the resources behind it with the same stack. */
+/* A block with the line of the current resource, and of the following ones with the same stack. */
 static pcol_status put_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
@@ -307,37 +310,37 @@ static pcol_status line_block(struct pcol_answers *a, pcol_answer_block *block, 
         int ok, more;
         PCI_TRY(pci_resources_next(r, &more, err));
         if (!more) {
-            tell_left_out(a);
+            report_skipped(a);
             return PCOL_OK;
         }
         int free = is_free(a);
         if (!free)
             PCI_TRY(make_line(a, &ok, err));
         PCI_TRY(pci_resources_run(r, &block->times, err));
-        if (!one_stack(a))
+        if (!has_one_stack(a))
             block->times = 1;
         if (!free && ok)
             PCI_TRY(put_block(a, block, err));
-        a->left_out += free || ok ? 0 : block->times;
+        a->skipped += free || ok ? 0 : block->times;
         pci_resources_skip(r, block->times);
         if (block->rows)
             return PCOL_OK;
     }
 }
 
-/* Others are kept and sorted: a list of (snapshot, number of the line). */
-static pcol_status next_kept(struct pcol_answers *a, int *more, pcol_error *err)
+/* Other resources: lines are buffered and sorted, as a list of (snapshot, index of the line). */
+static pcol_status next_buffered(struct pcol_answers *a, int *more, pcol_error *err)
 {
     *more = a->list_at < a->list_count;
     if (!*more) {
-        tell_left_out(a);
+        report_skipped(a);
         return PCOL_OK;
     }
     const struct pci_flat_cell *cell = &a->flat_cells[a->list[a->list_at++].b];
     return pci_result_set(a, 0, &cell->value, err);
 }
 
-static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
+static pcol_status buffer_lines(struct pcol_answers *a, pcol_error *err)
 {
     for (;;) {
         int more, ok;
@@ -347,7 +350,7 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
         if (is_free(a))
             continue;
         PCI_TRY(make_line(a, &ok, err));
-        a->left_out += !ok;
+        a->skipped += !ok;
         if (!ok)
             continue;
         void *cells = a->flat_cells;
@@ -355,7 +358,7 @@ static pcol_status keep_lines(struct pcol_answers *a, pcol_error *err)
         if (pci_grow(&cells, &a->flat_capacity, a->flat_count + 1, sizeof *a->flat_cells))
             return pci_fail_memory(err);
         a->flat_cells = cells;
-        PCI_TRY(pci_arena_take(&a->kept, a->other.size, &text, err));
+        PCI_TRY(pci_arena_take(&a->cache_arena, a->other.size, &text, err));
         memcpy(text, a->other.data, a->other.size);
         a->flat_cells[a->flat_count] =
             (struct pci_flat_cell){0, {.kind = PCI_VALUE_TEXT, .as.text = {text, a->other.size}}};
@@ -372,7 +375,7 @@ pcol_status pci_perun_query_flame(struct pcol_answers *a, pcol_error *err)
     PCI_TRY(pci_result_column(a, "line", err));
     PCI_TRY(pci_result_sorted(a, &sorted, err));
     pci_resources_want(&a->resources, wanted, sizeof wanted / sizeof *wanted);
-    a->next = sorted ? next_line : next_kept;
+    a->next = sorted ? next_line : next_buffered;
     a->block = sorted ? line_block : NULL;
-    return sorted ? PCOL_OK : keep_lines(a, err);
+    return sorted ? PCOL_OK : buffer_lines(a, err);
 }

@@ -1,5 +1,5 @@
 /*
- * query_models.c - models chosen for each uid, and the curves of models
+ * query_models.c - selection of models for each uid, and points on the curves of models
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
@@ -15,16 +15,16 @@ static int is_text(const struct pci_value *value, const char *word)
     return value && value->kind == PCI_VALUE_STRING && pci_str_is(value->as.text, word);
 }
 
-/* Coefficients of the model at hand, by position and by name. */
+/* Coefficients of the current model, by position and by name. */
 struct coefficients {
-    int present; /* there is an array */
+    int present; /* the model has an array of coefficients */
     size_t count;
     struct pci_value at[3];
     double named[3]; /* b0, b1, b2 */
 };
 
-static pcol_status one_coefficient(struct pcol_answers *a, const struct pci_value *object,
-                                   struct pci_value *value, int *name, pcol_error *err)
+static pcol_status read_coefficient(struct pcol_answers *a, const struct pci_value *object,
+                                    struct pci_value *value, int *name, pcol_error *err)
 {
     struct pci_each each;
     struct pci_member member;
@@ -69,7 +69,7 @@ static pcol_status read_coefficients(struct pcol_answers *a, struct coefficients
         status = pci_each_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
-        status = one_coefficient(a, &member.value, &value, &name, err);
+        status = read_coefficient(a, &member.value, &value, &name, err);
         if (c->count < 3)
             c->at[c->count] = value;
         c->count++;
@@ -80,10 +80,10 @@ static pcol_status read_coefficients(struct pcol_answers *a, struct coefficients
     return status;
 }
 
-/* ---- models chosen */
+/* ---- selection of models */
 
-/* The key under which models are chosen: the uid, with the model's name where all are kept. */
-static pcol_status key_of(struct pcol_answers *a, int all, uint32_t *key, pcol_error *err)
+/* Intern the key of a selection: the uid, together with the model's name if `all` are selected. */
+static pcol_status intern_key(struct pcol_answers *a, int all, uint32_t *key, pcol_error *err)
 {
     static const struct pci_value none = {.kind = PCI_VALUE_NULL};
     const struct pci_value *uid = pci_resources_find(&a->resources, "uid");
@@ -101,8 +101,9 @@ static pcol_status key_of(struct pcol_answers *a, int all, uint32_t *key, pcol_e
                                   err);
 }
 
-/* Go over the models once: list[key] is the number of the model chosen, or -1. */
-static pcol_status choose(struct pcol_answers *a, const char *group, int all, pcol_error *err)
+/* One pass over the models: list[key] is the number of the selected model, or -1. */
+static pcol_status select_models(struct pcol_answers *a, const char *group, int all,
+                                 pcol_error *err)
 {
     double *best = NULL;
     size_t capacity = 0;
@@ -111,16 +112,16 @@ static pcol_status choose(struct pcol_answers *a, const char *group, int all, pc
     while (status == PCOL_OK) {
         uint32_t key = 0;
         double r_square = 0;
-        void *grown = best;
+        void *grown_best = best;
         status = pci_models_next(&a->resources, &more, err);
         if (status != PCOL_OK || !more)
             break;
         if (!pci_model_in_group(&a->resources, group))
             continue;
-        status = key_of(a, all, &key, err);
-        if (status == PCOL_OK && pci_grow(&grown, &capacity, key + (size_t)1, sizeof *best))
+        status = intern_key(a, all, &key, err);
+        if (status == PCOL_OK && pci_grow(&grown_best, &capacity, key + (size_t)1, sizeof *best))
             status = pci_fail_memory(err);
-        best = grown;
+        best = grown_best;
         if (status == PCOL_OK && key == a->list_count) {
             best[key] = 0;
             status = pci_result_push(a, -1, key, err);
@@ -137,15 +138,15 @@ static pcol_status choose(struct pcol_answers *a, const char *group, int all, pc
     return status;
 }
 
-static pcol_status set_if(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
-                          pcol_error *err)
+static pcol_status set_or_null(struct pcol_answers *a, uint32_t column,
+                               const struct pci_value *value, pcol_error *err)
 {
     static const struct pci_value none = {.kind = PCI_VALUE_NULL};
     return pci_result_set(a, column, value ? value : &none, err);
 }
 
-static const struct pci_value *either(const struct pci_resources *r, const char *key,
-                                      const char *old)
+static const struct pci_value *find_either(const struct pci_resources *r, const char *key,
+                                           const char *old)
 {
     const struct pci_value *value = pci_resources_find(r, key);
     return value ? value : pci_resources_find(r, old);
@@ -165,14 +166,14 @@ static pcol_status next_best(struct pcol_answers *a, int *more, pcol_error *err)
     const struct pci_value zero = {.kind = PCI_VALUE_INTEGER, .as.i64 = 0};
     const struct pci_value *b0 =
         c.present ? (c.count > 0 ? &c.at[0] : NULL) : pci_resources_find(r, "bucket_stats");
-    PCI_TRY(set_if(a, 0, pci_resources_find(r, "uid"), err));
-    PCI_TRY(set_if(a, 1, pci_resources_find(r, "model"), err));
-    PCI_TRY(set_if(a, 2, pci_resources_find(r, "r_square"), err));
-    PCI_TRY(set_if(a, 3, b0, err));
-    PCI_TRY(set_if(a, 4, c.count > 1 ? &c.at[1] : NULL, err));
-    PCI_TRY(set_if(a, 5, c.count == 3 ? &c.at[2] : &zero, err));
-    PCI_TRY(set_if(a, 6, either(r, "x_start", "x_interval_start"), err));
-    return set_if(a, 7, either(r, "x_end", "x_interval_end"), err);
+    PCI_TRY(set_or_null(a, 0, pci_resources_find(r, "uid"), err));
+    PCI_TRY(set_or_null(a, 1, pci_resources_find(r, "model"), err));
+    PCI_TRY(set_or_null(a, 2, pci_resources_find(r, "r_square"), err));
+    PCI_TRY(set_or_null(a, 3, b0, err));
+    PCI_TRY(set_or_null(a, 4, c.count > 1 ? &c.at[1] : NULL, err));
+    PCI_TRY(set_or_null(a, 5, c.count == 3 ? &c.at[2] : &zero, err));
+    PCI_TRY(set_or_null(a, 6, find_either(r, "x_start", "x_interval_start"), err));
+    return set_or_null(a, 7, find_either(r, "x_end", "x_interval_end"), err);
 }
 
 pcol_status pci_perun_query_best(struct pcol_answers *a, pcol_error *err)
@@ -192,7 +193,7 @@ pcol_status pci_perun_query_best(struct pcol_answers *a, pcol_error *err)
                         filter ? filter : "");
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
         PCI_TRY(pci_result_column(a, columns[k], err));
-    PCI_TRY(choose(a, strchr(filter, '-') + 1, filter[0] == 'a', err));
+    PCI_TRY(select_models(a, strchr(filter, '-') + 1, filter[0] == 'a', err));
     pci_resources_rewind(&a->resources);
     a->next = next_best;
     return PCOL_OK;
@@ -204,7 +205,7 @@ pcol_status pci_perun_query_best(struct pcol_answers *a, pcol_error *err)
 
 enum curve { CONSTANT, LINEAR, LOGARITHMIC, QUADRATIC, POWER, EXPONENTIAL, NO_CURVE };
 
-static int curve_of(const struct pci_value *model)
+static int find_curve(const struct pci_value *model)
 {
     static const char *const names[] = {"constant",  "linear", "logarithmic",
                                         "quadratic", "power",  "exponential"};
@@ -214,7 +215,7 @@ static int curve_of(const struct pci_value *model)
     return NO_CURVE;
 }
 
-/* The next model that has a curve. */
+/* Move to the next model with a curve. */
 static pcol_status next_curve(struct pcol_answers *a, int *more, pcol_error *err)
 {
     for (;;) {
@@ -226,14 +227,14 @@ static pcol_status next_curve(struct pcol_answers *a, int *more, pcol_error *err
         if (!a->options.all_rows && r->number != a->options.row)
             continue;
         PCI_TRY(read_coefficients(a, &c, err));
-        const struct pci_value *start = either(r, "x_start", "x_interval_start");
-        const struct pci_value *end = either(r, "x_end", "x_interval_end");
-        a->plot_model = curve_of(pci_resources_find(r, "model"));
+        const struct pci_value *start = find_either(r, "x_start", "x_interval_start");
+        const struct pci_value *end = find_either(r, "x_end", "x_interval_end");
+        a->plot_model = find_curve(pci_resources_find(r, "model"));
         if (!c.present)
             continue;
         if (a->plot_model == NO_CURVE || !start || !end || !pci_value_number(start, &a->plot[3]) ||
             !pci_value_number(end, &a->plot[4])) {
-            a->left_out++;
+            a->skipped++;
             continue;
         }
         memcpy(a->plot, c.named, sizeof c.named);
@@ -241,14 +242,14 @@ static pcol_status next_curve(struct pcol_answers *a, int *more, pcol_error *err
         a->plot_at = 0;
         return PCOL_OK;
     }
-    if (a->left_out && a->options.message)
+    if (a->skipped && a->options.message)
         a->options.message(a->options.context,
                            "models of another kind, or without an interval, have no curve");
-    a->left_out = 0;
+    a->skipped = 0;
     return PCOL_OK;
 }
 
-/* Point number a->plot_at, as numpy spaces them: the last one is the end itself. */
+/* Point a->plot_at, spaced as by numpy: the last one is exactly the end. */
 static pcol_status put_point(struct pcol_answers *a, pcol_error *err)
 {
     const double *p = a->plot;

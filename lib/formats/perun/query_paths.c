@@ -1,8 +1,7 @@
 /*
- * query_paths.c - what a path of keys leads to, in every resource or model
+ * query_paths.c - values at a path of keys, in every resource or model
  *
- * A path is followed part by part: from the list of values that the parts so far lead to, the next
- * part makes another list.
+ * A path is resolved part by part: each part maps a list of values to the list of their members.
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
@@ -11,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-static pcol_status push(struct pci_value **list, size_t *count, size_t *capacity,
-                        const struct pci_value *value, pcol_error *err)
+static pcol_status append_value(struct pci_value **list, size_t *count, size_t *capacity,
+                                const struct pci_value *value, pcol_error *err)
 {
     void *all = *list;
     if (pci_grow(&all, capacity, *count + 1, sizeof **list))
@@ -22,9 +21,9 @@ static pcol_status push(struct pci_value **list, size_t *count, size_t *capacity
     return PCOL_OK;
 }
 
-/* One step from one value. */
-static pcol_status step(struct pcol_answers *a, const struct pci_value *value, pcol_str part,
-                        pcol_error *err)
+/* Append the members of one value that a part of the path selects. */
+static pcol_status resolve_part(struct pcol_answers *a, const struct pci_value *value,
+                                pcol_str part, pcol_error *err)
 {
     struct pci_each each;
     struct pci_member member;
@@ -39,7 +38,8 @@ static pcol_status step(struct pcol_answers *a, const struct pci_value *value, p
         if (status != PCOL_OK || !more)
             break;
         if (array) {
-            status = push(&a->found_next, &a->next_count, &a->next_capacity, &member.value, err);
+            status =
+                append_value(&a->found_next, &a->next_count, &a->next_capacity, &member.value, err);
         } else if (pci_str_equal(member.key, part)) { /* of equal keys the last one counts */
             last = member.value;
             found = 1;
@@ -47,18 +47,18 @@ static pcol_status step(struct pcol_answers *a, const struct pci_value *value, p
     }
     pci_each_close(&each);
     if (status == PCOL_OK && found)
-        status = push(&a->found_next, &a->next_count, &a->next_capacity, &last, err);
+        status = append_value(&a->found_next, &a->next_count, &a->next_capacity, &last, err);
     return status;
 }
 
-/* The rest of the path from the values in a->found on. */
-static pcol_status follow_rest(struct pcol_answers *a, pcol_error *err)
+/* Resolve the rest of the path, from the values in a->found on. */
+static pcol_status resolve_rest(struct pcol_answers *a, pcol_error *err)
 {
     for (size_t part = 1; part < a->part_count && a->found_count; part++) {
         a->next_count = 0;
         for (size_t i = 0; i < a->found_count; i++) {
             struct pci_value value = a->found[i];
-            PCI_TRY(step(a, &value, a->parts[part], err));
+            PCI_TRY(resolve_part(a, &value, a->parts[part], err));
         }
         struct pci_value *list = a->found;
         size_t capacity = a->found_capacity;
@@ -71,30 +71,30 @@ static pcol_status follow_rest(struct pcol_answers *a, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Where the path leads to from a frame or stack that rows share is found once. */
-static pcol_status follow_shared(struct pcol_answers *a, pcol_error *err)
+/* Resolve the path from a shared frame or stack; the result is cached. */
+static pcol_status resolve_shared(struct pcol_answers *a, pcol_error *err)
 {
-    struct pci_flat_shared *shared;
+    struct pci_cached_value *shared;
     struct pci_value value = a->found[0];
     int is_new;
-    PCI_TRY(pci_result_shared(a, PCI_USE_PATH, &value, &shared, &is_new, err));
+    PCI_TRY(pci_result_cache_find(a, PCI_USE_PATH, &value, &shared, &is_new, err));
     if (is_new) {
-        PCI_TRY(follow_rest(a, err));
+        PCI_TRY(resolve_rest(a, err));
         for (size_t i = 0; i < a->found_count; i++)
-            PCI_TRY(pci_result_share(a, shared, 0, &a->found[i], err));
+            PCI_TRY(pci_result_cache_add(a, shared, 0, &a->found[i], err));
         return PCOL_OK;
     }
     a->found_count = 0;
-    if (a->options.unique) /* its values were given before, or their equals */
+    if (a->options.unique) /* its values, or equal ones, were returned before */
         return PCOL_OK;
     for (size_t i = 0; i < shared->count; i++)
-        PCI_TRY(push(&a->found, &a->found_count, &a->found_capacity,
-                     &a->shared_items[shared->first + i].value, err));
+        PCI_TRY(append_value(&a->found, &a->found_count, &a->found_capacity,
+                             &a->shared_items[shared->first + i].value, err));
     return PCOL_OK;
 }
 
-/* All that the path leads to in the object at hand, into a->found. */
-static pcol_status follow(struct pcol_answers *a, pcol_error *err)
+/* Resolve the path in the current object; the values are in a->found. */
+static pcol_status resolve_path(struct pcol_answers *a, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
     a->found_count = 0;
@@ -107,16 +107,16 @@ static pcol_status follow(struct pcol_answers *a, pcol_error *err)
     }
     if (a->path_slot == SIZE_MAX)
         return PCOL_OK;
-    PCI_TRY(
-        push(&a->found, &a->found_count, &a->found_capacity, &r->members[a->path_slot].value, err));
-    return a->part_count > 1 && pci_value_shared(&a->found[0]) ? follow_shared(a, err)
-                                                               : follow_rest(a, err);
+    PCI_TRY(append_value(&a->found, &a->found_count, &a->found_capacity,
+                         &r->members[a->path_slot].value, err));
+    return a->part_count > 1 && pci_value_shared(&a->found[0]) ? resolve_shared(a, err)
+                                                               : resolve_rest(a, err);
 }
 
-/* Whether a value's own place was looked at before: quicker than its text. Strings of the pool lie
- * at one place each. */
-static pcol_status seen_id(struct pcol_answers *a, const struct pci_value *value, int *seen,
-                           pcol_error *err)
+/* Whether a value with the same identity was seen before, which is faster than comparing texts.
+ * Strings of the pool have unique addresses. */
+static pcol_status check_identity(struct pcol_answers *a, const struct pci_value *value, int *seen,
+                                  pcol_error *err)
 {
     int text = value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_BIG;
     struct pci_pair id = {value->kind, value->as.i64};
@@ -126,7 +126,7 @@ static pcol_status seen_id(struct pcol_answers *a, const struct pci_value *value
     if (text)
         id.a |= (int64_t)value->as.text.size << 8, id.b = (int64_t)(intptr_t)value->as.text.data;
     if (value->kind == PCI_VALUE_DOUBLE && isnan(value->as.f64))
-        return PCOL_OK; /* equal to none, not even itself */
+        return PCOL_OK; /* not equal to anything, not even itself */
     if (value->kind == PCI_VALUE_NULL)
         id.b = 0;
     if (a->id_count && !memcmp(&a->ids[a->id_count - 1], &id, sizeof id)) {
@@ -149,13 +149,13 @@ static pcol_status seen_id(struct pcol_answers *a, const struct pci_value *value
     return pci_hash_add(&a->seen_ids, hash, (uint32_t)a->id_count++, err);
 }
 
-static pcol_status is_new(struct pcol_answers *a, const struct pci_value *value, int *new,
-                          pcol_error *err)
+static pcol_status check_new(struct pcol_answers *a, const struct pci_value *value, int *new,
+                             pcol_error *err)
 {
     uint32_t code;
     int seen;
     *new = 0;
-    PCI_TRY(seen_id(a, value, &seen, err));
+    PCI_TRY(check_identity(a, value, &seen, err));
     if (seen)
         return PCOL_OK;
     *new = value->kind == PCI_VALUE_DOUBLE &&isnan(value->as.f64);
@@ -169,8 +169,8 @@ static pcol_status is_new(struct pcol_answers *a, const struct pci_value *value,
     return PCOL_OK;
 }
 
-/* Resources that are the same as the one at hand. */
-static pcol_status pass_run(struct pcol_answers *a, pcol_error *err)
+/* Skip the resources that are equal to the current one. */
+static pcol_status skip_run(struct pcol_answers *a, pcol_error *err)
 {
     size_t count;
     PCI_TRY(pci_resources_run(&a->resources, &count, err));
@@ -187,13 +187,13 @@ static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err
             if (!*more)
                 return PCOL_OK;
             if (a->resources.same && !a->options.models) {
-                if (a->options.unique) /* all were given, or their equals */
-                    PCI_TRY(pass_run(a, err));
-                else /* the values found for the object before */
+                if (a->options.unique) /* all of them, or equal ones, were returned */
+                    PCI_TRY(skip_run(a, err));
+                else /* the values found for the previous object */
                     a->found_at = 0;
                 continue;
             }
-            PCI_TRY(follow(a, err));
+            PCI_TRY(resolve_path(a, err));
             a->found_at = 0;
         }
         *more = 1;
@@ -203,14 +203,14 @@ static pcol_status next_value(struct pcol_answers *a, int *more, pcol_error *err
             return pci_result_set(a, 1, &value, err);
         }
         int new;
-        PCI_TRY(is_new(a, &value, &new, err));
+        PCI_TRY(check_new(a, &value, &new, err));
         if (new)
             return pci_result_set(a, 0, &value, err);
     }
 }
 
-/* 1 + the part of the run that the path leads to, 0: none. */
-static size_t own_part(const struct pcol_answers *a)
+/* 1 + index of the run's part that the path selects, 0: none. */
+static size_t find_run_part(const struct pcol_answers *a)
 {
     const struct pci_resources *r = &a->resources;
     for (size_t i = 0; i < r->run_part_count; i++)
@@ -219,12 +219,13 @@ static size_t own_part(const struct pcol_answers *a)
     return 0;
 }
 
-/* The values found in the resource at hand, and in `times` of them. */
-static pcol_status found_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
+/* A block of the values found in the current resource, for `times` resources. */
+static pcol_status make_found_block(struct pcol_answers *a, pcol_answer_block *block,
+                                    pcol_error *err)
 {
     struct pci_run_part number;
     pcol_answer *cells = pci_block_cells(a, a->found_count);
-    size_t own = own_part(a);
+    size_t own = find_run_part(a);
     if (!cells)
         return pci_fail_memory(err);
     PCI_TRY(pci_block_numbers(a, block->times, &number, err));
@@ -240,7 +241,7 @@ static pcol_status found_block(struct pcol_answers *a, pcol_answer_block *block,
     return PCOL_OK;
 }
 
-/* The values of a resource, and of those behind it that differ from it only in numbers. */
+/* A block of the values of a resource, and of the following ones that differ only in numbers. */
 static pcol_status value_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
@@ -257,11 +258,11 @@ static pcol_status value_block(struct pcol_answers *a, pcol_answer_block *block,
         if (!more)
             return PCOL_OK;
         if (!r->same)
-            PCI_TRY(follow(a, err));
+            PCI_TRY(resolve_path(a, err));
         a->found_at = a->found_count;
         PCI_TRY(pci_resources_run(r, &block->times, err));
         if (a->found_count)
-            PCI_TRY(found_block(a, block, err));
+            PCI_TRY(make_found_block(a, block, err));
         pci_resources_skip(r, block->times);
         if (block->rows)
             return PCOL_OK;

@@ -1,9 +1,10 @@
 /*
- * query_resources.c - the resources and models of Perun profiles, one by one
+ * query_resources.c - iterator over resources and models of Perun profiles
  *
- * Most resources have the keys of the one before. So the places of a row's cells among the merged
- * members are kept as a plan; as long as the labels of row, type and snapshot are the same ones,
- * only values are replaced.
+ * A resource merges the members of its row, its type and its snapshot. Most resources have the keys
+ * of the previous one, so the merged positions of a row's cells are cached as a plan; while the
+ * labels of row, type and snapshot are the same, only values are replaced. Runs of rows that differ
+ * only in numbers are returned as arrays of the file's batches.
  */
 #include "formats/perun/query_resources.h"
 
@@ -15,9 +16,9 @@
 
 #define NO_ROW UINT64_MAX
 #define ROWS 256u
-#define FEW 16u /* members that are compared one by one */
+#define LINEAR_MEMBERS 16u /* number of members that are searched linearly */
 
-/* A column read in batches; one that is absent is null. */
+/* A column that is read in batches; a missing one is null. */
 struct column {
     const struct pci_column *column;
     uint64_t first, count;
@@ -25,34 +26,34 @@ struct column {
     uint8_t valid[ROWS];
 };
 
-/* Cells of one row, as the plan knows them. */
+/* Cells of one row in the plan. */
 struct part {
     const struct pci_label_key **keys; /* of the cells; NULL: a member of `extra` */
-    uint32_t *slots; /* where their values go; PCOL_NONE: another one is stronger */
+    uint32_t *slots; /* members that the values go to; PCOL_NONE: overridden by another cell */
     size_t count, capacity;
 };
 
-/* The cell that a member has its value of. */
+/* The cell that a member takes its value from. */
 struct owner {
-    struct part *part; /* NULL: of none */
+    struct part *part; /* NULL: none */
     size_t cell;
 };
 
 struct pci_resources_state {
-    struct owner *owners; /* of members */
+    struct owner *owners; /* by member */
     size_t owner_capacity;
-    struct pci_hash hash; /* of keys, from member FEW on */
+    struct pci_hash hash; /* of keys, from member LINEAR_MEMBERS on */
     struct column source, type, snapshot;
-    uint64_t row, model_row;         /* next ones */
-    uint64_t type_row, snapshot_row; /* whose members are merged; NO_ROW: none */
-    struct part own, of_type;
+    uint64_t row, model_row;         /* next rows */
+    uint64_t type_row, snapshot_row; /* rows whose members are merged; NO_ROW: none */
+    struct part own_part, type_part;
     int planned;
-    int shared_only;  /* own cells need not be read */
-    int keys_only;    /* only their keys matter */
-    int plain;        /* own cells are scalars */
-    uint64_t repeats; /* rows that follow and are the same, where shared_only is set */
+    int shared_only;  /* the row's own cells are not needed */
+    int keys_only;    /* only keys are needed */
+    int plain;        /* the row's own cells are scalars */
+    uint64_t repeats; /* if shared_only: number of following rows that are equal */
     size_t capacity;
-    struct pci_member number, time; /* what a snapshot adds */
+    struct pci_member number, time; /* members added by a snapshot */
     uint32_t number_slot, time_slot;
 };
 
@@ -81,10 +82,10 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
                           "(unpack --to perun makes one)");
 }
 
-/* Numbers of snapshots within their source. */
+/* Number the snapshots within their source. */
 static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
 {
-    int64_t source, before = -1, next = 0;
+    int64_t source, previous = -1, next = 0;
     PCI_TRY(pci_plausible(r->file, "snapshots", err));
     r->numbers = pci_malloc((size_t)r->snapshot_rows + 1, sizeof *r->numbers);
     if (!r->numbers)
@@ -97,9 +98,9 @@ static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
             PCI_TRY(pci_get(r->file, r->snapshot_source, row, &source, &valid, err));
         if (r->snapshot_region)
             PCI_TRY(pci_get_str(r->file, r->snapshot_region, row, &region, &valid, err));
-        if (source != before)
+        if (source != previous)
             next = 0;
-        before = source;
+        previous = source;
         int counted = pci_str_is(region, "snapshots");
         r->numbers[row] = counted ? next : -1;
         next += counted;
@@ -159,10 +160,10 @@ void pci_resources_close(struct pci_resources *r)
     if (s) {
         pci_free(s->owners);
         pci_hash_clear(&s->hash);
-        pci_free(s->own.keys);
-        pci_free(s->own.slots);
-        pci_free(s->of_type.keys);
-        pci_free(s->of_type.slots);
+        pci_free(s->own_part.keys);
+        pci_free(s->own_part.slots);
+        pci_free(s->type_part.keys);
+        pci_free(s->type_part.slots);
     }
     pci_free(s);
     pci_free(r->is_perun);
@@ -173,7 +174,7 @@ void pci_resources_close(struct pci_resources *r)
 }
 
 /* keys: NULL for all. */
-static void want(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
+static void set_wanted(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
 {
     for (size_t i = 0; i < keyed->labels.key_count; i++) {
         struct pci_label_key *key = &keyed->labels.keys[i];
@@ -185,8 +186,8 @@ static void want(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
 
 void pci_resources_want(struct pci_resources *r, const pcol_str *keys, size_t count)
 {
-    want(&r->samples, keys, count);
-    want(&r->types, keys, count);
+    set_wanted(&r->samples, keys, count);
+    set_wanted(&r->types, keys, count);
 }
 
 void pci_resources_rewind(struct pci_resources *r)
@@ -207,12 +208,12 @@ void pci_resources_keys(struct pci_resources *r)
 
 /* ---- members */
 
-static uint32_t find(const struct pci_resources *r, pcol_str key, uint64_t hash)
+static uint32_t find_member(const struct pci_resources *r, pcol_str key, uint64_t hash)
 {
-    for (size_t i = 0; i < r->count && i < FEW; i++)
+    for (size_t i = 0; i < r->count && i < LINEAR_MEMBERS; i++)
         if (pci_str_equal(r->members[i].key, key))
             return (uint32_t)i;
-    if (r->count <= FEW)
+    if (r->count <= LINEAR_MEMBERS)
         return PCOL_NONE;
     size_t at = pci_hash_start(&r->state->hash, hash);
     uint32_t id;
@@ -222,19 +223,20 @@ static uint32_t find(const struct pci_resources *r, pcol_str key, uint64_t hash)
     return PCOL_NONE;
 }
 
-/* Set a member, whose value comes from a cell of a part: a cell before it loses its place. */
-static pcol_status put(struct pci_resources *r, const struct pci_member *member, struct part *part,
-                       size_t cell, uint32_t *slot, pcol_error *err)
+/* Set a member to the value of a cell of a part; a cell that set it before is overridden. */
+static pcol_status set_member(struct pci_resources *r, const struct pci_member *member,
+                              struct part *part, size_t cell, uint32_t *slot, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
     void *members = r->members, *owners = s->owners;
-    uint64_t hash = r->count >= FEW ? pci_hash_bytes(member->key.data, member->key.size) : 0;
-    *slot = find(r, member->key, hash);
+    uint64_t hash =
+        r->count >= LINEAR_MEMBERS ? pci_hash_bytes(member->key.data, member->key.size) : 0;
+    *slot = find_member(r, member->key, hash);
     if (*slot != PCOL_NONE) {
-        struct owner *before = &s->owners[*slot];
-        if (before->part)
-            before->part->slots[before->cell] = PCOL_NONE;
-        *before = (struct owner){part, cell};
+        struct owner *previous = &s->owners[*slot];
+        if (previous->part)
+            previous->part->slots[previous->cell] = PCOL_NONE;
+        *previous = (struct owner){part, cell};
         r->members[*slot].value = member->value;
         return PCOL_OK;
     }
@@ -244,7 +246,7 @@ static pcol_status put(struct pci_resources *r, const struct pci_member *member,
     s->owners = owners;
     if (failed)
         return pci_fail_memory(err);
-    if (r->count >= FEW)
+    if (r->count >= LINEAR_MEMBERS)
         PCI_TRY(pci_hash_add(&s->hash, hash, (uint32_t)r->count, err));
     *slot = (uint32_t)r->count;
     s->owners[*slot] = (struct owner){part, cell};
@@ -252,10 +254,10 @@ static pcol_status put(struct pci_resources *r, const struct pci_member *member,
     return PCOL_OK;
 }
 
-/* Begin without members. */
-static void no_members(struct pci_resources *r)
+/* Remove all members. */
+static void clear_members(struct pci_resources *r)
 {
-    if (r->count > FEW)
+    if (r->count > LINEAR_MEMBERS)
         pci_hash_clear(&r->state->hash);
     r->count = 0;
     r->plan++;
@@ -278,13 +280,14 @@ static pcol_status plan_part(struct pci_resources *r, struct part *part,
     part->count = count;
     for (size_t i = 0; i < count; i++) {
         part->keys[i] = keyed->labels.cells[i].key;
-        PCI_TRY(put(r, &keyed->members[i], part, i, &part->slots[i], err));
+        PCI_TRY(set_member(r, &keyed->members[i], part, i, &part->slots[i], err));
     }
     return PCOL_OK;
 }
 
-/* Whether a row has the cells that the plan was made for; members of `extra` have any key. */
-static int fits(const struct part *part, const struct pci_keyed *keyed)
+/* Whether a row has the cells that the plan was made for; members of `extra` can have any key, so
+ * they never fit. */
+static int fits_plan(const struct part *part, const struct pci_keyed *keyed)
 {
     if (keyed->count != part->count)
         return 0;
@@ -294,7 +297,8 @@ static int fits(const struct part *part, const struct pci_keyed *keyed)
     return 1;
 }
 
-static void fill(struct pci_resources *r, const struct part *part, const struct pci_keyed *keyed)
+static void fill_values(struct pci_resources *r, const struct part *part,
+                        const struct pci_keyed *keyed)
 {
     for (size_t i = 0; i < part->count; i++)
         if (part->slots[i] != PCOL_NONE)
@@ -303,8 +307,8 @@ static void fill(struct pci_resources *r, const struct part *part, const struct 
 
 /* ---- rows */
 
-/* Whether rows may have a key: as a label, or among what has no column. */
-static int may_have(const struct pci_keyed *keyed, const char *table, pcol_str key)
+/* Whether rows can have a key, as a label or in `extra`. */
+static int can_have(const struct pci_keyed *keyed, const char *table, pcol_str key)
 {
     const struct pci_table *t = pci_table_find(keyed->file, table);
     for (size_t i = 0; i < keyed->labels.key_count; i++)
@@ -315,12 +319,12 @@ static int may_have(const struct pci_keyed *keyed, const char *table, pcol_str k
 
 void pci_resources_only(struct pci_resources *r, pcol_str key)
 {
-    r->state->shared_only = !may_have(&r->samples, "samples", key);
+    r->state->shared_only = !can_have(&r->samples, "samples", key);
     pci_resources_want(r, &key, 1);
 }
 
-static pcol_status cell(const pcol_file *file, struct column *c, uint64_t row, int64_t *value,
-                        int *valid, pcol_error *err)
+static pcol_status get_cell(const pcol_file *file, struct column *c, uint64_t row, int64_t *value,
+                            int *valid, pcol_error *err)
 {
     *value = 0;
     *valid = 0;
@@ -339,7 +343,7 @@ static pcol_status cell(const pcol_file *file, struct column *c, uint64_t row, i
     return PCOL_OK;
 }
 
-/* What the snapshot adds to its resources, unless they have it. */
+/* Read the members that a snapshot adds to its resources unless they have them. */
 static pcol_status read_snapshot(struct pci_resources *r, uint64_t row, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
@@ -366,24 +370,24 @@ static pcol_status add_if_absent(struct pci_resources *r, const struct pci_membe
 {
     uint64_t hash = pci_hash_bytes(member->key.data, member->key.size);
     *slot = PCOL_NONE;
-    if (!member->key.size || find(r, member->key, hash) != PCOL_NONE)
+    if (!member->key.size || find_member(r, member->key, hash) != PCOL_NONE)
         return PCOL_OK;
-    return put(r, member, NULL, 0, slot, err);
+    return set_member(r, member, NULL, 0, slot, err);
 }
 
 static pcol_status make_plan(struct pci_resources *r, int typed, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
-    no_members(r);
-    s->of_type.count = 0;
-    PCI_TRY(plan_part(r, &s->own, &r->samples, err));
+    clear_members(r);
+    s->type_part.count = 0;
+    PCI_TRY(plan_part(r, &s->own_part, &r->samples, err));
     if (typed)
-        PCI_TRY(plan_part(r, &s->of_type, &r->types, err));
+        PCI_TRY(plan_part(r, &s->type_part, &r->types, err));
     PCI_TRY(add_if_absent(r, &s->number, &s->number_slot, err));
     return add_if_absent(r, &s->time, &s->time_slot, err);
 }
 
-static int scalars(const struct pci_keyed *keyed)
+static int are_scalars(const struct pci_keyed *keyed)
 {
     for (size_t i = 0; i < keyed->count; i++)
         if (keyed->members[i].value.kind >= PCI_VALUE_FRAME)
@@ -391,8 +395,7 @@ static int scalars(const struct pci_keyed *keyed)
     return 1;
 }
 
-/* The row's cells into its members. fresh: those of its type or snapshot have others than the row's
- * before. */
+/* Merge the row's cells into the members. fresh: the plan must be made again. */
 static pcol_status merge_cells(struct pci_resources *r, uint64_t type_row, uint64_t snapshot_row,
                                int fresh, pcol_error *err)
 {
@@ -402,7 +405,7 @@ static pcol_status merge_cells(struct pci_resources *r, uint64_t type_row, uint6
         s->planned = 0;
         if (typed)
             PCI_TRY(pci_keyed_row(&r->types, type_row, err));
-        fresh |= typed ? s->type_row == NO_ROW || !fits(&s->of_type, &r->types) : 1;
+        fresh |= typed ? s->type_row == NO_ROW || !fits_plan(&s->type_part, &r->types) : 1;
         s->type_row = type_row;
     }
     if (snapshot_row != s->snapshot_row) {
@@ -414,13 +417,13 @@ static pcol_status merge_cells(struct pci_resources *r, uint64_t type_row, uint6
     r->own_only = !fresh && !new_type;
     if (fresh) {
         PCI_TRY(make_plan(r, typed, err));
-        s->plain = scalars(&r->samples);
-        r->own_slots = s->own.slots;
-        r->own_count = s->own.count;
+        s->plain = are_scalars(&r->samples);
+        r->own_slots = s->own_part.slots;
+        r->own_count = s->own_part.count;
     } else {
-        fill(r, &s->own, &r->samples);
+        fill_values(r, &s->own_part, &r->samples);
         if (new_type)
-            fill(r, &s->of_type, &r->types);
+            fill_values(r, &s->type_part, &r->types);
     }
     s->planned = 1;
     return PCOL_OK;
@@ -431,8 +434,8 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
     struct pci_resources_state *s = r->state;
     int64_t type, snapshot;
     int typed, in_snapshot, fresh = !s->planned;
-    PCI_TRY(cell(r->file, &s->type, row, &type, &typed, err));
-    PCI_TRY(cell(r->file, &s->snapshot, row, &snapshot, &in_snapshot, err));
+    PCI_TRY(get_cell(r->file, &s->type, row, &type, &typed, err));
+    PCI_TRY(get_cell(r->file, &s->snapshot, row, &snapshot, &in_snapshot, err));
     uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
     uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
     int known = s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
@@ -441,22 +444,22 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
     if (r->same)
         return PCOL_OK;
     PCI_TRY(pci_keyed_row(&r->samples, row, err));
-    fresh |= !r->samples.labels.same && !fits(&s->own, &r->samples);
+    fresh |= !r->samples.labels.same && !fits_plan(&s->own_part, &r->samples);
     return merge_cells(r, type_row, snapshot_row, fresh, err);
 }
 
-static pcol_status is_of_perun(const struct pci_resources *r, int64_t source, const char *table,
-                               uint64_t row, int *is, pcol_error *err)
+static pcol_status is_perun_source(const struct pci_resources *r, int64_t source, const char *table,
+                                   uint64_t row, int *is_perun, pcol_error *err)
 {
     if ((uint64_t)source >= r->source_count)
         return pci_fail_cell(err, PCOL_E_CORRUPT, table, "source", row, "there is no such source");
-    *is = r->is_perun[source];
+    *is_perun = r->is_perun[source];
     return PCOL_OK;
 }
 
-/* How many rows from `row` on, at most `most`, have the same cell in a column, of those in its
+/* Length of the run of equal cells in a column, from `row` on, at most `most` and within its
  * batch. */
-static size_t alike(const struct column *c, uint64_t row, size_t most)
+static size_t count_equal(const struct column *c, uint64_t row, size_t most)
 {
     if (!c->column)
         return most;
@@ -464,20 +467,20 @@ static size_t alike(const struct column *c, uint64_t row, size_t most)
     return pci_run_same(c->values + at, c->valid + at, most < left ? most : left);
 }
 
-/* How many rows from one on, at most `most`, differ from it in nothing but what is their own. */
-static size_t count_alike(const struct pci_resources *r, uint64_t row, size_t most)
+/* Length of the run of rows with the same type, snapshot and source, at most `most`. */
+static size_t count_equal_rows(const struct pci_resources *r, uint64_t row, size_t most)
 {
     const struct pci_resources_state *s = r->state;
     if (r->sample_rows - row < most)
         most = (size_t)(r->sample_rows - row);
-    most = alike(&s->type, row, most); /* what differs most often goes first */
-    most = alike(&s->snapshot, row, most);
-    return alike(&s->source, row, most);
+    most = count_equal(&s->type, row, most); /* the column that differs most often first */
+    most = count_equal(&s->snapshot, row, most);
+    return count_equal(&s->source, row, most);
 }
 
 static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t row, pcol_error *err)
 {
-    const uint32_t slot = r->state->own.slots[cell];
+    const uint32_t slot = r->state->own_part.slots[cell];
     const int64_t *values = pci_keyed_values(&r->samples, cell, row);
     void *parts = r->run_parts;
     if (slot == PCOL_NONE || !values)
@@ -490,16 +493,16 @@ static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t r
     return PCOL_OK;
 }
 
-/* Of the rows that may be in one run, as many as are; two are tried, and more as long as all were,
- * so that a short run takes no long time to find. */
+/* Length of the run of rows. The limit grows geometrically from 2, so that a short run is found
+ * fast. */
 static size_t count_run(const struct pci_resources *r, uint64_t row)
 {
     const struct pci_resources_state *s = r->state;
     int shaped = s->keys_only && s->plain;
-    if (!shaped && s->own.count != r->samples.count)
+    if (!shaped && s->own_part.count != r->samples.count)
         return 1;
     for (size_t most = 2;; most *= 16) {
-        size_t count = count_alike(r, row, most);
+        size_t count = count_equal_rows(r, row, most);
         if (count > 1)
             count = shaped ? pci_labels_shaped(&r->samples.labels, row, count)
                            : pci_keyed_run(&r->samples, row, count);
@@ -518,7 +521,7 @@ pcol_status pci_resources_run(struct pci_resources *r, size_t *count, pcol_error
         return PCOL_OK;
     }
     size_t run = *count = count_run(r, row);
-    for (size_t i = 0; i < s->own.count && run > 1 && !s->keys_only; i++)
+    for (size_t i = 0; i < s->own_part.count && run > 1 && !s->keys_only; i++)
         PCI_TRY(add_run_part(r, i, row, err));
     return PCOL_OK;
 }
@@ -554,12 +557,12 @@ pcol_status pci_resources_next(struct pci_resources *r, int *more, pcol_error *e
         uint64_t row = s->row++;
         int64_t source;
         int valid;
-        PCI_TRY(cell(r->file, &s->source, row, &source, &valid, err));
-        PCI_TRY(is_of_perun(r, source, "samples", row, more, err));
+        PCI_TRY(get_cell(r->file, &s->source, row, &source, &valid, err));
+        PCI_TRY(is_perun_source(r, source, "samples", row, more, err));
         if (*more) {
             r->number++;
             PCI_TRY(merge_row(r, row, err));
-            s->repeats = s->shared_only ? count_alike(r, row, SIZE_MAX) - 1 : 0;
+            s->repeats = s->shared_only ? count_equal_rows(r, row, SIZE_MAX) - 1 : 0;
             return PCOL_OK;
         }
     }
@@ -576,15 +579,15 @@ pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err)
         int valid;
         if (r->model_source)
             PCI_TRY(pci_get(r->file, r->model_source, row, &source, &valid, err));
-        PCI_TRY(is_of_perun(r, source, "models", row, more, err));
+        PCI_TRY(is_perun_source(r, source, "models", row, more, err));
         if (!*more)
             continue;
         PCI_TRY(pci_keyed_row(&r->models, row, err));
         r->number++;
-        no_members(r);
+        clear_members(r);
         for (size_t i = 0; i < r->models.count; i++) {
             uint32_t slot;
-            PCI_TRY(put(r, &r->models.members[i], NULL, 0, &slot, err));
+            PCI_TRY(set_member(r, &r->models.members[i], NULL, 0, &slot, err));
         }
         return PCOL_OK;
     }
@@ -595,19 +598,19 @@ pcol_status pci_resources_sorted(struct pci_resources *r, int *sorted, pcol_erro
 {
     const pcol_str key = {"snapshot", 8};
     struct column *c = &r->state->snapshot;
-    uint64_t before = 0;
+    uint64_t previous = 0;
     *sorted = 0;
-    if (r->source_count > 1 || may_have(&r->samples, "samples", key) ||
-        may_have(&r->types, "resource_types", key))
+    if (r->source_count > 1 || can_have(&r->samples, "samples", key) ||
+        can_have(&r->types, "resource_types", key))
         return PCOL_OK;
     for (uint64_t row = 0; row < r->sample_rows; row++) {
         int64_t snapshot;
         int valid;
-        PCI_TRY(cell(r->file, c, row, &snapshot, &valid, err));
+        PCI_TRY(get_cell(r->file, c, row, &snapshot, &valid, err));
         int64_t number = valid && (uint64_t)snapshot < r->snapshot_rows ? r->numbers[snapshot] : 0;
-        if (number > 0 ? (uint64_t)number < before : before > 0)
+        if (number > 0 ? (uint64_t)number < previous : previous > 0)
             return PCOL_OK;
-        before = number > 0 ? (uint64_t)number : 0;
+        previous = number > 0 ? (uint64_t)number : 0;
     }
     *sorted = 1;
     return PCOL_OK;

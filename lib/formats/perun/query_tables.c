@@ -1,8 +1,8 @@
 /*
- * query_tables.c - resources, models and snapshots as tables, their items and fields
+ * query_tables.c - resources, models and snapshots as tables; their items and fields
  *
- * The columns of a table are the keys that its rows have, in order of first appearance: the rows
- * are gone over once for the columns and once for the cells.
+ * The columns of a table are the keys of its rows, in the order of first appearance: a first pass
+ * over the rows finds the columns, a second one sets the cells.
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
@@ -12,7 +12,7 @@
 
 /* ---- resources and models */
 
-static int is_one(const struct pci_value *value, const char *const *words)
+static int is_any_of(const struct pci_value *value, const char *const *words)
 {
     for (; value && value->kind == PCI_VALUE_STRING && *words; words++)
         if (pci_str_is(value->as.text, *words))
@@ -29,10 +29,10 @@ int pci_model_in_group(const struct pci_resources *r, const char *group)
     const struct pci_value *model = pci_resources_find(r, "model");
     if (!group || !strcmp(group, "model"))
         return 1;
-    return is_one(model, !strcmp(group, "param") ? param : nonparam);
+    return is_any_of(model, !strcmp(group, "param") ? param : nonparam);
 }
 
-/* The next object that the question is about. */
+/* Move to the next object that the query is about. */
 static pcol_status next_object(struct pcol_answers *a, int *more, pcol_error *err)
 {
     int models = a->question == PCOL_ASK_MODELS;
@@ -42,8 +42,8 @@ static pcol_status next_object(struct pcol_answers *a, int *more, pcol_error *er
     return PCOL_OK;
 }
 
-/* The cell of a field that was met when the columns were made. A file that was written to since
- * then may show another. */
+/* Set the cell of a field. A field that the first pass did not find means that the file was
+ * modified. */
 static pcol_status set_field(struct pcol_answers *a, uint32_t field, const struct pci_value *value,
                              pcol_error *err)
 {
@@ -54,12 +54,12 @@ static pcol_status set_field(struct pcol_answers *a, uint32_t field, const struc
     return pci_result_set(a, a->columns_of[field], value, err);
 }
 
-/* A resource that differs from the one before only in members of its own, all of them scalars: the
- * other cells stay. 0 if it is not of that kind. */
-static pcol_status own_cells(struct pcol_answers *a, int *done, pcol_error *err)
+/* Fast path for a resource that differs from the previous one only in scalars of its own row: other
+ * cells stay. *done is 0 if it does not apply. */
+static pcol_status set_own_cells(struct pcol_answers *a, int *done, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
-    *done = r->own_only && a->plan == r->plan && a->apart && !a->json.size;
+    *done = r->own_only && a->plan == r->plan && a->has_separate_columns && !a->json.size;
     for (size_t i = 0; i < r->own_count && *done; i++) {
         uint32_t slot = r->own_slots[i];
         if (slot == PCOL_NONE)
@@ -81,12 +81,12 @@ static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
     PCI_TRY(next_object(a, more, err));
     if (!*more)
         return PCOL_OK;
-    PCI_TRY(own_cells(a, &done, err));
+    PCI_TRY(set_own_cells(a, &done, err));
     if (done)
         return PCOL_OK;
     PCI_TRY(pci_result_row(a, err));
     uint32_t first = 0;
-    a->apart = 1;
+    a->has_separate_columns = 1;
     if (a->question == PCOL_ASK_MODELS && a->options.group)
         PCI_TRY(pci_result_int(a, first++, (int64_t)r->number, err));
     if (a->question == PCOL_ASK_RESOURCES && a->options.flat) {
@@ -98,7 +98,7 @@ static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
         PCI_TRY(pci_result_flat(a, err));
         for (size_t i = 0; i < a->flat_count; i++)
             PCI_TRY(set_field(a, a->flat_cells[i].field, &a->flat_cells[i].value, err));
-        a->apart = a->touched_count == first + a->flat_count;
+        a->has_separate_columns = a->touched_count == first + a->flat_count;
         return PCOL_OK;
     }
     if (a->plan != r->plan)
@@ -108,24 +108,24 @@ static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Columns for the fields that were met since the last call. */
-static pcol_status add_columns(struct pcol_answers *a, size_t *done, pcol_error *err)
+/* Add columns for the fields found since the last call. */
+static pcol_status add_columns(struct pcol_answers *a, size_t *column_count, pcol_error *err)
 {
     void *columns = a->columns_of;
     if (pci_grow(&columns, &a->columns_of_capacity, a->fields.count + 1, sizeof *a->columns_of))
         return pci_fail_memory(err);
     a->columns_of = columns;
-    for (; *done < a->fields.count; ++*done) {
-        pcol_str name = pci_string_pool_get(&a->fields, (uint32_t)*done);
-        PCI_TRY(pci_result_new_column(a, name, &a->columns_of[*done], err));
+    for (; *column_count < a->fields.count; ++*column_count) {
+        pcol_str name = pci_string_pool_get(&a->fields, (uint32_t)*column_count);
+        PCI_TRY(pci_result_new_column(a, name, &a->columns_of[*column_count], err));
     }
-    a->known_fields = *done;
+    a->known_fields = *column_count;
     return PCOL_OK;
 }
 
-/* Flat fields appear in the order of items: those within a value go before the value's own. So they
- * are named in the order of cells, not in that in which the pool met them. */
-static pcol_status flat_columns(struct pcol_answers *a, pcol_error *err)
+/* Add columns in the order of cells: items inside a value precede the value itself, while the pool
+ * has fields in the order in which it met them. */
+static pcol_status add_flat_columns(struct pcol_answers *a, pcol_error *err)
 {
     PCI_TRY(pci_result_flat(a, err));
     void *columns = a->columns_of;
@@ -149,7 +149,7 @@ static pcol_status flat_columns(struct pcol_answers *a, pcol_error *err)
 pcol_status pci_perun_query_table(struct pcol_answers *a, pcol_error *err)
 {
     const char *group = a->options.group;
-    size_t done = 0, count;
+    size_t column_count = 0, count;
     int more;
     if (group && strcmp(group, "model") != 0 && strcmp(group, "param") != 0 &&
         strcmp(group, "nonparam") != 0)
@@ -170,10 +170,10 @@ pcol_status pci_perun_query_table(struct pcol_answers *a, pcol_error *err)
                 continue;
         }
         if (a->options.flat) {
-            PCI_TRY(flat_columns(a, err));
+            PCI_TRY(add_flat_columns(a, err));
         } else if (a->plan != a->resources.plan) {
             PCI_TRY(pci_result_slots(a, err));
-            PCI_TRY(add_columns(a, &done, err));
+            PCI_TRY(add_columns(a, &column_count, err));
         }
     }
     pci_resources_rewind(&a->resources);
@@ -186,7 +186,7 @@ pcol_status pci_perun_query_table(struct pcol_answers *a, pcol_error *err)
 
 /* ---- snapshots */
 
-/* How many snapshots there are: members of `snapshots`, or as many as resources tell. */
+/* Count snapshots: elements of `snapshots`, or the highest number in resources + 1. */
 static pcol_status count_snapshots(struct pcol_answers *a, uint64_t *count, pcol_error *err)
 {
     int more;
@@ -218,7 +218,7 @@ int64_t pci_snapshot_of(const struct pci_resources *r)
 static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
-    *more = a->list_at < a->left_out;
+    *more = a->list_at < a->skipped;
     if (!*more)
         return PCOL_OK;
     int64_t number = (int64_t)a->list_at++;
@@ -233,7 +233,7 @@ static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *
         for (size_t i = 0; i < r->snapshots.count; i++) {
             const struct pci_member *m = &r->snapshots.members[i];
             uint32_t column;
-            if (m->value.kind == PCI_VALUE_NODE && pci_is_part(m->key))
+            if (m->value.kind == PCI_VALUE_NODE && pci_is_table_member(m->key))
                 continue;
             PCI_TRY(pci_result_new_column(a, m->key, &column, err));
             PCI_TRY(pci_result_set(a, column, &m->value, err));
@@ -243,13 +243,13 @@ static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *
     return PCOL_OK;
 }
 
-/* Members of a snapshot that are tables of their own. */
-int pci_is_part(pcol_str key)
+/* Whether a member of a snapshot is a table of its own. */
+int pci_is_table_member(pcol_str key)
 {
     return (pci_str_is(key, "resources")) || (pci_str_is(key, "models"));
 }
 
-static pcol_status snapshot_columns(struct pcol_answers *a, pcol_error *err)
+static pcol_status add_snapshot_columns(struct pcol_answers *a, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
     for (uint64_t row = 0; row < r->snapshot_rows; row++) {
@@ -259,7 +259,7 @@ static pcol_status snapshot_columns(struct pcol_answers *a, pcol_error *err)
         for (size_t i = 0; i < r->snapshots.count; i++) {
             const struct pci_member *m = &r->snapshots.members[i];
             uint32_t column;
-            if (m->value.kind != PCI_VALUE_NODE || !pci_is_part(m->key))
+            if (m->value.kind != PCI_VALUE_NODE || !pci_is_table_member(m->key))
                 PCI_TRY(pci_result_new_column(a, m->key, &column, err));
         }
     }
@@ -276,7 +276,7 @@ static pcol_status next_pair(struct pcol_answers *a, int *more, pcol_error *err)
     return pci_result_int(a, 1, pair->b, err);
 }
 
-/* Resources that are in the order of their snapshots already. */
+/* Resources in the order of their snapshots: streamed. */
 static pcol_status next_sorted(struct pcol_answers *a, int *more, pcol_error *err)
 {
     PCI_TRY(pci_resources_next(&a->resources, more, err));
@@ -291,7 +291,7 @@ static pcol_status next_sorted(struct pcol_answers *a, int *more, pcol_error *er
 pcol_status pci_result_sorted(struct pcol_answers *a, int *sorted, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
-    int64_t before = 0, snapshot = 0;
+    int64_t previous = 0, snapshot = 0;
     size_t count;
     int more;
     PCI_TRY(pci_resources_sorted(r, sorted, err));
@@ -305,8 +305,8 @@ pcol_status pci_result_sorted(struct pcol_answers *a, int *sorted, pcol_error *e
             break;
         if (!r->same)
             snapshot = pci_snapshot_of(r);
-        *sorted = snapshot >= before;
-        before = snapshot;
+        *sorted = snapshot >= previous;
+        previous = snapshot;
         PCI_TRY(pci_resources_run(r, &count, err));
         if (!pci_run_has(r, "snapshot"))
             pci_resources_skip(r, count);
@@ -320,8 +320,8 @@ pcol_status pci_perun_query_snapshots(struct pcol_answers *a, pcol_error *err)
     int more, sorted;
     PCI_TRY(pci_result_column(a, "snapshot", err));
     if (a->question == PCOL_ASK_SNAPSHOT_ROWS) {
-        PCI_TRY(snapshot_columns(a, err));
-        PCI_TRY(count_snapshots(a, &a->left_out, err));
+        PCI_TRY(add_snapshot_columns(a, err));
+        PCI_TRY(count_snapshots(a, &a->skipped, err));
         a->next = next_snapshot;
         return PCOL_OK;
     }
@@ -378,7 +378,7 @@ static pcol_status next_field(struct pcol_answers *a, int *more, pcol_error *err
     return pci_result_set(a, 1, &numeric, err);
 }
 
-static pcol_status note_fields(struct pcol_answers *a, pcol_error *err)
+static pcol_status record_fields(struct pcol_answers *a, pcol_error *err)
 {
     void *numeric = a->numeric;
     size_t known = a->known_fields;
@@ -386,7 +386,7 @@ static pcol_status note_fields(struct pcol_answers *a, pcol_error *err)
         if (pci_grow(&numeric, &a->numeric_capacity, a->fields.count, 1))
             return pci_fail_memory(err);
         a->numeric = numeric;
-        memset(a->numeric + known, 2, a->fields.count - known); /* not met yet */
+        memset(a->numeric + known, 2, a->fields.count - known); /* not found yet */
         a->known_fields = a->fields.count;
     }
     for (size_t i = 0; i < a->flat_count; i++) {
@@ -418,7 +418,7 @@ pcol_status pci_perun_query_fields(struct pcol_answers *a, pcol_error *err)
         if (!more)
             break;
         PCI_TRY(pci_result_flat(a, err));
-        PCI_TRY(note_fields(a, err));
+        PCI_TRY(record_fields(a, err));
     }
     a->next = next_field;
     return PCOL_OK;

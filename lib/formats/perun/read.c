@@ -1,11 +1,13 @@
 /*
- * read.c - importing Perun profiles: one pass over the JSON text
+ * read.c - imports Perun profiles: parses the JSON text in one pass
  *
- * Four places of a document hold resources: `resources` by type (with `resource_type_map`), plain
- * `resources`, `snapshots` and `global`. Whatever else stands at the top, a key that comes twice,
- * and what has not the form that its key promises go to the tree of the source, in their place.
+ * A document has resources at four keys: `resources` by type (with `resource_type_map`), plain
+ * `resources`, `snapshots` and `global`. All other top-level members, duplicate keys, and values of
+ * an unexpected form become nodes of the source's tree, which has the order of all members.
  *
- *     profile TYPE LENGTH\0{...}       an object of Perun's store; zlib is unwrapped before
+ *     profile TYPE LENGTH\0{...}       an object of Perun's store, after zlib decompression
+ *
+ * Tests: tests/perun, tests/unit/test_perun.c.
  */
 #include "formats/perun/perun.h"
 
@@ -30,7 +32,7 @@ static pcol_status intern(struct pci_perun *p, uint32_t *string, pcol_error *err
 
 /* ---- records */
 
-/* With the object's first token current: its members as cells from p->cells[p->cell_count] on. */
+/* Read the members of the current object as cells, appended to p->cells. */
 static pcol_status read_members(struct pci_perun *p, pcol_error *err)
 {
     for (;;) {
@@ -42,12 +44,13 @@ static pcol_status read_members(struct pci_perun *p, pcol_error *err)
             return PCOL_OK;
         PCI_TRY(intern(p, &key, err));
         PCI_TRY(pci_json_next(&p->json, err));
-        PCI_TRY(pci_perun_value(p, key, &cell, err));
+        PCI_TRY(pci_perun_read_value(p, key, &cell, err));
         PCI_TRY(pci_perun_push_cell(p, &cell, err));
     }
 }
 
-/* An array of objects, its first element current, each a record. what: "a resource" */
+/* Read an array of objects as records; its first element is current. what: "a resource", for
+ * errors. */
 static pcol_status read_records(struct pci_perun *p, struct pci_perun_records *records,
                                 uint32_t owner, const char *what, pcol_error *err)
 {
@@ -60,7 +63,8 @@ static pcol_status read_records(struct pci_perun *p, struct pci_perun_records *r
         for (size_t i = first; i < p->cell_count && records == &p->resources; i++)
             p->doubles |= p->cells[i].kind == PCI_PERUN_DOUBLE &&
                           p->cells[i].key == p->shapes.role_keys[PCI_PERUN_AMOUNT];
-        PCI_TRY(pci_perun_record(p, records, owner, count ? p->cells + first : NULL, count, err));
+        PCI_TRY(
+            pci_perun_add_record(p, records, owner, count ? p->cells + first : NULL, count, err));
         p->cell_count = first;
         PCI_TRY(pci_json_element(&p->json, &more, err));
     }
@@ -69,23 +73,24 @@ static pcol_status read_records(struct pci_perun *p, struct pci_perun_records *r
 
 /* ---- snapshots */
 
-static pcol_status place_cell(struct pci_perun *p, uint32_t key, const char *table,
-                              struct pci_perun_cell *cell, pcol_error *err)
+static pcol_status set_table_cell(struct pci_perun *p, uint32_t key, const char *table,
+                                  struct pci_perun_cell *cell, pcol_error *err)
 {
     uint32_t string;
     PCI_TRY(pcol_builder_string(p->builder, table, strlen(table), &string, err));
-    *cell = (struct pci_perun_cell){key, PCI_PERUN_PLACE, string};
+    *cell = (struct pci_perun_cell){key, PCI_PERUN_TABLE, string};
     return PCOL_OK;
 }
 
-/* The value of `resources` or `models` of a snapshot; an empty array is a value like any other. */
-static pcol_status read_part(struct pci_perun *p, uint32_t key, int models, uint32_t snapshot,
-                             struct pci_perun_cell *cell, pcol_error *err)
+/* Read `resources` or `models` of a snapshot. An empty array is stored as a value. */
+static pcol_status read_snapshot_part(struct pci_perun *p, uint32_t key, int models,
+                                      uint32_t snapshot, struct pci_perun_cell *cell,
+                                      pcol_error *err)
 {
     int more;
     PCI_TRY(pci_json_element(&p->json, &more, err));
     if (more) {
-        PCI_TRY(place_cell(p, key, models ? "models" : "samples", cell, err));
+        PCI_TRY(set_table_cell(p, key, models ? "models" : "samples", cell, err));
         return read_records(p, models ? &p->models : &p->resources, snapshot,
                             models ? "a model" : "a resource", err);
     }
@@ -93,10 +98,10 @@ static pcol_status read_part(struct pci_perun *p, uint32_t key, int models, uint
     pci_json_put_begin(&p->writer, '[', err);
     pci_json_put_end(&p->writer, ']', err);
     cell->key = key;
-    return pci_perun_text_keep(p, cell, err);
+    return pci_perun_text_store(p, cell, err);
 }
 
-/* With the object's first token current. The first cell of its record is the region. */
+/* Read the current object as a snapshot. The first cell of its record is the region. */
 static pcol_status read_snapshot(struct pci_perun *p, const char *region, pcol_error *err)
 {
     uint32_t snapshot = (uint32_t)p->snapshots.count;
@@ -105,7 +110,7 @@ static pcol_status read_snapshot(struct pci_perun *p, const char *region, pcol_e
     if (p->snapshots.count >= NO_OWNER - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967293 snapshots");
     p->cell_count = 0;
-    PCI_TRY(place_cell(p, 0, region, &cell, err));
+    PCI_TRY(set_table_cell(p, 0, region, &cell, err));
     PCI_TRY(pci_perun_push_cell(p, &cell, err));
     for (;;) {
         uint32_t key;
@@ -119,13 +124,13 @@ static pcol_status read_snapshot(struct pci_perun *p, const char *region, pcol_e
         PCI_TRY(pci_json_next(&p->json, err));
         if (part && p->json.type == PCI_JSON_ARRAY) {
             seen[models] = 1;
-            PCI_TRY(read_part(p, key, models, snapshot, &cell, err));
+            PCI_TRY(read_snapshot_part(p, key, models, snapshot, &cell, err));
         } else {
-            PCI_TRY(pci_perun_value(p, key, &cell, err));
+            PCI_TRY(pci_perun_read_value(p, key, &cell, err));
         }
         PCI_TRY(pci_perun_push_cell(p, &cell, err));
     }
-    PCI_TRY(pci_perun_record(p, &p->snapshots, NO_OWNER, p->cells, p->cell_count, err));
+    PCI_TRY(pci_perun_add_record(p, &p->snapshots, NO_OWNER, p->cells, p->cell_count, err));
     p->cell_count = 0;
     return PCOL_OK;
 }
@@ -143,7 +148,8 @@ static pcol_status read_snapshots(struct pci_perun *p, const char *region, pcol_
 
 /* ---- types */
 
-/* The first type of the current key's name that the map (or `resources`) has not named yet. */
+/* Find the first type with the name of the current key that the map (or `resources`) has not named
+ * yet; add it if there is none. */
 static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pcol_error *err)
 {
     void *types = p->types, *by_name = p->by_name;
@@ -155,10 +161,10 @@ static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pc
     p->by_name = by_name;
     if (p->names.count > known)
         p->by_name[name] = (struct pci_perun_name){PCOL_NONE, {PCOL_NONE, PCOL_NONE}};
-    struct pci_perun_name *of = &p->by_name[name];
-    *type = of->next[in_map];
+    struct pci_perun_name *by_this_name = &p->by_name[name];
+    *type = by_this_name->next[in_map];
     if (*type != PCOL_NONE) {
-        of->next[in_map] = p->types[*type].next;
+        by_this_name->next[in_map] = p->types[*type].next;
         return PCOL_OK;
     }
     if (p->type_count >= PCOL_NONE - 1)
@@ -167,17 +173,17 @@ static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pc
         return pci_fail_memory(err);
     p->types = types;
     *type = (uint32_t)p->type_count++;
-    if (of->last != PCOL_NONE)
-        p->types[of->last].next = *type;
-    of->last = *type;
-    if (of->next[!in_map] == PCOL_NONE)
-        of->next[!in_map] = *type;
+    if (by_this_name->last != PCOL_NONE)
+        p->types[by_this_name->last].next = *type;
+    by_this_name->last = *type;
+    if (by_this_name->next[!in_map] == PCOL_NONE)
+        by_this_name->next[!in_map] = *type;
     p->types[*type] = (struct pci_perun_type){
         .name = name, .map_ordinal = PCOL_NONE, .resources_ordinal = PCOL_NONE, .next = PCOL_NONE};
     return PCOL_OK;
 }
 
-/* resource_type_map; its first key is current. */
+/* Read resource_type_map; its first key is current. */
 static pcol_status read_map(struct pci_perun *p, pcol_error *err)
 {
     uint32_t ordinal = 0;
@@ -194,11 +200,11 @@ static pcol_status read_map(struct pci_perun *p, pcol_error *err)
         p->cell_count = 0;
         PCI_TRY(read_members(p, err));
         p->types[type].map_ordinal = ordinal;
-        p->types[type].record = pci_spill_size(&p->type_records.spool);
+        p->types[type].record = pci_spill_size(&p->type_records.data);
         for (size_t i = 0; i < p->cell_count; i++)
             p->doubles |= p->cells[i].kind == PCI_PERUN_DOUBLE &&
                           p->cells[i].key == p->shapes.role_keys[PCI_PERUN_AMOUNT];
-        PCI_TRY(pci_perun_record(p, &p->type_records, NO_OWNER, p->cells, p->cell_count, err));
+        PCI_TRY(pci_perun_add_record(p, &p->type_records, NO_OWNER, p->cells, p->cell_count, err));
         p->cell_count = 0;
         PCI_TRY(pci_json_member(&p->json, &more, err));
     }
@@ -223,14 +229,14 @@ static pcol_status read_array(struct pci_perun *p, uint32_t key, pcol_error *err
         PCI_TRY(pci_json_element(&p->json, &more, err));
         if (!more)
             return PCOL_OK;
-        PCI_TRY(pci_perun_value(p, key, &cell, err));
+        PCI_TRY(pci_perun_read_value(p, key, &cell, err));
         p->doubles |= amount && cell.kind == PCI_PERUN_DOUBLE;
         PCI_TRY(pci_spill_append(&p->cell_kinds, &cell.kind, 1, err));
         PCI_TRY(pci_spill_append_u64(&p->cell_values, (uint64_t)cell.value, err));
     }
 }
 
-/* One type's arrays in `resources`; the object's first token is current. */
+/* Read the arrays of one type in `resources`; its object is current. */
 static pcol_status read_type(struct pci_perun *p, uint32_t type, pcol_error *err)
 {
     uint32_t first = (uint32_t)p->array_count;
@@ -250,10 +256,10 @@ static pcol_status read_type(struct pci_perun *p, uint32_t type, pcol_error *err
     return PCOL_OK;
 }
 
-/* `resources` by type; its first key is current. */
+/* Read `resources` by type; its first key is current. */
 static pcol_status read_types(struct pci_perun *p, pcol_error *err)
 {
-    p->before_types = p->resources.count;
+    p->resource_count_before_types = p->resources.count;
     for (int more = 1; more;) {
         void *order = p->order;
         uint32_t type;
@@ -271,10 +277,10 @@ static pcol_status read_types(struct pci_perun *p, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- the header and the collector */
+/* ---- header and collector */
 
-/* What of a small object the resources need: units, the type, the collector's name. */
-static pcol_status note_facts(struct pci_perun *p, struct pci_json *json, pcol_error *err)
+/* Record units, the profile's type and the collector's name from a small object. */
+static pcol_status record_facts(struct pci_perun *p, struct pci_json *json, pcol_error *err)
 {
     for (;;) {
         int more, units;
@@ -316,7 +322,7 @@ static pcol_status note_facts(struct pci_perun *p, struct pci_json *json, pcol_e
     }
 }
 
-/* Keep an object of facts as text for a moment, since it is read twice. */
+/* Read an object with facts: its text is parsed twice, for the facts and for the nodes. */
 static pcol_status read_facts(struct pci_perun *p, uint32_t key, pcol_error *err)
 {
     static const struct pci_json_options options = {PCI_JSON_NONFINITE, 0};
@@ -334,16 +340,17 @@ static pcol_status read_facts(struct pci_perun *p, uint32_t key, pcol_error *err
             status = pci_json_next(&json, err);
         if (status == PCOL_OK)
             status = pass ? pci_json_to_nodes(&json, p->builder, p->root, key, &node, err)
-                          : note_facts(p, &json, err);
+                          : record_facts(p, &json, err);
         pci_json_close(&json);
         pci_input_close(&input);
     }
     return status;
 }
 
-/* ---- the document */
+/* ---- document */
 
-static pcol_status add_place(struct pci_perun *p, uint32_t key, const char *table, pcol_error *err)
+static pcol_status add_table_node(struct pci_perun *p, uint32_t key, const char *table,
+                                  pcol_error *err)
 {
     struct pci_new_node node = {.parent = p->root, .key = key, .tag = PCI_NODE_TABLE};
     uint64_t row;
@@ -351,10 +358,10 @@ static pcol_status add_place(struct pci_perun *p, uint32_t key, const char *tabl
     return pci_builder_node(p->builder, &node, &row, err);
 }
 
-/* An object or array that has members goes to a table; an empty one is a value of the tree. The
- * first token is current, and afterwards the first key or element. */
-static pcol_status enter(struct pci_perun *p, uint32_t key, const char *table, int *in,
-                         pcol_error *err)
+/* Enter an object or array. With members, it goes to a table; an empty one becomes a node. The
+ * current token is its first one, afterwards the first key or element. */
+static pcol_status enter_table(struct pci_perun *p, uint32_t key, const char *table, int *in,
+                               pcol_error *err)
 {
     struct pci_new_node node = {.parent = p->root, .key = key};
     uint64_t row;
@@ -364,13 +371,13 @@ static pcol_status enter(struct pci_perun *p, uint32_t key, const char *table, i
     else
         PCI_TRY(pci_json_element(&p->json, in, err));
     if (*in)
-        return add_place(p, key, table, err);
+        return add_table_node(p, key, table, err);
     return pci_builder_node(p->builder, &node, &row, err);
 }
 
 enum top { TOP_OTHER, TOP_MAP, TOP_RESOURCES, TOP_MODELS, TOP_SNAPSHOTS, TOP_GLOBAL, TOP_FACTS };
 
-static enum top top_of(const struct pci_perun *p)
+static enum top get_top(const struct pci_perun *p)
 {
     static const struct {
         const char *key;
@@ -386,7 +393,7 @@ static enum top top_of(const struct pci_perun *p)
     return TOP_OTHER;
 }
 
-/* A value of the form that its key promises. */
+/* Read a value whose form is as expected for its key. */
 static pcol_status read_region(struct pci_perun *p, enum top top, uint32_t key, pcol_error *err)
 {
     static const char *const tables[] = {[TOP_MAP] = "resource_types",
@@ -396,10 +403,10 @@ static pcol_status read_region(struct pci_perun *p, enum top top, uint32_t key, 
                                          [TOP_GLOBAL] = "snapshots"};
     int object = p->json.type == PCI_JSON_OBJECT, in;
     if (top == TOP_GLOBAL && object) {
-        PCI_TRY(add_place(p, key, tables[top], err));
+        PCI_TRY(add_table_node(p, key, tables[top], err));
         return read_snapshot(p, "global", err);
     }
-    PCI_TRY(enter(p, key, tables[top], &in, err));
+    PCI_TRY(enter_table(p, key, tables[top], &in, err));
     if (!in)
         return PCOL_OK;
     if (top == TOP_MAP)
@@ -413,7 +420,7 @@ static pcol_status read_region(struct pci_perun *p, enum top top, uint32_t key, 
     return read_snapshots(p, top == TOP_GLOBAL ? "global_list" : "snapshots", err);
 }
 
-static int has_form(enum top top, enum pci_json_type type)
+static int has_expected_form(enum top top, enum pci_json_type type)
 {
     switch (top) {
     case TOP_MAP:
@@ -433,12 +440,12 @@ static int has_form(enum top top, enum pci_json_type type)
 
 static pcol_status read_top(struct pci_perun *p, unsigned *seen, pcol_error *err)
 {
-    enum top top = top_of(p);
+    enum top top = get_top(p);
     uint32_t key;
     uint64_t node;
     PCI_TRY(intern(p, &key, err));
     PCI_TRY(pci_json_next(&p->json, err));
-    if (!has_form(top, p->json.type) || (top != TOP_FACTS && *seen & 1u << top))
+    if (!has_expected_form(top, p->json.type) || (top != TOP_FACTS && *seen & 1u << top))
         return pci_json_to_nodes(&p->json, p->builder, p->root, key, &node, err);
     *seen |= 1u << top;
     return top == TOP_FACTS ? read_facts(p, key, err) : read_region(p, top, key, err);
@@ -468,17 +475,17 @@ static pcol_status read_document(struct pci_perun *p, pcol_error *err)
     return pci_json_finish(&p->json, err);
 }
 
-/* ---- the whole */
+/* ---- import */
 
 static pcol_status open_reader(struct pci_perun *p, pcol_error *err)
 {
     static const struct pci_json_options options = {PCI_JSON_NONFINITE, 0};
     struct pci_spill_store *store = &p->builder->store;
-    struct pci_spill *const spools[] = {
-        &p->resources.spool, &p->models.spool, &p->snapshots.spool, &p->type_records.spool,
-        &p->texts,           &p->cell_values,  &p->cell_kinds};
-    for (size_t i = 0; i < sizeof spools / sizeof(struct pci_spill *); i++)
-        pci_spill_init(spools[i], store);
+    struct pci_spill *const buffers[] = {&p->resources.data,    &p->models.data, &p->snapshots.data,
+                                         &p->type_records.data, &p->texts,       &p->cell_values,
+                                         &p->cell_kinds};
+    for (size_t i = 0; i < sizeof buffers / sizeof(struct pci_spill *); i++)
+        pci_spill_init(buffers[i], store);
     for (int i = 0; i < PCI_PERUN_FACTS; i++)
         p->facts[i] = PCOL_NONE;
     PCI_TRY(pci_perun_shapes_init(p, err));
@@ -490,10 +497,10 @@ static void close_reader(struct pci_perun *p)
 {
     pci_json_close(&p->json);
     pci_json_writer_close(&p->writer);
-    pci_spill_clear(&p->resources.spool);
-    pci_spill_clear(&p->models.spool);
-    pci_spill_clear(&p->snapshots.spool);
-    pci_spill_clear(&p->type_records.spool);
+    pci_spill_clear(&p->resources.data);
+    pci_spill_clear(&p->models.data);
+    pci_spill_clear(&p->snapshots.data);
+    pci_spill_clear(&p->type_records.data);
     pci_spill_clear(&p->texts);
     pci_spill_clear(&p->cell_values);
     pci_spill_clear(&p->cell_kinds);
@@ -518,26 +525,26 @@ static void close_reader(struct pci_perun *p)
 
 /* The header of an object of Perun's store. */
 struct wrapping {
-    size_t size;     /* of the header; 0: there is none */
-    size_t at;       /* where its LENGTH begins */
-    uint64_t length; /* of what follows: characters, as Perun counts them */
+    size_t size;          /* of the header; 0: none */
+    size_t length_offset; /* offset of LENGTH */
+    uint64_t length;      /* of the rest of the file, in characters, as Perun counts */
 };
 
-/* Pass over the header. */
+/* Skip the header. */
 static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, pcol_error *err)
 {
     const uint8_t *data = import->input->data;
-    *w = (struct wrapping){pci_perun_wrapping(data, import->input->size), 0, 0};
-    if (pci_perun_is_broken(data, import->input->size))
+    *w = (struct wrapping){pci_perun_header_size(data, import->input->size), 0, 0};
+    if (pci_perun_is_malformed(data, import->input->size))
         return pci_fail_at_byte(
             err, PCOL_E_SYNTAX, 0,
             "an object of Perun's store begins with 'profile TYPE LENGTH' and a "
             "zero byte, LENGTH being a number");
     if (!w->size)
         return PCOL_OK;
-    for (w->at = w->size - 1; data[w->at - 1] != ' '; w->at--)
+    for (w->length_offset = w->size - 1; data[w->length_offset - 1] != ' '; w->length_offset--)
         ;
-    for (size_t i = w->at; data[i]; i++) {
+    for (size_t i = w->length_offset; data[i]; i++) {
         uint64_t digit = (uint64_t)(data[i] - '0');
         w->length = w->length > (UINT64_MAX - digit) / 10 ? UINT64_MAX : w->length * 10 + digit;
     }
@@ -546,8 +553,7 @@ static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, 
     return PCOL_OK;
 }
 
-/* With the document read: whether it was as long as the header says. Other writers may count
- * bytes. */
+/* Check the length in the header after the document was read. Some writers count bytes. */
 static pcol_status check_wrapping(struct pci_import *import, const struct wrapping *w,
                                   pcol_error *err)
 {
@@ -558,7 +564,7 @@ static pcol_status check_wrapping(struct pci_import *import, const struct wrappi
     if (w->length == characters || w->length == input->offset + input->size - w->size)
         return PCOL_OK;
     if (!import->options->lenient)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->at,
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->length_offset,
                                 "the header says that %" PRIu64 " characters follow, but there are "
                                 "%" PRIu64,
                                 w->length, characters);

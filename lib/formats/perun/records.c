@@ -1,8 +1,8 @@
 /*
- * records.c - resources, types, models and snapshots until the document is read
+ * records.c - records of resources, types, models and snapshots, stored until the document is read
  *
- * Records of one kind mostly have the same keys with values of the same kinds, so that list, the
- * shape, is stored once and a record is 8 bytes for each of its values.
+ * Records of one kind mostly have the same keys and kinds of values. This list, the shape, is
+ * interned; a record has the number of its shape and 8 bytes for each value.
  */
 #include "formats/perun/perun.h"
 
@@ -91,24 +91,25 @@ static pcol_status intern_shape(struct pci_perun_shapes *s, const struct pci_per
     return PCOL_OK;
 }
 
-pcol_status pci_perun_record(struct pci_perun *p, struct pci_perun_records *records, uint32_t owner,
-                             const struct pci_perun_cell *cells, size_t count, pcol_error *err)
+pcol_status pci_perun_add_record(struct pci_perun *p, struct pci_perun_records *records,
+                                 uint32_t owner, const struct pci_perun_cell *cells, size_t count,
+                                 pcol_error *err)
 {
     uint32_t shape;
     PCI_TRY(intern_shape(&p->shapes, cells, count, &shape, err));
-    PCI_TRY(pci_spill_append_u64(&records->spool, (uint64_t)owner << 32 | shape, err));
+    PCI_TRY(pci_spill_append_u64(&records->data, (uint64_t)owner << 32 | shape, err));
     for (size_t i = 0; i < count; i++)
-        PCI_TRY(pci_spill_append_u64(&records->spool, (uint64_t)cells[i].value, err));
+        PCI_TRY(pci_spill_append_u64(&records->data, (uint64_t)cells[i].value, err));
     records->count++;
     return PCOL_OK;
 }
 
-pcol_status pci_perun_record_read(const struct pci_perun *p,
+pcol_status pci_perun_read_record(const struct pci_perun *p,
                                   const struct pci_perun_records *records, uint64_t offset,
                                   struct pci_perun_record *record, pcol_error *err)
 {
     uint64_t head;
-    PCI_TRY(pci_spill_read(&records->spool, offset, &head, sizeof head, err));
+    PCI_TRY(pci_spill_read(&records->data, offset, &head, sizeof head, err));
     record->owner = (uint32_t)(head >> 32);
     record->shape = &p->shapes.shapes[(uint32_t)head];
     record->entries = p->shapes.entries + record->shape->first;
@@ -118,19 +119,19 @@ pcol_status pci_perun_record_read(const struct pci_perun *p,
         return pci_fail_memory(err);
     record->values = values;
     record->next = offset + sizeof head + count * sizeof *record->values;
-    return pci_spill_read(&records->spool, offset + sizeof head, record->values,
+    return pci_spill_read(&records->data, offset + sizeof head, record->values,
                           count * sizeof *record->values, err);
 }
 
-int pci_perun_role(const struct pci_perun_record *record, enum pci_perun_role role,
-                   struct pci_perun_cell *cell)
+int pci_perun_get_role(const struct pci_perun_record *record, enum pci_perun_role role,
+                       struct pci_perun_cell *cell)
 {
-    uint32_t at = record->shape->roles[role];
-    if (at == PCOL_NONE)
+    uint32_t i_entry = record->shape->roles[role];
+    if (i_entry == PCOL_NONE)
         return 0;
-    cell->key = (uint32_t)(record->entries[at] >> 8);
-    cell->kind = (uint8_t)record->entries[at];
-    cell->value = record->values[at];
+    cell->key = (uint32_t)(record->entries[i_entry] >> 8);
+    cell->kind = (uint8_t)record->entries[i_entry];
+    cell->value = record->values[i_entry];
     return 1;
 }
 

@@ -1,11 +1,10 @@
 /*
- * sample.c - a resource as a sample: its value, stack and time
+ * sample.c - converts a resource to a sample: value, stack and time
  *
- * The value is the amount. Amounts of one type add up, with three exceptions that have a sample
- * type of their own, as `type(subtype)`: what is freed does not belong to what is allocated, and
- * the real time of a process contains its user and system time. If any amount of a profile is a
- * double, all values are; an integer amount then is a label besides, so that it comes back as an
- * integer.
+ * The value is the amount. Amounts of one type are additive, with exceptions that get a sample type
+ * of their own, `type(subtype)`: freed memory is not part of allocated memory, and the real time of
+ * a process includes its user and system time. If any amount of a profile is a double, all values
+ * are; an integer amount is then stored as a label as well, so that it is restored as an integer.
  */
 #include "formats/perun/build.h"
 
@@ -18,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_CLASSES 64u /* a sample type is a column; a profile with more has none of them */
+#define MAX_CLASSES 64u /* each is a column; profiles with more classes use a single one */
 
 /* ---- tables */
 
@@ -104,7 +103,7 @@ static const struct pci_perun_unit *find_unit(const struct pci_perun *p, pcol_st
     return NULL;
 }
 
-/* Text for a name that ends at its first zero byte. */
+/* Append a name; sample types end at the first zero byte. */
 static pcol_status put_name(const struct pci_perun *p, struct pci_strbuf *to, uint32_t string,
                             pcol_error *err)
 {
@@ -112,9 +111,9 @@ static pcol_status put_name(const struct pci_perun *p, struct pci_strbuf *to, ui
     return pci_strbuf_put(to, s.data, strnlen(s.data, s.size), err);
 }
 
-/* "TYPE(SUBTYPE)", with what stands between them. */
-static pcol_status both_names(const struct pci_perun *p, const struct pci_perun_class *c,
-                              const char *between, struct pci_strbuf *to, pcol_error *err)
+/* "TYPE(SUBTYPE)", with `between` as the opening parenthesis. */
+static pcol_status put_both_names(const struct pci_perun *p, const struct pci_perun_sample_class *c,
+                                  const char *between, struct pci_strbuf *to, pcol_error *err)
 {
     to->size = 0;
     PCI_TRY(put_name(p, to, c->type, err));
@@ -123,9 +122,10 @@ static pcol_status both_names(const struct pci_perun *p, const struct pci_perun_
     return pci_strbuf_put(to, ")", 1, err);
 }
 
-static pcol_status unit_of(const struct pci_perun *p, const struct pci_perun_class *c,
-                           struct pci_strbuf *text, const struct pci_perun_unit **unit,
-                           pcol_error *err)
+static pcol_status find_unit_of_class(const struct pci_perun *p,
+                                      const struct pci_perun_sample_class *c,
+                                      struct pci_strbuf *text, const struct pci_perun_unit **unit,
+                                      pcol_error *err)
 {
     const struct pci_string_pool *strings = &p->builder->strings;
     *unit = NULL;
@@ -135,7 +135,7 @@ static pcol_status unit_of(const struct pci_perun *p, const struct pci_perun_cla
         *unit = find_unit(p, pci_string_pool_get(strings, c->type));
     for (int blank = 0; blank < 2 && !*unit && c->type != PCOL_NONE && c->subtype != PCOL_NONE;
          blank++) {
-        PCI_TRY(both_names(p, c, blank ? " (" : "(", text, err));
+        PCI_TRY(put_both_names(p, c, blank ? " (" : "(", text, err));
         *unit = find_unit(p, (pcol_str){text->data, text->size});
     }
     if (!*unit && c->type == PCOL_NONE && p->facts[PCI_PERUN_HEADER_TYPE] != PCOL_NONE)
@@ -143,19 +143,19 @@ static pcol_status unit_of(const struct pci_perun *p, const struct pci_perun_cla
     return PCOL_OK;
 }
 
-static pcol_status name_class(struct pci_perun *p, struct pci_perun_class *c,
+static pcol_status name_class(struct pci_perun *p, struct pci_perun_sample_class *c,
                               struct pci_strbuf *name, struct pci_strbuf *unit, pcol_error *err)
 {
     const struct pci_perun_unit *found;
-    int apart = is_text(p, c->subtype, "free") || is_text(p, c->subtype, "real") ||
-                is_text(p, c->subtype, "user") || is_text(p, c->subtype, "sys");
+    int is_separate = is_text(p, c->subtype, "free") || is_text(p, c->subtype, "real") ||
+                      is_text(p, c->subtype, "user") || is_text(p, c->subtype, "sys");
     uint32_t type = c->type != PCOL_NONE ? c->type : p->facts[PCI_PERUN_HEADER_TYPE];
-    PCI_TRY(unit_of(p, c, name, &found, err));
+    PCI_TRY(find_unit_of_class(p, c, name, &found, err));
     if (found)
         PCI_TRY(put_name(p, unit, found->unit, err));
     name->size = 0;
-    if (apart && c->type != PCOL_NONE)
-        PCI_TRY(both_names(p, c, "(", name, err));
+    if (is_separate && c->type != PCOL_NONE)
+        PCI_TRY(put_both_names(p, c, "(", name, err));
     else if (type != PCOL_NONE)
         PCI_TRY(put_name(p, name, type, err));
     if (!name->size)
@@ -164,8 +164,8 @@ static pcol_status name_class(struct pci_perun *p, struct pci_perun_class *c,
     return pci_strbuf_put(unit, "", 1, err);
 }
 
-static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o, struct pci_perun_class c,
-                             pcol_error *err)
+static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o,
+                             struct pci_perun_sample_class c, pcol_error *err)
 {
     struct pci_strbuf name = {0}, unit = {0};
     void *classes = o->classes;
@@ -192,11 +192,11 @@ static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o, struc
     return PCOL_OK;
 }
 
-static pcol_status class_of(struct pci_perun *p, struct pci_perun_out *o,
-                            const struct pci_perun_sample *s, uint32_t *sample_type,
-                            pcol_error *err)
+static pcol_status find_class(struct pci_perun *p, struct pci_perun_out *o,
+                              const struct pci_perun_sample *s, uint32_t *sample_type,
+                              pcol_error *err)
 {
-    struct pci_perun_class c = {PCOL_NONE, PCOL_NONE, 0};
+    struct pci_perun_sample_class c = {PCOL_NONE, PCOL_NONE, 0};
     if (s->has[PCI_PERUN_TYPE] && s->roles[PCI_PERUN_TYPE].kind == PCI_PERUN_STRING)
         c.type = (uint32_t)s->roles[PCI_PERUN_TYPE].value;
     if (s->has[PCI_PERUN_SUBTYPE] && s->roles[PCI_PERUN_SUBTYPE].kind == PCI_PERUN_STRING)
@@ -218,7 +218,7 @@ static pcol_status class_of(struct pci_perun *p, struct pci_perun_out *o,
 
 /* ---- stack, time, value */
 
-struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_cell *cell)
+struct pci_perun_ns pci_perun_parse_time(struct pci_perun *p, const struct pci_perun_cell *cell)
 {
     char buffer[64], scratch[64];
     struct pci_perun_ns none = {0, 0};
@@ -244,14 +244,14 @@ struct pci_perun_ns pci_perun_time(struct pci_perun *p, const struct pci_perun_c
     } else {
         return none;
     }
-    if (!(fabs(seconds) < 4e9)) /* as ns it must stay within 64 bits */
+    if (!(fabs(seconds) < 4e9)) /* as ns it must fit 64 bits */
         return none;
     return (struct pci_perun_ns){(int64_t)llround(seconds * 1e9), 1};
 }
 
-/* The frame that a number is the name of. */
-static pcol_status number_group(struct pci_perun *p, const struct pci_perun_cell *uid,
-                                uint32_t *group, pcol_error *err)
+/* Find the frame that is named by a number. */
+static pcol_status find_number_group(struct pci_perun *p, const struct pci_perun_cell *uid,
+                                     uint32_t *group, pcol_error *err)
 {
     struct pci_strbuf text = {0};
     uint32_t name;
@@ -259,11 +259,12 @@ static pcol_status number_group(struct pci_perun *p, const struct pci_perun_cell
     if (status == PCOL_OK)
         status = pcol_builder_string(p->builder, text.data, text.size, &name, err);
     pci_strbuf_clear(&text);
-    return status == PCOL_OK ? pci_perun_named(p, name, group, err) : status;
+    return status == PCOL_OK ? pci_perun_find_name_group(p, name, group, err) : status;
 }
 
-static pcol_status uid_group(struct pci_perun *p, struct pci_perun_out *o,
-                             const struct pci_perun_sample *s, uint32_t *group, pcol_error *err)
+static pcol_status find_uid_group(struct pci_perun *p, struct pci_perun_out *o,
+                                  const struct pci_perun_sample *s, uint32_t *group,
+                                  pcol_error *err)
 {
     const struct pci_perun_cell *uid = &s->roles[PCI_PERUN_UID];
     *group = PCOL_NONE;
@@ -274,36 +275,36 @@ static pcol_status uid_group(struct pci_perun *p, struct pci_perun_out *o,
         *group = p->frames.frames[uid->value].group;
         return PCOL_OK;
     case PCI_PERUN_TEXT:
-        return pci_perun_uid(p, uid->value, group, err);
+        return pci_perun_find_uid_group(p, uid->value, group, err);
     case PCI_PERUN_INTEGER:
     case PCI_PERUN_DOUBLE:
     case PCI_PERUN_BIG:
     case PCI_PERUN_BOOL:
-        return number_group(p, uid, group, err);
+        return find_number_group(p, uid, group, err);
     case PCI_PERUN_STRING:
         break;
     case PCI_PERUN_NULL:
     case PCI_PERUN_VALUE:
-    case PCI_PERUN_OWNTRACE:
-    case PCI_PERUN_OWNFRAME:
-    case PCI_PERUN_OWNNAME:
+    case PCI_PERUN_SAMPLE_STACK:
+    case PCI_PERUN_SAMPLE_FRAME:
+    case PCI_PERUN_SAMPLE_NAME:
     case PCI_PERUN_TRACE:
-    case PCI_PERUN_PLACE:
+    case PCI_PERUN_TABLE:
         return PCOL_OK;
     }
     if (!pci_string_pool_get(&p->builder->strings, (uint32_t)uid->value).size)
         return PCOL_OK;
     if (o->uid != (uint32_t)uid->value) {
-        PCI_TRY(pci_perun_named(p, (uint32_t)uid->value, &o->uid_group, err));
+        PCI_TRY(pci_perun_find_name_group(p, (uint32_t)uid->value, &o->uid_group, err));
         o->uid = (uint32_t)uid->value;
     }
     *group = o->uid_group;
     return PCOL_OK;
 }
 
-/* Where a frame is in a trace, from the innermost on. */
-static uint32_t depth_of(const struct pci_perun *p, const struct pci_perun_frame *trace,
-                         int64_t frame)
+/* Depth of a frame in a trace, counted from the innermost. */
+static uint32_t find_depth(const struct pci_perun *p, const struct pci_perun_frame *trace,
+                           int64_t frame)
 {
     const uint32_t *members = p->frames.members + trace->first;
     for (uint32_t i = 0; i < trace->count && i < 64; i++)
@@ -312,69 +313,70 @@ static uint32_t depth_of(const struct pci_perun *p, const struct pci_perun_frame
     return PCOL_NONE;
 }
 
-static pcol_status stack_of(struct pci_perun *p, struct pci_perun_out *o,
-                            struct pci_perun_sample *s, uint32_t *stack, pcol_error *err)
+static pcol_status find_stack(struct pci_perun *p, struct pci_perun_out *o,
+                              struct pci_perun_sample *s, uint32_t *stack, pcol_error *err)
 {
     const struct pci_perun_cell *trace = &s->roles[PCI_PERUN_TRACE_ROLE];
     const struct pci_perun_cell *uid = &s->roles[PCI_PERUN_UID];
-    int framed = s->has[PCI_PERUN_UID] && uid->kind == PCI_PERUN_FRAME;
+    int is_frame = s->has[PCI_PERUN_UID] && uid->kind == PCI_PERUN_FRAME;
     uint32_t group = PCOL_NONE, node = 0;
-    s->traced = s->has[PCI_PERUN_TRACE_ROLE] && trace->kind == PCI_PERUN_TRACE;
-    if (s->traced)
-        PCI_TRY(pci_perun_stack(p, (uint32_t)trace->value, p->outer_first, &node, err));
+    s->stack_is_trace = s->has[PCI_PERUN_TRACE_ROLE] && trace->kind == PCI_PERUN_TRACE;
+    if (s->stack_is_trace)
+        PCI_TRY(pci_perun_find_stack(p, (uint32_t)trace->value, p->outer_first, &node, err));
     s->uid_depth = PCOL_NONE;
-    if (framed && node && !p->outer_first)
-        s->uid_depth = depth_of(p, &p->frames.traces[trace->value], uid->value);
-    *stack = node || s->traced ? node : PCOL_NONE;
+    if (is_frame && node && !p->outer_first)
+        s->uid_depth = find_depth(p, &p->frames.traces[trace->value], uid->value);
+    *stack = node || s->stack_is_trace ? node : PCOL_NONE;
     if (node && !p->outer_first) {
         const struct pci_perun_cell *subtype = &s->roles[PCI_PERUN_SUBTYPE];
         const struct pci_perun_frame *t = &p->frames.traces[trace->value];
-        s->named = s->has[PCI_PERUN_SUBTYPE] && subtype->kind == PCI_PERUN_STRING &&
-                   p->frames.frames[p->frames.members[t->first]].name == subtype->value;
+        s->name_is_subtype = s->has[PCI_PERUN_SUBTYPE] && subtype->kind == PCI_PERUN_STRING &&
+                             p->frames.frames[p->frames.members[t->first]].name == subtype->value;
         return PCOL_OK;
     }
-    PCI_TRY(uid_group(p, o, s, &group, err));
+    PCI_TRY(find_uid_group(p, o, s, &group, err));
     if (group == PCOL_NONE)
         return PCOL_OK;
-    s->traced = 0;
-    s->uid_depth = framed ? 0 : PCOL_NONE;
+    s->stack_is_trace = 0;
+    s->uid_depth = is_frame ? 0 : PCOL_NONE;
     return pcol_builder_stack(p->builder, node, group, stack, err);
 }
 
-pcol_status pci_perun_settle(struct pci_perun *p, struct pci_perun_out *o,
-                             struct pci_perun_sample *s, pcol_error *err)
+pcol_status pci_perun_find_common(struct pci_perun *p, struct pci_perun_out *o,
+                                  struct pci_perun_sample *s, pcol_error *err)
 {
-    PCI_TRY(stack_of(p, o, s, &s->stack, err));
+    PCI_TRY(find_stack(p, o, s, &s->stack, err));
     if (s->has[PCI_PERUN_TIME])
-        s->time = pci_perun_time(p, &s->roles[PCI_PERUN_TIME]);
+        s->time = pci_perun_parse_time(p, &s->roles[PCI_PERUN_TIME]);
     s->sample_type = PCOL_NONE;
-    s->settled = 1;
+    s->common_known = 1;
     return PCOL_OK;
 }
 
-pcol_status pci_perun_sample(struct pci_perun *p, struct pci_perun_out *o,
-                             struct pci_perun_sample *s, uint64_t *row, pcol_error *err)
+pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
+                                 struct pci_perun_sample *s, uint64_t *row, pcol_error *err)
 {
     const struct pci_perun_cell *amount = &s->roles[PCI_PERUN_AMOUNT];
     pcol_value value;
     pcol_sample sample = {
         .size = sizeof sample, .source = p->import->source, .values = &value, .thread = PCOL_NONE};
-    if (!s->settled)
-        PCI_TRY(pci_perun_settle(p, o, s, err));
+    if (!s->common_known)
+        PCI_TRY(pci_perun_find_common(p, o, s, err));
     sample.stack = s->stack;
     sample.has_time = s->time.known != 0;
     sample.time_ns = s->time.ns;
-    s->whole = 0;
+    s->value_is_amount = 0;
     if (s->has[PCI_PERUN_AMOUNT] &&
         (amount->kind == PCI_PERUN_INTEGER || amount->kind == PCI_PERUN_DOUBLE)) {
-        if (s->sample_type == PCOL_NONE) /* only where there is an amount: a type without is none */
-            PCI_TRY(class_of(p, o, s, &s->sample_type, err));
+        /* only if there is an amount: a type without amounts gets no sample type */
+        if (s->sample_type == PCOL_NONE)
+            PCI_TRY(find_class(p, o, s, &s->sample_type, err));
         value.sample_type = s->sample_type;
         if (amount->kind == PCI_PERUN_INTEGER && p->doubles)
             value.as.f64 = (double)amount->value;
         else
             memcpy(&value.as.i64, &amount->value, sizeof value.as.i64);
-        s->whole = amount->kind == PCI_PERUN_DOUBLE || !p->doubles;
+        s->value_is_amount = amount->kind == PCI_PERUN_DOUBLE || !p->doubles;
         sample.value_count = 1;
     }
     return pcol_builder_sample(p->builder, &sample, row, err);

@@ -1,8 +1,8 @@
 /*
- * sniff.c - recognising Perun profiles by their first bytes
+ * sniff.c - detection of Perun profiles by their first bytes
  *
- * Their keys come in any order, and other formats are JSON objects too. So the keys of the first
- * levels that the bytes show are looked at: some are Perun's alone, others only in company.
+ * Keys can have any order, and other formats are JSON objects, too. So the keys of the first levels
+ * are examined: some are unique to Perun, others only in combination.
  */
 #include "formats/perun/sniff.h"
 #include "formats/perun/perun.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define MOST_HEADER 256u /* bytes within which the header of an object ends */
+#define MAX_HEADER 256u /* the header of an object ends within so many bytes */
 
 static const char object_word[] = "profile ";
 
@@ -20,15 +20,15 @@ static int begins_object(const uint8_t *data, size_t size)
     return size >= sizeof object_word - 1 && !memcmp(data, object_word, sizeof object_word - 1);
 }
 
-int pci_perun_is_broken(const uint8_t *data, size_t size)
+int pci_perun_is_malformed(const uint8_t *data, size_t size)
 {
-    if (!begins_object(data, size) || pci_perun_wrapping(data, size))
+    if (!begins_object(data, size) || pci_perun_header_size(data, size))
         return 0;
-    const uint8_t *end = memchr(data, 0, size < MOST_HEADER ? size : MOST_HEADER);
+    const uint8_t *end = memchr(data, 0, size < MAX_HEADER ? size : MAX_HEADER);
     return end && end + 1 < data + size && end[1] == '{';
 }
 
-size_t pci_perun_wrapping(const uint8_t *data, size_t size)
+size_t pci_perun_header_size(const uint8_t *data, size_t size)
 {
     size_t at = sizeof object_word - 1, begin;
     if (!begins_object(data, size))
@@ -45,8 +45,8 @@ size_t pci_perun_wrapping(const uint8_t *data, size_t size)
 struct scan {
     const uint8_t *at, *end;
     int depth;
-    int expect_key;   /* of the object that is open innermost */
-    uint64_t objects; /* a bit for each open level: it is an object */
+    int expect_key;   /* of the innermost open object */
+    uint64_t objects; /* a bit for each open level: whether it is an object */
 };
 
 static int is_word(const uint8_t *data, size_t size, const char *word)
@@ -62,8 +62,8 @@ static int is_one(const uint8_t *data, size_t size, const char *const *words)
     return 0;
 }
 
-/* The next key at a depth of at most 5, or NULL at the end of the bytes. *level: 1 for the
- * document's. */
+/* The next key at a depth of at most 5, or NULL at the end of the data. *level: 1 for the
+ * document's members. */
 static const uint8_t *next_key(struct scan *s, size_t *size, int *level)
 {
     while (s->at < s->end) {
@@ -97,18 +97,18 @@ static const uint8_t *next_key(struct scan *s, size_t *size, int *level)
 
 int pci_perun_sniff(const uint8_t *data, size_t size, int all)
 {
-    static const char *const own[] = {"resource_type_map", "collector_info", "postprocessors",
-                                      NULL},
-                             *const top[] = {"resources", "snapshots", "global",
-                                             "header",    "models",    NULL},
-                             *const inner[] = {"amount",   "uid",      "units",
-                                               "workload", "r_square", NULL};
+    static const char *const unique_keys[] = {"resource_type_map", "collector_info",
+                                              "postprocessors", NULL},
+                             *const top_keys[] = {"resources", "snapshots", "global",
+                                                  "header",    "models",    NULL},
+                             *const inner_keys[] = {"amount",   "uid",      "units",
+                                                    "workload", "r_square", NULL};
     struct scan scan = {data, data + size, 0, 0, 0};
     int candidate = 0, level, wrapped = 0;
     (void)all;
-    if (pci_perun_is_broken(data, size))
-        return 2; /* its reader says what is wrong */
-    size_t length = pci_perun_wrapping(data, size);
+    if (pci_perun_is_malformed(data, size))
+        return 2; /* the reader will report the error */
+    size_t length = pci_perun_header_size(data, size);
     if (length) {
         scan.at += length;
         wrapped = 1;
@@ -120,13 +120,13 @@ int pci_perun_sniff(const uint8_t *data, size_t size, int all)
     if (scan.at == scan.end || *scan.at != '{')
         return 0;
     for (const uint8_t *key; (key = next_key(&scan, &length, &level));) {
-        if (level == 1 && is_one(key, length, own))
+        if (level == 1 && is_one(key, length, unique_keys))
             return 2;
         if (level == 1)
-            candidate = is_one(key, length, top);
-        if (level > 1 && candidate && is_one(key, length, inner))
+            candidate = is_one(key, length, top_keys);
+        if (level > 1 && candidate && is_one(key, length, inner_keys))
             return 2;
         wrapped |= candidate;
     }
-    return wrapped ? 1 + (pci_perun_wrapping(data, size) > 0) : 0;
+    return wrapped ? 1 + (pci_perun_header_size(data, size) > 0) : 0;
 }

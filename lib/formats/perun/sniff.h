@@ -1,5 +1,5 @@
 /*
- * sniff.h - recognising Perun profiles by their first bytes
+ * sniff.h - detection of Perun profiles by their first bytes
  */
 #ifndef PCI_PERUN_SNIFF_H
 #define PCI_PERUN_SNIFF_H
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of "profile TYPE LENGTH\0" at the beginning, 0 if there are none. */
-size_t pci_perun_wrapping(const uint8_t *data, size_t size);
-/* Whether the bytes are such an object but for a header that says something else. */
-int pci_perun_is_broken(const uint8_t *data, size_t size);
+/* Size of the header "profile TYPE LENGTH\0" of an object of Perun's store; 0 if there is none. */
+size_t pci_perun_header_size(const uint8_t *data, size_t size);
+/* Whether the data is an object of Perun's store with a malformed header. */
+int pci_perun_is_malformed(const uint8_t *data, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * type_name_elision.c - names of types that need not be stored
+ * type_name_elision.c - omits names of types that follow from Perun's rule
  *
- * Perun names a type after its flattened uid and how many types had that uid before: "main#0". A
- * profile of many types would consist of such names; where the rule gives the name, none is kept.
+ * Most types of a profile have such names ("main#0", see type_naming.h), which would otherwise
+ * dominate its strings. A type whose name equals the rule's is stored without a name.
  */
 #include "formats/perun/build.h"
 
@@ -32,19 +32,19 @@ pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_pe
         return pci_strbuf_put(to, cell->value ? "True" : "False", cell->value ? 4 : 5, err);
     case PCI_PERUN_NULL:
     case PCI_PERUN_VALUE:
-    case PCI_PERUN_OWNTRACE:
-    case PCI_PERUN_OWNFRAME:
-    case PCI_PERUN_OWNNAME:
+    case PCI_PERUN_SAMPLE_STACK:
+    case PCI_PERUN_SAMPLE_FRAME:
+    case PCI_PERUN_SAMPLE_NAME:
     case PCI_PERUN_FRAME:
     case PCI_PERUN_TRACE:
     case PCI_PERUN_TEXT:
-    case PCI_PERUN_PLACE:
+    case PCI_PERUN_TABLE:
         return pci_strbuf_put(to, "None", 4, err);
     }
     return pci_strbuf_put(to, text, size, err);
 }
 
-/* A frame's values, joined in the order of the keys' meaning. */
+/* Append the values of a frame, sorted by key (insertion sort) and joined by colons. */
 static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_frame *frame,
                               struct pci_strbuf *to, pcol_error *err)
 {
@@ -53,13 +53,14 @@ static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_
     const struct pci_string_pool *strings = &p->builder->strings;
     uint32_t count = frame->count < PCI_FLAT_KEYS ? frame->count : PCI_FLAT_KEYS;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = i;
-        while (at > 0 && pci_flat_compare(pci_string_pool_get(strings, cells[order[at - 1]].key),
-                                          pci_string_pool_get(strings, cells[i].key)) > 0) {
-            order[at] = order[at - 1];
-            at--;
+        uint32_t position = i;
+        while (position > 0 &&
+               pci_flat_compare(pci_string_pool_get(strings, cells[order[position - 1]].key),
+                                pci_string_pool_get(strings, cells[i].key)) > 0) {
+            order[position] = order[position - 1];
+            position--;
         }
-        order[at] = i;
+        order[position] = i;
     }
     for (uint32_t i = 0; i < count; i++) {
         if (i)
@@ -69,14 +70,14 @@ static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_
     return PCOL_OK;
 }
 
-pcol_status pci_perun_name_rule(struct pci_perun *p, const struct pci_perun_record *record,
-                                pcol_str name, int *by_rule, pcol_error *err)
+pcol_status pci_perun_is_rule_name(struct pci_perun *p, const struct pci_perun_record *record,
+                                   pcol_str name, int *by_rule, pcol_error *err)
 {
     struct pci_perun_cell uid;
     struct pci_strbuf text = {0};
     pcol_status status = PCOL_OK;
     *by_rule = 0;
-    if (!pci_perun_role(record, PCI_PERUN_UID, &uid))
+    if (!pci_perun_get_role(record, PCI_PERUN_UID, &uid))
         return PCOL_OK;
     if (uid.kind == PCI_PERUN_STRING)
         status = pci_perun_flat_scalar(p, &uid, &text, err);

@@ -1,5 +1,6 @@
 /*
- * type_naming.c - the rule by which Perun names types
+ * type_naming.c - the rule by which Perun names types: flattened uid, '#', number of earlier types
+ * with that uid
  */
 #include "formats/perun/type_naming.h"
 

@@ -1,19 +1,19 @@
 /*
- * value.c - one JSON value into a cell
+ * value.c - reads one JSON value into a cell
  *
- * Scalars are cells as they are; uid and trace become frames where they are made of flat objects;
- * anything else is kept as text, to become nodes once the rows that own it are made.
+ * Scalars are stored directly. A uid or trace that consists of flat objects becomes a frame or
+ * trace. Any other value is stored as text, and converted to nodes when its row is built.
  */
 #include "formats/perun/perun.h"
 
 #include "util/alloc.h"
 
-pcol_status pci_perun_scalar(struct pci_perun *p, struct pci_perun_cell *cell, int *is,
-                             pcol_error *err)
+pcol_status pci_perun_read_scalar(struct pci_perun *p, struct pci_perun_cell *cell, int *is_scalar,
+                                  pcol_error *err)
 {
     const struct pci_json *json = &p->json;
     uint32_t string = 0;
-    *is = 1;
+    *is_scalar = 1;
     switch (json->type) {
     case PCI_JSON_STRING:
     case PCI_JSON_BIG:
@@ -46,30 +46,30 @@ pcol_status pci_perun_scalar(struct pci_perun *p, struct pci_perun_cell *cell, i
     case PCI_JSON_KEY:
         break;
     }
-    *is = 0;
+    *is_scalar = 0;
     return PCOL_OK;
 }
 
-pcol_status pci_perun_value(struct pci_perun *p, uint32_t key, struct pci_perun_cell *cell,
-                            pcol_error *err)
+pcol_status pci_perun_read_value(struct pci_perun *p, uint32_t key, struct pci_perun_cell *cell,
+                                 pcol_error *err)
 {
     const uint32_t *roles = p->shapes.role_keys;
-    int is;
+    int is_scalar;
     cell->key = key;
-    PCI_TRY(pci_perun_scalar(p, cell, &is, err));
-    if (is)
+    PCI_TRY(pci_perun_read_scalar(p, cell, &is_scalar, err));
+    if (is_scalar)
         return PCOL_OK;
     if ((key == roles[PCI_PERUN_UID] && p->json.type == PCI_JSON_OBJECT) ||
         (key == roles[PCI_PERUN_TRACE_ROLE] && p->json.type == PCI_JSON_ARRAY))
-        return pci_perun_frames_value(p, cell, err);
+        return pci_perun_read_frames(p, cell, err);
     PCI_TRY(pci_perun_text_begin(p, err));
     PCI_TRY(pci_perun_text_value(p, err));
-    return pci_perun_text_keep(p, cell, err);
+    return pci_perun_text_store(p, cell, err);
 }
 
 /* ---- texts */
 
-static pcol_status take(void *context, const void *data, size_t size, pcol_error *err)
+static pcol_status append_text(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct pci_perun *p = context;
     void *text = p->text;
@@ -85,7 +85,7 @@ pcol_status pci_perun_text_begin(struct pci_perun *p, pcol_error *err)
 {
     p->text_size = 0;
     if (!p->writer.buffer)
-        return pci_json_writer_open(&p->writer, (pcol_sink){take, p},
+        return pci_json_writer_open(&p->writer, (pcol_sink){append_text, p},
                                     PCI_JSON_WTF8 | PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT, err);
     p->writer.comma = 0;
     return PCOL_OK;
@@ -131,13 +131,13 @@ static void put_scalar(struct pci_perun *p, const struct pci_perun_cell *cell, p
         break;
     case PCI_PERUN_NULL:
     case PCI_PERUN_VALUE:
-    case PCI_PERUN_OWNTRACE:
-    case PCI_PERUN_OWNFRAME:
-    case PCI_PERUN_OWNNAME:
+    case PCI_PERUN_SAMPLE_STACK:
+    case PCI_PERUN_SAMPLE_FRAME:
+    case PCI_PERUN_SAMPLE_NAME:
     case PCI_PERUN_FRAME:
     case PCI_PERUN_TRACE:
     case PCI_PERUN_TEXT:
-    case PCI_PERUN_PLACE:
+    case PCI_PERUN_TABLE:
         pci_json_put_raw(w, "null", 4, err);
         break;
     }
@@ -158,8 +158,8 @@ static void put_frame(struct pci_perun *p, int64_t number, pcol_error *err)
     pci_json_put_end(&p->writer, '}', err);
 }
 
-pcol_status pci_perun_text_any(struct pci_perun *p, const struct pci_perun_cell *cell,
-                               pcol_error *err)
+pcol_status pci_perun_text_any_cell(struct pci_perun *p, const struct pci_perun_cell *cell,
+                                    pcol_error *err)
 {
     struct pci_json_writer *w = &p->writer;
     if (cell->kind == PCI_PERUN_FRAME) {
@@ -193,7 +193,7 @@ pcol_status pci_perun_text_end(struct pci_perun *p, pcol_error *err)
     return pci_json_writer_finish(&p->writer, err);
 }
 
-pcol_status pci_perun_text_keep(struct pci_perun *p, struct pci_perun_cell *cell, pcol_error *err)
+pcol_status pci_perun_text_store(struct pci_perun *p, struct pci_perun_cell *cell, pcol_error *err)
 {
     PCI_TRY(pci_perun_text_end(p, err));
     cell->kind = PCI_PERUN_TEXT;
@@ -202,15 +202,15 @@ pcol_status pci_perun_text_keep(struct pci_perun *p, struct pci_perun_cell *cell
     return pci_spill_append(&p->texts, p->text, p->text_size, err);
 }
 
-pcol_status pci_perun_text_get(struct pci_perun *p, int64_t place, pcol_str *text, pcol_error *err)
+pcol_status pci_perun_text_get(struct pci_perun *p, int64_t offset, pcol_str *text, pcol_error *err)
 {
     uint64_t size;
-    void *room = p->text;
-    PCI_TRY(pci_spill_read(&p->texts, (uint64_t)place, &size, sizeof size, err));
-    if (pci_grow(&room, &p->text_capacity, (size_t)size, 1))
+    void *buffer = p->text;
+    PCI_TRY(pci_spill_read(&p->texts, (uint64_t)offset, &size, sizeof size, err));
+    if (pci_grow(&buffer, &p->text_capacity, (size_t)size, 1))
         return pci_fail_memory(err);
-    p->text = room;
+    p->text = buffer;
     text->data = p->text;
     text->size = (size_t)size;
-    return pci_spill_read(&p->texts, (uint64_t)place + sizeof size, p->text, text->size, err);
+    return pci_spill_read(&p->texts, (uint64_t)offset + sizeof size, p->text, text->size, err);
 }

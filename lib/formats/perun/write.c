@@ -1,8 +1,8 @@
 /*
- * write.c - a Perun profile back into the document that it was
+ * write.c - lossless writer: restores the document of a Perun profile
  *
- * The tree of the source is the document; where it has places, rows of tables follow. All rows
- * stand in the order of the document, so one cursor for each table goes over it once.
+ * Walks the tree of nodes of the source; at nodes of tag `table`, rows of that table are written.
+ * All rows are in the order of the document, so each table is read once, with a cursor.
  */
 #include "formats/perun/write.h"
 #include "formats/perun/perun.h"
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-pcol_status pci_perun_cell_of(const struct pci_perun_writer *w, const struct pci_column *column,
-                              uint64_t row, int64_t *value, int *valid, pcol_error *err)
+pcol_status pci_perun_get_cell(const struct pci_perun_writer *w, const struct pci_column *column,
+                               uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     *value = 0;
     *valid = 0;
@@ -86,10 +86,10 @@ static pcol_status next_row(const struct pci_perun_writer *w, const struct pci_c
                             uint64_t rows, uint64_t *row, int *more, pcol_error *err)
 {
     for (*more = 0; *row < rows; (*row)++) {
-        int64_t of;
+        int64_t row_source;
         int valid;
-        PCI_TRY(pci_perun_cell_of(w, source, *row, &of, &valid, err));
-        if (of == (int64_t)w->source) {
+        PCI_TRY(pci_perun_get_cell(w, source, *row, &row_source, &valid, err));
+        if (row_source == (int64_t)w->source) {
             *more = 1;
             break;
         }
@@ -97,10 +97,11 @@ static pcol_status next_row(const struct pci_perun_writer *w, const struct pci_c
     return PCOL_OK;
 }
 
-/* Rows that belong to a snapshot (or to none), as objects. */
+/* Write the rows of the current snapshot (or of none) as objects. */
 static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed *keyed,
-                              const struct pci_column *source, const struct pci_column *of,
-                              uint64_t rows, uint64_t *row, pcol_error *err)
+                              const struct pci_column *source,
+                              const struct pci_column *snapshot_column, uint64_t rows,
+                              uint64_t *row, pcol_error *err)
 {
     pci_json_put_begin(&w->json, '[', err);
     for (;; (*row)++) {
@@ -109,7 +110,7 @@ static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed *keye
         PCI_TRY(next_row(w, source, rows, row, &more, err));
         if (!more)
             break;
-        PCI_TRY(pci_perun_cell_of(w, of, *row, &snapshot, &valid, err));
+        PCI_TRY(pci_perun_get_cell(w, snapshot_column, *row, &snapshot, &valid, err));
         if (valid != w->at_snapshots || (valid && (uint64_t)snapshot != w->snapshot))
             break;
         PCI_TRY(pci_keyed_row(keyed, *row, err));
@@ -120,22 +121,22 @@ static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed *keye
     return w->json.status;
 }
 
-static pcol_status write_place(void *context, const struct pci_node_value *node,
-                               struct pci_json_writer *json, pcol_error *err);
+static pcol_status write_marked_table(void *context, const struct pci_node_value *node,
+                                      struct pci_json_writer *json, pcol_error *err);
 
 static pcol_status write_snapshot(struct pci_perun_writer *w, pcol_error *err)
 {
     w->at_snapshots = 1;
     PCI_TRY(pci_keyed_row(&w->snapshots, w->snapshot, err));
-    /* Writing the members reads other rows, but none of snapshots. */
+    /* Writing the members reads rows of other tables only. */
     PCI_TRY(pci_members_json(&w->values, w->snapshots.members, w->snapshots.count, &w->json,
-                             write_place, w, err));
+                             write_marked_table, w, err));
     w->at_snapshots = 0;
     w->snapshot++;
     return w->json.status;
 }
 
-/* The region at the cursor: one object, or all rows of the same region as an array. */
+/* Write the region at the cursor: one object, or all rows of the same region as an array. */
 static pcol_status write_region(struct pci_perun_writer *w, pcol_error *err)
 {
     pcol_str region = {"", 0}, first = {"", 0};
@@ -158,16 +159,16 @@ static pcol_status write_region(struct pci_perun_writer *w, pcol_error *err)
     return w->json.status;
 }
 
-/* Resources that are in no snapshot: by type if the next one has a type, or if there is none (types
- * without resources), else a list. */
+/* Write the resources outside of snapshots: by type if the next one has a type, or if there is none
+ * (types without resources), otherwise as a list. */
 static pcol_status write_resources(struct pci_perun_writer *w, pcol_error *err)
 {
     int64_t snapshot, type;
     int more, in_snapshot = 0, typed = 0;
     PCI_TRY(next_row(w, w->sample_source, w->sample_rows, &w->sample, &more, err));
     if (more && !w->at_snapshots) {
-        PCI_TRY(pci_perun_cell_of(w, w->sample_snapshot, w->sample, &snapshot, &in_snapshot, err));
-        PCI_TRY(pci_perun_cell_of(w, w->sample_type, w->sample, &type, &typed, err));
+        PCI_TRY(pci_perun_get_cell(w, w->sample_snapshot, w->sample, &snapshot, &in_snapshot, err));
+        PCI_TRY(pci_perun_get_cell(w, w->sample_type, w->sample, &type, &typed, err));
     }
     if (!w->at_snapshots && (typed || in_snapshot || !more))
         return pci_perun_write_types(w, err);
@@ -175,8 +176,8 @@ static pcol_status write_resources(struct pci_perun_writer *w, pcol_error *err)
                       &w->sample, err);
 }
 
-static pcol_status write_place(void *context, const struct pci_node_value *node,
-                               struct pci_json_writer *json, pcol_error *err)
+static pcol_status write_marked_table(void *context, const struct pci_node_value *node,
+                                      struct pci_json_writer *json, pcol_error *err)
 {
     struct pci_perun_writer *w = context;
     (void)json;
@@ -193,9 +194,9 @@ static pcol_status write_place(void *context, const struct pci_node_value *node,
                          "no place of a Perun profile");
 }
 
-/* ---- the whole */
+/* ---- document */
 
-static pcol_status all_written(const struct pci_perun_writer *w, pcol_error *err)
+static pcol_status check_all_written(const struct pci_perun_writer *w, pcol_error *err)
 {
     uint64_t sample = w->sample, model = w->model, snapshot = w->snapshot;
     int more;
@@ -218,15 +219,15 @@ static pcol_status write_document(struct pci_perun_writer *w, uint64_t root, pco
 {
     struct pci_value value = {.kind = PCI_VALUE_NODE, .as.i64 = (int64_t)root};
     PCI_TRY(open_writer(w, err));
-    PCI_TRY(pci_value_json(&w->values, &value, &w->json, write_place, w, err));
-    PCI_TRY(all_written(w, err));
+    PCI_TRY(pci_value_json(&w->values, &value, &w->json, write_marked_table, w, err));
+    PCI_TRY(check_all_written(w, err));
     return pci_json_writer_finish(&w->json, err);
 }
 
 const struct pci_holds pci_perun_holds = {.cannot = "Perun cannot hold",
                                           .any = PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
 
-/* The tree of a source that was a Perun profile; *root is PCI_NO_NODE for all others. */
+/* Find the root node of a source that was a Perun profile; PCI_NO_NODE for others. */
 static pcol_status find_document(const struct pci_export *export, uint32_t source, uint64_t *root,
                                  pcol_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * write.h - what writing Perun profiles shares
+ * write.h - shared by the writers of Perun profiles
  */
 #ifndef PCI_PERUN_WRITE_H
 #define PCI_PERUN_WRITE_H
@@ -22,20 +22,20 @@ struct pci_perun_writer {
     const struct pci_column *array_type, *array_key, *array_length, *array_rest;
     uint64_t sample_rows, type_rows, snapshot_rows, model_rows, array_rows;
     uint64_t sample, snapshot, model, array; /* next rows to write */
-    int at_snapshots;                        /* inside of one */
+    int at_snapshots;                        /* inside a snapshot */
     struct pci_member *cells;                /* of the rows of a type */
     size_t cell_capacity;
 };
 
-/* Cell of a nullable column; an absent column is null in every row. */
-pcol_status pci_perun_cell_of(const struct pci_perun_writer *w, const struct pci_column *column,
-                              uint64_t row, int64_t *value, int *valid, pcol_error *err);
+/* Get a cell of a nullable column; null if the column is missing. */
+pcol_status pci_perun_get_cell(const struct pci_perun_writer *w, const struct pci_column *column,
+                               uint64_t row, int64_t *value, int *valid, pcol_error *err);
 
 /* write_types.c */
 pcol_status pci_perun_write_map(struct pci_perun_writer *w, pcol_error *err);
 pcol_status pci_perun_write_types(struct pci_perun_writer *w, pcol_error *err);
 
-/* write_generic.c: profiles of any source, in Perun's current form */
+/* write_generic.c: converts profiles of any source to Perun's current form */
 pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error *err);
 
 #endif

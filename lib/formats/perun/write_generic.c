@@ -1,9 +1,9 @@
 /*
- * write_generic.c - profiles of any source in Perun's current form
+ * write_generic.c - generic writer: converts profiles of any source to Perun's current form
  *
- * Equal stacks are added up: a type of resources for each stack and sample type, with one amount.
- * The trace is the stack, innermost first; its first frame is the uid, as Perun's memory collector
- * has it.
+ * Samples are aggregated: one type of resources for each stack and sample type, with one amount.
+ * The trace is the stack, innermost frame first; its first frame is the uid, as in Perun's memory
+ * collector.
  */
 #include "formats/perun/write.h"
 
@@ -24,13 +24,13 @@ struct type {
     int is_double;
 };
 
-/* The sum of a type's values over the samples of one stack. */
+/* Sum of a type's values over the samples of one stack. */
 union sum {
     int64_t i64;
     double f64;
 };
 
-struct foreign {
+struct generic_writer {
     const struct pci_export *export;
     const pcol_file *file;
     struct pci_json_writer json;
@@ -51,8 +51,8 @@ struct foreign {
 
 /* ---- opening */
 
-static pcol_status text_of(const struct foreign *f, const char *column, uint64_t row,
-                           pcol_str *text, pcol_error *err)
+static pcol_status get_type_text(const struct generic_writer *f, const char *column, uint64_t row,
+                                 pcol_str *text, pcol_error *err)
 {
     const struct pci_column *c;
     int valid;
@@ -61,9 +61,9 @@ static pcol_status text_of(const struct foreign *f, const char *column, uint64_t
     return c ? pci_get_str(f->file, c, row, text, &valid, err) : PCOL_OK;
 }
 
-/* The type that the profile is about is the header's and that of the first resources, by which it
- * is found again. */
-static pcol_status default_first(struct foreign *f, pcol_error *err)
+/* Move the default sample type to the front: it becomes the header's type and that of the first
+ * resources, from which the reader takes the default. */
+static pcol_status move_default_first(struct generic_writer *f, pcol_error *err)
 {
     struct pci_types types;
     uint32_t row;
@@ -85,12 +85,12 @@ static pcol_status default_first(struct foreign *f, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status open_types(struct foreign *f, pcol_error *err)
+static pcol_status open_types(struct generic_writer *f, pcol_error *err)
 {
     uint64_t rows = pci_rows(f->file, "sample_types");
-    const struct pci_column *level;
-    int levels = 0;
-    PCI_TRY(pci_want(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &level, err));
+    const struct pci_column *gauge;
+    int has_gauges = 0;
+    PCI_TRY(pci_want(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
     PCI_TRY(pci_plausible(f->file, "sample_types", err));
     f->types = pci_calloc((size_t)rows + 1, sizeof *f->types);
     if (!f->types)
@@ -98,28 +98,28 @@ static pcol_status open_types(struct foreign *f, pcol_error *err)
     for (uint64_t row = 0; row < rows; row++) {
         struct type *t = &f->types[f->type_count];
         char column[32];
-        int64_t is_level = 0;
+        int64_t is_gauge = 0;
         int valid;
         snprintf(column, sizeof column, "value.%" PRIu64, row);
-        if (level)
-            PCI_TRY(pci_get(f->file, level, row, &is_level, &valid, err));
+        if (gauge)
+            PCI_TRY(pci_get(f->file, gauge, row, &is_gauge, &valid, err));
         PCI_TRY(pci_want(f->file, "samples", column, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
                          &t->values, err));
-        levels |= is_level != 0;
-        if (is_level || !t->values)
+        has_gauges |= is_gauge != 0;
+        if (is_gauge || !t->values)
             continue;
-        PCI_TRY(text_of(f, "type", row, &t->name, err));
-        PCI_TRY(text_of(f, "unit", row, &t->unit, err));
+        PCI_TRY(get_type_text(f, "type", row, &t->name, err));
+        PCI_TRY(get_type_text(f, "unit", row, &t->unit, err));
         t->is_double = t->values->desc->type == PCF_F64;
         t->row = row;
         f->type_count++;
     }
-    if (levels)
+    if (has_gauges)
         pci_export_loss(f->export, "%s levels (they are no amounts)", f->export->holds->cannot);
-    return default_first(f, err);
+    return move_default_first(f, err);
 }
 
-static pcol_status open_foreign(struct foreign *f, pcol_error *err)
+static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
 {
     const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
     PCI_TRY(pci_want(f->file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
@@ -139,7 +139,7 @@ static pcol_status open_foreign(struct foreign *f, pcol_error *err)
 
 /* ---- sums */
 
-static pcol_status add_value(struct foreign *f, const struct type *t, size_t i, uint64_t row,
+static pcol_status add_value(struct generic_writer *f, const struct type *t, size_t i, uint64_t row,
                              pcol_error *err)
 {
     uint64_t stack = f->stack_valid[i] ? (uint64_t)f->stacks[i] : f->tree.stacks;
@@ -162,8 +162,9 @@ static pcol_status add_value(struct foreign *f, const struct type *t, size_t i, 
     return PCOL_OK;
 }
 
-static pcol_status read_cells(struct foreign *f, const struct pci_column *column, uint64_t row,
-                              size_t n, int64_t *values, uint8_t *valid, pcol_error *err)
+static pcol_status read_cells(struct generic_writer *f, const struct pci_column *column,
+                              uint64_t row, size_t n, int64_t *values, uint8_t *valid,
+                              pcol_error *err)
 {
     if (column)
         return pci_read(f->file, column, row, n, values, valid, err);
@@ -172,7 +173,7 @@ static pcol_status read_cells(struct foreign *f, const struct pci_column *column
     return PCOL_OK;
 }
 
-static pcol_status add_up(struct foreign *f, const struct type *t, pcol_error *err)
+static pcol_status sum_values(struct generic_writer *f, const struct type *t, pcol_error *err)
 {
     memset(f->has, 0, (size_t)f->tree.stacks + 1);
     for (uint64_t row = 0; row < f->samples; row += BATCH) {
@@ -190,7 +191,7 @@ static pcol_status add_up(struct foreign *f, const struct type *t, pcol_error *e
 
 /* ---- frames */
 
-static void put_place(struct foreign *f, const struct pci_name *p, pcol_error *err)
+static void put_frame(struct generic_writer *f, const struct pci_name *p, pcol_error *err)
 {
     struct pci_json_writer *w = &f->json;
     f->lost_line |= p->has_line && !p->has_filename;
@@ -209,9 +210,9 @@ static void put_place(struct foreign *f, const struct pci_name *p, pcol_error *e
     pci_json_put_end(w, '}', err);
 }
 
-/* The innermost line of a stack; a name that is empty for the empty stack. */
-static pcol_status innermost(struct foreign *f, uint64_t stack, struct pci_name *name,
-                             pcol_error *err)
+/* Get the innermost line of a stack; an empty name for the empty stack. */
+static pcol_status get_innermost(struct generic_writer *f, uint64_t stack, struct pci_name *name,
+                                 pcol_error *err)
 {
     uint64_t begin = 0, count = 0;
     int64_t group = 0;
@@ -226,8 +227,8 @@ static pcol_status innermost(struct foreign *f, uint64_t stack, struct pci_name 
     return count ? pci_names_get(&f->names, begin, (uint32_t)group, name, err) : PCOL_OK;
 }
 
-/* The lines of a stack, from the innermost on. */
-static pcol_status put_trace(struct foreign *f, uint64_t stack, pcol_error *err)
+/* Write the lines of a stack, innermost first. */
+static pcol_status put_trace(struct generic_writer *f, uint64_t stack, pcol_error *err)
 {
     while (stack) {
         struct pci_name name;
@@ -239,17 +240,17 @@ static pcol_status put_trace(struct foreign *f, uint64_t stack, pcol_error *err)
         PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
         for (uint64_t i = 0; i < count; i++) {
             PCI_TRY(pci_names_get(&f->names, begin + i, (uint32_t)group, &name, err));
-            put_place(f, &name, err);
+            put_frame(f, &name, err);
         }
         stack = parent;
     }
     return f->json.status;
 }
 
-/* ---- the document */
+/* ---- document */
 
-/* The type's name, by Perun's rule. */
-static pcol_status name_type(struct foreign *f, const struct pci_name *uid, pcol_error *err)
+/* Make the type's name by Perun's rule. */
+static pcol_status name_type(struct generic_writer *f, const struct pci_name *uid, pcol_error *err)
 {
     char line[PCI_FLAT_NUMBER];
     f->text.size = 0;
@@ -266,14 +267,14 @@ static pcol_status name_type(struct foreign *f, const struct pci_name *uid, pcol
     return pci_perun_type_rule_next(&f->rule, &f->text, err);
 }
 
-/* What the map says of a stack's resource, or its amount. */
-static pcol_status put_type(struct foreign *f, const struct type *t, uint64_t row, int amounts,
-                            pcol_error *err)
+/* Write the entry of a stack in the map, or its amount. */
+static pcol_status put_type(struct generic_writer *f, const struct type *t, uint64_t row,
+                            int amounts, pcol_error *err)
 {
     struct pci_json_writer *w = &f->json;
     struct pci_name uid;
     uint64_t stack = row < f->tree.stacks ? row : 0;
-    PCI_TRY(innermost(f, stack, &uid, err));
+    PCI_TRY(get_innermost(f, stack, &uid, err));
     PCI_TRY(name_type(f, &uid, err));
     pci_json_put_key_bytes(w, (pcol_str){f->text.data, f->text.size}, err);
     pci_json_put_begin(w, '{', err);
@@ -288,7 +289,7 @@ static pcol_status put_type(struct foreign *f, const struct type *t, uint64_t ro
     } else {
         pci_json_put_key(w, "uid", err);
         if (uid.has_filename)
-            put_place(f, &uid, err);
+            put_frame(f, &uid, err);
         else
             pci_json_put_string(w, uid.name, err);
         pci_json_put_key(w, "type", err);
@@ -304,14 +305,14 @@ static pcol_status put_type(struct foreign *f, const struct type *t, uint64_t ro
     return w->status;
 }
 
-static pcol_status put_types(struct foreign *f, int amounts, pcol_error *err)
+static pcol_status put_types(struct generic_writer *f, int amounts, pcol_error *err)
 {
     pci_perun_type_rule_clear(&f->rule);
     memset(&f->rule, 0, sizeof f->rule);
     pci_json_put_key(&f->json, amounts ? "resources" : "resource_type_map", err);
     pci_json_put_begin(&f->json, '{', err);
     for (size_t i = 0; i < f->type_count; i++) {
-        PCI_TRY(add_up(f, &f->types[i], err));
+        PCI_TRY(sum_values(f, &f->types[i], err));
         for (uint64_t row = 0; row <= f->tree.stacks; row++)
             if (f->has[row])
                 PCI_TRY(put_type(f, &f->types[i], row, amounts, err));
@@ -320,13 +321,13 @@ static pcol_status put_types(struct foreign *f, int amounts, pcol_error *err)
     return f->json.status;
 }
 
-static void put_text(struct foreign *f, const char *key, const char *text, pcol_error *err)
+static void put_text(struct generic_writer *f, const char *key, const char *text, pcol_error *err)
 {
     pci_json_put_key(&f->json, key, err);
     pci_json_put_string(&f->json, (pcol_str){text, strlen(text)}, err);
 }
 
-static void put_header(struct foreign *f, pcol_error *err)
+static void put_header(struct generic_writer *f, pcol_error *err)
 {
     struct pci_json_writer *w = &f->json;
     pci_json_put_key(w, "header", err);
@@ -339,7 +340,7 @@ static void put_header(struct foreign *f, pcol_error *err)
     pci_json_put_key(w, "units", err);
     pci_json_put_begin(w, '{', err);
     for (size_t i = 0; i < f->type_count; i++) {
-        size_t k = 0; /* a type that comes twice, as integers and doubles, has one unit */
+        size_t k = 0; /* a type that occurs as integers and as doubles has one unit */
         while (k < i &&
                (f->types[k].name.size != f->types[i].name.size ||
                 memcmp(f->types[k].name.data, f->types[i].name.data, f->types[i].name.size) != 0))
@@ -363,9 +364,9 @@ static void put_header(struct foreign *f, pcol_error *err)
     pci_json_put_end(w, ']', err);
 }
 
-static pcol_status write_document(struct foreign *f, pcol_error *err)
+static pcol_status write_document(struct generic_writer *f, pcol_error *err)
 {
-    PCI_TRY(open_foreign(f, err));
+    PCI_TRY(open_writer(f, err));
     pci_json_put_begin(&f->json, '{', err);
     put_header(f, err);
     PCI_TRY(put_types(f, 0, err));
@@ -382,7 +383,7 @@ static pcol_status write_document(struct foreign *f, pcol_error *err)
 
 pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error *err)
 {
-    struct foreign *f = pci_calloc(1, sizeof *f);
+    struct generic_writer *f = pci_calloc(1, sizeof *f);
     if (!f)
         return pci_fail_memory(err);
     f->export = export;

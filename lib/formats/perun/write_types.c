@@ -1,5 +1,5 @@
 /*
- * write_types.c - resource_type_map, and resources by type
+ * write_types.c - writes resource_type_map, and resources by type
  */
 #include "formats/perun/write.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define MAX_CELLS 65536u /* of a type, read at once: those of as many of its keys */
+#define MAX_CELLS 65536u /* greatest number of buffered cells of a type, of as many of its keys */
 
 /* ---- names */
 
@@ -37,8 +37,8 @@ static pcol_status flat_frame(struct pci_perun_writer *w, int64_t group, struct 
     return PCOL_OK;
 }
 
-/* The name that the rule gives to the type whose members were read last; the rule counts it even if
- * the type has a name of its own, as it did when the profile was read. *made: there is one. */
+/* Make the name that the rule gives to the type whose members were read last. The rule counts the
+ * type even if it has a name of its own, as the reader did. *made: the type has a uid. */
 static pcol_status name_by_rule(struct pci_perun_writer *w, struct pci_perun_type_rule *rule,
                                 struct pci_strbuf *name, int *made, pcol_error *err)
 {
@@ -58,19 +58,19 @@ static pcol_status name_by_rule(struct pci_perun_writer *w, struct pci_perun_typ
 static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_rule *rule,
                              uint64_t row, struct pci_strbuf *name, pcol_error *err)
 {
-    pcol_str own = {"", 0};
+    pcol_str stored_name = {"", 0};
     int64_t ordinal;
     int made = 0, valid = 0, in_map;
-    PCI_TRY(pci_perun_cell_of(w, w->type_map, row, &ordinal, &in_map, err));
+    PCI_TRY(pci_perun_get_cell(w, w->type_map, row, &ordinal, &in_map, err));
     if (in_map) {
         PCI_TRY(pci_keyed_row(&w->types, row, err));
         PCI_TRY(name_by_rule(w, rule, name, &made, err));
     }
     if (w->type_name)
-        PCI_TRY(pci_get_str(w->file, w->type_name, row, &own, &valid, err));
+        PCI_TRY(pci_get_str(w->file, w->type_name, row, &stored_name, &valid, err));
     if (valid) {
         name->size = 0;
-        return pci_strbuf_put(name, own.data, own.size, err);
+        return pci_strbuf_put(name, stored_name.data, stored_name.size, err);
     }
     if (made)
         return PCOL_OK;
@@ -78,15 +78,15 @@ static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_r
                          "the type has neither a name nor a uid that gives it one");
 }
 
-/* ---- the map */
+/* ---- map */
 
-static pcol_status is_ours(const struct pci_perun_writer *w, uint64_t row, int *ours,
-                           pcol_error *err)
+static pcol_status is_own_type(const struct pci_perun_writer *w, uint64_t row, int *is_own,
+                               pcol_error *err)
 {
-    int64_t of;
+    int64_t owner;
     int valid;
-    pcol_status status = pci_perun_cell_of(w, w->type_source, row, &of, &valid, err);
-    *ours = of == (int64_t)w->source;
+    pcol_status status = pci_perun_get_cell(w, w->type_source, row, &owner, &valid, err);
+    *is_own = owner == (int64_t)w->source;
     return status;
 }
 
@@ -96,11 +96,11 @@ static pcol_status write_map(struct pci_perun_writer *w, struct pci_perun_type_r
     pci_json_put_begin(&w->json, '{', err);
     for (uint64_t row = 0; row < w->type_rows; row++) {
         int64_t ordinal;
-        int ours, in_map;
-        PCI_TRY(is_ours(w, row, &ours, err));
-        if (!ours)
+        int is_own, in_map;
+        PCI_TRY(is_own_type(w, row, &is_own, err));
+        if (!is_own)
             continue;
-        PCI_TRY(pci_perun_cell_of(w, w->type_map, row, &ordinal, &in_map, err));
+        PCI_TRY(pci_perun_get_cell(w, w->type_map, row, &ordinal, &in_map, err));
         if (!in_map)
             continue;
         PCI_TRY(type_name(w, rule, row, name, err)); /* reads the row's members */
@@ -124,37 +124,37 @@ pcol_status pci_perun_write_map(struct pci_perun_writer *w, pcol_error *err)
 
 /* ---- resources of one type */
 
-/* Rows of the type from the cursor on. */
+/* Count the rows of the type from the cursor on. */
 static pcol_status count_rows(struct pci_perun_writer *w, uint64_t type, uint64_t *count,
                               pcol_error *err)
 {
     uint64_t row = w->sample;
     *count = 0;
     for (; row < w->sample_rows; row++) {
-        int64_t of, source;
+        int64_t owner, source;
         int typed, valid;
-        PCI_TRY(pci_perun_cell_of(w, w->sample_source, row, &source, &valid, err));
-        PCI_TRY(pci_perun_cell_of(w, w->sample_type, row, &of, &typed, err));
-        if (source != (int64_t)w->source || !typed || (uint64_t)of != type)
+        PCI_TRY(pci_perun_get_cell(w, w->sample_source, row, &source, &valid, err));
+        PCI_TRY(pci_perun_get_cell(w, w->sample_type, row, &owner, &typed, err));
+        if (source != (int64_t)w->source || !typed || (uint64_t)owner != type)
             break;
     }
     *count = row - w->sample;
     return PCOL_OK;
 }
 
-/* Keys [first, first + count) of a type, whose cells are in w->cells, row by row; 0: the type has
- * too many rows for that. */
+/* Keys [first, first + count) of a type, whose cells are buffered in w->cells, row by row; count 0:
+ * the type has too many rows. */
 struct keys {
     size_t first, count;
 };
 
-/* Cell `k` of row `i` of the type. */
+/* Write cell `k` of row `i` of the type. */
 static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k,
-                            const struct keys *kept, pcol_str key, pcol_error *err)
+                            const struct keys *buffered, pcol_str key, pcol_error *err)
 {
     const struct pci_member *member;
-    if (kept->count) {
-        member = &w->cells[i * kept->count + (k - kept->first)];
+    if (buffered->count) {
+        member = &w->cells[i * buffered->count + (k - buffered->first)];
     } else {
         PCI_TRY(pci_keyed_row(&w->samples, w->sample + i, err));
         member = k < w->samples.count ? &w->samples.members[k] : NULL;
@@ -166,12 +166,12 @@ static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k,
     return pci_value_json(&w->values, &member->value, &w->json, NULL, NULL, err);
 }
 
-/* Read the cells of some keys from all rows of the type, which have `width` keys each. */
-static pcol_status keep_cells(struct pci_perun_writer *w, uint64_t rows, size_t width,
-                              const struct keys *kept, pcol_error *err)
+/* Buffer the cells of some keys of all rows of the type, which have `width` keys each. */
+static pcol_status buffer_cells(struct pci_perun_writer *w, uint64_t rows, size_t width,
+                                const struct keys *buffered, pcol_error *err)
 {
     void *cells = w->cells;
-    if (pci_grow(&cells, &w->cell_capacity, (size_t)rows * kept->count + 1, sizeof *w->cells))
+    if (pci_grow(&cells, &w->cell_capacity, (size_t)rows * buffered->count + 1, sizeof *w->cells))
         return pci_fail_memory(err);
     w->cells = cells;
     for (uint64_t i = 0; i < rows; i++) {
@@ -179,27 +179,27 @@ static pcol_status keep_cells(struct pci_perun_writer *w, uint64_t rows, size_t 
         if (w->samples.count != width)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "label_shape", w->sample + i,
                                  "the resource has other keys than its type");
-        memcpy(&w->cells[i * kept->count], w->samples.members + kept->first,
-               kept->count * sizeof *w->cells);
+        memcpy(&w->cells[i * buffered->count], w->samples.members + buffered->first,
+               buffered->count * sizeof *w->cells);
     }
     return PCOL_OK;
 }
 
 static pcol_status put_array(struct pci_perun_writer *w, uint64_t rows, size_t k,
-                             const struct keys *kept, pcol_str key, pcol_error *err)
+                             const struct keys *buffered, pcol_str key, pcol_error *err)
 {
     for (uint64_t i = 0; i < rows; i++)
-        PCI_TRY(put_cell(w, i, k, kept, key, err));
+        PCI_TRY(put_cell(w, i, k, buffered, key, err));
     return PCOL_OK;
 }
 
-/* The elements beyond the shortest array. */
-static pcol_status put_rest(struct pci_perun_writer *w, uint64_t row, pcol_error *err)
+/* Write the elements beyond the shortest array. */
+static pcol_status put_remaining_elements(struct pci_perun_writer *w, uint64_t row, pcol_error *err)
 {
     struct pci_value rest = {.kind = PCI_VALUE_NODE};
     struct pci_each each;
     int valid, more = 1;
-    PCI_TRY(pci_perun_cell_of(w, w->array_rest, row, &rest.as.i64, &valid, err));
+    PCI_TRY(pci_perun_get_cell(w, w->array_rest, row, &rest.as.i64, &valid, err));
     if (!valid)
         return PCOL_OK;
     pcol_status status = pci_each_open(&each, &w->values, &rest, err);
@@ -213,15 +213,15 @@ static pcol_status put_rest(struct pci_perun_writer *w, uint64_t row, pcol_error
     return status;
 }
 
-/* Number of rows of resource_arrays at the cursor that are the type's. */
+/* Count the rows of resource_arrays from the cursor on that belong to the type. */
 static pcol_status count_arrays(struct pci_perun_writer *w, uint64_t type, uint64_t *count,
                                 pcol_error *err)
 {
     for (*count = 0; w->array + *count < w->array_rows; ++*count) {
-        int64_t of;
+        int64_t owner;
         int valid;
-        PCI_TRY(pci_perun_cell_of(w, w->array_type, w->array + *count, &of, &valid, err));
-        if ((uint64_t)of != type)
+        PCI_TRY(pci_perun_get_cell(w, w->array_type, w->array + *count, &owner, &valid, err));
+        if ((uint64_t)owner != type)
             break;
     }
     return PCOL_OK;
@@ -240,29 +240,29 @@ static pcol_status write_type(struct pci_perun_writer *w, uint64_t type, pcol_er
     if (arrays && rows && arrays != width)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_arrays", NULL, w->array,
                              "the type's resources have other keys");
-    size_t most = rows && rows <= MAX_CELLS ? (size_t)(MAX_CELLS / rows) : 0;
-    struct keys kept = {0, 0};
+    size_t max_keys = rows && rows <= MAX_CELLS ? (size_t)(MAX_CELLS / rows) : 0;
+    struct keys buffered = {0, 0};
     pci_json_put_begin(&w->json, '{', err);
     for (size_t k = 0; k < (arrays ? arrays : width); k++) {
         pcol_str key = {"", 0};
         int valid;
-        if (most && k == kept.first + kept.count) {
-            kept = (struct keys){k, most < width - k ? most : width - k};
-            PCI_TRY(keep_cells(w, rows, width, &kept, err));
+        if (max_keys && k == buffered.first + buffered.count) {
+            buffered = (struct keys){k, max_keys < width - k ? max_keys : width - k};
+            PCI_TRY(buffer_cells(w, rows, width, &buffered, err));
         }
         if (arrays && w->array_key) {
             PCI_TRY(pci_get_str(w->file, w->array_key, w->array, &key, &valid, err));
-        } else if (!arrays && kept.count) {
-            key = w->cells[k - kept.first].key;
+        } else if (!arrays && buffered.count) {
+            key = w->cells[k - buffered.first].key;
         } else if (!arrays) {
             PCI_TRY(pci_keyed_row(&w->samples, w->sample, err));
             key = w->samples.members[k].key;
         }
         pci_json_put_key_bytes(&w->json, key, err);
         pci_json_put_begin(&w->json, '[', err);
-        PCI_TRY(put_array(w, rows, k, &kept, key, err));
+        PCI_TRY(put_array(w, rows, k, &buffered, key, err));
         if (arrays)
-            PCI_TRY(put_rest(w, w->array++, err));
+            PCI_TRY(put_remaining_elements(w, w->array++, err));
         pci_json_put_end(&w->json, ']', err);
     }
     pci_json_put_end(&w->json, '}', err);
@@ -273,9 +273,9 @@ static pcol_status write_type(struct pci_perun_writer *w, uint64_t type, pcol_er
 /* ---- resources by type */
 
 struct order {
-    uint64_t *rows; /* of resource_types, by place in `resources` */
+    uint64_t *rows; /* of resource_types, by position in `resources` */
     size_t count, capacity;
-    uint64_t *names; /* ends of names in `text`, by place in the table */
+    uint64_t *names; /* end offsets of names in `text`, by row */
     size_t name_count, name_capacity;
     struct pci_strbuf text;
     struct pci_perun_type_rule rule;
@@ -283,7 +283,7 @@ struct order {
     uint64_t first; /* row of the source's first type */
 };
 
-/* The names of all types, which the rule gives in the order of rows. */
+/* Add a type's name, which the rule gives in the order of rows, and its position in `resources`. */
 static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uint64_t row,
                                 pcol_error *err)
 {
@@ -299,13 +299,13 @@ static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uin
     if (failed)
         return pci_fail_memory(err);
     o->names[o->name_count++] = o->text.size;
-    PCI_TRY(pci_perun_cell_of(w, w->type_resources, row, &ordinal, &valid, err));
+    PCI_TRY(pci_perun_get_cell(w, w->type_resources, row, &ordinal, &valid, err));
     if (valid)
         o->rows[o->count++] = (uint64_t)ordinal << 32 | (row - o->first);
     return PCOL_OK;
 }
 
-/* Put the entries into the order of their ordinals, each of which comes once. */
+/* Counting sort by ordinal; each ordinal must occur once. */
 static pcol_status sort_order(struct order *o, pcol_error *err)
 {
     uint64_t *sorted = pci_malloc(o->count, sizeof *sorted);
@@ -330,22 +330,22 @@ static pcol_status sort_order(struct order *o, pcol_error *err)
 static pcol_status write_types(struct pci_perun_writer *w, struct order *o, pcol_error *err)
 {
     uint64_t row = 0;
-    int ours = 0;
-    for (; row < w->type_rows && !ours; row += !ours)
-        PCI_TRY(is_ours(w, row, &ours, err));
+    int is_own = 0;
+    for (; row < w->type_rows && !is_own; row += !is_own)
+        PCI_TRY(is_own_type(w, row, &is_own, err));
     o->first = row;
     for (; row < w->type_rows && row - o->first < UINT32_MAX; row++) {
-        PCI_TRY(is_ours(w, row, &ours, err));
-        if (!ours)
+        PCI_TRY(is_own_type(w, row, &is_own, err));
+        if (!is_own)
             break;
         PCI_TRY(add_to_order(w, o, row, err));
     }
     PCI_TRY(sort_order(o, err));
     for (; w->array < w->array_rows; w->array++) {
-        int64_t of;
+        int64_t owner;
         int valid;
-        PCI_TRY(pci_perun_cell_of(w, w->array_type, w->array, &of, &valid, err));
-        if ((uint64_t)of >= o->first)
+        PCI_TRY(pci_perun_get_cell(w, w->array_type, w->array, &owner, &valid, err));
+        if ((uint64_t)owner >= o->first)
             break;
     }
     pci_json_put_begin(&w->json, '{', err);
