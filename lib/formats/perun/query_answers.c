@@ -442,7 +442,7 @@ static pcol_status start_query(struct pcol_answers *a, pcol_error *err)
     case PCOL_ASK_PLOT:
         return pci_perun_query_plot(a, err);
     }
-    return pci_fail(err, PCOL_E_ARGUMENT, "no such question");
+    return pci_fail(err, PCOL_E_ARGUMENT, "unknown query");
 }
 
 pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options,
@@ -451,7 +451,7 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     PCI_REQUIRE(answers, err);
     *answers = NULL;
     if (!file || (options && options->size < sizeof options->size))
-        return pci_fail(err, PCOL_E_ARGUMENT, "no file, or options without a size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "no file, or the size of the options is not set");
     PCI_TRY(pci_schema_verify(file, err));
     struct pcol_answers *a = pci_calloc(1, sizeof *a);
     if (!a)

@@ -152,7 +152,7 @@ pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, 
     struct pcol_answers *a = answers;
     PCI_REQUIRE(block, err);
     if (block->size < sizeof *block)
-        return pci_fail(err, PCOL_E_ARGUMENT, "a block without its size");
+        return pci_fail(err, PCOL_E_ARGUMENT, "the size of the block is not set");
     *block = (pcol_answer_block){.size = block->size, .times = 1};
     PCI_REQUIRE(answers, err);
     a->block_part_count = 0;

@@ -244,7 +244,7 @@ static void report_skipped(struct pcol_answers *a)
 {
     if (a->skipped && a->options.message)
         a->options.message(a->options.context,
-                           "resources without a uid, a trace of frames or an amount are left out");
+                           "resources without a uid, a trace of frames or an amount are skipped");
     a->skipped = 0;
 }
 

@@ -187,10 +187,11 @@ pcol_status pci_perun_query_best(struct pcol_answers *a, pcol_error *err)
     while (i < sizeof filters / sizeof *filters && (!filter || strcmp(filter, filters[i]) != 0))
         i++;
     if (i == sizeof filters / sizeof *filters)
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "no filter '%.40s' (best-model, best-param, best-nonparam, all-param or "
-                        "all-nonparam)",
-                        filter ? filter : "");
+        return pci_fail(
+            err, PCOL_E_ARGUMENT,
+            "unknown filter '%.40s' (best-model, best-param, best-nonparam, all-param or "
+            "all-nonparam)",
+            filter ? filter : "");
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
         PCI_TRY(pci_result_column(a, columns[k], err));
     PCI_TRY(select_models(a, strchr(filter, '-') + 1, filter[0] == 'a', err));
@@ -244,7 +245,7 @@ static pcol_status next_curve(struct pcol_answers *a, int *more, pcol_error *err
     }
     if (a->skipped && a->options.message)
         a->options.message(a->options.context,
-                           "models of another kind, or without an interval, have no curve");
+                           "models of other kinds, or without an interval, are skipped");
     a->skipped = 0;
     return PCOL_OK;
 }

@@ -273,11 +273,11 @@ pcol_status pci_perun_query_values(struct pcol_answers *a, pcol_error *err)
 {
     const char *path = a->options.path;
     if (!path)
-        return pci_fail(err, PCOL_E_ARGUMENT, "values need a path");
+        return pci_fail(err, PCOL_E_ARGUMENT, "the query for values requires a path");
     for (;;) {
         size_t size = strcspn(path, ":");
         if (a->part_count == sizeof a->parts / sizeof *a->parts)
-            return pci_fail(err, PCOL_E_ARGUMENT, "a path of more than %zu parts",
+            return pci_fail(err, PCOL_E_ARGUMENT, "the path has more than %zu parts",
                             sizeof a->parts / sizeof *a->parts);
         a->parts[a->part_count++] = (pcol_str){path, size};
         if (!path[size])

@@ -78,7 +78,7 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
     }
     return any ? PCOL_OK
                : pci_fail(err, PCOL_E_FORMAT,
-                          "no Perun profile, and only these have resources "
+                          "not a Perun profile, and only these have resources "
                           "(unpack --to perun makes one)");
 }
 
@@ -352,7 +352,7 @@ static pcol_status read_snapshot(struct pci_resources *r, uint64_t row, pcol_err
         return PCOL_OK;
     if (row >= r->snapshot_rows)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "snapshot", s->row - 1,
-                             "there is no such snapshot");
+                             "the snapshot does not exist");
     if (r->numbers[row] >= 0) {
         s->number.key = (pcol_str){"snapshot", 8};
         s->number.value.kind = PCI_VALUE_INTEGER;
@@ -452,7 +452,8 @@ static pcol_status is_perun_source(const struct pci_resources *r, int64_t source
                                    uint64_t row, int *is_perun, pcol_error *err)
 {
     if ((uint64_t)source >= r->source_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, "source", row, "there is no such source");
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, "source", row,
+                             "the source does not exist");
     *is_perun = r->is_perun[source];
     return PCOL_OK;
 }

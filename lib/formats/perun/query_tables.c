@@ -49,8 +49,7 @@ static pcol_status set_field(struct pcol_answers *a, uint32_t field, const struc
 {
     if (field >= a->known_fields || a->columns_of[field] == PCOL_NONE)
         return pci_fail(err, PCOL_E_CORRUPT,
-                        "a key is there that was not there before: the file was "
-                        "changed while it was read");
+                        "a key is new: the file was modified while it was read");
     return pci_result_set(a, a->columns_of[field], value, err);
 }
 
@@ -153,7 +152,8 @@ pcol_status pci_perun_query_table(struct pcol_answers *a, pcol_error *err)
     int more;
     if (group && strcmp(group, "model") != 0 && strcmp(group, "param") != 0 &&
         strcmp(group, "nonparam") != 0)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no group '%.40s' (model, param or nonparam)", group);
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown group '%.40s' (model, param or nonparam)",
+                        group);
     if (a->question == PCOL_ASK_MODELS && group)
         PCI_TRY(pci_result_column(a, "row", err));
     if (a->question == PCOL_ASK_RESOURCES && a->options.flat)

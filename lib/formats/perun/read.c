@@ -17,6 +17,7 @@
 #include "util/alloc.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define NO_OWNER PCOL_NONE
 
@@ -524,17 +525,18 @@ static void close_reader(struct pci_perun *p)
 }
 
 /* The header of an object of Perun's store. */
-struct wrapping {
+struct store_header {
     size_t size;          /* of the header; 0: none */
     size_t length_offset; /* offset of LENGTH */
     uint64_t length;      /* of the rest of the file, in characters, as Perun counts */
 };
 
 /* Skip the header. */
-static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, pcol_error *err)
+static pcol_status skip_store_header(struct pci_import *import, struct store_header *w,
+                                     pcol_error *err)
 {
     const uint8_t *data = import->input->data;
-    *w = (struct wrapping){pci_perun_header_size(data, import->input->size), 0, 0};
+    *w = (struct store_header){pci_perun_header_size(data, import->input->size), 0, 0};
     if (pci_perun_is_malformed(data, import->input->size))
         return pci_fail_at_byte(
             err, PCOL_E_SYNTAX, 0,
@@ -554,42 +556,41 @@ static pcol_status skip_wrapping(struct pci_import *import, struct wrapping *w, 
 }
 
 /* Check the length in the header after the document was read. Some writers count bytes. */
-static pcol_status check_wrapping(struct pci_import *import, const struct wrapping *w,
-                                  pcol_error *err)
+static pcol_status check_store_header(struct pci_import *import, const struct store_header *w,
+                                      pcol_error *err)
 {
     const struct pci_input *input = import->input;
     if (!w->size)
         return PCOL_OK;
+    char text[128];
     uint64_t characters = pci_input_characters(input);
     if (w->length == characters || w->length == input->offset + input->size - w->size)
         return PCOL_OK;
+    snprintf(text, sizeof text,
+             "the length in the header is %" PRIu64 ", but %" PRIu64 " characters follow",
+             w->length, characters);
     if (!import->options->lenient)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->length_offset,
-                                "the header says that %" PRIu64 " characters follow, but there are "
-                                "%" PRIu64,
-                                w->length, characters);
-    pci_import_message(import,
-                       "the header says that %" PRIu64 " characters follow, but there are %" PRIu64,
-                       w->length, characters);
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->length_offset, "%s", text);
+    pci_import_message(import, "%s", text);
     return PCOL_OK;
 }
 
 pcol_status pci_perun_read(struct pci_import *import, pcol_error *err)
 {
     struct pci_perun *p = pci_calloc(1, sizeof *p);
-    struct wrapping wrapping;
+    struct store_header header;
     pcol_status status;
     if (!p)
         return pci_fail_memory(err);
     p->import = import;
     p->builder = import->builder;
-    status = skip_wrapping(import, &wrapping, err);
+    status = skip_store_header(import, &header, err);
     if (status == PCOL_OK)
         status = open_reader(p, err);
     if (status == PCOL_OK)
         status = read_document(p, err);
     if (status == PCOL_OK)
-        status = check_wrapping(import, &wrapping, err);
+        status = check_store_header(import, &header, err);
     if (status == PCOL_OK)
         status = pci_perun_build(p, err);
     close_reader(p);

@@ -49,7 +49,7 @@ static pcol_status add_shape(struct pci_perun_shapes *s, const struct pci_perun_
 {
     void *shapes = s->shapes, *entries = s->entries;
     if (s->count >= PCOL_NONE - 1 || count >= PCOL_NONE)
-        return pci_fail(err, PCOL_E_LIMIT, "too many different lists of keys");
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 different lists of keys");
     int failed = pci_grow(&shapes, &s->capacity, s->count + 1, sizeof *s->shapes);
     s->shapes = shapes;
     failed |=

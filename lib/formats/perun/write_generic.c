@@ -115,7 +115,7 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
         f->type_count++;
     }
     if (has_gauges)
-        pci_export_loss(f->export, "%s levels (they are no amounts)", f->export->holds->cannot);
+        pci_export_loss(f->export, "%s levels (they are not amounts)", f->export->holds->cannot);
     return move_default_first(f, err);
 }
 
@@ -146,7 +146,7 @@ static pcol_status add_value(struct generic_writer *f, const struct type *t, siz
     double number;
     if (stack > f->tree.stacks)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                             "there is no such stack");
+                             "the stack does not exist");
     union sum *sum = &f->sums[stack];
     if (!f->has[stack]) {
         memset(sum, 0, sizeof *sum);

@@ -75,7 +75,7 @@ static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_r
     if (made)
         return PCOL_OK;
     return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_types", "name", row,
-                         "the type has neither a name nor a uid that gives it one");
+                         "the type has neither a name nor a uid that determines it");
 }
 
 /* ---- map */
@@ -162,7 +162,7 @@ static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k,
     if (!member || member->key.size != key.size ||
         memcmp(member->key.data, key.data, key.size) != 0)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "label_shape", w->sample + i,
-                             "the resource has other keys than its type");
+                             "the resource's keys differ from those of its type");
     return pci_value_json(&w->values, &member->value, &w->json, NULL, NULL, err);
 }
 
@@ -178,7 +178,7 @@ static pcol_status buffer_cells(struct pci_perun_writer *w, uint64_t rows, size_
         PCI_TRY(pci_keyed_row(&w->samples, w->sample + i, err));
         if (w->samples.count != width)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "label_shape", w->sample + i,
-                                 "the resource has other keys than its type");
+                                 "the resource's keys differ from those of its type");
         memcpy(&w->cells[i * buffered->count], w->samples.members + buffered->first,
                buffered->count * sizeof *w->cells);
     }
@@ -239,7 +239,7 @@ static pcol_status write_type(struct pci_perun_writer *w, uint64_t type, pcol_er
     }
     if (arrays && rows && arrays != width)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_arrays", NULL, w->array,
-                             "the type's resources have other keys");
+                             "the arrays differ from the keys of the type's resources");
     size_t max_keys = rows && rows <= MAX_CELLS ? (size_t)(MAX_CELLS / rows) : 0;
     struct keys buffered = {0, 0};
     pci_json_put_begin(&w->json, '{', err);
@@ -318,7 +318,7 @@ static pcol_status sort_order(struct order *o, pcol_error *err)
             pci_free(sorted);
             return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_types", "resources_ordinal",
                                  o->first + (uint32_t)o->rows[i],
-                                 "the places of types are not each taken once");
+                                 "the ordinals are not a permutation");
         }
         sorted[ordinal] = (uint32_t)o->rows[i];
     }
