@@ -136,15 +136,15 @@ static pcol_status check_thread(struct accept *a, struct pci_label_reader *label
                                           "phase",   "category", "length", NULL};
     static const char *const tables[] = {"samples", "jsAllocations", "nativeAllocations"};
     int64_t version = a->native->version;
-    if (version >= 60) {
+    if (version >= PCI_FF_SINCE_KNOWN_MEMBERS) {
         PCI_TRY(check_name(a, labels, number, err));
         require_columns(a, samples);
         require_columns(a, markers);
     }
     PCI_TRY(check_times(a, number, err));
-    if (version >= 30)
+    if (version >= PCI_FF_SINCE_PHASES)
         PCI_TRY(check_phases(a, number, err));
-    for (size_t k = 0; k < 3 && version >= 29; k++)
+    for (size_t k = 0; k < 3 && version >= PCI_FF_SINCE_WEIGHTS; k++)
         PCI_TRY(check_weight_type(a, number, tables[k], err));
     return PCOL_OK;
 }
@@ -226,7 +226,7 @@ static pcol_status check_meta(struct accept *a, uint64_t root, pcol_error *err)
     if (found)
         check_index(a, "meta.mainThreadIndex", &node);
     PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, "markerSchema", &node, &found, err));
-    if (!found && a->native && a->native->version >= 60)
+    if (!found && a->native && a->native->version >= PCI_FF_SINCE_KNOWN_MEMBERS)
         set_problem(a, "meta has no markerSchema");
     return PCOL_OK;
 }
@@ -303,7 +303,7 @@ pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err)
     PCI_TRY(pci_nodes_open(&a.nodes, native->file, err));
     PCI_TRY(find_root(native, &root, err));
     PCI_TRY(check_meta(&a, root, err));
-    if (native->version >= 60)
+    if (native->version >= PCI_FF_SINCE_KNOWN_MEMBERS)
         require_code_columns(&a);
     PCI_TRY(check_threads(&a, err));
     PCI_TRY(check_counters(&a, err));

@@ -174,8 +174,8 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
 static int can_begin(const struct pci_ff *ff)
 {
     return ff->has_meta && ff->has_version &&
-           (ff->version < 41 || ff->seen >> PCI_FF_ALL_LIBS & 1) &&
-           (ff->version < 56 || ff->seen >> PCI_FF_SHARED & 1);
+           (ff->version < PCI_FF_SINCE_COMMON_LIBS || ff->seen >> PCI_FF_ALL_LIBS & 1) &&
+           (ff->version < PCI_FF_SINCE_SHARED || ff->seen >> PCI_FF_SHARED & 1);
 }
 
 /* Convert a thread (NULL: the shared tables). Errors found here are not related to the current

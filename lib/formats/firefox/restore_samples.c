@@ -163,7 +163,7 @@ pcol_status pci_ff_sample_count(struct pci_ff_native *native, uint64_t *count, i
 
 const char *pci_ff_weight_column(const struct pci_ff_native *native)
 {
-    return native->has_version && native->version < 29 ? "duration" : "weight";
+    return native->has_version && native->version < PCI_FF_SINCE_WEIGHTS ? "duration" : "weight";
 }
 
 int pci_ff_is_sample_column(const struct pci_ff_native *native, pcol_str column)

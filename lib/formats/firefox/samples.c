@@ -371,7 +371,7 @@ static pcol_status find_columns(struct sample_import *w, pcol_error *err)
     pcol_status status;
     w->stack = pci_ff_find_column(ff, w->table, "stack");
     w->weight = pci_ff_find_column(ff, w->table, "weight");
-    if (!w->weight && ff->has_version && ff->version < 29)
+    if (!w->weight && ff->has_version && ff->version < PCI_FF_SINCE_WEIGHTS)
         w->weight =
             pci_ff_find_column(ff, w->table, "duration"); /* the weight, in these versions */
     w->cpu = pci_ff_find_column(ff, w->table, "threadCPUDelta");

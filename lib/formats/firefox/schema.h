@@ -7,13 +7,11 @@
 #ifndef PCI_FIREFOX_SCHEMA_H
 #define PCI_FIREFOX_SCHEMA_H
 
+#include "formats/firefox/versions.h"
 #include "pcol.h"
 
 #include <math.h>
 #include <string.h>
-
-#define PCI_FF_NEWEST 70  /* latest known version of processed profiles */
-#define PCI_FF_WRITTEN 60 /* version written for profiles of other formats */
 
 enum pci_ff_table_id {
     PCI_FF_STRINGS,
@@ -116,7 +114,8 @@ static inline int pci_ff_whole(double value)
 /* Writers of early versions did not give all columns of these tables the same length. */
 static inline int pci_ff_is_uneven(int id, int64_t version)
 {
-    return (id == PCI_FF_RESOURCES && version < 60) || (id == PCI_FF_MARKERS && version < 20);
+    return (id == PCI_FF_RESOURCES && version < PCI_FF_SINCE_EVEN_RESOURCES) ||
+           (id == PCI_FF_MARKERS && version < PCI_FF_SINCE_EVEN_MARKERS);
 }
 
 /* Indexes into the specs of functions and frames. Cells from FURTHER on are stored in columns of

@@ -192,7 +192,8 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
         pci_json_put_string(w, type, err);
     }
     put_required_members(f, seen, product.size ? product : type, err);
-    put_number(f, "preprocessedProfileVersion", f->newest ? PCI_FF_NEWEST : PCI_FF_WRITTEN, err);
+    put_number(f, "preprocessedProfileVersion",
+               f->newest ? PCI_FF_JSLB_WRITTEN : PCI_FF_JSON_WRITTEN, err);
     PCI_TRY(put_schemas(f, err));
     PCI_TRY(pci_ff_put_categories(&f->categories, &f->out, err));
     pci_json_put_key(w, "sampleUnits", err);

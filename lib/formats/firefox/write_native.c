@@ -624,8 +624,8 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
     if (!native)
         return pci_fail_memory(err);
     pcol_status status = pci_ff_native_open(native, export, &whole, &why, err);
-    /* JSLB defines typed arrays for the newest version only. */
-    int is_native = whole && (!jslb || native->version == PCI_FF_NEWEST), named = 1;
+    /* The typed arrays of JSLB are known for this version only. */
+    int is_native = whole && (!jslb || native->version == PCI_FF_JSLB_WRITTEN), named = 1;
     if (status == PCOL_OK && is_native)
         status = pci_ff_native_is_named(native, &named, err);
     if (!named) {
