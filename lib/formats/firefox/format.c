@@ -6,20 +6,20 @@
 
 const struct pci_format pci_firefox_format = {
     .info = {"firefox", "processed profile of the Firefox Profiler, JSON", ".json",
-             "everything: a profile comes back in its version, with an equal JSON value", 1, 1},
+             "everything: a profile is restored in its version, with an equal JSON value", 1, 1},
     .sniff = pci_firefox_sniff,
     .read = pci_firefox_read,
     .write = pci_firefox_write,
     .holds = &pci_firefox_holds,
-    .schema = {"firefox"},
+    .schema = {.source_type = "firefox"},
 };
 
 const struct pci_format pci_jslb_format = {
     .info = {"jslb", "processed profile of the Firefox Profiler, binary", ".jslb",
-             "everything: a profile of version 70 comes back with an equal value", 1, 1},
+             "everything: a profile of version 70 is restored with an equal value", 1, 1},
     .sniff = pci_jslb_sniff,
     .read = pci_jslb_read,
     .write = pci_jslb_write,
     .holds = &pci_firefox_holds,
-    .schema = {"jslb"},
+    .schema = {.source_type = "jslb"},
 };

@@ -168,7 +168,7 @@ pcol_status pci_ff_intern_key(struct pci_ff *ff, uint32_t *key, pcol_error *err)
 pcol_status pci_ff_read_label(struct pci_ff *ff, uint32_t key, struct pci_label **labels,
                               size_t *count, size_t *capacity, uint64_t *extra, pcol_error *err);
 
-/* write_events.c: the data of markers is converted while it is read; the other tables are appended
+/* read_markers.c: the data of markers is converted while it is read; the other tables are appended
  * later */
 pcol_status pci_ff_read_marker_data(struct pci_ff *ff, struct pci_ff_column *column,
                                     pcol_error *err);
@@ -315,7 +315,7 @@ int pci_ff_all_real(const struct pci_ff_cells *cells);
  * with a point only if all cells are doubles. */
 int pci_ff_number_fits(int kind, int64_t value, int all_real, double *number);
 
-/* ---- read_events.c: tables that belong to one thread or counter */
+/* ---- append_table.c: tables that belong to one thread or counter */
 struct pci_ff_time_spec {
     const char *name, *deltas;
     const char *column, *ulps; /* columns of the builder */

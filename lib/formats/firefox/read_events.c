@@ -1,5 +1,5 @@
 /*
- * read_events.c - appends tables that belong to one thread or counter: markers, allocations,
+ * append_table.c - appends tables that belong to one thread or counter: markers, allocations,
  * samples of counters
  */
 #include "formats/firefox/read.h"

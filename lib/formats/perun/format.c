@@ -5,10 +5,10 @@
 
 const struct pci_format pci_perun_format = {
     .info = {"perun", "a Perun profile, plain or as an object of its store", ".perf .perun",
-             "everything: the same JSON value comes back, with the order of keys", 1, 1},
+             "everything: the same JSON value is restored, with the order of keys", 1, 1},
     .sniff = pci_perun_sniff,
     .read = pci_perun_read,
     .write = pci_perun_write,
     .holds = &pci_perun_holds,
-    .schema = {"perun"},
+    .schema = {.source_type = "perun"},
 };
