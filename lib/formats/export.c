@@ -1,5 +1,5 @@
 /*
- * export.c - what exporters call: reports of losses and warnings
+ * export.c - messages of exporters: losses and warnings
  */
 #include "formats/format.h"
 

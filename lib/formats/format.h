@@ -1,5 +1,5 @@
 /*
- * format.h - what an outside format provides, and what its importer and exporter call
+ * format.h - interface of a profile format, and the services that importers and exporters call
  *
  * A format is a directory lib/formats/NAME with a constant `pci_NAME_format` in its format.c and
  * one line in lib/registry/registry.c. docs/adding-a-format.md describes the steps.
@@ -21,8 +21,8 @@ struct pci_import {
     uint32_t source;                                /* filled by pci_import_source() */
 };
 
-/* Add the source with the options' uri, timestamp and meta; `source` may carry what the format
- * knows (type, uri, timestamp are filled in where NULL). */
+/* Add the source with the options' uri, timestamp and meta. `source` may have values from the
+ * profile; type, uri and timestamp are filled in where NULL. */
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
 /* Warn, once for a builder, if a source was sampled at another interval than an earlier one. */
 void pci_import_interval(const struct pci_import *import, int64_t interval_ns);
@@ -36,7 +36,7 @@ struct pci_export {
     const pcol_export_options *options; /* never NULL */
     uint32_t first_source, last_source; /* rows of sources, inclusive; first > last: none */
     pcol_sink sink;
-    const struct pci_holds *holds; /* of the format: what it represents */
+    const struct pci_holds *holds; /* kinds of content that the format represents */
 };
 
 /* Report content that the target format cannot represent, one sentence, printf style. */
@@ -48,17 +48,17 @@ void pci_export_warning(const struct pci_export *export, const char *format, ...
 
 struct pci_format {
     pcol_format info;
-    /* How certain it is that the input, of which the first 4096 bytes (or all) are given, has this
-     * format: 0 no, 1 maybe (needs a matching name suffix), 2 yes. NULL: never recognised. */
+    /* Recognition by content: 0 no, 1 maybe (needs a matching name suffix), 2 yes. `data` is the
+     * first 4096 bytes of the input, or the whole input if `all`. NULL: never recognised. */
     int (*sniff)(const uint8_t *data, size_t size, int all);
     pcol_status (*read)(struct pci_import *import, pcol_error *err); /* NULL: not readable */
-    /* Instead of `read`: convert the whole input to the bytes of the format named `read_as`, which
-     * then imports them. The caller frees *data with pci_free(). */
+    /* Alternative to `read`: convert the whole input to the bytes of the format named `read_as`,
+     * which then imports them. The caller frees *data with pci_free(). */
     pcol_status (*convert)(struct pci_import *import, uint8_t **data, size_t *size,
                            pcol_error *err);
     const char *read_as;
     pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
-    const struct pci_holds *holds; /* what it represents; NULL: not writable */
+    const struct pci_holds *holds; /* kinds of content that it represents; NULL: not writable */
     struct pci_format_schema schema;
 };
 

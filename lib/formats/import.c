@@ -1,5 +1,5 @@
 /*
- * import.c - what importers call: sources with the options of the user, and messages
+ * import.c - services for importers: sources with the user's options, and messages
  */
 #include "formats/format.h"
 

@@ -1,9 +1,9 @@
 /*
- * losses.h - what an exported file contains and its target cannot represent
+ * losses.h - report of content that an export target cannot represent
  *
- * Content is divided into kinds. A format declares the kinds that it represents, in its own
- * directory; losses.c has the one table that assigns the columns of a file to kinds. The suite
- * tests/losses compares with what comes back.
+ * Content is divided into kinds. A format declares the kinds that it represents in its own
+ * directory; losses.c assigns each column of a file to a kind. Tests: the suite tests/losses
+ * exports, imports again and compares.
  */
 #ifndef PCI_LOSSES_H
 #define PCI_LOSSES_H
@@ -12,7 +12,7 @@
 #include "util/utc_text.h"
 
 #define PCI_KINDS(X)                                                                             \
-    X(SOURCES, "which source a sample is of (--source chooses)")                                 \
+    X(SOURCES, "the source of each sample (--source selects one)")                               \
     X(META, "keys that --meta added")                                                            \
     X(RECORDED, "the time of recording")                                                         \
     X(TIME_NS, "the time of recording")                                                          \
@@ -24,7 +24,7 @@
     X(DOC_URL, "the URL of the documentation")                                                   \
     X(COMMENTS, "comments")                                                                      \
     X(TEXT, "comment lines")                                                                     \
-    X(OTHER, "what only the source's own format has")                                            \
+    X(OTHER, "data that only the source's own format has")                                       \
     X(SEGMENTS, "the segments of the Rprof file")                                                \
     X(UNUSED, "code that no sample refers to")                                                   \
     X(NAMELESS, "locations without a function: they get the names that pcol shows")              \
@@ -34,11 +34,11 @@
     X(START_LINES, "start lines of functions")                                                   \
     X(LINES, "lines of the code")                                                                \
     X(COLUMNS, "columns in source lines")                                                        \
-    X(INLINED, "which calls were inlined: they become calls")                                    \
+    X(INLINED, "inlining: inlined calls become ordinary calls")                                  \
     X(ADDRESSES, "addresses of the code")                                                        \
-    X(FOLDED, "which locations were folded into one")                                            \
+    X(FOLDED, "which locations were folded")                                                     \
     X(FRAME_LABELS, "offsets and other labels of frames")                                        \
-    X(FRAME_DETAILS, "what Firefox notes of functions and frames")                               \
+    X(FRAME_DETAILS, "Firefox's attributes of functions and frames")                             \
     X(CATEGORIES, "categories of frames")                                                        \
     X(RESOURCES, "what kind of library or web site code is of")                                  \
     X(SOURCE_FILES, "ids of source files")                                                       \
@@ -55,7 +55,7 @@
     X(DURATIONS, "durations of samples")                                                         \
     X(CPU, "CPU use of samples")                                                                 \
     X(LABELS, "labels of samples (--label chooses)")                                             \
-    X(SPELLING, "the text of lines that are written unusually")                                  \
+    X(SPELLING, "the original text of lines in unusual notation")                                \
     X(RESOURCE_TYPES, "types of resources")                                                      \
     X(SNAPSHOTS, "snapshots")                                                                    \
     X(MODELS, "models")                                                                          \
@@ -77,21 +77,21 @@ _Static_assert(PCI_KIND_COUNT <= 64, "a kind is a bit");
 struct pci_holds {
     const char *cannot; /* "folded stacks cannot hold" */
     uint64_t any;       /* of a profile of another format */
-    uint64_t own;       /* of one that comes back as it was: of META and RECORDED, which are not
-                           part of any source format */
-    /* The time of recording that a source's reader finds in the output, "" for none. NULL: none. A
-     * timestamp that the user gave may be another one. */
+    uint64_t own;       /* META or RECORDED, which no source format contains: of a source that is
+                           written unchanged in its own format */
+    /* The time of recording that the reader of this format derives from the output, "" for none; a
+     * timestamp given by the user may differ. NULL: the format has no time. */
     pcol_status (*time)(const pcol_file *file, uint64_t source, char text[PCI_UTC_TEXT_BYTES],
                         pcol_error *err);
 };
 
 struct pci_export;
-/* Report each kind that the exported sources have and the target does not represent, once.
- * as_it_was: the types of sources that are written as they were, separated by blanks; "": all are;
- * NULL: none is. */
-pcol_status pci_export_losses(const struct pci_export *export, const char *as_it_was,
+/* Report, once for each kind, content of the exported sources that the target does not represent.
+ * native_types: types of the sources that are written unchanged in their own format, separated by
+ * spaces; "": all sources; NULL: none. */
+pcol_status pci_export_losses(const struct pci_export *export, const char *native_types,
                               pcol_error *err);
-/* One kind; for what an exporter notices itself. */
+/* Report one kind that the exporter itself detects. */
 void pci_export_lost(const struct pci_export *export, enum pci_kind kind);
 
 #endif

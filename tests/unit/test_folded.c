@@ -235,7 +235,7 @@ Test(folded, refused)
                  1, 6, "no count at the end of the line");
     expect_error("\xff\xfe"
                  "a\n",
-                 1, 1, "text in UTF-16: only UTF-8 and what it contains is read");
+                 1, 1, "text in UTF-16: convert it to UTF-8 first");
 }
 
 Test(folded, recognised)

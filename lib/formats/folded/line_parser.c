@@ -1,5 +1,5 @@
 /*
- * line_parser.c - a folded line in two parts (line_parser.h)
+ * line_parser.c - parsing of one line of folded stacks, and printing of its count
  */
 #include "formats/folded/line_parser.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LONGEST_COUNT 64u
-#define EXACT 9007199254740992.0 /* 2^53: every integer up to it is a double */
+#define EXACT_LIMIT 9007199254740992.0 /* 2^53: every integer up to it is a double */
 
 static int is_blank(uint8_t byte)
 {
@@ -21,20 +21,20 @@ static int is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-static size_t digits(const uint8_t *text, size_t at, size_t size)
+static size_t skip_digits(const uint8_t *text, size_t at, size_t size)
 {
     while (at < size && is_digit(text[at]))
         at++;
     return at;
 }
 
-/* An integer of int64's range; 0 if it is larger. */
-static int integer(const uint8_t *text, size_t size, int negative, int64_t *value)
+/* Parse an integer; 0 if it is out of the range of int64. */
+static int parse_integer(const uint8_t *text, size_t size, int negative, int64_t *value)
 {
-    uint64_t sum = 0, most = (uint64_t)INT64_MAX + (unsigned)negative;
+    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (unsigned)negative;
     for (size_t i = 0; i < size; i++) {
         unsigned digit = (unsigned)(text[i] - '0');
-        if (sum > (most - digit) / 10)
+        if (sum > (limit - digit) / 10)
             return 0;
         sum = sum * 10 + digit;
     }
@@ -42,46 +42,49 @@ static int integer(const uint8_t *text, size_t size, int negative, int64_t *valu
     return 1;
 }
 
-/* `[+-] digits [. digits] [e [+-] digits]`; digits may lack before or behind the point. */
-static int parse(const uint8_t *text, size_t size, struct pci_folded_count *count)
+/* Parse `[+-] digits [. digits] [e [+-] digits]`; one side of the point may be empty. */
+static int parse_count(const uint8_t *text, size_t size, struct pci_folded_count *count)
 {
-    char proper[LONGEST_COUNT + 4], scratch[LONGEST_COUNT + 4];
+    char normalized[LONGEST_COUNT + 4], scratch[LONGEST_COUNT + 4];
     size_t used = 0, at = 0;
     int negative = size && text[0] == '-';
     at += size && (text[0] == '-' || text[0] == '+');
-    size_t whole = at, point = digits(text, at, size);
-    size_t fraction = point < size && text[point] == '.' ? point + 1 : point;
-    size_t tail = digits(text, fraction, size);
-    if (point == whole && tail == fraction)
+    size_t integer_start = at, integer_end = skip_digits(text, at, size);
+    size_t fraction_start =
+        integer_end < size && text[integer_end] == '.' ? integer_end + 1 : integer_end;
+    size_t fraction_end = skip_digits(text, fraction_start, size);
+    if (integer_end == integer_start && fraction_end == fraction_start)
         return 0;
-    size_t end = tail;
-    if (tail < size && (text[tail] == 'e' || text[tail] == 'E')) {
-        size_t power = tail + 1;
-        power += power < size && (text[power] == '-' || text[power] == '+');
-        end = digits(text, power, size);
-        if (end == power)
+    size_t end = fraction_end;
+    if (fraction_end < size && (text[fraction_end] == 'e' || text[fraction_end] == 'E')) {
+        size_t exponent_start = fraction_end + 1;
+        exponent_start +=
+            exponent_start < size && (text[exponent_start] == '-' || text[exponent_start] == '+');
+        end = skip_digits(text, exponent_start, size);
+        if (end == exponent_start)
             return 0;
     }
     if (end != size)
         return 0;
     count->is_double = 0;
-    if (point == size && integer(text + whole, size - whole, negative, &count->as.i64))
+    if (integer_end == size &&
+        parse_integer(text + integer_start, size - integer_start, negative, &count->as.i64))
         return 1;
     if (negative)
-        proper[used++] = '-';
-    if (point == whole)
-        proper[used++] = '0';
-    memcpy(proper + used, text + whole, point - whole);
-    used += point - whole;
-    if (tail > fraction) {
-        proper[used++] = '.';
-        memcpy(proper + used, text + fraction, tail - fraction);
-        used += tail - fraction;
+        normalized[used++] = '-';
+    if (integer_end == integer_start)
+        normalized[used++] = '0';
+    memcpy(normalized + used, text + integer_start, integer_end - integer_start);
+    used += integer_end - integer_start;
+    if (fraction_end > fraction_start) {
+        normalized[used++] = '.';
+        memcpy(normalized + used, text + fraction_start, fraction_end - fraction_start);
+        used += fraction_end - fraction_start;
     }
-    memcpy(proper + used, text + tail, end - tail);
-    used += end - tail;
+    memcpy(normalized + used, text + fraction_end, end - fraction_end);
+    used += end - fraction_end;
     count->is_double = 1;
-    count->as.f64 = pci_number_parse(proper, used, scratch);
+    count->as.f64 = pci_number_parse(normalized, used, scratch);
     return isfinite(count->as.f64) != 0;
 }
 
@@ -94,14 +97,14 @@ int pci_folded_split(const uint8_t *text, size_t size, struct pci_folded_parts *
     while (start && !is_blank(text[start - 1]) && end - start <= LONGEST_COUNT)
         start--;
     parts->fault = start;
-    parts->what = "no count at the end of the line";
+    parts->message = "no count at the end of the line";
     if (!start || !is_blank(text[start - 1])) {
         parts->fault = end;
         return 0;
     }
-    if (!parse(text + start, end - start, &parts->value)) {
+    if (!parse_count(text + start, end - start, &parts->value)) {
         if (end > start && is_digit(text[start]))
-            parts->what = "count is not a number within range";
+            parts->message = "count is not a number within range";
         return 0;
     }
     parts->count = start;
@@ -117,7 +120,7 @@ size_t pci_folded_print(const struct pci_folded_count *count, char text[PCI_FOLD
     if (count->is_double) {
         if (!isfinite(value))
             return 0;
-        if (fabs(value) > EXACT || value != floor(value) || (value == 0 && signbit(value)))
+        if (fabs(value) > EXACT_LIMIT || value != floor(value) || (value == 0 && signbit(value)))
             return pci_number_format(value, text);
         number = (int64_t)value;
     }

@@ -1,11 +1,11 @@
 /*
- * line_parser.h - a folded line in two parts: a call stack and a count
+ * line_parser.h - a line of folded stacks: a call stack and a count
  *
  *     main;parse;read file 12.5
  *     ^ stack, to the last blank ^ count
  *
- * Blanks inside a frame belong to it, so only the last blank parts the line. A count is a decimal
- * number, with point or exponent if need be.
+ * Blanks inside a frame belong to it, so that the last blank separates stack and count. A count is
+ * a decimal number with an optional point and exponent. Tests: tests/unit/test_folded.c.
  */
 #ifndef PCI_FOLDED_LINE_PARSER_H
 #define PCI_FOLDED_LINE_PARSER_H
@@ -22,20 +22,20 @@ struct pci_folded_count {
 };
 
 struct pci_folded_parts {
-    size_t stack; /* its bytes */
-    size_t count; /* where the count begins */
-    size_t fault; /* where the fault is, if there is one */
-    const char *what;
-    int plain; /* one space between them, nothing behind the count */
+    size_t stack;        /* size in bytes */
+    size_t count;        /* offset of the count */
+    size_t fault;        /* offset of the error, if any */
+    const char *message; /* of the error */
+    int plain;           /* separated by one space, nothing after the count */
     struct pci_folded_count value;
 };
 
-/* Take a line without its end apart; 0 if it does not end with a count: parts->fault and ->what. */
+/* Split a line (without its line end); 0 on error: sets parts->fault and parts->message. */
 int pci_folded_split(const uint8_t *text, size_t size, struct pci_folded_parts *parts);
 
 #define PCI_FOLDED_COUNT_SIZE PCI_NUMBER_SIZE
 
-/* The text of a count, the same for 5 and 5.0; its length, 0 for a number that is not finite. */
+/* Print a count, equal for 5 and 5.0. Returns the length, 0 if the number is not finite. */
 size_t pci_folded_print(const struct pci_folded_count *count, char text[PCI_FOLDED_COUNT_SIZE]);
 
 #endif

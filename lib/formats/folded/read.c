@@ -1,19 +1,17 @@
 /*
- * read.c - importing folded stacks
+ * read.c - folded stacks: recognition and import
  *
- * A line is a row of samples, in order. What comes back from its frames and its count is not kept
- * twice; a line that would come back otherwise (two blanks, "007", a foreign line end), and what
- * stands between lines (comments, blank lines), is text beside the sample.
+ * A line becomes a row of samples, in order. Column `text` contains the original bytes only if
+ * stack and count do not reproduce the line (two blanks, "007", another line end) or comments and
+ * blank lines precede it.
  *
- * Whether counts are integers or doubles is known only at the end, and a file has one sample type:
- * so counts wait in a spool of their own, and become integers unless one of them had a point.
+ * Counts wait in a spill buffer until the end of the input, since a source has one sample type:
+ * doubles if any count is one. Front coding: complete frames shared with the previous line reuse
+ * its nodes:
  *
- * Sorted files repeat the beginning of the line before. Frames that end within the part in common
- * are the same nodes of the tree of stacks, without a look at any table:
- *
- *     line before   main;parse;read 5
- *     this line     main;parse;skip 3
- *                   ^^^^^^^^^^^ in common
+ *     previous line  main;parse;read 5
+ *     this line      main;parse;skip 3
+ *                    ^^^^^^^^^^^ shared prefix
  */
 #include "formats/folded/folded.h"
 #include "formats/folded/line_parser.h"
@@ -26,10 +24,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LARGEST INT64_C(9007199254740992) /* 2^53: an integer count that every double has */
+#define LARGEST INT64_C(9007199254740992) /* 2^53: integers up to it are exact as doubles */
 
 struct level {
-    size_t end; /* where the frame ends in the line, at its semicolon */
+    size_t end; /* offset in the line of the semicolon after the frame */
     uint32_t node;
 };
 
@@ -37,24 +35,24 @@ struct reader {
     struct pci_import *import;
     pcol_builder *builder;
     struct pci_lines lines;
-    int begun, crlf, is_double;
-    struct pci_spill counts; /* 8 bytes for each sample: integers up to `integers`, then doubles */
+    int is_started, crlf, is_double;
+    struct pci_spill counts; /* 8 bytes per sample: the first `integers` are int64, then doubles */
     uint64_t integers;
-    uint64_t first_sample; /* row */
+    uint64_t first_sample; /* row of samples */
     uint64_t samples;
-    struct pci_strbuf before;  /* the line before, whole */
-    struct pci_strbuf pending; /* what stood before the next sample */
-    size_t before_stack;       /* bytes of its stack */
-    int before_odd;            /* it needs its text, which is not set yet */
-    struct level *levels; /* of the line before, outermost first; the innermost has no semicolon */
+    struct pci_strbuf previous; /* previous line with its line end */
+    struct pci_strbuf pending;  /* text before the next sample */
+    size_t previous_stack_size; /* size of its stack */
+    int has_previous_text;      /* its text must be stored, and is not yet */
+    struct level *levels;       /* of the previous line, outermost first; without the innermost */
     size_t depth, level_capacity;
-    uint32_t *groups; /* by string: its group + 1; 0: none yet */
+    uint32_t *groups; /* by string: its location group + 1; 0: none yet */
     size_t group_capacity;
     uint32_t text; /* column; PCOL_NONE until needed */
-    uint64_t tolerated, first_tolerated;
+    uint64_t invalid_lines, first_invalid_line;
 };
 
-/* ---- recognising ---- */
+/* ---- recognition ---- */
 
 static int is_comment(const uint8_t *text, size_t size)
 {
@@ -71,7 +69,7 @@ static int is_empty(const uint8_t *text, size_t size)
     return !size;
 }
 
-/* 8 frames and more in the first 4096 bytes, and no line end: a deep stack, if it is text. */
+/* At least 8 semicolons and no line end in the first 4096 bytes of text: a deep stack. */
 static int looks_deep(const uint8_t *data, size_t size)
 {
     int semicolons = 0;
@@ -93,7 +91,7 @@ int pci_folded_sniff(const uint8_t *data, size_t size, int all)
         size_t length = feed ? (size_t)(feed - text) : size - at;
         at += length + 1;
         if (!feed && !all)
-            break; /* a line whose end is not here */
+            break; /* a truncated line */
         length -= length && text[length - 1] == '\r';
         if (is_empty(text, length) || is_comment(text, length))
             continue;
@@ -107,28 +105,28 @@ int pci_folded_sniff(const uint8_t *data, size_t size, int all)
     return frames ? 2 : 1;
 }
 
-/* ---- text that frames and counts do not give back ---- */
+/* ---- text that stack and count do not reproduce ---- */
 
-/* The text of the sample before, now that nothing more can belong to it. */
+/* Store the text of the previous sample, which is complete now. */
 static pcol_status set_text(struct reader *r, pcol_error *err)
 {
-    if (!r->before_odd)
+    if (!r->has_previous_text)
         return PCOL_OK;
-    r->before_odd = 0;
+    r->has_previous_text = 0;
     if (r->text == PCOL_NONE)
         PCI_TRY(
             pcol_builder_column(r->builder, PCI_T_SAMPLES, "text", PCOL_STRING, 0, &r->text, err));
     return pcol_builder_set_str(r->builder, r->text, r->first_sample + r->samples - 1,
-                                r->before.data, r->before.size, err);
+                                r->previous.data, r->previous.size, err);
 }
 
-/* What stands behind the last sample belongs to it; without any sample, to the source. */
-static pcol_status set_last(struct reader *r, pcol_error *err)
+/* Store text after the last sample with that sample; without any sample, with the source. */
+static pcol_status set_trailing_text(struct reader *r, pcol_error *err)
 {
     uint32_t column;
     if (r->pending.size && r->samples) {
-        PCI_TRY(pci_strbuf_put(&r->before, r->pending.data, r->pending.size, err));
-        r->before_odd = 1;
+        PCI_TRY(pci_strbuf_put(&r->previous, r->pending.data, r->pending.size, err));
+        r->has_previous_text = 1;
     } else if (r->pending.size) {
         PCI_TRY(
             pcol_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
@@ -140,53 +138,53 @@ static pcol_status set_last(struct reader *r, pcol_error *err)
 
 /* ---- stacks ---- */
 
-static pcol_status group_of(struct reader *r, const uint8_t *name, size_t size, uint32_t *group,
-                            pcol_error *err)
+static pcol_status find_or_add_group(struct reader *r, const uint8_t *name, size_t size,
+                                     uint32_t *group, pcol_error *err)
 {
     uint32_t string;
     PCI_TRY(pcol_builder_string(r->builder, (const char *)name, size, &string, err));
     if (string >= r->group_capacity) {
-        size_t had = r->group_capacity;
+        size_t old_capacity = r->group_capacity;
         if (pci_grow((void **)&r->groups, &r->group_capacity, (size_t)string + 1,
                      sizeof *r->groups))
             return pci_fail_memory(err);
-        memset(r->groups + had, 0, (r->group_capacity - had) * sizeof *r->groups);
+        memset(r->groups + old_capacity, 0, (r->group_capacity - old_capacity) * sizeof *r->groups);
     }
     if (!r->groups[string]) {
         pcol_function function = PCOL_INIT(pcol_function);
-        pcol_group fresh = PCOL_INIT(pcol_group);
+        pcol_group new_group = PCOL_INIT(pcol_group);
         pcol_line line = {.filename = PCOL_NONE};
         function.name = string;
         function.system_name = function.filename = PCOL_NONE;
         PCI_TRY(pcol_builder_function(r->builder, &function, &line.function, err));
-        fresh.lines = &line;
-        fresh.line_count = 1;
-        fresh.mapping = PCOL_NONE;
-        PCI_TRY(pcol_builder_group(r->builder, &fresh, &r->groups[string], err));
+        new_group.lines = &line;
+        new_group.line_count = 1;
+        new_group.mapping = PCOL_NONE;
+        PCI_TRY(pcol_builder_group(r->builder, &new_group, &r->groups[string], err));
         r->groups[string]++;
     }
     *group = r->groups[string] - 1;
     return PCOL_OK;
 }
 
-static size_t in_common(const uint8_t *a, const uint8_t *b, size_t size)
+static size_t common_prefix(const uint8_t *a, const uint8_t *b, size_t size)
 {
-    size_t same = 0;
-    while (same + 8 <= size && !memcmp(a + same, b + same, 8))
-        same += 8;
-    while (same < size && a[same] == b[same])
-        same++;
-    return same;
+    size_t shared = 0;
+    while (shared + 8 <= size && !memcmp(a + shared, b + shared, 8))
+        shared += 8;
+    while (shared < size && a[shared] == b[shared])
+        shared++;
+    return shared;
 }
 
-/* The node of [text, size), and the levels for the line after. */
+/* Find or add the node of the stack [text, size); update the levels for the next line. */
 static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size, uint32_t *node,
                              pcol_error *err)
 {
-    size_t least = r->before_stack < size ? r->before_stack : size;
-    size_t same = r->samples ? in_common((const uint8_t *)r->before.data, text, least) : 0;
-    /* A frame is the same if its semicolon is, so the innermost never counts. */
-    while (r->depth && r->levels[r->depth - 1].end >= same)
+    size_t limit = r->previous_stack_size < size ? r->previous_stack_size : size;
+    size_t shared = r->samples ? common_prefix((const uint8_t *)r->previous.data, text, limit) : 0;
+    /* A frame is shared only with its semicolon, so that the innermost never is. */
+    while (r->depth && r->levels[r->depth - 1].end >= shared)
         r->depth--;
     size_t at = r->depth ? r->levels[r->depth - 1].end + 1 : 0;
     *node = r->depth ? r->levels[r->depth - 1].node : 0;
@@ -196,7 +194,7 @@ static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size,
         const uint8_t *end = memchr(text + at, ';', size - at);
         size_t length = end ? (size_t)(end - text) - at : size - at;
         uint32_t group;
-        PCI_TRY(group_of(r, text + at, length, &group, err));
+        PCI_TRY(find_or_add_group(r, text + at, length, &group, err));
         PCI_TRY(pcol_builder_stack(r->builder, *node, group, node, err));
         if (!end)
             return PCOL_OK;
@@ -209,12 +207,13 @@ static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size,
 
 /* ---- samples ---- */
 
-/* Does the count come back as the same bytes? */
-static int same_count(const struct pci_folded_count *count, const uint8_t *text, size_t size)
+/* Does printing the count reproduce the same bytes? */
+static int is_count_reproduced(const struct pci_folded_count *count, const uint8_t *text,
+                               size_t size)
 {
     char printed[PCI_FOLDED_COUNT_SIZE];
     if (!count->is_double && (count->as.i64 > LARGEST || count->as.i64 < -LARGEST))
-        return 0; /* as a double, perhaps not */
+        return 0; /* not exact if it becomes a double */
     size_t length = pci_folded_print(count, printed);
     return length == size && !memcmp(printed, text, size);
 }
@@ -240,28 +239,28 @@ static pcol_status add_line(struct reader *r, const struct pci_line *line,
     PCI_TRY(set_text(r, err));
     if (!r->samples)
         r->crlf = line->end == PCI_LINE_CRLF;
-    int own_end = line->end == (r->crlf ? PCI_LINE_CRLF : PCI_LINE_LF);
-    int same =
-        parts->plain && own_end && same_count(&parts->value, line->text + parts->count, tail);
+    int has_usual_end = line->end == (r->crlf ? PCI_LINE_CRLF : PCI_LINE_LF);
+    int reproduced = parts->plain && has_usual_end &&
+                     is_count_reproduced(&parts->value, line->text + parts->count, tail);
     sample.source = r->import->source;
     sample.thread = PCOL_NONE;
     PCI_TRY(add_stack(r, line->text, parts->stack, &sample.stack, err));
     PCI_TRY(add_count(r, parts->value, err));
     PCI_TRY(pcol_builder_sample(r->builder, &sample, NULL, err));
     r->samples++;
-    /* The stack of the line stands first in `before`, so that the next line can be compared. */
-    r->before.size = 0;
-    r->before_stack = parts->stack;
-    r->before_odd = !same || r->pending.size;
+    /* `previous` begins with the stack of this line, for comparison with the next line. */
+    r->previous.size = 0;
+    r->previous_stack_size = parts->stack;
+    r->has_previous_text = !reproduced || r->pending.size;
     if (r->pending.size) {
         PCI_TRY(pci_strbuf_put(&r->pending, line->text, line->whole, err));
-        PCI_TRY(pci_strbuf_put(&r->before, r->pending.data, r->pending.size, err));
-        r->before_stack = 0; /* it does not */
+        PCI_TRY(pci_strbuf_put(&r->previous, r->pending.data, r->pending.size, err));
+        r->previous_stack_size = 0; /* `previous` begins with other text */
         r->depth = 0;
         r->pending.size = 0;
         return PCOL_OK;
     }
-    return pci_strbuf_put(&r->before, line->text, line->whole, err);
+    return pci_strbuf_put(&r->previous, line->text, line->whole, err);
 }
 
 static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error *err)
@@ -279,28 +278,28 @@ static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error
         return add_line(r, line, &parts, err);
     if (!r->import->options->lenient)
         return pci_fail_text(err, PCOL_E_SYNTAX, line->number, parts.fault + skipped + 1, "%s",
-                             parts.what);
-    if (!r->tolerated++)
-        r->first_tolerated = line->number;
+                             parts.message);
+    if (!r->invalid_lines++)
+        r->first_invalid_line = line->number;
     return pci_strbuf_put(&r->pending, line->text, line->whole, err);
 }
 
-/* ---- the whole ---- */
+/* ---- import ---- */
 
-/* The counts become a column. */
+/* Copy the counts to the column of the sample type. */
 static pcol_status set_counts(struct reader *r, pcol_error *err)
 {
     uint32_t type;
-    uint64_t piece[256];
+    uint64_t batch[256];
     PCI_TRY(pcol_builder_sample_type(r->builder, "samples", "count",
                                      r->is_double ? PCOL_SAMPLE_TYPE_DOUBLE : 0, 0, &type, err));
     struct pci_column_buffer *column = r->builder->columns[r->builder->types[type].column];
     for (uint64_t at = 0; at < r->samples; at += 256) {
         size_t count = r->samples - at < 256 ? (size_t)(r->samples - at) : 256;
-        PCI_TRY(pci_spill_read(&r->counts, at * 8, piece, count * 8, err));
+        PCI_TRY(pci_spill_read(&r->counts, at * 8, batch, count * 8, err));
         for (size_t i = 0; i < count; i++) {
             int64_t value;
-            memcpy(&value, &piece[i], sizeof value);
+            memcpy(&value, &batch[i], sizeof value);
             if (r->is_double && at + i < r->integers) {
                 double number = (double)value;
                 memcpy(&value, &number, sizeof value);
@@ -316,19 +315,19 @@ static pcol_status read_all(struct reader *r, pcol_error *err)
     pcol_source source = PCOL_INIT(pcol_source);
     struct pci_line line;
     uint32_t column;
-    int got;
+    int found;
     PCI_TRY(pci_import_source(r->import, &source, err));
     for (;;) {
-        PCI_TRY(pci_lines_next(&r->lines, &line, &got, err));
-        if (!got)
+        PCI_TRY(pci_lines_next(&r->lines, &line, &found, err));
+        if (!found)
             break;
         if (line.number == 1 && line.size >= 2 &&
             (!memcmp(line.text, "\xff\xfe", 2) || !memcmp(line.text, "\xfe\xff", 2)))
             return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1,
-                                 "text in UTF-16: only UTF-8 and what it contains is read");
+                                 "text in UTF-16: convert it to UTF-8 first");
         PCI_TRY(read_line(r, &line, err));
     }
-    PCI_TRY(set_last(r, err));
+    PCI_TRY(set_trailing_text(r, err));
     PCI_TRY(set_counts(r, err));
     if (!r->crlf)
         return PCOL_OK;
@@ -345,12 +344,13 @@ pcol_status pci_folded_read(struct pci_import *import, pcol_error *err)
                        .text = PCOL_NONE};
     pci_spill_init(&r.counts, &import->builder->store);
     pcol_status status = read_all(&r, err);
-    if (status == PCOL_OK && r.tolerated)
-        pci_import_message(
-            import, "lines without a count kept as text: %" PRIu64 ", the first is line %" PRIu64,
-            r.tolerated, r.first_tolerated);
+    if (status == PCOL_OK && r.invalid_lines)
+        pci_import_message(import,
+                           "lines without a count imported as text: %" PRIu64
+                           ", the first is line %" PRIu64,
+                           r.invalid_lines, r.first_invalid_line);
     pci_spill_clear(&r.counts);
-    pci_strbuf_clear(&r.before);
+    pci_strbuf_clear(&r.previous);
     pci_strbuf_clear(&r.pending);
     pci_free(r.levels);
     pci_free(r.groups);

@@ -1,9 +1,9 @@
 /*
- * write_generic.c - folded stacks of any profile
+ * write_generic.c - export of any profile as folded stacks
  *
- * The tree of stacks becomes a tree of names: lines of one group become frames, and stacks that
- * are called the same become one. Values are added up at its nodes, and each node that has one is
- * a line, in the tree's order.
+ * The stack tree is reduced to a tree of names: each line of a location group becomes a frame, and
+ * stacks with equal names merge. Values are summed at its nodes; each node with a value becomes a
+ * line, in preorder.
  */
 #include "builder/call_tree.h"
 #include "builder/string_pool.h"
@@ -26,11 +26,11 @@ enum {
 };
 
 static const char *const losses[] = {
-    "semicolons and line ends in names: they become colons and blanks",
+    "semicolons and line ends in names: they become colons and spaces",
     "samples without a call stack",
     "samples with an empty call stack: it gets a frame",
     "more than one sample type (--sample-type chooses)",
-    "that the values are not samples/count: numbers are written without their unit",
+    "a type and unit other than samples/count: numbers are written without their unit",
     "stacks whose value is 0",
 };
 
@@ -45,21 +45,21 @@ struct sums {
     struct pci_string_pool strings;
     struct pci_call_tree tree;
     uint32_t *nodes;                 /* by stack: node of `tree` */
-    uint32_t *strings_of;            /* by location: its name + 1; 0: not yet known */
+    uint32_t *names_by_location;     /* by location: id of its name + 1; 0: not yet computed */
     struct pci_folded_count *values; /* by node */
     uint8_t *has;
-    size_t *ends; /* by node: where its text ends in `line` */
+    size_t *ends; /* by node: size of its text in `line` */
     char *line;
     size_t line_capacity;
-    char *changed;
-    size_t changed_capacity;
+    char *replaced_name;
+    size_t replaced_capacity;
     unsigned lost;
 };
 
 /* ---- names ---- */
 
-/* A name that a folded line can hold. */
-static pcol_status intern(struct sums *s, pcol_str name, uint32_t *string, pcol_error *err)
+/* Intern a name after replacing separators by other characters. */
+static pcol_status intern_name(struct sums *s, pcol_str name, uint32_t *string, pcol_error *err)
 {
     size_t i = 0;
     while (i < name.size && name.data[i] != ';' && name.data[i] != '\n' && name.data[i] != '\r')
@@ -67,30 +67,30 @@ static pcol_status intern(struct sums *s, pcol_str name, uint32_t *string, pcol_
     if (i == name.size)
         return pci_string_pool_intern(&s->strings, name.data, name.size, string, err);
     s->lost |= LOSS_NAME;
-    if (pci_grow((void **)&s->changed, &s->changed_capacity, name.size, 1))
+    if (pci_grow((void **)&s->replaced_name, &s->replaced_capacity, name.size, 1))
         return pci_fail_memory(err);
-    memcpy(s->changed, name.data, name.size);
+    memcpy(s->replaced_name, name.data, name.size);
     for (; i < name.size; i++) {
-        char c = s->changed[i];
-        s->changed[i] = c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;
+        char c = s->replaced_name[i];
+        s->replaced_name[i] = c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;
     }
-    return pci_string_pool_intern(&s->strings, s->changed, name.size, string, err);
+    return pci_string_pool_intern(&s->strings, s->replaced_name, name.size, string, err);
 }
 
-static pcol_status string_of(struct sums *s, uint64_t location, uint32_t group, uint32_t *string,
+static pcol_status find_name(struct sums *s, uint64_t location, uint32_t group, uint32_t *string,
                              pcol_error *err)
 {
-    if (!s->strings_of[location]) {
+    if (!s->names_by_location[location]) {
         struct pci_name name;
         PCI_TRY(pci_names_get(&s->names, location, group, &name, err));
-        PCI_TRY(intern(s, name.name, &s->strings_of[location], err));
-        s->strings_of[location]++;
+        PCI_TRY(intern_name(s, name.name, &s->names_by_location[location], err));
+        s->names_by_location[location]++;
     }
-    *string = s->strings_of[location] - 1;
+    *string = s->names_by_location[location] - 1;
     return PCOL_OK;
 }
 
-static pcol_status make_tree(struct sums *s, pcol_error *err)
+static pcol_status build_tree(struct sums *s, pcol_error *err)
 {
     for (uint64_t row = 1; row < s->stacks.stacks; row++) {
         uint64_t first, count;
@@ -100,7 +100,7 @@ static pcol_status make_tree(struct sums *s, pcol_error *err)
         PCI_TRY(pci_get(s->file, s->stacks.group, row, &group, &(int){0}, err));
         uint32_t node = s->nodes[parent];
         while (count--) { /* outermost call first */
-            PCI_TRY(string_of(s, first + count, (uint32_t)group, &string, err));
+            PCI_TRY(find_name(s, first + count, (uint32_t)group, &string, err));
             PCI_TRY(pci_call_tree_child(&s->tree, node, string, &node, err));
         }
         s->nodes[row] = node;
@@ -111,17 +111,17 @@ static pcol_status make_tree(struct sums *s, pcol_error *err)
 
 /* ---- values ---- */
 
-static pcol_status add(struct pci_folded_count *to, const struct pci_column *column, int64_t bits,
-                       pcol_error *err)
+static pcol_status add_value(struct pci_folded_count *sum, const struct pci_column *column,
+                             int64_t bits, pcol_error *err)
 {
     double number;
     if (column->desc->type == PCF_F64) {
         memcpy(&number, &bits, sizeof number);
-        to->as.f64 += number;
-    } else if (to->is_double) {
-        to->as.f64 += (double)bits;
-    } else if (__builtin_add_overflow(to->as.i64, bits, &to->as.i64)) {
-        return pci_fail(err, PCOL_E_LOSS, "folded stacks hold no sum beyond 64 bits");
+        sum->as.f64 += number;
+    } else if (sum->is_double) {
+        sum->as.f64 += (double)bits;
+    } else if (__builtin_add_overflow(sum->as.i64, bits, &sum->as.i64)) {
+        return pci_fail(err, PCOL_E_LOSS, "a sum exceeds 64 bits: folded stacks cannot hold it");
     }
     return PCOL_OK;
 }
@@ -129,10 +129,10 @@ static pcol_status add(struct pci_folded_count *to, const struct pci_column *col
 static pcol_status add_sample(struct sums *s, uint64_t row, const struct pci_column *stack,
                               pcol_error *err)
 {
-    int64_t at = 0, bits;
+    int64_t stack_row = 0, bits;
     int has_stack = 0, valid;
     if (stack)
-        PCI_TRY(pci_get(s->file, stack, row, &at, &has_stack, err));
+        PCI_TRY(pci_get(s->file, stack, row, &stack_row, &has_stack, err));
     for (uint32_t i = 0; i < s->chosen->count; i++) {
         const struct pci_column *column = s->types->columns[s->chosen->rows[i]];
         if (!column)
@@ -144,11 +144,11 @@ static pcol_status add_sample(struct sums *s, uint64_t row, const struct pci_col
             s->lost |= LOSS_STACK;
             continue;
         }
-        if (at && (uint64_t)at >= s->stacks.stacks)
+        if (stack_row && (uint64_t)stack_row >= s->stacks.stacks)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                                 "stack %" PRId64 " does not exist", at);
-        uint32_t node = s->nodes[at];
-        PCI_TRY(add(&s->values[node], column, bits, err));
+                                 "stack %" PRId64 " does not exist", stack_row);
+        uint32_t node = s->nodes[stack_row];
+        PCI_TRY(add_value(&s->values[node], column, bits, err));
         s->has[node] = 1;
     }
     return PCOL_OK;
@@ -184,7 +184,8 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
     size_t size = s->ends[node];
     size_t digits = pci_folded_print(&s->values[node], number);
     if (!digits)
-        return pci_fail(err, PCOL_E_LOSS, "folded stacks hold no NaN and no infinity");
+        return pci_fail(err, PCOL_E_LOSS,
+                        "a value is NaN or infinite: folded stacks cannot hold it");
     if (size)
         PCI_TRY(pci_out(s->out, s->line, size - 1, err));
     else
@@ -197,11 +198,11 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
 
 static pcol_status write_lines(struct sums *s, pcol_error *err)
 {
-    for (size_t place = 0; place < s->tree.count; place++) {
-        uint32_t node = s->tree.order[place];
-        if (node) { /* the text of the parent still stands in front */
-            pcol_str name = pci_string_pool_get(&s->strings, s->tree.groups[place]);
-            size_t start = s->ends[s->tree.order[s->tree.parents[place]]];
+    for (size_t index = 0; index < s->tree.count; index++) {
+        uint32_t node = s->tree.order[index];
+        if (node) { /* preorder: `line` begins with the text of the parent */
+            pcol_str name = pci_string_pool_get(&s->strings, s->tree.groups[index]);
+            size_t start = s->ends[s->tree.order[s->tree.parents[index]]];
             if (name.size > PCI_FOLDED_LONGEST - start)
                 return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
                                 PCI_FOLDED_LONGEST);
@@ -220,9 +221,9 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- what is lost ---- */
+/* ---- losses ---- */
 
-static pcol_status note_losses(struct sums *s, pcol_error *err)
+static pcol_status report_losses(struct sums *s, pcol_error *err)
 {
     int others;
     PCI_TRY(pci_types_others(s->types, s->export->first_source, s->export->last_source, s->chosen,
@@ -237,7 +238,7 @@ static pcol_status note_losses(struct sums *s, pcol_error *err)
     return pci_export_losses(s->export, NULL, err);
 }
 
-static pcol_status write_sums(struct sums *s, pcol_error *err)
+static pcol_status aggregate_and_write(struct sums *s, pcol_error *err)
 {
     PCI_TRY(pci_plausible(s->file, "stacks", err));
     PCI_TRY(pci_plausible(s->file, "locations", err));
@@ -247,10 +248,11 @@ static pcol_status write_sums(struct sums *s, pcol_error *err)
     s->names.libraries = 1;
     PCI_TRY(pci_call_tree_init(&s->tree, err));
     s->nodes = pci_calloc((size_t)s->stacks.stacks + 1, sizeof *s->nodes);
-    s->strings_of = pci_calloc((size_t)s->stacks.locations + 1, sizeof *s->strings_of);
-    if (!s->nodes || !s->strings_of)
+    s->names_by_location =
+        pci_calloc((size_t)s->stacks.locations + 1, sizeof *s->names_by_location);
+    if (!s->nodes || !s->names_by_location)
         return pci_fail_memory(err);
-    PCI_TRY(make_tree(s, err));
+    PCI_TRY(build_tree(s, err));
     s->values = pci_calloc(s->tree.count, sizeof *s->values);
     s->has = pci_calloc(s->tree.count, 1);
     s->ends = pci_calloc(s->tree.count, sizeof *s->ends);
@@ -258,7 +260,7 @@ static pcol_status write_sums(struct sums *s, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(add_samples(s, err));
     PCI_TRY(write_lines(s, err));
-    return note_losses(s, err);
+    return report_losses(s, err);
 }
 
 pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
@@ -267,16 +269,16 @@ pcol_status pci_folded_write_generic(const struct pci_export *export, const stru
 {
     struct sums s = {
         .export = export, .file = export->file, .types = types, .chosen = chosen, .out = out};
-    pcol_status status = write_sums(&s, err);
+    pcol_status status = aggregate_and_write(&s, err);
     pci_names_close(&s.names);
     pci_string_pool_clear(&s.strings);
     pci_call_tree_clear(&s.tree);
     pci_free(s.nodes);
-    pci_free(s.strings_of);
+    pci_free(s.names_by_location);
     pci_free(s.values);
     pci_free(s.has);
     pci_free(s.ends);
     pci_free(s.line);
-    pci_free(s.changed);
+    pci_free(s.replaced_name);
     return status;
 }

@@ -1,8 +1,8 @@
 /*
- * write_native.c - folded stacks of a profile that was folded stacks
+ * write_native.c - export of folded stacks to folded stacks, and the choice of the writer
  *
- * Rows of samples in order, each the frames and the count that its line had, or the line's own
- * text where those would not give it back.
+ * One line for each row of samples, in order: stack and count, or the original text where stack and
+ * count do not reproduce it.
  */
 #include "formats/folded/write_native.h"
 #include "formats/folded/folded.h"
@@ -16,21 +16,21 @@
 
 const struct pci_holds pci_folded_holds = {.cannot = "folded stacks cannot hold"};
 
-struct own {
+struct native {
     const pcol_file *file;
     struct pci_out *out;
     const struct pci_chosen *chosen;
     const struct pci_types *types;
     const struct pci_column *text, *stack, *function, *name;
     struct pci_stack_path path;
-    char *line; /* frames of the path, each with its semicolon */
+    char *line; /* frames of the current path, each followed by a semicolon */
     size_t line_capacity;
-    size_t *ends; /* by step */
+    size_t *ends; /* size of `line` by depth */
     size_t end_capacity;
     int crlf;
 };
 
-static pcol_status open_columns(struct own *o, uint32_t source, pcol_error *err)
+static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *err)
 {
     const struct pci_column *crlf;
     int64_t value = 0;
@@ -45,8 +45,8 @@ static pcol_status open_columns(struct own *o, uint32_t source, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Name of the one line that each frame of folded stacks has. */
-static pcol_status frame_name(struct own *o, const struct pci_step *step, pcol_str *name,
+/* Name of a frame, which has exactly one location in folded stacks. */
+static pcol_status frame_name(struct native *o, const struct pci_step *step, pcol_str *name,
                               pcol_error *err)
 {
     int64_t function;
@@ -62,7 +62,7 @@ static pcol_status frame_name(struct own *o, const struct pci_step *step, pcol_s
     return pci_get_str(o->file, o->name, (uint64_t)function, name, &valid, err);
 }
 
-static pcol_status stack_text(struct own *o, uint64_t node, size_t *size, pcol_error *err)
+static pcol_status update_line(struct native *o, uint64_t node, size_t *size, pcol_error *err)
 {
     PCI_TRY(pci_stack_path_to(&o->path, node, err));
     size_t depth = o->path.depth;
@@ -86,8 +86,8 @@ static pcol_status stack_text(struct own *o, uint64_t node, size_t *size, pcol_e
     return PCOL_OK;
 }
 
-static pcol_status count_of(struct own *o, uint64_t row, struct pci_folded_count *count, int *valid,
-                            pcol_error *err)
+static pcol_status read_count(struct native *o, uint64_t row, struct pci_folded_count *count,
+                              int *valid, pcol_error *err)
 {
     *valid = 0;
     for (uint32_t i = 0; i < o->chosen->count && !*valid; i++) {
@@ -102,7 +102,7 @@ static pcol_status count_of(struct own *o, uint64_t row, struct pci_folded_count
     return PCOL_OK;
 }
 
-static pcol_status write_row(struct own *o, uint64_t row, pcol_error *err)
+static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
 {
     struct pci_folded_count count;
     char number[PCI_FOLDED_COUNT_SIZE];
@@ -114,20 +114,20 @@ static pcol_status write_row(struct own *o, uint64_t row, pcol_error *err)
         PCI_TRY(pci_get_str(o->file, o->text, row, &text, &valid, err));
     if (valid)
         return pci_out(o->out, text.data, text.size, err);
-    PCI_TRY(count_of(o, row, &count, &valid, err));
+    PCI_TRY(read_count(o, row, &count, &valid, err));
     size_t digits = valid ? pci_folded_print(&count, number) : 0;
-    if (!digits) /* no count: nothing that a line could say */
+    if (!digits) /* a row without a count is no line */
         return PCOL_OK;
     if (o->stack)
         PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
-    PCI_TRY(stack_text(o, (uint64_t)stack, &size, err));
+    PCI_TRY(update_line(o, (uint64_t)stack, &size, err));
     PCI_TRY(pci_out(o->out, o->line, size, err));
     PCI_TRY(pci_out(o->out, " ", 1, err));
     PCI_TRY(pci_out(o->out, number, digits, err));
     return o->crlf ? pci_out(o->out, "\r\n", 2, err) : pci_out(o->out, "\n", 1, err);
 }
 
-static pcol_status write_rows(struct own *o, uint32_t source, pcol_error *err)
+static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err)
 {
     uint64_t rows = pci_rows(o->file, "samples"), written = 0;
     const struct pci_column *from = o->types->source, *text;
@@ -150,10 +150,11 @@ static pcol_status write_rows(struct own *o, uint32_t source, pcol_error *err)
     return pci_out(o->out, comments.data, comments.size, err);
 }
 
-static pcol_status write_own(const struct pci_export *export, const struct pci_types *types,
-                             const struct pci_chosen *chosen, struct pci_out *out, pcol_error *err)
+static pcol_status write_native(const struct pci_export *export, const struct pci_types *types,
+                                const struct pci_chosen *chosen, struct pci_out *out,
+                                pcol_error *err)
 {
-    struct own o = {.file = export->file, .out = out, .chosen = chosen, .types = types};
+    struct native o = {.file = export->file, .out = out, .chosen = chosen, .types = types};
     pcol_status status = write_rows(&o, export->first_source, err);
     pci_stack_path_close(&o.path);
     pci_free(o.line);
@@ -161,17 +162,17 @@ static pcol_status write_own(const struct pci_export *export, const struct pci_t
     return status;
 }
 
-/* Is there one source, and was it folded stacks? */
-static pcol_status is_own(const struct pci_export *export, int *own, pcol_error *err)
+/* Is there exactly one source, imported from folded stacks? */
+static pcol_status check_native(const struct pci_export *export, int *native, pcol_error *err)
 {
     const struct pci_column *type;
     pcol_str text;
-    *own = 0;
+    *native = 0;
     if (export->first_source != export->last_source)
         return PCOL_OK;
     PCI_TRY(pci_need(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &(int){0}, err));
-    *own = pci_str_is(text, "folded");
+    *native = pci_str_is(text, "folded");
     return PCOL_OK;
 }
 
@@ -180,11 +181,11 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
     struct pci_types types;
     struct pci_chosen chosen = {0};
     struct pci_out *out = pci_malloc(1, sizeof *out);
-    int own;
+    int native;
     if (!out)
         return pci_fail_memory(err);
     pci_put_open(out, export->sink);
-    pcol_status status = is_own(export, &own, err);
+    pcol_status status = check_native(export, &native, err);
     if (status == PCOL_OK)
         status = pci_types_open(export->file, &types, err);
     if (status == PCOL_OK) {
@@ -193,14 +194,14 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
             status = pci_types_choose(&types, export->first_source, export->last_source,
                                       export->options->sample_type, &chosen, err);
         if (status == PCOL_OK)
-            status = own ? write_own(export, &types, &chosen, out, err)
-                         : pci_folded_write_generic(export, &types, &chosen, out, err);
+            status = native ? write_native(export, &types, &chosen, out, err)
+                            : pci_folded_write_generic(export, &types, &chosen, out, err);
         pci_free(chosen.rows);
         pci_types_close(&types);
     }
     if (status == PCOL_OK)
         status = pci_out_flush(out, err);
-    if (status == PCOL_OK && own)
+    if (status == PCOL_OK && native)
         status = pci_export_losses(export, "", err);
     pci_free(out);
     return status;

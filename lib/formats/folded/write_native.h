@@ -1,5 +1,5 @@
 /*
- * write_native.h - what the two writers of folded stacks share
+ * write_native.h - shared by the writers of folded stacks
  */
 #ifndef PCI_FOLDED_WRITE_NATIVE_H
 #define PCI_FOLDED_WRITE_NATIVE_H
@@ -8,9 +8,10 @@
 #include "model/types.h"
 #include "stream/out_buffer.h"
 
-#define PCI_FOLDED_LONGEST ((size_t)64 << 20) /* bytes of a line: what an importer would take */
+#define PCI_FOLDED_LONGEST ((size_t)64 << 20) /* bytes of a line: the limit of the importer */
 
-/* Profiles of other kinds, and of several sources: a line for each distinct stack of names. */
+/* Write a profile of another format or of several sources: a line for each distinct stack of
+ * names. */
 pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
                                      const struct pci_chosen *chosen, struct pci_out *out,
                                      pcol_error *err);
