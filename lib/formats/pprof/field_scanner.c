@@ -1,13 +1,13 @@
 /*
- * field_scanner.c - framing the top level, and recognising a profile by its first fields
+ * field_scanner.c - scanning of the top-level fields of a profile, and recognition by content
  */
 #include "formats/pprof/field_scanner.h"
 #include "formats/pprof/pprof.h"
 
-#define LONGEST_KEY 20u /* bytes of a key and a length */
+#define LONGEST_KEY 20u /* maximum size of a key and a length */
 
-/* See that `size` bytes stand behind `at` in the window, as far as the input has them. */
-static pcol_status want(struct pci_pprof_scanner *c, uint64_t size, pcol_error *err)
+/* Extend the window to `size` bytes after c->at, or to the end of the input. */
+static pcol_status ensure_available(struct pci_pprof_scanner *c, uint64_t size, pcol_error *err)
 {
     while (c->input->size - c->at < size && !c->input->end) {
         size_t consumed = c->at;
@@ -17,14 +17,14 @@ static pcol_status want(struct pci_pprof_scanner *c, uint64_t size, pcol_error *
     return PCOL_OK;
 }
 
-/* Bytes of the whole field at the front of [p, end), 0 if key or length are damaged. */
-static uint64_t extent(const uint8_t *p, const uint8_t *end)
+/* Size of the field at p with key and length; 0 if it has no length or a damaged one. */
+static uint64_t field_size(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *start = p;
     uint64_t key, size;
     p = pci_pprof_varint(p, end, &key);
     if (!p || (key & 7) != PCI_PB_BYTES)
-        return 0; /* at most LONGEST_KEY bytes, which are there */
+        return 0; /* at most LONGEST_KEY bytes, already in the window */
     p = pci_pprof_varint(p, end, &size);
     if (!p)
         return 0;
@@ -35,13 +35,13 @@ pcol_status pci_pprof_scanner_next(struct pci_pprof_scanner *cursor, int *end, p
 {
     struct pci_pprof_scanner *c = cursor;
     const struct pci_input *input = c->input;
-    PCI_TRY(want(c, LONGEST_KEY, err));
+    PCI_TRY(ensure_available(c, LONGEST_KEY, err));
     *end = c->at == input->size;
     if (*end)
         return PCOL_OK;
-    uint64_t size = extent(input->data + c->at, input->data + input->size);
+    uint64_t size = field_size(input->data + c->at, input->data + input->size);
     if (size > input->size - c->at)
-        PCI_TRY(want(c, size, err));
+        PCI_TRY(ensure_available(c, size, err));
     c->message = pci_pprof_message("Profile", input->data + c->at, input->size - c->at,
                                    input->offset + c->at);
     PCI_TRY(pci_pprof_next(&c->message, &c->field, err));
@@ -49,10 +49,10 @@ pcol_status pci_pprof_scanner_next(struct pci_pprof_scanner *cursor, int *end, p
     return PCOL_OK;
 }
 
-/* ---- recognising ---- */
+/* ---- recognition ---- */
 
-/* Wire types by number, as bits; of an unknown number, none. */
-static const uint8_t top[16] = {0, 4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 4, 1, 5, 1, 1};
+/* Bit set of the allowed wire types, by field number. */
+static const uint8_t profile_types[16] = {0, 4, 4, 4, 4, 4, 4, 1, 1, 1, 1, 4, 1, 5, 1, 1};
 static const uint8_t value_type[3] = {0, 1, 1}, sample[4] = {0, 5, 5, 4},
                      mapping[11] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
                      location[6] = {0, 1, 1, 1, 4, 1}, function[6] = {0, 1, 1, 1, 1, 1};
@@ -66,36 +66,36 @@ static const struct inner {
                {0},           {0},
                {0},           {value_type, 3}};
 
-/* Could the field be one of a message with these types? Unknown numbers could. */
-static int allowed(const struct pci_pprof_field *field, const uint8_t *types, uint64_t count)
+/* Is the field allowed in a message with these types? Unknown numbers are. */
+static int is_allowed(const struct pci_pprof_field *field, const uint8_t *types, uint64_t count)
 {
     return field->number > 0 && (field->number >= count || types[field->number] >> field->type & 1);
 }
 
-static int fits(struct pci_pprof_message m, const uint8_t *types, uint64_t count)
+static int is_valid_message(struct pci_pprof_message m, const uint8_t *types, uint64_t count)
 {
     struct pci_pprof_field field;
     while (m.p < m.end)
-        if (pci_pprof_next(&m, &field, NULL) != PCOL_OK || !allowed(&field, types, count))
+        if (pci_pprof_next(&m, &field, NULL) != PCOL_OK || !is_allowed(&field, types, count))
             return 0;
     return 1;
 }
 
-/* How many whole fields at the front are those of a profile; -1 if something there is none. */
-static int plausible(const uint8_t *data, size_t size, int all)
+/* Number of complete known fields at the start; -1 if the bytes are not a profile. */
+static int count_profile_fields(const uint8_t *data, size_t size, int all)
 {
     struct pci_pprof_message m = pci_pprof_message("Profile", data, size, 0);
     struct pci_pprof_field field;
     int count = 0;
     while (m.p < m.end) {
         size_t left = (size_t)(m.end - m.p);
-        if (!all && (left < LONGEST_KEY || extent(m.p, m.end) > left))
-            return count; /* the rest of it was not read yet */
-        if (pci_pprof_next(&m, &field, NULL) != PCOL_OK || !allowed(&field, top, 16))
+        if (!all && (left < LONGEST_KEY || field_size(m.p, m.end) > left))
+            return count; /* a truncated field */
+        if (pci_pprof_next(&m, &field, NULL) != PCOL_OK || !is_allowed(&field, profile_types, 16))
             return -1;
         if (field.number < 16 && inner[field.number].types &&
-            !fits(pci_pprof_inner("", &m, &field), inner[field.number].types,
-                  inner[field.number].count))
+            !is_valid_message(pci_pprof_inner("", &m, &field), inner[field.number].types,
+                              inner[field.number].count))
             return -1;
         count += field.number < 16;
     }
@@ -104,6 +104,6 @@ static int plausible(const uint8_t *data, size_t size, int all)
 
 int pci_pprof_sniff(const uint8_t *data, size_t size, int all)
 {
-    int count = plausible(data, size, all);
+    int count = count_profile_fields(data, size, all);
     return count < 0 ? 0 : count > 1 ? 2 : 1;
 }

@@ -8,7 +8,7 @@ static const char *const ordered_tables[] = {"mapping",  "mappings",  "location"
 
 const struct pci_format pci_pprof_format = {
     .info = {"pprof", "profile.proto, what pprof reads and writes", ".pb .pprof",
-             "everything but the order of the string table and the form on the wire", 1,
+             "everything except the order of the string table and the encoding of fields", 1,
              PCOL_WRITES_COMPRESSED},
     .sniff = pci_pprof_sniff,
     .read = pci_pprof_read,

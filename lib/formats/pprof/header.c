@@ -1,5 +1,5 @@
 /*
- * header.c - the source itself: sample types, times, period, comments and what is not known
+ * header.c - the source of a profile: sample types, times, period, comments, unknown fields
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
@@ -21,7 +21,7 @@ enum {
     F_COUNT
 };
 
-/* The last of each field that is there once. */
+/* Last value of each non-repeated field. */
 struct header {
     int64_t number[F_COUNT];
     uint32_t string[F_COUNT];
@@ -30,7 +30,7 @@ struct header {
     uint64_t comments;
 };
 
-/* ---- fields at the top ---- */
+/* ---- fields of the profile ---- */
 
 static pcol_status read_period_type(struct pci_pprof_reader *r, struct header *h,
                                     const struct pci_pprof_message *outer,
@@ -39,8 +39,8 @@ static pcol_status read_period_type(struct pci_pprof_reader *r, struct header *h
     struct pci_pprof_message m = pci_pprof_inner("ValueType", outer, field);
     uint64_t values[3];
     unsigned seen;
-    PCI_TRY(pci_pprof_numbers(&m, 2, values, &seen,
-                              (struct pci_pprof_path){F_PERIOD_TYPE, SIZE_MAX}, &r->unknown, err));
+    PCI_TRY(pci_pprof_read_numbers(
+        &m, 2, values, &seen, (struct pci_pprof_path){F_PERIOD_TYPE, SIZE_MAX}, &r->unknown, err));
     PCI_TRY(pci_pprof_string(r, values[1], &m, 1, &h->period_type, err));
     return pci_pprof_string(r, values[2], &m, 2, &h->period_unit, err);
 }
@@ -73,7 +73,7 @@ static pcol_status read_comments(struct pci_pprof_reader *r, struct header *h,
         const uint8_t *at = p;
         p = pci_pprof_varint(p, end, &index);
         if (!p)
-            return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at),
+            return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, at),
                                     "Profile.comment: bad varint");
         PCI_TRY(add_comment(r, h, index, m, err));
     }
@@ -86,10 +86,10 @@ static pcol_status read_field(struct pci_pprof_reader *r, struct header *h,
     struct pci_pprof_field field;
     PCI_TRY(pci_pprof_next(m, &field, err));
     if (field.number < F_DROP_FRAMES || field.number >= F_COUNT)
-        return pci_pprof_keep(&r->unknown, PCI_PB_OWN, m, &field, err);
+        return pci_pprof_add_unknown(&r->unknown, PCI_PB_ROW, m, &field, err);
     if (field.number == F_TIME_NANOS && h->number[F_TIME_NANOS])
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset,
-                                "Profile.time_nanos is there twice: several profiles in one file");
+                                "Profile.time_nanos occurs twice: several profiles in one file");
     if (field.number == F_COMMENT)
         return read_comments(r, h, m, &field, err);
     if (field.type != (field.number == F_PERIOD_TYPE ? PCI_PB_BYTES : PCI_PB_VARINT))
@@ -108,13 +108,13 @@ static pcol_status read_field(struct pci_pprof_reader *r, struct header *h,
     }
 }
 
-/* ---- what they become ---- */
+/* ---- the source ---- */
 
-static pcol_status set_cell(struct pci_pprof_reader *r, const char *name, pcol_type type, int given,
-                            int64_t value, pcol_error *err)
+static pcol_status set_cell(struct pci_pprof_reader *r, const char *name, pcol_type type,
+                            int is_set, int64_t value, pcol_error *err)
 {
     uint32_t column;
-    if (!given)
+    if (!is_set)
         return PCOL_OK;
     PCI_TRY(pcol_builder_column(r->b, PCI_T_SOURCES, name, type, 0, &column, err));
     return pci_column_buffer_set(r->b->columns[column], r->import->source, value, err);
@@ -150,13 +150,13 @@ static pcol_status add_source(struct pci_pprof_reader *r, const struct header *h
     return set_cell(r, "time_ns", PCOL_I64, time_ns != 0, time_ns, err);
 }
 
-/* A name and a unit, and how often the pair was met if it is the first such. */
+/* A type and a unit, and the number of equal pairs so far if it is the first one. */
 struct type_name {
     uint32_t words[2], count;
 };
 
-/* How often the pair at `k` stands before it. */
-static pcol_status count_before(struct pci_hash *known, struct type_name *types, size_t k,
+/* Number of earlier pairs equal to the one at `k`. */
+static pcol_status find_ordinal(struct pci_hash *known, struct type_name *types, size_t k,
                                 uint32_t *ordinal, pcol_error *err)
 {
     const uint32_t *words = types[k].words;
@@ -182,18 +182,18 @@ static pcol_status add_types(struct pci_pprof_reader *r, struct type_name *types
     unsigned seen;
     for (int end;; r->type_count++) {
         size_t k = r->type_count;
-        PCI_TRY(pci_pprof_spool_take(&r->types, &m, &end, err));
+        PCI_TRY(pci_pprof_queue_take(&r->types, &m, &end, err));
         if (end)
             return PCOL_OK;
-        PCI_TRY(pci_pprof_numbers(&m, 2, values, &seen, (struct pci_pprof_path){1, k}, &r->unknown,
-                                  err));
+        PCI_TRY(pci_pprof_read_numbers(&m, 2, values, &seen, (struct pci_pprof_path){1, k},
+                                       &r->unknown, err));
         for (unsigned i = 0; i < 2; i++) {
             uint32_t *word = &types[k].words[i];
             PCI_TRY(pci_pprof_string(r, values[i + 1], &m, i + 1, word, err));
             if (*word == PCOL_NONE)
                 PCI_TRY(pcol_builder_string(r->b, "", 0, word, err));
         }
-        PCI_TRY(count_before(known, types, k, &ordinal, err));
+        PCI_TRY(find_ordinal(known, types, k, &ordinal, err));
         PCI_TRY(pci_builder_sample_type(r->b, types[k].words[0], types[k].words[1], 0, ordinal,
                                         &r->type_rows[k], err));
     }
@@ -231,14 +231,14 @@ pcol_status pci_pprof_read_header(struct pci_pprof_reader *r, pcol_error *err)
     r->b->columns[h.comment_text]->drop = PCI_DROP_NEVER;
     h.comments = r->b->columns[h.comment_source]->rows;
     for (int end;;) {
-        PCI_TRY(pci_pprof_spool_take(&r->top, &m, &end, err));
+        PCI_TRY(pci_pprof_queue_take(&r->top, &m, &end, err));
         if (end)
             break;
         PCI_TRY(read_field(r, &h, &m, err));
     }
     PCI_TRY(add_source(r, &h, err));
     PCI_TRY(read_types(r, err));
-    PCI_TRY(pci_pprof_unknown_nodes(&r->unknown, r->b, &extra, err));
+    PCI_TRY(pci_pprof_flush_unknown(&r->unknown, r->b, &extra, err));
     if (extra != PCI_NO_NODE)
         PCI_TRY(pci_builder_extra(r->b, PCI_T_SOURCES, r->import->source, extra, err));
     return PCOL_OK;

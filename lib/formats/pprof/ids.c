@@ -1,5 +1,5 @@
 /*
- * ids.c - from the ids of mappings, functions and locations to rows
+ * ids.c - map from ids of mappings, functions and locations to rows
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
@@ -9,7 +9,7 @@ pcol_status pci_pprof_ids_init(struct pci_pprof_ids *ids, uint64_t count, pcol_e
     *ids = (struct pci_pprof_ids){0};
     if (count > SIZE_MAX / 16)
         return pci_fail_memory(err);
-    /* Zeroed by the system page by page as it is touched, so what is not used costs nothing. */
+    /* Fresh pages of the system are zero, so that unused entries take no memory. */
     ids->rows = pci_calloc((size_t)count * 2 + 64, sizeof *ids->rows);
     if (!ids->rows)
         return pci_fail_memory(err);
@@ -36,11 +36,11 @@ uint32_t pci_pprof_ids_sparse(const struct pci_pprof_ids *ids, uint64_t id)
     return PCOL_NONE;
 }
 
-pcol_status pci_pprof_ids_add(struct pci_pprof_ids *ids, uint64_t id, uint32_t row, int *fresh,
+pcol_status pci_pprof_ids_add(struct pci_pprof_ids *ids, uint64_t id, uint32_t row, int *is_new,
                               pcol_error *err)
 {
-    *fresh = pci_pprof_ids_find(ids, id) == PCOL_NONE;
-    if (!*fresh)
+    *is_new = pci_pprof_ids_find(ids, id) == PCOL_NONE;
+    if (!*is_new)
         return PCOL_OK;
     if (id < ids->dense) {
         ids->rows[id] = row + 1;

@@ -1,5 +1,5 @@
 /*
- * proto_encode.c - packing messages and framing them
+ * proto_encode.c - packing and framing of messages
  */
 #include "formats/pprof/proto_encode.h"
 
@@ -17,9 +17,9 @@ void pci_pprof_writer_init(struct pci_pprof_writer *w, pcol_sink sink)
     w->strings = NULL;
     w->string_count = w->string_capacity = 0;
     w->hash = (struct pci_hash){0};
-    w->made = NULL;
-    w->made_count = w->made_capacity = 0;
-    w->made_hash = (struct pci_hash){0};
+    w->copies = NULL;
+    w->copy_count = w->copy_capacity = 0;
+    w->copy_hash = (struct pci_hash){0};
     w->second_empty = 0;
     w->message = NULL;
     w->message_capacity = 0;
@@ -27,12 +27,12 @@ void pci_pprof_writer_init(struct pci_pprof_writer *w, pcol_sink sink)
 
 void pci_pprof_writer_clear(struct pci_pprof_writer *w)
 {
-    for (size_t i = 0; i < w->made_count; i++)
-        pci_free(w->made[i]);
-    pci_free(w->made);
+    for (size_t i = 0; i < w->copy_count; i++)
+        pci_free(w->copies[i]);
+    pci_free(w->copies);
     pci_free(w->strings);
     pci_hash_clear(&w->hash);
-    pci_hash_clear(&w->made_hash);
+    pci_hash_clear(&w->copy_hash);
     pci_free(w->message);
 }
 
@@ -41,14 +41,14 @@ void pci_pprof_writer_clear(struct pci_pprof_writer *w)
 static pcol_status add_string(struct pci_pprof_writer *w, pcol_str string, int64_t *index,
                               pcol_error *err)
 {
-    size_t before = w->string_count ? w->string_count : 1; /* strings[0] is always "" */
-    if (pci_grow((void **)&w->strings, &w->string_capacity, before + 1, sizeof *w->strings))
+    size_t count = w->string_count ? w->string_count : 1; /* strings[0] is always "" */
+    if (pci_grow((void **)&w->strings, &w->string_capacity, count + 1, sizeof *w->strings))
         return pci_fail_memory(err);
     if (!w->string_count)
         w->strings[0] = (pcol_str){"", 0};
-    w->strings[before] = string;
-    w->string_count = before + 1;
-    *index = (int64_t)before;
+    w->strings[count] = string;
+    w->string_count = count + 1;
+    *index = (int64_t)count;
     return PCOL_OK;
 }
 
@@ -85,30 +85,30 @@ pcol_status pci_pprof_index_text(struct pci_pprof_writer *w, const char *text, s
                                  int64_t *index, pcol_error *err)
 {
     uint64_t hash = pci_hash_bytes(text, size);
-    size_t at = pci_hash_start(&w->made_hash, hash);
+    size_t at = pci_hash_start(&w->copy_hash, hash);
     uint32_t id;
     *index = 0;
     if (!size)
         return PCOL_OK;
-    while ((id = pci_hash_next(&w->made_hash, hash, &at)) != PCI_HASH_NONE)
+    while ((id = pci_hash_next(&w->copy_hash, hash, &at)) != PCI_HASH_NONE)
         if (w->strings[id].size == size && !memcmp(w->strings[id].data, text, size)) {
             *index = id;
             return PCOL_OK;
         }
-    if (pci_grow((void **)&w->made, &w->made_capacity, w->made_count + 1, sizeof *w->made))
+    if (pci_grow((void **)&w->copies, &w->copy_capacity, w->copy_count + 1, sizeof *w->copies))
         return pci_fail_memory(err);
     char *copy = pci_malloc(size, 1);
     if (!copy)
         return pci_fail_memory(err);
     memcpy(copy, text, size);
-    w->made[w->made_count++] = copy;
+    w->copies[w->copy_count++] = copy;
     PCI_TRY(add_string(w, (pcol_str){copy, size}, index, err));
-    return pci_hash_add(&w->made_hash, hash, (uint32_t)*index, err);
+    return pci_hash_add(&w->copy_hash, hash, (uint32_t)*index, err);
 }
 
 /* ---- messages ---- */
 
-/* Key and length of a field that is bytes. */
+/* Encode key and length of a field of bytes. */
 static size_t put_head(uint8_t *to, unsigned number, size_t size)
 {
     size_t n = pcf_varint_put(to, (uint64_t)number << 3 | 2);

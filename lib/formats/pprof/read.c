@@ -1,5 +1,5 @@
 /*
- * read.c - importing a profile: what comes when
+ * read.c - import of a profile: the order of its steps (read.h)
  */
 #include "formats/pprof/read.h"
 #include "formats/pprof/field_scanner.h"
@@ -8,33 +8,33 @@
 
 enum { P_SAMPLE_TYPE = 1, P_SAMPLE, P_MAPPING, P_LOCATION, P_FUNCTION, P_STRING_TABLE };
 
-/* The first half: each field to its queue. */
+/* First pass: append each field to its queue. */
 static pcol_status collect(struct pci_pprof_reader *r, pcol_error *err)
 {
-    struct pci_pprof_spool *queues[] = {NULL,         &r->types,     &r->samples,
+    struct pci_pprof_queue *queues[] = {NULL,         &r->types,     &r->samples,
                                         &r->mappings, &r->locations, &r->functions};
-    struct pci_pprof_scanner cursor = {.input = r->import->input};
+    struct pci_pprof_scanner scanner = {.input = r->import->input};
     struct pci_pprof_message m;
-    const struct pci_pprof_field *field = &cursor.field;
+    const struct pci_pprof_field *field = &scanner.field;
     for (;;) {
         int end;
-        PCI_TRY(pci_pprof_scanner_next(&cursor, &end, err));
+        PCI_TRY(pci_pprof_scanner_next(&scanner, &end, err));
         if (end)
             return PCOL_OK;
         if (field->number < P_SAMPLE_TYPE || field->number > P_STRING_TABLE) {
-            m = pci_pprof_message("Profile", field->key, (size_t)(cursor.message.p - field->key),
-                                  pci_pprof_place(&cursor.message, field->key));
-            PCI_TRY(pci_pprof_spool_put(&r->top, &m, err));
+            m = pci_pprof_message("Profile", field->key, (size_t)(scanner.message.p - field->key),
+                                  pci_pprof_offset(&scanner.message, field->key));
+            PCI_TRY(pci_pprof_queue_append(&r->top, &m, err));
             continue;
         }
         if (field->type != PCI_PB_BYTES)
-            return pci_pprof_wrong_type(&cursor.message, field, err);
+            return pci_pprof_wrong_type(&scanner.message, field, err);
         if (field->number == P_STRING_TABLE) {
-            PCI_TRY(pci_pprof_add_string(r, &cursor.message, field, err));
+            PCI_TRY(pci_pprof_add_string(r, &scanner.message, field, err));
             continue;
         }
-        m = pci_pprof_inner("", &cursor.message, field);
-        PCI_TRY(pci_pprof_spool_put(queues[field->number], &m, err));
+        m = pci_pprof_inner("", &scanner.message, field);
+        PCI_TRY(pci_pprof_queue_append(queues[field->number], &m, err));
     }
 }
 
@@ -65,15 +65,15 @@ static pcol_status read_profile(struct pci_pprof_reader *r, pcol_error *err)
 pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err)
 {
     struct pci_pprof_reader r = {.import = import, .b = import->builder};
-    struct pci_pprof_spool *queues[] = {&r.types,     &r.samples,   &r.mappings,
+    struct pci_pprof_queue *queues[] = {&r.types,     &r.samples,   &r.mappings,
                                         &r.locations, &r.functions, &r.top};
     static const char *const names[] = {"ValueType", "Sample",   "Mapping",
                                         "Location",  "Function", "Profile"};
     for (size_t i = 0; i < 6; i++)
-        pci_pprof_spool_init(queues[i], names[i], r.b);
+        pci_pprof_queue_init(queues[i], names[i], r.b);
     pcol_status status = read_profile(&r, err);
     for (size_t i = 0; i < 6; i++)
-        pci_pprof_spool_clear(queues[i]);
+        pci_pprof_queue_clear(queues[i]);
     pci_pprof_stacks_clear(&r.stacks);
     pci_string_pool_clear(&r.texts);
     pci_pprof_unknown_clear(&r.unknown);
@@ -84,7 +84,7 @@ pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err)
     pci_row_uses_clear(&r.function_repeats);
     pci_row_uses_clear(&r.group_repeats);
     pci_free(r.text_of);
-    pci_free(r.code_of);
+    pci_free(r.string_of);
     pci_free(r.lines);
     pci_free(r.type_rows);
     pci_free(r.values);

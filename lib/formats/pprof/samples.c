@@ -1,8 +1,8 @@
 /*
- * samples.c - the samples of a profile: by far most of its bytes
+ * samples.c - samples of a profile without their stacks
  *
- * Decoded straight from the wire, stacks by a reader of their own (stacks.c), which is in another
- * thread if there may be one, else they take turns.
+ * Samples are most of the bytes of a profile and are decoded directly from the wire. Stacks are
+ * read by stacks.c: in another thread if there are several, else alternately, TURN samples each.
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
@@ -15,19 +15,19 @@ enum { S_LOCATION_ID = 1, S_VALUE, S_LABEL };
 enum { L_KEY = 1, L_STR, L_NUM, L_UNIT };
 
 struct sample {
-    size_t value_count, label_count, entries; /* entries: of the table of labels */
+    size_t value_count, label_count, entries; /* entries: number of r->labels */
 };
 
 /* ---- numbers, packed or not ---- */
 
 static pcol_status bad_packed(const struct pci_pprof_message *m, const uint8_t *at,
-                              const char *what, pcol_error *err)
+                              const char *field_name, pcol_error *err)
 {
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at), "Sample.%s: bad varint",
-                            what);
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, at), "Sample.%s: bad varint",
+                            field_name);
 }
 
-/* Values beyond those that the profile has types for are counted only: they are refused. */
+/* Values beyond the number of sample types are only counted: the sample is rejected later. */
 static void add_value(struct pci_pprof_reader *r, struct sample *s, uint64_t value)
 {
     if (s->value_count < r->type_count)
@@ -57,11 +57,11 @@ static pcol_status add_values(struct pci_pprof_reader *r, struct sample *s,
 
 /* ---- labels ---- */
 
-/* The numbers of a label. Nearly all labels have keys and numbers of a byte or two, so they are
- * read in place; whatever else there is makes it begin again the long way. */
-static pcol_status label_numbers(struct pci_pprof_reader *r, const struct sample *s,
-                                 struct pci_pprof_message *m, uint64_t *values, unsigned *seen,
-                                 pcol_error *err)
+/* Read the varints of a label. Fast path for keys and numbers of a byte or two, as in nearly all
+ * labels; anything else starts again with the general reader. */
+static pcol_status read_label_numbers(struct pci_pprof_reader *r, const struct sample *s,
+                                      struct pci_pprof_message *m, uint64_t *values, unsigned *seen,
+                                      pcol_error *err)
 {
     const uint8_t *p = m->p, *end = m->end;
     memset(values, 0, (L_UNIT + 1) * sizeof *values);
@@ -79,18 +79,19 @@ static pcol_status label_numbers(struct pci_pprof_reader *r, const struct sample
     }
     if (p == end)
         return PCOL_OK;
-    return pci_pprof_numbers(m, L_UNIT, values, seen,
-                             (struct pci_pprof_path){S_LABEL, s->label_count}, &r->unknown, err);
+    return pci_pprof_read_numbers(m, L_UNIT, values, seen,
+                                  (struct pci_pprof_path){S_LABEL, s->label_count}, &r->unknown,
+                                  err);
 }
 
-/* One label may have a text and a number: two entries that stood in one label. */
+/* Append a label: two entries, marked as joined, if it has a text and a number. */
 static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
                              struct pci_pprof_message m, pcol_error *err)
 {
     uint64_t values[L_UNIT + 1];
     unsigned seen;
     uint32_t key, text;
-    PCI_TRY(label_numbers(r, s, &m, values, &seen, err));
+    PCI_TRY(read_label_numbers(r, s, &m, values, &seen, err));
     if (pci_grow((void **)&r->labels, &r->label_capacity, s->entries + 2, sizeof *r->labels))
         return pci_fail_memory(err);
     PCI_TRY(pci_pprof_string(r, values[L_KEY], &m, L_KEY, &key, err));
@@ -121,13 +122,13 @@ static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
 
 /* ---- samples ---- */
 
-static pcol_status put_labels(struct pci_pprof_reader *r, const struct sample *s, uint64_t row,
-                              pcol_error *err)
+static pcol_status store_labels(struct pci_pprof_reader *r, const struct sample *s, uint64_t row,
+                                pcol_error *err)
 {
     uint64_t extra = PCI_NO_NODE;
     if (s->entries)
         PCI_TRY(pci_builder_labels(r->b, PCI_T_SAMPLES, row, r->labels, s->entries, &extra, err));
-    PCI_TRY(pci_pprof_unknown_nodes(&r->unknown, r->b, &extra, err));
+    PCI_TRY(pci_pprof_flush_unknown(&r->unknown, r->b, &extra, err));
     if (extra != PCI_NO_NODE)
         PCI_TRY(pci_builder_extra(r->b, PCI_T_SAMPLES, row, extra, err));
     return PCOL_OK;
@@ -147,7 +148,7 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
         if (field.number == S_VALUE)
             PCI_TRY(add_values(r, &s, m, &field, err));
         else if (field.number != S_LABEL)
-            PCI_TRY(pci_pprof_keep(&r->unknown, PCI_PB_OWN, m, &field, err));
+            PCI_TRY(pci_pprof_add_unknown(&r->unknown, PCI_PB_ROW, m, &field, err));
         else if (field.type == PCI_PB_BYTES)
             PCI_TRY(add_label(r, &s, pci_pprof_inner("Label", m, &field), err));
         else
@@ -165,31 +166,30 @@ static pcol_status read_sample(struct pci_pprof_reader *r, struct pci_pprof_mess
     sample.stack = PCOL_NONE;
     PCI_TRY(pcol_builder_sample(r->b, &sample, &row, err));
     if (s.entries || r->unknown.count)
-        return put_labels(r, &s, row, err);
+        return store_labels(r, &s, row, err);
     return PCOL_OK;
 }
 
 /* ---- both readers ---- */
 
-/* So many samples at a time, if one thread does all: they are in its cache when they are read
- * again. */
+/* Samples per turn in a single thread: still in its cache for the second reader. */
 #define TURN 512u
 
 struct readers {
     struct pci_pprof_reader *r;
     struct pci_pprof_stacks *stacks;
-    _Atomic uint64_t stop; /* no sample behind this one is read: it has failed */
+    _Atomic uint64_t stop; /* number of the first sample with an error: later ones are not read */
     uint64_t count;        /* of samples */
     pcol_status status;
     pcol_error error;
     uint64_t failed;
 };
 
-static pcol_status next_sample(struct readers *both, int *end, pcol_error *err)
+static pcol_status read_next_sample(struct readers *both, int *end, pcol_error *err)
 {
     struct pci_pprof_reader *r = both->r;
     struct pci_pprof_message m;
-    PCI_TRY(pci_pprof_spool_look(&r->samples, &r->samples.taker, &m, end, err));
+    PCI_TRY(pci_pprof_queue_read(&r->samples, &r->samples.reader, &m, end, err));
     if (*end)
         return PCOL_OK;
     if (!r->type_count)
@@ -198,84 +198,85 @@ static pcol_status next_sample(struct readers *both, int *end, pcol_error *err)
     return read_sample(r, &m, err);
 }
 
-/* What both have read is let go. */
-static void drop_read(struct readers *both)
+/* Release the part of the queue that both have read. */
+static void release_read(struct readers *both)
 {
-    struct pci_pprof_spool *q = &both->r->samples;
+    struct pci_pprof_queue *q = &both->r->samples;
     uint64_t seen = atomic_load(&both->stacks->seen);
-    pci_spill_drop(&q->spool, q->taker.taken < seen ? q->taker.taken : seen);
+    pci_spill_drop(&q->spill, q->reader.offset < seen ? q->reader.offset : seen);
 }
 
-/* What is not stacks, up to sample number `end` and to the last. */
-static void run_rest(struct readers *both, uint64_t end)
+/* Read all but the stacks, up to sample number `end` or the last. */
+static void read_values(struct readers *both, uint64_t end)
 {
-    struct pci_pprof_stack_helper *shelf = both->stacks->shelf;
-    for (int none = 0; both->count < end && both->count <= atomic_load(&both->stop);) {
-        if (shelf && both->count % PCI_PPROF_BLOCK == 0)
-            pci_pprof_stack_helper_mark(shelf, &both->r->samples.taker);
-        both->status = next_sample(both, &none, &both->error);
+    struct pci_pprof_stack_helper *helper = both->stacks->helper;
+    for (int at_end = 0; both->count < end && both->count <= atomic_load(&both->stop);) {
+        if (helper && both->count % PCI_PPROF_BLOCK == 0)
+            pci_pprof_stack_helper_mark(helper, &both->r->samples.reader);
+        both->status = read_next_sample(both, &at_end, &both->error);
         if (both->status != PCOL_OK) {
             both->failed = both->count;
             if (both->failed < atomic_load(&both->stop))
                 atomic_store(&both->stop, both->failed);
         }
-        if (none && shelf)
-            pci_pprof_stack_helper_fill(shelf, both->stacks);
-        if (none || both->status != PCOL_OK)
+        if (at_end && helper)
+            pci_pprof_stack_helper_run(helper, both->stacks);
+        if (at_end || both->status != PCOL_OK)
             return;
         both->count++;
         if (both->count % TURN == 0)
-            drop_read(both);
+            release_read(both);
     }
 }
 
-static pcol_status run_one(void *context, size_t number, pcol_error *err)
+static pcol_status run_reader(void *context, size_t number, pcol_error *err)
 {
     struct readers *both = context;
     (void)err;
-    if (number) /* what stacks need lies in the caches of this processor */
-        run_rest(both, UINT64_MAX);
+    if (number) /* the caches of this processor contain the data for stacks */
+        read_values(both, UINT64_MAX);
     else
         pci_pprof_stacks_run(both->stacks, UINT64_MAX, &both->stop);
     return PCOL_OK;
 }
 
-static void take_turns(struct readers *both)
+static void read_alternately(struct readers *both)
 {
     for (uint64_t end = TURN; both->status == PCOL_OK && both->count + TURN == end; end += TURN) {
         pci_pprof_stacks_run(both->stacks, end, &both->stop);
-        run_rest(both, end);
+        read_values(both, end);
     }
 }
 
-/* The failure that one reader of whole samples would have met first. */
-static pcol_status first_failure(const struct readers *both, pcol_error *err)
+/* The error that a single sequential reader would report first. */
+static pcol_status choose_error(const struct readers *both, pcol_error *err)
 {
     const struct pci_pprof_stacks *s = both->stacks;
-    int of_stacks = s->status != PCOL_OK;
-    if (of_stacks && both->status != PCOL_OK && s->failed >= both->failed)
-        of_stacks = s->failed == both->failed && s->in_field &&
-                    (both->r->values_short || s->error.offset < both->error.offset);
-    if (err && (of_stacks || both->status != PCOL_OK))
-        *err = of_stacks ? s->error : both->error;
-    return of_stacks ? s->status : both->status;
+    int is_stack_error = s->status != PCOL_OK;
+    if (is_stack_error && both->status != PCOL_OK && s->failed >= both->failed)
+        is_stack_error = s->failed == both->failed && s->failed_in_field &&
+                         (both->r->values_short || s->error.offset < both->error.offset);
+    if (err && (is_stack_error || both->status != PCOL_OK))
+        *err = is_stack_error ? s->error : both->error;
+    return is_stack_error ? s->status : both->status;
 }
 
 pcol_status pci_pprof_read_samples(struct pci_pprof_reader *r, pcol_error *err)
 {
     struct readers both = {.r = r, .stacks = &r->stacks, .stop = UINT64_MAX};
     unsigned threads = r->import->options->threads;
-    pcol_status status = pci_pprof_stacks_settle(&r->stacks, r, err);
+    pcol_status status = pci_pprof_stacks_check_guess(&r->stacks, r, err);
     for (size_t i = 0; i < r->type_count; i++)
         r->values[i].sample_type = r->type_rows[i];
-    int beside = threads > 1 && pci_spill_size(&r->samples.spool) >= PCI_PARALLEL_MIN_BYTES / 4;
-    if (status == PCOL_OK && beside)
-        status = pci_pprof_stack_helper_new(&r->stacks.shelf, err);
-    if (status == PCOL_OK && beside)
-        status = pci_parallel_for(2, 2, run_one, &both, err);
+    int is_parallel =
+        threads > 1 && pci_spill_size(&r->samples.spill) >= PCI_PARALLEL_MIN_BYTES / 4;
+    if (status == PCOL_OK && is_parallel)
+        status = pci_pprof_stack_helper_new(&r->stacks.helper, err);
+    if (status == PCOL_OK && is_parallel)
+        status = pci_parallel_for(2, 2, run_reader, &both, err);
     else if (status == PCOL_OK)
-        take_turns(&both);
-    pci_pprof_stack_helper_free(r->stacks.shelf);
-    r->stacks.shelf = NULL;
-    return status == PCOL_OK ? first_failure(&both, err) : status;
+        read_alternately(&both);
+    pci_pprof_stack_helper_free(r->stacks.helper);
+    r->stacks.helper = NULL;
+    return status == PCOL_OK ? choose_error(&both, err) : status;
 }

@@ -1,45 +1,45 @@
 /*
- * stack_helper.c - samples that the reader of the rest looks at for the reader of stacks
+ * stack_helper.c - work sharing between the two readers of samples
  *
- * Both meet somewhere: the one goes from the first sample on, the other one from the last block
- * backwards. So there is never more than one block that both may want, the one that is being looked
- * at when the reader of stacks comes to it, and for this one it waits.
+ * The reader of stacks goes from the first block upwards, the helper from the last downwards. At
+ * most one block can be wanted by both: the one that is being scanned when the reader of stacks
+ * arrives; it waits for that block. A mutex guards the shared members.
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
 
 #include <pthread.h>
 
-#define MOST_GROUPS (UINT64_C(1) << 18) /* on the shelf, together: 1 MiB */
+#define MOST_GROUPS (UINT64_C(1) << 18) /* of all scanned blocks: 1 MiB */
 #define NO_BLOCK SIZE_MAX
 
-struct mark { /* of a taker where a block begins */
-    uint64_t taken, end;
+struct mark { /* position of a queue reader at the start of a block */
+    uint64_t offset, end;
 };
 
 struct pci_pprof_stack_helper {
-    /* Of the one that fills. */
+    /* Of the helping thread only. */
     struct mark *marks;
     size_t mark_count, capacity;
-    int unmarked; /* some are missing */
+    int has_missing_marks; /* out of memory: marks are missing */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the following members */
     pthread_cond_t done;
-    struct pci_pprof_scanned_stack *blocks;
+    struct pci_pprof_scanned_block *blocks;
     size_t block_count;
-    size_t lowest; /* of those that are looked at here */
-    size_t busy;   /* that is being looked at */
-    size_t other;  /* where the reader of stacks is */
+    size_t lowest;   /* lowest block given to the helper */
+    size_t busy;     /* being scanned, or NO_BLOCK */
+    size_t consumer; /* block of the reader of stacks */
 };
 
-pcol_status pci_pprof_stack_helper_new(struct pci_pprof_stack_helper **shelf, pcol_error *err)
+pcol_status pci_pprof_stack_helper_new(struct pci_pprof_stack_helper **helper, pcol_error *err)
 {
     struct pci_pprof_stack_helper *s = pci_calloc(1, sizeof *s);
-    *shelf = NULL;
+    *helper = NULL;
     if (s && pthread_mutex_init(&s->lock, NULL) == 0) {
         if (pthread_cond_init(&s->done, NULL) == 0) {
             s->lowest = s->busy = NO_BLOCK;
-            *shelf = s;
+            *helper = s;
             return PCOL_OK;
         }
         pthread_mutex_destroy(&s->lock);
@@ -48,97 +48,98 @@ pcol_status pci_pprof_stack_helper_new(struct pci_pprof_stack_helper **shelf, pc
     return pci_fail_memory(err);
 }
 
-void pci_pprof_stack_helper_free(struct pci_pprof_stack_helper *shelf)
+void pci_pprof_stack_helper_free(struct pci_pprof_stack_helper *helper)
 {
-    if (!shelf)
+    if (!helper)
         return;
-    for (size_t i = 0; i < shelf->block_count; i++) {
-        pci_free(shelf->blocks[i].waiting);
-        pci_free(shelf->blocks[i].groups);
+    for (size_t i = 0; i < helper->block_count; i++) {
+        pci_free(helper->blocks[i].pending);
+        pci_free(helper->blocks[i].groups);
     }
-    pci_free(shelf->blocks);
-    pci_free(shelf->marks);
-    pthread_cond_destroy(&shelf->done);
-    pthread_mutex_destroy(&shelf->lock);
-    pci_free(shelf);
+    pci_free(helper->blocks);
+    pci_free(helper->marks);
+    pthread_cond_destroy(&helper->done);
+    pthread_mutex_destroy(&helper->lock);
+    pci_free(helper);
 }
 
-/* Without memory for it there is just no help. */
-void pci_pprof_stack_helper_mark(struct pci_pprof_stack_helper *shelf,
-                                 const struct pci_pprof_taker *taker)
+/* Out of memory is not an error: there is no help then. */
+void pci_pprof_stack_helper_mark(struct pci_pprof_stack_helper *helper,
+                                 const struct pci_pprof_queue_reader *reader)
 {
-    shelf->unmarked |= pci_grow((void **)&shelf->marks, &shelf->capacity, shelf->mark_count + 1,
-                                sizeof *shelf->marks) != 0;
-    if (!shelf->unmarked)
-        shelf->marks[shelf->mark_count++] = (struct mark){taker->taken, taker->end};
+    helper->has_missing_marks |= pci_grow((void **)&helper->marks, &helper->capacity,
+                                          helper->mark_count + 1, sizeof *helper->marks) != 0;
+    if (!helper->has_missing_marks)
+        helper->marks[helper->mark_count++] = (struct mark){reader->offset, reader->end};
 }
 
-/* Looks at a block; what is there of it stays unset if anything is wrong. */
-static void look(const struct pci_pprof_stacks *stacks, struct mark mark,
-                 struct pci_pprof_scanned_stack *block, size_t *groups)
+/* Scan a block; it stays unset on any error. */
+static void scan_block(const struct pci_pprof_stacks *stacks, struct mark mark,
+                       struct pci_pprof_scanned_block *block, size_t *groups)
 {
-    struct pci_pprof_stacks own = {
+    struct pci_pprof_stacks scanner = {
         .samples = stacks->samples, .location_ids = stacks->location_ids, .recent = stacks->recent};
-    own.taker.taken = mark.taken;
-    own.taker.end = mark.end;
-    own.waiting = pci_malloc(PCI_PPROF_BLOCK, sizeof *own.waiting);
-    if (!own.waiting ||
-        pci_grow((void **)&own.groups, &own.group_capacity, 1, sizeof *own.groups) ||
-        pci_pprof_stacks_look(&own, PCI_PPROF_BLOCK, NULL) != PCOL_OK) {
-        pci_free(own.waiting);
-        pci_free(own.groups);
+    scanner.reader.offset = mark.offset;
+    scanner.reader.end = mark.end;
+    scanner.pending = pci_malloc(PCI_PPROF_BLOCK, sizeof *scanner.pending);
+    if (!scanner.pending ||
+        pci_grow((void **)&scanner.groups, &scanner.group_capacity, 1, sizeof *scanner.groups) ||
+        pci_pprof_stacks_scan(&scanner, PCI_PPROF_BLOCK, NULL) != PCOL_OK) {
+        pci_free(scanner.pending);
+        pci_free(scanner.groups);
     } else {
-        *groups += own.group_count;
-        *block = (struct pci_pprof_scanned_stack){own.waiting, own.groups, own.waiting_count,
-                                                  own.taker.taken, own.taker.end};
+        *groups += scanner.group_count;
+        *block =
+            (struct pci_pprof_scanned_block){scanner.pending, scanner.groups, scanner.pending_count,
+                                             scanner.reader.offset, scanner.reader.end};
     }
-    pci_spill_view_clear(&own.taker.view);
+    pci_spill_view_clear(&scanner.reader.view);
 }
 
-/* The next block to be looked at, NO_BLOCK: they have met. */
-static size_t begin_block(struct pci_pprof_stack_helper *shelf)
+/* Claim the next block to scan; NO_BLOCK: both have met. */
+static size_t claim_block(struct pci_pprof_stack_helper *helper)
 {
-    pthread_mutex_lock(&shelf->lock);
-    size_t next = shelf->lowest - 1;
-    int met = shelf->lowest == 0 || shelf->other == NO_BLOCK || next <= shelf->other;
-    if (!met)
-        shelf->lowest = shelf->busy = next;
-    pthread_mutex_unlock(&shelf->lock);
-    return met ? NO_BLOCK : next;
+    pthread_mutex_lock(&helper->lock);
+    size_t next = helper->lowest - 1;
+    int has_met = helper->lowest == 0 || helper->consumer == NO_BLOCK || next <= helper->consumer;
+    if (!has_met)
+        helper->lowest = helper->busy = next;
+    pthread_mutex_unlock(&helper->lock);
+    return has_met ? NO_BLOCK : next;
 }
 
-void pci_pprof_stack_helper_fill(struct pci_pprof_stack_helper *shelf,
-                                 const struct pci_pprof_stacks *stacks)
+void pci_pprof_stack_helper_run(struct pci_pprof_stack_helper *helper,
+                                const struct pci_pprof_stacks *stacks)
 {
-    size_t count = shelf->unmarked ? 0 : shelf->mark_count, number, groups = 0;
-    struct pci_pprof_scanned_stack *blocks = pci_calloc(count, sizeof *blocks);
+    size_t count = helper->has_missing_marks ? 0 : helper->mark_count, number, groups = 0;
+    struct pci_pprof_scanned_block *blocks = pci_calloc(count, sizeof *blocks);
     if (!blocks)
         return;
-    pthread_mutex_lock(&shelf->lock);
-    shelf->blocks = blocks;
-    shelf->block_count = shelf->lowest = count;
-    pthread_mutex_unlock(&shelf->lock);
-    while (groups < MOST_GROUPS && (number = begin_block(shelf)) != NO_BLOCK) {
-        look(stacks, shelf->marks[number], &blocks[number], &groups);
-        pthread_mutex_lock(&shelf->lock);
-        shelf->busy = NO_BLOCK;
-        pthread_cond_signal(&shelf->done);
-        pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_lock(&helper->lock);
+    helper->blocks = blocks;
+    helper->block_count = helper->lowest = count;
+    pthread_mutex_unlock(&helper->lock);
+    while (groups < MOST_GROUPS && (number = claim_block(helper)) != NO_BLOCK) {
+        scan_block(stacks, helper->marks[number], &blocks[number], &groups);
+        pthread_mutex_lock(&helper->lock);
+        helper->busy = NO_BLOCK;
+        pthread_cond_signal(&helper->done);
+        pthread_mutex_unlock(&helper->lock);
     }
 }
 
-struct pci_pprof_scanned_stack pci_pprof_stack_helper_take(struct pci_pprof_stack_helper *shelf,
+struct pci_pprof_scanned_block pci_pprof_stack_helper_take(struct pci_pprof_stack_helper *helper,
                                                            size_t number)
 {
-    struct pci_pprof_scanned_stack block = {0};
-    pthread_mutex_lock(&shelf->lock);
-    shelf->other = number;
-    while (number != NO_BLOCK && shelf->busy == number)
-        pthread_cond_wait(&shelf->done, &shelf->lock);
-    if (number >= shelf->lowest && number < shelf->block_count) {
-        block = shelf->blocks[number];
-        shelf->blocks[number] = (struct pci_pprof_scanned_stack){0};
+    struct pci_pprof_scanned_block block = {0};
+    pthread_mutex_lock(&helper->lock);
+    helper->consumer = number;
+    while (number != NO_BLOCK && helper->busy == number)
+        pthread_cond_wait(&helper->done, &helper->lock);
+    if (number >= helper->lowest && number < helper->block_count) {
+        block = helper->blocks[number];
+        helper->blocks[number] = (struct pci_pprof_scanned_block){0};
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&helper->lock);
     return block;
 }

@@ -1,8 +1,8 @@
 /*
- * strings.c - the string table while a profile is read
+ * strings.c - import of the string table
  *
- * Each distinct text is kept once. It becomes a string of the file when something refers to it, so
- * that unused entries, which say nothing, take no room there.
+ * Distinct texts are stored once and become strings of the file at their first use, so that unused
+ * entries take no space there.
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
@@ -13,7 +13,7 @@ pcol_status pci_pprof_add_string(struct pci_pprof_reader *r, const struct pci_pp
                                  const struct pci_pprof_field *field, pcol_error *err)
 {
     if (!r->text_count && field->size)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, field->key),
                                 "Profile.string_table: the first string is not empty");
     if (pci_grow((void **)&r->text_of, &r->text_capacity, r->text_count + 1, sizeof *r->text_of))
         return pci_fail_memory(err);
@@ -29,25 +29,25 @@ pcol_status pci_pprof_strings_end(struct pci_pprof_reader *r, pcol_error *err)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX,
                                 r->import->input->offset + r->import->input->size,
                                 "Profile.string_table is missing");
-    r->code_of = pci_malloc(r->texts.count, sizeof *r->code_of);
-    if (!r->code_of)
+    r->string_of = pci_malloc(r->texts.count, sizeof *r->string_of);
+    if (!r->string_of)
         return pci_fail_memory(err);
     for (size_t i = 0; i < r->texts.count; i++)
-        r->code_of[i] = PCOL_NONE;
+        r->string_of[i] = PCOL_NONE;
     return PCOL_OK;
 }
 
-/* Where field `number` of a message stands last. */
-static uint64_t place_of(const struct pci_pprof_message *message, unsigned number)
+/* Input offset of the last field `number` of a message. */
+static uint64_t find_field_offset(const struct pci_pprof_message *message, unsigned number)
 {
     struct pci_pprof_message m = *message;
     struct pci_pprof_field field;
-    uint64_t place = m.offset;
+    uint64_t offset = m.offset;
     m.p = m.begin;
     while (m.p < m.end && pci_pprof_next(&m, &field, NULL) == PCOL_OK)
         if (field.number == number)
-            place = pci_pprof_place(&m, field.key);
-    return place;
+            offset = pci_pprof_offset(&m, field.key);
+    return offset;
 }
 
 pcol_status pci_pprof_string(struct pci_pprof_reader *r, uint64_t index,
@@ -58,15 +58,15 @@ pcol_status pci_pprof_string(struct pci_pprof_reader *r, uint64_t index,
     if (!index)
         return PCOL_OK;
     if (index >= r->text_count)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, place_of(m, number),
-                                "%s.%s: there is no string %" PRId64 ", the table has %zu", m->name,
-                                pci_pprof_field_name(m->name, number), (int64_t)index,
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, find_field_offset(m, number),
+                                "%s.%s: string %" PRId64 " does not exist, the table has %zu",
+                                m->name, pci_pprof_field_name(m->name, number), (int64_t)index,
                                 r->text_count);
     uint32_t text = r->text_of[index];
-    if (r->code_of[text] == PCOL_NONE) {
+    if (r->string_of[text] == PCOL_NONE) {
         pcol_str s = pci_string_pool_get(&r->texts, text);
-        PCI_TRY(pcol_builder_string(r->b, s.data, s.size, &r->code_of[text], err));
+        PCI_TRY(pcol_builder_string(r->b, s.data, s.size, &r->string_of[text], err));
     }
-    *string = r->code_of[text];
+    *string = r->string_of[text];
     return PCOL_OK;
 }

@@ -1,9 +1,8 @@
 /*
- * tables.c - mappings, functions and locations of a profile as rows of ours
+ * tables.c - import of mappings, functions and locations
  *
- * Every entry becomes a row, in the source's order, whether something refers to it or not. Two
- * entries that are equal in all but their id stay two rows (a variant tells them apart), so ids
- * name the same things after a round trip.
+ * Every entry becomes a row in the order of the source, referenced or not. Entries equal except for
+ * their id stay separate rows (by a variant number), so that ids survive a round trip.
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
@@ -11,65 +10,66 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A row with fields that are not known is like no other: it asks for a variant that is its own, by
- * the number of rows that the table has. */
-#define OWN_VARIANT UINT32_C(0x40000000)
+/* Base of variant numbers of rows with unknown fields, which equal no other row: plus the number of
+ * rows of the table. */
+#define DISTINCT_VARIANT UINT32_C(0x40000000)
 
 enum { T_MAPPING, T_FUNCTION, T_LOCATION };
-static const char *const own_names[] = {"mapping", "function", "location"};
-static const uint32_t our_tables[] = {PCI_T_MAPPINGS, PCI_T_FUNCTIONS, PCI_T_GROUPS};
+static const char *const source_tables[] = {"mapping", "function", "location"};
+static const uint32_t target_tables[] = {PCI_T_MAPPINGS, PCI_T_FUNCTIONS, PCI_T_GROUPS};
 
 /* ---- rows of this source ---- */
 
-/* Behind another source each entry says which row it is, and under which id. */
-static pcol_status note_row(struct pci_pprof_reader *r, int own, uint32_t row, uint64_t id,
-                            pcol_error *err)
+/* Record row and id of an entry, if the builder had sources before. */
+static pcol_status record_row(struct pci_pprof_reader *r, int table_index, uint32_t row,
+                              uint64_t id, pcol_error *err)
 {
-    struct pci_source_row place = {.source = r->import->source,
+    struct pci_source_row entry = {.source = r->import->source,
                                    .thread = PCOL_NONE,
-                                   .table = r->own_tables[own],
-                                   .target = our_tables[own] + 1,
+                                   .table = r->source_table_names[table_index],
+                                   .target = target_tables[table_index] + 1,
                                    .has_id = 1,
-                                   .ordinal = r->ordinals[own]++,
+                                   .ordinal = r->ordinals[table_index]++,
                                    .row = row,
                                    .id = id};
-    return r->import->source ? pci_builder_source_row(r->b, &place, err) : PCOL_OK;
+    return r->import->source ? pci_builder_source_row(r->b, &entry, err) : PCOL_OK;
 }
 
-/* The first source's tables are our rows, whether it stays the only one or not. */
-static pcol_status note_table(struct pci_pprof_reader *r, int own, uint64_t count, pcol_error *err)
+/* Record that the tables of the first source are the first rows. */
+static pcol_status record_table(struct pci_pprof_reader *r, int table_index, uint64_t count,
+                                pcol_error *err)
 {
     struct pci_source_row first = {.source = r->import->source,
                                    .thread = PCOL_NONE,
-                                   .table = r->own_tables[own],
-                                   .target = our_tables[own] + 1};
+                                   .table = r->source_table_names[table_index],
+                                   .target = target_tables[table_index] + 1};
     if (r->import->source || !count)
         return PCOL_OK;
     return pci_builder_source_table(r->b, &first, count, err);
 }
 
-static pcol_status put_extra(struct pci_pprof_reader *r, uint32_t table, uint64_t row,
-                             pcol_error *err)
+static pcol_status store_unknown(struct pci_pprof_reader *r, uint32_t table, uint64_t row,
+                                 pcol_error *err)
 {
     uint64_t root = PCI_NO_NODE;
-    PCI_TRY(pci_pprof_unknown_nodes(&r->unknown, r->b, &root, err));
+    PCI_TRY(pci_pprof_flush_unknown(&r->unknown, r->b, &root, err));
     return root == PCI_NO_NODE ? PCOL_OK : pci_builder_extra(r->b, table, row, root, err);
 }
 
 static pcol_status add_id(struct pci_pprof_ids *ids, const struct pci_pprof_message *m, uint64_t id,
                           uint32_t row, pcol_error *err)
 {
-    int fresh;
-    PCI_TRY(pci_pprof_ids_add(ids, id, row, &fresh, err));
-    if (fresh)
+    int is_new;
+    PCI_TRY(pci_pprof_ids_add(ids, id, row, &is_new, err));
+    if (is_new)
         return PCOL_OK;
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id %" PRIu64 " is there twice",
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id %" PRIu64 " occurs twice",
                             m->name, id);
 }
 
-static pcol_status zero_id(const struct pci_pprof_message *m, pcol_error *err)
+static pcol_status fail_zero_id(const struct pci_pprof_message *m, pcol_error *err)
 {
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id is 0, which stands for none",
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, m->offset, "%s.id is 0, which means absent",
                             m->name);
 }
 
@@ -77,7 +77,7 @@ static pcol_status zero_id(const struct pci_pprof_message *m, pcol_error *err)
 
 enum { M_ID = 1, M_START, M_LIMIT, M_OFFSET, M_FILENAME, M_BUILD_ID, M_FLAGS, M_COUNT = 10 };
 
-static pcol_status mapping_columns(struct pci_pprof_reader *r, pcol_error *err)
+static pcol_status add_mapping_columns(struct pci_pprof_reader *r, pcol_error *err)
 {
     static const struct {
         const char *name;
@@ -110,9 +110,9 @@ static pcol_status read_mapping(struct pci_pprof_reader *r, struct pci_pprof_mes
     uint32_t row, string;
     unsigned seen;
     int is_new;
-    PCI_TRY(pci_pprof_numbers(m, M_COUNT, values, &seen, PCI_PB_OWN, &r->unknown, err));
+    PCI_TRY(pci_pprof_read_numbers(m, M_COUNT, values, &seen, PCI_PB_ROW, &r->unknown, err));
     if (!values[M_ID])
-        return zero_id(m, err);
+        return fail_zero_id(m, err);
     for (unsigned i = 1; i <= M_COUNT; i++) {
         cells[i - 1] = (struct pci_cell_value){(int64_t)values[i], 1};
         if (i >= M_FLAGS)
@@ -125,16 +125,16 @@ static pcol_status read_mapping(struct pci_pprof_reader *r, struct pci_pprof_mes
     }
     if (r->unknown.count)
         PCI_TRY(pci_builder_intern(r->b, PCI_T_MAPPINGS, r->mapping_columns + 1, cells + 1,
-                                   M_COUNT - 1, OWN_VARIANT + (uint32_t)ids->rows, &row, &is_new,
-                                   err));
+                                   M_COUNT - 1, DISTINCT_VARIANT + (uint32_t)ids->rows, &row,
+                                   &is_new, err));
     else
         PCI_TRY(pci_builder_intern_distinct(r->b, &r->mapping_repeats, PCI_T_MAPPINGS,
                                             r->mapping_columns + 1, cells + 1, M_COUNT - 1, &row,
                                             &is_new, err));
-    if (is_new) /* the id makes no row unlike another */
+    if (is_new) /* the id does not distinguish rows */
         PCI_TRY(pci_column_buffer_set(ids, row, (int64_t)values[M_ID], err));
-    PCI_TRY(put_extra(r, PCI_T_MAPPINGS, row, err));
-    PCI_TRY(note_row(r, T_MAPPING, row, values[M_ID], err));
+    PCI_TRY(store_unknown(r, PCI_T_MAPPINGS, row, err));
+    PCI_TRY(record_row(r, T_MAPPING, row, values[M_ID], err));
     return add_id(&r->mapping_ids, m, values[M_ID], row, err);
 }
 
@@ -148,10 +148,10 @@ static pcol_status read_function(struct pci_pprof_reader *r, struct pci_pprof_me
     uint64_t values[START_LINE + 1];
     uint32_t row;
     unsigned seen;
-    PCI_TRY(pci_pprof_numbers(m, START_LINE, values, &seen, PCI_PB_OWN, &r->unknown, err));
+    PCI_TRY(pci_pprof_read_numbers(m, START_LINE, values, &seen, PCI_PB_ROW, &r->unknown, err));
     if (!values[ID]) {
         if (!r->import->options->lenient)
-            return zero_id(m, err);
+            return fail_zero_id(m, err);
         r->zero_functions++;
     }
     PCI_TRY(pci_pprof_string(r, values[NAME], m, NAME, &f.name, err));
@@ -165,17 +165,17 @@ static pcol_status read_function(struct pci_pprof_reader *r, struct pci_pprof_me
     f.start_line = (int64_t)values[START_LINE];
     f.has_id = 1;
     f.id = values[ID];
-    f.variant = OWN_VARIANT + (uint32_t)r->b->function_count;
+    f.variant = DISTINCT_VARIANT + (uint32_t)r->b->function_count;
     PCI_TRY(pci_builder_function(r->b, r->unknown.count ? NULL : &r->function_repeats, &f, NULL,
                                  NULL, 0, &row, NULL, err));
-    PCI_TRY(put_extra(r, PCI_T_FUNCTIONS, row, err));
-    PCI_TRY(note_row(r, T_FUNCTION, row, f.id, err));
+    PCI_TRY(store_unknown(r, PCI_T_FUNCTIONS, row, err));
+    PCI_TRY(record_row(r, T_FUNCTION, row, f.id, err));
     return add_id(&r->function_ids, m, f.id, row, err);
 }
 
 /* ---- locations ---- */
 
-/* Line number `count` of the location. */
+/* Read a line of a location; `count` is its index. */
 static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_message m, size_t count,
                              uint64_t location, pcol_error *err)
 {
@@ -183,8 +183,8 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
     uint64_t values[COLUMN + 1];
     unsigned seen;
     pcol_line *line;
-    PCI_TRY(pci_pprof_numbers(&m, COLUMN, values, &seen, (struct pci_pprof_path){4, count},
-                              &r->unknown, err));
+    PCI_TRY(pci_pprof_read_numbers(&m, COLUMN, values, &seen, (struct pci_pprof_path){4, count},
+                                   &r->unknown, err));
     if (pci_grow((void **)&r->lines, &r->line_capacity, count + 1, sizeof *r->lines))
         return pci_fail_memory(err);
     line = &r->lines[count];
@@ -199,9 +199,9 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
     if (values[FUNCTION] || !r->import->options->lenient)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, m.offset,
                                 "Line.function_id %" PRIu64 " of location %" PRIu64
-                                " names no function",
+                                ": the function does not exist",
                                 values[FUNCTION], location);
-    /* A line number, be it 0, tells a line without function from no line at all. */
+    /* A line number, even 0, distinguishes a line without function from no line. */
     line->has_line = 1;
     r->zero_lines++;
     return PCOL_OK;
@@ -218,11 +218,11 @@ static pcol_status read_location_fields(struct pci_pprof_reader *r, struct pci_p
     enum { ID = 1, MAPPING_ID, ADDRESS, LINE, IS_FOLDED };
     struct pci_pprof_field field;
     uint64_t values[IS_FOLDED + 1] = {0};
-    struct pci_pprof_message lines = *m; /* a second look, once the id is known for errors */
+    struct pci_pprof_message lines = *m; /* read in a second pass: errors contain the id */
     while (m->p < m->end) {
         PCI_TRY(pci_pprof_next(m, &field, err));
         if (field.number < ID || field.number > IS_FOLDED)
-            PCI_TRY(pci_pprof_keep(&r->unknown, PCI_PB_OWN, m, &field, err));
+            PCI_TRY(pci_pprof_add_unknown(&r->unknown, PCI_PB_ROW, m, &field, err));
         else if (field.type != (field.number == LINE ? PCI_PB_BYTES : PCI_PB_VARINT))
             return pci_pprof_wrong_type(m, &field, err);
         else
@@ -230,7 +230,7 @@ static pcol_status read_location_fields(struct pci_pprof_reader *r, struct pci_p
     }
     *l = (struct location){values[ID], values[MAPPING_ID], values[ADDRESS], values[IS_FOLDED], 0};
     if (!l->id)
-        return zero_id(m, err);
+        return fail_zero_id(m, err);
     while (lines.p < lines.end) {
         PCI_TRY(pci_pprof_next(&lines, &field, err));
         if (field.number == LINE)
@@ -240,20 +240,19 @@ static pcol_status read_location_fields(struct pci_pprof_reader *r, struct pci_p
     return PCOL_OK;
 }
 
-/* A mapping id that names no mapping counts as none, as pprof has it, but comes back: it is kept
- * like a field that is not known. */
-static pcol_status keep_dangling(struct pci_pprof_reader *r, const struct pci_pprof_message *m,
-                                 pcol_error *err)
+/* Preserve a mapping id without a mapping as an unknown field; like pprof, treat it as absent. */
+static pcol_status preserve_dangling_id(struct pci_pprof_reader *r,
+                                        const struct pci_pprof_message *m, pcol_error *err)
 {
-    struct pci_pprof_message again = *m, kept = *m;
+    struct pci_pprof_message again = *m, dangling = *m;
     struct pci_pprof_field field, last = {0};
     again.p = again.begin;
     while (again.p < again.end) {
         PCI_TRY(pci_pprof_next(&again, &field, err));
         if (field.number == 2)
-            last = field, kept.p = again.p;
+            last = field, dangling.p = again.p;
     }
-    return pci_pprof_keep(&r->unknown, PCI_PB_OWN, &kept, &last, err);
+    return pci_pprof_add_unknown(&r->unknown, PCI_PB_ROW, &dangling, &last, err);
 }
 
 static pcol_status read_location(struct pci_pprof_reader *r, struct pci_pprof_message *m,
@@ -267,23 +266,23 @@ static pcol_status read_location(struct pci_pprof_reader *r, struct pci_pprof_me
     g.line_count = l.line_count;
     g.mapping = l.mapping ? pci_pprof_ids_find(&r->mapping_ids, l.mapping) : PCOL_NONE;
     if (l.mapping && g.mapping == PCOL_NONE)
-        PCI_TRY(keep_dangling(r, m, err));
+        PCI_TRY(preserve_dangling_id(r, m, err));
     g.has_address = l.address != 0;
     g.address = l.address;
     g.folded = l.folded != 0;
     g.has_id = 1;
     g.id = l.id;
-    g.variant = OWN_VARIANT + (uint32_t)r->b->group_count;
+    g.variant = DISTINCT_VARIANT + (uint32_t)r->b->group_count;
     PCI_TRY(pci_builder_group(r->b, r->unknown.count ? NULL : &r->group_repeats, &g, NULL, NULL, 0,
                               &row, NULL, err));
-    PCI_TRY(put_extra(r, PCI_T_GROUPS, row, err));
-    PCI_TRY(note_row(r, T_LOCATION, row, l.id, err));
+    PCI_TRY(store_unknown(r, PCI_T_GROUPS, row, err));
+    PCI_TRY(record_row(r, T_LOCATION, row, l.id, err));
     return add_id(&r->location_ids, m, l.id, row, err);
 }
 
-/* ---- all of them ---- */
+/* ---- import of all tables ---- */
 
-static pcol_status read_all(struct pci_pprof_reader *r, struct pci_pprof_spool *queue,
+static pcol_status read_all(struct pci_pprof_reader *r, struct pci_pprof_queue *queue,
                             struct pci_pprof_ids *ids,
                             pcol_status (*read)(struct pci_pprof_reader *r,
                                                 struct pci_pprof_message *m, pcol_error *err),
@@ -292,32 +291,32 @@ static pcol_status read_all(struct pci_pprof_reader *r, struct pci_pprof_spool *
     struct pci_pprof_message m;
     PCI_TRY(pci_pprof_ids_init(ids, queue->count, err));
     for (int end;;) {
-        PCI_TRY(pci_pprof_spool_take(queue, &m, &end, err));
+        PCI_TRY(pci_pprof_queue_take(queue, &m, &end, err));
         if (end)
             break;
         PCI_TRY(read(r, &m, err));
     }
-    pci_spill_clear(&queue->spool);
+    pci_spill_clear(&queue->spill);
     return PCOL_OK;
 }
 
 pcol_status pci_pprof_read_tables(struct pci_pprof_reader *r, pcol_error *err)
 {
-    struct pci_pprof_spool *queues[] = {&r->mappings, &r->functions, &r->locations};
+    struct pci_pprof_queue *queues[] = {&r->mappings, &r->functions, &r->locations};
     struct pci_pprof_ids *ids[] = {&r->mapping_ids, &r->function_ids, &r->location_ids};
     pcol_status (*const read[])(struct pci_pprof_reader *, struct pci_pprof_message *,
                                 pcol_error *) = {read_mapping, read_function, read_location};
-    PCI_TRY(mapping_columns(r, err));
+    PCI_TRY(add_mapping_columns(r, err));
     for (int i = 0; i < 3; i++) {
-        PCI_TRY(
-            pcol_builder_string(r->b, own_names[i], strlen(own_names[i]), &r->own_tables[i], err));
+        PCI_TRY(pcol_builder_string(r->b, source_tables[i], strlen(source_tables[i]),
+                                    &r->source_table_names[i], err));
         PCI_TRY(read_all(r, queues[i], ids[i], read[i], err));
-        PCI_TRY(note_table(r, i, queues[i]->count, err));
+        PCI_TRY(record_table(r, i, queues[i]->count, err));
     }
     if (r->zero_functions || r->zero_lines)
         pci_import_message(r->import,
-                           "id 0, which stands for none, taken as a function's: functions %" PRIu32
-                           ", lines of no function %" PRIu64,
+                           "id 0, which means absent, accepted for functions: functions %" PRIu32
+                           ", lines without a function %" PRIu64,
                            r->zero_functions, r->zero_lines);
     return PCOL_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * wire.c - reading fields, and keeping those that are not known
+ * wire.c - decoding of protobuf fields, and collection of unknown fields
  */
 #include "formats/pprof/wire.h"
 
@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static pcol_status fail(const struct pci_pprof_message *m, const uint8_t *at, const char *what,
+static pcol_status fail(const struct pci_pprof_message *m, const uint8_t *at, const char *message,
                         pcol_error *err)
 {
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, at), "%s: %s", m->name, what);
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, at), "%s: %s", m->name,
+                            message);
 }
 
-static uint64_t little_endian(const uint8_t *p, unsigned bytes)
+static uint64_t load_little_endian(const uint8_t *p, unsigned bytes)
 {
     uint64_t value = 0;
     while (bytes-- > 0)
@@ -24,12 +25,12 @@ static uint64_t little_endian(const uint8_t *p, unsigned bytes)
     return value;
 }
 
-static pcol_status fixed(struct pci_pprof_message *m, struct pci_pprof_field *field,
-                         const uint8_t *p, unsigned bytes, pcol_error *err)
+static pcol_status read_fixed(struct pci_pprof_message *m, struct pci_pprof_field *field,
+                              const uint8_t *p, unsigned bytes, pcol_error *err)
 {
     if ((size_t)(m->end - p) < bytes)
-        return fail(m, field->key, "field is cut", err);
-    field->value = little_endian(p, bytes);
+        return fail(m, field->key, "the field is truncated", err);
+    field->value = load_little_endian(p, bytes);
     m->p = p + bytes;
     return PCOL_OK;
 }
@@ -45,7 +46,7 @@ pcol_status pci_pprof_next_any(struct pci_pprof_message *m, struct pci_pprof_fie
         return fail(m, field->key, "bad varint in place of a field", err);
     field->number = key >> 3;
     field->type = key & 7;
-    field->data = p; /* of no bytes, but never a null pointer */
+    field->data = p; /* of size 0, but never NULL */
     field->size = 0;
     field->value = 0;
     switch (field->type) {
@@ -53,15 +54,15 @@ pcol_status pci_pprof_next_any(struct pci_pprof_message *m, struct pci_pprof_fie
         m->p = pci_pprof_varint(p, m->end, &field->value);
         return m->p ? PCOL_OK : fail(m, field->key, "bad varint", err);
     case PCI_PB_FIXED64:
-        return fixed(m, field, p, 8, err);
+        return read_fixed(m, field, p, 8, err);
     case PCI_PB_FIXED32:
-        return fixed(m, field, p, 4, err);
+        return read_fixed(m, field, p, 4, err);
     case PCI_PB_BYTES:
         p = pci_pprof_varint(p, m->end, &field->value);
         if (!p)
             return fail(m, field->key, "bad varint in place of a length", err);
         if (field->value > (uint64_t)(m->end - p))
-            return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
+            return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, field->key),
                                     "%s.%s claims %" PRIu64 " bytes where %" PRIu64 " are left",
                                     m->name, pci_pprof_field_name(m->name, field->number),
                                     field->value, (uint64_t)(m->end - p));
@@ -70,7 +71,7 @@ pcol_status pci_pprof_next_any(struct pci_pprof_message *m, struct pci_pprof_fie
         m->p = p + field->size;
         return PCOL_OK;
     default:
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, field->key),
                                 "%s: field %" PRIu64 " has wire type %u, which does not exist",
                                 m->name, field->number, field->type);
     }
@@ -104,19 +105,19 @@ const char *pci_pprof_field_name(const char *message, uint64_t number)
 pcol_status pci_pprof_wrong_type(const struct pci_pprof_message *m,
                                  const struct pci_pprof_field *field, pcol_error *err)
 {
-    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_place(m, field->key),
+    return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, field->key),
                             "%s.%s has wire type %u", m->name,
                             pci_pprof_field_name(m->name, field->number), field->type);
 }
 
-/* ---- fields that are not known ---- */
+/* ---- unknown fields ---- */
 
-/* Those of one message lie in one node, up to about this size: a node for each would cost thirty
- * times the bytes of the input. */
+/* Fields of one message share a node up to about this size: a node for each would take thirty
+ * times the size of the input. */
 #define JOINED_BYTES ((size_t)1 << 20)
 
-/* "99", "11.99" or "4.2.99". */
-static void path_text(const struct pci_pprof_unknown_field *field, char *text, size_t size)
+/* Format "99", "11.99" or "4.2.99". */
+static void format_path(const struct pci_pprof_unknown_field *field, char *text, size_t size)
 {
     if (!field->path.number)
         snprintf(text, size, "%" PRIu64, field->number);
@@ -134,35 +135,35 @@ void pci_pprof_unknown_clear(struct pci_pprof_unknown *unknown)
     *unknown = (struct pci_pprof_unknown){0};
 }
 
-pcol_status pci_pprof_keep(struct pci_pprof_unknown *unknown, struct pci_pprof_path path,
-                           const struct pci_pprof_message *m, const struct pci_pprof_field *field,
-                           pcol_error *err)
+pcol_status pci_pprof_add_unknown(struct pci_pprof_unknown *unknown, struct pci_pprof_path path,
+                                  const struct pci_pprof_message *m,
+                                  const struct pci_pprof_field *field, pcol_error *err)
 {
     size_t size = (size_t)(m->p - field->key);
     if (pci_grow((void **)&unknown->fields, &unknown->capacity, unknown->count + 1,
                  sizeof *unknown->fields) ||
         pci_grow((void **)&unknown->bytes, &unknown->bytes_capacity, unknown->size + size, 1))
         return pci_fail_memory(err);
-    struct pci_pprof_unknown_field *kept =
+    struct pci_pprof_unknown_field *last =
         &unknown->fields[unknown->count ? unknown->count - 1 : 0];
-    if (unknown->count && kept->path.number == path.number && kept->path.index == path.index &&
-        kept->size < JOINED_BYTES) {
+    if (unknown->count && last->path.number == path.number && last->path.index == path.index &&
+        last->size < JOINED_BYTES) {
         memcpy(unknown->bytes + unknown->size, field->key, size);
         unknown->size += size;
-        kept->size += size;
+        last->size += size;
         return PCOL_OK;
     }
-    kept = &unknown->fields[unknown->count++];
-    kept->path = path;
-    kept->number = field->number;
-    kept->at = unknown->size;
-    kept->size = size;
+    last = &unknown->fields[unknown->count++];
+    last->path = path;
+    last->number = field->number;
+    last->at = unknown->size;
+    last->size = size;
     memcpy(unknown->bytes + unknown->size, field->key, size);
     unknown->size += size;
     return PCOL_OK;
 }
 
-pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_builder *builder,
+pcol_status pci_pprof_flush_unknown(struct pci_pprof_unknown *unknown, pcol_builder *builder,
                                     uint64_t *root, pcol_error *err)
 {
     struct pci_new_node node = {.parent = PCI_NO_NODE, .key = PCOL_NONE, .tag = PCI_NODE_OBJECT};
@@ -175,7 +176,7 @@ pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_buil
     for (size_t i = 0; i < unknown->count; i++) {
         const struct pci_pprof_unknown_field *f = &unknown->fields[i];
         node = (struct pci_new_node){.parent = *root, .tag = PCI_NODE_BYTES};
-        path_text(f, path, sizeof path);
+        format_path(f, path, sizeof path);
         PCI_TRY(pcol_builder_string(builder, path, strlen(path), &node.key, err));
         PCI_TRY(pcol_builder_string(builder, (const char *)unknown->bytes + f->at, f->size,
                                     &node.text, err));
@@ -188,9 +189,9 @@ pcol_status pci_pprof_unknown_nodes(struct pci_pprof_unknown *unknown, pcol_buil
 
 /* ---- messages of numbers only ---- */
 
-pcol_status pci_pprof_numbers(struct pci_pprof_message *m, unsigned count, uint64_t *values,
-                              unsigned *seen, struct pci_pprof_path path,
-                              struct pci_pprof_unknown *unknown, pcol_error *err)
+pcol_status pci_pprof_read_numbers(struct pci_pprof_message *m, unsigned count, uint64_t *values,
+                                   unsigned *seen, struct pci_pprof_path path,
+                                   struct pci_pprof_unknown *unknown, pcol_error *err)
 {
     struct pci_pprof_field field = {0};
     *seen = 0;
@@ -198,7 +199,7 @@ pcol_status pci_pprof_numbers(struct pci_pprof_message *m, unsigned count, uint6
     while (m->p < m->end) {
         PCI_TRY(pci_pprof_next(m, &field, err));
         if (field.number < 1 || field.number > count) {
-            PCI_TRY(pci_pprof_keep(unknown, path, m, &field, err));
+            PCI_TRY(pci_pprof_add_unknown(unknown, path, m, &field, err));
             continue;
         }
         if (field.type != PCI_PB_VARINT)

@@ -1,8 +1,8 @@
 /*
- * write.c - writing a pprof profile: what goes out, and what is said of the sources
+ * write.c - export of a pprof profile: header, sources, sample types
  *
- * Order on the wire: sample types, samples, the tables that they name, strings, the rest. So
- * nothing but the tables' numbering has to be held until it is written.
+ * Fields are written in the order sample types, samples, referenced tables, strings, header, so
+ * that only the numbering of the tables is in memory until the end.
  */
 #include "formats/pprof/write.h"
 #include "formats/pprof/pprof.h"
@@ -63,42 +63,41 @@ static pcol_status open_sources(struct pci_pprof_export *e, struct source_column
         const char *name;
         const struct pci_column **column;
         unsigned types;
-    } wanted[] = {{"type", &c->type, PCI_TYPES_TEXT},
-                  {"uri", &c->uri, PCI_TYPES_TEXT},
-                  {"period", &c->period, PCI_TYPES_INT},
-                  {"period_type", &c->period_type, PCI_TYPES_TEXT},
-                  {"period_unit", &c->period_unit, PCI_TYPES_TEXT},
-                  {"interval_ns", &c->interval, PCI_TYPES_INT},
-                  {"duration_ns", &c->duration, PCI_TYPES_INT},
-                  {"default_sample_type", &c->default_type, PCI_TYPES_TEXT},
-                  {"time_ns", &c->time, PCI_TYPES_INT},
-                  {"drop_frames", &c->drop, PCI_TYPES_TEXT},
-                  {"keep_frames", &c->keep, PCI_TYPES_TEXT},
-                  {"doc_url", &c->doc, PCI_TYPES_TEXT},
-                  {"extra", &c->extra, PCI_TYPES_ROW}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        PCI_TRY(
-            pci_want(e->file, "sources", wanted[i].name, wanted[i].types, wanted[i].column, err));
+    } columns[] = {{"type", &c->type, PCI_TYPES_TEXT},
+                   {"uri", &c->uri, PCI_TYPES_TEXT},
+                   {"period", &c->period, PCI_TYPES_INT},
+                   {"period_type", &c->period_type, PCI_TYPES_TEXT},
+                   {"period_unit", &c->period_unit, PCI_TYPES_TEXT},
+                   {"interval_ns", &c->interval, PCI_TYPES_INT},
+                   {"duration_ns", &c->duration, PCI_TYPES_INT},
+                   {"default_sample_type", &c->default_type, PCI_TYPES_TEXT},
+                   {"time_ns", &c->time, PCI_TYPES_INT},
+                   {"drop_frames", &c->drop, PCI_TYPES_TEXT},
+                   {"keep_frames", &c->keep, PCI_TYPES_TEXT},
+                   {"doc_url", &c->doc, PCI_TYPES_TEXT},
+                   {"extra", &c->extra, PCI_TYPES_ROW}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        PCI_TRY(pci_want(e->file, "sources", columns[i].name, columns[i].types, columns[i].column,
+                         err));
     return PCOL_OK;
 }
 
-/* Sources read from profile.proto or converted to it: their columns are those of profile.proto. */
+/* Was the source imported from profile.proto, or converted to it? */
 static int has_pprof_schema(const pcol_file *file, pcol_str type)
 {
     const struct pci_format_schema *schema = pci_format_schema(file, type);
     return schema && schema->last_type_is_default;
 }
 
-static pcol_status source_type(struct pci_pprof_export *e, const struct source_columns *c,
-                               uint32_t source, pcol_str *type, pcol_error *err)
+static pcol_status read_source_type(struct pci_pprof_export *e, const struct source_columns *c,
+                                    uint32_t source, pcol_str *type, pcol_error *err)
 {
     int valid = 0;
     *type = (pcol_str){"", 0};
     return c->type ? pci_get_str(e->file, c->type, source, type, &valid, err) : PCOL_OK;
 }
 
-/* Numbers and texts of one source, where the header has none yet. Where pprof merges profiles,
- * those of the first say what is dropped. */
+/* Add texts of a source that the header lacks. Like pprof, take drop_frames of the first only. */
 static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint32_t source,
                              int is_first, pcol_error *err)
 {
@@ -108,11 +107,11 @@ static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint3
         const struct pci_column *column;
         int64_t *value;
         protobuf_c_boolean *has;
-    } texts[] = {
-        {is_first ? c->drop : NULL, &m->drop_frames, &m->has_drop_frames},
-        {is_first ? c->keep : NULL, &m->keep_frames, &m->has_keep_frames},
-        {e->exact ? c->default_type : NULL, &m->default_sample_type, &m->has_default_sample_type},
-        {c->doc, &m->doc_url, &m->has_doc_url}};
+    } texts[] = {{is_first ? c->drop : NULL, &m->drop_frames, &m->has_drop_frames},
+                 {is_first ? c->keep : NULL, &m->keep_frames, &m->has_keep_frames},
+                 {e->is_native ? c->default_type : NULL, &m->default_sample_type,
+                  &m->has_default_sample_type},
+                 {c->doc, &m->doc_url, &m->has_doc_url}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!*texts[i].has) {
             PCI_TRY(pci_pprof_cell_index(e, texts[i].column, source, texts[i].value, err));
@@ -121,13 +120,13 @@ static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint3
     return PCOL_OK;
 }
 
-/* What one source says of its period. */
+/* The period of a source. */
 struct period {
     int64_t value, type, unit;
     int valid;
 };
 
-/* The period, as the source says it or as the interval of its sampling. */
+/* Read the period of a source, or its sampling interval instead. */
 static pcol_status read_period(struct pci_pprof_export *e, const struct source_columns *c,
                                uint32_t source, struct period *p, pcol_error *err)
 {
@@ -135,45 +134,45 @@ static pcol_status read_period(struct pci_pprof_export *e, const struct source_c
     PCI_TRY(pci_pprof_cell(e->file, c->period, source, &p->value, &p->valid, err));
     PCI_TRY(pci_pprof_cell_index(e, c->period_type, source, &p->type, err));
     PCI_TRY(pci_pprof_cell_index(e, c->period_unit, source, &p->unit, err));
-    if (p->valid || e->exact)
+    if (p->valid || e->is_native)
         return PCOL_OK;
     PCI_TRY(pci_pprof_cell(e->file, c->interval, source, &p->value, &p->valid, err));
     if (!p->valid || p->type || p->unit)
         return PCOL_OK;
-    PCI_TRY(source_type(e, c, source, &kind, err));
+    PCI_TRY(read_source_type(e, c, source, &kind, err));
     const char *name = pci_str_is(kind, "rprof") ? "cpu" : "wall";
     PCI_TRY(pci_pprof_index_text(&e->w, name, strlen(name), &p->type, err));
     return pci_pprof_index_text(&e->w, "nanoseconds", 11, &p->unit, err);
 }
 
-/* Of several profiles: the first type of period, and the longest period of that type. */
+/* Merge the period of a source: the first period type, and the longest period of that type. */
 static pcol_status add_period(struct pci_pprof_export *e, struct header *h, uint32_t source,
                               pcol_error *err)
 {
     PciPprof__Profile *m = &h->message;
     PciPprof__ValueType *t = &h->period_type;
-    struct period own;
-    PCI_TRY(read_period(e, &h->columns, source, &own, err));
+    struct period period;
+    PCI_TRY(read_period(e, &h->columns, source, &period, err));
     if (!t->has_type && !t->has_unit) {
-        t->type = own.type;
-        t->unit = own.unit;
+        t->type = period.type;
+        t->unit = period.unit;
         t->has_type = t->type != 0;
         t->has_unit = t->unit != 0;
         if (t->has_type || t->has_unit) {
             m->period_type = t;
-            m->has_period = 0; /* what came before is a number of nothing */
+            m->has_period = 0; /* discards a period without a type */
             m->period = 0;
         }
     }
-    if (!own.valid || own.type != t->type || own.unit != t->unit)
+    if (!period.valid || period.type != t->type || period.unit != t->unit)
         return PCOL_OK;
-    if (!m->has_period || own.value > m->period)
-        m->period = own.value;
+    if (!m->has_period || period.value > m->period)
+        m->period = period.value;
     m->has_period = 1;
     return PCOL_OK;
 }
 
-/* Of several profiles: the earliest time, the sum of the durations. */
+/* Merge the times of a source: the earliest time, the sum of the durations. */
 static pcol_status add_times(struct pci_pprof_export *e, struct header *h, uint32_t source,
                              pcol_error *err)
 {
@@ -193,17 +192,17 @@ static pcol_status add_times(struct pci_pprof_export *e, struct header *h, uint3
 
 /* ---- comments ---- */
 
-/* Like pprof, the comments of several profiles are each taken once. */
+/* Append a comment. Like pprof, distinct comments only when profiles are merged. */
 static pcol_status add_comment(struct pci_pprof_export *e, struct header *h, int64_t index,
                                pcol_error *err)
 {
     uint64_t hash = pci_hash_pair((uint64_t)index, 0);
     size_t at = pci_hash_start(&h->comment_hash, hash);
     uint32_t id;
-    while (!e->exact && (id = pci_hash_next(&h->comment_hash, hash, &at)) != PCI_HASH_NONE)
+    while (!e->is_native && (id = pci_hash_next(&h->comment_hash, hash, &at)) != PCI_HASH_NONE)
         if (h->comments[id] == index)
             return PCOL_OK;
-    if (!e->exact)
+    if (!e->is_native)
         PCI_TRY(pci_hash_add(&h->comment_hash, hash, (uint32_t)h->comment_count, err));
     if (pci_grow((void **)&h->comments, &h->comment_capacity, h->comment_count + 1,
                  sizeof *h->comments))
@@ -214,7 +213,7 @@ static pcol_status add_comment(struct pci_pprof_export *e, struct header *h, int
     return PCOL_OK;
 }
 
-static pcol_status own_comments(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+static pcol_status add_comments(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
     const struct pci_column *source, *text;
     uint64_t rows = pci_rows(e->file, "source_comments");
@@ -226,7 +225,7 @@ static pcol_status own_comments(struct pci_pprof_export *e, struct header *h, pc
         int64_t owner, index;
         int valid;
         PCI_TRY(pci_pprof_cell(e->file, source, row, &owner, &valid, err));
-        if ((uint64_t)owner >= e->source_count || !e->wanted[owner])
+        if ((uint64_t)owner >= e->source_count || !e->is_exported[owner])
             continue;
         PCI_TRY(pci_pprof_cell_index(e, text, row, &index, err));
         PCI_TRY(add_comment(e, h, index, err));
@@ -234,14 +233,14 @@ static pcol_status own_comments(struct pci_pprof_export *e, struct header *h, pc
     return PCOL_OK;
 }
 
-/* "rprof run.Rprof": where the samples come from, of all but a profile that comes back. */
-static pcol_status source_comment(struct pci_pprof_export *e, struct header *h, uint32_t source,
-                                  pcol_error *err)
+/* Add the comment "rprof run.Rprof", the origin of the samples, unless the export is native. */
+static pcol_status add_origin_comment(struct pci_pprof_export *e, struct header *h, uint32_t source,
+                                      pcol_error *err)
 {
     pcol_str type, uri = {"", 0};
     int64_t index;
     int valid = 0;
-    PCI_TRY(source_type(e, &h->columns, source, &type, err));
+    PCI_TRY(read_source_type(e, &h->columns, source, &type, err));
     if (h->columns.uri)
         PCI_TRY(pci_get_str(e->file, h->columns.uri, source, &uri, &valid, err));
     size_t size = type.size + 1 + uri.size;
@@ -258,45 +257,46 @@ static pcol_status source_comment(struct pci_pprof_export *e, struct header *h, 
     return status == PCOL_OK ? add_comment(e, h, index, err) : status;
 }
 
-/* ---- the default type ---- */
+/* ---- default sample type ---- */
 
-/* That of answers. One type needs no default. */
+/* Set the default sample type as in answers of queries. A single type needs none. */
 static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
     uint32_t row;
     int named;
     int64_t *index = &h->message.default_sample_type;
-    PCI_TRY(pci_types_first_default(&e->types, e->wanted, 0, e->source_count, &row, &named, err));
+    PCI_TRY(
+        pci_types_first_default(&e->types, e->is_exported, 0, e->source_count, &row, &named, err));
     if (!named && e->type_count < 2)
         return PCOL_OK;
     if (row == PCOL_NONE || e->types.level[row])
-        row = e->out_types[0].row;
+        row = e->types_out[0].row;
     PCI_TRY(pci_pprof_index(&e->w, row == PCOL_NONE ? MEMORY : e->types.type[row], index, err));
     h->message.has_default_sample_type = *index != 0;
     return PCOL_OK;
 }
 
-static pcol_status make_header(struct pci_pprof_export *e, struct header *h, pcol_error *err)
+static pcol_status build_header(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
     int is_first = 1;
     for (uint32_t source = 0; source < e->source_count; source++) {
-        if (!e->wanted[source])
+        if (!e->is_exported[source])
             continue;
         PCI_TRY(add_texts(e, h, source, is_first, err));
         is_first = 0;
         PCI_TRY(add_period(e, h, source, err));
         PCI_TRY(add_times(e, h, source, err));
-        if (!e->exact)
-            PCI_TRY(source_comment(e, h, source, err));
+        if (!e->is_native)
+            PCI_TRY(add_origin_comment(e, h, source, err));
     }
-    if (!e->exact)
+    if (!e->is_native)
         PCI_TRY(add_default(e, h, err));
-    return own_comments(e, h, err);
+    return add_comments(e, h, err);
 }
 
 /* ---- sample types ---- */
 
-static int same_name(const struct pci_types *types, uint32_t a, uint32_t b)
+static int have_same_name(const struct pci_types *types, uint32_t a, uint32_t b)
 {
     return types->type[a].size == types->type[b].size &&
            types->unit[a].size == types->unit[b].size &&
@@ -305,36 +305,36 @@ static int same_name(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b];
 }
 
-/* Types while they are chosen. */
+/* State of the choice of types. */
 struct choice {
-    uint32_t *list;        /* those of a source */
-    uint8_t *taken;        /* by row of sample_types */
-    struct pci_hash names; /* out_types by name, if not exact */
+    uint32_t *list;        /* types of a source */
+    uint8_t *is_added;     /* by row of sample_types */
+    struct pci_hash names; /* types_out by name, if not native */
 };
 
-/* A type is taken once; integers and doubles of one name are one. */
-static pcol_status take_type(struct pci_pprof_export *e, struct choice *c, uint32_t row,
-                             pcol_error *err)
+/* Add a type unless present; integers and doubles of one name share an entry. */
+static pcol_status add_type(struct pci_pprof_export *e, struct choice *c, uint32_t row,
+                            pcol_error *err)
 {
-    if (e->types.level[row] && !e->exact) {
+    if (e->types.level[row] && !e->is_native) {
         e->lost |= PCI_PPROF_LOSS_LEVELS;
         return PCOL_OK;
     }
-    if (c->taken[row])
+    if (c->is_added[row])
         return PCOL_OK;
-    c->taken[row] = 1;
-    if (!e->exact) {
+    c->is_added[row] = 1;
+    if (!e->is_native) {
         uint64_t hash = pci_types_hash(&e->types, row);
         size_t at = pci_hash_start(&c->names, hash);
         for (uint32_t t; (t = pci_hash_next(&c->names, hash, &at)) != PCI_HASH_NONE;) {
-            if (same_name(&e->types, e->out_types[t].row, row)) {
-                e->out_types[t].twin = row;
+            if (have_same_name(&e->types, e->types_out[t].row, row)) {
+                e->types_out[t].double_row = row;
                 return PCOL_OK;
             }
         }
         PCI_TRY(pci_hash_add(&c->names, hash, e->type_count, err));
     }
-    e->out_types[e->type_count++] = (struct pci_pprof_out_type){row, PCOL_NONE};
+    e->types_out[e->type_count++] = (struct pci_pprof_out_type){row, PCOL_NONE};
     return PCOL_OK;
 }
 
@@ -342,15 +342,15 @@ static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pc
 {
     uint32_t count;
     for (uint32_t source = 0; source < e->source_count; source++) {
-        if (!e->wanted[source])
+        if (!e->is_exported[source])
             continue;
         PCI_TRY(pci_types_of(&e->types, source, c->list, &count, err));
         for (uint32_t i = 0; i < count; i++)
-            PCI_TRY(take_type(e, c, c->list[i], err));
+            PCI_TRY(add_type(e, c, c->list[i], err));
     }
-    /* What heap levels say that can be added up: their growth. */
+    /* The growth of heap levels can be summed. */
     if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
-        e->out_types[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE};
+        e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE};
     return PCOL_OK;
 }
 
@@ -359,17 +359,18 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
     char path[32];
     for (uint32_t t = 0; t < e->type_count; t++) {
         PciPprof__ValueType m = PCI_PPROF__VALUE_TYPE__INIT;
-        uint32_t row = e->out_types[t].row;
+        uint32_t row = e->types_out[t].row;
         int derived = row == PCOL_NONE;
         PCI_TRY(pci_pprof_index(&e->w, derived ? MEMORY : e->types.type[row], &m.type, err));
         PCI_TRY(pci_pprof_index(&e->w, derived ? BYTES : e->types.unit[row], &m.unit, err));
         m.has_type = m.type != 0;
         m.has_unit = m.unit != 0;
-        e->rest.size = 0;
+        e->unknown_bytes.size = 0;
         snprintf(path, sizeof path, "1.%" PRIu32 ".", t);
         if (root != PCI_NO_NODE)
-            PCI_TRY(pci_pprof_append_unknown(e, root, path, &e->rest, err));
-        PCI_TRY(pci_pprof_put(&e->w, F_SAMPLE_TYPE, &m.base, e->rest.data, e->rest.size, err));
+            PCI_TRY(pci_pprof_append_unknown(e, root, path, &e->unknown_bytes, err));
+        PCI_TRY(pci_pprof_put(&e->w, F_SAMPLE_TYPE, &m.base, e->unknown_bytes.data,
+                              e->unknown_bytes.size, err));
     }
     return PCOL_OK;
 }
@@ -402,7 +403,7 @@ const struct pci_holds pci_pprof_holds = {
            PCI_HOLDS(MAPPING_FLAGS) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
            PCI_HOLDS(LABELS)};
 
-static pcol_status say_losses(const struct pci_pprof_export *e, pcol_error *err)
+static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *err)
 {
     static const char *const losses[] = {
         "levels such as heap sizes; Rprof's are written as memory, what they grew by",
@@ -414,10 +415,10 @@ static pcol_status say_losses(const struct pci_pprof_export *e, pcol_error *err)
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (e->lost >> i & 1)
             pci_export_loss(e->export, "%s %s", e->export->holds->cannot, losses[i]);
-    return pci_export_losses(e->export, e->exact ? "" : NULL, err);
+    return pci_export_losses(e->export, e->is_native ? "" : NULL, err);
 }
 
-/* ---- the whole ---- */
+/* ---- export ---- */
 
 static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
@@ -425,24 +426,24 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     pcol_str type;
     PCI_TRY(open_sources(e, &h->columns, err));
     e->source_count = (uint32_t)pci_rows(e->file, "sources");
-    e->wanted = pci_calloc(e->source_count, 1);
-    if (!e->wanted)
+    e->is_exported = pci_calloc(e->source_count, 1);
+    if (!e->is_exported)
         return pci_fail_memory(err);
     for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++) {
-        e->wanted[i] = 1;
-        PCI_TRY(source_type(e, &h->columns, i, &type, err));
-        e->any_pprof |= has_pprof_schema(e->file, type);
+        e->is_exported[i] = 1;
+        PCI_TRY(read_source_type(e, &h->columns, i, &type, err));
+        e->has_pprof_source |= has_pprof_schema(e->file, type);
     }
-    e->exact = e->any_pprof && x->first_source == x->last_source;
+    e->is_native = e->has_pprof_source && x->first_source == x->last_source;
     PCI_TRY(pci_types_open(e->file, &e->types, err));
-    e->out_types = pci_malloc((size_t)e->types.count + 1, sizeof *e->out_types);
+    e->types_out = pci_malloc((size_t)e->types.count + 1, sizeof *e->types_out);
     struct choice c = {.list = pci_malloc(e->types.count, sizeof *c.list),
-                       .taken = pci_calloc((size_t)e->types.count + 1, sizeof *c.taken)};
+                       .is_added = pci_calloc((size_t)e->types.count + 1, sizeof *c.is_added)};
     pcol_status status =
-        e->out_types && c.list && c.taken ? choose_types(e, &c, err) : pci_fail_memory(err);
+        e->types_out && c.list && c.is_added ? choose_types(e, &c, err) : pci_fail_memory(err);
     pci_hash_clear(&c.names);
     pci_free(c.list);
-    pci_free(c.taken);
+    pci_free(c.is_added);
     if (status == PCOL_OK)
         status = pci_nodes_open(&e->nodes, e->file, err);
     if (status == PCOL_OK)
@@ -456,7 +457,7 @@ static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pco
     int64_t extra;
     int valid = 0;
     PCI_TRY(open_export(e, h, err));
-    if (e->exact) {
+    if (e->is_native) {
         PCI_TRY(pci_pprof_cell(e->file, h->columns.extra, e->export->first_source, &extra, &valid,
                                err));
         root = valid ? (uint64_t)extra : PCI_NO_NODE;
@@ -464,28 +465,28 @@ static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pco
     PCI_TRY(put_types(e, root, err));
     PCI_TRY(pci_pprof_put_samples(e, err));
     PCI_TRY(pci_pprof_put_tables(e, err));
-    PCI_TRY(make_header(e, h, err));
-    e->rest.size = 0;
+    PCI_TRY(build_header(e, h, err));
+    e->unknown_bytes.size = 0;
     if (root != PCI_NO_NODE) {
-        PCI_TRY(pci_pprof_append_unknown(e, root, "11.", &e->rest, err));
-        struct pci_pprof_bytes inner = e->rest;
-        e->rest = (struct pci_pprof_bytes){0};
+        PCI_TRY(pci_pprof_append_unknown(e, root, "11.", &e->unknown_bytes, err));
+        struct pci_pprof_bytes inner = e->unknown_bytes;
+        e->unknown_bytes = (struct pci_pprof_bytes){0};
         pcol_status status = PCOL_OK;
         if (inner.size || h->message.period_type)
-            status =
-                pci_pprof_append(&e->rest, 11, &h->period_type.base, inner.data, inner.size, err);
+            status = pci_pprof_append(&e->unknown_bytes, 11, &h->period_type.base, inner.data,
+                                      inner.size, err);
         pci_free(inner.data);
         PCI_TRY(status);
         h->message.period_type = NULL;
-        PCI_TRY(pci_pprof_append_unknown(e, root, "", &e->rest, err));
+        PCI_TRY(pci_pprof_append_unknown(e, root, "", &e->unknown_bytes, err));
     }
-    return pci_pprof_put_end(&e->w, &h->message, e->rest.data, e->rest.size, err);
+    return pci_pprof_put_end(&e->w, &h->message, e->unknown_bytes.data, e->unknown_bytes.size, err);
 }
 
 static void close_entries(struct pci_pprof_entries *entries)
 {
     pci_free(entries->ids);
-    pci_free(entries->listed);
+    pci_free(entries->is_listed);
     pci_free(entries->order);
     pci_hash_clear(&entries->by_id);
 }
@@ -502,24 +503,24 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_pprof_writer_init(&e->w, export->sink);
     pcol_status status = put_profile(e, &h, err);
     if (status == PCOL_OK)
-        status = say_losses(e, err);
+        status = report_losses(e, err);
     close_entries(&e->mappings);
     close_entries(&e->functions);
     close_entries(&e->groups);
     pci_types_close(&e->types);
     pci_pprof_writer_clear(&e->w);
-    pci_hash_clear(&e->outside_hash);
-    pci_pprof_unknown_kept_clear(&e->kept);
+    pci_hash_clear(&e->toplevel_hash);
+    pci_pprof_unknown_cache_clear(&e->unknown_cache);
     pci_free(h.comments);
     pci_hash_clear(&h.comment_hash);
-    pci_free(e->outside);
-    pci_free(e->out_types);
-    pci_free(e->wanted);
+    pci_free(e->toplevel_code);
+    pci_free(e->types_out);
+    pci_free(e->is_exported);
     pci_free(e->parent);
     pci_free(e->group);
     pci_free(e->stack_ids);
     pci_free(e->labels.data);
-    pci_free(e->rest.data);
+    pci_free(e->unknown_bytes.data);
     pci_free(e);
     return status;
 }

@@ -1,19 +1,18 @@
 /*
- * write_aggregate.c - samples with equal stacks and labels added up
+ * write_aggregate.c - sums of samples with equal stacks and labels
  *
- * Their labels are compared as the bytes that will be written, each distinct list of them kept
- * once. Samples come out in the order in which the first of each appeared; one whose values are all
- * 0 says nothing and is left out, as pprof does when it merges.
+ * Labels are compared in their encoded form, interned. Samples are written in the order of first
+ * appearance; like pprof's merge, samples whose values are all 0 are omitted.
  */
 #include "formats/pprof/write.h"
 
 #include "builder/string_pool.h"
 #include "util/alloc.h"
 
-struct merged {
+struct aggregate {
     struct pci_string_pool labels;
     struct pci_hash hash;
-    struct merged_key {
+    struct aggregate_key {
         uint32_t stack, labels;
     } * keys;
     size_t capacity;
@@ -21,7 +20,7 @@ struct merged {
     size_t sum_capacity;
 };
 
-static pcol_status find_key(struct pci_pprof_export *e, struct merged *m, uint32_t stack,
+static pcol_status find_key(struct pci_pprof_export *e, struct aggregate *m, uint32_t stack,
                             uint32_t labels, size_t *key, pcol_error *err)
 {
     uint64_t hash = pci_hash_pair(stack, labels);
@@ -36,14 +35,14 @@ static pcol_status find_key(struct pci_pprof_export *e, struct merged *m, uint32
         pci_grow((void **)&m->sums, &m->sum_capacity, (count + 1) * e->type_count + 1,
                  sizeof *m->sums))
         return pci_fail_memory(err);
-    m->keys[count] = (struct merged_key){stack, labels};
+    m->keys[count] = (struct aggregate_key){stack, labels};
     for (uint32_t t = 0; t < e->type_count; t++)
         m->sums[count * e->type_count + t] = 0;
     *key = count;
     return pci_hash_add(&m->hash, hash, (uint32_t)count, err);
 }
 
-static pcol_status add_sample(struct pci_pprof_export *e, struct merged *m,
+static pcol_status add_sample(struct pci_pprof_export *e, struct aggregate *m,
                               const struct pci_pprof_batches *b, pcol_error *err)
 {
     uint32_t labels;
@@ -55,19 +54,20 @@ static pcol_status add_sample(struct pci_pprof_export *e, struct merged *m,
     for (uint32_t t = 0; t < e->type_count; t++)
         if (__builtin_add_overflow(sums[t], b->sample[t], &sums[t]))
             return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, b->row,
-                                 "the sum of equal samples is beyond 64 bits");
+                                 "the sum of equal samples exceeds 64 bits");
     return PCOL_OK;
 }
 
-static pcol_status put_sums(struct pci_pprof_export *e, const struct merged *m, pcol_error *err)
+static pcol_status write_sums(struct pci_pprof_export *e, const struct aggregate *m,
+                              pcol_error *err)
 {
     for (size_t k = 0; k < m->hash.count; k++) {
         const int64_t *sums = m->sums + k * e->type_count;
         pcol_str labels = pci_string_pool_get(&m->labels, m->keys[k].labels);
-        int64_t any = 0;
+        int64_t has_value = 0;
         for (uint32_t t = 0; t < e->type_count; t++)
-            any |= sums[t];
-        if (!any)
+            has_value |= sums[t];
+        if (!has_value)
             e->lost |= PCI_PPROF_LOSS_ZERO;
         else
             PCI_TRY(pci_pprof_put_sample(e, m->keys[k].stack, sums, labels.data, labels.size, err));
@@ -75,10 +75,10 @@ static pcol_status put_sums(struct pci_pprof_export *e, const struct merged *m, 
     return PCOL_OK;
 }
 
-pcol_status pci_pprof_put_merged(struct pci_pprof_export *e, struct pci_pprof_batches *b,
-                                 struct pci_pprof_labels *labels, pcol_error *err)
+pcol_status pci_pprof_put_aggregated(struct pci_pprof_export *e, struct pci_pprof_batches *b,
+                                     struct pci_pprof_labels *labels, pcol_error *err)
 {
-    struct merged m = {0};
+    struct aggregate m = {0};
     pcol_status status = PCOL_OK;
     for (int end = 0; status == PCOL_OK;) {
         status = pci_pprof_batches_next(b, &end, err);
@@ -90,7 +90,7 @@ pcol_status pci_pprof_put_merged(struct pci_pprof_export *e, struct pci_pprof_ba
             status = add_sample(e, &m, b, err);
     }
     if (status == PCOL_OK)
-        status = put_sums(e, &m, err);
+        status = write_sums(e, &m, err);
     pci_string_pool_clear(&m.labels);
     pci_hash_clear(&m.hash);
     pci_free(m.keys);

@@ -1,8 +1,8 @@
 /*
- * write_labels.c - the labels of samples
+ * write_labels.c - labels of samples
  *
- * A pprof label is a text or a number. Where the profile was a pprof profile that is all there is;
- * elsewhere other kinds become text, and threads become labels.
+ * A pprof label is a text or a number. Labels of other kinds become text, and threads become
+ * labels.
  */
 #include "formats/pprof/write.h"
 
@@ -16,7 +16,7 @@
 enum { F_LABEL = 3 };
 enum { T_NAME, T_TID, T_PID, T_PROCESS, T_COUNT };
 
-struct key_index { /* of a row of label_keys; -1: not asked for yet */
+struct key_index { /* string indices of a row of label_keys; key -1: not assigned yet */
     int64_t key, unit;
 };
 
@@ -26,11 +26,10 @@ struct pci_pprof_labels {
     struct key_index *keys;
     size_t key_count;
     const struct pci_column *extra, *thread, *thread_text[T_COUNT];
-    int64_t thread_keys[T_COUNT]; /* 0: not used yet */
-    PciPprof__Label
-        label;     /* one that is being put together: a text and a number may be one label */
-    size_t number; /* of the labels put, for the paths of what is not known */
-    struct pci_pprof_bytes kept;
+    int64_t thread_keys[T_COUNT]; /* string indices; 0: not assigned yet */
+    PciPprof__Label label;        /* being assembled from its text and number */
+    size_t number;                /* of labels written, for the paths of unknown fields */
+    struct pci_pprof_bytes unknown_fields;
 };
 
 /* ---- one label ---- */
@@ -40,12 +39,13 @@ static pcol_status put_label(struct pci_pprof_labels *l, uint64_t root, pcol_err
     static const PciPprof__Label empty = PCI_PPROF__LABEL__INIT;
     struct pci_pprof_export *e = l->e;
     char path[32];
-    l->kept.size = 0;
-    if (root != PCI_NO_NODE && e->exact) {
+    l->unknown_fields.size = 0;
+    if (root != PCI_NO_NODE && e->is_native) {
         snprintf(path, sizeof path, "3.%zu.", l->number);
-        PCI_TRY(pci_pprof_append_unknown(e, root, path, &l->kept, err));
+        PCI_TRY(pci_pprof_append_unknown(e, root, path, &l->unknown_fields, err));
     }
-    PCI_TRY(pci_pprof_append(&e->labels, F_LABEL, &l->label.base, l->kept.data, l->kept.size, err));
+    PCI_TRY(pci_pprof_append(&e->labels, F_LABEL, &l->label.base, l->unknown_fields.data,
+                             l->unknown_fields.size, err));
     l->label = empty;
     l->number++;
     return PCOL_OK;
@@ -63,8 +63,8 @@ static pcol_status set_text(struct pci_pprof_labels *l, pcol_str text, pcol_erro
     return pci_pprof_index_set(&l->e->w, text, &l->label.str, err);
 }
 
-/* A text that lies nowhere in the file. */
-static pcol_status set_made(struct pci_pprof_labels *l, const char *text, pcol_error *err)
+/* Set a text that is not a string of the file. */
+static pcol_status set_copied_text(struct pci_pprof_labels *l, const char *text, pcol_error *err)
 {
     l->label.has_str = 1;
     return pci_pprof_index_text(&l->e->w, text, strlen(text), &l->label.str, err);
@@ -80,8 +80,8 @@ static void set_number(struct pci_pprof_labels *l, int64_t number, int64_t unit)
 
 /* ---- labels of columns ---- */
 
-static pcol_status key_index(struct pci_pprof_labels *l, const struct pci_label_key *key,
-                             const struct key_index **index, pcol_error *err)
+static pcol_status find_key_index(struct pci_pprof_labels *l, const struct pci_label_key *key,
+                                  const struct key_index **index, pcol_error *err)
 {
     struct key_index *k = &l->keys[key - l->reader.keys];
     *index = k;
@@ -93,11 +93,11 @@ static pcol_status key_index(struct pci_pprof_labels *l, const struct pci_label_
     return pci_pprof_index(&l->e->w, key->key, &k->key, err);
 }
 
-/* What pprof has no kind for becomes text. */
+/* Set the value; kinds that pprof lacks become text. */
 static pcol_status set_value(struct pci_pprof_labels *l, unsigned kind, pcol_str text, int64_t i64,
                              double f64, int64_t unit, pcol_error *err)
 {
-    char made[PCI_NUMBER_SIZE];
+    char formatted[PCI_NUMBER_SIZE];
     switch (kind) {
     case PCI_LABEL_STRING:
     case PCI_LABEL_BIGINT:
@@ -107,19 +107,19 @@ static pcol_status set_value(struct pci_pprof_labels *l, unsigned kind, pcol_str
         return PCOL_OK;
     case PCI_LABEL_DOUBLE:
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
-        pci_number_format(f64, made);
-        return set_made(l, made, err);
+        pci_number_format(f64, formatted);
+        return set_copied_text(l, formatted, err);
     case PCI_LABEL_BOOL:
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
-        return set_made(l, i64 ? "true" : "false", err);
+        return set_copied_text(l, i64 ? "true" : "false", err);
     case PCI_LABEL_NULL:
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
-        return set_made(l, "null", err);
+        return set_copied_text(l, "null", err);
     case PCI_LABEL_EMPTY:
         l->label.num_unit = unit;
         l->label.has_num_unit = unit != 0;
         return PCOL_OK;
-    default: /* frames and stacks beside the sample's own, and what stands in the frame */
+    default: /* further frames and stacks, and labels of frames */
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
         return PCOL_OK;
     }
@@ -130,8 +130,9 @@ static int is_label(unsigned kind)
     return kind <= PCI_LABEL_EMPTY;
 }
 
-/* A label past those that have columns: a node. *is_one is 0 if the node is no label. */
-static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_one, pcol_error *err)
+/* Set a label that is stored as a node. *is_one is 0 if the node is not a label. */
+static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_label_node,
+                            pcol_error *err)
 {
     static const int8_t kinds[] = {[PCI_NODE_NULL] = PCI_LABEL_NULL,
                                    [PCI_NODE_FALSE] = PCI_LABEL_BOOL,
@@ -150,10 +151,10 @@ static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_o
     struct pci_node_value n;
     int64_t key, unit = 0;
     PCI_TRY(pci_nodes_get(&l->e->nodes, node, &n, err));
-    *is_one = n.tag <= PCI_NODE_ROW && kinds[n.tag] >= 0;
-    if (!*is_one && n.tag != PCI_NODE_BYTES) /* which is a field that was not known */
+    *is_label_node = n.tag <= PCI_NODE_ROW && kinds[n.tag] >= 0;
+    if (!*is_label_node && n.tag != PCI_NODE_BYTES) /* an unknown field */
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
-    if (!*is_one)
+    if (!*is_label_node)
         return PCOL_OK;
     PCI_TRY(pci_pprof_index(&l->e->w, n.key, &key, err));
     if (n.has_text && n.tag != PCI_NODE_STRING && n.tag != PCI_NODE_BIG)
@@ -171,12 +172,12 @@ static pcol_status put_row(struct pci_pprof_labels *l, uint64_t row, uint64_t ro
     for (size_t i = 0; i < l->reader.cell_count; i++) {
         const struct pci_label_cell *c = &l->reader.cells[i];
         if (!c->key) {
-            int is_one;
-            PCI_TRY(set_node(l, c->node, &is_one, err));
-            if (!is_one || c->joined)
+            int is_label_node;
+            PCI_TRY(set_node(l, c->node, &is_label_node, err));
+            if (!is_label_node || c->joined)
                 continue;
         } else {
-            PCI_TRY(key_index(l, c->key, &index, err));
+            PCI_TRY(find_key_index(l, c->key, &index, err));
             int text = c->key->kind == PCI_LABEL_STRING || c->key->kind == PCI_LABEL_BIGINT;
             int real = c->key->kind == PCI_LABEL_DOUBLE;
             if (is_label(c->key->kind))
@@ -202,11 +203,11 @@ static pcol_status put_thread(struct pci_pprof_labels *l, uint64_t row, pcol_err
     PCI_TRY(pci_pprof_cell(l->e->file, l->thread, row, &thread, &valid, err));
     for (size_t i = 0; valid && i < T_COUNT; i++) {
         pcol_str text;
-        int there = 0;
+        int has_text = 0;
         if (l->thread_text[i])
-            PCI_TRY(
-                pci_get_str(l->e->file, l->thread_text[i], (uint64_t)thread, &text, &there, err));
-        if (!there)
+            PCI_TRY(pci_get_str(l->e->file, l->thread_text[i], (uint64_t)thread, &text, &has_text,
+                                err));
+        if (!has_text)
             continue;
         if (!l->thread_keys[i])
             PCI_TRY(
@@ -261,7 +262,7 @@ void pci_pprof_labels_free(struct pci_pprof_labels *labels)
         return;
     pci_labels_close(&labels->reader);
     pci_free(labels->keys);
-    pci_free(labels->kept.data);
+    pci_free(labels->unknown_fields.data);
     pci_free(labels);
 }
 
@@ -277,7 +278,7 @@ pcol_status pci_pprof_labels_put(struct pci_pprof_labels *labels, uint64_t row, 
         PCI_TRY(put_thread(l, row, err));
     if (l->reader.key_count || valid)
         PCI_TRY(put_row(l, row, root, err));
-    if (valid && l->e->exact)
+    if (valid && l->e->is_native)
         PCI_TRY(pci_pprof_append_unknown(l->e, root, "", &l->e->labels, err));
     return PCOL_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * write_samples.c - samples, in batches; as they are, or on their way to be added up
+ * write_samples.c - samples, read in batches and written one by one or summed
  */
 #include "formats/pprof/write.h"
 
@@ -21,14 +21,14 @@ static pcol_status read_cells(const struct pci_pprof_export *e, const struct pci
     return PCOL_OK;
 }
 
-/* Of a row of sample_types that may be none. */
+/* Column of a row of sample_types; NULL for PCOL_NONE. */
 static const struct pci_column *type_column(const struct pci_pprof_export *e, uint32_t row)
 {
     return row == PCOL_NONE ? NULL : e->types.columns[row];
 }
 
-static pcol_status verify(struct pci_pprof_export *e, const struct pci_column *column,
-                          pcol_error *err)
+static pcol_status verify_column(struct pci_pprof_export *e, const struct pci_column *column,
+                                 pcol_error *err)
 {
     return column ? pci_verify(e->file, column, err) : PCOL_OK;
 }
@@ -42,13 +42,13 @@ pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_
     b->sample = pci_malloc((size_t)e->type_count, sizeof *b->sample);
     if (!b->values || !b->sample)
         return pci_fail_memory(err);
-    PCI_TRY(verify(e, e->types.source, err));
-    PCI_TRY(verify(e, b->stack, err));
+    PCI_TRY(verify_column(e, e->types.source, err));
+    PCI_TRY(verify_column(e, b->stack, err));
     for (uint32_t t = 0; t < e->type_count; t++) {
-        PCI_TRY(verify(e, type_column(e, e->out_types[t].row), err));
-        PCI_TRY(verify(e, type_column(e, e->out_types[t].twin), err));
+        PCI_TRY(verify_column(e, type_column(e, e->types_out[t].row), err));
+        PCI_TRY(verify_column(e, type_column(e, e->types_out[t].double_row), err));
     }
-    if (e->type_count && e->out_types[e->type_count - 1].row == PCOL_NONE)
+    if (e->type_count && e->types_out[e->type_count - 1].row == PCOL_NONE)
         return pci_memory_open(e->file, &e->types, e->memory_levels, e->source_count, &b->memory,
                                err);
     return PCOL_OK;
@@ -61,7 +61,7 @@ void pci_pprof_batches_close(struct pci_pprof_batches *b)
     pci_free(b->sample);
 }
 
-static pcol_status load(struct pci_pprof_batches *b, pcol_error *err)
+static pcol_status load_batch(struct pci_pprof_batches *b, pcol_error *err)
 {
     struct pci_pprof_export *e = b->e;
     uint64_t left = b->rows - b->next;
@@ -71,12 +71,12 @@ static pcol_status load(struct pci_pprof_batches *b, pcol_error *err)
     PCI_TRY(read_cells(e, e->types.source, b->first, b->count, &b->sources, 0, 1, err));
     PCI_TRY(read_cells(e, b->stack, b->first, b->count, &b->stacks, 0, 0, err));
     for (uint32_t t = 0; t < e->type_count; t++) {
-        const struct pci_pprof_out_type *type = &e->out_types[t];
-        const struct pci_column *twin = type_column(e, type->twin);
+        const struct pci_pprof_out_type *type = &e->types_out[t];
+        const struct pci_column *double_row = type_column(e, type->double_row);
         struct pci_pprof_cells *cells = &b->values[(size_t)2 * t];
         PCI_TRY(read_cells(e, type_column(e, type->row), b->first, b->count, cells, 0, 0, err));
-        if (twin)
-            PCI_TRY(read_cells(e, twin, b->first, b->count, cells + 1, 0, 0, err));
+        if (double_row)
+            PCI_TRY(read_cells(e, double_row, b->first, b->count, cells + 1, 0, 0, err));
         if (type->row == PCOL_NONE)
             PCI_TRY(
                 pci_memory_read(b->memory, b->first, b->count, cells->values, cells->valid, err));
@@ -90,9 +90,9 @@ static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
     struct pci_pprof_export *e = b->e;
     int fraction = 0;
     for (uint32_t t = 0; t < e->type_count; t++) {
-        const struct pci_pprof_out_type *type = &e->out_types[t];
+        const struct pci_pprof_out_type *type = &e->types_out[t];
         const struct pci_column *columns[2] = {type_column(e, type->row),
-                                               type_column(e, type->twin)};
+                                               type_column(e, type->double_row)};
         b->sample[t] = 0;
         if (type->row == PCOL_NONE)
             b->sample[t] = b->values[(size_t)2 * t].values[b->at]; /* 0 without levels */
@@ -119,13 +119,13 @@ pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_e
             *end = b->next == b->rows;
             if (*end)
                 return PCOL_OK;
-            PCI_TRY(load(b, err));
+            PCI_TRY(load_batch(b, err));
         }
         uint64_t source = (uint64_t)b->sources.values[b->at];
         if (source >= e->source_count)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", b->first + b->at,
-                                 "refers to a source that is not there");
-        if (e->wanted[source])
+                                 "refers to a source that does not exist");
+        if (e->is_exported[source])
             break;
     }
     b->row = b->first + b->at;
@@ -140,12 +140,13 @@ pcol_status pci_pprof_put_sample(struct pci_pprof_export *e, uint64_t stack, con
                                  const void *labels, size_t size, pcol_error *err)
 {
     PciPprof__Sample s = PCI_PPROF__SAMPLE__INIT;
-    int64_t *copy;
+    int64_t *mutable_values;
     PCI_TRY(pci_pprof_stack(e, stack, err));
-    memcpy(&copy, &values, sizeof copy); /* protobuf-c does not write to them */
+    /* Drops const: protobuf-c does not modify the values. */
+    memcpy(&mutable_values, &values, sizeof mutable_values);
     s.location_id = e->stack_ids;
     s.n_location_id = e->depth;
-    s.value = copy;
+    s.value = mutable_values;
     s.n_value = e->type_count;
     return pci_pprof_put(&e->w, F_SAMPLE, &s.base, labels, size, err);
 }
@@ -172,7 +173,8 @@ pcol_status pci_pprof_put_samples(struct pci_pprof_export *e, pcol_error *err)
     if (status == PCOL_OK)
         status = pci_pprof_labels_new(e, &labels, err);
     if (status == PCOL_OK)
-        status = e->exact ? put_all(e, &b, labels, err) : pci_pprof_put_merged(e, &b, labels, err);
+        status = e->is_native ? put_all(e, &b, labels, err)
+                              : pci_pprof_put_aggregated(e, &b, labels, err);
     pci_pprof_labels_free(labels);
     pci_pprof_batches_close(&b);
     return status;

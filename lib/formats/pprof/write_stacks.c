@@ -1,14 +1,14 @@
 /*
- * write_stacks.c - from a row of stacks to location ids
+ * write_stacks.c - location ids of stacks
  *
- * The tree is taken into memory, 8 bytes a node, all of it checked once: then a stack is a walk
- * over two arrays.
+ * The stack tree is loaded into two arrays, 8 bytes a node, and checked once; a stack is then a
+ * walk from its leaf to the root.
  */
 #include "formats/pprof/write.h"
 
 #include "util/alloc.h"
 
-/* limit: rows of the table referred to; NULL: the rows before, where a parent stands */
+/* limit: rows of the referenced table; NULL: the row itself, since parents precede children */
 static pcol_status read_column(struct pci_pprof_export *e, const char *name, uint32_t *to,
                                const uint64_t *limit, pcol_error *err)
 {
@@ -21,10 +21,10 @@ static pcol_status read_column(struct pci_pprof_export *e, const char *name, uin
         uint64_t left = e->stack_count - row, n = left < PCI_BATCH ? left : PCI_BATCH;
         PCI_TRY(pci_read(e->file, column, row, n, values, valid, err));
         for (uint64_t i = 0; i < n; i++) {
-            uint64_t most = limit ? *limit : row + i;
-            if ((!valid[i] || (uint64_t)values[i] >= most) && row + i)
+            uint64_t bound = limit ? *limit : row + i;
+            if ((!valid[i] || (uint64_t)values[i] >= bound) && row + i)
                 return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", name, row + i,
-                                     "refers to a row that is not there");
+                                     "refers to a row that does not exist");
             to[row + i] = (uint32_t)values[i];
         }
     }
@@ -49,14 +49,14 @@ pcol_status pci_pprof_stack(struct pci_pprof_export *e, uint64_t stack, pcol_err
 {
     e->depth = 0;
     if (stack && stack >= e->stack_count)
-        return pci_fail(err, PCOL_E_CORRUPT, "a sample names a stack that is not there");
+        return pci_fail(err, PCOL_E_CORRUPT, "a sample refers to a stack that does not exist");
     for (uint32_t node = (uint32_t)stack; node; node = e->parent[node]) {
         if (e->depth == e->stack_capacity && pci_grow((void **)&e->stack_ids, &e->stack_capacity,
                                                       e->depth + 1, sizeof *e->stack_ids))
             return pci_fail_memory(err);
         uint64_t *id = &e->stack_ids[e->depth++];
         *id = e->groups.ids[e->group[node]];
-        if (!e->groups.listed[e->group[node]])
+        if (!e->groups.is_listed[e->group[node]])
             PCI_TRY(pci_pprof_entry_id(e, &e->groups, e->group[node], id, err));
     }
     return PCOL_OK;
