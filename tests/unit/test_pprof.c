@@ -242,8 +242,8 @@ static const struct fault faults[] = {
     {P_COUNT, BYTES("\x48\x01\x48\x00"), 37, "Profile.time_nanos occurs twice"},
     {P_COUNT, BYTES("\x4a\x01\x01"), 35, "Profile.time_nanos has wire type 2"},
     {P_COUNT, BYTES("\xa3\x06"), 35, "Profile: field 100 has wire type 3, which does not exist"},
-    {P_COUNT, BYTES("\xa1\x06\x01"), 35, "Profile: field is cut"},
-    {P_COUNT, BYTES("\xa5\x06\x01\x01\x01"), 35, "Profile: field is cut"},
+    {P_COUNT, BYTES("\xa1\x06\x01"), 35, "Profile: the field is truncated"},
+    {P_COUNT, BYTES("\xa5\x06\x01\x01\x01"), 35, "Profile: the field is truncated"},
     {P_COUNT, BYTES("\xa2"), 35, "Profile: bad varint"},
     {P_COUNT, BYTES("\x50\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), 35, "Profile: bad varint"},
 };

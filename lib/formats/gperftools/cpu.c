@@ -1,15 +1,15 @@
 /*
- * cpu.c - the CPU profile of gperftools, and Java's of the same shape
+ * cpu.c - CPU profiles of gperftools, and of Java in the same layout
  *
  *     word 0   0
- *     word 1   3        words that follow in the header
+ *     word 1   3        number of following header words
  *     word 2   0        1: Java
  *     word 3   period in microseconds
  *     word 4   0
  *     then, until COUNT 0, DEPTH 1, ADDRESS 0:   COUNT DEPTH ADDRESS * DEPTH
  *     then text: the memory map, or (Java) names of the addresses
  *
- * A word has 4 or 8 bytes, of either byte order; the header says which.
+ * A word has 4 or 8 bytes, in either byte order; the header determines both.
  */
 #include "formats/gperftools/scanner.h"
 
@@ -28,11 +28,11 @@ static const struct word_kind word_kinds[] = {{4, 0}, {4, 1}, {8, 0}, {8, 1}};
 struct cpu {
     struct pci_gp_reader *reader;
     struct word_kind kind;
-    size_t at; /* in the window */
+    size_t at; /* offset in the window */
     int java;
 };
 
-static uint64_t word_at(const uint8_t *p, struct word_kind kind)
+static uint64_t load_word(const uint8_t *p, struct word_kind kind)
 {
     uint64_t word = 0;
     for (unsigned i = 0; i < kind.size; i++)
@@ -48,7 +48,7 @@ static const struct word_kind *find_kind(const uint8_t *data, size_t size, int *
         if (size < HEADER_WORDS * word_kinds[k].size)
             continue;
         for (unsigned i = 0; i < HEADER_WORDS; i++)
-            words[i] = word_at(data + i * word_kinds[k].size, word_kinds[k]);
+            words[i] = load_word(data + i * word_kinds[k].size, word_kinds[k]);
         if (words[0] || words[1] != 3 || words[2] > 1 || !words[3] || words[4])
             continue;
         *java = words[2] == 1;
@@ -65,73 +65,74 @@ int pci_gp_is_cpu(const uint8_t *data, size_t size)
     return find_kind(data, size, &java, &period) != NULL;
 }
 
-/* The next word; *got is 0 if the input ends before it is whole. */
-static pcol_status next_word(struct cpu *c, uint64_t *word, int *got, pcol_error *err)
+/* Read a word; *found is 0 if the input ends before its end. */
+static pcol_status read_word(struct cpu *c, uint64_t *word, int *found, pcol_error *err)
 {
     struct pci_input *input = c->reader->import->input;
     while (input->size - c->at < c->kind.size && !input->end) {
         PCI_TRY(pci_input_more(input, c->at, err));
         c->at = 0;
     }
-    *got = input->size - c->at >= c->kind.size;
-    if (*got)
-        *word = word_at(input->data + c->at, c->kind);
-    c->at += *got ? c->kind.size : 0;
+    *found = input->size - c->at >= c->kind.size;
+    if (*found)
+        *word = load_word(input->data + c->at, c->kind);
+    c->at += *found ? c->kind.size : 0;
     return PCOL_OK;
 }
 
-static uint64_t place(const struct cpu *c)
+static uint64_t input_offset(const struct cpu *c)
 {
     return c->reader->import->input->offset + c->at;
 }
 
-/* The input ends inside the sample that began at `start`. */
-static pcol_status cut(struct cpu *c, uint64_t start, size_t stack, pcol_error *err)
+/* Handle an input that ends inside the sample at offset `start`: with --lenient, omit the
+ * sample. */
+static pcol_status handle_truncation(struct cpu *c, uint64_t start, size_t stack, pcol_error *err)
 {
     if (!c->reader->import->options->lenient)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, start, "the input ends inside this sample");
     c->reader->profile.stack_count = stack;
     c->at = c->reader->import->input->size;
-    pci_import_message(c->reader->import, "the last sample is cut and was left out");
+    pci_import_message(c->reader->import, "the last sample is truncated and was omitted");
     return PCOL_OK;
 }
 
-/* One record; *last at the end mark or the end of the input. */
-static pcol_status take_record(struct cpu *c, int *last, pcol_error *err)
+/* Read a record; *last is set at the end mark or the end of the input. */
+static pcol_status read_record(struct cpu *c, int *last, pcol_error *err)
 {
     struct pci_gp_profile *p = &c->reader->profile;
     const struct pci_input *input = c->reader->import->input;
-    uint64_t start = place(c), count, depth = 0, address = 0;
-    size_t before = p->stack_count;
-    int got;
-    PCI_TRY(next_word(c, &count, &got, err));
-    *last = !got;
+    uint64_t start = input_offset(c), count, depth = 0, address = 0;
+    size_t old_stack_count = p->stack_count;
+    int found;
+    PCI_TRY(read_word(c, &count, &found, err));
+    *last = !found;
     if (*last && c->at == input->size) {
-        pci_import_message(c->reader->import, "no end mark behind the last sample: the profile "
-                                              "may have been cut");
+        pci_import_message(c->reader->import, "no end mark after the last sample: the profile "
+                                              "may be truncated");
         return PCOL_OK;
     }
-    if (got)
-        PCI_TRY(next_word(c, &depth, &got, err));
-    for (uint64_t i = 0; got && i < depth; i++) {
-        PCI_TRY(next_word(c, &address, &got, err));
-        if (got && count == 0 && depth == 1 && address == 0) {
+    if (found)
+        PCI_TRY(read_word(c, &depth, &found, err));
+    for (uint64_t i = 0; found && i < depth; i++) {
+        PCI_TRY(read_word(c, &address, &found, err));
+        if (found && count == 0 && depth == 1 && address == 0) {
             *last = 1;
             return PCOL_OK;
         }
-        /* An address on the stack is where the call returns to; one less lies in the call. */
-        if (got)
+        /* A return address; minus one is an address of the call instruction. */
+        if (found)
             PCI_TRY(pci_gp_push(p, address - (i > 0 && !c->java), err));
     }
-    if (!got) {
+    if (!found) {
         *last = 1;
-        return cut(c, start, before, err);
+        return handle_truncation(c, start, old_stack_count, err);
     }
     const int64_t values[] = {(int64_t)count, (int64_t)(count * (uint64_t)p->period)};
     return pci_gp_sample(p, values, err);
 }
 
-/* The address that is second on all stacks but one of 32, PCI_HASH_NONE if there is none. */
+/* Find the address that is second on at least 31/32 of all stacks, else PCI_HASH_NONE. */
 static pcol_status find_handler(const struct pci_gp_profile *p, uint32_t *handler, pcol_error *err)
 {
     uint32_t *counts = pci_calloc(p->location_count + 1, sizeof *counts);
@@ -151,8 +152,8 @@ static pcol_status find_handler(const struct pci_gp_profile *p, uint32_t *handle
     return PCOL_OK;
 }
 
-/* A frame that nearly all stacks have behind the innermost is the profiler's own signal handler; up
- * to two are taken out. */
+/* Remove up to two frames of the profiler's signal handler, which nearly all stacks contain after
+ * the innermost frame. */
 static pcol_status drop_handlers(struct pci_gp_profile *p, pcol_error *err)
 {
     for (int round = 0; round < 2; round++) {
@@ -186,14 +187,14 @@ pcol_status pci_gp_read_cpu(struct pci_gp_reader *r, pcol_error *err)
     p->type_count = 2;
     p->period = (int64_t)(period * 1000);
     for (int last = 0; !last;)
-        PCI_TRY(take_record(&c, &last, err));
+        PCI_TRY(read_record(&c, &last, err));
     r->lines = (struct pci_lines){.input = input, .consumed = c.at};
     if (c.java) {
         PCI_TRY(pci_gp_next(r, err));
         return pci_gp_read_java_names(r, err);
     }
     PCI_TRY(drop_handlers(p, err));
-    PCI_TRY(pci_gp_read_map_here(r, err));
+    PCI_TRY(pci_gp_read_map_lines(r, err));
     pci_gp_drop_double_leaves(p);
     return PCOL_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * format.c - profiles that pprof reads beside its own format: name, capabilities and entry points
+ * format.c - older profile formats that pprof reads: name, capabilities and entry points
  */
 #include "formats/gperftools/gperftools.h"
 
@@ -8,7 +8,7 @@ const struct pci_format pci_gperftools_format = {
         {"gperftools",
          "older profiles that pprof reads: of gperftools (CPU, heap, growth, contention, threads), "
          "text of Go (debug=1) and Java",
-         ".heap", "what pprof keeps: samples, addresses, mappings, names in Java's", 1, 0},
+         ".heap", "as much as pprof: samples, addresses, mappings, names in Java's", 1, 0},
     .sniff = pci_gperftools_sniff,
     .convert = pci_gperftools_convert,
     .read_as = "pprof",

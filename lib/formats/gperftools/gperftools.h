@@ -1,5 +1,5 @@
 /*
- * gperftools.h - entry points of profiles that pprof reads beside its own format
+ * gperftools.h - entry points of the older profile formats that pprof reads
  */
 #ifndef PCI_GPERFTOOLS_GPERFTOOLS_H
 #define PCI_GPERFTOOLS_GPERFTOOLS_H

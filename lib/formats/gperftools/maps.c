@@ -1,21 +1,19 @@
 /*
- * maps.c - the memory map behind a profile
- *
- * A line is one of
+ * maps.c - memory map at the end of a profile
  *
  *     START-LIMIT PERMISSIONS OFFSET MAJOR:MINOR INODE FILE    as in /proc/PID/maps
- *     START-LIMIT: FILE (@OFFSET) BUILD_ID                short; all behind LIMIT is optional
- *     NAME=VALUE                                          $NAME in later lines stands for VALUE
+ *     START-LIMIT: FILE (@OFFSET) BUILD_ID                     brief; all after LIMIT is optional
+ *     NAME=VALUE                                               defines $NAME for later lines
  *
- * with, perhaps, the head of a log's line before it. Other lines mean nothing. Afterwards the list
- * is put in order as pprof does: pieces of one file are joined, and the program stands first.
+ * The prefix of a log line may precede. Other lines are ignored. Afterwards the list is arranged as
+ * in pprof: adjacent pieces of a file are joined, and the program is first.
  */
 #include "formats/gperftools/scanner.h"
 
 #include "util/alloc.h"
 
-/* Names are short words, so that a line of something else with a '=' in it is not taken for one; a
- * value that names others may make it longer, which must not go on without end. */
+/* Limits of variables, whose values may refer to earlier ones: number, and size of an expanded
+ * line. */
 #define MAX_NAMES 64u
 #define MAX_EXPANDED 65536u
 
@@ -35,16 +33,16 @@ struct token {
     const uint8_t *p, *end;
 };
 
-/* The next word behind at least one blank; empty if there is none. */
+/* The next word after at least one space; empty if there is none. */
 static struct token next_token(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *at = p;
-    while (at < end && pci_gp_space(*at))
+    while (at < end && pci_gp_is_space(*at))
         at++;
     struct token t = {at, at};
     if (at == p)
         return t;
-    while (t.end < end && !pci_gp_space(*t.end))
+    while (t.end < end && !pci_gp_is_space(*t.end))
         t.end++;
     return t;
 }
@@ -62,49 +60,49 @@ struct entry {
     int overflow;
 };
 
-static int take_hex(const uint8_t **p, const uint8_t *end, uint64_t *value, int *overflow)
+static int parse_hex(const uint8_t **p, const uint8_t *end, uint64_t *value, int *overflow)
 {
     const uint8_t *at = *p;
-    if (pci_gp_word(&at, end, "0x") && at < end && pci_gp_hex(*at))
+    if (pci_gp_accept(&at, end, "0x") && at < end && pci_gp_is_hex(*at))
         *p = at;
-    int got = pci_gp_hex_number(p, end, 1, value);
-    *overflow |= got < 0;
-    return got != 0;
+    int found = pci_gp_read_hex(p, end, 1, value);
+    *overflow |= found < 0;
+    return found != 0;
 }
 
-/* START-LIMIT: one byte of a blank or '-' between them, and then blanks. Where nothing of the kind
- * follows START, pprof takes its last digit for LIMIT; so does this with `split`. */
-static int take_range(const uint8_t **p, const uint8_t *end, int split, struct entry *e)
+/* Parse START-LIMIT, separated by one space or '-' and further spaces. `split`: like pprof, without
+ * a separator the last digit of START is LIMIT. */
+static int parse_range(const uint8_t **p, const uint8_t *end, int split, struct entry *e)
 {
     const uint8_t *at;
-    while (*p < end && pci_gp_space(**p))
+    while (*p < end && pci_gp_is_space(**p))
         ++*p;
     at = *p;
     e->overflow = 0;
-    if (!take_hex(p, end, &e->start, &e->overflow))
+    if (!parse_hex(p, end, &e->start, &e->overflow))
         return 0;
     if (split) {
         --*p;
         e->overflow = 0;
-        if (!take_hex(&at, *p, &e->start, &e->overflow))
+        if (!parse_hex(&at, *p, &e->start, &e->overflow))
             return 0;
     } else {
-        if (*p == end || !(pci_gp_space(**p) || **p == '-'))
+        if (*p == end || !(pci_gp_is_space(**p) || **p == '-'))
             return 0;
         ++*p;
-        while (*p < end && pci_gp_space(**p))
+        while (*p < end && pci_gp_is_space(**p))
             ++*p;
     }
-    if (!take_hex(p, end, &e->limit, &e->overflow))
+    if (!parse_hex(p, end, &e->limit, &e->overflow))
         return 0;
     *p += *p < end && **p == ':';
     return 1;
 }
 
-static int all_hex(struct token t)
+static int is_all_hex(struct token t)
 {
     const uint8_t *p = t.p;
-    while (p < t.end && pci_gp_hex(*p))
+    while (p < t.end && pci_gp_is_hex(*p))
         p++;
     return t.p < t.end && p == t.end;
 }
@@ -112,12 +110,12 @@ static int all_hex(struct token t)
 static int is_device(struct token t)
 {
     const uint8_t *colon = t.p < t.end ? memchr(t.p, ':', (size_t)(t.end - t.p)) : NULL;
-    return colon && all_hex((struct token){t.p, colon}) &&
-           all_hex((struct token){colon + 1, t.end});
+    return colon && is_all_hex((struct token){t.p, colon}) &&
+           is_all_hex((struct token){colon + 1, t.end});
 }
 
-/* What follows the range in the form of /proc. */
-static int take_proc(const uint8_t *p, const uint8_t *end, struct entry *e)
+/* Parse the rest of a line of /proc/PID/maps. */
+static int parse_proc_line(const uint8_t *p, const uint8_t *end, struct entry *e)
 {
     struct token t = next_token(p, end), none = {p, p};
     const uint8_t *at = t.p;
@@ -128,15 +126,15 @@ static int take_proc(const uint8_t *p, const uint8_t *end, struct entry *e)
         e->permissions = t;
         t = next_token(t.end, end);
     }
-    if (all_hex(t)) {
+    if (is_all_hex(t)) {
         at = t.p;
-        e->overflow |= pci_gp_hex_number(&at, t.end, 1, &e->offset) < 0;
+        e->overflow |= pci_gp_read_hex(&at, t.end, 1, &e->offset) < 0;
         t = next_token(t.end, end);
     }
     if (!is_device(t))
         return 0;
     t = next_token(t.end, end);
-    for (at = t.p; at < t.end && pci_gp_digit(*at);)
+    for (at = t.p; at < t.end && pci_gp_is_digit(*at);)
         at++;
     if (at == t.p)
         return 0;
@@ -145,7 +143,7 @@ static int take_proc(const uint8_t *p, const uint8_t *end, struct entry *e)
     return 1;
 }
 
-static void take_brief(const uint8_t *p, const uint8_t *end, struct entry *e)
+static void parse_brief_line(const uint8_t *p, const uint8_t *end, struct entry *e)
 {
     struct token t = next_token(p, end);
     e->permissions = e->file = e->build_id = (struct token){p, p};
@@ -155,66 +153,66 @@ static void take_brief(const uint8_t *p, const uint8_t *end, struct entry *e)
         while (e->permissions.end < t.end && is_permission(*e->permissions.end))
             e->permissions.end++;
         if (e->permissions.end < t.end)
-            return; /* the word goes on: pprof reads no further either */
+            return; /* longer word: pprof stops here, too */
         t = next_token(t.end, end);
     }
     e->file = t;
     t = next_token(t.end, end);
     const uint8_t *at = t.p;
     uint64_t offset;
-    if (pci_gp_word(&at, t.end, "(@")) {
-        int got = pci_gp_hex_number(&at, t.end, 1, &offset);
-        if (got && at < t.end && *at == ')') {
-            e->overflow |= got < 0;
+    if (pci_gp_accept(&at, t.end, "(@")) {
+        int found = pci_gp_read_hex(&at, t.end, 1, &offset);
+        if (found && at < t.end && *at == ')') {
+            e->overflow |= found < 0;
             e->offset = offset;
             t = at + 1 == t.end ? next_token(t.end, end) : (struct token){at, at};
         }
     }
     e->build_id = (struct token){t.p, t.p};
-    while (e->build_id.end < t.end && pci_gp_hex(*e->build_id.end))
+    while (e->build_id.end < t.end && pci_gp_is_hex(*e->build_id.end))
         e->build_id.end++;
 }
 
-/* Both forms, the long one first, which says more. */
+/* Parse either form, first that of /proc. */
 static int parse_entry(const uint8_t *text, const uint8_t *end, struct entry *e)
 {
     for (int form = 0; form < 2; form++)
         for (int split = 0; split < 2; split++) {
             const uint8_t *p = text;
             memset(e, 0, sizeof *e);
-            if (!take_range(&p, end, split, e))
+            if (!parse_range(&p, end, split, e))
                 continue;
             if (form)
-                take_brief(p, end, e);
-            else if (!take_proc(p, end, e))
+                parse_brief_line(p, end, e);
+            else if (!parse_proc_line(p, end, e))
                 continue;
             return !e->overflow;
         }
     return 0;
 }
 
-/* Behind "FILE:LINE] " of a log's line. */
-static const uint8_t *behind_log_head(const uint8_t *p, const uint8_t *end)
+/* Skip the prefix "FILE:LINE] " of a log line. */
+static const uint8_t *skip_log_prefix(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *at = p;
     while (at < end && *at != '[' && *at != ']')
         at++;
-    if (end - at < 2 || *at != ']' || !pci_gp_space(at[1]))
+    if (end - at < 2 || *at != ']' || !pci_gp_is_space(at[1]))
         return p;
     const uint8_t *digit = at;
-    while (digit > p && pci_gp_digit(digit[-1]))
+    while (digit > p && pci_gp_is_digit(digit[-1]))
         digit--;
     return digit < at && digit - p > 1 && digit[-1] == ':' ? at + 2 : p;
 }
 
-/* ---- names for parts of lines */
+/* ---- variables */
 
 static pcol_status append(struct map_reader *m, const void *data, size_t size, pcol_error *err)
 {
     void *grown = m->expanded;
     if (m->expanded_size + size > MAX_EXPANDED)
         return pci_gp_fail(m->reader, m->reader->line.text, err,
-                           "line of the memory map becomes longer than 65536 bytes");
+                           "the expanded line of the memory map exceeds 65536 bytes");
     if (pci_grow(&grown, &m->expanded_capacity, m->expanded_size + size, 1))
         return pci_fail_memory(err);
     m->expanded = grown;
@@ -224,9 +222,9 @@ static pcol_status append(struct map_reader *m, const void *data, size_t size, p
     return PCOL_OK;
 }
 
-/* Put values in place of $NAME; *p and *end then delimit the new line. */
-static pcol_status expand(struct map_reader *m, const uint8_t **p, const uint8_t **end,
-                          pcol_error *err)
+/* Expand $NAME; *p and *end then delimit the expanded line. */
+static pcol_status expand_variables(struct map_reader *m, const uint8_t **p, const uint8_t **end,
+                                    pcol_error *err)
 {
     const struct pci_gp_profile *profile = &m->reader->profile;
     const uint8_t *at = *p, *dollar;
@@ -256,7 +254,7 @@ static pcol_status expand(struct map_reader *m, const uint8_t **p, const uint8_t
     return PCOL_OK;
 }
 
-static pcol_status take_assignment(struct map_reader *m, const uint8_t *p, const uint8_t *end,
+static pcol_status read_assignment(struct map_reader *m, const uint8_t *p, const uint8_t *end,
                                    pcol_error *err)
 {
     const uint8_t *equals = p < end ? memchr(p, '=', (size_t)(end - p)) : NULL;
@@ -264,7 +262,7 @@ static pcol_status take_assignment(struct map_reader *m, const uint8_t *p, const
         return PCOL_OK;
     struct pci_gp_span name = pci_gp_trim(p, equals), value = pci_gp_trim(equals + 1, end);
     for (const uint8_t *at = name.p; at < name.end; at++)
-        if (!(pci_gp_digit(*at) || *at == '_' || ((*at | 32) >= 'a' && (*at | 32) <= 'z')))
+        if (!(pci_gp_is_digit(*at) || *at == '_' || ((*at | 32) >= 'a' && (*at | 32) <= 'z')))
             return PCOL_OK;
     if (name.p == name.end)
         return PCOL_OK;
@@ -276,18 +274,18 @@ static pcol_status take_assignment(struct map_reader *m, const uint8_t *p, const
     return PCOL_OK;
 }
 
-static pcol_status take_line(struct map_reader *m, pcol_error *err)
+static pcol_status read_line(struct map_reader *m, pcol_error *err)
 {
     struct pci_gp_profile *profile = &m->reader->profile;
     const uint8_t *p = m->reader->line.text, *end = p + m->reader->line.size;
     struct entry e;
-    p = behind_log_head(p, end);
-    PCI_TRY(expand(m, &p, &end, err));
+    p = skip_log_prefix(p, end);
+    PCI_TRY(expand_variables(m, &p, &end, err));
     if (!parse_entry(p, end, &e))
-        return take_assignment(m, p, end, err);
+        return read_assignment(m, p, end, err);
     size_t permissions = (size_t)(e.permissions.end - e.permissions.p);
     if (permissions && !memchr(e.permissions.p, 'x', permissions))
-        return PCOL_OK; /* nothing runs there */
+        return PCOL_OK; /* not executable */
     struct pci_gp_mapping mapping = {.start = e.start, .limit = e.limit, .offset = e.offset};
     void *rows = profile->mappings;
     if (profile->mapping_count >= PCOL_NONE / 8)
@@ -302,20 +300,20 @@ static pcol_status take_line(struct map_reader *m, pcol_error *err)
     return PCOL_OK;
 }
 
-/* ---- the list put in order */
+/* ---- arrangement of the list */
 
-static int differ(const struct pci_gp_profile *p, const struct pci_gp_text *a,
-                  const struct pci_gp_text *b)
+static int are_different(const struct pci_gp_profile *p, const struct pci_gp_text *a,
+                         const struct pci_gp_text *b)
 {
     return a->size && b->size &&
            (a->size != b->size || memcmp(p->texts + a->at, p->texts + b->at, a->size) != 0);
 }
 
-/* Whether `b` is the next piece of the mapping `a`. */
-static int adjacent(const struct pci_gp_profile *p, const struct pci_gp_mapping *a,
-                    const struct pci_gp_mapping *b)
+/* Is `b` the next piece of the mapping `a`? */
+static int is_adjacent(const struct pci_gp_profile *p, const struct pci_gp_mapping *a,
+                       const struct pci_gp_mapping *b)
 {
-    if (differ(p, &a->file, &b->file) || differ(p, &a->build_id, &b->build_id) ||
+    if (are_different(p, &a->file, &b->file) || are_different(p, &a->build_id, &b->build_id) ||
         a->limit != b->start)
         return 0;
     return !a->offset || !b->offset || a->offset + (a->limit - a->start) == b->offset;
@@ -323,12 +321,12 @@ static int adjacent(const struct pci_gp_profile *p, const struct pci_gp_mapping 
 
 static void join_pieces(struct pci_gp_profile *p)
 {
-    size_t kept = 0;
+    size_t joined = 0;
     for (size_t i = 0; i < p->mapping_count; i++) {
         const struct pci_gp_mapping *m = &p->mappings[i];
-        struct pci_gp_mapping *last = &p->mappings[kept ? kept - 1 : 0];
-        if (!kept || !adjacent(p, last, m)) {
-            p->mappings[kept++] = *m;
+        struct pci_gp_mapping *last = &p->mappings[joined ? joined - 1 : 0];
+        if (!joined || !is_adjacent(p, last, m)) {
+            p->mappings[joined++] = *m;
             continue;
         }
         last->limit = m->limit;
@@ -337,29 +335,29 @@ static void join_pieces(struct pci_gp_profile *p)
         if (m->build_id.size)
             last->build_id = m->build_id;
     }
-    p->mapping_count = kept;
+    p->mapping_count = joined;
 }
 
 /* NAME.so, NAME.so.1, NAME.so_1 */
 static int is_shared_library(const uint8_t *p, const uint8_t *end)
 {
     for (; (p = pci_gp_find(p, end, ".so")); p++)
-        if (end - p == 3 || (end - p > 4 && (p[3] == '.' || p[3] == '_') && pci_gp_digit(p[4])))
+        if (end - p == 3 || (end - p > 4 && (p[3] == '.' || p[3] == '_') && pci_gp_is_digit(p[4])))
             return 1;
     return 0;
 }
 
-/* A file of that name is what ran, not a library or a region of the kernel. */
+/* Is it neither a shared library nor a region of the kernel? */
 static int may_be_program(const struct pci_gp_profile *p, const struct pci_gp_mapping *m)
 {
     static const char deleted[] = "(deleted)";
     const uint8_t *name = p->texts + m->file.at, *end = name + m->file.size;
-    if (m->file.size >= strlen(deleted) && pci_gp_begins(end - strlen(deleted), end, deleted))
+    if (m->file.size >= strlen(deleted) && pci_gp_has_prefix(end - strlen(deleted), end, deleted))
         end -= strlen(deleted);
     return name < end && *name != '[' && !is_shared_library(name, end);
 }
 
-static void put_program_first(struct pci_gp_profile *p)
+static void move_program_first(struct pci_gp_profile *p)
 {
     for (size_t i = 0; i < p->mapping_count; i++) {
         struct pci_gp_mapping m = p->mappings[i];
@@ -371,14 +369,14 @@ static void put_program_first(struct pci_gp_profile *p)
     }
 }
 
-/* What a program does to itself: its first part was moved to huge pages, or it says an offset that
- * only shifts the usual start. */
-static void mend_program(struct pci_gp_profile *p)
+/* Correct the mapping of the program: its first part was moved to huge pages, or its offset only
+ * shifts the usual start. */
+static void correct_program(struct pci_gp_profile *p)
 {
     static const char huge[] = "/anon_hugepage";
     if (p->mapping_count > 1 && p->mappings[0].limit == p->mappings[1].start &&
-        pci_gp_begins(p->texts + p->mappings[0].file.at,
-                      p->texts + p->mappings[0].file.at + p->mappings[0].file.size, huge)) {
+        pci_gp_has_prefix(p->texts + p->mappings[0].file.at,
+                          p->texts + p->mappings[0].file.at + p->mappings[0].file.size, huge)) {
         p->mapping_count--;
         memmove(p->mappings, p->mappings + 1, p->mapping_count * sizeof *p->mappings);
     }
@@ -388,27 +386,27 @@ static void mend_program(struct pci_gp_profile *p)
     }
 }
 
-pcol_status pci_gp_read_map_here(struct pci_gp_reader *r, pcol_error *err)
+pcol_status pci_gp_read_map_lines(struct pci_gp_reader *r, pcol_error *err)
 {
     struct map_reader m = {.reader = r};
     pcol_status status = pci_gp_next(r, err);
-    while (status == PCOL_OK && r->got) {
-        status = take_line(&m, err);
+    while (status == PCOL_OK && r->found) {
+        status = read_line(&m, err);
         if (status == PCOL_OK)
             status = pci_gp_next(r, err);
     }
     pci_free(m.expanded);
     PCI_TRY(status);
     join_pieces(&r->profile);
-    put_program_first(&r->profile);
+    move_program_first(&r->profile);
     PCI_TRY(pci_gp_number_locations(&r->profile, err));
-    mend_program(&r->profile);
-    return pci_gp_locate(&r->profile, err);
+    correct_program(&r->profile);
+    return pci_gp_assign_mappings(&r->profile, err);
 }
 
 pcol_status pci_gp_read_map(struct pci_gp_reader *r, pcol_error *err)
 {
-    while (r->got && !pci_gp_map_begins(r->line.text, r->line.text + r->line.size))
+    while (r->found && !pci_gp_is_map_header(r->line.text, r->line.text + r->line.size))
         PCI_TRY(pci_gp_next(r, err));
-    return pci_gp_read_map_here(r, err);
+    return pci_gp_read_map_lines(r, err);
 }

@@ -1,9 +1,8 @@
 /*
- * pprof_encode.c - a profile of an older format as profile.proto
+ * pprof_encode.c - encoding as profile.proto
  *
- * The order is that of pprof's own writer: types, samples, mappings, locations, functions, strings,
- * the rest. Strings are numbered as they come up; equal ones may stand in the table more than once,
- * which means nothing to a reader.
+ * The order is that of pprof's own writer: types, samples, mappings, locations, functions, header,
+ * strings. Strings are numbered by appearance, without removal of duplicates, which readers accept.
  */
 #include "formats/gperftools/profile.h"
 
@@ -12,7 +11,7 @@
 
 #include <string.h>
 
-/* Numbers of the fields of profile.proto. */
+/* field numbers of profile.proto */
 enum {
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE,
@@ -73,14 +72,14 @@ static pcol_status reserve(struct encoder *e, struct bytes *b, size_t more)
     return PCOL_OK;
 }
 
-/* Room must be there. */
+/* The caller reserves the space. */
 static void put_varint(struct bytes *b, uint64_t n)
 {
     b->size += pcf_varint_put(b->data + b->size, n);
 }
 
-/* A number; 0 is what an absent field means. */
-static pcol_status number(struct encoder *e, struct bytes *b, unsigned field, uint64_t n)
+/* Write a varint field; 0 is the value of an absent field. */
+static pcol_status put_number(struct encoder *e, struct bytes *b, unsigned field, uint64_t n)
 {
     if (!n)
         return PCOL_OK;
@@ -90,8 +89,8 @@ static pcol_status number(struct encoder *e, struct bytes *b, unsigned field, ui
     return PCOL_OK;
 }
 
-static pcol_status block(struct encoder *e, struct bytes *b, unsigned field, const void *data,
-                         size_t size)
+static pcol_status put_bytes(struct encoder *e, struct bytes *b, unsigned field, const void *data,
+                             size_t size)
 {
     PCI_TRY(reserve(e, b, 2 * VARINT_BYTES + size));
     put_varint(b, field << 3 | 2);
@@ -102,46 +101,47 @@ static pcol_status block(struct encoder *e, struct bytes *b, unsigned field, con
     return PCOL_OK;
 }
 
-/* End a submessage: append it to `b` and empty it. */
+/* Append a submessage to `b` and clear it. */
 static pcol_status close_message(struct encoder *e, struct bytes *b, unsigned field,
                                  struct bytes *message)
 {
-    PCI_TRY(block(e, b, field, message->data, message->size));
+    PCI_TRY(put_bytes(e, b, field, message->data, message->size));
     message->size = 0;
     return PCOL_OK;
 }
 
-/* A field that names a string, which is added to the string table. "" is string 0. */
-static pcol_status string(struct encoder *e, struct bytes *b, unsigned field, const void *text,
-                          size_t size)
+/* Write the index of a string, which is appended to the string table. "" is string 0. */
+static pcol_status put_string(struct encoder *e, struct bytes *b, unsigned field,
+                              const void *put_text, size_t size)
 {
     if (!size)
         return PCOL_OK;
-    PCI_TRY(block(e, &e->strings, PROFILE_STRING_TABLE, text, size));
-    return number(e, b, field, ++e->string_count);
+    PCI_TRY(put_bytes(e, &e->strings, PROFILE_STRING_TABLE, put_text, size));
+    return put_number(e, b, field, ++e->string_count);
 }
 
-static pcol_status text(struct encoder *e, struct bytes *b, unsigned field,
-                        const struct pci_gp_text *t)
+static pcol_status put_text(struct encoder *e, struct bytes *b, unsigned field,
+                            const struct pci_gp_text *t)
 {
-    return string(e, b, field, t->size ? e->profile->texts + t->at : (const uint8_t *)"", t->size);
+    return put_string(e, b, field, t->size ? e->profile->texts + t->at : (const uint8_t *)"",
+                      t->size);
 }
 
-static pcol_status type(struct encoder *e, unsigned field, const struct pci_gp_type *t)
+static pcol_status put_type(struct encoder *e, unsigned field, const struct pci_gp_type *t)
 {
-    PCI_TRY(string(e, &e->message, TYPE_TYPE, t->type, strlen(t->type)));
-    PCI_TRY(string(e, &e->message, TYPE_UNIT, t->unit, strlen(t->unit)));
+    PCI_TRY(put_string(e, &e->message, TYPE_TYPE, t->type, strlen(t->type)));
+    PCI_TRY(put_string(e, &e->message, TYPE_UNIT, t->unit, strlen(t->unit)));
     return close_message(e, &e->out, field, &e->message);
 }
 
-static pcol_status samples(struct encoder *e)
+static pcol_status put_samples(struct encoder *e)
 {
     static const char bytes_key[] = "bytes";
     const struct pci_gp_profile *p = e->profile;
     const int64_t *values = p->values;
     uint64_t key = 0;
     if (p->has_bytes && p->sample_count) {
-        PCI_TRY(block(e, &e->strings, PROFILE_STRING_TABLE, bytes_key, strlen(bytes_key)));
+        PCI_TRY(put_bytes(e, &e->strings, PROFILE_STRING_TABLE, bytes_key, strlen(bytes_key)));
         key = ++e->string_count;
     }
     for (size_t s = 0; s < p->sample_count; s++) {
@@ -156,8 +156,8 @@ static pcol_status samples(struct encoder *e)
             put_varint(&e->inner, (uint64_t)*values++);
         PCI_TRY(close_message(e, &e->message, SAMPLE_VALUE, &e->inner));
         if (p->has_bytes) {
-            PCI_TRY(number(e, &e->inner, LABEL_KEY, key));
-            PCI_TRY(number(e, &e->inner, LABEL_NUM, (uint64_t)*values++));
+            PCI_TRY(put_number(e, &e->inner, LABEL_KEY, key));
+            PCI_TRY(put_number(e, &e->inner, LABEL_NUM, (uint64_t)*values++));
             PCI_TRY(close_message(e, &e->message, SAMPLE_LABEL, &e->inner));
         }
         PCI_TRY(close_message(e, &e->out, PROFILE_SAMPLE, &e->message));
@@ -165,34 +165,34 @@ static pcol_status samples(struct encoder *e)
     return PCOL_OK;
 }
 
-static pcol_status mappings(struct encoder *e)
+static pcol_status put_mappings(struct encoder *e)
 {
     const struct pci_gp_profile *p = e->profile;
     for (size_t i = 0; i < p->mapping_count; i++) {
         const struct pci_gp_mapping *m = &p->mappings[i];
-        PCI_TRY(number(e, &e->message, MAPPING_ID, i + 1));
-        PCI_TRY(number(e, &e->message, MAPPING_START, m->start));
-        PCI_TRY(number(e, &e->message, MAPPING_LIMIT, m->limit));
-        PCI_TRY(number(e, &e->message, MAPPING_OFFSET, m->offset));
-        PCI_TRY(text(e, &e->message, MAPPING_FILENAME, &m->file));
-        PCI_TRY(text(e, &e->message, MAPPING_BUILD_ID, &m->build_id));
+        PCI_TRY(put_number(e, &e->message, MAPPING_ID, i + 1));
+        PCI_TRY(put_number(e, &e->message, MAPPING_START, m->start));
+        PCI_TRY(put_number(e, &e->message, MAPPING_LIMIT, m->limit));
+        PCI_TRY(put_number(e, &e->message, MAPPING_OFFSET, m->offset));
+        PCI_TRY(put_text(e, &e->message, MAPPING_FILENAME, &m->file));
+        PCI_TRY(put_text(e, &e->message, MAPPING_BUILD_ID, &m->build_id));
         PCI_TRY(close_message(e, &e->out, PROFILE_MAPPING, &e->message));
     }
     return PCOL_OK;
 }
 
-static pcol_status locations(struct encoder *e)
+static pcol_status put_locations(struct encoder *e)
 {
     const struct pci_gp_profile *p = e->profile;
     for (size_t i = 0; i < p->order_count; i++) {
         const struct pci_gp_location *l = &p->locations[p->order[i]];
-        PCI_TRY(number(e, &e->message, LOCATION_ID, l->id));
-        PCI_TRY(number(e, &e->message, LOCATION_MAPPING_ID, l->mapping));
-        /* Addresses of a Java profile are numbers that its writer made up. */
-        PCI_TRY(number(e, &e->message, LOCATION_ADDRESS, p->hide_addresses ? 0 : l->address));
+        PCI_TRY(put_number(e, &e->message, LOCATION_ID, l->id));
+        PCI_TRY(put_number(e, &e->message, LOCATION_MAPPING_ID, l->mapping));
+        /* Addresses of a Java profile are arbitrary ids. */
+        PCI_TRY(put_number(e, &e->message, LOCATION_ADDRESS, p->hide_addresses ? 0 : l->address));
         if (l->function) {
-            PCI_TRY(number(e, &e->inner, LINE_FUNCTION_ID, l->function));
-            PCI_TRY(number(e, &e->inner, LINE_LINE, (uint64_t)l->line));
+            PCI_TRY(put_number(e, &e->inner, LINE_FUNCTION_ID, l->function));
+            PCI_TRY(put_number(e, &e->inner, LINE_LINE, (uint64_t)l->line));
             PCI_TRY(close_message(e, &e->message, LOCATION_LINE, &e->inner));
         }
         PCI_TRY(close_message(e, &e->out, PROFILE_LOCATION, &e->message));
@@ -200,15 +200,15 @@ static pcol_status locations(struct encoder *e)
     return PCOL_OK;
 }
 
-static pcol_status functions(struct encoder *e)
+static pcol_status put_functions(struct encoder *e)
 {
     const struct pci_gp_profile *p = e->profile;
     for (size_t i = 0; i < p->function_count; i++) {
-        const struct pci_gp_function *f = &p->functions[i];
-        PCI_TRY(number(e, &e->message, FUNCTION_ID, i + 1));
-        PCI_TRY(text(e, &e->message, FUNCTION_NAME, &f->name));
-        PCI_TRY(text(e, &e->message, FUNCTION_SYSTEM_NAME, &f->name));
-        PCI_TRY(text(e, &e->message, FUNCTION_FILENAME, &f->file));
+        const struct pci_gp_add_function *f = &p->functions[i];
+        PCI_TRY(put_number(e, &e->message, FUNCTION_ID, i + 1));
+        PCI_TRY(put_text(e, &e->message, FUNCTION_NAME, &f->name));
+        PCI_TRY(put_text(e, &e->message, FUNCTION_SYSTEM_NAME, &f->name));
+        PCI_TRY(put_text(e, &e->message, FUNCTION_FILENAME, &f->file));
         PCI_TRY(close_message(e, &e->out, PROFILE_FUNCTION, &e->message));
     }
     return PCOL_OK;
@@ -217,22 +217,24 @@ static pcol_status functions(struct encoder *e)
 static pcol_status encode(struct encoder *e)
 {
     const struct pci_gp_profile *p = e->profile;
-    PCI_TRY(block(e, &e->strings, PROFILE_STRING_TABLE, NULL, 0));
+    PCI_TRY(put_bytes(e, &e->strings, PROFILE_STRING_TABLE, NULL, 0));
     for (unsigned i = 0; i < p->type_count; i++)
-        PCI_TRY(type(e, PROFILE_SAMPLE_TYPE, &p->types[i]));
-    PCI_TRY(samples(e));
-    PCI_TRY(mappings(e));
-    PCI_TRY(locations(e));
-    PCI_TRY(functions(e));
-    PCI_TRY(string(e, &e->message, PROFILE_DROP_FRAMES, p->drop_frames, strlen(p->drop_frames)));
-    PCI_TRY(string(e, &e->message, PROFILE_KEEP_FRAMES, p->keep_frames, strlen(p->keep_frames)));
+        PCI_TRY(put_type(e, PROFILE_SAMPLE_TYPE, &p->types[i]));
+    PCI_TRY(put_samples(e));
+    PCI_TRY(put_mappings(e));
+    PCI_TRY(put_locations(e));
+    PCI_TRY(put_functions(e));
+    PCI_TRY(
+        put_string(e, &e->message, PROFILE_DROP_FRAMES, p->drop_frames, strlen(p->drop_frames)));
+    PCI_TRY(
+        put_string(e, &e->message, PROFILE_KEEP_FRAMES, p->keep_frames, strlen(p->keep_frames)));
     PCI_TRY(reserve(e, &e->out, e->message.size));
     memcpy(e->out.data + e->out.size, e->message.data, e->message.size);
     e->out.size += e->message.size;
     e->message.size = 0;
-    PCI_TRY(number(e, &e->out, PROFILE_DURATION_NANOS, (uint64_t)p->duration_ns));
-    PCI_TRY(type(e, PROFILE_PERIOD_TYPE, &p->period_type));
-    PCI_TRY(number(e, &e->out, PROFILE_PERIOD, (uint64_t)p->period));
+    PCI_TRY(put_number(e, &e->out, PROFILE_DURATION_NANOS, (uint64_t)p->duration_ns));
+    PCI_TRY(put_type(e, PROFILE_PERIOD_TYPE, &p->period_type));
+    PCI_TRY(put_number(e, &e->out, PROFILE_PERIOD, (uint64_t)p->period));
     PCI_TRY(reserve(e, &e->out, e->strings.size));
     memcpy(e->out.data + e->out.size, e->strings.data, e->strings.size);
     e->out.size += e->strings.size;

@@ -1,5 +1,5 @@
 /*
- * profile.c - building a profile of an older format (profile.h)
+ * profile.c - construction of the common profile (profile.h)
  */
 #include "formats/gperftools/profile.h"
 
@@ -87,9 +87,9 @@ pcol_status pci_gp_text(struct pci_gp_profile *p, const void *data, size_t size,
     return PCOL_OK;
 }
 
-pcol_status pci_gp_function(struct pci_gp_profile *p, const uint8_t *name, size_t name_size,
-                            const uint8_t *file, size_t file_size, uint32_t *number,
-                            pcol_error *err)
+pcol_status pci_gp_add_function(struct pci_gp_profile *p, const uint8_t *name, size_t name_size,
+                                const uint8_t *file, size_t file_size, uint32_t *number,
+                                pcol_error *err)
 {
     uint64_t hash = pci_hash_bytes(name, name_size);
     size_t at = pci_hash_start(&p->function_hash, hash);
@@ -99,7 +99,7 @@ pcol_status pci_gp_function(struct pci_gp_profile *p, const uint8_t *name, size_
             (!name_size || !memcmp(p->texts + other->at, name, name_size)))
             return PCOL_OK;
     }
-    struct pci_gp_function function;
+    struct pci_gp_add_function function;
     if (pci_grow((void **)&p->functions, &p->function_capacity, p->function_count + 1,
                  sizeof *p->functions))
         return pci_fail_memory(err);

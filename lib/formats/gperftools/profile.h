@@ -1,9 +1,9 @@
 /*
- * profile.h - a profile of one of the older formats, before it becomes profile.proto
+ * profile.h - common in-memory profile of the older formats, before its encoding as profile.proto
  *
- * These formats know addresses and, at the end, which file was mapped where. All of them are read
- * into this: stacks as numbers of locations, a location for each address. What a profile means is
- * known only at its end, so everything is held; a sample costs about as much as its text.
+ * Stacks are arrays of location numbers, with one location for each address. The memory map, which
+ * assigns files to addresses, follows the samples: the whole profile is in memory, about the size
+ * of its text.
  */
 #ifndef PCI_GPERFTOOLS_PROFILE_H
 #define PCI_GPERFTOOLS_PROFILE_H
@@ -23,7 +23,7 @@ struct pci_gp_sample {
 
 struct pci_gp_location {
     uint64_t address;
-    uint32_t id;       /* 1.. in order of first use; 0: no sample has it */
+    uint32_t id;       /* from 1 in order of first use; 0: unused */
     uint32_t mapping;  /* number + 1; 0: none */
     uint32_t function; /* the same */
     int64_t line;
@@ -34,7 +34,7 @@ struct pci_gp_mapping {
     struct pci_gp_text file, build_id;
 };
 
-struct pci_gp_function {
+struct pci_gp_add_function {
     struct pci_gp_text name, file;
 };
 
@@ -44,10 +44,10 @@ struct pci_gp_type {
 
 struct pci_gp_profile {
     struct pci_gp_type types[PCI_GP_MAX_TYPES], period_type;
-    char type_text[256]; /* of the profiles that name their type or unit */
+    char type_text[256]; /* type or unit named in the profile */
     unsigned type_count;
     int hide_addresses;
-    int has_bytes; /* samples carry the size of a block: label `bytes` */
+    int has_bytes; /* samples have the size of a block: label `bytes` */
     int64_t period, duration_ns;
     const char *drop_frames, *keep_frames;
 
@@ -66,7 +66,7 @@ struct pci_gp_profile {
 
     struct pci_gp_mapping *mappings;
     size_t mapping_count, mapping_capacity;
-    struct pci_gp_function *functions;
+    struct pci_gp_add_function *functions;
     size_t function_count, function_capacity;
     struct pci_hash function_hash; /* by name */
     uint8_t *texts;
@@ -75,27 +75,28 @@ struct pci_gp_profile {
 
 void pci_gp_clear(struct pci_gp_profile *profile);
 
-/* Number of the location at an address: PCI_HASH_NONE if there is none, a new one. */
+/* Number of the location of an address: PCI_HASH_NONE if absent; or added if absent. */
 uint32_t pci_gp_find_location(const struct pci_gp_profile *profile, uint64_t address);
 pcol_status pci_gp_location(struct pci_gp_profile *profile, uint64_t address, uint32_t *number,
                             pcol_error *err);
-/* Put one more address on the stack of the sample that pci_gp_sample() will close. */
+/* Push an address on the stack of the current sample. */
 pcol_status pci_gp_push(struct pci_gp_profile *profile, uint64_t address, pcol_error *err);
-/* A sample of all that was pushed since the last one. values: type_count, one more if has_bytes. */
+/* Finish the current sample. values: type_count, one more if has_bytes. */
 pcol_status pci_gp_sample(struct pci_gp_profile *profile, const int64_t *values, pcol_error *err);
 pcol_status pci_gp_text(struct pci_gp_profile *profile, const void *data, size_t size,
                         struct pci_gp_text *text, pcol_error *err);
-/* Function of that name; equal names are one function, which has the first one's file. */
-pcol_status pci_gp_function(struct pci_gp_profile *profile, const uint8_t *name, size_t name_size,
-                            const uint8_t *file, size_t file_size, uint32_t *number,
-                            pcol_error *err);
+/* Find or add a function by name; the file is that of the first one. */
+pcol_status pci_gp_add_function(struct pci_gp_profile *profile, const uint8_t *name,
+                                size_t name_size, const uint8_t *file, size_t file_size,
+                                uint32_t *number, pcol_error *err);
 
-/* Give locations their ids; to be called when the stacks are what they should be. */
+/* Assign ids to locations, after the stacks are final. */
 pcol_status pci_gp_number_locations(struct pci_gp_profile *profile, pcol_error *err);
-/* Signal handlers see the innermost address twice, once as a return address: drop the second. */
+/* Remove the second frame where a signal handler recorded the innermost address twice, once as a
+ * return address. */
 void pci_gp_drop_double_leaves(struct pci_gp_profile *profile);
 
-/* As profile.proto, uncompressed. *data is freed by pci_free(). */
+/* Encode as profile.proto, uncompressed. The caller frees *data with pci_free(). */
 pcol_status pci_gp_encode(const struct pci_gp_profile *profile, uint8_t **data, size_t *size,
                           pcol_error *err);
 

@@ -1,10 +1,8 @@
 /*
- * read.c - the profiles that came before profile.proto, translated into it
+ * read.c - conversion of the profile formats before profile.proto
  *
- * gperftools, Go's text forms (debug=1) and Java's agent wrote, and still write, profiles of their
- * own. pprof reads them by turning them into profile.proto, with rules of its own for values,
- * frames and mappings; what it makes of them is what their users know. So this room does the same,
- * and the result is read like any pprof profile.
+ * Profiles of gperftools, text profiles of Go (debug=1) and of Java's agent are converted to
+ * profile.proto with pprof's rules for values, frames and mappings, whose results users know.
  *
  *     first bytes                      file
  *     words 0, 3, 0 or 1, n, 0         cpu.c
@@ -21,9 +19,8 @@
 
 #define SNIFF_BYTES 4096u
 
-/* Frames that the profilers themselves put on the stacks, as pprof names them: alternatives of a
- * regular expression over whole function names. The texts go into profiles and are compared with
- * those that pprof writes. */
+/* Frames of the profilers themselves: alternatives of a regular expression over whole function
+ * names. The texts become part of profiles and are equal to those written by pprof. */
 static const char cpu_frames[] = "ProfileData::Add|ProfileData::prof_handler|"
                                  "CpuProfiler::prof_handler|__pthread_sighandler|__restore";
 static const char lock_frames[] =
@@ -45,13 +42,13 @@ static const char heap_frames[] =
     "__builtin_(vec_)?new|__gnu_cxx::new_allocator::allocate|__libc_malloc|"
     "__malloc_alloc_template::allocate|allocate|cpp_alloc|operator new(\\[\\])?|simple_alloc::"
     "allocate";
-/* Go's own frames in the middle of a stack stay. */
-static const char heap_kept_frames[] = "runtime\\.panic|runtime\\.reflectcall|runtime\\.call[0-9]*";
+/* exceptions: frames of Go's runtime in the middle of a stack */
+static const char heap_keep_frames[] = "runtime\\.panic|runtime\\.reflectcall|runtime\\.call[0-9]*";
 
 struct kind {
-    pci_gp_header_fn is;
+    pci_gp_header_fn is_header;
     pcol_status (*read)(struct pci_gp_reader *reader, pcol_error *err);
-    int skips; /* blank lines and comments may stand before the header */
+    int skips_blank_lines; /* blank lines and comments may precede the header */
 };
 static const struct kind kinds[] = {
     {pci_gp_is_heap, pci_gp_read_heap, 0},     {pci_gp_is_count, pci_gp_read_count, 1},
@@ -60,10 +57,10 @@ static const struct kind kinds[] = {
 };
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
 
-/* ---- recognising */
+/* ---- recognition */
 
-/* Whether one of the lines behind the header says `format` or `resolution`, as only Java's do. */
-static int says_java(const uint8_t *p, const uint8_t *end)
+/* Does a line after the header assign `format` or `resolution`, as only Java's do? */
+static int is_java_contention(const uint8_t *p, const uint8_t *end)
 {
     for (; p < end; p++) {
         const uint8_t *feed = memchr(p, '\n', (size_t)(end - p)), *stop = feed ? feed : end;
@@ -85,25 +82,25 @@ static int says_java(const uint8_t *p, const uint8_t *end)
     return 0;
 }
 
-/* The kind of a text whose first lines are in [data, end); cut: its last line goes on. */
-static const struct kind *find_kind(const uint8_t *data, const uint8_t *end, int cut)
+/* The kind of the text in [data, end). is_truncated: its last line continues. */
+static const struct kind *find_kind(const uint8_t *data, const uint8_t *end, int is_truncated)
 {
     int first = 1;
     for (const uint8_t *p = data; p < end; first = 0) {
         const uint8_t *feed = memchr(p, '\n', (size_t)(end - p)), *stop = feed ? feed : end;
         const uint8_t *next = feed ? feed + 1 : end;
-        if (!feed && cut)
+        if (!feed && is_truncated)
             return NULL;
         if (stop > p && stop[-1] == '\r')
             stop--;
         for (size_t i = 0; i < KIND_COUNT; i++) {
-            if (!(first || kinds[i].skips) || !kinds[i].is(p, stop))
+            if (!(first || kinds[i].skips_blank_lines) || !kinds[i].is_header(p, stop))
                 continue;
-            if (kinds[i].read == pci_gp_read_contention && says_java(next, end))
+            if (kinds[i].read == pci_gp_read_contention && is_java_contention(next, end))
                 continue;
             return &kinds[i];
         }
-        if (!pci_gp_blank_or_comment(p, stop))
+        if (!pci_gp_is_blank_or_comment(p, stop))
             return NULL;
         p = next;
     }
@@ -115,7 +112,7 @@ int pci_gperftools_sniff(const uint8_t *data, size_t size, int all)
     return pci_gp_is_cpu(data, size) || find_kind(data, data + size, !all) ? 2 : 0;
 }
 
-/* ---- reading */
+/* ---- conversion */
 
 static pcol_status read_text(struct pci_gp_reader *r, pcol_error *err)
 {
@@ -125,13 +122,13 @@ static pcol_status read_text(struct pci_gp_reader *r, pcol_error *err)
     if (!kind)
         return pci_gp_fail(r, r->line.text, err,
                            "not a profile of gperftools, a text profile of Go or one of Java");
-    while (r->got && kind->skips &&
-           pci_gp_blank_or_comment(r->line.text, r->line.text + r->line.size))
+    while (r->found && kind->skips_blank_lines &&
+           pci_gp_is_blank_or_comment(r->line.text, r->line.text + r->line.size))
         PCI_TRY(pci_gp_next(r, err));
     return kind->read(r, err);
 }
 
-/* Whose frames are in the way is told by what was measured. */
+/* Select the frames to drop by the sample type. */
 static void choose_frames(struct pci_gp_profile *p)
 {
     const char *type = p->type_count > 1 ? p->types[0].type : "";
@@ -141,7 +138,7 @@ static void choose_frames(struct pci_gp_profile *p)
         p->drop_frames = lock_frames;
     } else if (strstr(type, "objects")) {
         p->drop_frames = heap_frames;
-        p->keep_frames = heap_kept_frames;
+        p->keep_frames = heap_keep_frames;
     }
 }
 

@@ -1,13 +1,13 @@
 /*
- * scanner.c - words of the older text formats (scanner.h)
+ * scanner.c - scanning of the older text formats (scanner.h)
  */
 #include "formats/gperftools/scanner.h"
 
 struct pci_gp_span pci_gp_trim(const uint8_t *p, const uint8_t *end)
 {
-    while (p < end && pci_gp_space(*p))
+    while (p < end && pci_gp_is_space(*p))
         p++;
-    while (p < end && pci_gp_space(end[-1]))
+    while (p < end && pci_gp_is_space(end[-1]))
         end--;
     return (struct pci_gp_span){p, end};
 }
@@ -24,29 +24,29 @@ const uint8_t *pci_gp_find(const uint8_t *p, const uint8_t *end, const char *wor
     return NULL;
 }
 
-int pci_gp_word(const uint8_t **p, const uint8_t *end, const char *word)
+int pci_gp_accept(const uint8_t **p, const uint8_t *end, const char *word)
 {
-    if (!pci_gp_begins(*p, end, word))
+    if (!pci_gp_has_prefix(*p, end, word))
         return 0;
     *p += strlen(word);
     return 1;
 }
 
-void pci_gp_spaces(const uint8_t **p, const uint8_t *end)
+void pci_gp_skip_spaces(const uint8_t **p, const uint8_t *end)
 {
     while (*p < end && **p == ' ')
         ++*p;
 }
 
-int pci_gp_integer(const uint8_t **p, const uint8_t *end, int sign, int64_t *value)
+int pci_gp_read_integer(const uint8_t **p, const uint8_t *end, int sign, int64_t *value)
 {
     const uint8_t *at = *p;
     uint64_t n = 0;
     int fits = 1, minus = sign && at < end && *at == '-';
     at += minus;
-    if (at == end || !pci_gp_digit(*at))
+    if (at == end || !pci_gp_is_digit(*at))
         return 0;
-    for (; at < end && pci_gp_digit(*at); at++) {
+    for (; at < end && pci_gp_is_digit(*at); at++) {
         unsigned digit = (unsigned)(*at - '0');
         if (n > ((UINT64_C(1) << 63) - digit) / 10)
             fits = 0;
@@ -60,13 +60,13 @@ int pci_gp_integer(const uint8_t **p, const uint8_t *end, int sign, int64_t *val
     return fits ? 1 : -1;
 }
 
-int pci_gp_hex_number(const uint8_t **p, const uint8_t *end, int upper, uint64_t *value)
+int pci_gp_read_hex(const uint8_t **p, const uint8_t *end, int upper, uint64_t *value)
 {
     const uint8_t *at = *p;
     int fits = 1;
     *value = 0;
-    for (; at < end && (upper ? pci_gp_hex(*at) : pci_gp_lower_hex(*at)); at++) {
-        unsigned digit = pci_gp_digit(*at) ? *at - 48u : (*at | 32u) - 'a' + 10;
+    for (; at < end && (upper ? pci_gp_is_hex(*at) : pci_gp_is_lower_hex(*at)); at++) {
+        unsigned digit = pci_gp_is_digit(*at) ? *at - 48u : (*at | 32u) - 'a' + 10;
         if (*value >> 60)
             fits = 0;
         *value = *value << 4 | digit;
@@ -77,45 +77,46 @@ int pci_gp_hex_number(const uint8_t **p, const uint8_t *end, int upper, uint64_t
     return fits ? 1 : -1;
 }
 
-int pci_gp_blank_or_comment(const uint8_t *p, const uint8_t *end)
+int pci_gp_is_blank_or_comment(const uint8_t *p, const uint8_t *end)
 {
     struct pci_gp_span s = pci_gp_trim(p, end);
     return s.p == s.end || *s.p == '#';
 }
 
-int pci_gp_map_begins(const uint8_t *p, const uint8_t *end)
+int pci_gp_is_map_header(const uint8_t *p, const uint8_t *end)
 {
     return pci_gp_find(p, end, "--- Memory map: ---") || pci_gp_find(p, end, "MAPPED_LIBRARIES:");
 }
 
 pcol_status pci_gp_next(struct pci_gp_reader *r, pcol_error *err)
 {
-    return pci_lines_next(&r->lines, &r->line, &r->got, err);
+    return pci_lines_next(&r->lines, &r->line, &r->found, err);
 }
 
 pcol_status pci_gp_fail(const struct pci_gp_reader *r, const uint8_t *at, pcol_error *err,
-                        const char *what)
+                        const char *message)
 {
-    /* At the end of the input there is no line: the place is behind the last one. */
-    return pci_fail_text(err, PCOL_E_SYNTAX, r->line.number + !r->got,
-                         (uint64_t)(at - r->line.text) + 1, "%s", what);
+    /* At the end of the input there is no line: report the one after the last. */
+    return pci_fail_text(err, PCOL_E_SYNTAX, r->line.number + !r->found,
+                         (uint64_t)(at - r->line.text) + 1, "%s", message);
 }
 
 pcol_status pci_gp_push_addresses(struct pci_gp_reader *r, const uint8_t *p, const uint8_t *end,
                                   enum pci_gp_returns returns, pcol_error *err)
 {
     const struct pci_gp_profile *profile = &r->profile;
-    size_t before = profile->sample_count ? profile->samples[profile->sample_count - 1].end : 0;
+    size_t stack_start =
+        profile->sample_count ? profile->samples[profile->sample_count - 1].end : 0;
     while ((p = pci_gp_find(p, end, "0x"))) {
         const uint8_t *digits = p + 2;
         uint64_t address;
-        int fits = pci_gp_hex_number(&digits, end, 0, &address);
+        int fits = pci_gp_read_hex(&digits, end, 0, &address);
         if (fits < 0)
-            return pci_gp_fail(r, p, err, "address beyond 64 bits");
-        int returned = returns == PCI_GP_ALL_RETURN ||
-                       (returns == PCI_GP_LEAF_IS_PLACE && profile->stack_count > before);
+            return pci_gp_fail(r, p, err, "the address exceeds 64 bits");
+        int is_return = returns == PCI_GP_ALL_RETURN ||
+                        (returns == PCI_GP_LEAF_IS_EXACT && profile->stack_count > stack_start);
         if (fits)
-            PCI_TRY(pci_gp_push(&r->profile, address - (returned != 0), err));
+            PCI_TRY(pci_gp_push(&r->profile, address - (is_return != 0), err));
         p = digits;
     }
     return PCOL_OK;
@@ -125,7 +126,7 @@ pcol_status pci_gp_push_stack(struct pci_gp_reader *r, const uint8_t *p, const u
                               enum pci_gp_returns returns, pcol_error *err)
 {
     const uint8_t *stop = p;
-    while (stop < end && (*stop == ' ' || *stop == 'x' || pci_gp_lower_hex(*stop)))
+    while (stop < end && (*stop == ' ' || *stop == 'x' || pci_gp_is_lower_hex(*stop)))
         stop++;
     return pci_gp_push_addresses(r, p, stop, returns, err);
 }
