@@ -1,5 +1,5 @@
 /*
- * read.c - a pcol file among the inputs
+ * read.c - recognition and import of pcol files, by merging them into the builder
  */
 #include "formats/pcol/pcol.h"
 
@@ -14,8 +14,7 @@
 int pci_pcol_sniff(const uint8_t *data, size_t size, int all)
 {
     (void)all;
-    /* Five bytes are enough to say "this was meant to be one", and the reader says what is
-     * wrong. */
+    /* Five bytes of the magic suffice: the reader reports further errors. */
     return size >= 5 && !memcmp(data, PCF_MAGIC, 5) ? 2 : 0;
 }
 

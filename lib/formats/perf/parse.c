@@ -1,12 +1,12 @@
 /*
- * parse.c - the lines of `perf script`, taken apart (parse.h)
+ * parse.c - parsing of lines of `perf script` (parse.h)
  */
 #include "formats/perf/parse.h"
 
 #include <string.h>
 
-/* A search that goes no further than this takes linear time whatever the line is. The kernel cuts a
- * comm at 15 bytes; an event can be a whole expression. */
+/* Limits of searches, which make parsing linear in the length of any line. The kernel truncates a
+ * comm to 15 bytes; an event can be a whole expression. */
 #define LONGEST_COMM 256u
 #define LONGEST_EVENT 1024u
 
@@ -130,7 +130,7 @@ static int is_time(pcol_str word, struct pci_perf_header *h)
     return 1;
 }
 
-/* Letters that say in which mode the cpu was, as -F misc prints them. */
+/* Letters of the CPU mode, as printed by -F misc. */
 static int is_misc(pcol_str word, struct pci_perf_header *h)
 {
     if (!word.size || word.size > 5)
@@ -160,7 +160,7 @@ static size_t fields(const uint8_t *text, size_t size, size_t at, struct pci_per
     }
     if (is_time(word, h))
         return w.at;
-    if (h->has_misc && !h->has_cpu) { /* a word of capitals alone says nothing */
+    if (h->has_misc && !h->has_cpu) { /* a word of capitals alone is ambiguous */
         h->has_misc = 0;
         h->misc = str(text, 0);
         return before.at;
@@ -188,11 +188,11 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         at++;
     /* An event is a word, or several, up to a colon before a blank or the end. */
     for (size_t end = at; end < size && end - at < LONGEST_EVENT; end++) {
-        if (!text[end]) /* no name can hold it */
+        if (!text[end]) /* names contain no NUL */
             break;
         if (text[end] != ':' || (end + 1 < size && !is_blank(text[end + 1])))
             continue;
-        if (end == at || is_digit(text[at])) /* a time that is none */
+        if (end == at || is_digit(text[at])) /* a malformed time */
             break;
         h->has_event = 1;
         h->event = str(text + at, end - at);
@@ -222,7 +222,7 @@ static pcol_str trim(const uint8_t *text, size_t size)
     return str(text, size);
 }
 
-/* Does the header go on behind [text, at), which is comm and thread? */
+/* Do the fields after comm and thread, [text, at), form a header? */
 static int complete(const uint8_t *text, size_t size, size_t at, int thread,
                     struct pci_perf_header *h)
 {
@@ -236,19 +236,19 @@ static int complete(const uint8_t *text, size_t size, size_t at, int thread,
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
-    /* With a time the place of the thread is certain; without, an event must do. */
+    /* A time determines the position of the thread; otherwise an event is required. */
     for (int timed = 1; timed >= 0; timed--) {
         w.at = 0;
         for (;;) {
             struct pci_perf_header h = {.comm = {"", 0}};
-            size_t comm = w.at; /* its end; how many blanks follow is for the looks */
+            size_t comm = w.at; /* its end; the number of blanks after it is alignment */
             pcol_str word = next_word(&w);
             size_t start = (size_t)((const uint8_t *)word.data - text);
             if (!word.size || comm > LONGEST_COMM)
                 break;
             int thread = is_thread(word, &h);
             if (!thread && (is_cpu(word, &h) || is_time(word, &h)))
-                w.at = start; /* no thread at all */
+                w.at = start; /* no thread */
             else if (!thread)
                 continue;
             size_t at = w.at;
@@ -292,7 +292,7 @@ static size_t hex(const uint8_t *text, size_t size, uint64_t *value)
     return at;
 }
 
-/* "+0x1c" at the end of [text, size): where it begins, or size. */
+/* Find "+0x1c" at the end of [text, size): its offset, or size. */
 static size_t offset_at(const uint8_t *text, size_t size, uint64_t *offset,
                         struct pci_perf_frame *frame)
 {
@@ -305,7 +305,7 @@ static size_t offset_at(const uint8_t *text, size_t size, uint64_t *offset,
     return hex(text + at, size - at, offset) ? at - 3 : size;
 }
 
-/* Where the "(object)" begins that ends the line; size if there is none. */
+/* Find the final "(object)": its offset, or size if absent. */
 static size_t object_at(const uint8_t *text, size_t size)
 {
     size_t depth = 0;

@@ -1,14 +1,13 @@
 /*
- * parse.h - the lines of `perf script`, taken apart
+ * parse.h - parsing of the lines of `perf script`
  *
  *     java 12688/12764 [002] 6544038.708352:     257597 cycles:u: trailing fields
  *     ^comm ^pid ^tid   ^cpu  ^time               ^period ^event   ^tail
  *             7f722d142778 Ljava/net/Socket;::read+0x1c (/tmp/perf-12688.map)
  *             ^address     ^symbol             ^offset   ^object
  *
- * Which fields there are is the user's choice (perf script -F), a comm may hold blanks, and an
- * event colons: a header is recognised by the fields that cannot be anything else, its time, or,
- * if there is none, a pid or a cpu with an event behind it.
+ * Users select the fields (perf script -F); a comm may contain blanks, an event colons. A header is
+ * recognised by unambiguous fields: its time, else a pid or cpu followed by an event.
  */
 #ifndef PCI_PERF_PARSE_H
 #define PCI_PERF_PARSE_H
@@ -22,15 +21,15 @@ struct pci_perf_header {
     int64_t cpu, time_ns, period;
     unsigned has_pid : 1, has_tid : 1, has_cpu : 1, has_time : 1, has_period : 1, has_event : 1,
         has_misc : 1;
-    /* Numbers beyond 64 bits: they are there, with the value 0. */
+    /* Numbers beyond 64 bits: present, with the value 0. */
     unsigned beyond_period : 1, beyond_time : 1, beyond_cpu : 1;
     unsigned is_record : 1; /* a PERF_RECORD_... line, not a sample */
 };
 
-/* 0 if the line is no header. */
+/* Returns 0 if the line is not a header. */
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header);
 
-/* A header of nothing but a comm and, perhaps, a thread. */
+/* Parse a header with only a comm and optionally a thread. */
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header);
 
 struct pci_perf_frame {
@@ -38,8 +37,8 @@ struct pci_perf_frame {
     pcol_str symbol, object;
     unsigned has_address : 1, has_symbol : 1, has_offset : 1, has_object : 1, inlined : 1,
         has_object_offset : 1;
-    unsigned in_symbol : 1, in_object : 1; /* there is one, if only as [unknown] */
-    unsigned beyond : 1; /* an address or offset beyond 64 bits is left as part of a name */
+    unsigned in_symbol : 1, in_object : 1; /* present, perhaps as [unknown] */
+    unsigned beyond : 1; /* an address or offset beyond 64 bits remains part of a name */
 };
 
 /* A frame of a call stack. `addressed`: frames of this input begin with an address, so that a short

@@ -1,12 +1,10 @@
 /*
- * builder_sink.h - what R's profiles leave in a builder beside stacks: samples with their verbatim
- * text,
- * segments, file lines
+ * builder_sink.h - output of R's importers to a builder: samples, verbatim text, segments, file
+ * lines
  *
- * The tables rprof_segments and rprof_files hold what a file says between its samples, so that
- * export can say it again in the same place. A row of rprof_files without number, with an empty
- * path and a text is a line that belongs nowhere (a cut one, or one that a lenient import kept):
- * only the text counts.
+ * The tables rprof_segments and rprof_files contain the lines between samples, for the export. A
+ * row of rprof_files without number, with an empty path and a text is a malformed line: only its
+ * text is used.
  */
 #ifndef PCI_RPROF_BUILDER_SINK_H
 #define PCI_RPROF_BUILDER_SINK_H

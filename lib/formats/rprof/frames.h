@@ -1,15 +1,14 @@
 /*
- * frames.h - from the stack text of a line to a node of the tree of stacks
+ * frames.h - stack text of a line to a node of the stack tree
  *
- * Samples that follow each other share their outer frames, and what stands at the end of a line
- * means the same in both (lexer.h). So the text is compared backwards with the line before, tokens
- * are made from the left only until a place that was a boundary there too, and the rest of the
- * stack is that line's node. What is new is added from the outside in: the text of a unit gives its
- * location group by one look into a hash table, and nothing is taken apart that was met before.
+ * Consecutive samples share outer frames, and the end of a line has the same meaning in both
+ * (lexer.h). The text is compared backwards with the previous line; tokens are read from the left
+ * up to a boundary of the previous line, whose node is reused. New units are found by their text in
+ * a hash table.
  *
- *     line before   "a" "b" 1#7 "f" "g"
- *     this line     "c" "d" 1#7 "f" "g"
- *                   new     ^ same text, same boundary: same node
+ *     previous line  "a" "b" 1#7 "f" "g"
+ *     this line      "c" "d" 1#7 "f" "g"
+ *                    new     ^ same text, same boundary: same node
  */
 #ifndef PCI_RPROF_FRAMES_H
 #define PCI_RPROF_FRAMES_H

@@ -1,14 +1,11 @@
 /*
- * sample_pipeline.h - samples between the text and the builder
+ * sample_pipeline.h - pipeline of samples from the parser to the builder
  *
- * A look into the tree of stacks mostly waits for memory. So the places of all new frames of a
- * stack are asked for before the first is used; and where threads may be used, another one puts the
- * samples into the builder while the text behind them is read.
- *
- * Each sample says how many frames it keeps from the one before, which it need not repeat, and
- * which are new. What else goes into a builder in order of samples (segments, file lines, verbatim
- * text) comes after a flush: until then the builder's tree, samples and columns belong to the
- * queue, and its strings, functions and groups to the reader.
+ * All new nodes of a stack are prefetched before the first lookup. With several threads, another
+ * one adds samples to the builder while the text is parsed. A sample has the number of frames
+ * shared with the previous one and the new frames. Segments, file lines and verbatim text require a
+ * flush: until then tree, samples and columns of the builder belong to the pipeline; strings,
+ * functions and groups to the parser.
  */
 #ifndef PCI_RPROF_SAMPLE_PIPELINE_H
 #define PCI_RPROF_SAMPLE_PIPELINE_H

@@ -1,10 +1,9 @@
 /*
- * stack_text.h - from a node of the tree of stacks to the text of a line
+ * stack_text.h - node of the stack tree to the text of a line
  *
- * The text of a stack is the text of its innermost frame and behind it that of its parent. It is
- * kept against the end of a buffer, together with the nodes it was made of: the next stack walks up
- * until it meets one of them, and only what is new is put in front. A node's place and a group's
- * text are loaded on first use, in pages, so that memory follows what is asked for.
+ * The text of a stack is that of its innermost frame followed by that of its parent. It is
+ * right-aligned in a buffer, with the path of its nodes: the next stack walks up to the first node
+ * in common and prepends the rest. Nodes and texts of groups are cached on first use, in pages.
  */
 #ifndef PCI_RPROF_STACK_TEXT_H
 #define PCI_RPROF_STACK_TEXT_H

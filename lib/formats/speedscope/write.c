@@ -1,11 +1,10 @@
 /*
- * write.c - a profile for speedscope (its JSON file format, "sampled" profiles)
+ * write.c - export to speedscope (its JSON file format, "sampled" profiles)
  *
- * speedscope shows one list of weighted stacks at a time, so each thread and sample type becomes a
- * profile of its own, in the order of samples; neighbours with the same stack are one entry. Rows
- * of samples are ordered by thread first, by counting, so that each thread is gone through by
- * itself however the threads are mixed. Frames are functions, as in speedscope's own importers;
- * those that are in use are numbered as they turn up and listed at the end.
+ * speedscope shows one list of weighted stacks at a time: each thread and sample type becomes a
+ * profile, in the order of samples; adjacent equal stacks are one entry. A counting sort orders
+ * rows of samples by thread. Frames are functions, as in speedscope's own importers, numbered by
+ * first use.
  *
  *     {"$schema": ..., "profiles": [{"samples": [[0, 1], [0, 2]], "weights": [3, 5], ...}],
  *      "shared": {"frames": [{"name": "main", "file": "main.c"}, ...]}, ...}
@@ -50,13 +49,13 @@ const struct pci_holds pci_speedscope_holds = {
            PCI_HOLDS(START_LINES) | PCI_HOLDS(THREADS)};
 
 struct frame {
-    uint64_t location; /* that showed it first */
+    uint64_t location; /* the first one with this frame */
     uint32_t group;
 };
 
 /* Samples of one source and thread. */
 struct track {
-    uint32_t source, thread; /* thread: PCOL_NONE where there is none */
+    uint32_t source, thread; /* thread: PCOL_NONE if absent */
     uint64_t count, first;   /* rows[first, first + count) */
 };
 
@@ -73,21 +72,21 @@ struct writer {
     struct track *tracks;
     size_t track_count, track_capacity;
     struct pci_hash track_hash;
-    uint64_t *rows; /* of samples, track by track */
+    uint64_t *rows; /* of samples, grouped by track */
     uint64_t row_count;
-    /* Frames in use. */
+    /* Used frames. */
     struct frame *frames;
     size_t frame_count, frame_capacity;
     uint32_t *by_function, *by_location; /* frame + 1 */
-    struct pci_string_pool made;         /* names of places without a function */
+    struct pci_string_pool made;         /* names of code outside functions */
     uint32_t *by_made;
     size_t made_capacity;
-    /* Frames of the path, outermost first. */
+    /* Frames of the current path, outermost first. */
     uint32_t *line;
     size_t line_capacity;
-    size_t *ends; /* by step: frames up to and with it */
+    size_t *ends; /* by step: number of frames up to and including it */
     size_t end_capacity;
-    /* The profile that is shown first. */
+    /* The profile shown first. */
     uint64_t profiles, shown;
     double heaviest;
     unsigned lost;
@@ -165,7 +164,7 @@ static pcol_status new_frame(struct writer *w, uint64_t location, uint32_t group
     return PCOL_OK;
 }
 
-/* Frame of a place without a function: by what it is called. */
+/* Find or add the frame of code outside functions, by its displayed name. */
 static pcol_status made_frame(struct writer *w, pcol_str name, uint64_t location, uint32_t group,
                               uint32_t *frame, pcol_error *err)
 {
@@ -264,7 +263,7 @@ struct weight {
     double f64;
 };
 
-/* The weight of a sample; *has is 0 where it has none, or one that cannot be shown. */
+/* Read the weight of a sample; *has is 0 if it has none, or none that speedscope can show. */
 static pcol_status weight_of(struct writer *w, uint64_t row, const struct pci_column *column,
                              struct weight *weight, int *has, pcol_error *err)
 {
@@ -285,7 +284,7 @@ static pcol_status weight_of(struct writer *w, uint64_t row, const struct pci_co
     return PCOL_OK;
 }
 
-/* Go through the samples of a track, neighbours of one stack together. */
+/* Iterate over the samples of a track, joining adjacent equal stacks. */
 static pcol_status each_run(struct writer *w, const struct track *track,
                             const struct pci_column *column,
                             pcol_status (*visit)(struct writer *, uint64_t, const struct weight *,
@@ -309,7 +308,7 @@ static pcol_status each_run(struct writer *w, const struct track *track,
                 PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
             stack = has ? stack : 0;
             *sum += weight.is_double ? weight.f64 : (double)weight.i64;
-            /* A sum beyond 64 bits goes on as an entry of its own. */
+            /* A sum beyond 64 bits is split into several entries. */
             if (any && stack == before && (weight.is_double || weight.i64 <= INT64_MAX - run.i64)) {
                 if (weight.is_double)
                     run.f64 += weight.f64;
@@ -372,7 +371,7 @@ static pcol_status add(struct pci_strbuf *title, pcol_str text, pcol_error *err)
     return pci_strbuf_put(title, text.data, text.size, err);
 }
 
-/* A cell of a table of text, "" if there is none. */
+/* Read a text cell, "" if absent. */
 static pcol_status cell(const struct writer *w, const char *table, const char *name, uint64_t row,
                         pcol_str *text, pcol_error *err)
 {
@@ -386,7 +385,7 @@ static pcol_status cell(const struct writer *w, const char *table, const char *n
     return pci_get_str(w->file, column, row, text, &(int){0}, err);
 }
 
-/* "[URI: ]THREAD (pid P, tid T): TYPE", as far as there is something to tell apart. */
+/* Name of a profile: "[URI: ]THREAD (pid P, tid T): TYPE", only parts that distinguish profiles. */
 static pcol_status make_title(const struct writer *w, const struct track *track, uint32_t type,
                               struct pci_strbuf *title, pcol_error *err)
 {
@@ -501,7 +500,7 @@ static pcol_status put_profiles(struct writer *w, pcol_error *err)
     return w->json.status;
 }
 
-/* ---- the whole ---- */
+/* ---- export ---- */
 
 static pcol_status note_losses(struct writer *w, pcol_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * read.c - the five tables of data model v1 into a builder
+ * read.c - import of the five tables of data model v1
  *
- * The tables may come in any order, so ids in them are first only numbers: call stacks go into a
- * tree of location ids, samples into eight bytes each. At the end functions, locations, stacks and
- * samples are added in this order, and an id that names nothing is reported where it stood.
+ * The tables may come in any order, so that references are resolved at the end: call stacks are
+ * stored in a tree of location ids, samples in eight bytes each. Then functions, locations, stacks
+ * and samples are added in this order; an unknown id is reported at its position.
  */
 #include "formats/v1/rows.h"
 #include "formats/v1/v1.h"
@@ -15,11 +15,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A value of n is n samples. Values that add up to more stay in one row each: a short text must not
- * become a long file. */
+/* A value of n means n samples. Beyond this total, a row remains one sample of value n, so that a
+ * short text cannot become a large file. */
 #define MAX_EXPANDED (UINT64_C(1) << 24)
 
-/* Rows by their id; the ids of a table stand at the beginning of its structs. */
+/* Index of rows by id, which is the first member of the structs of a table. */
 struct ids {
     void *rows;
     size_t count, capacity, row_size;
@@ -43,7 +43,7 @@ struct location {
     struct pci_v1_place place, function_place;
 };
 
-/* A location id that samples name. */
+/* A location id referenced by samples. */
 struct used {
     int64_t id;
     struct pci_v1_place place; /* the first time */
@@ -86,7 +86,7 @@ static void *find_id(const struct ids *ids, int64_t id, uint32_t *index)
     return NULL;
 }
 
-/* A row for an id that is not there yet; zeroed but for the id. */
+/* Add a row for a new id; zero except for the id. */
 static pcol_status add_id(struct ids *ids, int64_t id, void **row, pcol_error *err)
 {
     *row = NULL;
@@ -195,8 +195,8 @@ static pcol_status take(void *context, const struct pci_v1_row *row, pcol_error 
 
 /* ---- adding to the builder */
 
-/* An id is kept only where the row's number does not say it; rows that are equal but for their id
- * stay apart. */
+/* An id is stored only if it differs from the row's number; rows equal except for their id remain
+ * separate. */
 static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
                                 struct pci_row_uses *repeats, pcol_error *err)
 {
@@ -206,7 +206,7 @@ static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
                               .filename = f->filename,
                               .start_line = f->start_line,
                               .id = (uint64_t)f->id};
-    /* 0 means unknown, unless it would come back as the least line of the function's locations. */
+    /* 0 means unknown, unless the export would derive it as the least line of the locations. */
     function.has_start_line = f->start_line > 0 || (f->least_line && f->least_line != INT64_MAX);
     function.has_id = f->id != (int64_t)index + 1;
     return pci_builder_function(v->import->builder, repeats, &function, NULL, NULL, 0, &f->row,
@@ -230,7 +230,7 @@ static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
                              err);
 }
 
-/* Ids that name nothing, and the least line of each function. */
+/* Report unknown ids, and compute the least line of each function. */
 static pcol_status resolve(struct v1 *v, pcol_error *err)
 {
     struct location *locations = v->locations.rows;
@@ -352,9 +352,9 @@ pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
     return status;
 }
 
-/* ---- recognising */
+/* ---- recognition */
 
-/* An object whose first key is one of the five tables, and an array its value. */
+/* Recognised: an object whose first key is one of the five tables, with an array as value. */
 int pci_v1_sniff(const uint8_t *data, size_t size, int all)
 {
     static const char *const names[] = {"\"meta\"", "\"sample_types\"", "\"samples\"",

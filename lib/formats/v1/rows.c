@@ -1,8 +1,8 @@
 /*
- * rows.c - the rows of the five tables of data model v1, out of the JSON text
+ * rows.c - rows of the five tables of data model v1, parsed from JSON
  *
- * A table of columns says what each row must have; everything that can be judged by looking at one
- * row is judged here, with the place where it stands.
+ * A table of columns describes the rows. All rules about a single row are verified here and
+ * reported with their position.
  */
 #include "formats/v1/rows.h"
 #include "formats/v1/v1.h"
@@ -175,7 +175,7 @@ static pcol_status read_cell(struct pci_v1_rows *r, const struct column *column,
 
 /* ---- rows and tables */
 
-/* A column that v1 does not have: dotted ones are allowed and left out. */
+/* A column that v1 lacks: dotted ones are permitted and omitted. */
 static pcol_status read_other(struct pci_v1_rows *r, pcol_error *err)
 {
     pcol_str key = r->json.text;

@@ -1,5 +1,5 @@
 /*
- * rows.h - the rows of the five tables of data model v1, as they come out of the JSON text
+ * rows.h - rows of the five tables of data model v1, parsed from JSON
  */
 #ifndef PCI_V1_ROWS_H
 #define PCI_V1_ROWS_H
@@ -17,7 +17,7 @@ enum pci_v1_table {
 
 #define PCI_V1_MAX_CELLS 5
 
-/* Where a cell stands; numbers too large to keep are cut. */
+/* Position of a cell in the text; saturates at 32 bits. */
 struct pci_v1_place {
     uint32_t line, column;
 };
@@ -29,7 +29,7 @@ struct pci_v1_cell {
     struct pci_v1_place place;
 };
 
-/* A row that was read: its cells in the order of the table's columns, and samples' locations. */
+/* The current row: cells in the order of the table's columns, and the locations of a sample. */
 struct pci_v1_row {
     enum pci_v1_table table;
     uint64_t number; /* from 1 */
@@ -44,16 +44,16 @@ struct pci_v1_rows {
     struct pci_json json;
     struct pci_v1_row row;
     int seen[PCI_V1_TABLES];
-    int told[PCI_V1_TABLES]; /* that dotted columns are left out */
+    int told[PCI_V1_TABLES]; /* dotted columns were reported as omitted */
     pcol_status (*take)(void *context, const struct pci_v1_row *row, pcol_error *err);
     void *context;
 };
 
-/* The whole text; `take` is called for each row of samples, locations and functions. Checks all
- * rules that concern one row or table. */
+/* Read the whole text and call `take` for each row of samples, locations and functions. Verifies
+ * all rules about a single row or table. */
 pcol_status pci_v1_rows_read(struct pci_v1_rows *rows, pcol_error *err);
 
-/* E_SYNTAX at a place. */
+/* Report E_SYNTAX at a position. */
 pcol_status pci_v1_fail(struct pci_v1_place place, pcol_error *err, const char *format, ...)
     PCI_PRINTF(3, 4);
 

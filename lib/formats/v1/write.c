@@ -1,9 +1,9 @@
 /*
- * write.c - a profile as the five tables of data model v1, one JSON object
+ * write.c - export of the five tables of data model v1 as one JSON object
  *
- * The tables come as the model shows them; each row is an object on a line of its own. Samples of
- * perf count 1 each, of the chosen type. Content that v1 lacks is reported as a loss; a profile that
- * v1 cannot express is an error of the model.
+ * The tables are those of the model; each row is an object on its own line. Samples of perf count 1
+ * each, of the chosen type. Content that v1 cannot represent is reported as a loss, a profile
+ * without a v1 form is an error of the model.
  */
 #include "formats/v1/v1.h"
 #include "merge/merge.h"
@@ -108,7 +108,7 @@ static pcol_status put_tables(struct pci_v1 *maps, pcol_sink sink, pcol_error *e
     return status;
 }
 
-/* ---- what is lost */
+/* ---- losses */
 
 static uint64_t physical_rows(const pcol_file *file, const char *table)
 {
@@ -144,9 +144,9 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
     return pci_export_losses(export, NULL, err);
 }
 
-/* ---- which samples */
+/* ---- samples */
 
-/* Whether each row of samples is one sample, in all sources. */
+/* *all: 1 if each row of samples is one sample, in all sources. */
 static pcol_status rows_are_samples(const pcol_file *file, int *all, pcol_error *err)
 {
     const struct pci_column *type;
@@ -193,7 +193,7 @@ static pcol_status put_file(const struct pci_export *export, const pcol_file *fi
     return status;
 }
 
-/* ---- one source of several: a file of it alone, in memory */
+/* ---- one source of several: packed as a separate file in memory */
 
 static pcol_status put_part(const struct pci_export *export, pcol_error *err)
 {
