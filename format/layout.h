@@ -190,8 +190,9 @@ struct pcf_section {
 /*
  * Compressed sections of archives: blocks of pcf_press_block() bytes of the section; the last block
  * may be shorter. A block is transformed into a stream, which is compressed. It is stored as one
- * byte of flags (PCF_PRESS_STORED, PCF_PRESS_BARE) and the compressed stream. If a section has several blocks, an array of
- * struct pcf_press_entry follows them: each block can be located and verified independently.
+ * byte of flags (PCF_PRESS_STORED, PCF_PRESS_BARE) and the compressed stream. If a section has
+ * several blocks, an array of struct pcf_press_entry follows them: each block can be located and
+ * verified independently.
  */
 enum pcf_codec { PCF_CODEC_NONE = 0, PCF_CODEC_ZLIB = 1, PCF_CODEC_LZ4 = 2 };
 enum pcf_transform {
