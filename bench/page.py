@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The benchmark page: bench/page.py RESULTS.jsonl FOLDER writes benchmarks.md and benchmarks.svg there.
 
-RESULTS.jsonl is what `bench/run --json` wrote; its first line describes the machine. Rows that have a goal (GOALS) are
-set against it; the chart shows how many times faster than its peer each of those is. Behind the tables stand the notes,
-FOLDER/benchmarks-notes.md: each begins with the rows it is about, <!-- name name -->, where "pack." stands for all whose names
-begin so. A row that falls short and that no note is about is told on stderr.
+RESULTS.jsonl is the output of `bench/run --json`; its first line describes the machine. Rows with a goal (GOALS) are compared with
+it. The chart shows the speed ratio of each row that compares times. The notes, FOLDER/benchmarks-notes.md, follow the tables. Each
+note begins with the names of its rows, <!-- name name -->; a name that ends in "." is a prefix. The program warns on stderr about
+each row that misses its goal and has no note.
 """
 import html
 import json
@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-# name -> (goal, "at most" or "at least", whether the ratio is peer / pcol already). The ratio of a row as bench/run gives it.
+# name -> (goal, "at most" or "at least") for the ratio of a row as bench/run computes it.
 GOALS = {
     "open.large": (1.2, "at most"), "open.cell": (1, "at most"), "library.open": (1, "at most"), "library.sum": (0.9, "at least"),
     "library.checks.gather": (1, "at most"), "library.checks.steps": (1, "at most"), "library.check": (1, "at most"),
@@ -28,7 +28,7 @@ GOALS = {
     "firefox.jslb": (5, "at least"), "firefox.size": (1, "at most"), "perun.pack": (1, "at least"), "perun.size": (1, "at most"),
     "perun.memory.bound": (1, "at most"), "perun.query": (100, "at least"), "merge.memory": (1, "at most"),
 }
-# Rows of several kinds of input have one goal: top.rprof.lines, perun.pack.map.
+# Prefixes of rows that share a goal, one row for each kind of input: top.rprof.lines, perun.pack.map.
 KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
 ORDER = ["top", "pack", "pprof", "firefox", "perun", "open", "group", "size", "archive", "library", "scale", "merge"]
 FASTER = ("top.", "pack.summary", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse")
@@ -40,7 +40,7 @@ def goal_of(row):
 
 
 def is_met(row):
-    """Whether a row meets its goal; None: it has none."""
+    """Whether a row meets its goal; None without a goal."""
     goal = goal_of(row)
     if not goal or "missing" in row:
         return None
@@ -61,32 +61,32 @@ def table(rows, quick):
             continue
         goal = goal_of(r)
         met = ""
-        if goal and not quick:  # goals are of the large inputs
-            met = f"{goal[1]} {number(goal[0])}: " + ("met" if is_met(r) else "**short**")
+        if goal and not quick:  # goals apply to the large inputs
+            met = f"{goal[1]} {number(goal[0])}: " + ("met" if is_met(r) else "**missed**")
         yield (f"| {what} | {number(r['value'])} {r['unit']} | {r['peer']} | {number(r['peer_value'])} {r['unit']} | {number(r['ratio'])} "
                f"| {r.get('runs') or ''} | {met} |")
 
 
 def summary(rows):
-    """How many goals are met, and what falls short."""
+    """The number of goals met, and the rows that miss theirs."""
     met = [is_met(r) for r in rows]
-    short = [r for r, good in zip(rows, met) if good is False]
-    yield f"Of {sum(m is not None for m in met)} goals {sum(m is True for m in met)} are met." + (" Short are:" if short else "")
+    missed = [r for r, good in zip(rows, met) if good is False]
+    yield f"Of {sum(m is not None for m in met)} goals {sum(m is True for m in met)} are met." + (" Missed:" if missed else "")
     yield ""
-    for r in short:
+    for r in missed:
         limit, direction = goal_of(r)
-        yield f"- `{r['name']}`: {r['what']}, against {r['peer']}: {number(r['ratio'])}, wanted {direction} {number(limit)}"
+        yield f"- `{r['name']}`: {r['what']}, against {r['peer']}: {number(r['ratio'])}, goal {direction} {number(limit)}"
     absent = [r for r in rows if "missing" in r]
     if absent:
         yield ""
-        yield f"Not measured, since something is missing: {len(absent)} of the rows, which say what."
+        yield f"Not measured, because a program is missing: {len(absent)} of the rows."
 
 
 def without_note(rows, notes):
-    """Names of rows that fall short and that no note is about."""
+    """Names of rows that miss their goals and have no note."""
     about = " ".join(re.findall("<!--(.*?)-->", notes, re.S)).split()
-    short = dict.fromkeys(r["name"] for r in rows if is_met(r) is False)
-    return [name for name in short if not any(name == a or (a.endswith(".") and name.startswith(a)) for a in about)]
+    missed = dict.fromkeys(r["name"] for r in rows if is_met(r) is False)
+    return [name for name in missed if not any(name == a or (a.endswith(".") and name.startswith(a)) for a in about)]
 
 
 # ---- the chart
@@ -95,7 +95,7 @@ WIDTH, LEFT, RIGHT, BAR, GAP = 920, 400, 70, 16, 8
 
 
 def chart(rows):
-    """Bars of how many times faster than its peer, on a logarithmic scale."""
+    """Bar chart of speed ratios on a logarithmic scale."""
     bars = [r for r in rows if "missing" not in r and r["name"].startswith(FASTER) and r["name"] != "top.scaling" and r["ratio"] > 0]
     bars.sort(key=lambda r: -r["ratio"])
     top = 34
@@ -129,10 +129,10 @@ def chart(rows):
 
 PAGE = """# Benchmarks
 
-Made by `make bench-report` (`bench/run --json build/bench/results.jsonl`, then `bench/page.py`): do not edit. Every row is pcol
-and a peer measured in turn in one run; medians of whole processes unless the row says otherwise, of as many runs as it says: fewer
-where a peer is slow, none where the figure is the same each time; what takes less than 50 ms is run five times in each. Ratios hold elsewhere, milliseconds do not. What each group
-measures stands in the first lines of its file in [bench/cases](../bench/cases).
+Generated by `make bench-report` (`bench/run --json build/bench/results.jsonl`, then `bench/page.py`): do not edit. Each row compares
+pcol with a peer, in alternating runs. Values are medians of whole processes unless the row names another unit of work. The column `runs` is the
+number of runs: fewer for slow peers, none for figures that do not vary. A run repeats commands of less than 50 ms five times. Ratios hold on
+other machines, milliseconds do not. The first lines of each file in [bench/cases](../bench/cases) describe its group.
 
 Machine: {machine}
 
@@ -154,9 +154,9 @@ def main():
     took = {name: wall for line in lines[1:] for name, (wall, _) in line.get("took", {}).items()}
     minutes = f", {sum(took.values()) / 60:.0f} minutes" if took else ""
     names = sorted(dict.fromkeys(r["name"].split(".")[0] for r in rows), key=lambda name: (ORDER + [name]).index(name))
-    text = PAGE.format(machine=machine.get("machine", "not said"), names=", ".join(machine.get("cases", names)), took=minutes)
+    text = PAGE.format(machine=machine.get("machine", "unknown"), names=", ".join(machine.get("cases", names)), took=minutes)
     if machine.get("quick"):
-        text += "\nThis is a quick run, of small inputs, on a machine that had other work: no goals are set against it.\n"
+        text += "\nThis is a quick run with small inputs, possibly on a busy machine: no goals apply.\n"
     else:
         text += "\n" + "\n".join(summary(rows)) + "\n"
     for name in names:
@@ -168,7 +168,7 @@ def main():
     if notes.exists():
         text += "\n" + notes.read_text()
     for name in [] if machine.get("quick") else without_note(rows, text):
-        print(f"bench/page.py: {name} falls short, and no note says why", file=sys.stderr)
+        print(f"bench/page.py: {name} misses its goal; add a note with the reason to {notes}", file=sys.stderr)
     (folder / "benchmarks.md").write_text(text)
     (folder / "benchmarks.svg").write_text("\n".join(chart(rows)) + "\n")
 
