@@ -132,148 +132,147 @@ struct cli_option {
     {                                                                                              \
         'f', "force", NULL, "replace an output file that exists", CLI_FLAG, CLI_AT(force), 1, NULL \
     }
-#define CLI_OPTION_NO_SYNC                                                         \
-    {                                                                              \
-        0, "no-sync", NULL, "do not wait until the disk has the output", CLI_FLAG, \
-            CLI_AT(no_sync), 1, NULL                                               \
+#define CLI_OPTION_NO_SYNC                                                                \
+    {                                                                                     \
+        0, "no-sync", NULL, "do not fsync the output", CLI_FLAG, CLI_AT(no_sync), 1, NULL \
     }
 #define CLI_OPTION_FROM                                                                           \
-    {0,        "from",       "FORMAT", "the input's format instead of what it looks like",        \
+    {0,        "from",       "FORMAT", "format of the input (default: by content, then by name)", \
      CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                         \
         {0,         "max-input",                                                                  \
-         "BYTES",   "reject inputs that are larger when unpacked (default 64 GiB)",               \
+         "BYTES",   "reject inputs that expand beyond this size (default: 64 GiB)",               \
          CLI_COUNT, CLI_AT(max_input),                                                            \
          0,         NULL},                                                                        \
         {0,        "trusted",       NULL, "import without limits on memory and expansion",        \
          CLI_FLAG, CLI_AT(trusted), 1,    NULL},                                                  \
     {                                                                                             \
-        0, "threads", "N", "work with so many threads (default 0: one for each core)", CLI_COUNT, \
+        0, "threads", "N", "number of threads (default: 0, one for each core)", CLI_COUNT,        \
             CLI_AT(threads), 0, NULL                                                              \
     }
-#define CLI_OPTION_LENIENT                                                               \
-    {                                                                                    \
-        0, "lenient", NULL, "import what known writers get wrong, and say so", CLI_FLAG, \
-            CLI_AT(lenient), 1, NULL                                                     \
-    }
-#define CLI_OPTION_STRICT_IMPORT                                                               \
-    {                                                                                          \
-        0, "strict", NULL, "import nothing malformed (default)", CLI_FLAG, CLI_AT(lenient), 0, \
-            NULL                                                                               \
-    }
-#define CLI_OPTION_META                                                                           \
-    {                                                                                             \
-        0, "meta", "KEY=VALUE", "keep this with each source; repeatable", CLI_LIST, CLI_AT(meta), \
-            0, NULL                                                                               \
-    }
-#define CLI_OPTION_PLAIN                                                                        \
-    {                                                                                           \
-        0, "plain", NULL, "every column plain, for programs that map the file without libpcol", \
-            CLI_FLAG, CLI_AT(plain), 1, NULL                                                    \
-    }
-#define CLI_OPTION_ARCHIVE                                                                      \
-    {                                                                                           \
-        0, "archive", "CODEC",                                                                  \
-            "compress for cold storage; by zlib or lz4, or (auto, default) by what suits each " \
-            "part",                                                                             \
-            CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                      \
-    }
-#define CLI_OPTION_FAIL_ON_LOSS                                                          \
-    {                                                                                    \
-        0, "fail-on-loss", NULL,                                                         \
-            "write nothing if the format cannot hold everything; exit code 5", CLI_FLAG, \
-            CLI_AT(fail_on_loss), 1, NULL                                                \
-    }
-#define CLI_OPTION_COLLAPSE_IDLE                                                                   \
-    {                                                                                              \
-        0, "collapse-idle", NULL,                                                                  \
-            "join a sample of a thread to the one before it if its stack is the same and it used " \
-            "no CPU time",                                                                         \
-            CLI_FLAG, CLI_AT(collapse_idle), 1, NULL                                               \
-    }
-#define CLI_OPTION_TOLERANCE                                                                     \
+#define CLI_OPTION_LENIENT                                                                       \
     {                                                                                            \
-        0, "tolerance", "TIME",                                                                  \
-            "with --collapse-idle: join only samples whose times --expand-idle gives back this " \
-            "well (5us, 0.1ms)",                                                                 \
-            CLI_TEXT, CLI_AT(tolerance), 0, NULL                                                 \
+        0, "lenient", NULL, "accept known deviations from the format, with a warning", CLI_FLAG, \
+            CLI_AT(lenient), 1, NULL                                                             \
+    }
+#define CLI_OPTION_STRICT_IMPORT                                                                  \
+    {                                                                                             \
+        0, "strict", NULL, "reject malformed input (default)", CLI_FLAG, CLI_AT(lenient), 0, NULL \
+    }
+#define CLI_OPTION_META                                                                       \
+    {                                                                                         \
+        0, "meta", "KEY=VALUE", "store this metadata with each source; repeatable", CLI_LIST, \
+            CLI_AT(meta), 0, NULL                                                             \
+    }
+#define CLI_OPTION_PLAIN                                                                           \
+    {                                                                                              \
+        0, "plain", NULL,                                                                          \
+            "store every column as a plain array, for programs that map the file without libpcol", \
+            CLI_FLAG, CLI_AT(plain), 1, NULL                                                       \
+    }
+#define CLI_OPTION_ARCHIVE                                                                        \
+    {                                                                                             \
+        0, "archive", "CODEC",                                                                    \
+            "compress for cold storage with zlib, lz4 or auto (default), which chooses for each " \
+            "part",                                                                               \
+            CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                        \
+    }
+#define CLI_OPTION_FAIL_ON_LOSS                                                                   \
+    {                                                                                             \
+        0, "fail-on-loss", NULL,                                                                  \
+            "if the format cannot represent everything, write nothing and exit with 5", CLI_FLAG, \
+            CLI_AT(fail_on_loss), 1, NULL                                                         \
+    }
+#define CLI_OPTION_COLLAPSE_IDLE                                                                  \
+    {                                                                                             \
+        0, "collapse-idle", NULL,                                                                 \
+            "join a sample to its predecessor in the thread if the stack is the same and no CPU " \
+            "time was used",                                                                      \
+            CLI_FLAG, CLI_AT(collapse_idle), 1, NULL                                              \
+    }
+#define CLI_OPTION_TOLERANCE                                                                   \
+    {                                                                                          \
+        0, "tolerance", "TIME",                                                                \
+            "with --collapse-idle: join only samples whose times --expand-idle restores with " \
+            "this "                                                                            \
+            "accuracy (5us, 0.1ms)",                                                           \
+            CLI_TEXT, CLI_AT(tolerance), 0, NULL                                               \
     }
 #define CLI_OPTION_FORMAT                                                         \
     {                                                                             \
         0, "format", "FORMAT",                                                    \
             "table (default on a terminal), tsv (default elsewhere), csv, json, " \
-            "ndjson, markdown; by OUT's name if it ends so (.csv, .md, ...)",     \
+            "ndjson, markdown; a suffix of OUT (.csv, .md, ...) also chooses it", \
             CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown"     \
     }
-#define CLI_OPTION_NO_HEADER                                                                  \
-    {                                                                                         \
-        0, "no-header", NULL, "no line of column names", CLI_FLAG, CLI_AT(no_header), 1, NULL \
+#define CLI_OPTION_NO_HEADER                                                                     \
+    {                                                                                            \
+        0, "no-header", NULL, "leave out the line of column names", CLI_FLAG, CLI_AT(no_header), \
+            1, NULL                                                                              \
     }
-#define CLI_OPTION_NULL                                                                  \
-    {0, "null", "TEXT", "how tsv and csv show a null", CLI_TEXT, CLI_AT(null), 0, NULL}, \
+#define CLI_OPTION_NULL                                                                     \
+    {0, "null", "TEXT", "text for a null in tsv and csv", CLI_TEXT, CLI_AT(null), 0, NULL}, \
         CLI_OPTION_CSV_SAFE
-#define CLI_OPTION_CSV_SAFE                                                                    \
-    {                                                                                          \
-        0, "csv-safe", NULL,                                                                   \
-            "csv, tsv: a ' before text that a spreadsheet would take for a formula", CLI_FLAG, \
-            CLI_AT(csv_safe), 1, NULL                                                          \
+#define CLI_OPTION_CSV_SAFE                                                                      \
+    {                                                                                            \
+        0, "csv-safe", NULL,                                                                     \
+            "csv, tsv: prefix text that a spreadsheet would read as a formula with '", CLI_FLAG, \
+            CLI_AT(csv_safe), 1, NULL                                                            \
     }
 #define CLI_OPTION_CUM                                                                           \
     {                                                                                            \
-        0, "cum", NULL, "the same as --sort total, as pprof calls it", CLI_FLAG, CLI_AT(cum), 1, \
-            NULL                                                                                 \
+        0, "cum", NULL, "same as --sort total, the name that pprof uses", CLI_FLAG, CLI_AT(cum), \
+            1, NULL                                                                              \
     }
-#define CLI_OPTION_DEMANGLE                                                                 \
-    {                                                                                       \
-        0, "demangle", "WHEN",                                                              \
-            "C++ names as they are written: auto (default: for people), on, off", CLI_TEXT, \
-            CLI_AT(demangle), 0, "auto|on|off"                                              \
+#define CLI_OPTION_DEMANGLE                                                                       \
+    {                                                                                             \
+        0, "demangle", "WHEN",                                                                    \
+            "demangle C++ names: auto (default: on a terminal and in graphs), on, off", CLI_TEXT, \
+            CLI_AT(demangle), 0, "auto|on|off"                                                    \
     }
 /* What the commands that select have in common. */
-#define CLI_OPTIONS_FRAMES                                                                     \
-    {                                                                                          \
-        0,        "focus",       "RE", "only samples with a frame that matches",               \
-        CLI_TEXT, CLI_AT(focus), 0,    NULL},                                                  \
-        {0,        "ignore",       "RE", "no samples with a frame that matches",               \
-         CLI_TEXT, CLI_AT(ignore), 0,    NULL},                                                \
-        {0, "hide", "RE", "leave out frames that match", CLI_TEXT, CLI_AT(hide), 0, NULL},     \
-    {                                                                                          \
-        0, "show", "RE", "leave out frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL \
+#define CLI_OPTIONS_FRAMES                                                                      \
+    {0, "focus", "RE", "only samples with a matching frame", CLI_TEXT, CLI_AT(focus), 0, NULL}, \
+        {0,        "ignore",       "RE", "only samples without a matching frame",               \
+         CLI_TEXT, CLI_AT(ignore), 0,    NULL},                                                 \
+        {0, "hide", "RE", "remove matching frames", CLI_TEXT, CLI_AT(hide), 0, NULL},           \
+    {                                                                                           \
+        0, "show", "RE", "remove frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL     \
     }
 #define CLI_OPTIONS_SAMPLES                                                                      \
-    {0, "thread", "RE", "only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0, NULL},   \
+    {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
         {0,           "label",                                                                   \
-         "KEY=VALUE", "only samples with this label; KEY~RE: one that matches; repeatable",      \
+         "KEY=VALUE", "only samples with this label; KEY~RE: with a matching value; repeatable", \
          CLI_LIST,    CLI_AT(labels),                                                            \
          0,           NULL},                                                                     \
         {0,                                                                                      \
          "time",                                                                                 \
          "A-B",                                                                                  \
-         "only from A up to B, or A+LENGTH, by the column .time, whose range info shows; +A-B: " \
-         "from the first sample on; in ms, or with s, ms, us, ns",                               \
+         "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: "  \
+         "relative to the first sample; in ms, or with s, ms, us, ns",                           \
          CLI_TEXT,                                                                               \
          CLI_AT(time),                                                                           \
          0,                                                                                      \
          NULL},                                                                                  \
     {                                                                                            \
         0, "time-share", "HOW",                                                                  \
-            "a sample partly in the range: proportional (default), additive, exact", CLI_TEXT,   \
-            CLI_AT(time_share), 0, "proportional|additive|exact"                                 \
+            "weight of samples partly in the range: proportional (default), additive, exact",    \
+            CLI_TEXT, CLI_AT(time_share), 0, "proportional|additive|exact"                       \
     }
-#define CLI_OPTION_KEEP_DROPPED                                                  \
-    {                                                                            \
-        0, "keep-dropped", NULL, "do not apply a pprof's drop_frames", CLI_FLAG, \
-            CLI_AT(keep_dropped), 1, NULL                                        \
+#define CLI_OPTION_KEEP_DROPPED                                                               \
+    {                                                                                         \
+        0, "keep-dropped", NULL, "do not apply the drop_frames of a pprof profile", CLI_FLAG, \
+            CLI_AT(keep_dropped), 1, NULL                                                     \
     }
-#define CLI_OPTIONS_SELECTION                                                  \
-    {0,        "sample-type",                                                  \
-     "TYPE",   "which values: TYPE or TYPE/UNIT (default: the profile's own)", \
-     CLI_TEXT, CLI_AT(sample_type),                                            \
-     0,        NULL},                                                          \
-        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES,                               \
-        {0,        "source",                                                   \
-         "ID|RE",  "only the source of this id, or those whose uri matches",   \
-         CLI_TEXT, CLI_AT(pick_source),                                        \
-         0,        NULL},                                                      \
+#define CLI_OPTIONS_SELECTION                                                      \
+    {0,        "sample-type",                                                      \
+     "TYPE",   "sample type: TYPE or TYPE/UNIT (default: that of the profile)",    \
+     CLI_TEXT, CLI_AT(sample_type),                                                \
+     0,        NULL},                                                              \
+        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES,                                   \
+        {0,        "source",                                                       \
+         "ID|RE",  "only the source with this id, or sources with a matching uri", \
+         CLI_TEXT, CLI_AT(pick_source),                                            \
+         0,        NULL},                                                          \
         CLI_OPTION_KEEP_DROPPED
 #define CLI_OPTION_END                            \
     {                                             \

@@ -16,7 +16,7 @@
 
 const struct cli_option cli_common_options[] = {
     {'q', "quiet", NULL, "no warnings and notes", CLI_FLAG, CLI_AT(quiet), 1, NULL},
-    {'v', "verbose", NULL, "say what is done", CLI_FLAG, CLI_AT(verbose), 1, NULL},
+    {'v', "verbose", NULL, "report each step", CLI_FLAG, CLI_AT(verbose), 1, NULL},
     {0, "color", "WHEN", "auto (default), always or never", CLI_TEXT, CLI_AT(color), 0,
      "auto|always|never"},
     {0, "progress", "WHEN", "show progress: auto (default), always or never", CLI_TEXT,

@@ -12,32 +12,33 @@
     "threads|mappings|stacks|categories|subcategories|markers|counters|counter_samples|resources|" \
     "models|snapshots|"
 
-#define TABLE_OPTIONS                                                                              \
-    {'t', "table", "TABLE", "which table (default: samples)", CLI_TEXT, CLI_AT(table), 0, TABLES}, \
-        {0,           "where",                                                                     \
-         "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable",                     \
-         CLI_LIST,    CLI_AT(where),                                                               \
-         0,           NULL},                                                                       \
-        {0,        "join",       NULL, "names, files and stacks instead of ids",                   \
-         CLI_FLAG, CLI_AT(join), 1,    NULL},                                                      \
-        {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},          \
-    {                                                                                              \
-        0, "physical", NULL, "the tables as they lie in the file", CLI_FLAG, CLI_AT(physical), 1,  \
-            NULL                                                                                   \
+#define TABLE_OPTIONS                                                                            \
+    {'t',      "table",       "TABLE", "table to print (default: samples)",                      \
+     CLI_TEXT, CLI_AT(table), 0,       TABLES},                                                  \
+        {0,           "where",                                                                   \
+         "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable",                   \
+         CLI_LIST,    CLI_AT(where),                                                             \
+         0,           NULL},                                                                     \
+        {0,        "join",       NULL, "show names, files and stacks instead of ids",            \
+         CLI_FLAG, CLI_AT(join), 1,    NULL},                                                    \
+        {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},        \
+    {                                                                                            \
+        0, "physical", NULL, "show the physical tables of the file", CLI_FLAG, CLI_AT(physical), \
+            1, NULL                                                                              \
     }
-#define COLUMN_OPTIONS                                                                  \
-    {                                                                                   \
-        'c', "columns", "A,B", "which columns, in this order (default: all)", CLI_TEXT, \
-            CLI_AT(columns), 0, NULL                                                    \
+#define COLUMN_OPTIONS                                                                     \
+    {                                                                                      \
+        'c', "columns", "A,B", "columns to print, in this order (default: all)", CLI_TEXT, \
+            CLI_AT(columns), 0, NULL                                                       \
     }
 #define OUTPUT_OPTIONS                                                                             \
     CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTION_OUTPUT, CLI_OPTION_FORCE, \
         CLI_OPTION_NO_SYNC, CLI_OPTION_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
 
-#define FLAT_OPTION                                                                             \
-    {                                                                                           \
-        0, "flat", NULL, "tables of Perun profiles: keys such as uid:function, values as text", \
-            CLI_FLAG, CLI_AT(flat), 1, NULL                                                     \
+#define FLAT_OPTION                                                                                \
+    {                                                                                              \
+        0, "flat", NULL, "Perun tables: flat keys such as uid:function, values as text", CLI_FLAG, \
+            CLI_AT(flat), 1, NULL                                                                  \
     }
 
 const struct cli_option cmd_cat_options[] = {

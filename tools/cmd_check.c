@@ -6,9 +6,9 @@
 #include <string.h>
 
 const struct cli_option cmd_check_options[] = {
-    {0, "quick", NULL, "only what opening the file looks at, and its end", CLI_FLAG, CLI_AT(depth),
-     PCOL_CHECK_QUICK, NULL},
-    {0, "strict", NULL, "every rule of the data model, and proof of what is stored twice", CLI_FLAG,
+    {0, "quick", NULL, "verify only the header, the index and the end of the file", CLI_FLAG,
+     CLI_AT(depth), PCOL_CHECK_QUICK, NULL},
+    {0, "strict", NULL, "verify all rules of the data model and all derived data", CLI_FLAG,
      CLI_AT(depth), PCOL_CHECK_STRICT, NULL},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,

@@ -1,5 +1,5 @@
 /*
- * cmd_help.c - help: what is made from the table of commands
+ * cmd_help.c - `pcol help` and --help, generated from the table of commands
  */
 #include "cmd.h"
 
@@ -12,18 +12,18 @@ const struct cli_option cmd_help_options[] = {CLI_OPTION_END};
 /* "  -o, --output OUT      write to OUT" */
 static void print_option(struct cli_out *out, const struct cli_option *option)
 {
-    char left[64];
+    char name[64];
     char letter[8] = "    ";
 
     if (option->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    int maybe = option->kind == CLI_MAYBE;
-    int size = snprintf(left, sizeof left, "  %s--%s%s%s%s", letter, option->name,
-                        maybe                      ? "[="
+    int is_optional = option->kind == CLI_MAYBE;
+    int size = snprintf(name, sizeof name, "  %s--%s%s%s%s", letter, option->name,
+                        is_optional                ? "[="
                         : option->argument != NULL ? " "
                                                    : "",
-                        option->argument != NULL ? option->argument : "", maybe ? "]" : "");
-    cli_out_text(out, left);
+                        option->argument != NULL ? option->argument : "", is_optional ? "]" : "");
+    cli_out_text(out, name);
     if (size >= 26) {
         cli_out_text(out, "\n");
         size = 0;
@@ -32,7 +32,7 @@ static void print_option(struct cli_out *out, const struct cli_option *option)
     cli_out_words(out, option->summary, strlen(option->summary), 28);
 }
 
-/* What many commands have in common stands behind what a command has for itself. */
+/* Options that many commands share, printed after the command's own. */
 static const struct group {
     const char *heading;
     const char *const *names;
@@ -47,7 +47,7 @@ static const struct group {
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
-/* GROUPS: the command's own. Of `check`, --strict is. */
+/* The group of an option; GROUPS: the command's own, such as --strict of `check`. */
 static size_t group_of(const struct cmd *cmd, const struct cli_option *option)
 {
     for (size_t i = 0; i < GROUPS; i++)
@@ -74,7 +74,7 @@ static int print_group(struct cli_out *out, const struct cmd *cmd, size_t group,
 
 /* ---- texts ---- */
 
-/* Paragraphs are filled; lines that begin with a blank, and empty ones, are as they are. */
+/* Fill paragraphs; print empty lines and lines that begin with a blank unchanged. */
 static void print_details(struct cli_out *out, const char *text)
 {
     char paragraph[4096];
@@ -132,8 +132,8 @@ static void print_all(struct cli_out *out)
 
     cli_out_text(out,
                  "usage: pcol COMMAND [options] FILE...\n\n"
-                 "Performance profiles in columns: convert them, look at them, check them.\n"
-                 "Every command that reads a .pcol also takes any profile that can be packed.\n");
+                 "Convert, inspect and query performance profiles stored as columns.\n"
+                 "Every command that reads a .pcol also imports any profile that pack reads.\n");
     for (size_t i = 0; i < cmd_count; i++) {
         if (strcmp(group, cmd_table[i].group) != 0) {
             group = cmd_table[i].group;
@@ -143,9 +143,9 @@ static void print_all(struct cli_out *out)
     }
     print_common(out, "Everywhere");
     cli_out_text(out,
-                 "\nExit codes: 0 fine; 1 the answer is no; 2 usage; 3 bad or unsupported input;\n"
-                 "4 I/O or memory; 5 refused (would overwrite, would lose something).\n"
-                 "\n`pcol help COMMAND` says more about a command.\n");
+                 "\nExit codes: 0 success; 1 the check or comparison failed; 2 usage; 3 malformed\n"
+                 "or unsupported input; 4 I/O or memory; 5 not written: exists, would lose data.\n"
+                 "\n`pcol help COMMAND` describes a command and its options.\n");
 }
 
 /* ---- the command ---- */

@@ -9,17 +9,16 @@
 #include <string.h>
 
 const struct cli_option cmd_info_options[] = {
-    {0, "format", "FORMAT", "text (default), json or ndjson: one object a line for each file",
+    {0, "format", "FORMAT", "text (default); json or ndjson: one object and line for each file",
      CLI_TEXT, CLI_AT(format), 0, "text|json|ndjson"},
-    {'n', "rows", "N",
-     "text: at most N sources and threads (default: 5); 0: all, which -v is as well", CLI_COUNT,
+    {'n', "rows", "N", "text: at most N sources and threads (default: 5); 0 or -v: all", CLI_COUNT,
      CLI_AT(rows), 0, NULL},
     {0, "time", "A-B",
-     "also the CPU time that threads used from A up to B, or A+LENGTH; +A-B: from the first sample "
-     "on; in ms, or with s, ms, us, ns",
+     "also show the CPU time of threads from A up to B, or A+LENGTH; +A-B: relative to the first "
+     "sample; in ms, or with s, ms, us, ns",
      CLI_TEXT, CLI_AT(time), 0, NULL},
-    {0, "thread", "RE", "with --time: only threads whose name matches", CLI_TEXT, CLI_AT(thread), 0,
-     NULL},
+    {0, "thread", "RE", "with --time: only threads with a matching name", CLI_TEXT, CLI_AT(thread),
+     0, NULL},
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,

@@ -12,12 +12,12 @@
 #include <string.h>
 
 const struct cli_option cmd_schema_options[] = {
-    {0, "physical", NULL, "the columns as they lie in the file, with their encodings", CLI_FLAG,
+    {0, "physical", NULL, "list the physical columns of the file with their encodings", CLI_FLAG,
      CLI_AT(physical), 1, NULL},
     {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},
     {0, "format", "FORMAT",
      "table, tsv, csv, json, ndjson, markdown, sql (CREATE TABLE) or mermaid "
-     "(an entity relationship diagram); by OUT's name if it ends so (.csv, .md, ...)",
+     "(an entity relationship diagram); a suffix of OUT (.csv, .md, ...) also chooses it",
      CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown|sql|mermaid"},
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,

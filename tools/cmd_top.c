@@ -13,7 +13,7 @@ const struct cli_option cmd_top_options[] = {
      "function (default), file, line (function, file, line), srcline (file, line), location "
      "(address), thread, source or label:KEY",
      CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location|thread|source|label:|"},
-    {0, "sort", "HOW", "self (default), total; flat and cum mean the same", CLI_TEXT, CLI_AT(sort),
+    {0, "sort", "HOW", "self (default) or total; flat and cum are synonyms", CLI_TEXT, CLI_AT(sort),
      0, "self|total|flat|cum"},
     CLI_OPTION_CUM,
     {'n', "rows", "N", "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)",

@@ -21,13 +21,13 @@ const struct cli_option cmd_tree_options[] = {
      "function (default), file, line (function, file, line), srcline (file, line) or location "
      "(address)",
      CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location"},
-    {0, "bottom-up", NULL, "from the innermost frames to their callers", CLI_FLAG,
-     CLI_AT(bottom_up), 1, NULL},
+    {0, "bottom-up", NULL, "from innermost frames to their callers", CLI_FLAG, CLI_AT(bottom_up), 1,
+     NULL},
     {0, "depth", "N", "at most N frames deep (default: all)", CLI_COUNT, CLI_AT(max_depth), 0,
      NULL},
     {'n', "rows", "N",
-     "the N heaviest nodes with their callers; 0: all (default: on a terminal those from 0.5 % on, "
-     "all elsewhere)",
+     "the N heaviest nodes with their callers; 0: all (default: nodes of at least 0.5 % on a "
+     "terminal, all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
