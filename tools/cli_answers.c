@@ -79,7 +79,7 @@ static int choose_columns(struct shown *shown, const char *list)
                (strlen(shown->names[i]) != size || memcmp(shown->names[i], list, size) != 0))
             i++;
         if (i == shown->count)
-            return cli_usage("there is no column '%.*s'", (int)(size < 60 ? size : 60), list);
+            return cli_usage("no column '%.*s'", (int)(size < 60 ? size : 60), list);
         shown->order[shown->order_count++] = i;
         if (list[size] == '\0')
             return CLI_OK;

@@ -85,7 +85,7 @@ pcol_status cli_believe_rows(const pcol_file *file, const char *table, uint64_t 
     memset(err, 0, sizeof *err);
     err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
     snprintf(err->message, sizeof err->message,
-             "table %s: %llu rows in a file of %llu bytes are not believed", table,
+             "table %s: implausible number of rows, %llu in a file of %llu bytes", table,
              (unsigned long long)rows, (unsigned long long)pcol_file_size(file));
     return err->status = PCOL_E_LIMIT;
 }

@@ -55,7 +55,7 @@ static pcol_status fail_binary(struct cli_out *out, pcol_error *err)
 {
     memset(err, 0, sizeof *err);
     err->status = PCOL_E_IO;
-    out->code = cli_fail(CLI_REFUSED, "binary output is not written to a terminal, use -o");
+    out->code = cli_fail(CLI_REFUSED, "binary output cannot go to a terminal; use -o OUT");
     return PCOL_E_IO;
 }
 
@@ -148,8 +148,8 @@ static int refuse_loss(const struct cli_input *input, const struct cli_args *arg
                        const char *format, const struct losses *losses)
 {
     losses_tell(losses, args, input->name);
-    return cli_fail(CLI_REFUSED, "%s: %s cannot hold everything, nothing was written", input->name,
-                    format);
+    return cli_fail(CLI_REFUSED, "%s: %s cannot represent everything; nothing was written",
+                    input->name, format);
 }
 
 int cli_export(const struct cli_input *input, const char *format, const struct cli_args *args,

@@ -128,7 +128,7 @@ void losses_tell(const struct losses *losses, const struct cli_args *args, const
     for (size_t i = 0; i < losses->kept; i++)
         if (!begins(losses->messages[i], like, start))
             add(&line, "; ", losses->messages[i], short_size(losses->messages[i]));
-    snprintf(line.text + line.used, sizeof line.text - line.used, "%s (%zu losses, -v explains)",
+    snprintf(line.text + line.used, sizeof line.text - line.used, "%s (%zu losses, -v lists them)",
              line.left_out > 0 ? ", ..." : "", losses->count);
     cli_warn(args, name, line.text);
 }

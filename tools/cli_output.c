@@ -52,7 +52,7 @@ static void on_end(int number)
 
 static void on_bus(int number)
 {
-    static const char text[] = "pcol: a file in use was cut, or its disk failed\n";
+    static const char text[] = "pcol: a file in use was truncated, or its disk failed\n";
 
     (void)number;
     unlink_temporary();
@@ -171,21 +171,21 @@ int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const ch
         out->name = "stdout";
         out->terminal = isatty(STDOUT_FILENO);
         if (out->terminal && (flags & CLI_OUT_BINARY))
-            return cli_fail(CLI_REFUSED, "binary output is not written to a terminal, use -o");
+            return cli_fail(CLI_REFUSED, "binary output cannot go to a terminal; use -o OUT");
         out->color = wants_color(args, out->terminal);
         return CLI_OK;
     }
     out->name = path;
     out->color = wants_color(args, 0);
     if (*path == '\0')
-        return cli_usage("the output has an empty name");
+        return cli_usage("the name of the output is empty");
     code = refuse_operands(args, path);
     if (code != CLI_OK)
         return code;
     if (open_file(out, path, how, &err) == PCOL_OK)
         return CLI_OK;
     if (err.status == PCOL_E_EXISTS && !args->force)
-        return cli_fail(CLI_REFUSED, "%s: exists already; -f replaces it", path);
+        return cli_fail(CLI_REFUSED, "%s: the file exists; -f replaces it", path);
     return cli_fail_error(path, &err);
 }
 
@@ -525,6 +525,6 @@ int cli_refuse_input(const char *output, const char *const *inputs, size_t count
         return CLI_OK;
     for (size_t i = 0; i < count; i++)
         if (strcmp(inputs[i], "-") != 0 && same_file(output, inputs[i]))
-            return cli_fail(CLI_REFUSED, "%s: is an input and cannot be the output", output);
+            return cli_fail(CLI_REFUSED, "%s: the output must not be an input", output);
     return CLI_OK;
 }

@@ -61,9 +61,9 @@ static int find_columns(struct cli_pick *pick, struct cli_rows *rows, const stru
             pick->location = want(rows, "location_id");
     }
     if (pick->id == SIZE_MAX)
-        return cli_usage("samples can be selected in samples, sample_values and sample_locations, "
-                         "not in %s%s",
-                         table, rows->model == PCOL_MODEL_V1 ? " of the model v1" : "");
+        return cli_usage(
+            "selection options apply to samples, sample_values and sample_locations, not to %s%s",
+            table, rows->model == PCOL_MODEL_V1 ? " of the model v1" : "");
     return CLI_OK;
 }
 

@@ -69,14 +69,14 @@ void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
     if (info.note != NULL || (info.is_double ? info.selected.f64 != 0 : info.selected.i64 != 0))
         return;
     if (!info.is_empty) {
-        cli_warn(args, input->name, "values above and below 0 cancel: their sum is 0");
+        cli_warn(args, input->name, "positive and negative values cancel: their sum is 0");
         return;
     }
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (flags[i].given)
             used += (size_t)snprintf(message + used, sizeof message - used, "%s%s",
                                      given++ > 0 ? ", " : "", flags[i].name);
-    cli_warn(args, input->name, given > 0 ? message : "there are no samples with values to add up");
+    cli_warn(args, input->name, given > 0 ? message : "no samples with values");
 }
 
 void cli_note_places(const struct cli_places *places, pcol_by by, const char *name,
@@ -110,7 +110,7 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
         }
         snprintf(name, sizeof name, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
                  unit.size < 256 ? (int)unit.size : 256, unit.data);
-        snprintf(message, sizeof message, "compared by %s, which both profiles have", name);
+        snprintf(message, sizeof message, "comparing by %s, a sample type of both profiles", name);
         if (!is_default)
             cli_warn(args, input->name, message);
         if (type.size > 0)

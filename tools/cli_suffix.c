@@ -115,8 +115,8 @@ int cli_profile_by_name(const struct cli_args *args, const pcol_format **format)
         return cli_usage("%s: pcol reads %s but does not write it", name, (*format)->name);
     *format = NULL;
     if (zipped)
-        return cli_usage("%s: a pcol file is not compressed by gzip; --archive makes a small one",
-                         name);
+        return cli_usage(
+            "%s: pcol files are not compressed with gzip; use --archive for a small file", name);
     return CLI_OK;
 }
 
@@ -127,8 +127,8 @@ int cli_refuse_text_name(const struct cli_args *args)
 
     if (i == TEXTS || strcmp(texts[i].suffix, ".pcol") == 0)
         return CLI_OK;
-    return cli_usage("%s: %s writes profiles, and no profile has a name that ends in %s; `pcol "
-                     "formats` lists the names",
+    return cli_usage("%s: %s writes profiles, and no profile format has the suffix %s; `pcol "
+                     "formats` lists the suffixes",
                      name, args->command, texts[i].suffix);
 }
 
@@ -181,7 +181,6 @@ int cli_format_by_name(struct cli_args *args, const struct cmd *cmd)
     }
     if (strcmp(texts[i].suffix, ".txt") == 0) /* any text */
         return CLI_OK;
-    return cli_usage("%s: %s cannot write %s; it writes %s, and --format chooses one whatever the "
-                     "name is",
+    return cli_usage("%s: %s cannot write %s; it writes %s, and --format chooses one for any name",
                      name, cmd->name, texts[i].suffix, list_choices(option, list, sizeof list));
 }

@@ -378,7 +378,7 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
     table->safe = args->csv_safe;
     if (table->safe && table->layout != LAYOUT_CSV && table->layout != LAYOUT_TSV) {
         table->failed = 1; /* nothing to end */
-        return cli_usage("--csv-safe belongs to the formats csv and tsv");
+        return cli_usage("--csv-safe applies to the formats csv and tsv");
     }
     if (table->layout == LAYOUT_TABLE) {
         cli_out_fold(out);

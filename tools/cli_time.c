@@ -64,8 +64,8 @@ static int first_time(const struct cli_input *input, const struct cli_args *args
         return cli_fail_error(input->name, &err);
     if (count > 1 && (args->pick_source == NULL || cli_parse_u64(args->pick_source, &id) != 0 ||
                       id == 0 || id > count))
-        return cli_usage("--time %s is from the first sample on, and each of the %llu sources has "
-                         "a clock of its own: --source ID says which",
+        return cli_usage("--time %s is relative to the first sample, and each of the %llu sources "
+                         "has its own clock: choose one with --source ID",
                          args->time, (unsigned long long)count);
     if (pcol_file_times(input->file, id - 1, first, &last, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
@@ -98,14 +98,14 @@ static int parse_time(const char *text, int relative, pcol_selection *selection)
             selection->time_to_ns =
                 kind == '-' ? length : add_time(selection->time_from_ns, length);
             if (kind == '+' && length < 0)
-                return cli_usage("--time '%s': a length is not negative", text);
+                return cli_usage("--time '%s': the length is negative", text);
             if (selection->time_to_ns < selection->time_from_ns)
                 return cli_usage("--time '%s' ends before it begins", text);
             return CLI_OK;
         }
     }
-    return cli_usage("--time '%s' is not A-B, A- or A+LENGTH in ms, or with s, ms, us or ns; "
-                     "+A-B counts from the first sample",
+    return cli_usage("--time '%s' is not A-B, A- or A+LENGTH in ms, or with s, ms, us or ns; +A-B "
+                     "is relative to the first sample",
                      text);
 }
 
@@ -133,7 +133,7 @@ int cli_tolerance(struct cli_args *args)
     if (at == NULL)
         return CLI_OK;
     if (!args->collapse_idle)
-        return cli_usage("--tolerance is of --collapse-idle");
+        return cli_usage("--tolerance requires --collapse-idle");
     if (parse_ns(&at, &ns) != 0 || *at != '\0' || ns <= 0)
         return cli_usage("--tolerance '%s' is not a time in ms, or with s, ms, us or ns, above 0",
                          args->tolerance);

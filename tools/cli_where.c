@@ -201,11 +201,11 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
         is_number = 1;
     }
     if (!is_number && *test->text != '\0' && strchr("<>=!~", *test->text) != NULL)
-        return cli_usage("--where: the operators are < <= == != >= > and ~; before '%s' there is "
-                         "one already",
-                         test->text);
+        return cli_usage(
+            "--where: two operators before '%s'; the operators are < <= == != >= > and ~",
+            test->text);
     if (!is_number)
-        return cli_usage("--where: column %s holds numbers, '%s' is none", column->name,
+        return cli_usage("--where: column %s has numbers, and '%s' is not a number", column->name,
                          test->text);
     return CLI_OK;
 }

@@ -142,7 +142,7 @@ static int show_answer(const struct cli_input *input, struct cli_args *args, pco
                        enum part part)
 {
     if (args->join)
-        return cli_usage("--join has no meaning for table %s", args->table);
+        return cli_usage("--join does not apply to table %s", args->table);
     if (part != PART_ALL && args->rows == CLI_UNSET)
         args->rows = 10;
     return cli_answers_print(input, args, question, part == PART_LAST);
@@ -166,7 +166,7 @@ static int show(struct cli_args *args, enum part part)
     }
     if (args->flat) {
         cli_input_close(&input);
-        return cli_usage("--flat belongs to the tables resources and models");
+        return cli_usage("--flat applies to the tables resources and models");
     }
     code = cli_rows_open(&rows, &input, args);
     if (code == CLI_OK && part == PART_LAST) {

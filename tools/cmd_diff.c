@@ -338,7 +338,7 @@ static int fail_empty(const struct view *view)
     if (cli_selects(view->args))
         return cli_fail(CLI_USAGE,
                         "%s: --fail-above compares nothing: neither this profile nor the base has "
-                        "a sample that the selection takes",
+                        "a selected sample",
                         view->names[1]);
     return cli_fail(CLI_INPUT,
                     "%s: --fail-above compares nothing: neither this profile nor the base has a "
@@ -378,7 +378,7 @@ static int judge(const struct view *view, pcol_query *const queries[2])
     points_text(view, row.total_delta, points);
     if (whole > 0)
         return cli_fail(CLI_NO,
-                        "the total of %zu row%s rose by more than %.*s%% of the base, most of all "
+                        "the total of %zu row%s rose by more than %.*s%% of the base, the most for "
                         "%.*s: from %s to %s, %s",
                         above, above == 1 ? "" : "s", (int)strspn(limit, "0123456789."), limit,
                         (int)(name.size < 200 ? name.size : 200), name.data, from, to, points);
@@ -414,7 +414,7 @@ static void note_periods(pcol_query *const queries[2], const struct cli_args *ar
     if (base <= 0 || other <= 0 || fabs(base - other) <= 0.01 * base)
         return;
     snprintf(message, sizeof message,
-             "a value stands for %.6g ms, one of the base for %.6g ms: --normalize compares shares",
+             "a value represents %.6g ms, in the base %.6g ms: --normalize compares shares",
              1e3 * other, 1e3 * base);
     cli_warn(args, name, message);
 }

@@ -162,9 +162,9 @@ int cmd_filter(struct cli_args *args)
     int code;
 
     if (args->output == NULL)
-        return cli_usage("-o OUT says where the part goes; - is stdout");
+        return cli_usage("missing output: -o OUT; - is stdout");
     if (args->map != NULL && !args->anonymize)
-        return cli_usage("--map is of the names that --anonymize replaces");
+        return cli_usage("--map requires --anonymize");
     if (args->map != NULL && strcmp(args->map, args->output) == 0)
         return cli_usage("-o and --map name the same file");
     code = cli_profile_output(args, &format);
@@ -173,7 +173,7 @@ int cmd_filter(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     if (args->collapse_idle && args->expand_idle)
-        return cli_usage("--collapse-idle and --expand-idle undo each other");
+        return cli_usage("--collapse-idle and --expand-idle exclude each other");
     code = cli_refuse_input(args->output, args->operands, args->operand_count);
     if (code == CLI_OK && args->map != NULL)
         code = cli_refuse_input(args->map, args->operands, args->operand_count);

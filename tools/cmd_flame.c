@@ -327,7 +327,7 @@ static int parse_options(const struct cli_args *args, pcol_flame_options *option
     options->reverse = args->reverse;
     if (args->width != CLI_UNSET) {
         if (args->width < 40 || args->width > 10000)
-            return cli_usage("--width: between 40 and 10000");
+            return cli_usage("--width: must be from 40 to 10000");
         options->width_px = (unsigned)args->width;
     }
     if (args->min_width != NULL) {

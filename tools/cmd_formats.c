@@ -15,7 +15,7 @@ static void print_people(struct cli_out *out)
     const pcol_format *format;
 
     cli_out_fold(out);
-    cli_out_text(out, "format      reads  writes  names that end in\n");
+    cli_out_text(out, "format      reads  writes  suffixes\n");
     for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++) {
         cli_out_printf(out, "%-12s%-7s%-8s", format->name, format->reads ? "yes" : "",
                        format->writes ? "yes" : "");

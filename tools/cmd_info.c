@@ -77,7 +77,7 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
         memset(err, 0, sizeof *err);
         err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
         snprintf(err->message, sizeof err->message,
-                 "so many threads in a file of this size are not believed");
+                 "implausible number of threads for a file of this size");
         status = err->status = PCOL_E_LIMIT;
     }
     if (status != PCOL_OK)

@@ -232,12 +232,12 @@ static int refuse_equal_names(const struct cli_args *args)
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++) {
         const char *input = args->operands[i];
         if (is_stream(input))
-            code = cli_usage("--each cannot name an output for stdin");
+            code = cli_usage("--each requires a file name, not standard input");
         else if ((names[i] = output_name(input, args->output)) == NULL)
             code = cli_fail_memory();
         for (size_t k = 0; k < i && code == CLI_OK; k++)
             if (names[k] != NULL && names[i] != NULL && strcmp(names[k], names[i]) == 0)
-                code = cli_fail(CLI_REFUSED, "%s: would be the output of both %s and %s", names[i],
+                code = cli_fail(CLI_REFUSED, "%s: the output of both %s and %s", names[i],
                                 args->operands[k], input);
     }
     for (size_t i = 0; i < args->operand_count; i++)
@@ -256,7 +256,7 @@ static int pack_each(const struct cli_args *args)
         if (made != 0 && errno != EEXIST)
             code = cli_fail(CLI_IO, "%s: %s", args->output, strerror(errno));
         else if (stat(args->output, &info) != 0 || !S_ISDIR(info.st_mode))
-            code = cli_usage("--each: -o %s is not a folder", args->output);
+            code = cli_usage("--each: -o %s is not a directory", args->output);
     }
     if (code != CLI_OK)
         return code;
@@ -276,7 +276,7 @@ int cmd_pack(struct cli_args *args)
                          "2026-11-21T12:00:00Z",
                          args->source_timestamp);
     else if (args->source_uri != NULL && args->operand_count > 1)
-        code = cli_usage("--source-uri names one input, here are several");
+        code = cli_usage("--source-uri requires a single input");
     else if (args->operand_count > 1 && !args->each && args->output == NULL)
         code = cli_usage("several inputs need -o OUT, or --each");
     if (code == CLI_OK && !args->each)
@@ -304,7 +304,7 @@ int cmd_merge(struct cli_args *args)
 {
     char *copies = NULL;
     const pcol_format *format = NULL;
-    int code = args->output == NULL ? cli_usage("-o OUT says where the profiles go; - is stdout")
+    int code = args->output == NULL ? cli_usage("missing output: -o OUT; - is stdout")
                                     : cli_profile_output(args, &format);
 
     if (code == CLI_OK)

@@ -183,8 +183,8 @@ int cmd_peek(struct cli_args *args)
     if (code == CLI_OK && pcol_query_peek(query, args->operands[0], &peek, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK && pcol_peek_count(peek) == 0)
-        code = cli_fail(CLI_NO, "%s: no function with weight is called or matches '%s'", input.name,
-                        args->operands[0]);
+        code = cli_fail(CLI_NO, "%s: no function with samples has the name or matches '%s'",
+                        input.name, args->operands[0]);
     if (code == CLI_OK)
         code = print(args, query, peek);
     pcol_peek_free(peek);

@@ -60,7 +60,7 @@ static int fail_sub(const char *name)
     cli_suggest_start(&suggest, name);
     for (size_t i = 0; i < SUB_COUNT; i++)
         cli_suggest_offer(&suggest, subs[i].name, strlen(subs[i].name));
-    return cli_usage("no question '%s'%s (items, fields, values, flame, snapshots, models, plot)",
+    return cli_usage("no query '%s'%s (items, fields, values, flame, snapshots, models, plot)",
                      name, cli_suggest_text(&suggest, hint, sizeof hint));
 }
 
@@ -68,17 +68,17 @@ static int fail_sub(const char *name)
 static int check(const struct cli_args *args, pcol_question question)
 {
     if ((args->path != NULL || args->unique || args->models) && question != PCOL_ASK_VALUES)
-        return cli_usage("--path, --unique and --models belong to the question values");
+        return cli_usage("--path, --unique and --models apply to the query values");
     if (question == PCOL_ASK_VALUES && args->path == NULL)
         return cli_usage("values needs --path");
     if (args->numeric && question != PCOL_ASK_FIELDS)
-        return cli_usage("--numeric belongs to the question fields");
+        return cli_usage("--numeric applies to the query fields");
     if ((args->group != NULL || args->filter != NULL || args->flat) && question != PCOL_ASK_MODELS)
-        return cli_usage("--group, --filter and --flat belong to the question models");
+        return cli_usage("--group, --filter and --flat apply to the query models");
     if (args->filter != NULL && (args->group != NULL || args->flat))
         return cli_usage("--filter excludes --group and --flat");
     if (args->row != CLI_UNSET && question != PCOL_ASK_ITEMS && question != PCOL_ASK_PLOT)
-        return cli_usage("--row belongs to the questions items and plot");
+        return cli_usage("--row applies to the queries items and plot");
     return CLI_OK;
 }
 

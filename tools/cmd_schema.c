@@ -270,7 +270,7 @@ static void print_people(const struct schema *schema, struct cli_out *out)
             put_column(out, &table->columns.list[i], width);
     }
     if (dotted)
-        cli_out_text(out, "\nColumns with a leading dot are those that not all profiles have.\n");
+        cli_out_text(out, "\nColumns with a leading dot are present only in some profiles.\n");
 }
 
 /* ---- json ---- */

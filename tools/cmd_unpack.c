@@ -54,8 +54,7 @@ static int name_in_folder(struct cli_args *args, const char *format, char **made
         if (strcmp(f->name, format) == 0)
             suffix = f->suffixes;
     if (strcmp(input, "-") == 0)
-        return cli_usage("-o %s is a folder, and standard input has no name for a file there",
-                         folder);
+        return cli_usage("-o %s is a directory, and standard input has no file name", folder);
     size_t size = strlen(base), before = strlen(folder), end = strcspn(suffix, " ");
     size -= cli_ends_in(base, ".gz") ? 3 : 0;
     for (size_t i = size; i-- > 1;)
@@ -83,16 +82,18 @@ static int choose_format(const struct cli_args *args, const char **name)
     if (args->to != NULL)
         return CLI_OK;
     if (!cli_is_file_name(args->output))
-        return cli_usage("--to FORMAT or -o OUT says what to write; `pcol formats` lists formats");
+        return cli_usage("missing output format: --to FORMAT or a suffix of -o OUT; `pcol formats` "
+                         "lists the formats");
     if (is_folder(args->output))
-        return cli_usage("%s is a folder: --to FORMAT says what to write into it", args->output);
+        return cli_usage("%s is a directory: choose the output format with --to FORMAT",
+                         args->output);
     int code = cli_profile_by_name(args, &format);
     if (code != CLI_OK)
         return code;
     if (format == NULL)
         return cli_usage(cli_ends_in(args->output, ".pcol")
                              ? "%s: pcol pack writes pcol files, unpack other formats"
-                             : "%s: no format has names that end so; say which with --to",
+                             : "%s: no format has this suffix; choose one with --to FORMAT",
                          args->output);
     *name = format->name;
     return CLI_OK;
