@@ -1,5 +1,5 @@
 /*
- * cli_about.c - what the columns of tables mean, and their units, in a line for schema
+ * cli_describe_column.c - descriptions and units of columns, one line each, for schema
  */
 #include "cli.h"
 
@@ -104,7 +104,7 @@ static const struct about {
     {ANY, ".extra", NULL, "other data of the source: a row of the physical table nodes"},
 };
 
-void cli_about(const char *table, struct cli_column *column)
+void cli_describe_column(const char *table, struct cli_column *column)
 {
     const char *name = column->name;
 

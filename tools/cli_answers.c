@@ -1,8 +1,8 @@
 /*
- * cli_answers.c - answers about Perun profiles as tables
+ * cli_answers.c - results of Perun queries as tables
  *
- * Cells have a type each, so the columns of an answer are open; otherwise they are selected and
- * printed as any other table's.
+ * Every cell has its own type (CLI_TYPE_OPEN). Selection and printing are those of other tables.
+ * Tests: tests/answers, tests/cli/perun.test.
  */
 #include "cli.h"
 
@@ -32,20 +32,20 @@ struct shown {
     pcol_answers *answers;
     const char *file_name;
     char **names;
-    struct cli_rows_column *columns; /* all */
+    struct cli_rows_column *columns; /* all columns */
     size_t count;
-    size_t *order; /* those to print */
+    size_t *order; /* indexes of the columns to print */
     size_t order_count;
     struct cli_table_column *headings;
-    struct cli_cell *cells; /* to print */
+    struct cli_cell *cells; /* of the row to print */
     struct cli_where *where;
-    struct cli_cell *block; /* the cells to print of a block, */
+    struct cli_cell *block; /* cells of a block to print */
     size_t block_capacity;
-    struct cli_part *parts; /* and its parts */
+    struct cli_part *parts; /* parts of a block */
     size_t part_capacity;
 };
 
-/* The name with a NUL as \0: names of columns are text. */
+/* The name of a column as text; a NUL becomes \0. */
 static char *name_text(pcol_str name)
 {
     char *text = malloc(2 * name.size + 1), *to = text;
@@ -132,26 +132,26 @@ static struct cli_cell cell_of(const pcol_answer *answer)
         cell.as.text.data = answer->as.text.data;
         cell.as.text.size = answer->as.text.size;
     } else {
-        memcpy(&cell.as, &answer->as.i64, sizeof answer->as.i64); /* or the bits of a double */
+        memcpy(&cell.as, &answer->as.i64, sizeof answer->as.i64); /* of a double: its bits */
     }
     return cell;
 }
 
 /* ---- rows ---- */
 
-struct telling {
+struct warn_context {
     const struct cli_args *args;
     const char *file_name;
 };
 
-static void tell(void *context, const char *message)
+static void warn_of_input(void *context, const char *message)
 {
-    const struct telling *telling = context;
+    const struct warn_context *warn_context = context;
 
-    cli_warn(telling->args, telling->file_name, message);
+    cli_warn(warn_context->args, warn_context->file_name, message);
 }
 
-/* The next row that passes --where. *cells is NULL at the end. */
+/* Find the next row that satisfies --where; *cells is NULL at the end. */
 static int next_row(struct shown *shown, const pcol_answer **cells)
 {
     pcol_error err;
@@ -184,7 +184,7 @@ static int grow(void **items, size_t *capacity, size_t count, size_t size)
     return 0;
 }
 
-/* The columns to print of a block's cells and parts. */
+/* Select the cells and parts of the columns to print. */
 static int choose_block(struct shown *shown, const pcol_answer_block *block, size_t *part_count)
 {
     size_t width = shown->order_count;
@@ -212,7 +212,7 @@ static int choose_block(struct shown *shown, const pcol_answer_block *block, siz
     return CLI_OK;
 }
 
-/* Rows of text with a number behind it as what they are: one text each. */
+/* Print rows that consist of one text with a number at its end. */
 static int print_texts(struct shown *shown, struct cli_table *table, const pcol_answer_block *block)
 {
     const pcol_answer_part *part = &block->parts[0];
@@ -234,7 +234,7 @@ static int print_texts(struct shown *shown, struct cli_table *table, const pcol_
     return CLI_OK;
 }
 
-/* All rows. */
+/* Print all rows, block by block. */
 static int print_blocks(struct shown *shown, struct cli_table *table, const struct cli_out *out)
 {
     pcol_answer_block block = PCOL_INIT(pcol_answer_block);
@@ -294,7 +294,7 @@ static void print_line(struct cli_out *out, const char *text, size_t size)
     cli_out_write(out, "\n", 1);
 }
 
-/* All lines. */
+/* Print all lines, block by block. */
 static int print_line_blocks(struct shown *shown, struct cli_out *out)
 {
     pcol_answer_block block = PCOL_INIT(pcol_answer_block);
@@ -315,16 +315,16 @@ static int print_line_blocks(struct shown *shown, struct cli_out *out)
                 cli_out_safe(out, before.data, before.size);
             else
                 cli_out_write(out, before.data, before.size);
-            char *to = cli_out_room(out, CLI_NUMBER_SIZE);
+            char *to = cli_out_reserve(out, CLI_NUMBER_SIZE);
             size_t size = cli_format_quick(to, block.parts[0].values[time]);
             to[size++] = '\n';
-            cli_out_took(out, size);
+            cli_out_commit(out, size);
         }
     }
     return CLI_OK;
 }
 
-/* Lines of text as they are. */
+/* Print lines of text unchanged. */
 static int print_lines(struct shown *shown, struct cli_out *out, uint64_t offset, uint64_t limit)
 {
     const pcol_answer *cells;
@@ -346,10 +346,11 @@ static int print_lines(struct shown *shown, struct cli_out *out, uint64_t offset
     return code;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-static int ask(struct shown *shown, const struct cli_input *input, const struct cli_args *args,
-               const struct telling *telling, pcol_question question)
+static int start_query(struct shown *shown, const struct cli_input *input,
+                       const struct cli_args *args, const struct warn_context *warn_context,
+                       pcol_question question)
 {
     pcol_ask_options options = PCOL_INIT(pcol_ask_options);
     pcol_error err;
@@ -365,15 +366,15 @@ static int ask(struct shown *shown, const struct cli_input *input, const struct 
     options.path = args->path;
     options.group = args->group;
     options.filter = args->filter;
-    options.message = telling != NULL ? tell : NULL;
-    /* The library hands the context back as it is. */
-    memcpy(&options.context, &telling, sizeof options.context);
+    options.message = warn_context != NULL ? warn_of_input : NULL;
+    /* The library returns the context unchanged. */
+    memcpy(&options.context, &warn_context, sizeof options.context);
     if (pcol_ask(input->file, question, &options, &shown->answers, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     return list_columns(shown, args);
 }
 
-static void done(struct shown *shown)
+static void free_query(struct shown *shown)
 {
     for (size_t i = 0; shown->names != NULL && i < shown->count; i++)
         free(shown->names[i]);
@@ -393,7 +394,7 @@ int cli_answers_count(const struct cli_input *input, const struct cli_args *args
 {
     struct shown shown;
     const pcol_answer *cells;
-    int code = ask(&shown, input, args, NULL, question);
+    int code = start_query(&shown, input, args, NULL, question);
 
     *count = 0;
     while (code == CLI_OK) {
@@ -402,7 +403,7 @@ int cli_answers_count(const struct cli_input *input, const struct cli_args *args
             break;
         ++*count;
     }
-    done(&shown);
+    free_query(&shown);
     return code;
 }
 
@@ -410,7 +411,7 @@ int cli_answers_print(const struct cli_input *input, const struct cli_args *args
                       pcol_question question, int last)
 {
     static struct cli_out out;
-    struct telling telling = {args, input->name};
+    struct warn_context warn_context = {args, input->name};
     struct shown shown;
     uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset, count;
     uint64_t limit = cli_row_limit(args, UINT64_MAX);
@@ -422,7 +423,7 @@ int cli_answers_print(const struct cli_input *input, const struct cli_args *args
             return code;
         offset = count > limit ? count - limit : 0;
     }
-    code = ask(&shown, input, args, &telling, question);
+    code = start_query(&shown, input, args, &warn_context, question);
     if (code == CLI_OK)
         code = cli_out_open(&out, args);
     if (code == CLI_OK) {
@@ -431,6 +432,6 @@ int cli_answers_print(const struct cli_input *input, const struct cli_args *args
                    : print_rows(&shown, &out, args, offset, limit);
         code = cli_out_finish(&out, code);
     }
-    done(&shown);
+    free_query(&shown);
     return code;
 }

@@ -1,9 +1,9 @@
 /*
- * cli_blocks.c - rows that come several times with other numbers, as TSV, CSV, JSON and ndjson
+ * cli_blocks.c - repeated rows as TSV, CSV, JSON and ndjson, by a template
  *
- * The rows of one time are made once, with holes where the numbers go; every time is then a copy of
- * what lies between the holes, and the numbers. Many holes have the same number, that of the row,
- * so its digits are made once a time.
+ * The rows of one repetition are rendered once into a template with holes for the numbers that
+ * change. A repetition copies the text between the holes and inserts the numbers. Holes with the
+ * same values, such as the row number, share their digits.
  *
  *     {"amount":|,"address":|,"uid":"f"}      two holes
  */
@@ -13,34 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT 64u /* bytes that are copied without asking how many they are */
-#define BRIEF 24u /* the same of numbers */
-#define FEW 3u    /* times for which it is not worth while */
+#define SHORT 64u /* bytes copied with a constant size */
+#define BRIEF 24u /* the same for the digits of a number */
+#define FEW 3u    /* repetitions below which a template does not pay */
 
-/* A number's text, which is mostly that of the last time or the one behind it. */
+/* The digits of a number, which mostly repeats or increases by 1. */
 struct number {
     const struct cli_part *part;
     int64_t value;
-    size_t size; /* 0: nothing yet */
+    size_t size; /* 0: no digits yet */
     char text[CLI_NUMBER_SIZE];
 };
 
-/* Where a number goes. */
+/* The position of a number in the template. */
 struct hole {
-    size_t at; /* in the text */
+    size_t at; /* offset in the template */
     size_t number;
 };
 
 struct cli_blocks {
-    struct cli_out *text; /* its buffer holds the rows of one time */
+    struct cli_out *text; /* its buffer contains the template */
     struct hole *holes;
     struct number *numbers;
     size_t hole_count, number_count, hole_capacity;
-    const struct cli_part **parts; /* by cell; NULL: none */
+    const struct cli_part **parts; /* by cell; NULL: constant cell */
     size_t part_capacity;
 };
 
-/* Room for a block; 0 if there is no memory. */
+/* Allocate the buffers of a block; 0 if memory runs out. */
 static int make_room(struct cli_blocks *b, size_t cells, size_t holes)
 {
     if (cells > b->part_capacity) {
@@ -98,7 +98,7 @@ static void add_hole(struct cli_blocks *b, const struct cli_part *part)
     b->holes[b->hole_count++] = (struct hole){b->text->used, b->number_count - 1};
 }
 
-/* Make the rows of one time, with holes; 0 if they are too long to be kept. */
+/* Render the template; 0 if it is too long for the buffer. */
 static int make_text(struct cli_table *table, const struct cli_cell *cells, size_t rows)
 {
     struct cli_blocks *b = table->blocks;
@@ -126,7 +126,7 @@ static int make_text(struct cli_table *table, const struct cli_cell *cells, size
            b->text->used + b->hole_count * CLI_NUMBER_SIZE + SHORT <= CLI_OUT_SIZE;
 }
 
-/* Both sides have room for SHORT bytes. */
+/* Copy a few bytes; both buffers have SHORT bytes from here on. */
 static inline char *copy(char *to, const char *from, size_t size)
 {
     if (size <= SHORT)
@@ -145,7 +145,7 @@ static size_t other_number(const struct cli_table *table, const struct cli_part 
         memcpy(&cell.as.f64, &value, sizeof cell.as.f64);
     if (part->kind != CLI_CELL_F64 || isfinite(cell.as.f64) || table->layout < LAYOUT_JSON)
         return cli_cell_number(&cell, to);
-    size_t size = cli_cell_number(&cell, to + 1); /* JSON has no such numbers */
+    size_t size = cli_cell_number(&cell, to + 1); /* JSON has no NaN or infinity: a string */
     to[0] = to[size + 1] = '"';
     return size + 2;
 }
@@ -162,13 +162,13 @@ static void make_number(const struct cli_table *table, struct number *number, in
     number->value = value;
 }
 
-/* The rows of one time; gives where they begin. */
+/* Write the rows of one repetition; returns their first byte. */
 static char *put_time(struct cli_table *table, size_t time)
 {
     const struct cli_blocks *b = table->blocks;
     const char *text = b->text->buffer;
     size_t at = 0, most = b->text->used + b->hole_count * CLI_NUMBER_SIZE + SHORT;
-    char *begin = cli_out_room(table->out, most), *to = begin;
+    char *begin = cli_out_reserve(table->out, most), *to = begin;
 
     for (size_t i = 0; i < b->number_count; i++) {
         int64_t value = b->numbers[i].part->values[time];
@@ -186,11 +186,11 @@ static char *put_time(struct cli_table *table, size_t time)
         to += number->size;
     }
     to = copy(to, text + at, b->text->used - at);
-    cli_out_took(table->out, (size_t)(to - begin));
+    cli_out_commit(table->out, (size_t)(to - begin));
     return begin;
 }
 
-/* Every row on its own. */
+/* Write every row separately. */
 static void put_rows(struct cli_table *table, struct cli_cell *cells, size_t rows, size_t times,
                      const struct cli_part *parts, size_t count)
 {
@@ -223,7 +223,7 @@ void cli_table_block(struct cli_table *table, struct cli_cell *cells, size_t row
     for (size_t time = 0; time < times && table->out->code == 0; time++) {
         char *begin = put_time(table, time);
         if (table->layout == LAYOUT_JSON && table->rows == 0)
-            *begin = '['; /* in place of the comma before a row */
+            *begin = '['; /* replaces the comma before a row */
         table->rows += rows;
     }
 }

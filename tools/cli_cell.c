@@ -77,8 +77,8 @@ pcol_status cli_find_table(const pcol_file *file, pcol_model model, const char *
     return status;
 }
 
-pcol_status cli_believe_rows(const pcol_file *file, const char *table, uint64_t rows,
-                             pcol_error *err)
+pcol_status cli_verify_row_count(const pcol_file *file, const char *table, uint64_t rows,
+                                 pcol_error *err)
 {
     if (rows >> 26 == 0 || rows >> 14 <= pcol_file_size(file))
         return PCOL_OK;

@@ -1,11 +1,11 @@
 /*
  * cli_columns.c - the columns of a table as cat and schema show them
  *
- * The tables of the data model are shown as the library makes them. What a file has beyond them
- * (threads, markers, counters, ...) lies in physical tables, whose columns are put into the same
- * terms here: a first column `row`, which is what other tables refer to; ids of the data model's
- * tables from 1; times in milliseconds; labels under the name of their key. What only serves to
- * give the source back to the bit is left out, as are tables that do; --physical shows both.
+ * The library provides the tables of the data model. Further tables of a file (threads, markers,
+ * counters, ...) are physical; their columns are converted to the same form: a first column `row`,
+ * to which other tables refer; ids of model tables from 1; times in milliseconds; labels by their
+ * keys. Columns and tables that only serve the exact restoration of a source are omitted;
+ * --physical shows them.
  */
 #include "cli.h"
 
@@ -23,7 +23,7 @@ static int is_one_of(const char *name, const char *const *list, size_t count)
 }
 #define IS_ONE_OF(name, list) is_one_of(name, list, sizeof(list) / sizeof *(list))
 
-/* Tables whose content the data model shows, or that only its reader needs. */
+/* Tables that the data model shows, or that only its reader needs. */
 static const char *const inner[] = {
     "strings",       "source_meta",    "source_types", "location_groups",  "stack_sums",
     "sample_zones",  "label_keys",     "label_shapes", "label_shape_keys", "nodes",
@@ -82,7 +82,7 @@ static int is_time(const char *table, const struct cli_column *column)
     return column->type == PCOL_I64 && IS_ONE_OF(table, tables) && IS_ONE_OF(column->name, names);
 }
 
-/* The id that the data model calls a row of the table; NULL: its rows are counted from 0. */
+/* The id column of the data model for rows of the table; NULL: rows count from 0. */
 static const char *id_of(const char *table)
 {
     static const char *const ids[][2] = {{"sources", "source_id"},
@@ -103,7 +103,7 @@ static int ends_in(const char *name, const char *end)
     return size > length && strcmp(name + size - length, end) == 0;
 }
 
-/* Row K of label_keys, if the name is label.K and the row is there and of this table. */
+/* Row K of label_keys if the name is label.K and that row exists and belongs to this table. */
 static pcol_status label_of(const pcol_table *keys, const char *table, const char *name,
                             uint64_t *row, int *found, pcol_error *err)
 {
@@ -118,7 +118,7 @@ static pcol_status label_of(const pcol_table *keys, const char *table, const cha
     return status;
 }
 
-/* ".label.KEY", a NUL as \0, and room for the number of a repeated one. */
+/* Append ".label.KEY" with NUL as \0; leaves space for the number of a repeated key. */
 static char *label_name(const struct cli_cell *key)
 {
     static const char prefix[] = ".label.";
@@ -147,7 +147,7 @@ static pcol_status set_label(struct cli_column *column, const pcol_table *keys, 
     if (status == PCOL_OK)
         status = cli_cell_find(keys, "unit", row, &unit, err);
     if (status != PCOL_OK || key.kind != CLI_CELL_TEXT)
-        return status; /* without a key it keeps its own name */
+        return status; /* without a key the column keeps its name */
     column->made = label_name(&key);
     if (column->made == NULL)
         return cli_set_memory(err);
@@ -172,7 +172,7 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : left < right ? -1 : left > right;
 }
 
-/* A key that has several kinds has several columns: "#2" behind the second, ... */
+/* Number the columns of a key with several kinds: "#2" for the second, ... */
 static pcol_status number_labels(struct cli_columns *columns, pcol_error *err)
 {
     struct cli_column **sorted = calloc(columns->count + 1, sizeof(struct cli_column *));
@@ -188,7 +188,7 @@ static pcol_status number_labels(struct cli_columns *columns, pcol_error *err)
     const char *first = NULL;
     for (size_t i = 0; i < count; i++) {
         if (first != NULL && strcmp(first, sorted[i]->name) == 0) {
-            /* "first" keeps its name, so that the next one compares with it */
+            /* the first column keeps its name for the comparison with the next */
             snprintf(sorted[i]->made + strlen(sorted[i]->made), 24, "#%zu", ++repeat);
         } else {
             first = sorted[i]->name;
@@ -199,7 +199,7 @@ static pcol_status number_labels(struct cli_columns *columns, pcol_error *err)
     return PCOL_OK;
 }
 
-/* What few will want stands last. */
+/* Rarely used columns come last. */
 static void move_extra(struct cli_columns *columns)
 {
     for (size_t i = 0; i + 1 < columns->count; i++)
@@ -212,7 +212,7 @@ static void move_extra(struct cli_columns *columns)
         }
 }
 
-/* Labels of kind null say of a row that the source's null stands there, and nothing to people. */
+/* Labels of kind null mark a JSON null of the source; cat and schema omit them. */
 static pcol_status add_labels(struct cli_columns *columns, const pcol_table *table,
                               const pcol_table *keys, pcol_error *err)
 {
@@ -260,7 +260,7 @@ static pcol_status add_further(struct cli_columns *columns, const pcol_table *ta
         column->as = CLI_AS_ID;
         column->own = column->name;
         column->type = PCOL_I64;
-        /* the id's name, unless the column has one that says more */
+        /* the name of the id, unless the column has a more specific one */
         if (strncmp(id, column->name, strlen(column->name)) == 0)
             column->name = id;
     }
@@ -286,7 +286,7 @@ pcol_status cli_columns_new(const pcol_file *file, const pcol_table *table, int 
         row->number = CLI_ROW_NUMBER;
         row->primary_key = 1;
         status = cli_find_table(file, PCOL_MODEL_PHYSICAL, "label_keys", &keys, &rows, err);
-        if (status == PCOL_E_UNSUPPORTED) /* of a later version */
+        if (status == PCOL_E_UNSUPPORTED) /* from a later version */
             status = PCOL_OK;
     }
     for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
@@ -300,7 +300,7 @@ pcol_status cli_columns_new(const pcol_file *file, const pcol_table *table, int 
     if (further && status == PCOL_OK)
         move_extra(columns);
     for (size_t i = 0; i < columns->count; i++)
-        cli_about(pcol_table_name(table), &columns->list[i]);
+        cli_describe_column(pcol_table_name(table), &columns->list[i]);
     return status;
 }
 

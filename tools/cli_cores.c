@@ -1,16 +1,16 @@
 /*
- * cli_cores.c - how many threads the library may start for a command
+ * cli_cores.c - the number of threads that the library may start for a command
  *
- * A machine may have more cores than this process is allowed to use (taskset, containers): those
- * are not counted, because threads on them would only take turns.
+ * Only cores available to this process count (taskset, containers): threads on others would share
+ * the available ones.
  */
-#define _GNU_SOURCE /* sched_getaffinity(), here only */
+#define _GNU_SOURCE /* declares sched_getaffinity(), in this file only */
 #include "cli.h"
 
 #include <sched.h>
 #include <unistd.h>
 
-#define MOST 8u /* by default: beyond, nothing that pcol does gains from more */
+#define MOST 8u /* default maximum: pcol gains nothing from more threads */
 
 static unsigned usable_cores(void)
 {

@@ -1,14 +1,13 @@
 /*
- * cli_demangle.c - C++ names as people write them
+ * cli_demangle.c - demangled C++ names
  *
- * The C++ runtime has the demangler; it is looked for when the first name that needs it is shown,
- * so that no profile without such names pays for loading it, and a machine without it shows names
- * as they are. Programs get names as they are unless they ask, since their answers must not depend
- * on what a machine has installed.
+ * The demangler of the C++ runtime is loaded on first use; without the runtime, names are shown
+ * unchanged. Machine formats keep mangled names by default, because results must not depend on the
+ * installed libraries.
  *
- * A mangled name may say of any part "as before", also of parts that say it themselves: 150 bytes
- * stand for gigabytes, and the demangler has no limit. Names that do so often are handed to a
- * child, which has some time and some room; a name that takes more stays as it is.
+ * Substitutions (S0_, T_) can make a name of 150 bytes expand to gigabytes, and the demangler has
+ * no limit. A child process with limits on time and output demangles names with many
+ * substitutions; names beyond the limits are shown unchanged.
  */
 #include "cli.h"
 
@@ -23,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST 4096u /* longer names are left alone: what comes out may be far longer */
-#define REPEATS 16u   /* so many parts as before may be met without a child: at most some MB */
-#define EXPANSION 9u  /* a pack expansion counts for so many: inside each other they multiply */
-#define LONGEST_OUT 65536u /* of what a child gives */
-#define PATIENCE 250       /* ms for a child */
-#define GIVEN_UP 4u        /* after so many names that took too long no more such are tried */
+#define LONGEST 4096u /* longer names are not demangled: they may expand greatly */
+#define REPEATS 16u   /* substitutions demangled without a child process: at most some MB */
+#define EXPANSION 9u  /* substitutions that a pack expansion counts for: nested ones multiply */
+#define LONGEST_OUT 65536u /* maximum bytes from the child */
+#define PATIENCE 250       /* maximum ms for the child */
+#define GIVEN_UP 4u        /* names over the limits after which no more are tried */
 
 typedef char *demangle_fn(const char *name, char *room, size_t *size, int *status);
 
@@ -40,14 +39,13 @@ static demangle_fn *find_demangler(void)
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries && found == NULL; i++) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
         void *symbol = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
-        /* POSIX has it that this works; C has no conversion between the two kinds of pointers. */
+        /* POSIX guarantees this conversion; C has none between the two kinds of pointers. */
         memcpy(&found, &symbol, sizeof found);
     }
     return found;
 }
 
-/* Parts that are said to be as before: S_, S0_, T_, T0_ and so on; and once for each of a pack: Dp,
- * sp. */
+/* Count substitutions: S_, S0_, T_, T0_ and so on; Dp and sp (packs) weigh more. */
 static size_t count_repeats(const char *name)
 {
     size_t count = 0;
@@ -63,8 +61,7 @@ static size_t count_repeats(const char *name)
     return count;
 }
 
-/* In the child. What it leaves behind ends with it; nothing of the command's own may run: no
- * handlers. */
+/* Runs in the child. Its memory ends with it. No code of the command may run: no handlers. */
 static void demangle_and_end(demangle_fn *demangler, const char *name, int fd)
 {
     const struct rlimit second = {1, 1};
@@ -73,7 +70,7 @@ static void demangle_and_end(demangle_fn *demangler, const char *name, int fd)
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    setrlimit(RLIMIT_CPU, &second); /* should nobody be left to end it */
+    setrlimit(RLIMIT_CPU, &second); /* ends the child if its parent exits */
     char *text = demangler(name, NULL, NULL, &status);
     size_t size = text != NULL && status == 0 ? strlen(text) : 0;
     for (size_t at = 0; size <= LONGEST_OUT && at < size;) {
@@ -93,7 +90,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* All that comes before the end is closed, terminated. 0: nothing, or not in time. */
+/* Read until the end of the pipe, close it and terminate the text. 0: empty, or too late. */
 static size_t read_in_time(int fd, char *to, int *late)
 {
     int64_t end = now_ms() + PATIENCE;
@@ -119,7 +116,7 @@ static size_t read_in_time(int fd, char *to, int *late)
     }
 }
 
-/* What the name stands for, to be freed; NULL: nothing, or too much. */
+/* The demangled name, which the caller frees; NULL: not demangled. */
 static char *demangle_apart(demangle_fn *demangler, const char *name)
 {
     static unsigned given_up;
@@ -148,7 +145,7 @@ static char *demangle_apart(demangle_fn *demangler, const char *name)
     return NULL;
 }
 
-/* *room is to be freed. */
+/* The caller frees *room. */
 static pcol_str demangle(pcol_str name, char **room)
 {
     static demangle_fn *demangler;

@@ -1,9 +1,9 @@
 /*
- * cli_error.c - what goes to stderr, and which exit code follows from it
+ * cli_error.c - messages on stderr, and the exit code of an error
  *
  * One line for each message, `pcol COMMAND: FILE: message`, written with one call so that lines of
- * several processes do not mix. File names and messages may quote hostile bytes: whatever a
- * terminal would act on shows as \xNN.
+ * several processes do not mix. File names and messages may quote hostile bytes: bytes that a
+ * terminal would interpret are shown as \xNN.
  */
 #include "cli.h"
 
@@ -27,7 +27,7 @@ static void put(const char *data, size_t size)
     while (size > 0) {
         ssize_t done = write(STDERR_FILENO, data, size);
         if (done < 0 && errno != EINTR)
-            return; /* there is nobody left to tell */
+            return; /* stderr is closed: no channel for a message */
         if (done > 0) {
             data += done;
             size -= (size_t)done;
@@ -39,9 +39,9 @@ static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
 
 static void say(const char *format, va_list list)
 {
-    /* Two paths of 4096 bytes and what is said of them; not on the stack, which may be small, nor
-     * for each thread: the system clears such room at every start, and what threads say comes one
-     * by one. */
+    /* Buffer for two paths of 4096 bytes and a message. Static, because stacks may be small.
+     * Shared by all threads, because the system clears thread-local memory at every start;
+     * messages come one at a time. */
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
     static char text[10240], safe[4 * sizeof text + 1];
     size_t used = 0;
@@ -135,19 +135,20 @@ int cli_exit_code(pcol_status status)
 
 int cli_fail_error(const char *file, const pcol_error *err)
 {
-    char place[192];
+    char position[192];
     int code = cli_exit_code(err->status);
     const char *message = err->message[0] != '\0' ? err->message : pcol_status_text(err->status);
 
-    pcol_error_place(err, place, sizeof place);
-    if (file == NULL && place[0] == '\0')
+    pcol_error_place(err, position, sizeof position);
+    if (file == NULL && position[0] == '\0')
         return cli_fail(code, "%s", message);
     if (file == NULL)
-        return cli_fail(code, "%s: %s", place, message);
-    if (place[0] == '\0')
+        return cli_fail(code, "%s: %s", position, message);
+    if (position[0] == '\0')
         return cli_fail(code, "%s: %s", file, message);
-    /* A text place joins the name as compilers write it, so that editors can jump there. */
-    return cli_fail(code, err->line > 0 ? "%s:%s: %s" : "%s: %s: %s", file, place, message);
+    /* A position in a text follows the name as in compilers' messages, so that editors can go
+     * there. */
+    return cli_fail(code, err->line > 0 ? "%s:%s: %s" : "%s: %s: %s", file, position, message);
 }
 
 void cli_warn(const struct cli_args *args, const char *file, const char *message)
@@ -171,7 +172,7 @@ void cli_verbose(const struct cli_args *args, const char *format, ...)
     va_end(list);
 }
 
-int cli_worse(int a, int b)
+int cli_worst_code(int a, int b)
 {
     return a > b ? a : b;
 }

@@ -1,10 +1,9 @@
 /*
- * cli_export.c - profile output: as a pcol file, or in the format that the output's name asks for
+ * cli_export.c - profile output: a pcol file, or the format chosen by the name of the output
  *
- * All commands that write profiles do it here, so that a name means the same to each, with the same
- * warnings for what the format cannot represent. Under --fail-on-loss nothing is written if
- * anything is lost: a file is not put in place, and before standard output gets anything the export
- * runs with a sink that discards it.
+ * All commands that write profiles use it, so that a name means the same format with the same
+ * warnings. With --fail-on-loss a loss prevents all output: a file is not renamed into place, and
+ * for standard output the export first runs with a sink that discards the bytes.
  */
 #include "cli.h"
 #include "cli_losses.h"
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "x.pb.gz" is compressed, "x.pb" is not; other names leave it to the format. */
+/* "x.pb.gz" is compressed, "x.pb" is not; for other names the format decides. */
 static unsigned compression(const char *output)
 {
     if (output == NULL)
@@ -43,12 +42,12 @@ static pcol_status discard(void *context, const void *data, size_t size, pcol_er
     return PCOL_OK;
 }
 
-/* A terminal shows text with everything unsafe as \xNN, line by line, and refuses what is none. */
+/* Sink for a terminal: unsafe characters as \xNN, line by line; rejects binary data. */
 struct screen {
     struct cli_out *out;
     int started;
-    size_t held; /* the beginning of a character whose end is in the next piece */
-    char hold[4];
+    size_t partial_size; /* an incomplete character at the end of the last piece */
+    char partial[4];
 };
 
 static pcol_status fail_binary(struct cli_out *out, pcol_error *err)
@@ -74,7 +73,7 @@ static void show(struct cli_out *out, const char *text, size_t size)
     }
 }
 
-/* Bytes at the end that begin a character without ending it. */
+/* Number of bytes at the end that begin an incomplete character. */
 static size_t open_end(const char *text, size_t size)
 {
     for (size_t back = 1; back <= 3 && back <= size; back++) {
@@ -99,22 +98,23 @@ static pcol_status screen_write(void *context, const void *data, size_t size, pc
         if (memchr(data, 0, size) != NULL || (unsigned char)*text == 0x1f)
             return fail_binary(screen->out, err);
     }
-    while (screen->held > 0 && size > 0 && ((unsigned char)*text & 0xc0u) == 0x80u &&
-           screen->held < sizeof screen->hold) {
-        screen->hold[screen->held++] = *text++;
+    while (screen->partial_size > 0 && size > 0 && ((unsigned char)*text & 0xc0u) == 0x80u &&
+           screen->partial_size < sizeof screen->partial) {
+        screen->partial[screen->partial_size++] = *text++;
         size--;
-        if (open_end(screen->hold, screen->held) == 0)
+        if (open_end(screen->partial, screen->partial_size) == 0)
             break;
     }
-    if (screen->held > 0 && (size > 0 || open_end(screen->hold, screen->held) == 0)) {
-        show(screen->out, screen->hold, screen->held);
-        screen->held = 0;
+    if (screen->partial_size > 0 &&
+        (size > 0 || open_end(screen->partial, screen->partial_size) == 0)) {
+        show(screen->out, screen->partial, screen->partial_size);
+        screen->partial_size = 0;
     }
-    size_t rest = open_end(text, size);
-    show(screen->out, text, size - rest);
-    if (rest > 0) {
-        memcpy(screen->hold, text + size - rest, rest);
-        screen->held = rest;
+    size_t incomplete = open_end(text, size);
+    show(screen->out, text, size - incomplete);
+    if (incomplete > 0) {
+        memcpy(screen->partial, text + size - incomplete, incomplete);
+        screen->partial_size = incomplete;
     }
     return PCOL_OK;
 }
@@ -157,7 +157,7 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
 {
     static struct screen screen;
     struct losses losses = {0};
-    int told = 0, code = CLI_OK;
+    int is_reported = 0, code = CLI_OK;
     pcol_sink nothing = {discard, NULL};
     pcol_sink sink = cli_out_sink(out);
 
@@ -171,7 +171,7 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
         code = export_to(input, args, format, &losses, NULL, nothing);
         if (code == CLI_OK && losses.count > 0)
             code = refuse_loss(input, args, format, &losses);
-        told = 1;
+        is_reported = 1;
     }
     if (code == CLI_OK) {
         cli_progress_begin(args, 1);
@@ -179,10 +179,10 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
         cli_progress_end();
     }
     if (code == CLI_OK && out->terminal)
-        show(out, screen.hold, screen.held);
+        show(out, screen.partial, screen.partial_size);
     if (code == CLI_OK && args->fail_on_loss && losses.count > 0)
         code = refuse_loss(input, args, format, &losses);
-    else if (code == CLI_OK && !told)
+    else if (code == CLI_OK && !is_reported)
         losses_tell(&losses, args, input->name);
     if (code == CLI_OK && losses.warning[0] != '\0')
         cli_warn(args, input->name, losses.warning);
@@ -190,7 +190,7 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
     return code;
 }
 
-/* ---- what a builder holds ---- */
+/* ---- output of a builder ---- */
 
 static int export_built(pcol_builder *builder, const char *format, const struct cli_args *args,
                         struct cli_out *out)
@@ -236,7 +236,7 @@ int cli_profile_output(const struct cli_args *args, const pcol_format **format)
     if (code == CLI_OK)
         code = cli_profile_by_name(args, format);
     if (code == CLI_OK && *format == NULL && cli_is_file_name(args->output) &&
-        (code = cli_refuse_text_name(args)) != CLI_OK)
+        (code = cli_reject_text_name(args)) != CLI_OK)
         return code;
     if (code == CLI_OK && *format != NULL && (args->plain || args->archive.count > 0))
         return cli_usage("%s: --plain and --archive are for pcol files, not for %s", args->output,

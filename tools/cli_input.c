@@ -1,12 +1,12 @@
 /*
- * cli_input.c - every command reads a .pcol, and any other profile as if it were one
+ * cli_input.c - opening a .pcol, or any other profile through an import in memory
  *
- * A file that starts with the magic bytes is mapped. Anything else is imported and packed in memory
- * first. What cannot be mapped (stdin, a named pipe) is looked at as well: a .pcol is read into
- * memory, other input is imported as it comes, the bytes that were looked at before the rest.
+ * A file that starts with the magic bytes is mapped. Other files are imported and packed in memory.
+ * For inputs that cannot be mapped (stdin, a named pipe) the first bytes decide: a .pcol is read
+ * into memory, other input is imported as a stream that starts with these bytes.
  *
- * Maps are guarded: a file that is cut, or whose disk fails, is an error of that file, and before
- * an output is put in place all inputs are looked at once more.
+ * Maps are guarded: truncation or a disk failure is an error of that file, and before an output is
+ * renamed into place all inputs are checked for changes.
  */
 #include "cli.h"
 
@@ -20,7 +20,7 @@
 /* spec.md, "Header": the first eight bytes of every pcol file. */
 static const unsigned char magic[8] = {0x89, 'P', 'C', 'O', 'L', '\r', '\n', 0x1a};
 
-static struct cli_input *mapped; /* inputs that are open as maps */
+static struct cli_input *mapped; /* list of mapped inputs */
 
 struct import_context {
     const struct cli_args *args;
@@ -102,7 +102,7 @@ static ssize_t read_fully(int fd, void *data, size_t size)
     return (ssize_t)done;
 }
 
-/* The rest of a .pcol whose first bytes are `start`. */
+/* Read the remaining bytes of a .pcol that begins with `start`. */
 static int read_into_memory(struct cli_input *input, int fd, const void *start, size_t start_size,
                             size_t *size)
 {
@@ -139,14 +139,14 @@ static int open_in_memory(struct cli_input *input, size_t size)
     pcol_open_options options = PCOL_INIT(pcol_open_options);
     pcol_error err;
 
-    if (input->from_library) /* packed just now */
+    if (input->from_library) /* verified by construction: just packed */
         options.flags = PCOL_OPEN_UNVERIFIED;
     if (pcol_file_open_memory(input->memory, size, &options, &input->file, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     return CLI_OK;
 }
 
-/* Import from a path, or from fd if it is not negative, whose first bytes are `start`; open the
+/* Import from a path or, if fd is not negative, from fd, whose first bytes are `start`; open the
  * result. */
 static int import(struct cli_input *input, int fd, const void *start, size_t start_size,
                   const struct cli_args *args)
@@ -200,7 +200,7 @@ static int ends_in_pcol(const char *name)
     return size > 5 && strcmp(name + size - 5, ".pcol") == 0;
 }
 
-/* A pipe or terminal: its bytes come once. */
+/* Open a pipe or terminal, which can be read only once. */
 static int open_stream(struct cli_input *input, int fd, const struct cli_args *args)
 {
     unsigned char start[sizeof magic];
@@ -265,7 +265,7 @@ int cli_input_open_packed(struct cli_input *input, const char *path, const struc
     return open_input(input, path, args, 0);
 }
 
-/* All operands into one file in memory. */
+/* Merge all operands into one file in memory. */
 static int merge(struct cli_input *input, const struct cli_args *args)
 {
     pcol_builder *builder = NULL;
@@ -311,9 +311,9 @@ int cli_each_operand(const struct cli_args *args,
     if (code != CLI_OK)
         return code;
     for (size_t i = 0; i < args->operand_count && out.code == 0; i++)
-        worst = cli_worse(worst, one(args, args->operands[i], &out));
+        worst = cli_worst_code(worst, one(args, args->operands[i], &out));
     code = cli_out_finish(&out, keep ? CLI_OK : worst);
-    return cli_worse(worst, code);
+    return cli_worst_code(worst, code);
 }
 
 int cli_inputs_intact(void)

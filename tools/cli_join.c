@@ -1,9 +1,9 @@
 /*
- * cli_join.c - --join: names in the place of ids
+ * cli_join.c - --join: names instead of ids
  *
- * Names of frames come from the library (pcol_names). All else is a few O(1) cell reads of the
- * logical tables, so that ten rows of a large file stay cheap. The last location is remembered
- * because its columns are asked for one after the other.
+ * The library names frames (pcol_names). Other names are O(1) reads of cells of logical tables, so
+ * ten rows of a large file are cheap. The last location and stack are cached, because their columns
+ * are requested one after the other.
  */
 #include "cli.h"
 
@@ -12,28 +12,28 @@
 
 struct cli_join {
     const pcol_file *file;
-    pcol_names *names; /* NULL until a name is asked for */
+    pcol_names *names; /* NULL until first use */
     const pcol_column *location_function, *location_line, *location_file;
     const pcol_column *function_file;
     const pcol_column *source_uri, *source_type;
     uint64_t location_rows, function_rows, source_rows;
-    int whole;           /* many rows are joined: columns are verified whole */
-    int stacks_verified; /* those of pcol_stack_locations() */
+    int whole;           /* many rows: verify whole columns */
+    int stacks_verified; /* the columns of pcol_stack_locations() */
     struct {
-        const pcol_column *name, *other; /* where there is no name */
+        const pcol_column *name, *other; /* name of a row without a name */
         uint64_t rows;
-    } named[3]; /* by what is joined, from CLI_JOIN_THREAD on */
-    /* the last location */
+    } named[3]; /* by enum cli_join_what, from CLI_JOIN_THREAD on */
+    /* cache of the last location */
     int64_t location;
     struct cli_cell filename, line;
-    /* the last stack */
+    /* cache of the last stack */
     uint32_t *nodes;
     size_t node_capacity;
     char *text;
     size_t text_capacity;
 };
 
-/* A table's columns; a table that the model does not have leaves them NULL. */
+/* Find the columns of a table; NULL if the model does not have the table. */
 static pcol_status find(const pcol_file *file, pcol_model model, const char *name, uint64_t *rows,
                         const char *const *names, const pcol_column **columns[], size_t count,
                         pcol_error *err)
@@ -102,8 +102,8 @@ void cli_join_whole(struct cli_join *join)
     join->whole = 1;
 }
 
-/* The text of row id - 1 of a column; a column that is not there is null. A range of one row is
- * read from a column that is not verified whole. */
+/* The text of row id - 1 of a column; null for an absent column. Reads a range of one row unless
+ * the whole column is verified. */
 static pcol_status text_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
                            int64_t id, struct cli_cell *cell, pcol_error *err)
 {
@@ -185,7 +185,7 @@ static pcol_status location_name(struct cli_join *join, int64_t id, struct cli_c
     return status;
 }
 
-/* Fill in filename and line of a location. */
+/* Find the filename and line of a location. */
 static pcol_status find_location(struct cli_join *join, int64_t id, pcol_error *err)
 {
     struct cli_cell function;
@@ -226,7 +226,7 @@ static int append(struct cli_join *join, size_t *used, const char *data, size_t 
     return 0;
 }
 
-/* The columns that pcol_stack_locations() reads. */
+/* Find the columns that pcol_stack_locations() reads. */
 static pcol_status verify_stacks(struct cli_join *join, pcol_error *err)
 {
     static const char *const columns[][2] = {
@@ -246,7 +246,7 @@ static pcol_status verify_stacks(struct cli_join *join, pcol_error *err)
     return status;
 }
 
-/* A stack as "main;f;g", outermost first; the empty stack has a name, too. */
+/* A stack as "main;f;g", outermost first; the empty stack has a name too. */
 static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_cell *cell,
                               pcol_error *err)
 {
@@ -284,7 +284,7 @@ static pcol_status find_stack(struct cli_join *join, uint64_t stack, struct cli_
     return status;
 }
 
-/* The name of a row that is counted from 0. */
+/* The name of a row that counts from 0. */
 static pcol_status name_of(const struct cli_join *join, size_t what, const struct cli_cell *id,
                            struct cli_cell *cell, pcol_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * cli_json.c - cells and the pieces of JSON
+ * cli_json.c - cells as JSON
  *
- * JSON loses nothing: integers are written whole, bytes that are not UTF-8 stand as lone surrogates
- * \udc80 to \udcff (as Python's surrogateescape has it), numbers that JSON does not know are
- * strings. What a terminal would act on is written as an escape, which means the same to a reader.
+ * Lossless: integers have all digits, invalid UTF-8 bytes are lone surrogates \udc80 to \udcff (as
+ * Python's surrogateescape), NaN and infinities are strings. Characters that a terminal would
+ * interpret are written as escapes, with the same meaning for a reader.
  */
 #include "cli.h"
 
@@ -118,7 +118,7 @@ static size_t escape_code(char *to, uint32_t code)
     return 6;
 }
 
-/* One character or one byte that is none, at most 6 bytes; *used: bytes of the text it took. */
+/* Escape one character or one invalid byte, at most 6 bytes; *used: bytes of text consumed. */
 static size_t escape_one(char *to, const char *text, size_t size, size_t *used)
 {
     static const char named[] = "\b\f\n\r\t\"\\";
@@ -147,31 +147,32 @@ void cli_json_text(struct cli_out *out, const char *data, size_t size)
 
     cli_out_write(out, "\"", 1);
     while (i < size) {
-        size_t plain = cli_plain(data, i, size, '"', '\\', 1);
+        size_t plain = cli_find_special(data, i, size, '"', '\\', 1);
         cli_out_write(out, data + i, plain - i);
         i = plain;
         if (i < size) {
             size_t used;
-            cli_out_took(out, escape_one(cli_out_room(out, 8), data + i, size - i, &used));
+            cli_out_commit(out, escape_one(cli_out_reserve(out, 8), data + i, size - i, &used));
             i += used;
         }
     }
     cli_out_write(out, "\"", 1);
 }
 
-/* A piece of JSON as it stands; what is not ASCII in it stands in strings, where an escape means
- * the same, and is escaped as in all our JSON. */
+/* Write JSON text of the file; characters beyond ASCII occur only in strings and are escaped
+ * there, with the same meaning. */
 static void json_raw(struct cli_out *out, const char *data, size_t size)
 {
     size_t i = 0;
 
     while (i < size) {
-        size_t plain = cli_plain(data, i, size, 0x1f, 0x1f, 1); /* there are no controls */
+        size_t plain = cli_find_special(data, i, size, 0x1f, 0x1f,
+                                        1); /* JSON text contains no raw control characters */
         cli_out_write(out, data + i, plain - i);
         i = plain;
         if (i < size) {
             size_t used;
-            cli_out_took(out, escape_one(cli_out_room(out, 8), data + i, size - i, &used));
+            cli_out_commit(out, escape_one(cli_out_reserve(out, 8), data + i, size - i, &used));
             i += used;
         }
     }
@@ -193,11 +194,11 @@ void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
     case CLI_CELL_LIST:
         cli_out_write(out, "[", 1);
         for (size_t i = 0; i < cell->as.list.count; i++) {
-            char *room = cli_out_room(out, CLI_NUMBER_SIZE + 1);
+            char *room = cli_out_reserve(out, CLI_NUMBER_SIZE + 1);
             size_t used = 0;
             if (i > 0)
                 room[used++] = ',';
-            cli_out_took(out, used + cli_format_i64(room + used, cell->as.list.values[i]));
+            cli_out_commit(out, used + cli_format_i64(room + used, cell->as.list.values[i]));
         }
         cli_out_write(out, "]", 1);
         return;
@@ -214,7 +215,7 @@ void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
     case CLI_CELL_PERCENT:
         break;
     }
-    cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));
+    cli_out_commit(out, cli_cell_number(cell, cli_out_reserve(out, CLI_NUMBER_SIZE)));
 }
 
 void cli_json_key(struct cli_out *out, int *first, const char *key)

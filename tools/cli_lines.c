@@ -4,55 +4,54 @@
  * TSV    \\ \t \n \r escaped, null is \N
  * CSV    RFC 4180 with its CR LF; null is an empty cell, an empty string ""
  *
- * In many tables most cells of a row are those of the row before. Where cells say so (their text is
- * stable), the text made of them is kept: cells that change with every row are `hot` and are made
- * anew, all others lie behind one another as they are printed, so that a row is a few copies.
+ * Cache of rendered cells: most cells of a row equal those of the row before. Cells that change in
+ * every row are `hot` and rendered each time. The text of all other cells is cached in one piece,
+ * so that a row needs few copies. Each cell's text begins with its separator, which the first cell
+ * of a row drops.
  *
- *     kept:    ,"uid":"f","type":"memory"|,"snapshot":7
- *     row:     {"amount":4 + kept up to | + ,"address":16 + the rest of kept + }
- *
- * Every piece begins with what stands between it and a piece before it, and loses that as the first
- * piece of a row.
+ *     cached:  ,"uid":"f","type":"memory"|,"snapshot":7
+ *     row:     {"amount":4 + cached up to | + ,"address":16 + remaining cached text + }
  */
 #include "cli_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HOT_AFTER 4u   /* rows within which a cell changes again to become hot */
-#define COLD_AFTER 64u /* equal rows after which it is hot no more */
-#define MOST_MISFITS 4u
+#define HOT_AFTER 4u   /* a cell that changes again within this number of rows becomes hot */
+#define COLD_AFTER 64u /* equal rows after which a cell is no longer hot */
+#define MAX_TOO_LONG_ROWS 4u
 
 #define MEMOS 1024u /* a power of two */
 #define MEMO_SIZE 1024u
 #define MEMO_BYTES (256u << 10)
 
-/* What was made of a stable text, in `memo`. Later texts take the places of earlier ones. */
+/* Cache of rendered stable texts, direct-mapped: a later text replaces an earlier one. */
 struct memo {
-    const char *data; /* NULL: nothing */
+    const char *data; /* NULL: empty entry */
     size_t size;
     enum cli_cell_kind kind;
     uint32_t start, length;
 };
 
 struct piece {
-    struct cli_cell cell; /* that the kept text was made of */
-    size_t end;           /* of the kept text */
-    uint64_t changed;     /* number of the row */
-    uint32_t alike;       /* equal rows while hot */
+    struct cli_cell cell; /* value of the cached text */
+    size_t end;           /* length of the cached text */
+    uint64_t changed;     /* row number of the last change */
+    uint32_t equal_rows;  /* number of equal rows while hot */
     int hot;
-    size_t key, key_size; /* JSON: the text of `,"key":`, in `keys`; size 0: too long to be kept */
+    size_t key,
+        key_size; /* JSON: the text of `,"key":`, in `keys`; size 0: too long for the cache */
 };
 
 struct cli_lines {
     struct piece *pieces;
     char *keys;
     size_t keys_size;
-    struct cli_out *kept; /* its buffer holds the kept text */
-    int valid;            /* so it does */
+    struct cli_out *cached; /* its buffer contains the cached text */
+    int valid;              /* whether it does */
     int reuse;
-    unsigned misfits; /* rows that were too long to be kept */
-    size_t *hot;      /* numbers of hot columns */
+    unsigned too_long_rows; /* number of rows too long for the cache */
+    size_t *hot;            /* numbers of hot columns */
     size_t hot_count;
     struct memo *memos; /* NULL: no memory */
     char *memo;
@@ -61,8 +60,8 @@ struct cli_lines {
 
 /* ---- TSV and CSV */
 
-/* A spreadsheet takes text that begins so for a formula, behind spaces too; there are wide forms of
- * the first four. */
+/* Whether a spreadsheet reads a text that begins with this as a formula; spaces may come first,
+ * and the first four have wide forms. */
 static int is_formula(const struct cli_table *table, const char *data, size_t size)
 {
     static const char wide[4][4] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
@@ -77,7 +76,7 @@ static int is_formula(const struct cli_table *table, const char *data, size_t si
     return size > 0 && *data != '\0' && strchr("=+-@\t\r\n", *data) != NULL;
 }
 
-/* Text for TSV: runs of plain bytes and escapes between them. */
+/* Write text for TSV: runs of plain bytes and escapes. */
 static void tsv_text(struct cli_table *table, const char *data, size_t size)
 {
     struct cli_out *out = table->out;
@@ -86,22 +85,22 @@ static void tsv_text(struct cli_table *table, const char *data, size_t size)
     if (is_formula(table, data, size))
         cli_out_write(out, "'", 1);
     while (i < size) {
-        size_t plain = cli_plain(data, i, size, '\\', '\\', 0);
+        size_t plain = cli_find_special(data, i, size, '\\', '\\', 0);
         while (plain < size && data[plain] != '\\' && data[plain] != '\t' && data[plain] != '\n' &&
                data[plain] != '\r')
-            plain = cli_plain(data, plain + 1, size, '\\', '\\', 0);
+            plain = cli_find_special(data, plain + 1, size, '\\', '\\', 0);
         if (out->terminal)
             cli_out_safe(out, data + i, plain - i);
         else
             cli_out_write(out, data + i, plain - i);
         if (plain < size) {
-            char *room = cli_out_room(out, 2);
+            char *room = cli_out_reserve(out, 2);
             room[0] = '\\';
             room[1] = data[plain] == '\t'   ? 't'
                       : data[plain] == '\n' ? 'n'
                       : data[plain] == '\r' ? 'r'
                                             : '\\';
-            cli_out_took(out, 2);
+            cli_out_commit(out, 2);
             plain++;
         }
         i = plain;
@@ -113,7 +112,7 @@ static int csv_needs_quotes(const struct cli_table *table, const char *data, siz
     if (size == 0 || (table->null != NULL && strlen(table->null) == size &&
                       memcmp(table->null, data, size) == 0))
         return 1;
-    for (size_t i = 0; (i = cli_plain(data, i, size, '"', ',', 0)) < size; i++)
+    for (size_t i = 0; (i = cli_find_special(data, i, size, '"', ',', 0)) < size; i++)
         if (data[i] == '"' || data[i] == ',' || data[i] == '\n' || data[i] == '\r')
             return 1;
     return data[0] == ' ' || data[size - 1] == ' ';
@@ -178,10 +177,10 @@ static void separated_cell(struct cli_table *table, const struct cli_cell *cell)
     case CLI_CELL_PERCENT:
         break;
     }
-    cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));
+    cli_out_commit(out, cli_cell_number(cell, cli_out_reserve(out, CLI_NUMBER_SIZE)));
 }
 
-/* ---- pieces of a row: what is between cells, and a cell */
+/* ---- pieces of a row: separators and cells */
 
 static void put_key(struct cli_table *table, size_t i, int *first)
 {
@@ -204,7 +203,7 @@ static void put_cell(struct cli_table *table, const struct cli_cell *cell)
         cli_json_cell(table->out, cell);
 }
 
-/* A text that may come often: what is made of it is copied the next time. */
+/* Write a text through the cache. */
 static void put_stable(struct cli_table *table, const struct cli_cell *cell)
 {
     struct cli_lines *lines = table->lines;
@@ -218,7 +217,7 @@ static void put_stable(struct cli_table *table, const struct cli_cell *cell)
         cli_out_write(out, lines->memo + memo->start, memo->length);
         return;
     }
-    cli_out_room(out, 6 * cell->as.text.size + 4); /* so that it is in one piece */
+    cli_out_reserve(out, 6 * cell->as.text.size + 4); /* keep the text contiguous */
     size_t start = out->used;
     put_cell(table, cell);
     size_t length = out->used - start;
@@ -266,10 +265,10 @@ void cli_lines_piece(struct cli_table *table, size_t i, const struct cli_cell *c
     put_piece(table, i, cell, first);
 }
 
-/* ---- kept text */
+/* ---- cached text */
 
-/* Whether the text made of one cell is that of the other. */
-static int alike(const struct cli_cell *a, const struct cli_cell *b)
+/* Whether two cells have the same text. */
+static int is_same_text(const struct cli_cell *a, const struct cli_cell *b)
 {
     if (a->kind != b->kind)
         return 0;
@@ -286,14 +285,14 @@ static int alike(const struct cli_cell *a, const struct cli_cell *b)
     case CLI_CELL_BOOL:
     case CLI_CELL_F64:
     case CLI_CELL_PERCENT:
-        return a->as.u64 == b->as.u64; /* of a double its bits */
+        return a->as.u64 == b->as.u64; /* of a double: its bits */
     case CLI_CELL_LIST:
         break;
     }
     return 0;
 }
 
-/* Note which cells changed; gives whether the kept text has to be made anew. */
+/* Update the hot columns; returns whether the cached text must be rendered again. */
 static int note_changes(struct cli_table *table, const struct cli_cell *cells)
 {
     struct cli_lines *lines = table->lines;
@@ -301,14 +300,14 @@ static int note_changes(struct cli_table *table, const struct cli_cell *cells)
 
     for (size_t i = 0; i < table->count; i++) {
         struct piece *piece = &lines->pieces[i];
-        int same = alike(&piece->cell, &cells[i]);
+        int same = is_same_text(&piece->cell, &cells[i]);
         if (same && !piece->hot)
             continue;
-        if (same && ++piece->alike < COLD_AFTER)
+        if (same && ++piece->equal_rows < COLD_AFTER)
             continue;
         if (!same) {
             piece->cell = cells[i];
-            piece->alike = 0;
+            piece->equal_rows = 0;
         }
         if (piece->hot && !same)
             continue;
@@ -326,30 +325,30 @@ static int keep(struct cli_table *table, const struct cli_cell *cells)
     int first = 0;
 
     lines->hot_count = 0;
-    lines->kept->used = 0;
-    table->out = lines->kept;
+    lines->cached->used = 0;
+    table->out = lines->cached;
     for (size_t i = 0; i < table->count; i++) {
         if (lines->pieces[i].hot)
             lines->hot[lines->hot_count++] = i;
         else
             put_piece(table, i, &cells[i], &first);
-        lines->pieces[i].end = lines->kept->used;
+        lines->pieces[i].end = lines->cached->used;
     }
     table->out = out;
-    lines->valid = lines->kept->code == 0;
-    lines->kept->code = 0;
-    lines->misfits += !lines->valid;
-    lines->reuse = lines->misfits < MOST_MISFITS;
+    lines->valid = lines->cached->code == 0;
+    lines->cached->code = 0;
+    lines->too_long_rows += !lines->valid;
+    lines->reuse = lines->too_long_rows < MAX_TOO_LONG_ROWS;
     return lines->valid;
 }
 
-static void put_kept(struct cli_table *table, size_t from, size_t to, int *first)
+static void put_cached(struct cli_table *table, size_t from, size_t to, int *first)
 {
     if (to == from)
         return;
     from += (size_t)*first;
     *first = 0;
-    cli_out_write(table->out, table->lines->kept->buffer + from, to - from);
+    cli_out_write(table->out, table->lines->cached->buffer + from, to - from);
 }
 
 /* ---- rows */
@@ -367,11 +366,11 @@ static void put_cells(struct cli_table *table, const struct cli_cell *cells)
     size_t from = 0;
     for (size_t n = 0; n < lines->hot_count; n++) {
         size_t i = lines->hot[n];
-        put_kept(table, from, lines->pieces[i].end, &first);
+        put_cached(table, from, lines->pieces[i].end, &first);
         from = lines->pieces[i].end;
         put_piece(table, i, &cells[i], &first);
     }
-    put_kept(table, from, lines->kept->used, &first);
+    put_cached(table, from, lines->cached->used, &first);
 }
 
 void cli_lines_open(struct cli_table *table, int first)
@@ -394,15 +393,15 @@ void cli_lines_close(struct cli_table *table)
     cli_out_write(table->out, ends[table->layout].text, ends[table->layout].size);
 }
 
-/* Cells that are not kept, with nothing else between them than what separates them. */
+/* Write hot cells with their separators only. */
 static void separated_row(struct cli_table *table, const struct cli_cell *cells)
 {
     const char separator = table->layout == LAYOUT_TSV ? '\t' : ',';
 
     for (size_t i = 0; i < table->count; i++) {
         if (i > 0) {
-            *cli_out_room(table->out, 1) = separator;
-            cli_out_took(table->out, 1);
+            *cli_out_reserve(table->out, 1) = separator;
+            cli_out_commit(table->out, 1);
         }
         separated_cell(table, &cells[i]);
     }
@@ -435,7 +434,7 @@ static void put_header(struct cli_table *table)
     cli_out_text(out, table->layout == LAYOUT_TSV ? "\n" : "\r\n");
 }
 
-/* The texts of JSON's keys, each made once. */
+/* Render the texts of JSON keys, once each. */
 static int keep_keys(struct cli_table *table)
 {
     struct cli_lines *lines = table->lines;
@@ -443,13 +442,13 @@ static int keep_keys(struct cli_table *table)
 
     for (size_t i = 0; i < table->count; i++) {
         struct piece *piece = &lines->pieces[i];
-        struct cli_out *kept = lines->kept;
+        struct cli_out *cached = lines->cached;
         int first = 0;
-        kept->used = 0;
-        cli_json_key(kept, &first, table->columns[i].name);
+        cached->used = 0;
+        cli_json_key(cached, &first, table->columns[i].name);
         piece->key = lines->keys_size;
-        piece->key_size = kept->code == 0 ? kept->used : 0;
-        kept->code = 0;
+        piece->key_size = cached->code == 0 ? cached->used : 0;
+        cached->code = 0;
         if (lines->keys_size + piece->key_size > capacity) {
             capacity = 2 * (lines->keys_size + piece->key_size);
             char *grown = realloc(lines->keys, capacity);
@@ -458,13 +457,13 @@ static int keep_keys(struct cli_table *table)
             lines->keys = grown;
         }
         if (piece->key_size > 0)
-            memcpy(lines->keys + piece->key, kept->buffer, piece->key_size);
+            memcpy(lines->keys + piece->key, cached->buffer, piece->key_size);
         lines->keys_size += piece->key_size;
     }
     return 0;
 }
 
-/* Without memory rows are written all the same. */
+/* Without memory rows are written uncached. */
 static struct cli_lines *new_lines(struct cli_table *table)
 {
     struct cli_lines *lines = table->lines = calloc(1, sizeof *lines);
@@ -474,11 +473,11 @@ static struct cli_lines *new_lines(struct cli_table *table)
         return NULL;
     lines->pieces = calloc(table->count + 1, sizeof *lines->pieces);
     lines->hot = calloc(table->count + 1, sizeof *lines->hot);
-    lines->kept = malloc(sizeof *lines->kept);
-    if (lines->pieces != NULL && lines->hot != NULL && lines->kept != NULL) {
-        cli_out_open_memory(lines->kept, table->out);
+    lines->cached = malloc(sizeof *lines->cached);
+    if (lines->pieces != NULL && lines->hot != NULL && lines->cached != NULL) {
+        cli_out_open_memory(lines->cached, table->out);
         for (size_t i = 0; i < table->count; i++)
-            lines->pieces[i].cell.kind = CLI_CELL_LIST; /* like no other */
+            lines->pieces[i].cell.kind = CLI_CELL_LIST; /* differs from every cell */
         if (!json || keep_keys(table) == 0)
             return lines;
     }
@@ -517,7 +516,7 @@ void cli_lines_end(struct cli_table *table)
     if (lines != NULL) {
         free(lines->pieces);
         free(lines->keys);
-        free(lines->kept);
+        free(lines->cached);
         free(lines->hot);
         free(lines->memos);
         free(lines->memo);

@@ -1,21 +1,21 @@
 /*
- * cli_losses.c - what a target format cannot hold, told in one line
+ * cli_losses.c - one warning for all content that a target format cannot represent
  *
- * An exporter tells of each kind of loss in a sentence such as "pprof cannot hold times of samples:
- * equal samples are added up". Several of them are one list behind what they have in common, each
- * cut at its explanation, which -v gives.
+ * An exporter reports each kind of loss in a sentence such as "pprof cannot represent times of
+ * samples: equal samples are added up". The warning joins them into one list after their common
+ * beginning, each cut before its explanation; -v prints the sentences.
  */
 #include "cli_losses.h"
 
 #include <stdlib.h>
 
 #define TABLE "the table "
-#define LINE_SIZE 900 /* cli_fail() has no room for more */
+#define LINE_SIZE 900 /* maximum length of a message of cli_fail() */
 
 void losses_add(struct losses *losses, const char *message)
 {
     size_t size = strlen(message) + 1;
-    char **grown = realloc(losses->messages, (losses->kept + 1) * sizeof *grown);
+    char **grown = realloc(losses->messages, (losses->stored + 1) * sizeof *grown);
     char *copy = malloc(size);
 
     losses->count++;
@@ -25,18 +25,18 @@ void losses_add(struct losses *losses, const char *message)
         free(copy);
         return;
     }
-    losses->messages[losses->kept++] = memcpy(copy, message, size);
+    losses->messages[losses->stored++] = memcpy(copy, message, size);
 }
 
 void losses_clear(struct losses *losses)
 {
-    for (size_t i = 0; i < losses->kept; i++)
+    for (size_t i = 0; i < losses->stored; i++)
         free(losses->messages[i]);
     free(losses->messages);
     *losses = (struct losses){0};
 }
 
-/* Length of the words that the messages of a format begin with, 0 if there are none. */
+/* Length of the common first words of the messages of a format, 0 if none. */
 static size_t opening(const char *message)
 {
     static const char *const verbs[] = {" cannot hold ", " has no place for "};
@@ -49,7 +49,7 @@ static size_t opening(const char *message)
     return 0;
 }
 
-/* Without what explains it: behind a colon, a semicolon or in parentheses. */
+/* Length without the explanation: before a colon, a semicolon or a parenthesis. */
 static size_t short_size(const char *text)
 {
     size_t size = strcspn(text, ":;(");
@@ -86,16 +86,16 @@ static void add(struct line *line, const char *before, const char *text, size_t 
                                    "%s%.*s", before, (int)size, text);
 }
 
-/* The messages that begin as `like` does: tables first, under one "the tables". */
+/* List the messages that begin like `like`: tables first, under one "the tables". */
 static void list_alike(const struct losses *losses, const char *like, size_t start,
                        struct line *line)
 {
     size_t tables = 0, number = 0;
 
-    for (size_t i = 0; i < losses->kept; i++)
+    for (size_t i = 0; i < losses->stored; i++)
         tables += begins(losses->messages[i], like, start) && is_table(losses->messages[i] + start);
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < losses->kept; i++) {
+        for (size_t i = 0; i < losses->stored; i++) {
             const char *text = losses->messages[i] + start;
             const char *before = number == 0 ? "" : pass > 0 && number == tables ? "; " : ", ";
             if (!begins(losses->messages[i], like, start) || is_table(text) != (pass == 0))
@@ -115,17 +115,17 @@ void losses_tell(const struct losses *losses, const struct cli_args *args, const
     const char *like = NULL;
     size_t start = 0;
 
-    for (size_t i = 0; i < losses->kept && start == 0; i++)
+    for (size_t i = 0; i < losses->stored && start == 0; i++)
         if ((start = opening(losses->messages[i])) > 0)
             like = losses->messages[i];
-    if (losses->kept < 2 || args->verbose || start == 0) {
-        for (size_t i = 0; i < losses->kept; i++)
+    if (losses->stored < 2 || args->verbose || start == 0) {
+        for (size_t i = 0; i < losses->stored; i++)
             cli_warn(args, name, losses->messages[i]);
         return;
     }
     add(&line, "", like, start);
     list_alike(losses, like, start, &line);
-    for (size_t i = 0; i < losses->kept; i++)
+    for (size_t i = 0; i < losses->stored; i++)
         if (!begins(losses->messages[i], like, start))
             add(&line, "; ", losses->messages[i], short_size(losses->messages[i]));
     snprintf(line.text + line.used, sizeof line.text - line.used, "%s (%zu losses, -v lists them)",

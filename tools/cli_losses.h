@@ -1,5 +1,5 @@
 /*
- * cli_losses.h - what a target format cannot hold, told in one line
+ * cli_losses.h - one warning for all content that a target format cannot represent
  */
 #ifndef PCOL_TOOLS_CLI_LOSSES_H
 #define PCOL_TOOLS_CLI_LOSSES_H
@@ -8,12 +8,12 @@
 
 struct losses {
     char **messages;
-    size_t count, kept; /* told of; remembered: fewer only if memory is out */
-    char warning[512];  /* about what is written, which is no loss; "": none */
+    size_t count, stored; /* number reported; stored: fewer only if memory runs out */
+    char warning[512];    /* a warning about the output that is not a loss; "": none */
 };
 
 void losses_add(struct losses *losses, const char *message);
-/* One warning for all, or with -v one for each. */
+/* Print one warning for all, or with -v one for each. */
 void losses_tell(const struct losses *losses, const struct cli_args *args, const char *name);
 void losses_clear(struct losses *losses);
 

@@ -1,15 +1,15 @@
 /*
  * cli_markdown.c - rows of cells as a table of GitHub Flavored Markdown
  *
- * Text is a code span, in which nothing but a backtick, a blank at either end and the pipe, which
- * separates cells even there, means anything. So a name is readable in the file and shows as it is.
- * What a terminal would act on shows as \xNN. Tests: tests/commands.
+ * Text is a code span. In it only backticks, blanks at both ends and pipes (which separate cells
+ * even there) have a meaning, so a name is readable in the source and displayed unchanged.
+ * Characters that a terminal would interpret are \xNN. Tests: tests/commands.
  */
 #include "cli_table.h"
 
 #include <string.h>
 
-/* The longest run of backticks: the fence of a code span has one more. */
+/* Length of the longest run of backticks; the fence of a code span is one longer. */
 static size_t longest_run(const char *text, size_t size)
 {
     size_t longest = 0, run = 0;
@@ -27,7 +27,7 @@ static void put_many(struct cli_out *out, char byte, size_t count)
         cli_out_write(out, &byte, 1);
 }
 
-/* `pipe`: how a pipe is written. */
+/* `pipe`: replacement for a pipe. */
 static void put_code(struct cli_out *out, const char *text, size_t size, const char *pipe)
 {
     if (size == 0)
@@ -72,10 +72,10 @@ static void put_cell(struct cli_out *out, const struct cli_table_column *column,
     else if (cell->kind == CLI_CELL_LIST)
         cli_json_cell(out, cell);
     else
-        cli_out_took(out, cli_cell_number(cell, cli_out_room(out, CLI_NUMBER_SIZE)));
+        cli_out_commit(out, cli_cell_number(cell, cli_out_reserve(out, CLI_NUMBER_SIZE)));
 }
 
-/* A column's name that needs no code span. */
+/* Whether a column name needs no code span. */
 static int is_plain(const char *name)
 {
     static const char plain[] =

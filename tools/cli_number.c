@@ -1,9 +1,9 @@
 /*
  * cli_number.c - numbers to text and back, independent of any locale
  *
- * Integers are written two digits at a time, because `cat` spends most of its time here. Doubles
- * get the fewest digits that give the same double back, laid out as Python's repr does it (0.1,
- * 20.0, 1e-05, 1e+16), so that a reader sees from the text alone that it is a double.
+ * Integers are written two digits at a time: `cat` spends most of its time here. Doubles get the
+ * shortest decimal that restores the same double, laid out as Python's repr (0.1, 20.0, 1e-05,
+ * 1e+16), so that the text alone shows that it is a double.
  */
 #include "cli.h"
 
@@ -58,7 +58,7 @@ size_t cli_format_i64(char *text, int64_t value)
 
 size_t cli_format_quick(char *text, int64_t value)
 {
-    char digits[16] = {0}; /* what is copied behind the number is anything */
+    char digits[16] = {0}; /* copies beyond the digits are harmless */
 
     if ((uint64_t)value >= 100000000)
         return cli_format_i64(text, value);
@@ -96,7 +96,7 @@ const char *cli_format_grouped(char *text, uint64_t value)
     return text;
 }
 
-/* Digits and exponent of "d.ddde+XX". */
+/* Read digits and exponent of "d.ddde+XX". */
 struct decimal {
     char digits[20]; /* at least one */
     int count;
@@ -112,7 +112,7 @@ static void parse_scientific(const char *text, struct decimal *decimal)
     decimal->exponent = *text == 'e' ? (int)strtol(text + 1, NULL, 10) : 0;
 }
 
-/* Does this decimal give the value back? */
+/* Whether this decimal restores the value. */
 static int gives_back(const struct decimal *decimal, double value)
 {
     char text[40];
@@ -122,7 +122,7 @@ static int gives_back(const struct decimal *decimal, double value)
     return strtod(text, NULL) == value;
 }
 
-/* The next larger decimal of as many digits. */
+/* The next larger decimal with the same number of digits. */
 static void step_up(struct decimal *decimal)
 {
     int i = decimal->count - 1;
@@ -137,8 +137,9 @@ static void step_up(struct decimal *decimal)
     }
 }
 
-/* 15 digits are enough whenever 15 or fewer are, but for subnormals. Just above a power of two the
- * nearest decimal of 16 digits may miss the value where its neighbour hits it. */
+/* 15 digits suffice whenever a decimal of at most 15 digits exists, except for subnormals. Just
+ * above a power of two the nearest decimal of 16 digits may miss the value while its neighbour
+ * hits it. */
 static void shortest(double value, struct decimal *decimal)
 {
     char text[40];
@@ -195,9 +196,10 @@ static size_t lay_out(char *text, const struct decimal *decimal)
     return used;
 }
 
-/* Nearly all doubles of an answer are decimals of at most nine places, times in seconds above all.
- * One of at most 15 digits that gives the value back is the shortest that does: no other decimal of
- * so few digits does, and division by a power of ten that is a double is rounded correctly. */
+/* Fast path: nearly all doubles of a result are decimals of at most nine places, mostly times in
+ * seconds. A decimal of at most 15 digits that restores the value is the shortest one: no other
+ * decimal with so few digits does, and division by a power of ten that is a double is rounded
+ * correctly. */
 static size_t format_short(char *text, double value)
 {
     const uint64_t scale = 1000000000;
@@ -225,7 +227,7 @@ size_t cli_format_percent(char *text, double value)
     double scaled = fabs(value) * 100;
     size_t used = 0;
 
-    /* What lies so near to the middle of two texts is left to exact arithmetic. */
+    /* Values near the middle between two texts take exact arithmetic. */
     if (!(scaled < 1e8) || fabs(scaled - (double)(uint64_t)scaled - 0.5) < 1e-6)
         return (size_t)snprintf(text, CLI_NUMBER_SIZE, scaled < 1e30 ? "%.2f" : "%g", value);
     if (signbit(value))

@@ -1,13 +1,13 @@
 /*
- * cli_options.c - the one option parser
+ * cli_options.c - parser of command line options
  *
- * Each command has a table of options, and all share the common ones. A row of the table says what
- * the option is called, what it takes and where in struct cli_args its value goes, so that nothing
- * but the table knows a command's options: the help and the completions are made from it as well.
+ * Each command has a table of options, and all share the common ones. A row has the name of the
+ * option, its argument and its offset in struct cli_args. Help and completion scripts are
+ * generated from the same tables.
  *
- * Options may follow operands; `--` ends them; `-` is an operand. Both `--name value` and
- * `--name=value` are understood, `-n5`, `-n 5` and clusters such as `-qf`. Names are not cut short:
- * a script that writes `--form` would break on the day when a second such option comes.
+ * Options may follow operands; `--` ends them; `-` is an operand. `--name value`, `--name=value`,
+ * `-n5`, `-n 5` and clusters such as `-qf` are accepted. Names cannot be abbreviated: a later
+ * option would break scripts that use `--form`.
  */
 #include "cmd.h"
 
@@ -28,24 +28,24 @@ const struct cli_option cli_common_options[] = {
 
 static const struct cli_option no_options[] = {CLI_OPTION_END};
 
-/* What the parser is reading. */
+/* State of the parser. */
 struct parser {
     struct cli_args *args;
-    const struct cli_option *tables[2]; /* the command's own and the common ones */
+    const struct cli_option *tables[2]; /* options of the command, and the common ones */
     char **argv;
     int argc, next;
     char letter[3]; /* "-n" */
-    int is_letter;  /* the option was written so */
+    int is_letter;  /* the present option was written as a letter */
 };
 
-/* An option as it was written, for what is said about it. */
-static const char *called(const struct parser *parser, const struct cli_option *option, char *room,
-                          size_t size)
+/* An option as the user wrote it, for messages. */
+static const char *option_text(const struct parser *parser, const struct cli_option *option,
+                               char *buffer, size_t size)
 {
     if (parser->is_letter)
         return parser->letter;
-    snprintf(room, size, "--%s", option->name);
-    return room;
+    snprintf(buffer, size, "--%s", option->name);
+    return buffer;
 }
 
 static const struct cli_option *find_long(const struct parser *parser, const char *name,
@@ -122,7 +122,7 @@ const char *cli_choice(const struct cli_option *option, size_t index, size_t *si
 static int check_choice(const struct parser *parser, const struct cli_option *option,
                         const char *text)
 {
-    char list[400] = "", own[64];
+    char list[400] = "", written[64];
     char hint[96];
     size_t used = 0;
     size_t size;
@@ -143,14 +143,14 @@ static int check_choice(const struct parser *parser, const struct cli_option *op
     if (*option->choices != '\0' && option->choices[strlen(option->choices) - 1] == '|')
         return CLI_OK;
     cli_suggest_text(&suggest, hint, sizeof hint);
-    return cli_usage("%s: '%s' is none of %s%s", called(parser, option, own, sizeof own), text,
-                     list, hint);
+    return cli_usage("%s: '%s' is none of %s%s",
+                     option_text(parser, option, written, sizeof written), text, list, hint);
 }
 
 static int store(const struct parser *parser, const struct cli_option *option, const char *text)
 {
     char *target = (char *)parser->args + option->target;
-    char own[64];
+    char written[64];
     int code;
 
     switch (option->kind) {
@@ -166,8 +166,8 @@ static int store(const struct parser *parser, const struct cli_option *option, c
     case CLI_COUNT: {
         uint64_t value;
         if (cli_parse_u64(text, &value) != 0 || value == CLI_UNSET)
-            return cli_usage("%s: '%s' is not a number", called(parser, option, own, sizeof own),
-                             text);
+            return cli_usage("%s: '%s' is not a number",
+                             option_text(parser, option, written, sizeof written), text);
         memcpy(target, &value, sizeof value);
         return CLI_OK;
     }
@@ -190,7 +190,7 @@ static int store(const struct parser *parser, const struct cli_option *option, c
     return CLI_OK;
 }
 
-/* argv[next] starts with two dashes and something more. */
+/* Parse argv[next], which starts with two dashes and is longer. */
 static int parse_long(struct parser *parser)
 {
     const char *text = parser->argv[parser->next++] + 2;
@@ -212,7 +212,7 @@ static int parse_long(struct parser *parser)
     return store(parser, option, parser->argv[parser->next++]);
 }
 
-/* Some tools have words behind one dash. */
+/* A word after one dash, as in some other tools. */
 static int unknown_letter(const struct parser *parser, char letter)
 {
     const char *word = parser->argv[parser->next - 1] + 1;
@@ -223,8 +223,8 @@ static int unknown_letter(const struct parser *parser, char letter)
     return cli_usage("unknown option -%c", letter);
 }
 
-/* argv[next] starts with one dash and something more: letters, the last of which may take a
- * value. */
+/* Parse argv[next], which starts with one dash and is longer: letters, the last of which may
+ * take a value. */
 static int parse_letters(struct parser *parser)
 {
     for (const char *text = parser->argv[parser->next++] + 1; *text != '\0'; text++) {
@@ -250,7 +250,7 @@ static int parse_letters(struct parser *parser)
     return CLI_OK;
 }
 
-/* One option if argv[next] is one; *operand is set if it is none. */
+/* Parse argv[next] if it is an option; otherwise set *operand. */
 static int parse_option(struct parser *parser, int *operand)
 {
     const char *text = parser->argv[parser->next];

@@ -1,11 +1,11 @@
 /*
- * cli_output.c - where answers go, and what happens when they cannot
+ * cli_output.c - output of commands, and its failures
  *
- * One buffer before stdout or before a file that pcol_output puts in place whole. The first failure
- * sticks and is told once; a reader of stdout that went away is no failure. Signals that end the
- * program remove the temporary file first; SIGXFSZ and SIGPIPE are ignored so that the write that
- * causes them fails instead; a SIGBUS that the guard of no input takes (cli_input.c) ends with a
- * message and exit code 4.
+ * One buffer for stdout or for a pcol_output, which renames the complete file into place.
+ * The first failure is reported once and sticks; a closed pipe on stdout is not a failure.
+ * Handlers of terminating signals remove the temporary file first. SIGXFSZ and SIGPIPE are
+ * ignored, so that the write fails instead. A SIGBUS outside of all guarded inputs (cli_input.c)
+ * ends with a message and exit code 4.
  */
 #include "cli.h"
 
@@ -27,7 +27,7 @@
 
 /* ---- signals ---- */
 
-/* The paths to unlink; valid while temporary_set, which changes with the signals blocked. */
+/* Paths to unlink; valid while temporary_set, which changes only with the signals blocked. */
 static char temporary[CLI_OUT_FILES][PATH_MAX];
 static volatile sig_atomic_t temporary_set[CLI_OUT_FILES];
 
@@ -38,16 +38,16 @@ static void unlink_temporary(void)
             unlink(temporary[i]);
 }
 
-/* Those that people and limits end a program with. */
+/* Signals that terminate a program: from users and resource limits. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
 
-/* The default action is set only after the file is gone: with SA_RESETHAND it would be in force
- * before, and a second signal on the heels of the first would leave the file. */
+/* The default action is set only after unlink: with SA_RESETHAND it would apply earlier, and a
+ * second signal in quick succession would leave the file. */
 static void on_end(int number)
 {
     unlink_temporary();
     signal(number, SIG_DFL);
-    raise(number); /* waits until this handler returns */
+    raise(number); /* delivered after this handler returns */
 }
 
 static void on_bus(int number)
@@ -73,7 +73,8 @@ void cli_signals(void)
     struct sigaction action;
     struct sigaction old;
 
-    /* A file must never be opened as descriptor 0, 1 or 2: messages would end up in it. */
+    /* Open descriptors 0, 1 and 2 if closed, so that no file gets one of them and receives
+     * messages. */
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
             _exit(CLI_IO);
@@ -90,15 +91,15 @@ void cli_signals(void)
             sigaction(ending[i], &action, NULL);
 }
 
-/* Open the output with its temporary name known to the handlers from the first moment on. */
+/* Open the output; the handlers know its temporary name from the first moment. */
 static pcol_status open_file(struct cli_out *out, const char *path, unsigned flags, pcol_error *err)
 {
     sigset_t set;
     sigset_t old;
     struct stat info;
 
-    /* A FIFO or a device has no temporary name, and opening it may wait for a reader: signals must
-     * end that. */
+    /* A FIFO or a device has no temporary name, and opening it may wait for a reader: signals
+     * must interrupt that. */
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         out->slot = CLI_OUT_FILES;
         return pcol_output_open(path, flags, &out->file, err);
@@ -134,13 +135,13 @@ static int wants_color(const struct cli_args *args, int terminal)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* Whatever a command reads is not written over, however it is named. */
+/* Never write over an input, under any name. */
 static int refuse_operands(const struct cli_args *args, const char *path)
 {
-    int code = cli_refuse_input(path, args->operands, args->operand_count);
+    int code = cli_reject_input(path, args->operands, args->operand_count);
 
     if (code == CLI_OK && args->base != NULL)
-        code = cli_refuse_input(path, &args->base, 1);
+        code = cli_reject_input(path, &args->base, 1);
     return code;
 }
 
@@ -214,7 +215,7 @@ static pcol_status note_error(pcol_error *err, const char *what, int number)
     return PCOL_E_IO;
 }
 
-/* All of it to stdout; a short write is followed up, so that the reason shows. */
+/* Write everything to stdout; after a short write, try again for the reason. */
 static void write_stdout(struct cli_out *out, const char *data, size_t size)
 {
     while (size > 0) {
@@ -268,7 +269,7 @@ static size_t columns_of(const char *text, size_t size)
     return columns;
 }
 
-/* Write the line up to a blank, or all of it, and go on with the rest on a new one. */
+/* Write the line up to a blank, or all of it, and continue on a new line. */
 static void break_line(struct cli_out *out)
 {
     size_t end = out->line_used, indent = out->line_indent;
@@ -276,17 +277,17 @@ static void break_line(struct cli_out *out)
 
     while (end > indent && line[end - 1] != ' ')
         end--;
-    size_t rest = end > indent ? end : out->line_used;
-    for (end = rest; end > indent && line[end - 1] == ' ';)
+    size_t next = end > indent ? end : out->line_used;
+    for (end = next; end > indent && line[end - 1] == ' ';)
         end--;
     write_stdout(out, line, end);
     write_stdout(out, "\n", 1);
-    size_t kept = out->line_used - rest;
+    size_t moved = out->line_used - next;
     size_t blanks = indent + 2 < out->fold / 2 ? indent + 2 : out->fold / 2;
-    memmove(line + blanks, line + rest, kept);
+    memmove(line + blanks, line + next, moved);
     memset(line, ' ', blanks);
     out->line_indent = blanks;
-    out->line_used = blanks + kept;
+    out->line_used = blanks + moved;
     out->line_columns = columns_of(line, out->line_used);
 }
 
@@ -310,8 +311,7 @@ static void fold_lines(struct cli_out *out, const char *data, size_t size)
             if (data[i] == ' ' && out->line_used == out->line_indent)
                 continue;
         }
-        if (out->line_used + length + 1 >=
-            CLI_LINE_SIZE / 2) { /* of colours: no such lines are ours */
+        if (out->line_used + length + 1 >= CLI_LINE_SIZE / 2) { /* a line of colours: not ours */
             write_stdout(out, out->line, out->line_used);
             out->line_used = 0;
         }
@@ -410,18 +410,18 @@ void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t widt
 {
     const char *sign = cli_signs()->cut;
     size_t start = 0, end = size, columns;
-    size_t own = cli_is_utf8() ? 1 : strlen(sign);
+    size_t sign_width = cli_is_utf8() ? 1 : strlen(sign);
 
     if (columns_of(text, size) <= width) {
         cli_out_write(out, text, size);
         return;
     }
-    if (own > 1 && width < 3 * own) { /* little room: a shorter sign */
+    if (sign_width > 1 && width < 3 * sign_width) { /* few columns: a shorter sign */
         sign = ".";
-        own = 1;
+        sign_width = 1;
     }
-    size_t front = width / 2, back = front + own < width ? width - front - own : 0;
-    front = width > back + own ? width - back - own : 0;
+    size_t front = width / 2, back = front + sign_width < width ? width - front - sign_width : 0;
+    front = width > back + sign_width ? width - back - sign_width : 0;
     for (size_t at; start < size; start += at, front -= columns) {
         at = cli_character(text + start, size - start, &columns);
         if (columns > front)
@@ -444,17 +444,17 @@ void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t widt
 
 void cli_out_safe(struct cli_out *out, const char *text, size_t size)
 {
-    char room[1024];
+    char safe[1024];
 
     while (size > 0) {
-        size_t part = size < sizeof room / 4 ? size : sizeof room / 4;
+        size_t part = size < sizeof safe / 4 ? size : sizeof safe / 4;
         size_t used;
-        /* Not in the middle of a character. */
+        /* Do not split a character. */
         for (size_t back = 0; part < size && back < 3 && part > 1; back++, part--)
             if (((unsigned char)text[part] & 0xc0u) != 0x80u)
                 break;
-        cli_escape(text, part, room, &used);
-        cli_out_write(out, room, used);
+        cli_escape(text, part, safe, &used);
+        cli_out_write(out, safe, used);
         text += part;
         size -= part;
     }
@@ -490,7 +490,7 @@ int cli_out_finish(struct cli_out *out, int code)
     if (out->code != 0)
         code = out->code;
     if (code == CLI_OK || code == CLI_NO)
-        code = cli_worse(code, cli_inputs_intact());
+        code = cli_worst_code(code, cli_inputs_intact());
     if (out->file == NULL)
         return code;
     if (code == CLI_OK || code == CLI_NO) {
@@ -519,7 +519,7 @@ static int same_file(const char *a, const char *b)
            one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-int cli_refuse_input(const char *output, const char *const *inputs, size_t count)
+int cli_reject_input(const char *output, const char *const *inputs, size_t count)
 {
     if (output == NULL || strcmp(output, "-") == 0)
         return CLI_OK;

@@ -1,10 +1,9 @@
 /*
- * cli_progress.c - a line on stderr that says how far a long import or export is
+ * cli_progress.c - progress of long imports and exports, on stderr
  *
- * On a terminal the line shows once work has lasted a second, is rewritten in place some times a
- * second, and is gone before anything else is said and when the work is done. The library calls
- * back for each piece that it reads, the output for each that it writes; most calls cost one look
- * at the clock.
+ * On a terminal the line appears after one second, is rewritten several times a second, and is
+ * cleared before every other message and at the end. The library calls back for each piece that it
+ * reads, the output for each that it writes; most calls only read the clock.
  */
 #include "cli.h"
 
@@ -17,7 +16,7 @@
 
 static struct {
     int enabled, always, shown;
-    size_t input, inputs; /* the one being read, from 1, of how many */
+    size_t input, inputs; /* number of the current input, from 1, and of all inputs */
     int64_t next_ms;
 } progress;
 
@@ -61,7 +60,8 @@ static void show(const char *name, uint64_t done, uint64_t total, const char *wh
 {
     char safe[4 * 40 + 1], count[48] = "", amount[64];
     size_t used = 0, size = strlen(name);
-    size_t from = size > 40 ? size - 40 : 0; /* the end of a path says more than its beginning */
+    size_t from =
+        size > 40 ? size - 40 : 0; /* show the end of a long path: it identifies the file */
 
     cli_escape(name + from, size - from, safe, &used);
     safe[used] = '\0';

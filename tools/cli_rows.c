@@ -1,9 +1,9 @@
 /*
  * cli_rows.c - the table, columns and rows that the options of cat, head, tail and count select
  *
- * All columns that could be meant are listed first: those of the table and, with --join, what its
- * ids stand for. --columns and --where then say which of them are wanted, and only the table
- * columns behind those are scanned.
+ * All candidate columns are listed first: those of the table and, with --join, those that replace
+ * its ids. --columns and --where then mark the wanted ones, and only table columns behind these
+ * are scanned.
  */
 #include "cli.h"
 
@@ -37,7 +37,7 @@ static int has_perun(const pcol_file *file)
 /* "no table 'x', did you mean 'y'? tables: a, b, c" */
 static int fail_table(const struct cli_rows *rows, const char *name)
 {
-    struct cli_some list = {"", 0, 0};
+    struct cli_name_list list = {"", 0, 0};
     char hint[96];
     struct cli_suggest suggest;
     uint32_t count = pcol_file_table_count(rows->file, rows->model);
@@ -45,21 +45,21 @@ static int fail_table(const struct cli_rows *rows, const char *name)
     cli_suggest_start(&suggest, name);
     offer_tables(&suggest, rows->file, rows->model);
     for (uint32_t i = 0; i < count; i++)
-        cli_some_add(&list, pcol_file_table_name(rows->file, rows->model, i));
+        cli_name_list_add(&list, pcol_file_table_name(rows->file, rows->model, i));
     if (rows->model == PCOL_MODEL_V2) {
         offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
         count = pcol_file_table_count(rows->file, PCOL_MODEL_PHYSICAL);
         for (uint32_t i = 0; i < count; i++)
-            cli_some_add(&list, cli_further_table(rows->file, i));
+            cli_name_list_add(&list, cli_further_table(rows->file, i));
         if (has_perun(rows->file))
-            cli_some_add(&list, "resources");
+            cli_name_list_add(&list, "resources");
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
     if (*hint != '\0')
         return cli_fail(CLI_USAGE, "%s: no table '%s'%s (pcol schema FILE lists all)",
                         rows->file_name, name, hint);
     return cli_fail(CLI_USAGE, "%s: no table '%s'; tables: %s%s", rows->file_name, name, list.text,
-                    cli_some_end(&list));
+                    cli_name_list_end(&list));
 }
 
 static int find_table(struct cli_rows *rows, const struct cli_args *args)
@@ -74,7 +74,7 @@ static int find_table(struct cli_rows *rows, const struct cli_args *args)
     if (args->physical && args->model != NULL)
         return cli_usage("--model and --physical exclude each other");
     status = pcol_file_table_by_name(rows->file, rows->model, name, &rows->table, &err);
-    /* A name that no logical table has may be that of a physical one. */
+    /* A name that is no logical table may be a physical one. */
     if (status == PCOL_E_NOT_FOUND && rows->model == PCOL_MODEL_V2) {
         status = pcol_file_table_by_name(rows->file, PCOL_MODEL_PHYSICAL, name, &rows->table, &err);
         rows->further = status == PCOL_OK;
@@ -104,7 +104,7 @@ static const struct joined joined[] = {
     {".thread_id", "thread", CLI_JOIN_THREAD, PCOL_STRING},
     {".category", "category", CLI_JOIN_CATEGORY, PCOL_STRING},
     {".mapping_id", "mapping", CLI_JOIN_MAPPING, PCOL_STRING},
-    /* of tables beside those of the data model */
+    /* of physical tables shown with those of the data model */
     {"stack", "stack", CLI_JOIN_STACK, PCOL_STRING},
     {"thread", "thread", CLI_JOIN_THREAD, PCOL_STRING},
     {"category", "category", CLI_JOIN_CATEGORY, PCOL_STRING},
@@ -112,7 +112,7 @@ static const struct joined joined[] = {
 };
 #define JOINED (sizeof joined / sizeof *joined)
 
-/* An id is not replaced in the table whose own it is. */
+/* A table's own id is not replaced. */
 static int is_joined(const struct cli_rows *rows, const struct cli_column *column,
                      const struct joined *one)
 {
@@ -170,8 +170,8 @@ static int list_columns(struct cli_rows *rows, int join)
     return CLI_OK;
 }
 
-/* A column by its name, with or without its dot, or by the one that it has in the file; the exact
- * name goes first. */
+/* Find a column by its name, with or without its dot, or by its physical name; exact names
+ * first. */
 static size_t find_column(const struct cli_rows *rows, const char *name, size_t size)
 {
     for (int pass = 0; pass < 3; pass++)
@@ -188,7 +188,7 @@ static size_t find_column(const struct cli_rows *rows, const char *name, size_t 
 
 static int fail_column(const struct cli_rows *rows, const char *name, size_t size)
 {
-    struct cli_some list = {"", 0, 0};
+    struct cli_name_list list = {"", 0, 0};
     char wanted[64];
     char hint[96];
     struct cli_suggest suggest;
@@ -199,17 +199,17 @@ static int fail_column(const struct cli_rows *rows, const char *name, size_t siz
     cli_suggest_start(&suggest, wanted);
     for (size_t i = 0; i < rows->column_count; i++) {
         cli_suggest_offer(&suggest, rows->columns[i].name, strlen(rows->columns[i].name));
-        cli_some_add(&list, rows->columns[i].name);
+        cli_name_list_add(&list, rows->columns[i].name);
     }
     cli_suggest_text(&suggest, hint, sizeof hint);
     if (*hint != '\0')
         return cli_fail(CLI_USAGE, "table %s has no column '%s'%s (pcol schema FILE lists all)",
                         pcol_table_name(rows->table), wanted, hint);
     return cli_fail(CLI_USAGE, "table %s has no column '%s'; columns: %s%s",
-                    pcol_table_name(rows->table), wanted, list.text, cli_some_end(&list));
+                    pcol_table_name(rows->table), wanted, list.text, cli_name_list_end(&list));
 }
 
-/* --columns a,b: a column may be named twice. */
+/* Parse --columns a,b; a column may occur twice. */
 static int choose_columns(struct cli_rows *rows, const char *list)
 {
     size_t commas = 0;
@@ -233,7 +233,7 @@ static int choose_columns(struct cli_rows *rows, const char *list)
     }
 }
 
-/* Gather the table's columns behind those that are wanted. */
+/* Collect the table columns that the wanted columns need. */
 static int plan_scan(struct cli_rows *rows)
 {
     for (size_t i = 0; i < rows->shown_count; i++)
@@ -271,7 +271,7 @@ int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const st
     if (code == CLI_OK && args->where.count > 0)
         code = cli_where_new(&args->where, rows->columns, rows->column_count, &rows->where);
     if (code == CLI_OK && cli_selects(args))
-        code = cli_pick_new(input, args, rows, &rows->pick);
+        code = cli_row_filter_new(input, args, rows, &rows->filter);
     if (code == CLI_OK)
         code = plan_scan(rows);
     if (code == CLI_OK && args->join &&
@@ -287,7 +287,7 @@ void cli_rows_close(struct cli_rows *rows)
     free(rows->shown);
     free(rows->scanned);
     cli_where_free(rows->where);
-    cli_pick_free(rows->pick);
+    cli_row_filter_free(rows->filter);
     cli_join_free(rows->join);
     memset(rows, 0, sizeof *rows);
 }
@@ -325,8 +325,8 @@ static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t
     size_t count = cli_where_count(rows->where);
 
     *yes = 1;
-    if (rows->pick != NULL) {
-        pcol_status status = cli_pick_test(rows->pick, rows, batch, row, yes, err);
+    if (rows->filter != NULL) {
+        pcol_status status = cli_row_filter_test(rows->filter, rows, batch, row, yes, err);
         if (status != PCOL_OK)
             return status;
     }
@@ -344,10 +344,10 @@ static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t
 
 static int is_filtered(const struct cli_rows *rows)
 {
-    return cli_where_count(rows->where) > 0 || rows->pick != NULL;
+    return cli_where_count(rows->where) > 0 || rows->filter != NULL;
 }
 
-/* What cli_rows_each() has still to do. */
+/* State of cli_rows_each(). */
 struct walk {
     uint64_t skip, left;
     struct cli_cell *cells;

@@ -1,8 +1,8 @@
 /*
- * cli_selection.c - the options that select from a profile, and how sums of values are shown
+ * cli_selection.c - selection options, and the display of summed values
  *
- * For programs a value is a number in its own unit. For people it is short: time as 1.25s, bytes as
- * 3.4MB, counts with their thousands apart.
+ * Machine formats have a number in the unit of the value. On a terminal it is short: time as 1.25s,
+ * bytes as 3.4MB, counts with thousands separators.
  */
 #include "cli.h"
 
@@ -51,7 +51,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     return CLI_OK;
 }
 
-void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
+void cli_warn_empty(const struct cli_input *input, const struct cli_args *args,
                     const pcol_query *query)
 {
     const struct {
@@ -79,8 +79,8 @@ void cli_note_empty(const struct cli_input *input, const struct cli_args *args,
     cli_warn(args, input->name, given > 0 ? message : "no samples with values");
 }
 
-void cli_note_places(const struct cli_places *places, pcol_by by, const char *name,
-                     const struct cli_args *args)
+void cli_warn_positions(const struct cli_positions *places, pcol_by by, const char *name,
+                        const struct cli_args *args)
 {
     if (by == PCOL_BY_FILE && !places->files)
         cli_warn(args, name, "--by file: no frame has a source file");
@@ -105,7 +105,8 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
     if (code == CLI_OK && args->sample_type == NULL) {
         if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit, &is_default,
                                    &err) != PCOL_OK) {
-            code = cli_query_new(base, args, base_query); /* is it the base that cannot be read? */
+            code =
+                cli_query_new(base, args, base_query); /* whether the base is the unreadable one */
             return code != CLI_OK ? code : cli_fail_error(input->name, &err);
         }
         snprintf(name, sizeof name, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
@@ -153,20 +154,20 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
                : cli_fail_error(input->name, &err);
 }
 
-struct telling {
+struct warn_context {
     const struct cli_args *args;
     const char *name;
 };
 
-static void tell(void *context, const char *message)
+static void warn_of_input(void *context, const char *message)
 {
-    const struct telling *telling = context;
+    const struct warn_context *warn_context = context;
 
-    cli_warn(telling->args, telling->name, message);
+    cli_warn(warn_context->args, warn_context->name, message);
 }
 
 struct part_losses {
-    struct telling telling; /* first: the context of both functions */
+    struct warn_context warn_context; /* first: the context of both functions */
     char *text;
     size_t size;
 };
@@ -189,8 +190,8 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     pcol_open_options opening = PCOL_INIT(pcol_open_options);
     int code = cli_builder_new(args, &builder);
 
-    opening.flags = PCOL_OPEN_UNVERIFIED; /* packed just now */
-    options.message = tell;
+    opening.flags = PCOL_OPEN_UNVERIFIED; /* verified by construction: just packed */
+    options.message = warn_of_input;
     options.loss = keep_loss;
     options.context = &losses;
     part.file = NULL;
@@ -311,14 +312,14 @@ static void humanise(double value, int bytes, char *text)
         text[cli_format_f64(text, value)] = '\0';
         return;
     }
-    /* The unit in which the number is below 1000, or the largest. */
+    /* The unit in which the number is below 1000, or the largest one. */
     while (i < last && fabs(value * (bytes ? sizes : times)[i].size) >= (bytes ? 1024 : 999.95))
         i++;
     double shown = value * (bytes ? sizes : times)[i].size;
     int digits = fabs(shown) >= 100 || (bytes && i == 0) ? 0 : fabs(shown) >= 10 ? 1 : 2;
     if (i == last)
         digits = 2;
-    int small = fabs(shown) < 1e15; /* else its digits would not all find room */
+    int small = fabs(shown) < 1e15; /* limits the digits to the buffer */
     snprintf(text, CLI_NUMBER_SIZE, small ? "%.*f%s" : "%.*g%s", small ? digits : 4, shown,
              (bytes ? sizes : times)[i].unit);
 }
@@ -368,7 +369,7 @@ double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount)
     part = 100 * value / amounts->total;
     if (!isfinite(part))
         part = 100 * (value / amounts->total);
-    return isfinite(part) ? part : 0; /* of a value that is no number */
+    return isfinite(part) ? part : 0; /* of a value that is not a number */
 }
 
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount)
@@ -386,7 +387,7 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
 
     if (amounts->info.seconds_per_value <= 0)
         return cli_cell_text(NULL);
-    /* Products such as 3 * 0.01 are not what their digits say: round to a nanosecond. */
+    /* Round to a nanosecond: products such as 3 * 0.01 have inexact digits. */
     double seconds = cli_amount_double(amounts, amount) * amounts->info.seconds_per_value;
     cell.as.f64 = fabs(seconds) < 1e6 ? round(seconds * 1e9) / 1e9 : seconds;
     if (!amounts->people)
@@ -419,7 +420,7 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
         cli_out_printf(out, ", duration %s", room);
     }
     if (cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
-        /* Percentages are of magnitudes, as pprof's: values below 0 make a difference, too. */
+        /* Percentages are of absolute values, as in pprof: negative values count too. */
         cli_out_text(out, amounts->selects ? ", selected " : "; values below 0 leave ");
         total = cli_amount_cell(amounts, amounts->info.selected, room);
         cli_out_write(out, total.as.text.data, total.as.text.size);

@@ -1,8 +1,8 @@
 /*
- * cli_stack.c - a stack that is large enough, whatever `ulimit -s` says
+ * cli_stack.c - a thread with a sufficient stack, independent of `ulimit -s`
  *
- * The library reads columns by blocks of 1024 rows that lie on its stack, some of them within one
- * another: less than 128 KiB. Whoever limits stacks to less does so for programs that recurse.
+ * The library reads columns in blocks of 1024 rows on its stack, some of them nested: less than
+ * 128 KiB. Limits below that are set against recursive programs.
  */
 #include "cli.h"
 
@@ -33,7 +33,7 @@ static int is_small(void)
            limit.rlim_cur < ENOUGH_BYTES;
 }
 
-/* A thread has the stack that it is given. Without one the command does with what there is. */
+/* Run the function on a thread with its own stack, or here if no thread starts. */
 int cli_with_stack(int (*function)(void *context), void *context)
 {
     struct work work = {function, context, CLI_OK};

@@ -1,11 +1,10 @@
 /*
- * cli_suffix.c - the format that the name of an output asks for
+ * cli_suffix.c - the format chosen by the name of an output
  *
- * A name chooses the format as an option does: report.md is a Markdown table, all.pb.gz a pprof
- * profile. A name of a format that the command cannot write is a usage error; any other name gets
- * the command's own format. Names of tables and graphs, whose formats are the choices of --format,
- * are listed here; names of profiles come from pcol_format.
- * Tests: tests/commands.
+ * A suffix chooses the format like an option: report.md is a Markdown table, all.pb.gz a pprof
+ * profile. A suffix of a format that the command cannot write is a usage error; other names get the
+ * default format of the command. Suffixes of tables and graphs (the choices of --format) are listed
+ * here; those of profiles come from pcol_format. Tests: tests/commands.
  */
 #include "cmd.h"
 
@@ -14,7 +13,7 @@
 
 static const struct {
     const char *suffix;
-    const char *format; /* a choice of some command's --format; NULL: no command writes it */
+    const char *format; /* a choice of --format of some command; NULL: no command writes it */
 } texts[] = {
     {".tsv", "tsv"},
     {".csv", "csv"},
@@ -56,7 +55,7 @@ int cli_ends_in(const char *name, const char *suffix)
     return size > length && strcasecmp(name + size - length, suffix) == 0;
 }
 
-/* TEXTS: none. */
+/* Index in `texts`; TEXTS: none. */
 static size_t find_text(const char *name)
 {
     size_t i = 0;
@@ -78,7 +77,7 @@ int cli_is_file_name(const char *output)
     return output != NULL && *output != '\0' && strcmp(output, "-") != 0;
 }
 
-/* Length of the longest of the format's suffixes that the first `size` bytes of the name end in. */
+/* Length of the longest suffix of the format at the end of the first `size` bytes of the name. */
 static size_t suffix_match(const pcol_format *format, const char *name, size_t size)
 {
     size_t longest = 0;
@@ -120,7 +119,7 @@ int cli_profile_by_name(const struct cli_args *args, const pcol_format **format)
     return CLI_OK;
 }
 
-int cli_refuse_text_name(const struct cli_args *args)
+int cli_reject_text_name(const struct cli_args *args)
 {
     const char *name = args->output;
     size_t i = find_text(name);
@@ -140,7 +139,7 @@ static const struct cli_option *find_option(const struct cmd *cmd, size_t target
     return NULL;
 }
 
-/* What an option may be, as "a, b, c". */
+/* List the choices of an option as "a, b, c". */
 static const char *list_choices(const struct cli_option *option, char *list, size_t size)
 {
     size_t used = 0, length;

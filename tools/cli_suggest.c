@@ -1,9 +1,8 @@
 /*
- * cli_suggest.c - what was meant by a name that does not exist
+ * cli_suggest.c - suggestions for unknown names
  *
- * The distance counts insertions, deletions, changes and swaps of neighbours (optimal string
- * alignment), in three rows of numbers. A name is suggested if about a third of it or less is
- * wrong.
+ * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours,
+ * in three rows. A name is suggested if the distance is at most about a third of its length.
  */
 #include "cli.h"
 
@@ -59,7 +58,7 @@ void cli_suggest_offer(struct cli_suggest *suggest, const char *candidate, size_
     if (wanted == 0 || size == 0 || longer > LONGEST)
         return;
     size_t found = distance(suggest->wanted, wanted, candidate, size);
-    /* The beginning of a name is meant, however much is left out; its dot may be. */
+    /* A prefix of a name matches at any length; its leading dot is optional. */
     size_t dot = *candidate == '.' && *suggest->wanted != '.';
     if (found > allowed && wanted >= 3 && wanted + dot < size &&
         memcmp(suggest->wanted, candidate + dot, wanted) == 0)
@@ -80,7 +79,7 @@ const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size
     return text;
 }
 
-void cli_some_add(struct cli_some *some, const char *name)
+void cli_name_list_add(struct cli_name_list *some, const char *name)
 {
     size_t room = sizeof some->text - some->used;
 
@@ -91,7 +90,7 @@ void cli_some_add(struct cli_some *some, const char *name)
                                    some->used > 0 ? ", " : "", some->cut ? "..." : name);
 }
 
-const char *cli_some_end(const struct cli_some *some)
+const char *cli_name_list_end(const struct cli_name_list *some)
 {
     return some->cut ? " (pcol schema FILE lists all)" : "";
 }

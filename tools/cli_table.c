@@ -1,14 +1,12 @@
 /*
- * cli_table.c - rows of cells as an aligned table, Markdown, TSV, CSV, JSON or ndjson
+ * cli_table.c - rows of cells as an aligned table; entry of the other formats
  *
- * The aligned table measures its columns over the first rows, which it keeps until then, and goes
- * on with those widths: memory does not grow with the table. It is for people and shows everything
- * that a terminal would act on as \xNN; the other formats are lossless, but for TSV and CSV when a
- * terminal reads them. A terminal that is too narrow loses optional columns first, which are named
- * below the table; then texts are cut in the middle, where stacks, paths and names say least. No
- * line is longer than the terminal.
- *
- * Aligned tables are made here, Markdown in cli_markdown.c, the other formats in cli_lines.c.
+ * The aligned table buffers its first rows, measures the columns and continues with these widths,
+ * so memory does not grow with the table. It shows unsafe characters as \xNN; the other formats
+ * are lossless, except TSV and CSV on a terminal. A narrow terminal first loses optional columns,
+ * which are listed below the table; then texts are cut in the middle, the least informative part
+ * of stacks, paths and names. No line exceeds the terminal. Markdown is in cli_markdown.c, the
+ * other formats are in cli_lines.c.
  */
 #include "cli_table.h"
 
@@ -47,7 +45,7 @@ static int grow_text(struct cli_table *table, size_t more)
     return 0;
 }
 
-/* Append a cell as the aligned table shows it. */
+/* Append a cell of the aligned table. */
 static void render(struct cli_table *table, const struct cli_cell *cell, struct kept *kept)
 {
     memset(kept, 0, sizeof *kept);
@@ -89,13 +87,13 @@ static void pad(struct cli_out *out, size_t count)
 {
     while (count > 0) {
         size_t part = count < 256 ? count : 256;
-        memset(cli_out_room(out, part), ' ', part);
-        cli_out_took(out, part);
+        memset(cli_out_reserve(out, part), ' ', part);
+        cli_out_commit(out, part);
         count -= part;
     }
 }
 
-/* ---- room on a terminal ---- */
+/* ---- fitting to a terminal ---- */
 
 #define LEAST_TEXT 12u
 #define GAP 2u
@@ -116,7 +114,7 @@ static size_t width_of(const struct cli_table *table)
     return sum;
 }
 
-/* The column of text that can give most; table->count: none can. */
+/* The text column with the most excess width; table->count: none. */
 static size_t widest(const struct cli_table *table, const struct kept *header, size_t text,
                      size_t *least)
 {
@@ -134,8 +132,8 @@ static size_t widest(const struct cli_table *table, const struct kept *header, s
     return found;
 }
 
-/* Each step takes at least one column down to its least width or to that of the next widest, so
- * that there are at most twice as many steps as columns. */
+/* Each step reduces at least one column to its minimum or to the width of the next widest, so
+ * there are at most twice as many steps as columns. */
 static void shrink(struct cli_table *table, const struct kept *header, size_t text, size_t room)
 {
     size_t least = 0, column, width;
@@ -155,7 +153,7 @@ static void shrink(struct cli_table *table, const struct kept *header, size_t te
     }
 }
 
-/* The same in all rows that were measured: it says least. */
+/* Equal in all measured rows: the least informative. */
 static int is_constant(const struct cli_table *table, size_t column)
 {
     const struct kept *first = &table->kept[column];
@@ -169,8 +167,8 @@ static int is_constant(const struct cli_table *table, size_t column)
     return table->kept_rows > 1;
 }
 
-/* The column to leave out next: of the highest rank the last one; table->count: there is none.
- * constant: of those that say the same in all rows. */
+/* The next column to omit: the last one of the highest rank; table->count: none. constant: among
+ * columns with equal measured cells. */
 static size_t next_optional(const struct cli_table *table, int constant)
 {
     size_t found = table->count;
@@ -186,7 +184,7 @@ static size_t next_optional(const struct cli_table *table, int constant)
     return found;
 }
 
-/* The last resort: numbers from the right, then texts, as long as a column remains. */
+/* Last resort: omit numbers from the right, then texts, but never the last column. */
 static size_t last_of_several(const struct cli_table *table, int kept)
 {
     size_t shown = 0, last = table->count, number = table->count;
@@ -202,8 +200,8 @@ static size_t last_of_several(const struct cli_table *table, int kept)
     return shown < 2 ? table->count : number < table->count ? number : last;
 }
 
-/* Before texts are cut short, columns that say the same in all rows and then those that may be left
- * out go. No line is wider than the terminal in the end. */
+/* Omit constant columns and then optional ones before cutting texts. Afterwards no line exceeds
+ * the terminal. */
 static void fit(struct cli_table *table, const struct kept *header)
 {
     size_t room = table->out->terminal ? cli_terminal_columns() : SIZE_MAX, column;
@@ -281,7 +279,7 @@ static void put_aligned(struct cli_table *table, const struct kept *cells)
         else
             cli_out_write(out, table->text + cells[i].start, cells[i].size);
         if (!is_right(table, i))
-            waiting = gap; /* nothing behind the last one */
+            waiting = gap; /* no padding after the last column */
     }
 }
 
@@ -315,7 +313,7 @@ static void put_aligned_header(struct cli_table *table)
     free(cells);
 }
 
-/* The columns are measured: write the header and what was kept. */
+/* After measuring: write the header and the buffered rows. */
 static void end_measuring(struct cli_table *table)
 {
     char *text = table->text;

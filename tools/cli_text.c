@@ -1,8 +1,8 @@
 /*
- * cli_text.c - which bytes may go to a terminal as they are, and how wide they are there
+ * cli_text.c - characters that are safe on a terminal, and their widths
  *
- * In a locale whose charset is not UTF-8 everything but ASCII is escaped: a terminal would show
- * other characters, or take bytes of a sequence for control characters.
+ * In a locale whose charset is not UTF-8 all characters except ASCII are escaped: the terminal
+ * would show other characters, or interpret bytes of a sequence as control characters.
  */
 #include "cli.h"
 
@@ -14,8 +14,8 @@
 
 static int utf8;
 
-/* Asks a locale of its own: the program's stays "C", so that numbers are written alike everywhere.
- */
+/* Uses its own locale object: the locale of the program remains "C", so that numbers do not
+ * vary. */
 static void ask_locale(void)
 {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -144,7 +144,7 @@ size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
 
 typedef unsigned char block __attribute__((vector_size(16)));
 
-/* Whether one of 16 bytes is sought. */
+/* Whether one of 16 bytes matches. */
 static inline int sought_in_block(const char *text, char a, char b, int ascii)
 {
     block bytes, hit;
@@ -159,7 +159,7 @@ static inline int sought_in_block(const char *text, char a, char b, int ascii)
     return (halves[0] | halves[1]) != 0;
 }
 
-/* Whether one of eight bytes is sought. */
+/* Whether one of eight bytes matches. */
 static inline int sought(const char *text, uint64_t as, uint64_t bs, int ascii)
 {
     uint64_t word, x, y, hit;
@@ -167,15 +167,15 @@ static inline int sought(const char *text, uint64_t as, uint64_t bs, int ascii)
     memcpy(&word, text, 8);
     x = word ^ as;
     y = word ^ bs;
-    /* Each term has the high bit of a byte that is sought; none is missed, a byte behind one that
-     * is sought may have it too. */
+    /* Each term has the high bit of a matching byte. No match is missed, but the byte after a
+     * match may be marked too. */
     hit = ((word - ONES * 0x20) & ~word) | ((x - ONES) & ~x) | ((y - ONES) & ~y);
     if (ascii)
-        hit |= word | (word + ONES); /* 0x7f + 1 has it */
+        hit |= word | (word + ONES); /* 0x7f + 1 has the high bit */
     return (hit & HIGHS) != 0;
 }
 
-size_t cli_plain(const char *text, size_t at, size_t size, char a, char b, int ascii)
+size_t cli_find_special(const char *text, size_t at, size_t size, char a, char b, int ascii)
 {
     const uint64_t as = ONES * (unsigned char)a, bs = ONES * (unsigned char)b;
     const size_t first = at;
@@ -187,7 +187,7 @@ size_t cli_plain(const char *text, size_t at, size_t size, char a, char b, int a
         return size;
     while (size - at >= 8 && !sought(text + at, as, bs, ascii))
         at += 8;
-    /* The last bytes with some that were looked at before. */
+    /* The last bytes, overlapping with ones already tested. */
     if (at < size && size - at < 8 && size - first >= 8 && !sought(text + size - 8, as, bs, ascii))
         return size;
     while (at < size && (unsigned char)text[at] >= 0x20 && text[at] != a && text[at] != b &&

@@ -1,8 +1,8 @@
 /*
  * cli_time.c - times and ranges of time in options
  *
- * A range is on the clock of the column .time, which begins where the source says: at the start of
- * the process, of the recording or of the machine. Behind a + it is from the first sample on.
+ * A range is on the clock of the column .time, whose zero the source defines: start of the
+ * process, of the recording or of the machine. A + makes it relative to the first sample.
  */
 #include "cli.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number at *text, times `scale` ns, rounded; 0 on success. */
+/* Parse a decimal number at *text, times `scale` ns, rounded; 0 on success. */
 static int parse_ns(const char **text, int64_t *ns)
 {
     static const struct {
@@ -48,10 +48,9 @@ static int parse_ns(const char **text, int64_t *ns)
     return 0;
 }
 
-/* ---- where +A counts from ---- */
+/* ---- the origin of +A ---- */
 
-/* The time of the first sample. Each source has a clock of its own: of several one is to be
- * chosen. */
+/* Find the time of the first sample. Each source has its own clock, so several require a choice. */
 static int first_time(const struct cli_input *input, const struct cli_args *args, int64_t *first)
 {
     const pcol_table *sources;
@@ -70,7 +69,7 @@ static int first_time(const struct cli_input *input, const struct cli_args *args
     if (pcol_file_times(input->file, id - 1, first, &last, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     if (*first > last)
-        *first = 0; /* the query says that there are no times */
+        *first = 0; /* the query reports the absence of times */
     return CLI_OK;
 }
 

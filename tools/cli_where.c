@@ -1,10 +1,10 @@
 /*
  * cli_where.c - the conditions of --where: COLUMN OP VALUE
  *
- * OP is one of < <= == = != >= > ~ (pcol_pattern), `is null`, `is not null`. Blanks
- * around it may be left out. The column is the longest of the table's names that the text starts
- * with, with or without its dot, so names may hold anything. Numbers compare as numbers, integers
- * exactly over all 64 bits; text compares by bytes. A null satisfies `is null` and nothing else.
+ * OP is one of < <= == = != >= > ~ (pcol_pattern), `is null`, `is not null`, with optional blanks.
+ * The column is the longest column name at the start of the text, with or without its dot, so
+ * names may contain any characters. Numbers compare as numbers, integers exactly over all 64 bits;
+ * text compares by bytes. A null satisfies only `is null`.
  */
 #include "cli.h"
 
@@ -23,14 +23,14 @@ struct test {
     int is_integer, is_negative;
     uint64_t magnitude; /* of an integer */
     double number;      /* of any number */
-    int only_text;      /* of an open column: the value is no number */
+    int only_text;      /* of an open column: the value is not a number */
     pcol_pattern *pattern;
 };
 
 struct cli_where {
     size_t count;
     struct test *tests;
-    char *list; /* one as text */
+    char *list; /* a list as text */
     size_t list_capacity;
 };
 
@@ -41,7 +41,7 @@ static const char *skip_blanks(const char *text)
     return text;
 }
 
-/* A word, and what may not follow a word. */
+/* A word operator and the characters that must not follow it. */
 static const char *skip_word(const char *text, const char *word)
 {
     size_t size = strlen(word);
@@ -51,7 +51,7 @@ static const char *skip_word(const char *text, const char *word)
     return text[size] == '\0' || text[size] == ' ' || text[size] == '\t' ? text + size : NULL;
 }
 
-/* The operator at `text`, and where its value starts; -1 if there is none. */
+/* Parse the operator at `text` and find its value; -1 if there is none. */
 static int parse_op(const char *text, const char **value)
 {
     static const struct {
@@ -83,7 +83,7 @@ static int parse_op(const char *text, const char **value)
     return negated ? OP_NOT_NULL : OP_NULL;
 }
 
-/* The longest column name at the start of the text that an operator follows. */
+/* The longest column name at the start of the text that precedes an operator. */
 static int parse_column(const char *text, const struct cli_rows_column *columns, size_t count,
                         size_t *column, const char **value)
 {
@@ -115,7 +115,7 @@ static int fail_column(const char *text, const struct cli_rows_column *columns, 
 {
     char name[64];
     char hint[96];
-    struct cli_some list = {"", 0, 0};
+    struct cli_name_list list = {"", 0, 0};
     struct cli_suggest suggest;
     const char *value;
     size_t size = strcspn(text, "<>=!~ \t");
@@ -139,12 +139,12 @@ static int fail_column(const char *text, const struct cli_rows_column *columns, 
     if (*hint != '\0')
         return cli_usage("--where: no column '%s'%s", name, hint);
     for (size_t i = 0; i < count; i++)
-        cli_some_add(&list, columns[i].name);
+        cli_name_list_add(&list, columns[i].name);
     return cli_usage("--where: no column '%s'; columns: %s%s", name, list.text,
-                     cli_some_end(&list));
+                     cli_name_list_end(&list));
 }
 
-/* The value's number, if it is one. */
+/* Parse the value as a number, if it is one. */
 static void parse_number(struct test *test, int *is_number)
 {
     const char *digits = test->text + (*test->text == '-' || *test->text == '+');
@@ -265,7 +265,7 @@ static int sign_of(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Sign of the cell's integer minus the test's; both given as sign and magnitude. */
+/* Sign of (integer of the cell - integer of the test), both as sign and magnitude. */
 static int compare_integers(int negative, uint64_t magnitude, const struct test *test)
 {
     if (negative != test->is_negative)
@@ -274,7 +274,7 @@ static int compare_integers(int negative, uint64_t magnitude, const struct test 
     return negative ? -sign : sign;
 }
 
-/* Sign of an integer minus a double, exactly; the double is not NaN. */
+/* Sign of (integer - double), exact; the double is not NaN. */
 static int compare_mixed(int negative, uint64_t magnitude, double number)
 {
     double whole = floor(number < 0 ? -number : number);
@@ -340,7 +340,7 @@ static int test_text(const struct test *test, const char *data, size_t size)
     return holds(test->op, sign != 0 ? sign : sign_of(size, test->size));
 }
 
-/* A list as "[3,1]" in where->list; its size, 0 if memory is out. */
+/* Format a list as "[3,1]" into where->list; its size, 0 if memory runs out. */
 static size_t list_text(struct cli_where *where, const struct cli_cell *cell)
 {
     size_t used = 0;

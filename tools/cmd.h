@@ -1,9 +1,9 @@
 /*
- * cmd.h - one row per command
+ * cmd.h - the table of commands
  *
- * The table in cmd.c is the only place that knows all commands. It feeds the dispatch, `pcol help`,
- * each command's --help, the completion scripts and the suggestion after a typing error. A command
- * is a row there, its table of options and its run function in a file of its own.
+ * The table in cmd.c is the only list of commands. Dispatch, `pcol help`, --help, completion
+ * scripts and suggestions use it. A command has a row there, a table of options and a run function
+ * in its own file.
  */
 #ifndef PCOL_TOOLS_CMD_H
 #define PCOL_TOOLS_CMD_H
@@ -19,7 +19,7 @@ struct cmd {
     const struct cli_option *options; /* ends with a row without a name */
     const char *details;              /* paragraphs below the options; NULL: none */
     size_t min_operands, max_operands;
-    int (*run)(struct cli_args *args); /* gives the exit code */
+    int (*run)(struct cli_args *args); /* returns the exit code */
 };
 
 #define CMD_ANY SIZE_MAX
@@ -31,7 +31,7 @@ extern const size_t cmd_count;
 const struct cmd *cmd_find(const char *name);
 /* Usage error "no command NAME", with the nearest name. */
 int cmd_unknown(const char *name);
-/* Usage error with what one most likely wants. */
+/* Usage error for an empty command line, with the most common commands. */
 int cmd_no_command(void);
 /* Help for one command, or for all of them (NULL), on stdout. */
 int cmd_print_help(const struct cmd *cmd);
@@ -58,7 +58,7 @@ int cmd_tree(struct cli_args *args);
 int cmd_diff(struct cli_args *args);
 int cmd_flame(struct cli_args *args);
 int cmd_query(struct cli_args *args);
-/* Question number `index` of query, NULL past the last. */
+/* Query number `index` of the command query, NULL past the last. */
 const char *cmd_query_question(size_t index);
 int cmd_peek(struct cli_args *args);
 int cmd_formats(struct cli_args *args);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For completion; a file may have others. */
+/* For completion; a file may have more. */
 #define TABLES                                                                                     \
     "samples|sample_values|sample_locations|locations|functions|sources|meta|sample_types|"        \
     "threads|mappings|stacks|categories|subcategories|markers|counters|counter_samples|resources|" \
@@ -121,7 +121,7 @@ static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64
         code = cli_table_begin(&printing.table, &out, args, columns, rows->shown_count);
         if (code == CLI_OK)
             code = cli_rows_each(rows, offset, limit, print_row, &printing);
-        /* After an error there is no end of the table: what stands there is seen to be cut. */
+        /* After an error the table has no end, so that readers notice the truncation. */
         code = cli_table_end(printing.table, code);
         code = cli_out_finish(&out, code);
     }
@@ -131,7 +131,7 @@ static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64
 
 enum part { PART_ALL, PART_FIRST, PART_LAST };
 
-/* Resources, models and snapshots of Perun profiles are no tables of fixed columns. */
+/* Resources, models and snapshots of Perun profiles have no fixed columns. */
 static int is_answer(const struct cli_args *args, pcol_question *question)
 {
     return !args->physical && (args->model == NULL || strcmp(args->model, "v2") == 0) &&

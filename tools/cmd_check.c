@@ -1,5 +1,5 @@
 /*
- * cmd_check.c - check: faults of a file, one line each
+ * cmd_check.c - check: faults of files, one line each
  */
 #include "cmd.h"
 
@@ -87,6 +87,6 @@ static int check_file(const struct cli_args *args, const char *path, struct cli_
 
 int cmd_check(struct cli_args *args)
 {
-    /* The report is as good as it can be even if a file could not be read. */
+    /* The report is written even if a file could not be read. */
     return cli_each_operand(args, check_file, 1);
 }

@@ -1,8 +1,8 @@
 /*
- * cmd_completion.c - completion: scripts for bash, zsh and fish, made from the table of commands
+ * cmd_completion.c - scripts for bash, zsh and fish from the table of commands
  *
- * The scripts know commands, options and the words that an option takes; everything else completes
- * to file names.
+ * The scripts complete commands, options and choices; all other words complete to file names.
+ * Tests: tests/completion.
  */
 #include "cmd.h"
 
@@ -11,7 +11,7 @@
 const struct cli_option cmd_completion_options[] = {CLI_OPTION_OUTPUT, CLI_OPTION_FORCE,
                                                     CLI_OPTION_NO_SYNC, CLI_OPTION_END};
 
-/* Words between blanks; `each` adds " -o --output" and the like for every option of a table. */
+/* Words separated by blanks; `each` adds " -o --output" and so on for every option of a table. */
 static void put_options(struct cli_out *out, const struct cli_option *options)
 {
     for (const struct cli_option *o = options; o->name != NULL; o++) {
@@ -32,7 +32,7 @@ static void put_choices(struct cli_out *out, const struct cli_option *option)
     }
 }
 
-/* For zsh, where a colon parts the fields of an argument. */
+/* Text for zsh, where a colon separates the fields of an argument. */
 static void zsh_choices(struct cli_out *out, const struct cli_option *option)
 {
     const char *choice;
@@ -86,7 +86,7 @@ static void bash_choices(struct cli_out *out, const struct cmd *cmd,
         cli_out_printf(out, ":--%s", o->name);
         if (o->letter != 0)
             cli_out_printf(out, "|%s:-%c", cmd != NULL ? cmd->name : "*", o->letter);
-        /* A value that may be left out comes after = only. */
+        /* An optional value comes after = only. */
         cli_out_text(out, o->kind == CLI_MAYBE ? ") [ -z \"$equal\" ] || words='" : ") words='");
         put_choices(out, o);
         cli_out_text(out, "' ;;\n");
@@ -165,7 +165,7 @@ static void put_bash(struct cli_out *out)
         "complete -o filenames -o default -F _pcol pcol\n");
 }
 
-/* Text inside single quotes of zsh, where [ ] : are marks of _arguments. */
+/* Text inside single quotes of zsh, where [ ] : are special to _arguments. */
 static void zsh_text(struct cli_out *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -214,7 +214,7 @@ static void zsh_options(struct cli_out *out, const struct cli_option *options)
 
 static void put_zsh(struct cli_out *out)
 {
-    /* A name that begins with a dash gets a directory before it, or it would be an option. */
+    /* A file name that begins with a dash gets "./", otherwise it would be an option. */
     cli_out_text(out, "#compdef pcol\n"
                       "_pcol_files() {\n"
                       "    local -a dashed\n"
@@ -307,8 +307,8 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
 
 static void put_fish(struct cli_out *out)
 {
-    /* Names that begin with a dash only after --: fish does not complete a name by a dot before
-     * it. */
+    /* File names that begin with a dash only after --: fish completes no name after a prefix
+     * "./". */
     cli_out_text(out, "function __pcol_files\n"
                       "    set -l token (commandline -ct)\n"
                       "    if contains -- -- (commandline -opc)\n"

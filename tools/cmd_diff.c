@@ -1,9 +1,9 @@
 /*
- * cmd_diff.c - diff: what changed between two profiles
+ * cmd_diff.c - diff: comparison of two profiles
  *
- * Rows that changed are shown, the largest changes first: to programs all of them, to people and in
- * a pull request that a markdown table goes into the first few. Rows that fail --fail-above are
- * shown whatever the limit is. -n 0 shows what did not change, too.
+ * Changed rows are printed, the largest changes first: all of them in machine formats, the first
+ * few on a terminal and in Markdown. Rows above --fail-above are printed for any limit. -n 0 also
+ * prints unchanged rows. Tests: tests/cli/diff.test.
  */
 #include "cmd.h"
 
@@ -50,7 +50,7 @@ struct view {
     const char *names[2]; /* of the inputs */
     const pcol_diff *diff;
     pcol_diff_info info;
-    struct cli_names *shown; /* names as they are shown */
+    struct cli_names *shown; /* displayed names */
     struct cli_amounts amounts;
     int markdown;
     pcol_by by;     /* with by_stack: function */
@@ -68,8 +68,8 @@ static int changed(const struct view *view, const pcol_diff_row *row)
     return to_double(view, row->self_delta) != 0 || to_double(view, row->total_delta) != 0;
 }
 
-/* Percentage points of the base's total; not finite: of a base that is 0, or of what is no number.
- * One rounding: what is equal to a limit in decimal digits is equal to it here. */
+/* Change in percentage points of the base's total; not finite if the base is 0 or not a number.
+ * One rounding: a value equal to a limit in decimal digits is equal to it here. */
 static double points(const struct view *view, pcol_amount delta)
 {
     double whole = fabs(to_double(view, view->info.total[0])), value = to_double(view, delta);
@@ -78,14 +78,14 @@ static double points(const struct view *view, pcol_amount delta)
     return isfinite(part) || whole == 0 ? part : 100 * (value / whole);
 }
 
-/* Does --fail-above object to it? */
+/* Whether the row exceeds --fail-above. */
 static int is_above(const struct view *view, const pcol_diff_row *row)
 {
     return view->percent >= 0 && to_double(view, row->total_delta) > 0 &&
            points(view, row->total_delta) > view->percent;
 }
 
-/* The next row to show from row *at on, which becomes the one behind it. */
+/* Find the next row to print from row *at on, and move *at past it. */
 static int next_row(const struct view *view, size_t *at, uint64_t *shown, pcol_diff_row *row)
 {
     size_t count = pcol_diff_count(view->diff);
@@ -102,7 +102,7 @@ static int next_row(const struct view *view, size_t *at, uint64_t *shown, pcol_d
     return 0;
 }
 
-/* ---- for programs ---- */
+/* ---- machine formats ---- */
 
 static int print_rows(const struct view *view, struct cli_out *out)
 {
@@ -110,15 +110,15 @@ static int print_rows(const struct view *view, struct cli_out *out)
         {"name", 0},       {"self_base", 1}, {"self_new", 1},   {"self_delta", 1},
         {"total_base", 1}, {"total_new", 1}, {"total_delta", 1}};
     enum { OWN = sizeof columns / sizeof *columns };
-    struct cli_table_column chosen[OWN + CLI_PLACE_COLUMNS + 1];
+    struct cli_table_column chosen[OWN + CLI_FRAME_COLUMNS + 1];
     struct cli_table *table;
     uint64_t shown = 0;
     pcol_diff_row row;
-    size_t places = cli_place_columns(view->by, 0, chosen + OWN);
+    size_t places = cli_frame_columns(view->by, 0, chosen + OWN);
     size_t count = OWN + places, unit = count;
 
     memcpy(chosen, columns, sizeof columns);
-    if (view->args->verbose) /* as top: further columns only if asked for */
+    if (view->args->verbose) /* as in top: further columns only on request */
         chosen[count++] = (struct cli_table_column){"unit", 0};
     int code = cli_table_begin(&table, out, view->args, chosen, count);
 
@@ -129,12 +129,12 @@ static int print_rows(const struct view *view, struct cli_out *out)
         const pcol_amount amounts[6] = {row.self[0],  row.self[1],  row.self_delta,
                                         row.total[0], row.total[1], row.total_delta};
         char room[CLI_NUMBER_SIZE];
-        struct cli_cell cells[OWN + CLI_PLACE_COLUMNS + 1] = {
+        struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
             frame->has_name ? cli_cell_str(cli_name(view->shown, frame->name))
                             : cli_cell_text(NULL)};
         for (size_t c = 0; c < 6; c++)
             cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
-        cli_place_cells(frame, places, room, cells + OWN);
+        cli_frame_cells(frame, places, room, cells + OWN);
         if (unit < count)
             cells[unit] = cli_cell_str(view->info.unit);
         cli_table_row(table, cells);
@@ -142,9 +142,9 @@ static int print_rows(const struct view *view, struct cli_out *out)
     return cli_table_end(table, CLI_OK);
 }
 
-/* ---- for people ---- */
+/* ---- terminal and Markdown ---- */
 
-/* A change has a sign, even if it is for the worse. */
+/* A change always has a sign. */
 static const char *change_text(const struct view *view, pcol_amount delta, char *room)
 {
     double value = to_double(view, delta);
@@ -165,8 +165,7 @@ static int compare(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* Of the base's total, in percentage points, with as many digits as it takes to see on which side
- * of --fail-above they are. */
+/* Percentage points of the base's total, with enough digits to show the side of --fail-above. */
 static void points_text(const struct view *view, pcol_amount delta, char *room)
 {
     double part = points(view, delta);
@@ -228,7 +227,7 @@ enum { PEOPLE_COLUMNS = 8 };
 
 static int print_people(const struct view *view, struct cli_out *out)
 {
-    struct cli_table_column columns[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
+    struct cli_table_column columns[PEOPLE_COLUMNS + CLI_FRAME_COLUMNS] = {
         {"self", CLI_RIGHT | CLI_KEEP},
         {"base", CLI_RIGHT | CLI_FURTHER(1)},
         {"new", CLI_RIGHT | CLI_FURTHER(1)},
@@ -237,7 +236,7 @@ static int print_people(const struct view *view, struct cli_out *out)
         {"base", CLI_RIGHT | CLI_FURTHER(2)},
         {"", CLI_PROSE},
         {"name", CLI_LEFT | CLI_KEEP}};
-    size_t places = cli_place_columns(view->by, 1, columns + PEOPLE_COLUMNS);
+    size_t places = cli_frame_columns(view->by, 1, columns + PEOPLE_COLUMNS);
     struct cli_table *table;
     uint64_t shown = 0;
     pcol_diff_row row;
@@ -250,7 +249,7 @@ static int print_people(const struct view *view, struct cli_out *out)
         points_text(view, row.total_delta, room[4]);
         pcol_str name =
             row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
-        struct cli_cell cells[PEOPLE_COLUMNS + CLI_PLACE_COLUMNS] = {
+        struct cli_cell cells[PEOPLE_COLUMNS + CLI_FRAME_COLUMNS] = {
             cli_cell_text(change_text(view, row.self_delta, room[0])),
             cli_amount_cell(&view->amounts, row.self[0], room[1]),
             cli_amount_cell(&view->amounts, row.self[1], room[2]),
@@ -259,7 +258,7 @@ static int print_people(const struct view *view, struct cli_out *out)
             cli_amount_cell(&view->amounts, row.total[0], room[5]),
             cli_cell_text(state_of(&row)),
             row.frame.has_name ? cli_cell_str(name) : cli_cell_text(NULL)};
-        cli_place_cells(&row.frame, places, room[7], cells + PEOPLE_COLUMNS);
+        cli_frame_cells(&row.frame, places, room[7], cells + PEOPLE_COLUMNS);
         cli_table_row(table, cells);
     }
     return cli_table_end(table, CLI_OK);
@@ -304,7 +303,7 @@ static int print(struct view *view, const pcol_query *query)
     return cli_out_finish(&out, code);
 }
 
-/* ---- the verdict ---- */
+/* ---- the result of --fail-above ---- */
 
 static int parse_percent(const char *text, double *percent)
 {
@@ -332,7 +331,7 @@ static int is_empty(const pcol_query *query)
     return info.is_empty;
 }
 
-/* A gate that compares nothing must not pass. */
+/* A gate without anything to compare must not pass. */
 static int fail_empty(const struct view *view)
 {
     if (cli_selects(view->args))
@@ -385,23 +384,23 @@ static int judge(const struct view *view, pcol_query *const queries[2])
     return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, above == 1 ? "" : "s");
 }
 
-/* ---- the whole ---- */
+/* ---- both formats ---- */
 
 static void note_places(const struct view *view)
 {
-    struct cli_places places = {0, 0};
+    struct cli_positions places = {0, 0};
     size_t count = pcol_diff_count(view->diff);
     pcol_diff_row row;
 
     for (size_t i = 0; i < count; i++) {
         pcol_diff_get(view->diff, i, &row);
-        cli_places_see(&places, &row.frame);
+        cli_positions_add(&places, &row.frame);
     }
     if (count > 0)
-        cli_note_places(&places, view->by, view->names[1], view->args);
+        cli_warn_positions(&places, view->by, view->names[1], view->args);
 }
 
-/* Numbers of samples that stand for different times are not to be compared as they are. */
+/* Warn if samples represent different times: their numbers are not comparable. */
 static void note_periods(pcol_query *const queries[2], const struct cli_args *args,
                          const char *name)
 {
@@ -419,7 +418,7 @@ static void note_periods(pcol_query *const queries[2], const struct cli_args *ar
     cli_warn(args, name, message);
 }
 
-/* Which input the error of a comparison is about: the first that cannot be read by itself. */
+/* Find the input that caused an error: the first that cannot be read alone. */
 static int failed_input(pcol_query *const queries[2], const pcol_diff_options *options)
 {
     for (int i = 0; i < 2; i++) {
@@ -451,7 +450,7 @@ static int compare_inputs(struct cli_input inputs[2], struct cli_args *args,
     int code = cli_query_pair(&inputs[0], &inputs[1], args, &queries[0], &queries[1]);
 
     for (int i = 0; i < 2 && code == CLI_OK; i++)
-        cli_note_empty(&inputs[i], args, queries[i]);
+        cli_warn_empty(&inputs[i], args, queries[i]);
     if (code == CLI_OK && !args->normalize)
         note_periods(queries, args, inputs[1].name);
     if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
@@ -486,7 +485,7 @@ int cmd_diff(struct cli_args *args)
         code = cli_parse_by(args->by, 0, &options.by, &options.label);
     options.order = cli_order(args);
     if (args->fail_above != NULL && args->sort == NULL)
-        options.order = PCOL_ORDER_TOTAL; /* what is judged */
+        options.order = PCOL_ORDER_TOTAL; /* the compared inputs */
     if (code == CLI_OK && args->fail_above != NULL)
         code = parse_percent(args->fail_above, &percent);
     if (code == CLI_OK)

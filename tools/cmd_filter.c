@@ -1,5 +1,5 @@
 /*
- * cmd_filter.c - filter: a part of a profile as a file of its own, with its names or without
+ * cmd_filter.c - filter: write the selected samples to a new file, optionally anonymized
  */
 #include "cmd.h"
 
@@ -33,39 +33,39 @@ const struct cli_option cmd_filter_options[] = {
     CLI_OPTION_END,
 };
 
-struct telling {
+struct warn_context {
     const struct cli_args *args;
     const char *name;
-    struct cli_table *map; /* NULL: not asked for */
-    int lost;
+    struct cli_table *map; /* NULL: not requested */
+    int lost;              /* a loss was reported */
 };
 
-static void tell(void *context, const char *message)
+static void warn_of_input(void *context, const char *message)
 {
-    const struct telling *telling = context;
+    const struct warn_context *warn_context = context;
 
-    cli_warn(telling->args, telling->name, message);
+    cli_warn(warn_context->args, warn_context->name, message);
 }
 
-static void tell_loss(void *context, const char *message)
+static void warn_of_loss(void *context, const char *message)
 {
-    struct telling *telling = context;
+    struct warn_context *warn_context = context;
 
-    telling->lost = 1;
-    tell(context, message);
+    warn_context->lost = 1;
+    warn_of_input(context, message);
 }
 
 static void add_pseudonym(void *context, const char *kind, pcol_str pseudonym, pcol_str name)
 {
-    const struct telling *telling = context;
+    const struct warn_context *warn_context = context;
     struct cli_cell cells[] = {cli_cell_text(kind), cli_cell_str(pseudonym), cli_cell_str(name)};
 
-    if (telling->map != NULL)
-        cli_table_row(telling->map, cells);
+    if (warn_context->map != NULL)
+        cli_table_row(warn_context->map, cells);
 }
 
-/* The keys of all --drop-labels=KEY,KEY in one list, which ends in NULL; their text is behind
- * it. */
+/* Join the keys of all --drop-labels=KEY,KEY into one list that ends in NULL; their text follows
+ * it in the same allocation. */
 static const char **split_keys(const struct cli_list *list, pcol_filter_options *options)
 {
     size_t count = 0, size = 0;
@@ -96,7 +96,7 @@ static const char **split_keys(const struct cli_list *list, pcol_filter_options 
 }
 
 static int add_part(const struct cli_input *input, const struct cli_args *args,
-                    struct telling *telling, pcol_builder *builder)
+                    struct warn_context *warn_context, pcol_builder *builder)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
     const char **keys = split_keys(&args->drop_labels, &options);
@@ -105,32 +105,33 @@ static int add_part(const struct cli_input *input, const struct cli_args *args,
         return cli_fail_memory();
     options.anonymize = args->anonymize;
     options.pseudonym = add_pseudonym;
-    options.message = tell;
-    options.loss = tell_loss;
-    options.context = telling;
+    options.message = warn_of_input;
+    options.loss = warn_of_loss;
+    options.context = warn_context;
     int code = cli_filter(input, args, &options, builder);
     free((void *)keys);
-    if (code == CLI_OK && telling->lost && args->fail_on_loss)
-        return cli_fail(CLI_REFUSED, "%s: the part does not keep everything, nothing was written",
+    if (code == CLI_OK && warn_context->lost && args->fail_on_loss)
+        return cli_fail(CLI_REFUSED,
+                        "%s: the output cannot contain everything; nothing was written",
                         input->name);
     return code;
 }
 
-/* The part and, where it is asked for, the map: both are opened before any work is done. */
+/* Open the output and, if requested, the map before any work. */
 static int write_part(const struct cli_input *input, const struct cli_args *args,
                       const pcol_format *format, struct cli_out *out, struct cli_out *map)
 {
     static const struct cli_table_column columns[] = {{"kind", 0}, {"pseudonym", 0}, {"name", 0}};
-    struct telling telling = {args, input->name, NULL, 0};
+    struct warn_context warn_context = {args, input->name, NULL, 0};
     pcol_builder *builder = NULL;
     int code = cli_builder_new(args, &builder);
 
     if (code == CLI_OK && args->map != NULL)
-        code = cli_table_begin(&telling.map, map, args, columns, 3);
+        code = cli_table_begin(&warn_context.map, map, args, columns, 3);
     if (code == CLI_OK)
-        code = add_part(input, args, &telling, builder);
-    if (telling.map != NULL)
-        code = cli_table_end(telling.map, code);
+        code = add_part(input, args, &warn_context, builder);
+    if (warn_context.map != NULL)
+        code = cli_table_end(warn_context.map, code);
     if (code == CLI_OK)
         code = cli_write_profile(builder, format, args, out);
     pcol_builder_free(builder);
@@ -174,12 +175,12 @@ int cmd_filter(struct cli_args *args)
         return code;
     if (args->collapse_idle && args->expand_idle)
         return cli_usage("--collapse-idle and --expand-idle exclude each other");
-    code = cli_refuse_input(args->output, args->operands, args->operand_count);
+    code = cli_reject_input(args->output, args->operands, args->operand_count);
     if (code == CLI_OK && args->map != NULL)
-        code = cli_refuse_input(args->map, args->operands, args->operand_count);
+        code = cli_reject_input(args->map, args->operands, args->operand_count);
     if (code != CLI_OK)
         return code;
-    /* Joining is done once, when samples are copied. */
+    /* Samples are joined once, while they are copied. */
     struct cli_args reading = *args;
     reading.collapse_idle = 0;
     code = cli_input_open_all(&input, &reading);

@@ -1,9 +1,9 @@
 /*
- * cmd_flame.c - flame: a flame graph, as SVG or drawn on the terminal
+ * cmd_flame.c - flame: a flame graph, as SVG or in characters on a terminal
  *
- * The library lays the graph out; on a terminal a pixel is a character. A frame is a stretch of
- * colour with its name in it and a blank at its end, so that neighbours stay apart; without colour
- * it is |name   |. Where even a character is more than a frame's width, it is left out.
+ * The library computes the layout; on a terminal a pixel is a character. With colour a frame is a
+ * coloured run with its name and a blank at the end, which separates neighbours; without colour it
+ * is |name   |. Frames narrower than a character are omitted.
  */
 #include "cmd.h"
 
@@ -42,11 +42,11 @@ const struct cli_option cmd_flame_options[] = {
 
 /* ---- on a terminal ---- */
 
-/* What is gone: pale names on grey. */
+/* Missing frames: pale names on grey. */
 #define GONE_BACK 240
 #define GONE_FRONT "153"
 
-#define LEAST_LABEL 5 /* columns of a name that is cut */
+#define LEAST_LABEL 5 /* width of a name that is cut */
 
 struct screen {
     struct cli_names *names;
@@ -58,7 +58,8 @@ struct screen {
     double largest; /* change */
 };
 
-/* One character: its columns; *length: its bytes; safe: how it is written, in `used` bytes. */
+/* Read one character: returns its columns; *length: its bytes; safe: its escaped form, `used`
+ * bytes. */
 static size_t character(const char *data, size_t size, size_t *length, char *safe, size_t *used)
 {
     uint32_t code = 0;
@@ -78,7 +79,7 @@ static int is_wider(pcol_str name, size_t width)
     return shown > width;
 }
 
-/* The name in exactly `width` columns, cut or filled with blanks. */
+/* Write the name in exactly `width` columns, cut or padded with blanks. */
 static void put_name(struct cli_out *out, pcol_str name, size_t width)
 {
     char safe[16];
@@ -88,7 +89,7 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
         name = pcol_name_tail(name);
     while (at < name.size) {
         size_t columns = character(name.data + at, name.size - at, &length, safe, &used);
-        /* The last column is for a sign that more would follow. */
+        /* The last column is for a sign of truncation. */
         if (shown + columns > width || (shown + columns == width && at + length < name.size)) {
             for (; shown < width; shown++)
                 cli_out_text(out, ".");
@@ -102,7 +103,7 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
         cli_out_text(out, " ");
 }
 
-/* A few letters of a name say nothing: it is there whole, or so much of it that it can be told. */
+/* A name cut to a few letters is useless: write it whole, a recognizable part, or nothing. */
 static void put_label(struct cli_out *out, pcol_str name, size_t width)
 {
     int shown = width >= LEAST_LABEL || !is_wider(pcol_name_tail(name), width);
@@ -110,7 +111,7 @@ static void put_label(struct cli_out *out, pcol_str name, size_t width)
     put_name(out, shown ? name : (pcol_str){"", 0}, width);
 }
 
-/* Colour of the 256 that terminals have. */
+/* Colour in the palette of 256. */
 static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str name)
 {
     static const uint8_t warm[] = {222, 221, 215, 216, 214, 209, 220, 223};
@@ -166,7 +167,7 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
                                                        : "|");
 }
 
-/* Whether any of the boxes [from, to) is wide enough to be seen. */
+/* Whether any of the boxes [from, to) is wide enough to be visible. */
 static int row_shows(const struct screen *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
@@ -178,7 +179,7 @@ static int row_shows(const struct screen *s, uint32_t from, uint32_t to)
     return 0;
 }
 
-/* Boxes [from, to) are one depth. */
+/* Draw the boxes [from, to) of one depth. */
 static void put_row(struct screen *s, uint32_t from, uint32_t to)
 {
     size_t at = 0;
@@ -189,7 +190,7 @@ static void put_row(struct screen *s, uint32_t from, uint32_t to)
         size_t start = (size_t)floor(box.x_px + 0.5);
         size_t end = (size_t)floor(box.x_px + box.width_px + 0.5);
         if (start < at || end <= start)
-            continue; /* no character of its own */
+            continue; /* narrower than a character */
         for (; at < start; at++)
             cli_out_text(s->out, " ");
         put_box(s, &box, end - start);
@@ -198,7 +199,7 @@ static void put_row(struct screen *s, uint32_t from, uint32_t to)
     cli_out_text(s->out, "\n");
 }
 
-/* What colours and signs mean. */
+/* Legend of colours and signs. */
 static void put_legend(const struct screen *s)
 {
     if (s->color)
@@ -231,7 +232,7 @@ static int draw(struct screen *s, int inverted)
     return CLI_OK;
 }
 
-/* The file that an error is about: the base, if it cannot be drawn by itself. */
+/* The file of an error: the base, if it cannot be drawn alone. */
 static const char *failed_input(const struct cli_args *args, const pcol_query *base)
 {
     pcol_flame *flame = NULL;
@@ -251,7 +252,7 @@ static int print_text(const struct cli_args *args, const pcol_query *query,
     pcol_error err;
     struct cli_args people = *args;
 
-    people.format = "table"; /* amounts as people read them */
+    people.format = "table"; /* amounts as on a terminal */
     s.columns = args->width == CLI_UNSET ? cli_terminal_columns() : (unsigned)args->width;
     options->width_px = s.columns + 20;
     options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
@@ -303,7 +304,7 @@ static int print_svg(const struct cli_args *args, const pcol_query *query,
     return out->code != 0 ? out->code : cli_fail_error(failed_input(args, options->base), &err);
 }
 
-/* ---- both ---- */
+/* ---- both outputs ---- */
 
 static int print(const struct cli_args *args, const pcol_query *query, pcol_flame_options *options)
 {
@@ -363,7 +364,7 @@ int cmd_flame(struct cli_args *args)
         options.base = base;
     }
     if (code == CLI_OK)
-        cli_note_empty(&input, args, query);
+        cli_warn_empty(&input, args, query);
     if (code == CLI_OK)
         code = print(args, query, &options);
     pcol_query_free(base);

@@ -1,5 +1,5 @@
 /*
- * cmd_formats.c - formats: what can be read and written, as the library says it
+ * cmd_formats.c - formats: the list of formats of the library
  */
 #include "cmd.h"
 

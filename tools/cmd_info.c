@@ -1,5 +1,5 @@
 /*
- * cmd_info.c - info: what is in a profile, for people or as one JSON object a line
+ * cmd_info.c - info: a summary of a profile, as text or as one JSON object on each line
  */
 #include "cmd.h"
 #include "cmd_info_cpu.h"
@@ -28,17 +28,17 @@ const struct cli_option cmd_info_options[] = {
     CLI_OPTION_END,
 };
 
-/* What both forms show. */
+/* Data of both forms. */
 struct info {
     const struct cli_input *input;
     const pcol_table *samples, *sources, *types, *threads; /* sources: v2; the others physical */
     uint64_t sample_rows, source_rows, type_rows, thread_rows;
-    unsigned char *is_default; /* one per sample type: some source's default */
+    unsigned char *is_default; /* one for each sample type: the default of some source */
 };
 
-/* ---- gathering ---- */
+/* ---- data ---- */
 
-/* The defaults of the sources, of which a file may claim any number. */
+/* Mark the default types of the sources, of which a file may claim any number. */
 static pcol_status mark_defaults(struct info *info, pcol_error *err)
 {
     uint32_t types[256];
@@ -91,7 +91,7 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     return mark_defaults(info, err);
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static void put_cell(struct cli_out *out, const struct cli_cell *cell)
 {
@@ -105,7 +105,7 @@ static void put_cell(struct cli_out *out, const struct cli_cell *cell)
         cli_out_write(out, text, cli_cell_number(cell, text));
 }
 
-/* " (20 ms)" behind a number of nanoseconds. */
+/* Append " (20 ms)" to a number of nanoseconds. */
 static void put_duration(struct cli_out *out, int64_t ns)
 {
     static const struct {
@@ -162,7 +162,8 @@ static pcol_status put_source(struct cli_out *out, const struct info *info, uint
         cli_out_safe(out, name, strlen(name));
         cli_out_text(out, ": ");
         put_cell(out, &cell);
-        if (strcmp(name, "time_ns") == 0) /* pprof: an instant; timestamp is the same, readable */
+        if (strcmp(name, "time_ns") ==
+            0) /* pprof: a point in time; timestamp has the same in readable form */
             cli_out_text(out, " (since 1970)");
         else if (ends_in(name, "_ns") && cell.kind == CLI_CELL_I64)
             put_duration(out, cell.as.i64);
@@ -324,8 +325,8 @@ static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol
     return PCOL_OK;
 }
 
-/* What the values of the default sample type add up to, as top says it; a level has no sum. A file
- * whose stacks cannot be asked has none either: that is for top to say. */
+/* Total of the default sample type, as in top; a level has no sum. A file whose stacks cannot be
+ * queried has none either: top reports the reason. */
 static pcol_status put_total(struct cli_out *out, const struct info *info,
                              const struct cli_args *args, pcol_error *err)
 {
@@ -350,8 +351,8 @@ static pcol_status put_total(struct cli_out *out, const struct info *info,
     return PCOL_OK;
 }
 
-/* From the first sample's time to the last one's; first > last: unknown. Each source has a clock of
- * its own, so that several have no range. */
+/* Times of the first and the last sample; first > last: unknown. Several sources have no common
+ * clock and therefore no range. */
 static pcol_status time_range(const struct info *info, int64_t *first, int64_t *last,
                               pcol_error *err)
 {
@@ -434,7 +435,7 @@ static pcol_status put_text(struct cli_out *out, const struct info *info,
     return status == PCOL_OK ? put_tables(out, info, err) : status;
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void json_number(struct cli_out *out, int *first, const char *key, uint64_t value)
 {
@@ -444,7 +445,7 @@ static void json_number(struct cli_out *out, int *first, const char *key, uint64
     cli_json_cell(out, &cell);
 }
 
-/* The rows of a table as an array of objects; `is_default` adds that key. */
+/* Write the rows of a table as an array of objects; `is_default` adds that key. */
 static pcol_status json_rows(struct cli_out *out, const pcol_table *table, uint64_t rows,
                              const unsigned char *is_default, pcol_error *err)
 {

@@ -1,12 +1,12 @@
 /*
- * cmd_info_cpu.c - info --time: how much CPU time the threads used in a range
+ * cmd_info_cpu.c - info --time: CPU time of threads in a range
  */
 #include "cmd_info_cpu.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Milliseconds with what a nanosecond needs, and no more. */
+/* Milliseconds with up to six decimals, without trailing zeros. */
 static struct cli_cell ms_cell(double ns)
 {
     struct cli_cell cell = {CLI_CELL_F64, 0, {0}};

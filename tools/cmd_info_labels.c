@@ -1,8 +1,8 @@
 /*
- * cmd_info_labels.c - the keys of labels, as info shows them
+ * cmd_info_labels.c - label keys in info
  *
- * A row of label_keys is a column of the table that it names. Rows that have a value are counted,
- * and so are distinct values, in columns of up to a million values.
+ * A row of label_keys is a column of the table that it names. Counts the rows with a value and, in
+ * columns of up to a million values, the distinct values.
  */
 #include "cmd_info_labels.h"
 
@@ -40,7 +40,7 @@ static pcol_status read_piece(const pcol_column *column, int is_text, uint64_t r
             values[i] = (uint64_t)numbers[i];
         else if (valid[i] && i > 0 && valid[i - 1] && texts[i].data == texts[i - 1].data &&
                  texts[i].size == texts[i - 1].size)
-            values[i] = values[i - 1]; /* strings are kept once */
+            values[i] = values[i - 1]; /* strings are stored once, so their ids suffice */
         else
             values[i] = valid[i] ? hash_of(texts[i]) : 0;
     }
@@ -57,7 +57,7 @@ static pcol_status read_doubles(const pcol_column *column, uint64_t row, size_t 
     return status;
 }
 
-/* A set of numbers, open addressing; 0 stands for a free place and is counted aside. */
+/* A set of numbers with open addressing; 0 marks a free slot and is counted separately. */
 struct set {
     uint64_t *places;
     size_t size, used; /* size: a power of 2 */
@@ -104,7 +104,7 @@ static int set_add(struct set *set, uint64_t value)
     return 0;
 }
 
-/* Rows with a value, and distinct values if `distinct` and there are not too many. */
+/* Count the rows with a value, and if `distinct`, the distinct values unless there are too many. */
 static pcol_status count_values(const pcol_column *column, const pcol_column_info *info,
                                 int distinct, struct key *key, pcol_error *err)
 {
@@ -160,10 +160,10 @@ static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t 
     if (column == NULL)
         return PCOL_OK;
     pcol_column_describe(column, &info);
-    status = cli_believe_rows(file, table_name, info.rows, err);
+    status = cli_verify_row_count(file, table_name, info.rows, err);
     if (status != PCOL_OK)
         return status;
-    /* The numbers of these say where in the stack the value is. */
+    /* The values of these keys are positions in the stack. */
     int in_stack = cli_cell_is(&key->kind, "ownframe") || cli_cell_is(&key->kind, "ownname");
     return count_values(column, &info, !in_stack, key, err);
 }
@@ -174,7 +174,7 @@ static void put_text(struct cli_out *out, const struct cli_cell *cell)
         cli_out_safe(out, cell->as.text.data, cell->as.text.size);
 }
 
-/* NULL: there are none that can be read. */
+/* NULL: no readable table */
 static pcol_status keys_of(const pcol_file *file, const pcol_table **keys, pcol_error *err)
 {
     pcol_status status =

@@ -1,8 +1,8 @@
 /*
- * cmd_pack.c - pack and merge: profiles in, a pcol file out
+ * cmd_pack.c - pack and merge: write a pcol file from profiles
  *
- * The output is opened before the inputs are read: an output that exists already is refused without
- * waiting for the import, and a failed import leaves nothing behind.
+ * The output is opened before the inputs are read, so that an existing output is reported before
+ * the import. A failed import leaves no file.
  */
 #include "cmd.h"
 
@@ -42,9 +42,9 @@ const struct cli_option cmd_merge_options[] = {
     CLI_OPTION_END,
 };
 
-/* ---- what the options say ---- */
+/* ---- values of options ---- */
 
-/* Two digits in a range; -1 if they are none. */
+/* Parse two digits in a range; -1 if invalid. */
 static int two_digits(const char *text, int least, int most)
 {
     if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9')
@@ -70,7 +70,7 @@ static int is_date(const char *text)
     return day > 0 && (month != 2 || day < 29 || leap);
 }
 
-/* YYYY-MM-DD[THH:MM[:SS[.fraction]][Z|+HH:MM|-HH:MM]]; a blank may stand for the T. */
+/* YYYY-MM-DD[THH:MM[:SS[.fraction]][Z|+HH:MM|-HH:MM]]; a blank may replace the T. */
 static int is_timestamp(const char *text)
 {
     if (strlen(text) < 10 || !is_date(text))
@@ -102,7 +102,7 @@ static int is_timestamp(const char *text)
     return two_digits(text, 0, 59) >= 0 && text[2] == '\0';
 }
 
-/* KEY=VALUE items become key, value, key, value; *copies is to be freed. */
+/* Split KEY=VALUE items into key, value, key, value; the caller frees *copies. */
 static int split_meta(struct cli_args *args, char **copies)
 {
     size_t size = 1;
@@ -142,7 +142,7 @@ static int split_meta(struct cli_args *args, char **copies)
 
 /* ---- names ---- */
 
-/* `folder`/`path` with .pcol for its extensions; folder NULL: beside the path. */
+/* `folder`/`path` with .pcol instead of its suffixes; folder NULL: next to the path. */
 static char *output_name(const char *path, const char *folder)
 {
     const char *slash = strrchr(path, '/');
@@ -195,7 +195,7 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
     int code = cli_write_flags(args, &flags); /* before any work */
 
     if (code == CLI_OK)
-        code = cli_refuse_input(output, inputs, count);
+        code = cli_reject_input(output, inputs, count);
     if (code == CLI_OK)
         code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
     if (code != CLI_OK)
@@ -261,7 +261,7 @@ static int pack_each(const struct cli_args *args)
     if (code != CLI_OK)
         return code;
     for (size_t i = 0; i < args->operand_count; i++)
-        code = cli_worse(code, pack_one(args, args->operands[i], args->output));
+        code = cli_worst_code(code, pack_one(args, args->operands[i], args->output));
     return code;
 }
 
@@ -298,8 +298,7 @@ int cmd_pack(struct cli_args *args)
     return code;
 }
 
-/* Any number of inputs into one file, whatever it is that each holds: packing under its other
- * name. */
+/* Merge inputs into one file: pack with other options. */
 int cmd_merge(struct cli_args *args)
 {
     char *copies = NULL;

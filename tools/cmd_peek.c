@@ -1,8 +1,8 @@
 /*
- * cmd_peek.c - peek: who calls a function, and what it calls
+ * cmd_peek.c - peek: callers and callees of a function
  *
- * -n leaves the heaviest callers and callees of each function, and for people says how many others
- * there are.
+ * -n limits the output to the heaviest callers and callees of each function; on a terminal the
+ * number of the others follows.
  */
 #include "cmd.h"
 
@@ -29,12 +29,12 @@ const struct cli_option cmd_peek_options[] = {
 
 static const char *const relations[] = {"caller", "function", "callee"};
 
-/* The rows one after the other, as far as -n lets them through. */
+/* Iteration over the rows within the limit of -n. */
 struct rows {
     const pcol_peek *peek;
     size_t at;
     uint64_t limit, of_kind,
-        hidden; /* rows of the last one's kind, and how many of them were not shown */
+        hidden; /* rows of the last relation, and the number of its hidden rows */
     pcol_relation kind;
 };
 
@@ -44,7 +44,7 @@ static void begin_rows(struct rows *rows, const struct cli_args *args, const pco
     rows->limit = cli_row_limit(args, UINT64_MAX);
 }
 
-/* 1: the next row, 0: the end. *hidden: how many were left out before it. */
+/* 1: the next row, 0: the end. *hidden: rows skipped before it. */
 static int next_row(struct rows *rows, pcol_peek_row *row, uint64_t *hidden)
 {
     *hidden = 0;

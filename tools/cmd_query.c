@@ -1,5 +1,5 @@
 /*
- * cmd_query.c - query: the questions that Perun asks of its profiles
+ * cmd_query.c - query: Perun's queries on its profiles
  */
 #include "cmd.h"
 
@@ -64,7 +64,7 @@ static int fail_sub(const char *name)
                      name, cli_suggest_text(&suggest, hint, sizeof hint));
 }
 
-/* Options that mean nothing to a question are mistakes. */
+/* Options that do not apply to a query are usage errors. */
 static int check(const struct cli_args *args, pcol_question question)
 {
     if ((args->path != NULL || args->unique || args->models) && question != PCOL_ASK_VALUES)

@@ -1,9 +1,8 @@
 /*
- * cmd_schema.c - schema: tables and columns, of the data model or of one file
+ * cmd_schema.c - schema: tables and columns of the data model or of a file
  *
- * Without a file an empty one is made in memory and described, so that what is printed is what the
- * library does. Of a file, the tables that it has beyond the data model are described as well, as
- * cat shows them.
+ * Without a file, an empty file is built in memory and described, so that the output always follows
+ * the library. For a file, its tables beyond the data model are described as cat shows them.
  */
 #include "cmd_schema.h"
 #include "cmd.h"
@@ -42,8 +41,8 @@ static int add_table(struct schema *schema, const pcol_table *table, int further
     return CLI_OK;
 }
 
-/* Those of a model; a physical one that is not `all` is one that cat shows beside the data
- * model. */
+/* List the tables of a model; a physical table that is not `all` is one that cat shows with
+ * those of the data model. */
 static int list_model(struct schema *schema, pcol_model model, int all)
 {
     uint32_t count = pcol_file_table_count(schema->file, model);
@@ -62,7 +61,7 @@ static int list_model(struct schema *schema, pcol_model model, int all)
             continue;
         pcol_status status = pcol_file_table(schema->file, model, i, &table, &err);
         if (status == PCOL_E_UNSUPPORTED && model == PCOL_MODEL_PHYSICAL)
-            continue; /* of a later version: the others are none the worse for it */
+            continue; /* from a later version: the other columns remain readable */
         code =
             status == PCOL_OK ? add_table(schema, table, !all) : cli_fail_error(schema->name, &err);
     }
@@ -80,7 +79,7 @@ static int list_tables(struct schema *schema)
 
 /* ---- table, tsv, csv ---- */
 
-/* "width=12 base=1 step=1 scale=10": what the encoding is told beside its bytes. */
+/* "width=12 base=1 step=1 scale=10": parameters of the encoding. */
 static const char *parameters(const pcol_column_info *info, char *text, size_t size)
 {
     char base[CLI_NUMBER_SIZE + 1];
@@ -188,7 +187,7 @@ static int print_logical(const struct schema *schema, struct cli_out *out,
     return cli_table_end(table, code);
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static void pad(struct cli_out *out, size_t used, size_t width)
 {
@@ -216,7 +215,7 @@ static void put_wide(struct cli_out *out, const char *text, size_t width)
 /* "  .time  f64  in ms; on the clock of its source" */
 static void put_column(struct cli_out *out, const struct cli_column *column, size_t width)
 {
-    int said = 0;
+    int separated = 0;
 
     cli_out_text(out, "  ");
     put_wide(out, column->name, width);
@@ -226,20 +225,20 @@ static void put_column(struct cli_out *out, const struct cli_column *column, siz
         pad(out, strlen(pcol_type_name(column->type)), 7);
     if (column->primary_key) {
         cli_out_text(out, " key");
-        said = 1;
+        separated = 1;
     }
     if (column->references != NULL) {
-        cli_out_text(out, said ? ", of " : " of ");
+        cli_out_text(out, separated ? ", of " : " of ");
         cli_out_safe(out, column->references, strlen(column->references));
-        said = 1;
+        separated = 1;
     }
     if (column->unit != NULL) {
-        cli_out_text(out, said ? ", in " : " in ");
+        cli_out_text(out, separated ? ", in " : " in ");
         cli_out_safe(out, column->unit, strlen(column->unit));
-        said = 1;
+        separated = 1;
     }
     if (column->about != NULL)
-        cli_out_printf(out, "%s%s", said ? "; " : " ", column->about);
+        cli_out_printf(out, "%s%s", separated ? "; " : " ", column->about);
     cli_out_text(out, "\n");
 }
 
@@ -295,7 +294,7 @@ static void json_bool(struct cli_out *out, int *first, const char *key, int valu
     cli_out_text(out, value ? "true" : "false");
 }
 
-/* A number of the column's own type that is kept as 64 bits. */
+/* A number of the column's type, stored in 64 bits. */
 static void json_typed(struct cli_out *out, int *first, const char *key, pcol_type type,
                        int64_t value)
 {
@@ -400,7 +399,7 @@ static int print_schema(struct schema *schema, const struct cli_args *args)
     return cli_out_finish(&out, code);
 }
 
-/* A file without any content. */
+/* Build a file without content. */
 static int open_empty(struct cli_input *input)
 {
     pcol_builder *builder = NULL;

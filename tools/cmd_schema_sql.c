@@ -1,5 +1,5 @@
 /*
- * cmd_schema_sql.c - schema as CREATE TABLE statements and as an entity relationship diagram
+ * cmd_schema_sql.c - schema as CREATE TABLE statements or as an entity relationship diagram
  */
 #include "cmd_schema.h"
 
@@ -52,7 +52,7 @@ static const struct schema_table *table_named(const struct schema *schema, const
     return NULL;
 }
 
-/* The only column of a table's primary key; NULL if it has another number of them. */
+/* The single column of a table's primary key; NULL for composite or missing keys. */
 static const char *only_key(const struct schema_table *table)
 {
     const char *key = NULL;
@@ -67,7 +67,7 @@ static const char *only_key(const struct schema_table *table)
     return key;
 }
 
-/* The table and key that a column refers to; NULL if it refers to none. */
+/* The table and key that a column refers to; NULL if none. */
 static const char *foreign_key(const struct schema *schema, const struct cli_column *column,
                                size_t *at)
 {
@@ -114,7 +114,7 @@ static void sql_table(const struct schema *schema, struct cli_out *out,
     cli_out_text(out, "\n);\n");
 }
 
-/* A table can be made when those that it refers to are there. */
+/* Topological order: a table follows the tables that it refers to. */
 static int can_make(const struct schema *schema, size_t table, const unsigned char *made)
 {
     const struct cli_columns *columns = &schema->tables[table].columns;
@@ -143,7 +143,7 @@ int schema_sql(const struct schema *schema, struct cli_out *out)
                 left--;
             }
         if (left == before)
-            break; /* a circle of references; our models have none */
+            break; /* a cycle of references; our models have none */
     }
     free(made);
     return CLI_OK;
@@ -151,7 +151,7 @@ int schema_sql(const struct schema *schema, struct cli_out *out)
 
 /* ---- mermaid ---- */
 
-/* Mermaid's names are letters, digits and '_'; the real one stands behind as a comment. */
+/* Mermaid names consist of letters, digits and '_'; the real name follows as a comment. */
 static void mermaid_name(struct cli_out *out, const char *name)
 {
     const char *at = name + (*name == '.');

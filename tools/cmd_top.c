@@ -1,5 +1,5 @@
 /*
- * cmd_top.c - top: the functions, files, lines, threads, ... that a profile's values belong to
+ * cmd_top.c - top: functions, files, lines, threads, ... with the highest values
  */
 #include "cmd.h"
 
@@ -34,7 +34,7 @@ const struct cli_option cmd_top_options[] = {
 
 enum { MAX_COLUMNS = 11 };
 
-/* What a column of the table shows. */
+/* Contents of a column of the table. */
 enum shown {
     SHOW_SELF,
     SHOW_SELF_PERCENT,
@@ -64,7 +64,7 @@ static void add_column(struct layout *layout, enum shown shown, const char *name
     layout->shown[layout->count++] = shown;
 }
 
-/* The columns of machine formats are a promise: more of them come only if asked for. */
+/* The columns of machine formats are stable: further ones only on request. */
 static void lay_out(struct layout *layout, pcol_by by, int verbose)
 {
     int people = layout->amounts.people;
@@ -91,7 +91,7 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
     }
     if (!people && by == PCOL_BY_LOCATION)
         add_column(layout, SHOW_ADDRESS, "address", 1);
-    if (!people && verbose) { /* people have the unit in the line above the table */
+    if (!people && verbose) { /* on a terminal the line above the table has the unit */
         if (timed) {
             add_column(layout, SHOW_SELF_TIME, "self_time_s", 1);
             add_column(layout, SHOW_TOTAL_TIME, "total_time_s", 1);
@@ -100,7 +100,7 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
     }
 }
 
-/* In place: a cell that is returned is copied while it is still being written. */
+/* Fills cells in place: a returned cell would be copied while it is still being written. */
 static void set_cell(const struct layout *layout, const pcol_top_row *row, enum shown shown,
                      char *room, struct cli_cell *cell)
 {
@@ -208,7 +208,7 @@ static int print(const struct cli_args *args, const pcol_query *query, const pco
 static void note_places(const struct cli_args *args, const char *name, const pcol_top *top,
                         pcol_by by)
 {
-    struct cli_places places = {0, 0};
+    struct cli_positions places = {0, 0};
     size_t count = pcol_top_count(top);
 
     if (by != PCOL_BY_FILE && by != PCOL_BY_LINE && by != PCOL_BY_SRCLINE)
@@ -216,10 +216,10 @@ static void note_places(const struct cli_args *args, const char *name, const pco
     for (size_t i = 0; i < count; i++) {
         pcol_top_row row;
         pcol_top_get(top, i, &row);
-        cli_places_see(&places, &row.frame);
+        cli_positions_add(&places, &row.frame);
     }
     if (count > 0)
-        cli_note_places(&places, by, name, args);
+        cli_warn_positions(&places, by, name, args);
 }
 
 int cmd_top(struct cli_args *args)
@@ -238,7 +238,7 @@ int cmd_top(struct cli_args *args)
         return code;
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
-        cli_note_empty(&input, args, query);
+        cli_warn_empty(&input, args, query);
     if (code == CLI_OK && pcol_query_top(query, by, label, cli_order(args), &top, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)

@@ -1,11 +1,10 @@
 /*
- * cmd_tree.c - tree: who calls whom, as an indented tree or as rows
+ * cmd_tree.c - tree: the call tree, indented or as rows
  *
- * People get the branches drawn, and by default only those that are worth a look: nodes below half
- * a percent are left out and counted. Programs get every node. -n leaves the heaviest ones, and
- * since a caller is as heavy as what it calls, the branches that lead to them. A node is cut if
- * --depth, -n or that half percent leaves out any of its children: then its total is more than its
- * self and the totals of the children that are shown.
+ * On a terminal nodes below half a percent are omitted and counted; machine formats have all
+ * nodes. -n selects the heaviest nodes and, because a caller weighs at least as much, the branches
+ * to them. A node is cut if --depth, -n or that half percent omits any of its children: then its
+ * total exceeds its self plus the totals of the printed children. Tests: tests/cli/query.test.
  */
 #include "cmd.h"
 
@@ -13,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORTH_PERCENT 0.5 /* of a node that people see by default */
-#define MAX_INDENT 48     /* frames deeper than this stand under each other */
+#define WORTH_PERCENT 0.5 /* share of the total below which a terminal omits nodes */
+#define MAX_INDENT 48     /* deeper frames are printed without further indentation */
 
 const struct cli_option cmd_tree_options[] = {
     {0, "by", "WHAT",
@@ -43,18 +42,18 @@ const struct cli_option cmd_tree_options[] = {
     CLI_OPTION_END,
 };
 
-/* ---- which nodes ---- */
+/* ---- selection of nodes ---- */
 
-/* Flags of a node. LAST, SEEN: while the tree is drawn. */
+/* Flags of a node. LAST, SEEN: during drawing. */
 enum {
     SHOWN = 1,
-    LAST = 2, /* the last child that its parent shows */
-    SEEN = 4, /* a child that is shown was met */
-    CUT = 8   /* a child is not shown */
+    LAST = 2, /* the last printed child of its parent */
+    SEEN = 4, /* a printed child has been seen */
+    CUT = 8   /* a child is omitted */
 };
 
 struct weighed {
-    double weight; /* largest magnitude of the node and those below it: callers come first */
+    double weight; /* largest magnitude of the node and its descendants: callers come first */
     uint32_t node;
 };
 
@@ -67,8 +66,9 @@ static int by_weight(const void *pa, const void *pb)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* The `most` heaviest nodes of at least this magnitude, each with all its callers. A node weighs as
- * much as its heaviest callee at least: values above and below 0 may cancel in a caller. */
+/* Select the `most` heaviest nodes of at least this magnitude, each with all its callers. The
+ * weight of a node is at least that of its heaviest callee: positive and negative values may
+ * cancel in a caller. */
 static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *amounts,
                            uint64_t most, double least, uint8_t *shown)
 {
@@ -87,7 +87,7 @@ static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *
         if (i > 0 && nodes[i].weight > nodes[node.parent].weight)
             nodes[node.parent].weight = nodes[i].weight;
     }
-    qsort(nodes + 1, count - 1, sizeof *nodes, by_weight); /* but for the root */
+    qsort(nodes + 1, count - 1, sizeof *nodes, by_weight); /* except the root */
     for (uint32_t i = 1; i < count && i <= most && nodes[i].weight >= least; i++)
         shown[nodes[i].node] = SHOWN;
     free(nodes);
@@ -108,7 +108,7 @@ static void mark_cut(const pcol_calltree *tree, uint8_t *shown)
     }
 }
 
-/* The flags of each node, to be freed. */
+/* The flags of each node, which the caller frees. */
 static int choose(const struct cli_args *args, const pcol_calltree *tree,
                   const struct cli_amounts *amounts, uint8_t **shown)
 {
@@ -130,18 +130,18 @@ static int choose(const struct cli_args *args, const pcol_calltree *tree,
     return code;
 }
 
-/* ---- for programs ---- */
+/* ---- machine formats ---- */
 
 static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
                       pcol_by by, const uint8_t *shown, const struct cli_amounts *amounts,
                       struct cli_out *out)
 {
     enum { OWN = 4 };
-    struct cli_table_column columns[OWN + CLI_PLACE_COLUMNS + 1] = {
+    struct cli_table_column columns[OWN + CLI_FRAME_COLUMNS + 1] = {
         {"depth", 1}, {"self", 1}, {"total", 1}, {"name", 0}};
     struct cli_table *table;
     uint32_t count = pcol_calltree_count(tree);
-    size_t places = cli_place_columns(by, 0, columns + OWN), width = OWN + places;
+    size_t places = cli_frame_columns(by, 0, columns + OWN), width = OWN + places;
 
     if (args->max_depth != CLI_UNSET || args->rows != CLI_UNSET)
         columns[width++] = (struct cli_table_column){"cut", 1};
@@ -155,31 +155,32 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
             continue;
         pcol_calltree_get(tree, i, &node);
         node.frame.name = cli_name(names, node.frame.name);
-        struct cli_cell cells[OWN + CLI_PLACE_COLUMNS + 1] = {
+        struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
             cli_cell_u64(node.depth), cli_amount_cell(amounts, node.self, NULL),
             cli_amount_cell(amounts, node.total, NULL), cli_cell_str(node.frame.name)};
-        cli_place_cells(&node.frame, places, room, cells + OWN);
+        cli_frame_cells(&node.frame, places, room, cells + OWN);
         cells[OWN + places] = cli_cell_u64((shown[i] & CUT) != 0);
         cli_table_row(table, cells);
     }
     return cli_table_end(table, CLI_OK);
 }
 
-/* ---- for people ---- */
+/* ---- terminal ---- */
 
 struct drawing {
     struct cli_names *names;
     const pcol_calltree *tree;
-    size_t places; /* columns of the place */
+    size_t places; /* columns of file, line and address */
     const struct cli_amounts *amounts;
     struct cli_out *out;
     struct cli_gutter gutter;
-    uint32_t most;  /* deeper frames stand under each other */
-    uint8_t *shown; /* by node: flags */
+    uint32_t most;  /* deeper frames are printed without further indentation */
+    uint8_t *shown; /* flags by node */
     uint8_t *last;  /* by depth: the node on the path is LAST */
 };
 
-/* From the back the first node that a caller shows is its last one. *deepest: of those shown. */
+/* Backwards: the first printed node of a caller is its last child. *deepest: of the printed
+ * nodes. */
 static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
 {
     uint32_t count = pcol_calltree_count(d->tree);
@@ -201,7 +202,7 @@ static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
     return hidden;
 }
 
-/* Gives the columns that it takes. */
+/* Returns its width in columns. */
 static size_t draw_branches(struct drawing *d, uint32_t depth)
 {
     const struct cli_signs *signs = cli_signs();
@@ -220,7 +221,7 @@ static size_t draw_branches(struct drawing *d, uint32_t depth)
     return strlen(number) + (depth > 1 ? 2 * (size_t)(depth - from + 1) : 0);
 }
 
-/* A wide terminal has room for everything; a narrow one for the callers of a frame and its name. */
+/* A wide terminal fits everything; a narrow one the callers of a frame and its name. */
 static void make_room(struct drawing *d, uint32_t deepest)
 {
     size_t indent = 2 * (size_t)(deepest < MAX_INDENT ? deepest : MAX_INDENT);
@@ -237,11 +238,11 @@ static void make_room(struct drawing *d, uint32_t deepest)
 static int draw_frame(struct drawing *d, const pcol_frame *frame, size_t width)
 {
     char address[CLI_NUMBER_SIZE], line[CLI_NUMBER_SIZE] = "";
-    struct cli_cell cells[CLI_PLACE_COLUMNS] = {{0}};
+    struct cli_cell cells[CLI_FRAME_COLUMNS] = {{0}};
     pcol_str name = cli_name(d->names, frame->name), file = {"", 0};
     size_t used = 0, more;
 
-    cli_place_cells(frame, d->places, address, cells);
+    cli_frame_cells(frame, d->places, address, cells);
     if (cells[0].kind != CLI_CELL_NULL)
         file = (pcol_str){cells[0].as.text.data, cells[0].as.text.size};
     if (cells[1].kind != CLI_CELL_NULL)
@@ -276,11 +277,11 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
                          pcol_by by, uint8_t *shown, const struct cli_amounts *amounts,
                          struct cli_out *out)
 {
-    struct cli_table_column columns[CLI_PLACE_COLUMNS];
+    struct cli_table_column columns[CLI_FRAME_COLUMNS];
     uint32_t count = pcol_calltree_count(tree), deepest;
     struct drawing d = {.names = names,
                         .tree = tree,
-                        .places = cli_place_columns(by, 1, columns),
+                        .places = cli_frame_columns(by, 1, columns),
                         .amounts = amounts,
                         .out = out,
                         .shown = shown};
@@ -315,7 +316,7 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
     return code;
 }
 
-/* ---- both ---- */
+/* ---- both formats ---- */
 
 static int print(struct cli_args *args, const pcol_query *query, const pcol_calltree *tree,
                  pcol_by by)
@@ -342,16 +343,16 @@ static int print(struct cli_args *args, const pcol_query *query, const pcol_call
 static void note_places(const struct cli_args *args, const char *name, const pcol_calltree *tree,
                         pcol_by by)
 {
-    struct cli_places places = {0, 0};
+    struct cli_positions places = {0, 0};
     uint32_t count = pcol_calltree_count(tree);
 
     for (uint32_t i = 1; i < count && by != PCOL_BY_FUNCTION; i++) {
         pcol_calltree_node node;
         pcol_calltree_get(tree, i, &node);
-        cli_places_see(&places, &node.frame);
+        cli_positions_add(&places, &node.frame);
     }
     if (count > 1 || by == PCOL_BY_SRCLINE)
-        cli_note_places(&places, by, name, args);
+        cli_warn_positions(&places, by, name, args);
 }
 
 int cmd_tree(struct cli_args *args)
@@ -373,7 +374,7 @@ int cmd_tree(struct cli_args *args)
         options.max_depth = args->max_depth < UINT32_MAX ? (uint32_t)args->max_depth : UINT32_MAX;
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
-        cli_note_empty(&input, args, query);
+        cli_warn_empty(&input, args, query);
     if (code == CLI_OK && pcol_query_calltree(query, &options, &tree, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)

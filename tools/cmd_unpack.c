@@ -1,5 +1,5 @@
 /*
- * cmd_unpack.c - unpack: a profile in another format
+ * cmd_unpack.c - unpack: write a profile in another format
  */
 #include "cmd.h"
 
@@ -41,8 +41,8 @@ static int is_folder(const char *name)
     return (size > 0 && name[size - 1] == '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-/* `-o DIR`: there under the input's name, with the format's first suffix for its extensions. *made
- * is to be freed. */
+/* For `-o DIR`: the name of the input with the first suffix of the format. The caller frees
+ * *made. */
 static int name_in_folder(struct cli_args *args, const char *format, char **made)
 {
     const char *input = args->operands[0], *slash = strrchr(input, '/');
@@ -73,7 +73,7 @@ static int name_in_folder(struct cli_args *args, const char *format, char **made
     return CLI_OK;
 }
 
-/* By --to, else by the output's name. */
+/* The format of --to, else of the output's name. */
 static int choose_format(const struct cli_args *args, const char **name)
 {
     const pcol_format *format;
@@ -99,9 +99,9 @@ static int choose_format(const struct cli_args *args, const char **name)
     return CLI_OK;
 }
 
-/* ---- selecting ---- */
+/* ---- selection ---- */
 
-/* --source and --sample-type alone are for the exporter, which knows more of them. */
+/* --source and --sample-type alone are left to the exporter, which handles them without a copy. */
 static int selects(const struct cli_args *args)
 {
     struct cli_args others = *args;
@@ -119,7 +119,7 @@ static int select_part(struct cli_input *input, struct cli_args *args)
     if (args->source != CLI_UNSET) {
         source[cli_format_u64(source, args->source)] = '\0';
         part.pick_source = source;
-        args->source = CLI_UNSET; /* it is the only one then */
+        args->source = CLI_UNSET; /* then it is the only source */
     }
     return cli_input_filter(input, &part);
 }
@@ -140,8 +140,7 @@ int cmd_unpack(struct cli_args *args)
     int code;
 
     if (args->pick_source != NULL && cli_parse_u64(args->pick_source, &args->source) == 0)
-        args->pick_source =
-            NULL; /* one whole source is for the exporter, which may have it as it was */
+        args->pick_source = NULL; /* one whole source: the exporter may restore the original */
     if (args->source == 0)
         return cli_usage("--source: ids start at 1");
     code = cli_input_open(&input, args->operands[0], args);

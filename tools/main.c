@@ -1,5 +1,5 @@
 /*
- * main.c - the command pcol: finds the command that is asked for and runs it
+ * main.c - entry of the command pcol: finds the requested command and runs it
  */
 #include "cmd.h"
 
@@ -72,7 +72,7 @@ static int run_words(void *context)
     args.rows = args.offset = args.source = args.max_depth = args.width = args.row = CLI_UNSET;
     args.depth = PCOL_CHECK_DEFAULT;
     int code = dispatch(&args, words->argc, words->argv);
-    code = cli_worse(code, cli_inputs_intact());
+    code = cli_worst_code(code, cli_inputs_intact());
     cli_args_free(&args);
     return code;
 }
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 
     cli_signals();
     int code = cli_with_stack(run_words, &words);
-    /* Some file systems tell only now that there was no room. */
+    /* Some file systems report a full disk only on close. */
     if (close(STDOUT_FILENO) != 0 && code == CLI_OK)
         code = cli_fail(CLI_IO, "stdout: %s", strerror(errno));
     return code;

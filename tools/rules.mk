@@ -1,4 +1,4 @@
-# tools: the command pcol. Sees pcol.h only, and carries the library inside.
+# tools: the command pcol. Uses pcol.h only, and links the static library.
 
 TOOLS_SRC := $(wildcard tools/*.c)
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
@@ -6,7 +6,7 @@ TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
 $(OBJ)/tools/%.o: tools/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))
 
-# Archives where there are such; linked anew when they are others than last time.
+# Static archives if available; a changed list relinks the command.
 $(OBJ)/libraries: FORCE
 	@mkdir -p $(@D); \
 	BUNDLE=$(BUNDLE) scripts/archives "$(CC) $(CFLAGS) $(LDFLAGS)" $(LIBS) >$@.new; \

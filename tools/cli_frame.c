@@ -1,15 +1,14 @@
 /*
- * cli_place.c - the columns that identify a row of an answer beside its name: file, line, address
+ * cli_frame.c - columns that identify a row of a result besides its name: file, line, address
  *
- * Machine formats have every column of the kind of rows, so that a row can be found by its cells
- * alone. A table for people leaves out what the name says: a file, or FILE#LINE. Tests:
- * tests/answers.
+ * Machine formats have all columns of the kind of rows, so that the cells alone identify a row. On
+ * a terminal columns that repeat the name are omitted: a file, or FILE#LINE. Tests: tests/answers.
  */
 #include "cli.h"
 
 enum shown { SHOW_FILE, SHOW_LINE, SHOW_ADDRESS };
 
-/* How many of the columns file, line, address a kind of rows has. */
+/* Number of the columns file, line, address for each kind of rows. */
 static size_t count_of(pcol_by by, int people)
 {
     switch (by) {
@@ -30,9 +29,9 @@ static size_t count_of(pcol_by by, int people)
     return 0;
 }
 
-size_t cli_place_columns(pcol_by by, int people, struct cli_table_column *columns)
+size_t cli_frame_columns(pcol_by by, int people, struct cli_table_column *columns)
 {
-    static const struct cli_table_column all[CLI_PLACE_COLUMNS] = {
+    static const struct cli_table_column all[CLI_FRAME_COLUMNS] = {
         [SHOW_FILE] = {"file", CLI_LEFT | CLI_FILE},
         [SHOW_LINE] = {"line", CLI_RIGHT | CLI_FILE},
         [SHOW_ADDRESS] = {"address", CLI_RIGHT | CLI_ADDRESS}};
@@ -43,7 +42,7 @@ size_t cli_place_columns(pcol_by by, int people, struct cli_table_column *column
     return count;
 }
 
-void cli_place_cells(const pcol_frame *frame, size_t count, char *room, struct cli_cell *cells)
+void cli_frame_cells(const pcol_frame *frame, size_t count, char *room, struct cli_cell *cells)
 {
     for (size_t i = 0; i < count; i++)
         cells[i] = cli_cell_text(NULL);

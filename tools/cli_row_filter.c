@@ -1,10 +1,9 @@
 /*
- * cli_pick.c - the rows of samples, sample_values and sample_locations that a selection takes
+ * cli_row_filter.c - rows of samples, sample_values and sample_locations that a selection matches
  *
- * The samples are those that filter keeps, drop_frames of a pprof applied. Rows of the two bridge
- * tables belong to a sample; they are taken where it is. Besides, --hide and --show leave out rows
- * of sample_locations, and --sample-type those of sample_values. Nothing else changes: rows are
- * shown as they are stored, with the ids that they have.
+ * The samples are those of filter, with drop_frames of pprof applied. Rows of the two bridge tables
+ * match if their sample does; --hide and --show also exclude rows of sample_locations, and
+ * --sample-type rows of sample_values. Rows are shown as stored, with their ids.
  */
 #include "cli.h"
 
@@ -14,12 +13,12 @@
 #define BLOCK 1024u
 #define MOST_TYPES 65536u /* a table of constants may claim any number of rows */
 
-struct cli_pick {
+struct cli_row_filter {
     pcol_query *query;
     const char *sample_type; /* TYPE or TYPE/UNIT; NULL: all values */
-    /* Places of columns among those of the rows; SIZE_MAX: not needed. */
+    /* Indexes of columns among those of the rows; SIZE_MAX: unused. */
     size_t id, location, type, unit;
-    /* The samples looked at last. */
+    /* Cache of the last samples tested. */
     uint64_t rows, first;
     size_t count;
     uint8_t taken[BLOCK];
@@ -42,32 +41,33 @@ static size_t want(struct cli_rows *rows, const char *name)
     return SIZE_MAX;
 }
 
-static int find_columns(struct cli_pick *pick, struct cli_rows *rows, const struct cli_args *args)
+static int find_columns(struct cli_row_filter *filter, struct cli_rows *rows,
+                        const struct cli_args *args)
 {
     const char *table = pcol_table_name(rows->table);
 
-    pick->id = pick->location = pick->type = pick->unit = SIZE_MAX;
+    filter->id = filter->location = filter->type = filter->unit = SIZE_MAX;
     if (rows->model == PCOL_MODEL_V2 && strcmp(table, "samples") == 0) {
-        pick->id = want(rows, "sample_id");
+        filter->id = want(rows, "sample_id");
     } else if (rows->model == PCOL_MODEL_V2 && strcmp(table, "sample_values") == 0) {
-        pick->id = want(rows, "sample_id");
+        filter->id = want(rows, "sample_id");
         if (args->sample_type != NULL) {
-            pick->type = want(rows, "type");
-            pick->unit = want(rows, "unit");
+            filter->type = want(rows, "type");
+            filter->unit = want(rows, "unit");
         }
     } else if (rows->model == PCOL_MODEL_V2 && strcmp(table, "sample_locations") == 0) {
-        pick->id = want(rows, "sample_id");
+        filter->id = want(rows, "sample_id");
         if (args->hide != NULL || args->show != NULL)
-            pick->location = want(rows, "location_id");
+            filter->location = want(rows, "location_id");
     }
-    if (pick->id == SIZE_MAX)
+    if (filter->id == SIZE_MAX)
         return cli_usage(
             "selection options apply to samples, sample_values and sample_locations, not to %s%s",
             table, rows->model == PCOL_MODEL_V1 ? " of the model v1" : "");
     return CLI_OK;
 }
 
-/* Is "TYPE" or "TYPE/UNIT" the name of this type? Either may hold any bytes. */
+/* Whether "TYPE" or "TYPE/UNIT" names this type; both may contain any bytes. */
 static int is_called(const char *name, const struct cli_cell *type, const struct cli_cell *unit)
 {
     size_t length = strlen(name), size = type->as.text.size;
@@ -98,41 +98,41 @@ static pcol_status has_type(const struct cli_input *input, const char *name, int
     return status;
 }
 
-int cli_pick_new(const struct cli_input *input, const struct cli_args *args, struct cli_rows *rows,
-                 struct cli_pick **pick)
+int cli_row_filter_new(const struct cli_input *input, const struct cli_args *args,
+                       struct cli_rows *rows, struct cli_row_filter **filter)
 {
     struct cli_args whole = *args;
     const pcol_table *samples;
     pcol_error err;
     int code, exists = 1;
 
-    *pick = calloc(1, sizeof **pick);
-    if (*pick == NULL)
+    *filter = calloc(1, sizeof **filter);
+    if (*filter == NULL)
         return cli_fail_memory();
-    code = find_columns(*pick, rows, args);
+    code = find_columns(*filter, rows, args);
     if (code == CLI_OK && args->sample_type != NULL &&
         has_type(input, args->sample_type, &exists, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
     if (exists)
-        whole.sample_type = NULL; /* levels, too; else the query says which there are */
-    (*pick)->sample_type = args->sample_type;
+        whole.sample_type = NULL; /* levels too; otherwise the query reports the available types */
+    (*filter)->sample_type = args->sample_type;
     if (code == CLI_OK)
-        code = cli_query_new(input, &whole, &(*pick)->query);
+        code = cli_query_new(input, &whole, &(*filter)->query);
     if (code == CLI_OK &&
         pcol_file_table_by_name(input->file, PCOL_MODEL_V2, "samples", &samples, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
     if (code != CLI_OK)
         return code;
-    (*pick)->rows = pcol_table_rows(samples);
+    (*filter)->rows = pcol_table_rows(samples);
     return CLI_OK;
 }
 
-void cli_pick_free(struct cli_pick *pick)
+void cli_row_filter_free(struct cli_row_filter *filter)
 {
-    if (pick == NULL)
+    if (filter == NULL)
         return;
-    pcol_query_free(pick->query);
-    free(pick);
+    pcol_query_free(filter->query);
+    free(filter);
 }
 
 static struct cli_cell cell_of(const struct cli_rows *rows, const pcol_batch *batch, size_t column,
@@ -141,29 +141,30 @@ static struct cli_cell cell_of(const struct cli_rows *rows, const pcol_batch *ba
     return cli_cell_of(&batch->columns[rows->columns[column].scan], row);
 }
 
-pcol_status cli_pick_test(struct cli_pick *pick, const struct cli_rows *rows,
-                          const pcol_batch *batch, size_t row, int *yes, pcol_error *err)
+pcol_status cli_row_filter_test(struct cli_row_filter *filter, const struct cli_rows *rows,
+                                const pcol_batch *batch, size_t row, int *yes, pcol_error *err)
 {
-    struct cli_cell cell = cell_of(rows, batch, pick->id, row);
+    struct cli_cell cell = cell_of(rows, batch, filter->id, row);
     uint64_t sample = (uint64_t)cell.as.i64 - 1;
 
-    if (sample < pick->first || sample - pick->first >= pick->count) {
-        uint64_t left = sample < pick->rows ? pick->rows - sample : 0;
-        pick->first = sample;
-        pick->count = left < BLOCK ? (size_t)left : BLOCK;
-        pcol_status status = pcol_query_samples(pick->query, sample, pick->count, pick->taken, err);
+    if (sample < filter->first || sample - filter->first >= filter->count) {
+        uint64_t left = sample < filter->rows ? filter->rows - sample : 0;
+        filter->first = sample;
+        filter->count = left < BLOCK ? (size_t)left : BLOCK;
+        pcol_status status =
+            pcol_query_samples(filter->query, sample, filter->count, filter->taken, err);
         if (status != PCOL_OK)
             return status;
     }
-    *yes = pick->count > 0 && pick->taken[sample - pick->first];
-    if (*yes && pick->location != SIZE_MAX) {
-        cell = cell_of(rows, batch, pick->location, row);
-        *yes = pcol_query_shows_location(pick->query, (uint64_t)cell.as.i64 - 1);
+    *yes = filter->count > 0 && filter->taken[sample - filter->first];
+    if (*yes && filter->location != SIZE_MAX) {
+        cell = cell_of(rows, batch, filter->location, row);
+        *yes = pcol_query_shows_location(filter->query, (uint64_t)cell.as.i64 - 1);
     }
-    if (*yes && pick->type != SIZE_MAX) {
-        cell = cell_of(rows, batch, pick->type, row);
-        struct cli_cell unit = cell_of(rows, batch, pick->unit, row);
-        *yes = is_called(pick->sample_type, &cell, &unit);
+    if (*yes && filter->type != SIZE_MAX) {
+        cell = cell_of(rows, batch, filter->type, row);
+        struct cli_cell unit = cell_of(rows, batch, filter->unit, row);
+        *yes = is_called(filter->sample_type, &cell, &unit);
     }
     return PCOL_OK;
 }
