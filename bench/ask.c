@@ -1,10 +1,10 @@
 /*
- * ask.c - how long the questions of Perun take within a process
+ * ask.c - CPU time of Perun queries within a process
  *
  *     ask FILE
  *
- * For each question that bench/perun_query.py knows: open FILE, ask, take all rows of the answer,
- * in blocks, close; a line of the seconds and the question, the median of five.
+ * For each query of bench/perun_query.py: open FILE, run the query, read all rows in blocks, close.
+ * Prints the median of five runs in seconds, and the query.
  */
 #include <pcol.h>
 

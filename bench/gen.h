@@ -1,8 +1,8 @@
 /*
- * gen.h - what the generators of inputs share: seeded random numbers, numbers on the command line
+ * gen.h - seeded random numbers and numeric options for the generators of inputs
  *
- * Each generator is a program of one file, so this is a header of static functions. The same seed
- * gives the same numbers everywhere.
+ * Each generator is a program of one file, so this header has static functions. A seed gives the
+ * same numbers on every machine.
  */
 #ifndef BENCH_GEN_H
 #define BENCH_GEN_H
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t gen_state; /* of splitmix64 */
+static uint64_t gen_state; /* state of splitmix64 */
 
 static inline uint64_t gen_mix(uint64_t z)
 {
@@ -36,7 +36,7 @@ static inline int chance(unsigned of_1000)
     return below(1000) < of_1000;
 }
 
-/* Geometric with about this mean. */
+/* Geometric distribution with approximately this mean. */
 static inline unsigned about(unsigned mean)
 {
     unsigned n = 0;
@@ -45,13 +45,14 @@ static inline unsigned about(unsigned mean)
     return n;
 }
 
-/* Another run of the same program: the numbers that follow are others. */
+/* Change the random numbers for another run of the same program. */
 static inline void gen_run(uint64_t run)
 {
     gen_state += run * UINT64_C(0xd1342543de82ef95);
 }
 
-/* A number with k, M or G behind it, at most `most`; else a message, `usage` and exit 2. */
+/* Parse a number with an optional suffix k, M or G, at most `most`; else print `usage` and exit
+ * with 2. */
 static inline uint64_t gen_number(const char *text, uint64_t most, const char *usage)
 {
     char *end = NULL;

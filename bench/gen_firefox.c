@@ -1,15 +1,15 @@
 /*
- * gen_firefox - write a processed Firefox profile of any size, the same bytes for the same options
+ * gen_firefox - write a processed Firefox profile of any size, deterministic for its options
  *
  *     gen_firefox [--samples N] [--threads N] [--seed N] [--idle PERCENT] > profile.json
  *
- * A program is made up (functions, who calls whom, from which address) and one walk through it a
- * thread is sampled, as samply would: version 60, times every ms with jitter in ns, CPU deltas in
- * µs. Now and then a thread blocks: then its stack stays and its CPU deltas are 0. Set beside a
- * samply profile of a small program (5,150 samples, 1,646 stacks) it has as many samples for each
- * stack.
+ * Generates a program (functions, call graph, addresses) and samples one random walk through it for
+ * each thread, like samply: version 60, times every ms with jitter in ns, CPU deltas in µs.
+ * Sometimes a thread blocks: its stack repeats and its CPU deltas are 0. The ratio of samples to
+ * stacks is that of a samply profile of a small program (5,150 samples, 1,646 stacks).
  *
- * Integer arithmetic and our own generator only, so that the bytes are the same everywhere.
+ * Uses integer arithmetic and its own random numbers, so that the bytes are the same on every
+ * machine.
  */
 #include "gen.h"
 

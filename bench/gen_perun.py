@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gen_perun.py FOLDER [--allocations N] [--seed N]: a memory profile of Perun in three forms, the same for the same numbers.
+"""gen_perun.py FOLDER [--allocations N] [--seed N]: a memory profile of Perun in three forms, deterministic for its options.
 
-    plain.perf   the documented form: snapshots with their resources, one object an allocation
+    plain.perf   the documented form: snapshots with their resources, one object per allocation
     map.perf     the form that Perun writes: resource_type_map and resources by type
     map.z        the same as an object of Perun's store: zlib over "profile memory LENGTH\\0" and the JSON
 

@@ -1,23 +1,22 @@
 /*
- * gen_pprof - write a pprof profile of any size, the same bytes for the same options everywhere
+ * gen_pprof - write a pprof profile of any size, deterministic for its options
  *
- * A reader should be loaded as a server's CPU profile loads it, so a program is made up (functions
- * in files, who calls whom from which line, some inlined) and several threads walk through it, each
- * of them sampled in turn. A sample carries the labels thread, endpoint, span_id (one for about
- * twenty samples), thread_id (a number) and timestamp (a number with a unit). Set beside a model
- * learned from real Go profiles (10 MB: 103 bytes a sample, depth 22, 0.41 distinct stacks and 4.3
- * nodes of the stack tree a sample) it gives, by seed: 85 to 91 bytes, depth 16 to 20, 0.26 to
- * 0.54, 1.0 to 2.7.
+ * Models a CPU profile of a server: generates a program (files, functions, call sites, some
+ * inlined) and samples random walks of several threads in turn. A sample has the labels thread,
+ * endpoint, span_id (one for about twenty samples), thread_id (a number) and timestamp (a number
+ * with a unit). A model from real Go profiles (10 MB) has 103 bytes a sample, depth 22, 0.41
+ * distinct stacks and 4.3 tree nodes a sample; the output has, by seed, 85 to 91 bytes, depth 16 to
+ * 20, 0.26 to 0.54 and 1.0 to 2.7.
  *
- * The order on the wire is the point of the exercise, because a reader meets samples before what
- * they refer to:
+ * The order of messages matters, because a reader meets samples before the messages to which they
+ * refer:
  *
  *     types | samples ... | mappings | locations | functions | strings | rest  (pprof's own writer)
  *     types | rest | sample, its new locations and functions, sample ...
  *           | mappings | strings                                               (--go)
  *
- * Nothing but the made-up program is held in memory: ids count up in order of first use, and the
- * text of span n is a function of n.
+ * Only the generated program is in memory: ids are assigned by first use, and the text of span n is
+ * a function of n.
  */
 #include "gen.h"
 
@@ -31,7 +30,7 @@
 
 enum {
     FUNCTION_COUNT = 3000,
-    ROOT_COUNT = 3, /* programs start in few places */
+    ROOT_COUNT = 3, /* programs have few entry functions */
     CALLEE_MAX = 6,
     LEAF_LINES = 4,
     FILE_COUNT = 200,
@@ -41,8 +40,8 @@ enum {
     NAME_BYTES = 64,
     OUT_BYTES = 1 << 16,
     MESSAGE_BYTES = DEPTH_MAX * 10 + 512,
-    /* The places in a function: where it calls each callee, where it runs itself, and where it
-     * calls a callee that was inlined (two lines). */
+    /* Call sites of a function: one for each callee, one for its own code, and one for an
+     * inlined callee (two lines). */
     PLACE_CALL = 0,
     PLACE_LEAF = PLACE_CALL + CALLEE_MAX,
     PLACE_INLINE = PLACE_LEAF + LEAF_LINES,
@@ -80,14 +79,14 @@ struct function {
     bool tiny; /* inlined into its callers */
     unsigned callees[CALLEE_MAX];
     unsigned lines[CALLEE_MAX];
-    uint64_t id; /* 0: not used yet */
+    uint64_t id; /* 0: unused */
     uint64_t places[PLACE_COUNT];
 };
 
 struct thread {
     unsigned depth, phase_depth, phase_left;
     unsigned at[DEPTH_MAX];   /* function of each frame, root first */
-    unsigned from[DEPTH_MAX]; /* which callee of the frame before it is */
+    unsigned from[DEPTH_MAX]; /* index of the callee in the previous frame */
     uint64_t span;
     unsigned span_left, endpoint;
     int64_t time;
@@ -115,11 +114,11 @@ static struct function functions[FUNCTION_COUNT];
 static struct thread threads[THREAD_COUNT];
 static struct out out;
 static struct options options = {.bytes = 1000000, .seed = 1, .depth_mean = 24, .labels = true};
-/* In order of first use, so id - 1 is the index. */
+/* By first use, so id - 1 is the index. */
 static unsigned used_places[FUNCTION_COUNT * PLACE_COUNT]; /* function * PLACE_COUNT + place */
 static unsigned used_functions[FUNCTION_COUNT];
 static uint64_t place_count, function_count, span_count;
-static uint64_t pending; /* bytes, about, of what follows the samples */
+static uint64_t pending; /* approximate bytes after the samples */
 
 /* ---- output ---- */
 
@@ -144,7 +143,7 @@ static void varint(struct message *m, uint64_t n)
     m->data[m->used++] = (uint8_t)n;
 }
 
-/* A number; 0 is what an absent field means. */
+/* A number; 0 means an absent field. */
 static void field(struct message *m, unsigned number, uint64_t n)
 {
     if (!n)
@@ -192,7 +191,7 @@ static void emit_type(unsigned number, unsigned type, unsigned unit)
     emit(number, &m);
 }
 
-/* ---- the made-up program ---- */
+/* ---- the generated program ---- */
 
 static const char *const packages[] = {"cart", "catalog", "search", "billing", "store", "session"};
 static const char *const types[] = {"Index", "Reader", "Order", "Session", "Tree", "Queue", "Page"};
@@ -232,7 +231,7 @@ static void make_program(void)
                           : i >= ROOT_COUNT && chance(400) ? 1
                                                            : 2 + below(CALLEE_MAX - 1);
         for (unsigned c = 0; c < CALLEE_MAX; c++) {
-            /* Neighbours call each other, which gives the cycles of recursive code. */
+            /* Functions call their neighbours, which gives the cycles of recursive code. */
             unsigned far = below(chance(500) ? FUNCTION_COUNT : FUNCTION_COUNT / 8);
             unsigned near = (i + FUNCTION_COUNT - 4 + below(9)) % FUNCTION_COUNT;
             f->callees[c] = chance(350) ? near : far;
@@ -294,7 +293,7 @@ static void use_function(unsigned f)
         pending += 16;
 }
 
-/* The id of a location, new ones entered (and with --go written, as Go does). */
+/* The id of a location; a new one is added (and with --go written, as Go does). */
 static uint64_t use_place(unsigned f, unsigned place)
 {
     uint64_t *id = &functions[f].places[place];
@@ -350,7 +349,7 @@ static void put_rest(int64_t duration)
     emit_number(14, S_CPU);
 }
 
-/* ---- the walk ---- */
+/* ---- the random walk ---- */
 
 static void call_one(struct thread *t)
 {
@@ -361,7 +360,7 @@ static void call_one(struct thread *t)
         return;
     }
     const struct function *f = &functions[t->at[t->depth - 1]];
-    /* The first callee takes most of the calls, the last few. */
+    /* The first callee gets most of the calls, the last one few. */
     if (f->callee_count > 1 && !chance(450)) {
         unsigned x = 1 + below(f->callee_count - 1), y = 1 + below(f->callee_count - 1);
         c = x < y ? x : y;

@@ -1,24 +1,23 @@
 /*
- * gen_rprof - write Rprof text of any size, the same bytes for the same options on every machine
+ * gen_rprof - write Rprof text of any size, deterministic for its options
  *
- * The text should load a reader as a real profile does, so it is not random lines: a small program
- * is made up (functions, who calls whom, how often, from which line) and a walk through it is
- * sampled. Between two samples a few inner frames return and others are called; now and then the
- * stack unwinds far down; phases change the depth around which the walk moves. Set beside a
- * recorded run of R's byte compiler over its base package (338 bytes a line, depth 28, two thirds
- * of the frames shared with the sample before, 0.49 new stacks and 2.0 new tree nodes a sample in 6
- * MB) it gives, by seed: 310 to 420 bytes, depth 27 to 31, three quarters shared, 0.6 to 0.7 new
- * stacks and 2.9 to 3.7 nodes; at 60 MB 0.4 and 1.8.
+ * Models a real profile: generates a program (functions, call graph, frequencies, lines) and
+ * samples a random walk through it. Between two samples a few inner frames return and others are
+ * called; sometimes the stack unwinds far; phases change the mean depth. A recorded run of R's byte
+ * compiler over its base package (6 MB) has 338 bytes a line, depth 28, two thirds of the frames
+ * shared with the previous sample, 0.49 new stacks and 2.0 new tree nodes a sample; the output has,
+ * by seed, 310 to 420 bytes, depth 27 to 31, three quarters shared, 0.6 to 0.7 new stacks and 2.9
+ * to 3.7 nodes; at 60 MB 0.4 and 1.8.
  *
- * A stack is kept as text, innermost frame first, and grows towards the front of its buffer:
+ * The stack is text, innermost frame first, and grows towards the start of its buffer:
  *
  *     buffer [ ......... "f" 1#3 "g" "h" "main" ]
  *                        ^ start of depth 4  ^ start of depth 1
  *
- * so a call prepends one frame, a return moves the start, and a sample is one copy.
+ * A call prepends a frame, a return moves the start, and a sample is one copy.
  *
- * Integer arithmetic and our own generator only: the C library's rand and floating point would not
- * give the same bytes everywhere.
+ * Uses integer arithmetic and its own random numbers: the C library's rand and floating point would
+ * not give the same bytes on every machine.
  */
 #include "gen.h"
 
@@ -42,10 +41,10 @@ enum {
 
 struct function {
     char name[NAME_BYTES];
-    unsigned file; /* 1.., 0: no source */
+    unsigned file; /* from 1; 0: no source */
     unsigned callee_count;
     unsigned callees[CALLEE_MAX];
-    unsigned lines[CALLEE_MAX]; /* where each call stands */
+    unsigned lines[CALLEE_MAX]; /* line of each call */
 };
 
 struct options {
@@ -59,10 +58,10 @@ struct walk {
     struct function functions[FUNCTION_COUNT];
     unsigned depth;
     unsigned at[DEPTH_MAX]; /* function of each frame, root first */
-    char *start[DEPTH_MAX]; /* where the text of each depth begins */
+    char *start[DEPTH_MAX]; /* start of the text of each depth */
     char text[DEPTH_MAX * FRAME_BYTES];
     unsigned phase_depth, phase_left;
-    unsigned file_number[FILE_COUNT + 1]; /* as R counts them: in order of first use */
+    unsigned file_number[FILE_COUNT + 1]; /* as in R: by first use */
     unsigned files_used;
     unsigned files_new[FILE_COUNT]; /* used since the last sample */
     unsigned new_count;
@@ -79,9 +78,9 @@ struct out {
     uint64_t total;
 };
 
-/* ---- the made-up program ---- */
+/* ---- the generated program ---- */
 
-/* Names of R itself, a blank between two. */
+/* Names of R itself, separated by blanks. */
 static const char base_names[] =
     "FUN lapply vapply sapply Map mapply Reduce Filter do.call eval evalq withCallingHandlers "
     "tryCatch tryCatchList tryCatchOne doTryCatch try source withVisible match.arg match.fun "
@@ -118,7 +117,7 @@ static bool next_base_name(const char **rest, char *name)
     return true;
 }
 
-/* Names of packages and of users, who alone have source lines. */
+/* Names of packages and of users; only users' functions have source lines. */
 static void make_name(struct function *f, unsigned n)
 {
     const char *verb = verbs[n % COUNT(verbs)];
@@ -148,10 +147,10 @@ static void make_program(struct walk *w)
         struct function *f = &w->functions[i];
         if (!next_base_name(&rest, f->name))
             make_name(f, i);
-        /* Many functions only hand on to one other, as tryCatch and its helpers do. */
+        /* Many functions only call another one, like tryCatch and its helpers. */
         f->callee_count = chance(550) ? 1 : 2 + below(CALLEE_MAX - 1);
         for (unsigned c = 0; c < f->callee_count; c++) {
-            /* Neighbours call each other, which gives the cycles of recursive code. */
+            /* Functions call their neighbours, which gives the cycles of recursive code. */
             unsigned far = below(chance(500) ? FUNCTION_COUNT : FUNCTION_COUNT / 4);
             unsigned near = (i + FUNCTION_COUNT - 4 + below(9)) % FUNCTION_COUNT;
             f->callees[c] = chance(350) ? near : far;
@@ -160,7 +159,7 @@ static void make_program(struct walk *w)
     }
 }
 
-/* ---- the walk ---- */
+/* ---- the random walk ---- */
 
 static char *put_number(char *p, uint64_t n)
 {
@@ -194,8 +193,7 @@ static char *put_ref(struct walk *w, char *p, unsigned file, unsigned line)
     return p;
 }
 
-/* One frame is called: `"name" ref` in front of the text, where ref is the line of the call in its
- * caller. */
+/* Prepend the text of a called frame, `"name" ref`; ref is the line of the call in its caller. */
 static void call(struct walk *w, const struct options *o, unsigned function, unsigned caller_file,
                  unsigned line)
 {
@@ -217,12 +215,12 @@ static void call(struct walk *w, const struct options *o, unsigned function, uns
 static void call_some(struct walk *w, const struct options *o)
 {
     if (w->depth == 0) {
-        /* Programs start in few places. */
+        /* Programs have few entry functions. */
         call(w, o, FUNCTION_COUNT - 1 - below(3), 0, 0);
         return;
     }
     const struct function *f = &w->functions[w->at[w->depth - 1]];
-    /* The first callee takes most of the calls, the last few. */
+    /* The first callee gets most of the calls, the last one few. */
     unsigned c = 0;
     if (f->callee_count > 1 && !chance(780)) {
         unsigned x = 1 + below(f->callee_count - 1), y = 1 + below(f->callee_count - 1);

@@ -1,15 +1,14 @@
 /*
- * gen_scale.c - a profile of any number of samples on the same call tree, streamed
+ * gen_scale.c - stream a profile of any number of samples on a fixed call tree
  *
  *     gen_scale --samples N [--stacks N] [--seed S] [--plain|--archive] OUT
  *     gen_scale --samples N [--stacks N] [--seed S] --text >run.Rprof
  *
- * A program of 400 functions is made first: a tree of call stacks, about 20 deep, in which each
- * function calls few others. Samples are then drawn from it, one every 10 ms in each of 8 threads
- * with some jitter: a few stacks are seen most of the time, and a core often stays where it was. So
- * what grows with N is samples alone, as in a long run. OUT is written through the library's
- * builder; as text, the samples of all cores are lines of Rprof. The same options give the same
- * bytes.
+ * Generates a program of 400 functions: a tree of call stacks, about 20 deep, in which each
+ * function calls few others. Then draws samples from it, one every 10 ms in each of 8 threads with
+ * some jitter: a few stacks have most samples, and a thread often repeats its stack. So only the
+ * samples grow with N, as in a long run. Writes OUT with the library's builder; as text, the
+ * samples of all threads are lines of Rprof. The output is deterministic for its options.
  */
 #include "gen.h"
 
@@ -20,7 +19,7 @@
 #include <string.h>
 
 #define FUNCTIONS 400u
-#define CALLS 6u /* that a function makes, at most */
+#define CALLS 6u /* maximum callees of a function */
 #define CORES 8u
 #define DEEPEST 60u
 
@@ -43,7 +42,7 @@ static unsigned depth_of(const struct tree *t, uint32_t stack)
     return depth;
 }
 
-/* Walks from the root, each of which leaves what it saw for the first time. Row 0 is the root. */
+/* Random walks from the root, each of which adds its new nodes. Row 0 is the root. */
 static void grow(struct tree *t, uint32_t count)
 {
     uint32_t *child = calloc((size_t)count * CALLS, sizeof *child);
@@ -56,7 +55,7 @@ static void grow(struct tree *t, uint32_t count)
         uint32_t at = 0;
         for (unsigned depth = 0; depth < DEEPEST && t->count < count; depth++) {
             uint32_t call = below(CALLS);
-            call = call > 2 ? below(2) : call; /* the first calls are the usual ones */
+            call = call > 2 ? below(2) : call; /* the first callees are the most frequent */
             uint32_t *to = &child[(size_t)at * CALLS + call];
             if (!*to) {
                 t->parents[t->count] = at;
@@ -71,7 +70,7 @@ static void grow(struct tree *t, uint32_t count)
     free(child);
 }
 
-/* Most samples fall on few stacks: the row's square root is even. */
+/* Skewed distribution: most samples fall on few stacks. */
 static uint32_t draw(const struct tree *t, uint32_t last)
 {
     uint64_t x = below(65536);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A pcol file of any size, most of it a hole: gen_sparse.py ROWS OUT
+"""A sparse pcol file of any size: gen_sparse.py ROWS OUT
 
-Table samples with one plain column `stack` of ROWS zeros, 4 bytes each. The section's checksum is not made (nobody reads 10 GB for
-one cell; `check` would find it wrong): what is measured is opening the file and reading one cell of it.
+Table samples with one plain column `stack` of ROWS zeros, 4 bytes each, for measuring the time of opening a file and reading one
+cell. The checksum of the section is wrong, because computing it would read 10 GB; `check` reports it.
 """
 import pathlib
 import struct

@@ -1,12 +1,12 @@
 /*
- * group.c - group-by function within a process
+ * group.c - time of group-by function within a process
  *
  *     group FILE REPEATS
  *
- * Opens FILE, asks for self and total of each function, closes it, REPEATS times, and prints two
- * lines of JSON: {"what": "sums"|"samples", "ms": median, "rows": functions, "total": their sum of
- * self}. "samples" asks for the samples of source 1, which are all of them, so that the sums which
- * the file carries are of no use and stack and value of each sample are read: what a database does.
+ * Repeats: open FILE, query self and total of each function, close. Prints two lines of JSON:
+ * {"what": "sums"|"samples", "ms": median, "rows": functions, "total": their sum of self}.
+ * "samples" selects source 1, which has all samples: then the query cannot use the sums of the file
+ * and reads the stack and value of each sample, like a database.
  */
 #include <pcol.h>
 

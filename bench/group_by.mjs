@@ -1,10 +1,10 @@
-// group_by.mjs - group-by function in DuckDB: what bench/cases/group.py compares with
+// group_by.mjs - group-by function in DuckDB, the peer of bench/cases/group.py
 //
 //     node group_by.mjs NODE_MODULES SAMPLES.csv STACKS.csv FOLDER REPEATS
 //
-// SAMPLES.csv: stack and value of each sample; STACKS.csv: stack, name of its innermost function. Both are loaded
-// into tables, the samples into a Parquet file in FOLDER as well; then the same question is asked REPEATS times. Prints a
-// line of JSON for each way: {"what", "ms": median, "rows", "total"}, or {"what", "missing"}.
+// SAMPLES.csv: stack and value of each sample; STACKS.csv: stack, name of its innermost function. Loads both into
+// tables and the samples also into a Parquet file in FOLDER, then runs the query REPEATS times. Prints a line of JSON
+// for each source: {"what", "ms": median, "rows", "total"}, or {"what", "missing"}.
 import { createRequire } from "node:module";
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
-"""What the cases of bench/run share: inputs that are made once and kept, interleaved runs, rows of results.
+"""Components of the cases of bench/run: cached inputs, interleaved runs, rows of results.
 
-Machines differ and are shared, so what counts are ratios between things measured next to each other: the runs of pcol
-and of its peer are interleaved and the medians compared.
+Machines differ and are shared, so only ratios are meaningful: the runs of pcol and of its peer alternate, and their medians
+are compared.
 """
 import contextlib
 import json
@@ -18,15 +18,15 @@ PCOL = pathlib.Path(os.environ.get("PCOL") or ROOT / "build/pcol").resolve()
 PROGRAMS = ROOT / "build/bench"
 DATA = PROGRAMS / "data"
 MB = 1000 * 1000
-SPEND = 60  # seconds after which a comparison begins no further turn
-LEAST = 2  # turns that it has in any case
-SHORT = 0.05  # seconds: what takes less is run several times in each turn, since one of its runs says little
+SPEND = 60  # seconds after which a comparison starts no further turn
+LEAST = 2  # minimum number of turns
+SHORT = 0.05  # seconds: shorter commands run several times in each turn
 OFTEN = 5
-turns = 1  # of the comparison made last: a row says how many its medians are of
+turns = 1  # of the last comparison, for the column runs of its rows
 
 
 class Missing(Exception):
-    """Something to compare with, or the program itself, is not there."""
+    """A peer or the program itself is missing."""
 
 
 def say(text):
@@ -35,7 +35,7 @@ def say(text):
 
 def timed(command, stdout=subprocess.DEVNULL, clock="wall"):
     """Seconds (of the clock; clock="cpu": of CPU time) and peak resident bytes of one run."""
-    # A child's peak begins with that of the process it comes from, which may have held a whole input.
+    # A child's peak memory starts with that of its parent, which may have had a whole input in memory.
     with contextlib.suppress(OSError):
         pathlib.Path("/proc/self/clear_refs").write_text("5")
     started = time.perf_counter()
@@ -53,9 +53,8 @@ def timed(command, stdout=subprocess.DEVNULL, clock="wall"):
 
 
 def interleaved(runs, clock="wall", **commands):
-    """Medians over runs in turn: name -> (seconds, peak bytes). One run of each first, to warm the caches. Where peers are slow
-    there are fewer turns than asked for (SPEND, LEAST); how many there were stands in the rows. Short commands are run OFTEN times
-    a turn."""
+    """Medians of alternating runs: name -> (seconds, peak bytes), after one run of each to warm the caches. Slow peers have fewer
+    turns than requested (SPEND, LEAST); rows have their number. Short commands run OFTEN times in each turn."""
     global turns
     seen = {name: [] for name in commands}
     started = time.monotonic()
@@ -88,7 +87,7 @@ def tool(name):
 
 
 def generated(name, maker, *flags):
-    """An input made by a program of bench/: its path in DATA. Kept until the program changes."""
+    """Path in DATA of an input that a program of bench/ generates; cached until the program changes."""
     generator = program(maker)
     path = DATA / name
     if not path.exists() or path.stat().st_mtime < generator.stat().st_mtime:
@@ -101,7 +100,7 @@ def generated(name, maker, *flags):
 
 
 def text_file(size):
-    """Rprof text with memory columns, of this many bytes."""
+    """Rprof text of this size with memory columns."""
     return generated(f"memory-{size // MB}M.Rprof", "gen_rprof", "--bytes", size, "--seed", 1, "--memory")
 
 
@@ -130,7 +129,7 @@ def row(name, what, value, peer, peer_value, ratio, unit, runs=None):
 
 
 def memory_row(name, packed, peak):
-    """Peak memory of packing against what may grow with a profile: 64 MB, 24 B a sample, 8 a cell of a label, 64 a node."""
+    """Peak memory of packing against its bound: 64 MB, 24 B per sample, 8 per label cell, 64 per node."""
     done = subprocess.run([PCOL, "info", "--format", "json", packed], capture_output=True, text=True)
     if done.returncode != 0:
         raise Missing(f"pcol info failed: {done.stderr.strip()[:200]}")
@@ -154,7 +153,7 @@ def faster(name, what, result, ours, peer, peer_name):
 
 
 def pprof_program():
-    """$PPROF, pprof, or the one that Go keeps among its tools."""
+    """$PPROF, pprof, or the one among the tools of Go."""
     given = os.environ.get("PPROF") or shutil.which("pprof")
     if given:
         return given
@@ -165,12 +164,12 @@ def pprof_program():
 
 
 def pprof_file(size):
-    """A pprof profile with labels, of about this many bytes before compression."""
+    """A pprof profile with labels of about this size before compression."""
     return generated(f"labels-{size // MB}M.pb.gz", "gen_pprof", "--bytes", size, "--seed", 1, "--gz")
 
 
 def runs_of(name, suffix, count, *flags):
-    """Profiles of so many runs of one program, 1 MB each before compression."""
+    """Profiles of this number of runs of one program, 1 MB each before compression."""
     generator = program(name)
     paths = [DATA / f"run-{number}{suffix}" for number in range(1, count + 1)]
     DATA.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,12 @@
 /*
- * library.c - the library's calls within one process, in nanoseconds an item
+ * library.c - time of library calls within a process, in nanoseconds per item
  *
  *     library FILE PLAIN ARCHIVE
  *
- * FILE: a packed profile of a million samples or so, PLAIN and ARCHIVE: the same one packed with
- * --plain and --archive. Each call is timed several times over many items, and the median printed
- * as a line of JSON: {"op": "scan", "what": ..., "items": N, "ns": nanoseconds an item}. The sum of
- * a column is timed beside the sum of an array in memory, which nothing can beat.
+ * FILE is a packed profile of about a million samples, PLAIN and ARCHIVE the same with --plain and
+ * --archive. Each call is measured several times over many items. Prints the medians as lines of
+ * JSON: {"op": "scan", "what": ..., "items": N, "ns": nanoseconds per item}. The limit of the sum
+ * of a column is the sum of an array in memory.
  */
 #include <pcol.h>
 
@@ -23,16 +23,16 @@ struct bench {
     const pcol_table *samples, *stacks;
     const pcol_column *stack, *time, *value, *parent;
     uint64_t rows, nodes;
-    uint32_t *order; /* rows of samples in no order */
+    uint32_t *order; /* rows of samples in random order */
     int64_t *values, *array;
-    uint64_t items; /* that the last run looked at */
+    uint64_t items; /* items of the last run */
     const void *plain;
     const uint32_t *plain_stack, *plain_parent;
 };
 
-static volatile int64_t kept; /* so that nothing is left out */
+static volatile int64_t kept; /* result that the compiler must compute */
 
-/* Processor time: one thread, which waits for nothing, and other programs do not count. */
+/* CPU time: one thread that never waits, independent of other programs. */
 static double now(void)
 {
     struct timespec t;
@@ -78,7 +78,7 @@ static void say(const char *op, const char *what, uint64_t items, double ns)
            (unsigned long long)items, ns);
 }
 
-/* ---- what is timed */
+/* ---- measured calls */
 
 static void run_open(struct bench *b)
 {
@@ -150,7 +150,7 @@ static void run_walk(struct bench *b)
     b->items = steps ? steps : 1;
 }
 
-/* 1000 rows of a view of many millions, found by number. */
+/* 1000 rows of a view of many millions, by row number. */
 static void run_range(struct bench *b)
 {
     const pcol_table *view;
@@ -168,10 +168,10 @@ static void run_range(struct bench *b)
     b->items *= 1000;
 }
 
-/* ---- what checks cost: the same loops over the plain columns in the map, with the checks that the
- * library makes at each access, and without any */
+/* ---- cost of checks: the same loops over mapped plain columns, with the checks of the library
+ * at each access and without */
 
-/* A check that fails ends the loop: nothing is read out of bounds. */
+/* A failed check ends the loop, so no read is out of bounds. */
 static void run_gather(struct bench *b)
 {
     const uint32_t *stack = b->plain_stack, *parent = b->plain_parent;
@@ -225,8 +225,8 @@ static void run_steps_checked(struct bench *b)
             uint32_t up = parent[node];
             sum += node;
             steps++;
-            if (up >= node) /* so every walk ends, and stays below the number of rows */
-                fail("walk", "a parent stands behind its child");
+            if (up >= node) /* so every walk ends, and rows are in bounds */
+                fail("walk", "a parent comes after its child");
             node = up;
         }
     }
@@ -243,7 +243,7 @@ static const void *plain_column(const pcol_column *column, uint64_t rows)
     return buffer.values;
 }
 
-/* Pairs of runs in turn; what is said of the checked one is its median share of the other. */
+/* Alternating runs; the result of the checked loop is its median ratio to the other. */
 static void time_pair(struct bench *b, const char *op, const char *what,
                       void (*raw)(struct bench *), void (*checked)(struct bench *))
 {
@@ -291,7 +291,7 @@ static void find_tables(struct bench *b)
 
 /* ---- archives */
 
-/* The file of an archive anew, which keeps so many bytes of numbers. */
+/* Open the archive again with a cache of this many bytes. */
 static void reopen(struct bench *b, uint64_t archive_bytes)
 {
     pcol_open_options options = PCOL_INIT(pcol_open_options);
@@ -386,7 +386,7 @@ static void time_plain(struct bench *b, const char *path)
         fail(path, "not the same profile packed with --plain");
     plain.plain = buffer.values;
     memcpy(b->array, buffer.values, b->rows * sizeof *b->array);
-    for (int i = 0; i < TURNS; i++) { /* in turn */
+    for (int i = 0; i < TURNS; i++) { /* alternating */
         ours[i] = measure(&plain, run_plain);
         raw[i] = measure(b, run_array);
     }
@@ -414,7 +414,7 @@ static void time_archive(const struct bench *b, const char *path)
     reopen(&archive, 1 << 20);
     say("archive.scan", "column of values of an archive that keeps 1 MiB of its numbers", b->rows,
         measure(&archive, run_scan_value));
-    /* Enough for the column, so that it is decompressed once; but it may be let go. */
+    /* Large enough for the column, which is decompressed once; the cache may still evict it. */
     reopen(&archive, pcol_file_unpacked_size(archive.file) - 1);
     say("archive.cell", "value in an archive, decompressed before, samples in no order", b->rows,
         measure(&archive, run_again));

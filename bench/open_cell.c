@@ -1,10 +1,10 @@
 /*
- * open_cell.c - how long opening a file and reading one cell takes
+ * open_cell.c - time of opening a file and reading one cell
  *
  *     open_cell FILE REPEATS
  *
- * Opens FILE, reads the stack of the sample in the middle, closes it, REPEATS times, and prints the
- * medians in nanoseconds: of closing, and as the last word of the line of opening and reading.
+ * Repeats: open FILE, read the stack of the middle sample, close. Prints the medians in
+ * nanoseconds: of closing, and, as the last word of the line, of opening and reading.
  */
 #include <pcol.h>
 

@@ -1,5 +1,5 @@
-// The time that Node's JSON.parse takes for a file which is in memory as text: node parse_json.js FILE [TURNS]
-// Prints the median of the turns in seconds of CPU time and of the clock. TURNS 0: only parse it, once.
+// Time of Node's JSON.parse for a file that is in memory as text: node parse_json.js FILE [TURNS]
+// Prints the medians of CPU time and wall time in seconds. TURNS 0: parse once, without measuring.
 const fs = require("fs");
 const text = fs.readFileSync(process.argv[2], "utf8");
 const turns = Number(process.argv[3] ?? 5);

@@ -1,10 +1,11 @@
 /*
- * verify.c - what verifying checksums adds to the time of reading a packed file
+ * verify.c - cost of verifying checksums while reading a packed file
  *
  *     verify FILE
  *
- * For each operation: open FILE, read, close, in turn with and without PCOL_OPEN_UNVERIFIED. Prints
- * a line of the medians of five in seconds of CPU time, verified and unverified, and the operation.
+ * For each operation: open FILE, read, close, alternating with and without PCOL_OPEN_UNVERIFIED.
+ * Prints the medians of five runs in seconds of CPU time, verified and unverified, and the
+ * operation.
  */
 #include <pcol.h>
 
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         double verified[TIMES], unverified[TIMES];
-        timed(argv[1], i, 0); /* warms the caches */
+        timed(argv[1], i, 0); /* warm the caches */
         for (int k = 0; k < TIMES; k++) {
             verified[k] = timed(argv[1], i, 0);
             unverified[k] = timed(argv[1], i, PCOL_OPEN_UNVERIFIED);

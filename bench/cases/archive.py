@@ -1,5 +1,5 @@
-"""Archives (pack --archive) of every kind of source from 1 MB (--quick: 1 MB) against zstd -19 of the source uncompressed; the time that
-packing takes against zstd's, and top of the archive against top of the packed file, both in CPU time of whole processes."""
+"""Size of archives (pack --archive) of each format from 1 MB (--quick: 1 MB) against zstd -19 of the uncompressed source; time of
+packing against zstd, and top of the archive against top of the packed file, both in CPU time of whole processes."""
 import subprocess
 import sys
 

@@ -1,7 +1,6 @@
-"""A processed Firefox profile of 440,000 samples (--quick: 50,000): pack of JSON against JSON.parse of the same file in Node, the
-parse alone and the whole process, in CPU time and by the clock (pcol and node use more than one core), and against pack of the
-same profile as JSLB, in CPU time; peak memory against Node's;
-the packed file, plain and with --collapse-idle, against its .json.gz."""
+"""A processed Firefox profile of 440,000 samples (--quick: 50,000). pack of JSON against JSON.parse of the same file in Node, alone
+and as a whole process, in CPU time and wall time (pcol and node use more than one core), and against pack of the same profile as
+JSLB, in CPU time; peak memory against Node; size of the packed file, without and with --collapse-idle, against .json.gz."""
 import shutil
 import subprocess
 
@@ -9,7 +8,7 @@ from harness import DATA, MB, PCOL, ROOT, generated, interleaved, memory_row, mi
 
 
 def profile_files(samples):
-    """A made-up processed profile, and the same as JSLB."""
+    """A generated processed profile, and the same as JSLB."""
     profile = generated(f"firefox-{samples}.json", "gen_firefox", "--samples", samples)
     slabs, packed = profile.with_suffix(".jslb"), profile.with_suffix(".pcol")
     timed(pack_command(profile, packed))

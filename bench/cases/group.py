@@ -1,7 +1,7 @@
-"""Group-by function of 5 million samples (--quick: 500,000), within a process, the file opened each time: from the sums that a pcol file
-carries, and reading every sample; against DuckDB on Parquet and in memory and SQLite in memory, which have the same two
-columns and a table of the stacks' innermost functions (bench/group_by.mjs; DuckDB is put under build/bench by npm; SQLite is Python's). Ratios are how
-many times faster; all of them must come to the same sum."""
+"""Group-by function of 5 million samples (--quick: 500,000) within a process, with the file opened each time: from the sums of a pcol
+file, and by reading every sample. Peers are DuckDB on Parquet, DuckDB in memory and SQLite in memory, which have the same two
+columns and a table of the innermost functions of stacks (bench/group_by.mjs; npm installs DuckDB under build/bench; SQLite is
+Python's). Ratios are speedups; all results must have the same sum."""
 import csv
 import json
 import shutil

@@ -1,6 +1,6 @@
-"""The library's calls within one process, in nanoseconds an item (build/bench/library): open, cell, scan, walk, range of a view; of an archive; the sum
-of a plain column against the sum of an array in memory, which is the limit; what checks at each
-access cost, and the speed of `check`, against their goals."""
+"""Library calls within one process, in nanoseconds per item (build/bench/library): open, cell, scan, walk, range of a view, archive; the
+sum of a plain column against the sum of an array in memory, its limit; the cost of checks at each access, and the speed of
+`check`, against their goals."""
 import functools
 import json
 import subprocess

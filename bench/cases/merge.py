@@ -1,5 +1,5 @@
-"""1000 runs (--quick: 16) of one program, 1 MB each, in one call, as Rprof text and as .pb.gz: time against half of them, peak
-memory against 512 MB."""
+"""merge of 1000 runs (--quick: 16) of one program, 1 MB each, as Rprof text and as .pb.gz: time against half of them, peak memory
+against 512 MB."""
 
 from harness import DATA, MB, PCOL, count, interleaved, row, runs_of, timed
 

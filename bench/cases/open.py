@@ -1,6 +1,5 @@
-"""Open a file and read one cell (build/bench/open_cell FILE REPEATS, which prints the medians in nanoseconds, that of closing
-apart): the largest packed file
-against the smallest, and one of 10 GB against one of 1 MB, of one column each and mostly holes (bench/gen_sparse.py)."""
+"""Opening a file and reading one cell (build/bench/open_cell): the largest packed file against the smallest, and a sparse file of
+10 GB against one of 1 MB, with one column each (bench/gen_sparse.py)."""
 import statistics
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from harness import DATA, MB, ROOT, Missing, packed_file, program, row
 
 
 def sparse(size):
-    """A file of one plain column, so many bytes long, nearly all of it a hole."""
+    """A sparse file of this size with one plain column."""
     path = DATA / f"sparse-{size // MB}M.pcol"
     subprocess.run([sys.executable, ROOT / "bench/gen_sparse.py", str(size // 4), path], check=True)
     return path

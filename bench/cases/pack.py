@@ -1,5 +1,5 @@
 """pack --no-sync of Rprof text with memory columns: against wc -l of the same file; with one thread against 400 MB/s; of 10 MB
-(--quick: 2 MB) against summaryRprof; peak memory against the bound 64 MB + 24 B a sample + 64 B a node of the stack tree."""
+(--quick: 2 MB) against summaryRprof; peak memory against the bound 64 MB + 24 B per sample + 64 B per node of the stack tree."""
 import json
 
 from harness import MB, Missing, faster, interleaved, memory_row, missing, pack_command, row, text_file, tool

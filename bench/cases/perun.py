@@ -1,7 +1,6 @@
-"""A memory profile of 200,000 allocations (--quick: 8,000): pack of both of its forms against wc -c, the packed files against the zlib of the
-form with types, and each question against Perun's way (bench/perun_query.py; the data frame needs pandas): two whole processes
-that start, read, answer and print the same to nobody, and the same within processes that run already and print nothing
-(build/bench/ask); ratios are how many times faster."""
+"""A memory profile of 200,000 allocations (--quick: 8,000): pack of both forms against wc -c, size of the packed files against zlib of
+the form with types, and each query against Perun's implementation (bench/perun_query.py; the data frame needs pandas): as whole
+processes with the same output, and within running processes without output (build/bench/ask). Ratios are speedups."""
 import subprocess
 import sys
 

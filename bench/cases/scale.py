@@ -1,6 +1,6 @@
-"""Samples on the same 10,000 stacks, ten times as many each time, up to 100 million (--quick: 1 million): through the builder
-(gen_scale) and as Rprof text through a pipe, time for each sample against the smaller file, peak memory against 64 MB + 24 B a
-sample + 64 B a node, open and one cell, top as a whole process. The text has 170 bytes a sample and is never on disk."""
+"""Up to 100 million samples (--quick: 1 million), in powers of ten, on the same 10,000 stacks: through the builder (gen_scale) and as
+Rprof text through a pipe. Time per sample against the smaller file, peak memory against 64 MB + 24 B per sample + 64 B per node,
+open and one cell, top as a whole process. The text has 170 bytes per sample and is never on disk."""
 import os
 import subprocess
 

@@ -1,5 +1,5 @@
 """The packed file, as written by default and as an archive, against gzip -6 of Rprof text with memory columns; and the default
-for 1 MB of text of each other shape: without memory columns, with lines, with <GC>, flat and deep stacks."""
+for 1 MB of text of other kinds: without memory columns, with lines, with <GC>, flat and deep stacks."""
 
 from harness import DATA, MB, Missing, generated, missing, pack_command, row, text_file, timed, tool
 

@@ -1,14 +1,13 @@
-"""Whole processes: top of a packed profile of 100,000 labelled samples and of its .pb.gz against pprof -top with and without
--taghide=. (PPROF names the program; else that of Go is looked for); top of Rprof text against summaryRprof, for the kinds of
-files that R writes, asked the same thing each time; ratios are how many times faster. And top with ten times the samples on
-the same stacks against top without."""
+"""Whole processes. top of a packed profile of 100,000 labelled samples and of its .pb.gz against pprof -top with and without
+-taghide=. (the program is $PPROF, else that of Go). top of Rprof text against summaryRprof, for the kinds of files that R writes,
+with equal queries. Ratios are speedups. top with ten times the samples on the same stacks against top without."""
 import json
 
 from harness import (DATA, MB, PCOL, Missing, count, faster, generated, interleaved, missing, pack_command,
                      pprof_file, pprof_program, row, text_file, timed, tool)
 
 
-# Rprof text of some size: name, what it is, options of the generator, the question to pcol and to R.
+# Rprof text: name, description, options of the generator, options of pcol, arguments of R.
 RPROF = [
     ("rprof", "with memory columns", ["--memory"], [], ""),
     ("rprof.plain", "plain", [], [], ""),
