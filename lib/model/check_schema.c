@@ -249,7 +249,8 @@ static void check_groups(struct pci_check *check)
                   (unsigned long long)groups, (unsigned long long)locations);
 }
 
-/* Every root of a tree is in one cell outside of nodes: as many nodes without a parent as cells that
+/* Every root of a tree is in one cell outside of nodes: as many nodes without a parent as cells
+ * that
  * refer to nodes, by the index alone. */
 static void check_roots(struct pci_check *check)
 {

@@ -191,8 +191,9 @@ Test(check_labels, what_the_row_has)
     case_number("label_shapes", "first_key", PCOL_U64, NULL, 0, 0);
     case_number("location_groups", "label_shape", PCOL_U32, "label_shapes", 1, 0);
     case_entry(0, 0);
-    case_expect(PCOL_CHECK_STRICT,
-                "location_groups.label_shape 1: a label refers to a part that the frame does not have");
+    case_expect(
+        PCOL_CHECK_STRICT,
+        "location_groups.label_shape 1: a label refers to a part that the frame does not have");
 
     case_stacked();
     case_key(0, "samples", "amount", "value");

@@ -154,7 +154,8 @@ Test(pattern, time_is_bounded)
     memset(name, 'a', 100000);
     cr_assert_eq(pcol_pattern_new(text, sizeof text - 1, "--x", 0, &pattern, &err), PCOL_OK);
     cr_expect_eq(pcol_pattern_test(pattern, long_one, &yes, &err), PCOL_E_LIMIT);
-    cr_expect_str_eq(err.message, "--x: the pattern needs too many steps for these names; simplify it");
+    cr_expect_str_eq(err.message,
+                     "--x: the pattern needs too many steps for these names; simplify it");
     pcol_pattern_free(pattern);
     free(name);
 }
