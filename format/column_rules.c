@@ -116,15 +116,15 @@ static int is_size_valid(const struct pcf_column *c, uint8_t role, uint64_t size
         if (!pcf_multiply(c->rows, bits_per_row(c), &needed))
             return 0;
         extra = c->encoding == PCF_PACKED ? PCF_PACK_PADDING : 0;
-        return pcf_add(pcf_bytes_of_bits(needed), extra, &needed) && size == needed;
+        return pcf_add(pcf_bits_to_bytes(needed), extra, &needed) && size == needed;
     case PCF_ROLE_VALIDITY:
-        return size == pcf_bytes_of_bits(c->rows);
+        return size == pcf_bits_to_bytes(c->rows);
     case PCF_ROLE_BLOCKS:
         return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
                             &needed) &&
                size == needed;
     case PCF_ROLE_MARKS: /* cannot overflow: at most 2^48 rows */
-        return size == pcf_bytes_of_bits(c->rows) + (c->rows - 1) / PCF_RANK_ROWS * 8;
+        return size == pcf_bits_to_bytes(c->rows) + (c->rows - 1) / PCF_RANK_ROWS * 8;
     case PCF_ROLE_DATA:
         return 1;
     }

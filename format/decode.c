@@ -154,7 +154,7 @@ static inline int load_block(const struct pcf_data *d, uint64_t k, struct block 
     b->width = (unsigned)(bits >> 56);
     if (b->width > PCF_MAX_PACKED_WIDTH && b->width != 64)
         return 0;
-    if (!pcf_range(offset, pcf_bytes_of_bits(rows * b->width) + PCF_PACK_PADDING, 1,
+    if (!pcf_range(offset, pcf_bits_to_bytes(rows * b->width) + PCF_PACK_PADDING, 1,
                    d->values_size))
         return 0;
     b->bits = d->values + offset;

@@ -10,7 +10,7 @@
 #include "format/layout.h"
 
 /* A readable column: fields of its descriptor and pointers to its sections (NULL: no such section).
- * Filled by pcf_index_column(). */
+ * Filled by pcf_index_fill_column(). */
 struct pcf_data {
     uint8_t type, encoding, width;
     uint32_t flags;

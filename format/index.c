@@ -121,7 +121,7 @@ static int check_index_bounds(const struct pcf_header *h, struct pcf_fault *faul
     if (h->index_offset % 8 || h->index_offset < h->header_size)
         return fault_number(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
                             "index cannot start at byte", h->index_offset);
-    if (archive && size / PCF_PRESS_RATIO > h->index_size)
+    if (archive && size / PCF_ARCHIVE_RATIO > h->index_size)
         return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
                              "index is larger than its compressed bytes can be");
     if (!archive && h->index_size != size)
@@ -356,7 +356,7 @@ static int check_sections(const struct pcf_check *check)
     const struct pcf_header *h = &check->index->header;
     for (uint32_t i = 0; i < h->section_count; i++) {
         const struct pcf_section *s = &check->index->sections[i];
-        if (s->codec != 0 && s->raw_size / PCF_PRESS_RATIO > s->size)
+        if (s->codec != 0 && s->raw_size / PCF_ARCHIVE_RATIO > s->size)
             return pcf_fault_section(check, i,
                                      "section is larger than its compressed bytes can be");
         if (s->codec == 0 && s->raw_size != s->size)
@@ -436,8 +436,8 @@ uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column)
     return pcf_column_known(index, column) ? c->first_child + 1 : 0;
 }
 
-void pcf_index_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
-                       struct pcf_data *all)
+void pcf_index_set_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
+                           struct pcf_data *all)
 {
     const struct pcf_section *s = &index->sections[section];
     struct pcf_data *d = &all[s->column];
@@ -456,8 +456,8 @@ void pcf_index_section(const struct pcf_index *index, uint32_t section, const ui
     }
 }
 
-void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
-                      struct pcf_data *all)
+void pcf_index_fill_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
+                           struct pcf_data *all)
 {
     const struct pcf_column *c = &index->columns[column];
     struct pcf_data *d = &all[column];
@@ -478,7 +478,7 @@ void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint
     }
     for (uint32_t i = 0; i < c->section_count; i++) {
         const struct pcf_section *s = &index->sections[c->first_section + i];
-        pcf_index_section(index, c->first_section + i, s->codec ? NULL : file + s->offset, all);
+        pcf_index_set_section(index, c->first_section + i, s->codec ? NULL : file + s->offset, all);
     }
     d->type = c->type;
     d->encoding = c->encoding;

@@ -77,14 +77,15 @@ uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column);
 
 /* Fills all[column] over the bytes of the file. Requires filled children: iterate from the last
  * column to the first. An unsupported column gets type and rows 0, so every access returns
- * PCF_BAD_ROW. Compressed sections are NULL: call pcf_index_section() for each one of the column
+ * PCF_BAD_ROW. Compressed sections are NULL: call pcf_index_set_section() for each one of the
+ * column
  * and its children before reading. */
-void pcf_index_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
-                      struct pcf_data *all);
+void pcf_index_fill_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
+                           struct pcf_data *all);
 
 /* Sets the decompressed bytes of a section. */
-void pcf_index_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
-                       struct pcf_data *all);
+void pcf_index_set_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
+                           struct pcf_data *all);
 
 /* Checksum with the header's algorithm (XXH3-64). */
 uint64_t pcf_checksum(const void *data, uint64_t size);

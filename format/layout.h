@@ -188,10 +188,12 @@ struct pcf_section {
 #define PCF_SECTION_OPTIONAL 0x01u
 
 /*
- * Compressed sections of archives: blocks of pcf_press_block() bytes of the section; the last block
+ * Compressed sections of archives: blocks of pcf_archive_block() bytes of the section; the last
+ * block
  * may be shorter. A block is transformed into a stream, which is compressed. It is stored as one
- * byte of flags (PCF_PRESS_STORED, PCF_PRESS_BARE) and the compressed stream. If a section has
- * several blocks, an array of struct pcf_press_entry follows them: each block can be located and
+ * byte of flags (PCF_ARCHIVE_STORED, PCF_ARCHIVE_UNTRANSFORMED) and the compressed stream. If a
+ * section has
+ * several blocks, an array of struct pcf_archive_entry follows them: each block can be located and
  * verified independently.
  */
 enum pcf_codec { PCF_CODEC_NONE = 0, PCF_CODEC_ZLIB = 1, PCF_CODEC_LZ4 = 2 };
@@ -205,22 +207,22 @@ enum pcf_transform {
     PCF_TRANSFORM_RANK = 6         /* tree: rank by recency after the parent's value */
 };
 #define PCF_TRANSFORM_LAST PCF_TRANSFORM_RANK
-#define PCF_PRESS_BLOCK 131072u
-#define PCF_PRESS_RANK_BLOCK 524288u /* PCF_TRANSFORM_RANK: adaptive, so larger blocks pay off */
-#define PCF_PRESS_STREAM 655360u     /* largest stream: 10 bytes for 8, 5 for 4 */
-#define PCF_PRESS_RATIO 1040u        /* limit of decompressed bytes per stored byte */
-#define PCF_PRESS_STORED 0x01u       /* the stream is not compressed */
-#define PCF_PRESS_BARE 0x02u         /* the block is not transformed */
+#define PCF_ARCHIVE_BLOCK 131072u
+#define PCF_ARCHIVE_RANK_BLOCK 524288u  /* PCF_TRANSFORM_RANK: adaptive, so larger blocks pay off */
+#define PCF_ARCHIVE_STREAM 655360u      /* largest stream: 10 bytes for 8, 5 for 4 */
+#define PCF_ARCHIVE_RATIO 1040u         /* limit of decompressed bytes per stored byte */
+#define PCF_ARCHIVE_STORED 0x01u        /* the stream is not compressed */
+#define PCF_ARCHIVE_UNTRANSFORMED 0x02u /* the block is not transformed */
 
-struct pcf_press_entry {
+struct pcf_archive_entry {
     uint64_t end;      /* offset of the block's end in the section */
     uint64_t checksum; /* of the stored bytes of the block */
 };
 
 /* Decompressed bytes of a block (all but the last) under a section's codec. */
-static inline uint64_t pcf_press_block(unsigned codec)
+static inline uint64_t pcf_archive_block(unsigned codec)
 {
-    return codec >> 4 == PCF_TRANSFORM_RANK ? PCF_PRESS_RANK_BLOCK : PCF_PRESS_BLOCK;
+    return codec >> 4 == PCF_TRANSFORM_RANK ? PCF_ARCHIVE_RANK_BLOCK : PCF_ARCHIVE_BLOCK;
 }
 
 struct pcf_block {
@@ -249,7 +251,7 @@ _Static_assert(offsetof(struct pcf_header, table_count) == 72, "spec.md: header"
 _Static_assert(offsetof(struct pcf_header, header_checksum) == 120, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, checksum_algorithm) == 94, "spec.md: header");
 _Static_assert(sizeof(struct pcf_block) == 24, "spec.md: block");
-_Static_assert(sizeof(struct pcf_press_entry) == 16, "spec.md: archives");
+_Static_assert(sizeof(struct pcf_archive_entry) == 16, "spec.md: archives");
 _Static_assert(sizeof(struct pcf_end) == 16, "spec.md: end mark");
 
 #endif

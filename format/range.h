@@ -25,7 +25,7 @@ static inline int pcf_add(uint64_t a, uint64_t b, uint64_t *sum)
 }
 
 /* Bytes needed for `bits` bits. */
-static inline uint64_t pcf_bytes_of_bits(uint64_t bits)
+static inline uint64_t pcf_bits_to_bytes(uint64_t bits)
 {
     return bits / 8 + (bits % 8 != 0);
 }

@@ -53,7 +53,7 @@ static uint64_t find_block_bits(const struct pcf_data *d, uint64_t block, uint64
 int pcf_block_tail_is_zero(const struct pcf_data *d, uint64_t block)
 {
     uint64_t used, offset = find_block_bits(d, block, &used);
-    return !pcf_range(offset, pcf_bytes_of_bits(used), 1, d->values_size) ||
+    return !pcf_range(offset, pcf_bits_to_bytes(used), 1, d->values_size) ||
            is_tail_zero(d->values + offset, used);
 }
 
@@ -64,11 +64,11 @@ static const char *find_blocks_fault(const struct pcf_data *d, uint64_t *row)
     for (uint64_t block = 0; block < pcf_ceil_div(d->rows, PCF_BLOCK_ROWS); block++) {
         uint64_t offset = find_block_bits(d, block, &used);
         if (offset != expected ||
-            !pcf_range(expected, pcf_bytes_of_bits(used) + PCF_PACK_PADDING, 1, d->values_size)) {
+            !pcf_range(expected, pcf_bits_to_bytes(used) + PCF_PACK_PADDING, 1, d->values_size)) {
             *row = block * PCF_BLOCK_ROWS;
             return "block does not begin at the end of the previous one";
         }
-        expected += pcf_bytes_of_bits(used);
+        expected += pcf_bits_to_bytes(used);
     }
     return expected + PCF_PACK_PADDING == d->values_size &&
                    pcf_is_zero(d->values + expected, PCF_PACK_PADDING)
@@ -78,7 +78,7 @@ static const char *find_blocks_fault(const struct pcf_data *d, uint64_t *row)
 
 static const char *find_packed_fault(const struct pcf_data *d)
 {
-    uint64_t bits = d->rows * d->width, bytes = pcf_bytes_of_bits(bits);
+    uint64_t bits = d->rows * d->width, bytes = pcf_bits_to_bytes(bits);
     return is_tail_zero(d->values, bits) && pcf_is_zero(d->values + bytes, d->values_size - bytes)
                ? NULL
                : "bits after the last value are not zero";

@@ -8,8 +8,8 @@
 #include "format/layout.h"
 
 /* Applies PCF_TRANSFORM_NONE to PCF_TRANSFORM_DELTA_BYTES to `bytes` bytes of values of `width` 4
- * or 8 bytes. `bytes` is a multiple of the width and at most PCF_PRESS_RANK_BLOCK; `stream` has
- * space for PCF_PRESS_STREAM bytes. Returns the size of the stream. */
+ * or 8 bytes. `bytes` is a multiple of the width and at most PCF_ARCHIVE_RANK_BLOCK; `stream` has
+ * space for PCF_ARCHIVE_STREAM bytes. Returns the size of the stream. */
 size_t pcf_transform_apply(unsigned transform, unsigned width, const uint8_t *block, size_t bytes,
                            uint8_t *stream);
 
@@ -18,7 +18,7 @@ int pcf_transform_undo(unsigned transform, unsigned width, const uint8_t *stream
                        uint8_t *block, size_t bytes);
 
 /* PCF_TRANSFORM_PARENT for rows [first, first + count) of the parents of a tree in pre-order, count
- * <= PCF_PRESS_BLOCK / 4. `parents` has all rows, `block` these rows only. */
+ * <= PCF_ARCHIVE_BLOCK / 4. `parents` has all rows, `block` these rows only. */
 size_t pcf_parents_apply(const uint32_t *parents, uint64_t first, size_t count, uint8_t *stream);
 int pcf_parents_undo(const uint8_t *stream, size_t size, uint8_t *block, uint64_t first,
                      size_t count);

@@ -308,8 +308,8 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     if (group->has_id)
         g.bits |= 2, g.id = group->id;
     b->line_count += g.line_count;
-    if (g.mapping != PCOL_NONE && g.mapping >= b->mapping_named)
-        b->mapping_named = (uint64_t)g.mapping + 1;
+    if (g.mapping != PCOL_NONE && g.mapping >= b->mapping_row_limit)
+        b->mapping_row_limit = (uint64_t)g.mapping + 1;
     b->groups[b->group_count] = g;
     *row = (uint32_t)b->group_count++;
     return PCOL_OK;
@@ -381,7 +381,7 @@ static pcol_status record_type(pcol_builder *b, uint32_t type, pcol_error *err)
 {
     if (b->source_count == 0 || b->types[type].recorded == b->source_count)
         return PCOL_OK;
-    return pci_source_type_note(b, b->source_count - 1, type, err);
+    return pci_source_type_record(b, b->source_count - 1, type, err);
 }
 
 pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t unit, unsigned flags,
@@ -451,7 +451,7 @@ static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pco
 static pcol_status check_values(pcol_builder *b, const pcol_sample *s, pcol_error *err)
 {
     PCI_REQUIRE_MANY(s->values, s->value_count, err);
-    uint64_t turn = ++b->sample_turn;
+    uint64_t turn = ++b->sample_serial;
     for (size_t i = 0; i < s->value_count; i++) {
         uint32_t type = s->values[i].sample_type;
         if (type >= b->type_count)
@@ -493,7 +493,7 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];
         if (b->types[v->sample_type].recorded != sample->source + 1)
-            PCI_TRY(pci_source_type_note(b, sample->source, v->sample_type, err));
+            PCI_TRY(pci_source_type_record(b, sample->source, v->sample_type, err));
         PCI_TRY(
             pci_column_buffer_set(b->columns[b->types[v->sample_type].column], r, v->as.i64, err));
     }

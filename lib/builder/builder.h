@@ -126,7 +126,7 @@ struct pci_sample_type_record {
     uint32_t type, unit, flags, ordinal;
     uint32_t column;      /* of samples */
     uint32_t recorded;    /* 1 + a source for which source_types has this type */
-    uint64_t last_sample; /* sample_turn of the latest sample with a value of it */
+    uint64_t last_sample; /* sample_serial of the latest sample with a value of it */
 };
 
 /* Distinct lists of cells with dense ids (intern.c). */
@@ -270,12 +270,12 @@ struct pcol_builder {
     /* Keys of source_meta as named by the source; the file's strings may have another name for a
      * key. */
     struct pci_string_pool meta_keys;
-    struct pci_pair_set metas; /* (source, code in meta_keys) */
-    unsigned threads;          /* for writing */
-    uint64_t mapping_named;    /* as pci_column_buffer.named, of groups */
-    uint64_t sample_turn;      /* number of samples, rejected ones included */
-    int written;               /* pcol_builder_write() has begun */
-    int sealed;                /* pcol_builder_write() has ended */
+    struct pci_pair_set metas;  /* (source, code in meta_keys) */
+    unsigned threads;           /* for writing */
+    uint64_t mapping_row_limit; /* as pci_column_buffer.named, of groups */
+    uint64_t sample_serial;     /* number of samples, rejected ones included */
+    int written;                /* pcol_builder_write() has begun */
+    int sealed;                 /* pcol_builder_write() has ended */
 };
 
 /* Create a table, which must not exist (tables.c). */
@@ -334,8 +334,8 @@ pcol_status pci_builder_samples(pcol_builder *builder, const struct pci_sample_r
 
 /* For copying files (labels.c): row `number` of label_keys, created if necessary, and its
  * column. */
-pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
-                             uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err);
+pcol_status pci_label_key_row(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
+                              uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err);
 pcol_status pci_label_column(pcol_builder *builder, uint32_t number, uint32_t *column,
                              pcol_error *err);
 pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size_t count,
@@ -396,14 +396,15 @@ void pci_column_buffer_source_init(struct pci_column_buffer_source *source,
 
 /* Record the interval of a source; the first one that differs from an earlier source's is
  * reported. */
-void pci_builder_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
-                          void *context);
+void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
+                                 void *context);
 /* Record a key of a source; *again: the source had it already. */
-pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *again,
-                                 pcol_error *err);
+pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, pcol_str key, int *again,
+                                   pcol_error *err);
 
 /* Record that a source has a type (source_types.c). */
-pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err);
+pcol_status pci_source_type_record(pcol_builder *b, uint32_t source, uint32_t type,
+                                   pcol_error *err);
 /* Write the table source_types. */
 pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err);
 
@@ -428,7 +429,7 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
                                   pcol_error *err);
 pcol_status pci_function_sums_begin(struct pci_function_sums *sums, pcol_error *err);
 pcol_status pci_function_sums_add(struct pci_function_sums *sums, size_t lane, pcol_error *err);
-pcol_status pci_function_sums_put(struct pci_function_sums *sums, pcol_error *err);
+pcol_status pci_function_sums_finish(struct pci_function_sums *sums, pcol_error *err);
 void pci_function_sums_free(struct pci_function_sums *sums);
 
 /* Append the tables that are derived from others (derived_tables.c). */

@@ -51,7 +51,7 @@ static inline uint32_t pci_call_tree_find(const struct pci_call_tree *tree, uint
 }
 
 /* Prefetch the slot of a hash; returns the hash as stored in the node. */
-static inline uint32_t pci_call_tree_ask(const struct pci_call_tree *tree, uint64_t hash)
+static inline uint32_t pci_call_tree_prefetch(const struct pci_call_tree *tree, uint64_t hash)
 {
     if (tree->hash.slots)
         __builtin_prefetch(&tree->hash.slots[pci_hash_start(&tree->hash, hash)]);

@@ -346,7 +346,7 @@ static pcol_status read_stored(const struct pci_column_buffer *c, uint64_t index
         size_t part = sizeof narrow / sizeof *narrow;
         part = part < n ? part : n;
         part = part < c->narrow - index ? part : (size_t)(c->narrow - index);
-        const uint8_t *from = pci_spill_at(&c->values, index * sizeof *narrow, &size);
+        const uint8_t *from = pci_spill_in_memory(&c->values, index * sizeof *narrow, &size);
         if (!from) {
             PCI_TRY(pci_spill_read(&c->values, index * sizeof *narrow, narrow,
                                    part * sizeof *narrow, err));
@@ -398,7 +398,7 @@ static pcol_status read_values(struct pci_column_buffer_source *s, int64_t *valu
     }
     s->value += n;
     if (s->map)
-        pci_simd_look(s->map, values, n, values);
+        pci_simd_gather(s->map, values, n, values);
     return PCOL_OK;
 }
 

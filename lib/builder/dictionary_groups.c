@@ -35,7 +35,7 @@ struct candidate {
 
 /* A tentative group of candidates. */
 struct trial {
-    uint32_t members[PCI_CODES_COLUMNS]; /* candidates */
+    uint32_t members[PCI_DICTIONARY_GROUP_COLUMNS]; /* candidates */
     size_t member_count;
     uint32_t *numbers;              /* tuple ids, by row */
     size_t count, half;             /* distinct tuples; in the first half */
@@ -100,14 +100,14 @@ static pcol_status candidate_read(const struct choice *choice, struct candidate 
                                   pcol_error *err)
 {
     struct pci_column_buffer_source source;
-    pci_column_source(choice->b, choice->b->columns[c->column], &source);
+    pci_column_source_init(choice->b, choice->b->columns[c->column], &source);
     *ok = 1;
     for (size_t row = 0, n; *ok && row < choice->n; row += n) {
         n = choice->n - row < PCF_BLOCK_ROWS ? choice->n - row : PCF_BLOCK_ROWS;
         PCI_TRY(source.source.read(source.source.context, row, n, c->values + row, c->valid + row,
                                    err));
-        PCI_TRY(pci_value_ids_of(&c->distinct, c->values + row, c->valid + row, n, c->numbers + row,
-                                 err));
+        PCI_TRY(pci_value_ids_assign(&c->distinct, c->values + row, c->valid + row, n,
+                                     c->numbers + row, err));
         if (row < choice->n / 2)
             c->half = c->distinct.count;
         *ok = !too_many(c->distinct.count, row + n);
@@ -176,8 +176,8 @@ static uint64_t entry_bits(const struct choice *choice, const struct candidate *
     uint64_t bits = c->distinct.null != PCI_HASH_NONE;
     if (c->source.type == PCF_F64)
         return bits + 64;
-    pci_add_stats(&stats, c->source.type, c->values, c->valid, choice->n);
-    return bits + pci_width_of((uint64_t)stats.max - (uint64_t)stats.min);
+    pci_column_stats_add_range(&stats, c->source.type, c->values, c->valid, choice->n);
+    return bits + pci_packed_width((uint64_t)stats.max - (uint64_t)stats.min);
 }
 
 /* A size in bytes or bits of the sample, projected to all rows. */
@@ -221,7 +221,7 @@ static pcol_status estimate_bits(const struct trial *t, size_t rows, uint64_t *c
     memset(counts, 0, t->count * sizeof *counts);
     for (size_t i = 0; i < rows; i++)
         counts[t->numbers[i]]++;
-    return pci_dictionary_bits(counts, t->count, bits, err);
+    return pci_estimate_code_bits(counts, t->count, bits, err);
 }
 
 static void project_total(const struct choice *choice, struct trial *t)
@@ -274,8 +274,8 @@ static pcol_status assign_pairs(struct choice *choice, const struct trial *a, co
     pci_value_ids_clear(pairs);
     for (size_t row = 0, n; row < choice->n && *ok; row += n) {
         n = choice->n - row < GUESS_ROWS ? choice->n - row : GUESS_ROWS;
-        PCI_TRY(pci_value_ids_of_pairs(pairs, a->numbers + row, b->numbers + row, n,
-                                       t->numbers + row, err));
+        PCI_TRY(pci_value_ids_assign_pairs(pairs, a->numbers + row, b->numbers + row, n,
+                                           t->numbers + row, err));
         t->count = pairs->count;
         if (row < choice->n / 2)
             t->half = t->count;
@@ -293,7 +293,7 @@ static pcol_status assign_pairs(struct choice *choice, const struct trial *a, co
 static pcol_status join_trials(struct choice *choice, const struct trial *a, const struct trial *b,
                                struct trial *t, pcol_error *err)
 {
-    int ok = a->member_count + b->member_count <= PCI_CODES_COLUMNS;
+    int ok = a->member_count + b->member_count <= PCI_DICTIONARY_GROUP_COLUMNS;
     pcol_status status = PCOL_OK;
     *t = (struct trial){.member_count = a->member_count + b->member_count,
                         .entry_bits = a->entry_bits + b->entry_bits,
@@ -355,19 +355,19 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 static pcol_status group_new(const struct choice *choice, const struct trial *t,
-                             struct pci_code_groups *groups, pcol_error *err)
+                             struct pci_dictionary_groups *groups, pcol_error *err)
 {
     if (pci_grow((void **)&groups->groups, &groups->capacity, groups->count + 1,
                  sizeof *groups->groups))
         return pci_fail_memory(err);
-    struct pci_codes *g = &groups->groups[groups->count++];
-    *g = (struct pci_codes){.column_count = t->member_count,
-                            .code_bits = t->code_bits,
-                            .sample_rows = choice->n,
-                            .plain_bytes = t->plain,
-                            .code_bytes = project(choice, t->code_bytes),
-                            .entry_bits = t->entry_bits,
-                            .used = 1};
+    struct pci_dictionary_group *g = &groups->groups[groups->count++];
+    *g = (struct pci_dictionary_group){.column_count = t->member_count,
+                                       .code_bits = t->code_bits,
+                                       .sample_rows = choice->n,
+                                       .plain_bytes = t->plain,
+                                       .code_bytes = project(choice, t->code_bytes),
+                                       .entry_bits = t->entry_bits,
+                                       .used = 1};
     for (size_t i = 0; i < t->member_count; i++)
         g->columns[i] = choice->candidates[t->members[i]].column;
     qsort(g->columns, g->column_count, sizeof *g->columns, compare_numbers);
@@ -383,7 +383,7 @@ static int compare_bytes_descending(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-static pcol_status form_groups(struct choice *choice, struct pci_code_groups *groups,
+static pcol_status form_groups(struct choice *choice, struct pci_dictionary_groups *groups,
                                pcol_error *err)
 {
     struct candidate *order[MAX_CANDIDATES];
@@ -407,7 +407,7 @@ static pcol_status form_groups(struct choice *choice, struct pci_code_groups *gr
 
 static pcol_status choose_for_table(pcol_builder *b, struct pci_container *w,
                                     const struct pci_table_plan *plan, uint32_t table,
-                                    struct pci_code_groups *groups, pcol_error *err)
+                                    struct pci_dictionary_groups *groups, pcol_error *err)
 {
     uint64_t rows = plan->rows[table];
     struct choice *choice = pci_calloc(1, sizeof *choice);
@@ -432,9 +432,9 @@ static pcol_status choose_for_table(pcol_builder *b, struct pci_container *w,
     return status;
 }
 
-pcol_status pci_code_groups_choose(pcol_builder *b, struct pci_container *w,
-                                   const struct pci_table_plan *plan,
-                                   struct pci_code_groups *groups, pcol_error *err)
+pcol_status pci_dictionary_groups_choose(pcol_builder *b, struct pci_container *w,
+                                         const struct pci_table_plan *plan,
+                                         struct pci_dictionary_groups *groups, pcol_error *err)
 {
     for (uint32_t t = 0; t < b->table_count; t++)
         if (t != PCI_T_STRINGS && plan->table_number[t] && plan->rows[t] >= MIN_ROWS)
@@ -442,10 +442,10 @@ pcol_status pci_code_groups_choose(pcol_builder *b, struct pci_container *w,
     return PCOL_OK;
 }
 
-void pci_code_groups_clear(struct pci_code_groups *groups)
+void pci_dictionary_groups_clear(struct pci_dictionary_groups *groups)
 {
     for (size_t i = 0; i < groups->count; i++) {
-        struct pci_codes *g = &groups->groups[i];
+        struct pci_dictionary_group *g = &groups->groups[i];
         for (size_t k = 0; k < g->column_count && g->values && g->pairs; k++) {
             pci_value_ids_clear(&g->values[k]);
             pci_value_ids_clear(&g->pairs[k]);
@@ -457,11 +457,11 @@ void pci_code_groups_clear(struct pci_code_groups *groups)
         pci_free(g->ranks);
     }
     pci_free(groups->groups);
-    *groups = (struct pci_code_groups){0};
+    *groups = (struct pci_dictionary_groups){0};
 }
 
-const struct pci_codes *pci_code_group_of(const struct pci_code_groups *groups, uint32_t column,
-                                          size_t *index)
+const struct pci_dictionary_group *pci_dictionary_groups_find(
+    const struct pci_dictionary_groups *groups, uint32_t column, size_t *index)
 {
     for (size_t i = 0; i < groups->count; i++)
         for (size_t k = 0; k < groups->groups[i].column_count; k++)

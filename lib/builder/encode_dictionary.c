@@ -18,12 +18,12 @@
 /* ---- the codes of all rows ---- */
 
 struct rows {
-    struct pci_column_buffer_source sources[PCI_CODES_COLUMNS];
+    struct pci_column_buffer_source sources[PCI_DICTIONARY_GROUP_COLUMNS];
     struct pci_block_reader reader; /* used as a buffer of one block */
     uint32_t numbers[2][PCF_BLOCK_ROWS];
 };
 
-static pcol_status count_numbers(struct pci_codes *g, const uint32_t *numbers, size_t n,
+static pcol_status count_numbers(struct pci_dictionary_group *g, const uint32_t *numbers, size_t n,
                                  pcol_error *err)
 {
     size_t before = g->count;
@@ -37,29 +37,30 @@ static pcol_status count_numbers(struct pci_codes *g, const uint32_t *numbers, s
 }
 
 /* Assign ids to the tuples of rows [row, row + n), column by column. */
-static pcol_status assign_block(struct pci_codes *g, struct rows *rows, uint64_t row, size_t n,
-                                pcol_error *err)
+static pcol_status assign_block(struct pci_dictionary_group *g, struct rows *rows, uint64_t row,
+                                size_t n, pcol_error *err)
 {
     struct pci_block_reader *r = &rows->reader;
     uint32_t *tuples = rows->numbers[0], *cells = rows->numbers[1];
     for (size_t k = 0; k < g->column_count; k++) {
         const struct pci_value_source *source = &rows->sources[k].source;
         PCI_TRY(source->read(source->context, row, n, r->values, r->valid, err));
-        PCI_TRY(pci_value_ids_of(&g->values[k], r->values, r->valid, n, k ? cells : tuples, err));
+        PCI_TRY(
+            pci_value_ids_assign(&g->values[k], r->values, r->valid, n, k ? cells : tuples, err));
         if (k)
-            PCI_TRY(pci_value_ids_of_pairs(&g->pairs[k], tuples, cells, n, tuples, err));
+            PCI_TRY(pci_value_ids_assign_pairs(&g->pairs[k], tuples, cells, n, tuples, err));
     }
     PCI_TRY(count_numbers(g, tuples, n, err));
     return pci_spill_append(&g->numbers, tuples, n * sizeof *tuples, err);
 }
 
-static pcol_status assign_rows(const pcol_builder *b, struct pci_codes *g, struct rows *rows,
-                               pcol_error *err)
+static pcol_status assign_rows(const pcol_builder *b, struct pci_dictionary_group *g,
+                               struct rows *rows, pcol_error *err)
 {
     uint64_t all = b->columns[g->columns[0]]->rows, limit = all / ROWS_PER_ENTRY, n;
     limit = limit < MAX_ENTRIES ? limit : MAX_ENTRIES;
     for (size_t k = 0; k < g->column_count; k++)
-        pci_column_source(b, b->columns[g->columns[k]], &rows->sources[k]);
+        pci_column_source_init(b, b->columns[g->columns[k]], &rows->sources[k]);
     for (uint64_t row = 0; row < all && g->used; row += n) {
         n = all - row < PCF_BLOCK_ROWS ? all - row : PCF_BLOCK_ROWS;
         PCI_TRY(assign_block(g, rows, row, (size_t)n, err));
@@ -74,18 +75,18 @@ static int compare_descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-pcol_status pci_dictionary_bits(const uint64_t *counts, size_t count, uint64_t *bits,
-                                pcol_error *err)
+pcol_status pci_estimate_code_bits(const uint64_t *counts, size_t count, uint64_t *bits,
+                                   pcol_error *err)
 {
     uint64_t by_width[65] = {0}, rows = 0;
     uint64_t *sorted = pci_malloc(count + 1, sizeof *sorted);
-    unsigned whole = pci_width_of(count ? count - 1 : 0), width;
+    unsigned whole = pci_packed_width(count ? count - 1 : 0), width;
     if (!sorted)
         return pci_fail_memory(err);
     memcpy(sorted, counts, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_descending);
     for (size_t i = 0; i < count; i++) {
-        by_width[pci_width_of(i)] += sorted[i];
+        by_width[pci_packed_width(i)] += sorted[i];
         rows += sorted[i];
     }
     pci_free(sorted);
@@ -95,14 +96,14 @@ pcol_status pci_dictionary_bits(const uint64_t *counts, size_t count, uint64_t *
 }
 
 /* Verify the choice of the group with all rows: later rows may differ from the sampled ones. */
-static pcol_status assign_all(const pcol_builder *b, struct pci_codes *g, struct rows *rows,
-                              pcol_error *err)
+static pcol_status assign_all(const pcol_builder *b, struct pci_dictionary_group *g,
+                              struct rows *rows, pcol_error *err)
 {
     uint64_t bits;
     PCI_TRY(assign_rows(b, g, rows, err));
     if (!g->used)
         return PCOL_OK;
-    PCI_TRY(pci_dictionary_bits(g->counts, g->count, &bits, err));
+    PCI_TRY(pci_estimate_code_bits(g->counts, g->count, &bits, err));
     uint64_t samples = b->columns[g->columns[0]]->rows / g->sample_rows + 1;
     g->used = g->code_bytes + g->count * g->entry_bits / 8 < g->plain_bytes &&
               (bits / 2 <= g->code_bits * samples || bits / 8 <= g->plain_bytes);
@@ -111,7 +112,8 @@ static pcol_status assign_all(const pcol_builder *b, struct pci_codes *g, struct
                     : pci_fail_memory(err);
 }
 
-pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_error *err)
+pcol_status pci_dictionary_group_fill(const pcol_builder *b, struct pci_dictionary_group *group,
+                                      pcol_error *err)
 {
     struct rows *rows = pci_malloc(1, sizeof *rows);
     size_t k = group->column_count;
@@ -135,7 +137,7 @@ pcol_status pci_codes_fill(const pcol_builder *b, struct pci_codes *group, pcol_
 static pcol_status read_codes(void *context, uint64_t row, size_t n, int64_t *values,
                               uint8_t *valid, pcol_error *err)
 {
-    const struct pci_codes *group = context;
+    const struct pci_dictionary_group *group = context;
     uint32_t numbers[PCF_BLOCK_ROWS];
     PCI_TRY(
         pci_spill_read(&group->numbers, row * sizeof *numbers, numbers, n * sizeof *numbers, err));
@@ -165,7 +167,7 @@ static pcol_status read_entries(void *context, uint64_t row, size_t n, int64_t *
 }
 
 /* Fill the dictionary of column `index`; statistics and null count are those of the rows. */
-static void fill_entries(const struct pci_codes *g, size_t index, struct entries *e,
+static void fill_entries(const struct pci_dictionary_group *g, size_t index, struct entries *e,
                          struct pci_column_stats *stats)
 {
     const struct pci_value_ids *values = &g->values[index];
@@ -180,7 +182,7 @@ static void fill_entries(const struct pci_codes *g, size_t index, struct entries
         stats->rows += g->counts[i];
         stats->nulls += e->valid[code] ? 0 : g->counts[i];
     }
-    pci_add_stats(stats, e->source.type, e->values, e->valid, g->count);
+    pci_column_stats_add_range(stats, e->source.type, e->values, e->valid, g->count);
 }
 
 /* Encode entries without nulls, bit-packed if possible, which is the fastest to look up. */
@@ -189,7 +191,7 @@ static pcol_status encode_all_valid(struct pci_container *w, uint32_t child,
 {
     struct pci_column_stats stats;
     pcol_status status = PCOL_OK;
-    PCI_TRY(pci_column_stats_of(&e->source, 1, &stats, err));
+    PCI_TRY(pci_column_stats_compute(&e->source, 1, &stats, err));
     if (stats.constant || stats.linear || stats.nulls || e->source.type == PCF_F64)
         status = pci_encode_leaf(w, child, &e->source, err);
     else
@@ -217,8 +219,8 @@ static pcol_status encode_nullable(struct pci_container *w, uint32_t child, stru
 }
 
 static pcol_status encode_entries(struct pci_container *w, uint32_t number, uint32_t child,
-                                  const struct pci_codes *group, size_t index, struct entries *e,
-                                  pcol_error *err)
+                                  const struct pci_dictionary_group *group, size_t index,
+                                  struct entries *e, pcol_error *err)
 {
     struct pci_column_stats stats = {0};
     struct pcf_column *c = &w->columns[number];
@@ -240,8 +242,8 @@ static pcol_status encode_entries(struct pci_container *w, uint32_t number, uint
 }
 
 pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,
-                                  const struct pci_codes *group, size_t index, uint32_t distance,
-                                  pcol_error *err)
+                                  const struct pci_dictionary_group *group, size_t index,
+                                  uint32_t distance, pcol_error *err)
 {
     size_t count = group->count;
     struct entries e = {.values = pci_malloc(count + 1, sizeof *e.values),

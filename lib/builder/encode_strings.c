@@ -102,7 +102,7 @@ static pcol_status apply_front_coding(struct pool *p, int press, uint64_t *store
         saved += shared[i];
         before = string;
     }
-    uint64_t cost = count * pci_width_of(most) / 8 + (PCI_SECTION_BITS + PCI_CHILD_BITS) / 8;
+    uint64_t cost = count * pci_packed_width(most) / 8 + (PCI_SECTION_BITS + PCI_CHILD_BITS) / 8;
     /* Compression of an archive removes most of the repetition anyway. */
     if (saved <= cost || saved - cost < p->table->size / (press ? 5 : 16)) {
         pci_free(shared);

@@ -114,8 +114,8 @@ static const uint32_t *final_rows_of(const pcol_builder *b, const struct pci_col
     return c->references ? pci_final_rows(b, c->references - 1) : NULL;
 }
 
-void pci_column_source(const pcol_builder *b, const struct pci_column_buffer *column,
-                       struct pci_column_buffer_source *source)
+void pci_column_source_init(const pcol_builder *b, const struct pci_column_buffer *column,
+                            struct pci_column_buffer_source *source)
 {
     pci_column_buffer_source_init(source, column, final_rows_of(b, column));
 }
@@ -146,7 +146,7 @@ static pcol_status encode_column(pcol_builder *b, struct pci_column_buffer *c,
     if (c->type == PCF_BYTES)
         return encode_bytes(c, w, number, err);
     const uint32_t *map = final_rows_of(b, c);
-    pci_column_source(b, c, &last.source);
+    pci_column_source_init(b, c, &last.source);
     source->done = release_after_reading;
     int64_t first = c->present && map ? map[c->first] : c->first;
     if (w->quick)
@@ -167,9 +167,9 @@ struct job {
     const uint32_t *tree;             /* values of a column of the call tree, or NULL */
     unsigned transform;               /* of that column in archives */
     uint64_t rows;
-    const struct pci_codes *codes; /* dictionary group; NULL: none */
-    size_t index_in_group;         /* index in the group */
-    uint32_t distance;             /* to the column before it that has the codes */
+    const struct pci_dictionary_group *codes; /* dictionary group; NULL: none */
+    size_t index_in_group;                    /* index in the group */
+    uint32_t distance;                        /* to the column before it that has the codes */
     struct pci_container part;
     int done;
 };
@@ -188,7 +188,7 @@ struct jobs {
     const struct pci_table_plan *plan;
     struct job *all;
     size_t count;
-    struct pci_code_groups groups;
+    struct pci_dictionary_groups groups;
     struct turn *order;       /* jobs that are never in a group come first */
     size_t first;             /* number of those */
     struct pci_latch *chosen; /* open: groups are chosen, or that failed */
@@ -236,7 +236,7 @@ static pcol_status append_parts(struct jobs *jobs, struct job *job, pcol_error *
 static void assign_group(const struct jobs *jobs, struct job *job)
 {
     const uint32_t *numbers = jobs->plan->columns;
-    job->codes = pci_code_group_of(&jobs->groups, job->index, &job->index_in_group);
+    job->codes = pci_dictionary_groups_find(&jobs->groups, job->index, &job->index_in_group);
     if (job->codes)
         job->distance = numbers[job->index] - numbers[job->codes->columns[0]];
 }
@@ -319,14 +319,14 @@ static pcol_status choose_groups(struct jobs *jobs, pcol_error *err)
     struct pci_container *w = jobs->writer;
     return w->plain || w->quick
                ? PCOL_OK
-               : pci_code_groups_choose(jobs->b, w, jobs->plan, &jobs->groups, err);
+               : pci_dictionary_groups_choose(jobs->b, w, jobs->plan, &jobs->groups, err);
 }
 
 static pcol_status fill_groups(struct jobs *jobs, size_t first, size_t step, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     for (size_t i = first; i < jobs->groups.count && status == PCOL_OK; i += step)
-        status = pci_codes_fill(jobs->b, &jobs->groups.groups[i], err);
+        status = pci_dictionary_group_fill(jobs->b, &jobs->groups.groups[i], err);
     return status;
 }
 
@@ -416,7 +416,7 @@ pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
         status = b->threads > 1 && b->sample_count + b->tree.count >= MIN_PARALLEL_ROWS
                      ? run_parallel(&jobs, err)
                      : run_sequential(&jobs, err);
-    pci_code_groups_clear(&jobs.groups);
+    pci_dictionary_groups_clear(&jobs.groups);
     pci_free(jobs.all);
     pci_free(jobs.order);
     return status;

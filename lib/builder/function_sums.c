@@ -518,7 +518,7 @@ static pcol_status append_sums(struct pci_function_sums *w, const char *prefix, 
     return PCOL_OK;
 }
 
-pcol_status pci_function_sums_put(struct pci_function_sums *w, pcol_error *err)
+pcol_status pci_function_sums_finish(struct pci_function_sums *w, pcol_error *err)
 {
     if (!w || !w->end || !memchr(w->good, 1, w->type_count))
         return PCOL_OK;

@@ -83,8 +83,8 @@ static void extend_run(struct pci_idle_run *run, const pcol_sample *first, const
     run->count++;
 }
 
-pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
-                          pcol_error *err)
+pcol_status pci_idle_store_tolerance(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
+                                     pcol_error *err)
 {
     char text[24];
     if (!tolerance_ns)
@@ -133,7 +133,7 @@ static int is_expandable(double value)
     return value < MAX_PARTS && value == floor(value);
 }
 
-uint64_t pci_idle_parts(int64_t duration_ns, double value, int all)
+uint64_t pci_idle_part_count(int64_t duration_ns, double value, int all)
 {
     if (duration_ns <= 0 || !(value > 1))
         return 1;

@@ -27,8 +27,8 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
                   struct pci_idle_run *run, const pcol_sample *next);
 /* Store the tolerance with a source, unless it is 0: value of this key of source_meta. */
 #define PCI_IDLE_KEY "collapse_tolerance_ns"
-pcol_status pci_idle_note(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
-                          pcol_error *err);
+pcol_status pci_idle_store_tolerance(pcol_builder *builder, uint32_t source, uint64_t tolerance_ns,
+                                     pcol_error *err);
 
 /* Whether a sample's end fits 64 bits; then the times of its parts do, too. */
 static inline int pci_sample_ends(int64_t time_ns, int64_t duration_ns)
@@ -42,7 +42,7 @@ pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration
 
 /* Number of samples that one expands to: all, if `all` is set and its value is an integer,
  * otherwise two; 1 if it has no duration. */
-uint64_t pci_idle_parts(int64_t duration_ns, double value, int all);
+uint64_t pci_idle_part_count(int64_t duration_ns, double value, int all);
 struct pci_idle_part {
     int64_t after_ns; /* relative to the sample's time, at most the duration */
     double value;

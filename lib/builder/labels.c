@@ -155,8 +155,8 @@ static pcol_status add_key(pcol_builder *b, uint32_t table, uint32_t key, uint32
     return PCOL_OK;
 }
 
-pcol_status pci_label_number(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
-                             uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err)
+pcol_status pci_label_key_row(pcol_builder *builder, uint32_t table, uint32_t key, uint32_t unit,
+                              uint8_t kind, uint32_t occurrence, uint32_t *number, pcol_error *err)
 {
     struct pci_label_store *l = &builder->labels;
     uint32_t found = find_base(l, hash_key(table, key, unit, kind), table, key, unit, kind);

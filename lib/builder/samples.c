@@ -30,7 +30,7 @@ static pcol_status append_values(pcol_builder *b, const struct pci_sample_rows *
     const struct pci_sample_type_record *type = &b->types[s->sample_type];
     struct pci_column_buffer *column = b->columns[type->column];
     if (type->recorded != s->source + 1)
-        PCI_TRY(pci_source_type_note(b, s->source, s->sample_type, err));
+        PCI_TRY(pci_source_type_record(b, s->source, s->sample_type, err));
     return s->values ? pci_column_buffer_set_many(column, b->sample_count, s->values, s->count, err)
                      : pci_column_buffer_repeat(column, b->sample_count, s->value, s->count, err);
 }

@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-pcol_status pci_source_meta_note(pcol_builder *b, uint32_t source, pcol_str key, int *exists,
-                                 pcol_error *err)
+pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, pcol_str key, int *exists,
+                                   pcol_error *err)
 {
     uint32_t code;
     PCI_TRY(pci_string_pool_intern(&b->meta_keys, key.data, key.size, &code, err));
@@ -33,7 +33,7 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
     if (!key || !value)
         return pci_fail(err, PCOL_E_ARGUMENT, "metadata of a source needs a key and a value");
-    PCI_TRY(pci_source_meta_note(builder, source, (pcol_str){key, strlen(key)}, &exists, err));
+    PCI_TRY(pci_source_meta_record(builder, source, (pcol_str){key, strlen(key)}, &exists, err));
     if (exists)
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u has the key '%s' already", source, key);
     PCI_TRY(pci_column_buffer_set(sources, row, source, err));
@@ -41,8 +41,8 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
     return set_string(builder, PCI_C_META_VALUE, row, value, err);
 }
 
-void pci_builder_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
-                          void *context)
+void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
+                                 void *context)
 {
     if (b->interval_ns == 0)
         b->interval_ns = interval_ns;

@@ -8,7 +8,7 @@
 
 #include "util/alloc.h"
 
-pcol_status pci_source_type_note(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err)
+pcol_status pci_source_type_record(pcol_builder *b, uint32_t source, uint32_t type, pcol_error *err)
 {
     int known;
     b->types[type].recorded = source + 1;

@@ -216,8 +216,8 @@ static pcol_status fail_row(const pcol_builder *b, uint32_t table, const char *c
 
 pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, pcol_error *err)
 {
-    if (b->mapping_named > rows[PCI_T_MAPPINGS])
-        return fail_row(b, PCI_T_GROUPS, "mapping", b->mapping_named - 1, PCI_T_MAPPINGS,
+    if (b->mapping_row_limit > rows[PCI_T_MAPPINGS])
+        return fail_row(b, PCI_T_GROUPS, "mapping", b->mapping_row_limit - 1, PCI_T_MAPPINGS,
                         rows[PCI_T_MAPPINGS], err);
     for (size_t i = 0; i < b->column_count; i++) {
         const struct pci_column_buffer *c = b->columns[i];

@@ -321,7 +321,7 @@ static pcol_status prepare_all(struct preparation *p, int quick, pcol_error *err
         return pci_fail_memory(err);
     size_t lanes = p->sums ? PCI_SUM_LANES : 0;
     PCI_TRY(pci_parallel_for(p->sums ? b->threads : 1, 2 + lanes, run_preparation, p, err));
-    return pci_function_sums_put(p->sums, err);
+    return pci_function_sums_finish(p->sums, err);
 }
 
 /* quick: the file will be read once at most, so that tables that speed up queries do not pay. */
@@ -395,7 +395,7 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink 
     PCI_REQUIRE(builder, err);
     PCI_REQUIRE(sink.write, err);
     struct pci_budget *before =
-        pci_budget_enter(builder->budget.used ? &builder->budget : pci_budget_now);
+        pci_budget_enter(builder->budget.used ? &builder->budget : pci_thread_budget);
     pcol_status status = write_all(builder, flags, sink, err);
     pci_budget_leave(before);
     return status;

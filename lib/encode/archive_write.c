@@ -18,11 +18,11 @@
 #define QUICK_LEVEL 4
 #define BEST_LEVEL 9
 /* Upper bound of a compressed stream for both codecs. */
-#define MAX_COMPRESSED (PCF_PRESS_STREAM + PCF_PRESS_STREAM / 128 + 1024)
+#define MAX_COMPRESSED (PCF_ARCHIVE_STREAM + PCF_ARCHIVE_STREAM / 128 + 1024)
 
 /* A block as stored in the file. */
 struct stored_block {
-    uint8_t flags; /* PCF_PRESS_STORED, PCF_PRESS_BARE */
+    uint8_t flags; /* PCF_ARCHIVE_STORED, PCF_ARCHIVE_UNTRANSFORMED */
     uint8_t bytes[MAX_COMPRESSED];
 };
 _Static_assert(offsetof(struct stored_block, bytes) == 1, "flags and bytes are contiguous");
@@ -39,9 +39,9 @@ struct pci_archive_writer {
     struct pci_tree_context rank;
     uint64_t raw, stored; /* bytes of the complete blocks, and their size in the file */
     size_t fill;          /* bytes in `block` */
-    struct pcf_press_entry *entries;
+    struct pcf_archive_entry *entries;
     size_t entry_count, entry_capacity;
-    uint8_t block[PCF_PRESS_RANK_BLOCK];
+    uint8_t block[PCF_ARCHIVE_RANK_BLOCK];
     struct stored_block stream, deflated, fast;
 };
 
@@ -55,8 +55,8 @@ pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **w
     memset(new, 0, offsetof(struct pci_archive_writer, block));
     new->flags = flags;
     new->lz4 = pci_malloc(1, (size_t)LZ4_sizeofStateHC());
-    new->has_best = pci_deflate_raw_deflate(&new->best, BEST_LEVEL) == 0;
-    new->has_quick = pci_deflate_raw_deflate(&new->quick, QUICK_LEVEL) == 0;
+    new->has_best = pci_raw_deflate_begin(&new->best, BEST_LEVEL) == 0;
+    new->has_quick = pci_raw_deflate_begin(&new->quick, QUICK_LEVEL) == 0;
     if (!new->lz4 || !new->has_best || !new->has_quick) {
         pci_archive_writer_free(new);
         return pci_fail_memory(err);
@@ -152,8 +152,8 @@ static pcol_status transform_block(struct pci_archive_writer *p, size_t *size, p
         *size = pcf_parents_apply(p->tree->parents, first, p->fill / 4, stream);
         return PCOL_OK;
     case PCF_TRANSFORM_RANK:
-        status = pci_tree_context_apply(&p->rank, p->tree->parents, p->tree->values, first,
-                                        p->fill / 4, stream, size, err);
+        status = pci_tree_context_encode(&p->rank, p->tree->parents, p->tree->values, first,
+                                         p->fill / 4, stream, size, err);
         pci_tree_context_clear(&p->rank);
         return status;
     default:
@@ -176,14 +176,14 @@ static pcol_status compress_block(struct pci_archive_writer *p, struct stored_bl
     *size = compress_stream(p, p->stream.bytes, stream, out);
     (*out)->flags = 0;
     /* Readers reject a higher ratio as a decompression bomb. */
-    int bomb = p->transform && p->fill / PCF_PRESS_RATIO > *size;
+    int bomb = p->transform && p->fill / PCF_ARCHIVE_RATIO > *size;
     if (bomb && !is_tree(p)) {
         *size = compress_stream(p, p->block, p->fill, out);
-        (*out)->flags = PCF_PRESS_BARE;
+        (*out)->flags = PCF_ARCHIVE_UNTRANSFORMED;
     } else if (bomb || *size >= stream) {
         *size = stream;
         *out = &p->stream;
-        (*out)->flags = PCF_PRESS_STORED;
+        (*out)->flags = PCF_ARCHIVE_STORED;
     }
     return PCOL_OK;
 }
@@ -201,14 +201,15 @@ static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_pu
     if (pci_grow((void **)&p->entries, &p->entry_capacity, p->entry_count + 1, sizeof *p->entries))
         return pci_fail_memory(err);
     p->stored += 1 + size;
-    p->entries[p->entry_count++] = (struct pcf_press_entry){p->stored, pcf_checksum(out, 1 + size)};
+    p->entries[p->entry_count++] =
+        (struct pcf_archive_entry){p->stored, pcf_checksum(out, 1 + size)};
     return put(context, out, 1 + size, err);
 }
 
 pcol_status pci_archive_writer_add(struct pci_archive_writer *writer, const void *data, size_t size,
                                    pci_archive_writer_put put, void *context, pcol_error *err)
 {
-    size_t block = (size_t)pcf_press_block(writer->transform << 4);
+    size_t block = (size_t)pcf_archive_block(writer->transform << 4);
     const uint8_t *from = data;
     while (size) {
         size_t n = block - writer->fill;

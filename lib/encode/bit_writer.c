@@ -36,7 +36,7 @@ pcol_status pci_bits_put_many(struct pci_bits *bits, const uint64_t *numbers, si
         size_t count = batch = n < BATCH ? n : BATCH;
         unsigned wide = width;
         for (int to = 0; wide && wide <= 28 && count % 2 == 0; to = !to) {
-            pci_simd_pair(from, count, wide, pairs[to]);
+            pci_simd_pack_pairs(from, count, wide, pairs[to]);
             from = pairs[to];
             count /= 2;
             wide *= 2;

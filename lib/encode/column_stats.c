@@ -31,7 +31,7 @@ pcol_status pci_block_reader_next(struct pci_block_reader *reader, pcol_error *e
     return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
 }
 
-unsigned pci_width_of(uint64_t range)
+unsigned pci_packed_width(uint64_t range)
 {
     unsigned width = range ? 64u - (unsigned)__builtin_clzll(range) : 0;
     return width > PCF_MAX_PACKED_WIDTH ? 64 : width;
@@ -71,7 +71,7 @@ static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
  * neighbours differ by the distance of their difference from the slope, up to 1 by rounding. */
 static int is_steep(const struct pci_range_stats *rises, int64_t slope, const struct pci_fit *flat)
 {
-    unsigned width = pci_width_of(flat->range);
+    unsigned width = pci_packed_width(flat->range);
     if (width == 0 || width > 62)
         return 0;
     int64_t half = INT64_C(1) << (width - 1);
@@ -95,10 +95,10 @@ static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pc
     fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
     if (rises && flat->range < UINT64_C(1) << 46 && is_steep(rises, fit.slope, flat))
         return *flat;
-    pci_simd_rests(values, n, fit.slope, &min, &max);
+    pci_simd_residual_range(values, n, fit.slope, &min, &max);
     fit.base = (int64_t)((uint64_t)values[0] + (uint64_t)min);
     fit.range = (uint64_t)max - (uint64_t)min;
-    return pci_width_of(fit.range) < pci_width_of(flat->range) ? fit : *flat;
+    return pci_packed_width(fit.range) < pci_packed_width(flat->range) ? fit : *flat;
 }
 
 struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
@@ -229,8 +229,9 @@ static void update_scale(const struct pass *pass, const int64_t *values, size_t 
     if (s->scale > 1) { /* common case: the scale does not change */
         uint64_t key = (uint64_t)least ^ flip;
         uint64_t distance = key > first ? key - first : first - key;
-        struct pci_divisor divisor = pci_divisor_of(s->scale);
-        if (distance % s->scale == 0 && pci_simd_multiples(values, n, (uint64_t)least, &divisor))
+        struct pci_divisor divisor = pci_divisor_init(s->scale);
+        if (distance % s->scale == 0 &&
+            pci_simd_all_multiples(values, n, (uint64_t)least, &divisor))
             return;
     }
     for (size_t k = 0; k < n && s->scale != 1; k++) {
@@ -286,7 +287,7 @@ static void add_votes(struct pass *pass, uint64_t row, const int64_t *values, si
         vote_add_many(&pass->start, values, n, row, 1);
 }
 
-#define MAX_SIMD_RISE (INT64_C(1) << 51) /* limit of pci_simd_rise_bits() */
+#define MAX_SIMD_RISE (INT64_C(1) << 51) /* limit of pci_simd_delta_bits() */
 
 /* Histogram of the differences of a block without nulls. Two interleaved histograms avoid
  * store-to-load dependencies between consecutive increments. */
@@ -296,7 +297,7 @@ static void count_rises(struct pci_column_stats *s, const int64_t *values, size_
     uint32_t even[128] = {0}, odd[128] = {0}; /* rises, then falls */
     uint64_t codes[PCF_BLOCK_ROWS + 1];
     if (sweep && sweep->low > -MAX_SIMD_RISE && sweep->high < MAX_SIMD_RISE) {
-        pci_simd_rise_bits(values, n, codes);
+        pci_simd_delta_bits(values, n, codes);
     } else {
         for (size_t k = 1; k < n; k++) {
             uint64_t rise = (uint64_t)values[k] - (uint64_t)values[k - 1], falls = rise >> 63;
@@ -330,14 +331,14 @@ static void add_fits(struct pass *pass, const int64_t *values, size_t n, const s
     else if (!s->nulls && !pass->leaf)
         count_rises(s, values, n, rises);
     s->ranges[s->block_count] = flat->range;
-    s->slope_bits += (uint64_t)n * pci_width_of(best.range);
+    s->slope_bits += (uint64_t)n * pci_packed_width(best.range);
 }
 
 /* Whether all values equal the last value of the previous block. */
 static int is_flat(const struct pass *pass, const int64_t *values, size_t n)
 {
     return pass->present >= 2 && values[0] == pass->last && values[n - 1] == pass->last &&
-           pci_simd_same(values, n, pass->last);
+           pci_simd_all_equal(values, n, pass->last);
 }
 
 static void add_flat(struct pass *pass, size_t n)
@@ -366,7 +367,7 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
     while (++i < n && pass->present < 2);
     int64_t flip = flip_of(pass->type);
     struct pci_range_stats sweep;
-    pci_simd_sweep(values, n, flip, &sweep);
+    pci_simd_range_stats(values, n, flip, &sweep);
     if (i == 2) { /* add_value() has counted the first difference */
         sweep.changes -= values[1] != values[0];
         sweep.steps -= (uint64_t)values[1] - (uint64_t)values[0] == 1;
@@ -384,8 +385,8 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
         add_fits(pass, values, n, &flat, &sweep);
 }
 
-void pci_add_stats(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
-                   const uint8_t *valid, size_t n)
+void pci_column_stats_add_range(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
+                                const uint8_t *valid, size_t n)
 {
     struct pass pass = {.stats = stats, .type = type};
     struct pci_fit all = {0};
@@ -442,8 +443,8 @@ static void add_block(struct pass *pass, struct pci_block_reader *r)
     s->block_count++;
 }
 
-pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
-                                struct pci_column_stats *stats, pcol_error *err)
+pcol_status pci_column_stats_compute(const struct pci_value_source *source, int leaf,
+                                     struct pci_column_stats *stats, pcol_error *err)
 {
     struct pass pass = {.stats = stats, .type = source->type, .leaf = leaf};
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
@@ -467,8 +468,8 @@ pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
     }
     stats->common = pass.common.value;
     stats->common_start = pass.start.value;
-    stats->common_lead = pass.common.weight + pass.common_slack;
-    stats->start_lead = pass.start.weight + pass.start_slack;
+    stats->common_majority_bound = pass.common.weight + pass.common_slack;
+    stats->start_majority_bound = pass.start.weight + pass.start_slack;
     if (stats->nulls)
         stats->linear = stats->ascending = 0;
     if (!stats->scale)
@@ -485,7 +486,7 @@ void pci_column_stats_clear(struct pci_column_stats *stats)
 uint64_t pci_cost_packed(const struct pci_column_stats *stats)
 {
     uint64_t range = (uint64_t)stats->max - (uint64_t)stats->min;
-    return stats->rows * pci_width_of(range / stats->scale) + 64 + PCI_SECTION_BITS;
+    return stats->rows * pci_packed_width(range / stats->scale) + 64 + PCI_SECTION_BITS;
 }
 
 uint64_t pci_cost_blocked(const struct pci_column_stats *stats)
@@ -494,7 +495,8 @@ uint64_t pci_cost_blocked(const struct pci_column_stats *stats)
     for (size_t i = 0; i < stats->block_count; i++) {
         uint64_t left = stats->rows - (uint64_t)i * PCF_BLOCK_ROWS;
         uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
-        bits += sizeof(struct pcf_block) * 8 + n * pci_width_of(stats->ranges[i] / stats->scale);
+        bits +=
+            sizeof(struct pcf_block) * 8 + n * pci_packed_width(stats->ranges[i] / stats->scale);
     }
     return bits;
 }

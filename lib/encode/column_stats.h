@@ -44,7 +44,7 @@ struct pci_column_stats {
     int64_t common;       /* majority candidate of the values */
     int64_t common_start; /* majority candidate of value - row */
     /* Upper bounds of a majority: at most (rows + lead) / 2 rows match the candidate. */
-    uint64_t common_lead, start_lead;
+    uint64_t common_majority_bound, start_majority_bound;
     uint64_t *ranges; /* max - min of each block of 1024 rows */
     size_t block_count;
     /* Histograms of the magnitude bits of non-negative and negative differences to the previous
@@ -54,20 +54,21 @@ struct pci_column_stats {
 };
 
 /* Computes the statistics in one pass; free with pci_column_stats_clear(). `leaf`: only the input
- * of encodings without children; common_lead, start_lead, rises and falls stay 0. */
-pcol_status pci_column_stats_of(const struct pci_value_source *source, int leaf,
-                                struct pci_column_stats *stats, pcol_error *err);
+ * of encodings without children; common_majority_bound, start_majority_bound, rises and falls stay
+ * 0. */
+pcol_status pci_column_stats_compute(const struct pci_value_source *source, int leaf,
+                                     struct pci_column_stats *stats, pcol_error *err);
 void pci_column_stats_clear(struct pci_column_stats *stats);
 
 /* Adds values to minimum and maximum only; the statistics were initialized to zeros. */
-void pci_add_stats(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
-                   const uint8_t *valid, size_t n);
+void pci_column_stats_add_range(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
+                                const uint8_t *valid, size_t n);
 
 /* Costs in bits, including the overhead of a section (alignment, checksum, record) and of a child
  * (record). */
 #define PCI_SECTION_BITS ((4 + 8 + 4) * 8)
 #define PCI_CHILD_BITS (7 * 8)
-unsigned pci_width_of(uint64_t range); /* bits of 0..range: 0 to 57, or 64 */
+unsigned pci_packed_width(uint64_t range); /* bits of 0..range: 0 to 57, or 64 */
 uint64_t pci_cost_packed(const struct pci_column_stats *stats);
 uint64_t pci_cost_blocked(const struct pci_column_stats *stats); /* without slopes */
 uint64_t pci_cost_sloped(const struct pci_column_stats *stats);

@@ -206,7 +206,7 @@ static pcol_status copy_spill(struct pci_spill *to, const struct pci_spill *from
     for (uint64_t offset = 0; offset < size && status == PCOL_OK; offset += PCI_PAGE_BYTES) {
         uint64_t n = size - offset < PCI_PAGE_BYTES ? size - offset : PCI_PAGE_BYTES;
         const uint8_t *data;
-        status = pci_spill_look(from, &view, offset, (size_t)n, &data, err);
+        status = pci_spill_view_range(from, &view, offset, (size_t)n, &data, err);
         if (status == PCOL_OK)
             status = pci_spill_append(to, data, (size_t)n, err);
     }
@@ -319,7 +319,7 @@ static pcol_status put_sections(struct pci_container *w, pcol_sink sink, uint64_
         for (uint64_t left = s->size; left && status == PCOL_OK;) {
             size_t page_left = PCI_PAGE_BYTES - (size_t)(from % PCI_PAGE_BYTES);
             size_t n = left < page_left ? (size_t)left : page_left;
-            status = pci_spill_look(&w->out, &view, from, n, &data, err);
+            status = pci_spill_view_range(&w->out, &view, from, n, &data, err);
             if (status == PCOL_OK)
                 status = pci_sink_write(sink, data, n, err);
             from += n;

@@ -24,7 +24,7 @@ static void mark_exceptions(const void *context, const struct pci_block_reader *
     const struct pci_exceptions *e = context;
     uint64_t base = e->base + e->step * block->row;
     if (!e->null_default) {
-        pci_simd_other(block->values, block->n, base, e->step, marks);
+        pci_simd_mark_off_line(block->values, block->n, base, e->step, marks);
         return;
     }
     for (size_t i = 0; i < block->n; i++)
@@ -68,7 +68,7 @@ static pcol_status cost_sparse(const struct pci_value_source *source,
     *bits = UINT64_MAX;
     if (e->marked.source.rows > source->rows / 2)
         return PCOL_OK;
-    PCI_TRY(pci_column_stats_of(&e->marked.source, 1, &stats, err));
+    PCI_TRY(pci_column_stats_compute(&e->marked.source, 1, &stats, err));
     *bits = pci_cost_marks(source->rows) +
             (source->type == PCF_F64 ? stats.rows * 64
                                      : min_u64(pci_cost_packed(&stats), pci_cost_blocked(&stats)));
@@ -90,7 +90,7 @@ static pcol_status choose_default(const struct pci_value_source *source,
         int64_t base = step ? stats->common_start : stats->common;
         pcol_status status = PCOL_OK;
         /* Skip the pass over the column if at most about half of the rows match the candidate. */
-        if ((step ? stats->start_lead : stats->common_lead) < stats->rows / 16)
+        if ((step ? stats->start_majority_bound : stats->common_majority_bound) < stats->rows / 16)
             continue;
         status = new_exceptions(source, 0, (uint64_t)base, step, &exceptions, err);
         if (status == PCOL_OK)
@@ -113,8 +113,8 @@ static pcol_status choose_default(const struct pci_value_source *source,
 
 static uint64_t cost_runs(const struct pci_column_stats *stats)
 {
-    uint64_t width =
-        pci_width_of((uint64_t)stats->max - (uint64_t)stats->min) + pci_width_of(stats->rows);
+    uint64_t width = pci_packed_width((uint64_t)stats->max - (uint64_t)stats->min) +
+                     pci_packed_width(stats->rows);
     return stats->runs * width + 2 * (64 + PCI_SECTION_BITS + PCI_CHILD_BITS);
 }
 
@@ -331,7 +331,7 @@ static pcol_status choose_form(struct pci_container *writer, const struct pci_va
     first.done = NULL;
     first.rows = all->rows < TRIAL_ROWS ? all->rows : TRIAL_ROWS;
     *form = ENCODED;
-    PCI_TRY(pci_column_stats_of(&first, 0, &stats, err));
+    PCI_TRY(pci_column_stats_compute(&first, 0, &stats, err));
     status = measure_form(writer, &first, &stats, ENCODED, depth, &best, err);
     best -= best / 32; /* a PLAIN column takes more memory, so it must save 1/32 */
     for (uint8_t t = 0; status == PCOL_OK && t <= PCF_TRANSFORM_LAST; t++) {
@@ -418,7 +418,7 @@ pcol_status pci_encode_quick(struct pci_container *writer, uint32_t column,
         return PCOL_OK;
     } else if (source->rows) {
         c->base = *constant;
-        pci_add_stats(&stats, source->type, constant, &valid, 1);
+        pci_column_stats_add_range(&stats, source->type, constant, &valid, 1);
     }
     c->encoding = PCF_LINEAR;
     set_statistics(c, &stats, source->type);
@@ -434,7 +434,7 @@ pcol_status pci_encode_constant(struct pci_container *writer, uint32_t column,
         .rows = source->rows, .first = value, .constant = 1, .ascending = 1, .scale = 1};
     if (writer->plain || !source->rows)
         return pci_encode(writer, column, source, err);
-    pci_add_stats(&stats, source->type, &value, &valid, 1);
+    pci_column_stats_add_range(&stats, source->type, &value, &valid, 1);
     return encode_with_stats(writer, column, source, &stats, 0, err);
 }
 
@@ -445,7 +445,7 @@ pcol_status pci_encode_at(struct pci_container *writer, uint32_t column,
     pcol_status status;
     if (writer->quick) /* only columns of the builder have nulls; it calls pci_encode_quick() */
         return pci_encode_quick(writer, column, source, 0, NULL, err);
-    PCI_TRY(pci_column_stats_of(source, depth >= PCI_MAX_DEPTH, &stats, err));
+    PCI_TRY(pci_column_stats_compute(source, depth >= PCI_MAX_DEPTH, &stats, err));
     status = encode_with_stats(writer, column, source, &stats, depth, err);
     pci_column_stats_clear(&stats);
     return status;

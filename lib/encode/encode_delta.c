@@ -28,7 +28,7 @@ static struct choice find_best_choice(const struct pci_column_stats *stats)
 {
     struct choice best = {UINT64_MAX, 0, 0, 0};
     unsigned less = 63u - (unsigned)__builtin_clzll(stats->scale); /* bits saved by the scale */
-    unsigned whole = pci_width_of(((uint64_t)stats->max - (uint64_t)stats->min) / stats->scale);
+    unsigned whole = pci_packed_width(((uint64_t)stats->max - (uint64_t)stats->min) / stats->scale);
     for (int falls = 0; falls < 2; falls++) {
         uint64_t near_rows = 0;
         for (unsigned width = 0; width < whole + less && width <= PCF_MAX_PACKED_WIDTH; width++) {
@@ -55,7 +55,7 @@ void pci_mark_far(const void *context, const struct pci_block_reader *block, uin
 {
     const struct pci_delta_plan *d = context;
     uint64_t low = (uint64_t)d->low;
-    pci_simd_far(block->values, block->n, low, (uint64_t)d->high - low, marks);
+    pci_simd_mark_deltas(block->values, block->n, low, (uint64_t)d->high - low, marks);
     for (size_t i = 0; i < block->n; i += MARK_ROWS)
         marks[i] = 1;
 }

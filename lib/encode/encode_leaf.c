@@ -62,7 +62,8 @@ static pcol_status put_plain(struct pci_bits *bits, const struct pci_block_reade
     uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     uint32_t narrow[PCF_BLOCK_ROWS];
     if (plain->min_max)
-        pci_add_stats(plain->min_max, plain->type, block->values, block->valid, block->n);
+        pci_column_stats_add_range(plain->min_max, plain->type, block->values, block->valid,
+                                   block->n);
     /* Fast paths: nulls are 0 already, and whole words need no bit packing. */
     if (width == 64)
         return pci_section_append(&bits->section, block->values, block->n * 8, err);
@@ -123,9 +124,9 @@ static pcol_status put_packed(struct pci_bits *bits, const struct pci_block_read
 {
     const struct packed *p = context;
     uint64_t numbers[PCF_BLOCK_ROWS];
-    pci_simd_less(block->values, block->n, (uint64_t)p->column->base, numbers);
+    pci_simd_subtract(block->values, block->n, (uint64_t)p->column->base, numbers);
     if (p->column->scale != 1)
-        pci_simd_divide(numbers, block->n, &p->divisor);
+        pci_simd_divide_exact(numbers, block->n, &p->divisor);
     return pci_bits_put_many(bits, numbers, block->n, p->column->width, err);
 }
 
@@ -137,8 +138,8 @@ pcol_status pci_emit_packed(struct pci_container *writer, uint32_t column,
     c->encoding = PCF_PACKED;
     c->base = stats->min;
     c->scale = stats->scale;
-    c->width = (uint8_t)pci_width_of(((uint64_t)stats->max - (uint64_t)stats->min) / c->scale);
-    struct packed packed = {c, pci_divisor_of(c->scale)};
+    c->width = (uint8_t)pci_packed_width(((uint64_t)stats->max - (uint64_t)stats->min) / c->scale);
+    struct packed packed = {c, pci_divisor_init(c->scale)};
     return write_section(writer, column, PCF_ROLE_VALUES, source, put_packed, &packed,
                          PCF_PACK_PADDING, err);
 }
@@ -160,14 +161,14 @@ static pcol_status put_blocked(struct pci_bits *bits, const struct pci_block_rea
 {
     struct blocks *b = context;
     struct pci_fit fit = pci_fit_block(block->values, block->n, b->type, b->slopes);
-    unsigned width = pci_width_of(fit.range / b->scale);
+    unsigned width = pci_packed_width(fit.range / b->scale);
     b->all[b->count++] = (struct pcf_block){fit.base, fit.slope, (uint64_t)width << 56 | b->offset};
     if (!width)
         return PCOL_OK;
     uint64_t numbers[PCF_BLOCK_ROWS];
-    pci_simd_less_line(block->values, block->n, (uint64_t)fit.base, fit.slope, numbers);
+    pci_simd_subtract_line(block->values, block->n, (uint64_t)fit.base, fit.slope, numbers);
     if (b->scale != 1)
-        pci_simd_divide(numbers, block->n, &b->divisor);
+        pci_simd_divide_exact(numbers, block->n, &b->divisor);
     PCI_TRY(pci_bits_put_many(bits, numbers, block->n, width, err));
     b->offset += (block->n * width + 7) / 8;
     return pci_bits_align(bits, err);
@@ -195,7 +196,7 @@ pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
     pcol_status status;
     c->encoding = PCF_BLOCKED;
     c->scale = b.scale = slopes ? 1 : stats->scale;
-    b.divisor = pci_divisor_of(b.scale);
+    b.divisor = pci_divisor_init(b.scale);
     b.all = pci_malloc(stats->block_count + 1, sizeof *b.all);
     if (!b.all)
         return pci_fail_memory(err);

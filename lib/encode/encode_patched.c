@@ -82,7 +82,7 @@ pcol_status pci_patch_choose(const struct pci_value_source *source,
                              struct pci_patch_choice *choice, pcol_error *err)
 {
     uint64_t counts[65], rows = source->rows < SAMPLE_ROWS ? source->rows : SAMPLE_ROWS, bits;
-    unsigned whole = pci_width_of(((uint64_t)stats->max - (uint64_t)stats->min) / stats->scale);
+    unsigned whole = pci_packed_width(((uint64_t)stats->max - (uint64_t)stats->min) / stats->scale);
     *choice = (struct pci_patch_choice){.bits = UINT64_MAX};
     if (source->rows < MIN_ROWS || stats->nulls || stats->ascending || whole < 2)
         return PCOL_OK;

@@ -79,7 +79,7 @@ pcol_status pci_successors_new(const struct pci_value_source *source,
 {
     struct pci_successors *l;
     pcol_status status;
-    unsigned width = pci_width_of((uint64_t)stats->max - (uint64_t)stats->min);
+    unsigned width = pci_packed_width((uint64_t)stats->max - (uint64_t)stats->min);
     uint64_t min_marked = (source->rows + 63) / 64;
     *successors = NULL;
     *bits = UINT64_MAX;

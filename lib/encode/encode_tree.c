@@ -98,7 +98,7 @@ pcol_status pci_tree_steps_new(const struct pci_value_source *source,
     s->source = (struct pci_value_source){0, PCF_U64, read_steps, s, NULL};
     pcol_status status = find_steps(s, source, &found, err);
     if (status == PCOL_OK && found)
-        status = pci_column_stats_of(&s->source, 1, &steps_stats, err);
+        status = pci_column_stats_compute(&s->source, 1, &steps_stats, err);
     if (status != PCOL_OK || !found) {
         pci_tree_steps_free(s);
         return status;

@@ -19,12 +19,12 @@ static pcol_status read_captured(void *context, uint64_t row, size_t n, int64_t 
              base = (uint64_t)captured->bases[row / PCF_BLOCK_ROWS];
     uint32_t numbers[PCF_BLOCK_ROWS];
     size_t size;
-    const void *from = pci_spill_at(&captured->numbers, offset, &size);
+    const void *from = pci_spill_in_memory(&captured->numbers, offset, &size);
     if (!from || size < n * sizeof *numbers) {
         PCI_TRY(pci_spill_read(&captured->numbers, offset, numbers, n * sizeof *numbers, err));
         from = numbers;
     }
-    pci_simd_raise(from, n, base, values);
+    pci_simd_add_u32(from, n, base, values);
     memset(valid, 1, n);
     return PCOL_OK;
 }
@@ -46,7 +46,7 @@ static pcol_status store_block(struct pci_partition_capture *k, size_t n, pcol_e
         return PCOL_OK;
     }
     k->captured->bases[k->count / PCF_BLOCK_ROWS] = least;
-    pci_simd_lower(k->values, n, (uint64_t)least, numbers);
+    pci_simd_subtract_u32(k->values, n, (uint64_t)least, numbers);
     k->count += n;
     k->pending -= n;
     memmove(k->values, k->values + n, k->pending * sizeof *k->values);

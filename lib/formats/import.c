@@ -29,8 +29,8 @@ pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pc
 
 void pci_import_interval(const struct pci_import *import, int64_t interval_ns)
 {
-    pci_builder_interval(import->builder, interval_ns, import->options->message,
-                         import->options->context);
+    pci_builder_record_interval(import->builder, interval_ns, import->options->message,
+                                import->options->context);
 }
 
 void pci_import_message(const struct pci_import *import, const char *format, ...)

@@ -183,7 +183,7 @@ struct scan {
 
 /* ---- reporting */
 
-void pci_export_lost(const struct pci_export *export, enum pci_kind kind)
+void pci_export_report_kind(const struct pci_export *export, enum pci_kind kind)
 {
     pci_export_loss(export, "%s %s", export->holds->cannot, kind_texts[kind]);
 }
@@ -195,7 +195,7 @@ static void report(struct scan *s, enum pci_kind kind)
     if (kind == PCI_KIND_RECORDED || kind == PCI_KIND_TIME_NS)
         *s->reported |= PCI_HOLDS(RECORDED) | PCI_HOLDS(TIME_NS);
     if (!(before >> kind & 1))
-        pci_export_lost(s->export, kind);
+        pci_export_report_kind(s->export, kind);
 }
 
 /* ---- reachability from the samples of the scan */
@@ -204,8 +204,8 @@ static pcol_status mark_stacks(struct scan *s, const struct pci_stacks *tree, pc
 {
     const struct pci_column *source, *stack;
     uint64_t rows = pci_rows(s->file, "samples");
-    PCI_TRY(pci_want_whole(s->file, "samples", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_want_whole(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_find_verified_column(s->file, "samples", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_find_verified_column(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     for (uint64_t row = 0; stack && row < rows; row += BATCH) {
         int64_t of[BATCH] = {0}, at[BATCH];
         uint8_t has_source[BATCH], valid[BATCH];
@@ -229,8 +229,10 @@ static void mark_cell(uint8_t *marks, int64_t row, int valid)
 static pcol_status mark_code(struct scan *s, const struct pci_stacks *tree, pcol_error *err)
 {
     const struct pci_column *function, *mapping;
-    PCI_TRY(pci_want_whole(s->file, "locations", "function", PCI_TYPES_ROW, &function, err));
-    PCI_TRY(pci_want_whole(s->file, "location_groups", "mapping", PCI_TYPES_ROW, &mapping, err));
+    PCI_TRY(
+        pci_find_verified_column(s->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    PCI_TRY(pci_find_verified_column(s->file, "location_groups", "mapping", PCI_TYPES_ROW, &mapping,
+                                     err));
     for (uint64_t node = tree->stacks; node-- > 1;) { /* descending: callees before callers */
         uint64_t first, count;
         uint32_t parent;
@@ -303,7 +305,7 @@ static pcol_status select_rows(const struct scan *s, const struct pci_table *tab
             return PCOL_OK;
         }
     rows->marks = s->sources;
-    PCI_TRY(pci_want(s->file, table->name, "source", PCI_TYPES_ROW, &rows->source, err));
+    PCI_TRY(pci_find_column(s->file, table->name, "source", PCI_TYPES_ROW, &rows->source, err));
     /* Samples without the column are of source 0. Rows of other tables are reported by the tables
      * that refer to them. */
     if (!rows->source)
@@ -562,7 +564,7 @@ static pcol_status select_sources(struct scan *s, const char *native_types, int 
                                   pcol_error *err)
 {
     const struct pci_column *type;
-    PCI_TRY(pci_want(s->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_find_column(s->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     s->selected_count = 0;
     for (uint64_t row = 0; row < s->source_count; row++) {
         pcol_str text = {"", 0};
@@ -604,6 +606,6 @@ pcol_status pci_export_losses(const struct pci_export *export, const char *nativ
     }
     if (status == PCOL_OK && export->first_source < export->last_source &&
         !(holds->any & PCI_HOLDS(SOURCES)))
-        pci_export_lost(export, PCI_KIND_SOURCES);
+        pci_export_report_kind(export, PCI_KIND_SOURCES);
     return status;
 }

@@ -92,6 +92,6 @@ struct pci_export;
 pcol_status pci_export_losses(const struct pci_export *export, const char *native_types,
                               pcol_error *err);
 /* Report one kind that the exporter itself detects. */
-void pci_export_lost(const struct pci_export *export, enum pci_kind kind);
+void pci_export_report_kind(const struct pci_export *export, enum pci_kind kind);
 
 #endif

@@ -98,12 +98,12 @@ pcol_status pci_json_element(struct pci_json *json, int *more, pcol_error *err);
  * (doubles as bits) and types (enum pci_json_type). *got may be 0; the next element is left to
  * pci_json_element(). The position of the current token is not updated. Returns the set of types:
  * bit t for type t. */
-unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
-                      size_t *got);
+unsigned pci_json_read_numbers(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
+                               size_t *got);
 /* In an array: continue after an element that the caller has read itself and that ends at `offset`
  * of the input. `lines` line feeds were skipped; the last line begins at `line_start`. */
-pcol_status pci_json_jump(struct pci_json *json, uint64_t offset, uint64_t lines,
-                          uint64_t line_start, pcol_error *err);
+pcol_status pci_json_continue_at(struct pci_json *json, uint64_t offset, uint64_t lines,
+                                 uint64_t line_start, pcol_error *err);
 /* From a key, skip its value. */
 pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the value: only blanks may follow. */

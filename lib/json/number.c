@@ -78,7 +78,7 @@ double pci_number_scale(uint64_t digits, int power)
     return round_binary(numerator / divisor, -shift, numerator % divisor != 0);
 }
 
-double pci_number_read(const char *text, char **end)
+double pci_number_strtod(const char *text, char **end)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t old = c ? uselocale(c) : (locale_t)0;
@@ -94,7 +94,7 @@ static double parse_with_strtod(const char *text, size_t size, char *scratch)
 {
     memcpy(scratch, text, size);
     scratch[size] = 0;
-    return pci_number_read(scratch, NULL);
+    return pci_number_strtod(scratch, NULL);
 }
 
 double pci_number_parse(const char *text, size_t size, char *scratch)

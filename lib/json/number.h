@@ -15,7 +15,7 @@
 double pci_number_parse(const char *text, size_t size, char *scratch);
 
 /* strtod() in the C locale, regardless of the locale of the program. */
-double pci_number_read(const char *text, char **end);
+double pci_number_strtod(const char *text, char **end);
 
 /* 10^0 to 10^19, all powers that fit 64 bits. */
 #define PCI_MAX_POWER 19

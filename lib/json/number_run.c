@@ -235,8 +235,8 @@ static int parse_element(struct pci_json *json, struct run *r, int comma)
     return 1;
 }
 
-unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
-                      size_t *got)
+unsigned pci_json_read_numbers(struct pci_json *json, int64_t *values, uint8_t *types, size_t count,
+                               size_t *got)
 {
     size_t size = json->input->size;
     struct run r = {.data = json->input->data,
@@ -264,8 +264,8 @@ unsigned pci_json_run(struct pci_json *json, int64_t *values, uint8_t *types, si
     return r.type_set;
 }
 
-pcol_status pci_json_jump(struct pci_json *json, uint64_t offset, uint64_t lines,
-                          uint64_t line_start, pcol_error *err)
+pcol_status pci_json_continue_at(struct pci_json *json, uint64_t offset, uint64_t lines,
+                                 uint64_t line_start, pcol_error *err)
 {
     struct pci_input *input = json->input;
     if (offset - input->offset > input->size)

@@ -42,7 +42,7 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
 {
     uint64_t rows = pci_rows(f->query->file, "samples");
     if (rows > FREE_SAMPLES)
-        PCI_TRY(pci_plausible(f->query->file, "samples", err));
+        PCI_TRY(pci_check_row_count(f->query->file, "samples", err));
     f->samples = pci_malloc((size_t)rows + 1, 1);
     if (!f->samples)
         return pci_fail_memory(err);
@@ -86,7 +86,7 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
     const pcol_file *file = f->query->file;
     if (!f->selection.cut || options->apply_drop_frames || !report)
         return PCOL_OK;
-    PCI_TRY(pci_want(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
+    PCI_TRY(pci_find_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {
         pcol_str text = {"", 0};
         int valid;
@@ -147,7 +147,7 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
 {
     const pcol_selection *criteria = &options->selection;
     PCI_TRY(check_options(options, err));
-    PCI_TRY(pci_query_pick(file, criteria, &f->query, err));
+    PCI_TRY(pci_query_new_unweighted(file, criteria, &f->query, err));
     if (f->query->note && options->message)
         options->message(options->context, f->query->note);
     PCI_TRY(select_sources(f, err));

@@ -16,7 +16,7 @@
 
 int pci_merge_is_label(const char *column)
 {
-    return !strcmp(column, "label_shape") || pci_label_column_is(column);
+    return !strcmp(column, "label_shape") || pci_is_label_column(column);
 }
 
 /* ---- keys */
@@ -150,7 +150,7 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     memcpy(name, table_name.data, table_name.size);
     name[table_name.size] = '\0';
     PCI_TRY(get_text(w, K_KIND, row, &kind_name, &valid, err));
-    kind = pci_label_kind_of(kind_name);
+    kind = pci_label_kind_by_name(kind_name);
     if (kind < 0)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
                              "this kind of label needs a newer reader");
@@ -167,8 +167,8 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     if ((uint64_t)occurrence >= m->label_key_count)
         return fail_label_key(row, "occurrence", "out of range: there are fewer keys", err);
     PCI_TRY(pcol_builder_table(b, name, &table, err));
-    PCI_TRY(pci_label_number(b, table, key, unit, (uint8_t)kind, (uint32_t)occurrence,
-                             &m->label_keys[row], err));
+    PCI_TRY(pci_label_key_row(b, table, key, unit, (uint8_t)kind, (uint32_t)occurrence,
+                              &m->label_keys[row], err));
     PCI_TRY(check_unique(w, row, m->label_keys[row], err));
     const struct pci_table *file_table = pci_table_named(m->file, table_name);
     if (!file_table)
@@ -193,8 +193,8 @@ static pcol_status walk_keys(struct key_walk *w, pcol_error *err)
     if (!w->last_key)
         return pci_fail_memory(err);
     for (size_t i = 0; i < K_COUNT; i++) {
-        PCI_TRY(
-            pci_want(m->file, "label_keys", needed[i].name, needed[i].types, &w->columns[i], err));
+        PCI_TRY(pci_find_column(m->file, "label_keys", needed[i].name, needed[i].types,
+                                &w->columns[i], err));
         if (w->columns[i])
             PCI_TRY(pci_verify(m->file, w->columns[i], err));
     }
@@ -325,7 +325,8 @@ static pcol_status map_own_depth(struct pci_merge *m, uint64_t row, int64_t *dep
     int valid;
     *gone = 1;
     for (size_t i = 0; i < 3; i++)
-        PCI_TRY(pci_need(m->file, names[i].table, names[i].name, PCI_TYPES_ROW, &columns[i], err));
+        PCI_TRY(pci_require_column(m->file, names[i].table, names[i].name, PCI_TYPES_ROW,
+                                   &columns[i], err));
     PCI_TRY(pci_get(m->file, columns[0], row, &stack, &valid, err));
     while (valid && stack > 0 && (uint64_t)stack < m->stack_count) {
         PCI_TRY(pci_get(m->file, columns[1], (uint64_t)stack, &parent, &valid, err));

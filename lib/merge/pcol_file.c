@@ -84,7 +84,7 @@ static pcol_status add_sample_columns(struct pci_merge *m, uint32_t before, pcol
         uint32_t i = m->sample_columns_done;
         const struct pci_column *c = &samples->columns[i];
         if (m->sample_columns[i] != PCOL_NONE || pci_merge_is_one_of(c->name, known) ||
-            pci_name_number(c->name, "value.") >= 0)
+            pci_parse_numbered_name(c->name, "value.") >= 0)
             continue;
         if (m->labels[samples->number] == PCI_LABELS_ROWS && pci_merge_is_label(c->name))
             continue;
@@ -149,7 +149,7 @@ static pcol_status set_interval(const struct pci_merge *m, uint64_t row, pcol_er
     if (c && c->desc->type == PCF_I64)
         PCI_TRY(pci_get(m->file, c, row, &interval, &valid, err));
     if (valid && m->options)
-        pci_builder_interval(m->builder, interval, m->options->message, m->options->context);
+        pci_builder_record_interval(m->builder, interval, m->options->message, m->options->context);
     return PCOL_OK;
 }
 
@@ -285,7 +285,8 @@ static pcol_status add_metas(struct pci_merge *m, pcol_error *err)
     for (uint64_t s = m->first_source; s <= m->last_source; s++) {
         if (m->sources[s] == PCOL_NONE)
             continue;
-        PCI_TRY(pci_idle_note(m->builder, m->sources[s], pci_merge_idle_tolerance(m), err));
+        PCI_TRY(
+            pci_idle_store_tolerance(m->builder, m->sources[s], pci_merge_idle_tolerance(m), err));
         for (size_t i = 0; options && i < options->meta_count; i++)
             PCI_TRY(pcol_builder_source_meta(m->builder, m->sources[s], options->meta[2 * i],
                                              options->meta[2 * i + 1], err));
@@ -297,7 +298,7 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
     PCI_TRY(prepare(m, last_source, err));
-    PCI_TRY(pci_check_copied(m->file, !m->partial, err));
+    PCI_TRY(pci_check_before_copy(m->file, !m->partial, err));
     report_unknown_columns(m);
     PCI_TRY(pci_merge_strings(m, err));
     PCI_TRY(pci_merge_open_maps(m, err));
@@ -331,7 +332,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                           .selection = selection,
                           .first_source = first_source,
                           .last_source = last_source};
-    pcol_status status = pci_plausible_all(file, err);
+    pcol_status status = pci_check_row_counts(file, err);
     if (status == PCOL_OK)
         status = merge_tables(&m, last_source, err);
     if (status == PCOL_E_ARGUMENT) { /* a value that only damage explains */

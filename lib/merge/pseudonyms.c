@@ -39,8 +39,7 @@ static int is_public(int kind, pcol_str name)
          "nanoseconds", "microseconds", "milliseconds", "seconds", "kilobytes", "megabytes", NULL},
                              *const functions[] = {"<GC>", NULL};
     return !name.size || (kind == PCI_NAME_UNIT && is_one_of(name, units)) ||
-           (kind == PCI_NAME_FUNCTION &&
-            (is_one_of(name, functions) || pci_address_names_is(name)));
+           (kind == PCI_NAME_FUNCTION && (is_one_of(name, functions) || pci_is_address_name(name)));
 }
 
 static const char *get_extension(int kind, pcol_str name)

@@ -231,7 +231,7 @@ static uint64_t count_parts(const struct sample_walk *w, const pcol_sample *samp
     uint64_t parts;
     if (!sample->has_time || !sample->has_duration || !find_weight(w, sample, &weight))
         return 1;
-    parts = pci_idle_parts(sample->duration_ns, weight, 1);
+    parts = pci_idle_part_count(sample->duration_ns, weight, 1);
     return parts <= MAX_PARTS && weight == (double)parts ? parts : 1;
 }
 
@@ -456,7 +456,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     if (!w.table->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_NOWHERE,
                              "table needs a newer reader");
-    PCI_TRY(pci_plausible_samples(m->file, err));
+    PCI_TRY(pci_check_sample_count(m->file, err));
     pcol_status status = open_cells(&w, err);
     if (status == PCOL_OK)
         status = open_positions(&w, err);

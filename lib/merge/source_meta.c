@@ -42,7 +42,7 @@ static pcol_status is_copied(struct meta_copy *t, uint64_t row, int *copied, pco
     *copied = source != PCOL_NONE && valid && !is_replaced(t->m, key);
     if (!*copied)
         return PCOL_OK;
-    PCI_TRY(pci_source_meta_note(t->m->builder, t->m->sources[source], key, &is_duplicate, err));
+    PCI_TRY(pci_source_meta_record(t->m->builder, t->m->sources[source], key, &is_duplicate, err));
     return is_duplicate ? pci_fail_cell(err, PCOL_E_CORRUPT, "source_meta", "key", row,
                                         "duplicate key of the source")
                         : PCOL_OK;
@@ -72,7 +72,8 @@ pcol_status pci_merge_source_meta(struct pci_merge *merge, pcol_error *err)
         (merge->partial && !merge->row_maps[t.table->number]))
         return PCOL_OK;
     PCI_TRY(pci_merge_rows(merge->file, "source_meta", &t.rows, err));
-    PCI_TRY(pci_want_whole(merge->file, "source_meta", "key", PCI_TYPES_TEXT, &t.key, err));
+    PCI_TRY(
+        pci_find_verified_column(merge->file, "source_meta", "key", PCI_TYPES_TEXT, &t.key, err));
     if (!t.key)
         return PCOL_OK;
     t.source = pci_malloc(1, sizeof *t.source);

@@ -114,7 +114,7 @@ pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *r
     if (!t->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
                              "table needs a newer reader");
-    PCI_TRY(pci_plausible(file, table, err));
+    PCI_TRY(pci_check_row_count(file, table, err));
     if (t->rows >= PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
                              "%" PRIu64 " rows are too many to merge", t->rows);

@@ -96,7 +96,7 @@ static pcol_status copy_values(struct pci_merge *m, const char *table, int kind,
         status = pci_cells_open(cells, m->file, table, "value",
                                 kind ? PCI_IS(PCF_F64) : PCI_IS(PCF_I64), err);
     if (status == PCOL_OK)
-        status = pci_plausible(m->file, table, err);
+        status = pci_check_row_count(m->file, table, err);
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
         int64_t value;
         int valid;

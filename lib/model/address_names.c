@@ -3,7 +3,7 @@
  */
 #include "model/address_names.h"
 
-int pci_address_names_is(pcol_str name)
+int pci_is_address_name(pcol_str name)
 {
     if (name.size < 3 || name.size > 18 || name.data[0] != '0' || name.data[1] != 'x')
         return 0;
@@ -15,11 +15,11 @@ int pci_address_names_is(pcol_str name)
     return 1;
 }
 
-pcol_str pci_address_names_address(pcol_str name)
+pcol_str pci_address_of_name(pcol_str name)
 {
     size_t start = name.size;
     while (start && name.data[start - 1] != '+')
         start--;
     pcol_str tail = {name.data + start, name.size - start};
-    return start && pci_address_names_is(tail) ? tail : (pcol_str){"", 0};
+    return start && pci_is_address_name(tail) ? tail : (pcol_str){"", 0};
 }

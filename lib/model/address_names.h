@@ -10,8 +10,8 @@
 #include "util/error.h"
 
 /* 1 if a name is an address, such as "0x9a03e". */
-int pci_address_names_is(pcol_str name);
+int pci_is_address_name(pcol_str name);
 /* The address at the end of "libc.so.6+0x9a03e"; empty for other names. */
-pcol_str pci_address_names_address(pcol_str name);
+pcol_str pci_address_of_name(pcol_str name);
 
 #endif

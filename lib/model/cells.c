@@ -177,9 +177,9 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
 static pcol_status get_single_bits(const pcol_column *column, uint64_t row, int64_t *bits,
                                    int *valid, pcol_error *err)
 {
-    uint64_t before = pci_row_part_begin(PCI_ROW_PART_CELL);
+    uint64_t before = pci_partial_read_begin(PCI_PARTIAL_READ_CELL);
     pcol_status status = get_bits(column, row, bits, valid, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     return status;
 }
 
@@ -239,9 +239,9 @@ pcol_status pcol_column_str(const pcol_column *column, uint64_t row, pcol_str *v
     int present = 0;
     pcol_status status;
     *value = (pcol_str){"", 0};
-    uint64_t before = pci_row_part_begin(PCI_ROW_PART_CELL);
+    uint64_t before = pci_partial_read_begin(PCI_PARTIAL_READ_CELL);
     status = get_str(column, row, value, &present, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     if (status != PCOL_OK || !present)
         *value = (pcol_str){"", 0};
     if (valid)
@@ -300,9 +300,9 @@ static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t co
         PCI_TRY(pci_verify_column(column, err));
         return read_rows(column, row, count, target, err);
     }
-    uint64_t before = pci_row_part_begin(count ? count : 1);
+    uint64_t before = pci_partial_read_begin(count ? count : 1);
     pcol_status status = read_rows(column, row, count, target, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     return status;
 }
 

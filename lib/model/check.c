@@ -202,7 +202,7 @@ static pcol_status check_bytes(struct pci_check *check, pcol_error *err)
     find_owners(check->file, owner);
     check_sections(check, owner);
     pci_free(owner);
-    PCI_TRY(pci_kept(check->file, err));
+    PCI_TRY(pci_check_unchanged(check->file, err));
     check_padding(check);
     return PCOL_OK;
 }
@@ -275,7 +275,7 @@ static int keep_first(void *context, const pcol_fault *fault)
     return !fault->note;
 }
 
-pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err)
+pcol_status pci_check_before_copy(const pcol_file *file, int whole, pcol_error *err)
 {
     pcol_error error = {0};
     struct pci_check check = {
@@ -329,9 +329,9 @@ pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
     check.untrusted = pci_calloc(file->index.header.column_count + (size_t)1, 1);
     if (!check.untrusted)
         return pci_fail_memory(err);
-    uint64_t before = pci_row_part_begin(1 + pci_rows(file, "label_keys"));
+    uint64_t before = pci_partial_read_begin(1 + pci_rows(file, "label_keys"));
     pcol_status status = verify_structure(&check, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     pci_free(check.untrusted);
     if (status != PCOL_OK || check.faults)
         return status == PCOL_OK ? PCOL_E_CORRUPT : status;
@@ -346,7 +346,7 @@ static pcol_status verify_bound(const pcol_file *file, const struct pci_column *
     struct pci_column_range range;
     PCI_TRY(pci_column_range(file, column, NULL, 0, &range, err));
     if (range.min <= range.max && (range.min < 0 || (uint64_t)range.max >= column->limit))
-        return pci_references_fail(column, PCOL_NOWHERE, &range.max, err);
+        return pci_references_reject(column, PCOL_NOWHERE, &range.max, err);
     return PCOL_OK;
 }
 
@@ -359,7 +359,7 @@ pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_
             continue;
         for (size_t i = 0; i < sizeof small / sizeof *small; i++)
             if (strcmp(r->table, small[i]) == 0)
-                PCI_TRY(pci_want(file, r->table, r->column, PCI_TYPES_ROW, &column, err));
+                PCI_TRY(pci_find_column(file, r->table, r->column, PCI_TYPES_ROW, &column, err));
         if (column)
             PCI_TRY(verify_bound(file, column, err));
     }
@@ -382,7 +382,7 @@ pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_
     if (status == PCOL_OK)
         status = run(&check, err);
     if (status == PCOL_OK)
-        status = pci_kept(file, err);
+        status = pci_check_unchanged(file, err);
     check_close(&check);
     *faults = status == PCOL_OK ? check.faults : 0;
     return status;

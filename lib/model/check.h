@@ -95,6 +95,6 @@ pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_
  * copied and that no later step finds. Derived tables are skipped, since they are derived again.
  * whole: also checks trees, which otherwise are copied one by one, and the orders of sources' own
  * tables. */
-pcol_status pci_check_copied(const pcol_file *file, int whole, pcol_error *err);
+pcol_status pci_check_before_copy(const pcol_file *file, int whole, pcol_error *err);
 
 #endif

@@ -58,7 +58,7 @@ static pcol_status check_frames(struct pci_check *check, uint64_t categories,
 pcol_status pci_check_categories(struct pci_check *check, pcol_error *err)
 {
     uint64_t categories = pci_rows(check->file, "categories");
-    PCI_TRY(pci_plausible(check->file, "categories", err));
+    PCI_TRY(pci_check_row_count(check->file, "categories", err));
     uint64_t *counts = pci_calloc((size_t)categories + 1, sizeof *counts);
     pcol_status status = counts ? count_parts(check, categories, counts, err) : PCOL_OK;
     if (counts && status == PCOL_OK && !check->stop)

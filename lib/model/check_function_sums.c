@@ -361,7 +361,7 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err)
         if (pci_rows(check->file, tables[i]) && !pci_check_table(check, tables[i]))
             return PCOL_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (i != 1 && pci_plausible(check->file, tables[i], &error) != PCOL_OK)
+        if (i != 1 && pci_check_row_count(check->file, tables[i], &error) != PCOL_OK)
             return pci_fault_error(check, &error, err);
     status = pci_stacks_open(check->file, &s.tree, &error);
     if (status == PCOL_OK)

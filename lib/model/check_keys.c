@@ -29,7 +29,7 @@ static pcol_status check_order(struct pci_check *check, const struct order *orde
     if (!column)
         return PCOL_OK;
     if (check->copied) /* otherwise implausible tables are already untrusted */
-        PCI_TRY(pci_plausible(check->file, order->table, err));
+        PCI_TRY(pci_check_row_count(check->file, order->table, err));
     for (uint64_t row = 0; row < rows; row += n) {
         PCI_TRY(pci_check_read(check, column, row, rows, 0, &n, err));
         if (!n)
@@ -85,7 +85,7 @@ static pcol_status check_unique(struct pci_check *check, const char *table, cons
     uint64_t rows = pci_rows(check->file, table);
     pcol_status status = PCOL_OK;
     size_t n, m;
-    if (!a || !b || b->desc->type == PCF_BYTES || pci_plausible(check->file, table, NULL))
+    if (!a || !b || b->desc->type == PCF_BYTES || pci_check_row_count(check->file, table, NULL))
         return PCOL_OK;
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row += n) {
         status = pci_check_read(check, a, row, rows, 0, &n, err);

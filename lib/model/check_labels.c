@@ -90,7 +90,7 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
     uint32_t id;
     int kind;
     PCI_TRY(read_key(k, row, &key, err));
-    kind = pci_label_kind_of(key.text[KIND]);
+    kind = pci_label_kind_by_name(key.text[KIND]);
     if (kind < 0)
         pci_fault(&k->kind, row, "there is no kind of label '%.*s'",
                   key.text[KIND].size > 40 ? 40 : (int)key.text[KIND].size, key.text[KIND].data);
@@ -116,8 +116,8 @@ static void check_stray(struct keys *k, const struct pci_table *table)
     for (uint32_t c = 0; c < table->column_count; c++) {
         const char *name = table->columns[c].name;
         struct pci_tally tally = PCI_TALLY(k->check, table->name, name);
-        uint64_t row = (uint64_t)pci_name_number(name, "label."); /* -1: above all rows */
-        if (pci_label_column_is(name) &&
+        uint64_t row = (uint64_t)pci_parse_numbered_name(name, "label."); /* -1: above all rows */
+        if (pci_is_label_column(name) &&
             (row >= k->count || !pci_str_equal(k->all[row].text[TABLE], text)))
             pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys describes this column");
     }
@@ -175,7 +175,7 @@ pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
                      .twice = PCI_TALLY(check, "label_keys", "key"),
                      .column = PCI_TALLY(check, "", "")};
     pcol_error error = {0};
-    if (pci_plausible(check->file, "label_keys", &error) != PCOL_OK)
+    if (pci_check_row_count(check->file, "label_keys", &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
     pcol_status status = check_keys(&k, err);
     pci_tally_end(&k.kind);
@@ -188,8 +188,9 @@ pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
 pcol_status pci_check_labels(struct pci_check *check, pcol_error *err)
 {
     PCI_TRY(pci_check_label_keys(check, err));
-    return pci_plausible(check->file, "label_keys", NULL) == PCOL_OK ? check_shapes(check, err)
-                                                                     : PCOL_OK;
+    return pci_check_row_count(check->file, "label_keys", NULL) == PCOL_OK
+               ? check_shapes(check, err)
+               : PCOL_OK;
 }
 
 /* ---- strict: rows */
@@ -230,8 +231,8 @@ static pcol_status count_values(struct pci_check *check, const struct pci_label_
     return PCOL_OK;
 }
 
-static pcol_status check_rows(struct pci_check *check, struct pci_keyed *keyed, uint32_t *counts,
-                              pcol_error *err)
+static pcol_status check_rows(struct pci_check *check, struct pci_keyed_reader *keyed,
+                              uint32_t *counts, pcol_error *err)
 {
     const struct pci_label_reader *labels = &keyed->labels;
     const struct pci_table *table = labels->table;
@@ -258,7 +259,7 @@ static pcol_status check_rows(struct pci_check *check, struct pci_keyed *keyed, 
 static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
                                uint32_t *counts, pcol_error *err)
 {
-    struct pci_keyed keyed;
+    struct pci_keyed_reader keyed;
     pcol_error error = {0};
     pcol_status status;
     if (!pci_check_table(check, table->name))

@@ -25,7 +25,7 @@ static int believed(struct pci_check *check, const char *table, const char *name
     struct pci_tally tally = PCI_TALLY(check, table, "");
     if (t && pci_column_find(t, name) && !pci_check_column(check, table, name))
         return 1;
-    if (pci_plausible(check->file, table, NULL) == PCOL_OK)
+    if (pci_check_row_count(check->file, table, NULL) == PCOL_OK)
         return 1;
     pci_fault(&tally, PCOL_NOWHERE, "%llu rows in a file of %llu bytes are not believed",
               (unsigned long long)pci_rows(check->file, table),
@@ -113,7 +113,7 @@ static pcol_status check_lists(const struct model *model, const struct pci_types
     for (uint64_t source = 0; source < sources && status == PCOL_OK && !model->check->stop;
          source++) {
         pcol_error error = {0};
-        status = pci_types_of(types, source, list, &count, &error);
+        status = pci_types_of_source(types, source, list, &count, &error);
         if (status != PCOL_OK)
             status = pci_fault_error(model->check, &error, err);
         else

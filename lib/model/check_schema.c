@@ -227,7 +227,8 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
         struct pci_tally tally = PCI_TALLY(check, table, column->name);
         if (strncmp(column->name, prefix, size) != 0 || !column->supported)
             continue;
-        if ((uint64_t)pci_name_number(column->name, prefix) >= types) /* -1 is rejected, too */
+        if ((uint64_t)pci_parse_numbered_name(column->name, prefix) >= types) /* -1 is rejected,
+                                                                                 too */
             pci_fault(&tally, PCOL_NOWHERE, "there is no such sample type");
         if (!((I64 | F64) & PCI_TYPE(column->desc->type)))
             pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",

@@ -194,7 +194,7 @@ pcol_status pci_check_sums(struct pci_check *check, pcol_error *err)
     sums.samples = pci_rows(check->file, "samples");
     sums.rows = pci_rows(check->file, "stack_sums");
     sums.stacks = pci_rows(check->file, "stacks");
-    if (pci_plausible(check->file, "stacks", &error) != PCOL_OK ||
+    if (pci_check_row_count(check->file, "stacks", &error) != PCOL_OK ||
         pci_types_open(check->file, &types, &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
     /* The stacks of the rows ascend and are below this number. */

@@ -176,7 +176,7 @@ static pcol_status read_block(struct search *s, uint64_t block, pcol_error *err)
 /* The sections of an archive are there only while they are pinned. */
 static int bounds_of_block(const struct search *s, uint64_t block, struct pci_column_range *bounds)
 {
-    return !atomic_load_explicit(&s->column->frozen, memory_order_acquire) &&
+    return !atomic_load_explicit(&s->column->compression_state, memory_order_acquire) &&
            pci_block_bounds(s->column->data, block, bounds);
 }
 
@@ -266,8 +266,8 @@ pcol_status pcol_file_times(const pcol_file *file, uint64_t source, int64_t *fir
     if (source && source >= pci_rows(file, "sources"))
         return pci_fail(err, PCOL_E_ARGUMENT, "the file has %llu sources",
                         (unsigned long long)pci_rows(file, "sources"));
-    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
-    PCI_TRY(pci_want(file, "samples", "source", PCI_TYPES_ROW, &of, err));
+    PCI_TRY(pci_find_column(file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
+    PCI_TRY(pci_find_column(file, "samples", "source", PCI_TYPES_ROW, &of, err));
     if (time && (of || !source)) /* without the column all samples are of the first source */
         PCI_TRY(pci_column_range(file, time, of, source, &range, err));
     *first = range.min;

@@ -107,7 +107,7 @@ static pcol_status open_table(pcol_file *file, pcol_model model, uint32_t index,
         /* Listing samples is bounded by their number only; other tables are scanned by their
          * readers. */
         if (model == PCOL_MODEL_V2 && strcmp(name, "samples") != 0)
-            PCI_TRY(pci_plausible(file, name, err));
+            PCI_TRY(pci_check_row_count(file, name, err));
         if (model == PCOL_MODEL_V2)
             PCI_TRY(v2[index].make(file, slot, err));
         else if (model == PCOL_MODEL_V1)

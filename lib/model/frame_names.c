@@ -13,9 +13,10 @@
 
 #define MAX_LIBRARY_SIZE 1000u
 
-pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err)
+pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file *file,
+                                 pcol_error *err)
 {
-    struct pci_names *n = names;
+    struct pci_frame_namer *n = names;
     const struct {
         const char *table, *name;
         unsigned types;
@@ -37,19 +38,19 @@ pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_
     n->functions = pci_rows(file, "functions");
     n->mappings = pci_rows(file, "mappings");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_want_whole(file, columns[i].table, columns[i].name, columns[i].types,
-                               columns[i].column, err));
+        PCI_TRY(pci_find_verified_column(file, columns[i].table, columns[i].name, columns[i].types,
+                                         columns[i].column, err));
     return PCOL_OK;
 }
 
-void pci_names_close(struct pci_names *names)
+void pci_frame_namer_close(struct pci_frame_namer *names)
 {
     pci_free(names->made);
     names->made = NULL;
     names->made_capacity = 0;
 }
 
-static pcol_status read_cell(const struct pci_names *n, const struct pci_column *column,
+static pcol_status read_cell(const struct pci_frame_namer *n, const struct pci_column *column,
                              uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     *value = 0;
@@ -57,7 +58,7 @@ static pcol_status read_cell(const struct pci_names *n, const struct pci_column 
     return column ? pci_get(n->file, column, row, value, valid, err) : PCOL_OK;
 }
 
-static pcol_status read_text(const struct pci_names *n, const struct pci_column *column,
+static pcol_status read_text(const struct pci_frame_namer *n, const struct pci_column *column,
                              uint64_t row, pcol_str *value, int *valid, pcol_error *err)
 {
     *value = (pcol_str){"", 0};
@@ -65,8 +66,8 @@ static pcol_status read_text(const struct pci_names *n, const struct pci_column 
     return column ? pci_get_str(n->file, column, row, value, valid, err) : PCOL_OK;
 }
 
-pcol_status pci_names_mapping(const struct pci_names *names, uint32_t group, pcol_str *filename,
-                              int *valid, pcol_error *err)
+pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_t group,
+                                    pcol_str *filename, int *valid, pcol_error *err)
 {
     int64_t mapping;
     *filename = (pcol_str){"", 0};
@@ -90,7 +91,7 @@ static pcol_str get_base_name(pcol_str path)
 }
 
 /* Concatenates into the buffer of the last name. */
-static pcol_status concatenate(struct pci_names *n, const char *before, pcol_str text,
+static pcol_status concatenate(struct pci_frame_namer *n, const char *before, pcol_str text,
                                const char *after, pcol_str *name, pcol_error *err)
 {
     size_t head = strlen(before), tail = strlen(after);
@@ -104,11 +105,11 @@ static pcol_status concatenate(struct pci_names *n, const char *before, pcol_str
     return PCOL_OK;
 }
 
-pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *name,
-                             pcol_error *err)
+pcol_status pci_frame_namer_binary(struct pci_frame_namer *names, uint32_t group, pcol_str *name,
+                                   pcol_error *err)
 {
     int valid;
-    PCI_TRY(pci_names_mapping(names, group, name, &valid, err));
+    PCI_TRY(pci_frame_namer_mapping(names, group, name, &valid, err));
     *name = get_base_name(*name);
     if (!name->size || name->data[0] == '[') /* [kernel.kallsyms], [vdso] */
         return PCOL_OK;
@@ -116,13 +117,13 @@ pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *
 }
 
 /* Prepends the file name of the mapping to a name that is an address. */
-static pcol_status name_address(struct pci_names *n, uint32_t group, struct pci_name *name,
+static pcol_status name_address(struct pci_frame_namer *n, uint32_t group, struct pci_name *name,
                                 pcol_error *err)
 {
     char address[32];
     pcol_str path;
     int valid;
-    PCI_TRY(pci_names_mapping(n, group, &path, &valid, err));
+    PCI_TRY(pci_frame_namer_mapping(n, group, &path, &valid, err));
     path = get_base_name(path);
     if (!path.size || path.size > MAX_LIBRARY_SIZE)
         return PCOL_OK;
@@ -132,12 +133,13 @@ static pcol_status name_address(struct pci_names *n, uint32_t group, struct pci_
 }
 
 /* The name of code without a named function. */
-static pcol_status name_code(struct pci_names *n, uint32_t group, pcol_str *name, pcol_error *err)
+static pcol_status name_code(struct pci_frame_namer *n, uint32_t group, pcol_str *name,
+                             pcol_error *err)
 {
     char number[24];
     int64_t address;
     int valid;
-    PCI_TRY(pci_names_binary(n, group, name, err));
+    PCI_TRY(pci_frame_namer_binary(n, group, name, err));
     if (name->size)
         return PCOL_OK;
     PCI_TRY(read_cell(n, n->address, group, &address, &valid, err));
@@ -149,7 +151,7 @@ static pcol_status name_code(struct pci_names *n, uint32_t group, pcol_str *name
 }
 
 /* The name of a line of a file outside functions. */
-static pcol_status name_place(struct pci_names *n, struct pci_name *name, pcol_error *err)
+static pcol_status name_place(struct pci_frame_namer *n, struct pci_name *name, pcol_error *err)
 {
     char line[24] = "";
     if (name->has_line)
@@ -159,16 +161,16 @@ static pcol_status name_place(struct pci_names *n, struct pci_name *name, pcol_e
                : concatenate(n, PCI_NAME_TOP_LEVEL, name->filename, line, &name->name, err);
 }
 
-pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
-                               int *valid, pcol_error *err)
+pcol_status pci_frame_namer_function(const struct pci_frame_namer *names, uint64_t row,
+                                     pcol_str *name, int *valid, pcol_error *err)
 {
     return read_text(names, names->name, row, name, valid, err);
 }
 
-pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
-                          struct pci_name *name, pcol_error *err)
+pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location, uint32_t group,
+                                struct pci_name *name, pcol_error *err)
 {
-    struct pci_names *n = names;
+    struct pci_frame_namer *n = names;
     int64_t function;
     int has_function, has_name = 0;
     memset(name, 0, sizeof *name);
@@ -178,12 +180,12 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
     PCI_TRY(read_cell(n, n->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
-        PCI_TRY(pci_names_function(n, row, &name->name, &has_name, err));
+        PCI_TRY(pci_frame_namer_function(n, row, &name->name, &has_name, err));
         PCI_TRY(read_text(n, n->function_file, row, &name->filename, &name->has_filename, err));
         PCI_TRY(read_cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
         if (name->name.size) {
             name->function = (uint32_t)row;
-            return n->libraries && pci_address_names_is(name->name)
+            return n->libraries && pci_is_address_name(name->name)
                        ? name_address(n, group, name, err)
                        : PCOL_OK;
         }
@@ -198,15 +200,15 @@ pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t g
 /* ---- public functions */
 
 struct pcol_names {
-    struct pci_names names;
+    struct pci_frame_namer names;
     struct pci_stacks stacks;
 };
 
 static pcol_status open_names(pcol_names *n, const pcol_file *file, pcol_error *err)
 {
-    PCI_TRY(pci_plausible(file, "functions", err));
+    PCI_TRY(pci_check_row_count(file, "functions", err));
     PCI_TRY(pci_stacks_open(file, &n->stacks, err));
-    PCI_TRY(pci_names_open(&n->names, file, err));
+    PCI_TRY(pci_frame_namer_open(&n->names, file, err));
     n->names.libraries = 1;
     return PCOL_OK;
 }
@@ -238,7 +240,7 @@ pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str 
     PCI_REQUIRE(names, err);
     if (row >= names->names.functions)
         return pci_fail(err, PCOL_E_ARGUMENT, "functions has no row %" PRIu64, row);
-    return pci_names_function(&names->names, row, name, valid, err);
+    return pci_frame_namer_function(&names->names, row, name, valid, err);
 }
 
 pcol_status pcol_names_location(pcol_names *names, uint64_t row, pcol_str *name, pcol_error *err)
@@ -251,7 +253,7 @@ pcol_status pcol_names_location(pcol_names *names, uint64_t row, pcol_str *name,
     if (row >= names->stacks.locations)
         return pci_fail(err, PCOL_E_ARGUMENT, "locations has no row %" PRIu64, row);
     PCI_TRY(pci_stacks_group_of(&names->stacks, row, &group, err));
-    PCI_TRY(pci_names_get(&names->names, row, (uint32_t)group, &found, err));
+    PCI_TRY(pci_frame_namer_get(&names->names, row, (uint32_t)group, &found, err));
     *name = found.name;
     return PCOL_OK;
 }
@@ -260,6 +262,6 @@ void pcol_names_free(pcol_names *names)
 {
     if (!names)
         return;
-    pci_names_close(&names->names);
+    pci_frame_namer_close(&names->names);
     pci_free(names);
 }

@@ -21,7 +21,7 @@
 #define PCI_NAME_TOP_LEVEL "<top level>"
 #define PCI_NAME_NO_STACK "<no stack>"
 
-struct pci_names {
+struct pci_frame_namer {
     const pcol_file *file;
     uint64_t functions, mappings;
     const struct pci_column *function, *line, *column, *filename; /* of locations */
@@ -46,20 +46,21 @@ struct pci_name {
     uint32_t function; /* PCOL_NONE: no function with a name */
 };
 
-pcol_status pci_names_open(struct pci_names *names, const pcol_file *file, pcol_error *err);
+pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file *file,
+                                 pcol_error *err);
 /* The name of function `row`, without a library. */
-pcol_status pci_names_function(const struct pci_names *names, uint64_t row, pcol_str *name,
-                               int *valid, pcol_error *err);
+pcol_status pci_frame_namer_function(const struct pci_frame_namer *names, uint64_t row,
+                                     pcol_str *name, int *valid, pcol_error *err);
 /* The name of a location of `group`. */
-pcol_status pci_names_get(struct pci_names *names, uint64_t location, uint32_t group,
-                          struct pci_name *name, pcol_error *err);
+pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location, uint32_t group,
+                                struct pci_name *name, pcol_error *err);
 /* "[libc.so.6]" for the group's mapping, valid until the next call; empty if the mapping has no
  * name. */
-pcol_status pci_names_binary(struct pci_names *names, uint32_t group, pcol_str *name,
-                             pcol_error *err);
+pcol_status pci_frame_namer_binary(struct pci_frame_namer *names, uint32_t group, pcol_str *name,
+                                   pcol_error *err);
 /* File name of the group's mapping; *valid is 0 if it has none. */
-pcol_status pci_names_mapping(const struct pci_names *names, uint32_t group, pcol_str *filename,
-                              int *valid, pcol_error *err);
-void pci_names_close(struct pci_names *names);
+pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_t group,
+                                    pcol_str *filename, int *valid, pcol_error *err);
+void pci_frame_namer_close(struct pci_frame_namer *names);
 
 #endif

@@ -217,7 +217,7 @@ struct level {
 struct tree_writer {
     struct pci_node_reader nodes;
     struct pci_json_writer *w;
-    pci_json_place_fn place;
+    pci_json_node_fn place;
     void *context;
     struct level *open;
     size_t depth, capacity;
@@ -340,7 +340,7 @@ static pcol_status write_tree(struct tree_writer *wr, uint64_t root, pcol_error 
 }
 
 pcol_status pci_json_from_nodes(const pcol_file *file, uint64_t node, struct pci_json_writer *w,
-                                pci_json_place_fn place, void *context, pcol_error *err)
+                                pci_json_node_fn place, void *context, pcol_error *err)
 {
     struct tree_writer wr = {.w = w, .place = place, .context = context};
     pcol_status status = pci_nodes_open(&wr.nodes, file, err);

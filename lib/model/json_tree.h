@@ -17,11 +17,11 @@ pcol_status pci_json_to_nodes(struct pci_json *json, pcol_builder *builder, uint
                               uint32_t key, uint64_t *node, pcol_error *err);
 
 /* Writes the value of a TABLE or ROW node, whose key is already written. */
-typedef pcol_status (*pci_json_place_fn)(void *context, const struct pci_node_value *node,
-                                         struct pci_json_writer *w, pcol_error *err);
+typedef pcol_status (*pci_json_node_fn)(void *context, const struct pci_node_value *node,
+                                        struct pci_json_writer *w, pcol_error *err);
 /* Writes the value at `node` without its key. place: NULL makes TABLE and ROW nodes E_CORRUPT.
  * BYTES have no value in JSON and are E_CORRUPT. */
 pcol_status pci_json_from_nodes(const pcol_file *file, uint64_t node, struct pci_json_writer *w,
-                                pci_json_place_fn place, void *context, pcol_error *err);
+                                pci_json_node_fn place, void *context, pcol_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct reference_writer {
     struct pci_values *values;
-    pci_place_fn place;
+    pci_table_node_fn place;
     void *context;
 };
 
@@ -45,7 +45,7 @@ static void write_scalar(const struct pci_value *value, struct pci_json_writer *
 static pcol_status write_frame(struct pci_values *values, int64_t group, struct pci_json_writer *w,
                                pcol_error *err)
 {
-    struct pci_keyed *frames = &values->frames;
+    struct pci_keyed_reader *frames = &values->frames;
     PCI_TRY(pci_keyed_row(frames, (uint64_t)group, err));
     pci_json_put_begin(w, '{', err);
     for (size_t i = 0; i < frames->count; i++) {
@@ -87,7 +87,7 @@ static pcol_status write_reference(void *context, const struct pci_node_value *n
 }
 
 pcol_status pci_value_json(struct pci_values *values, const struct pci_value *value,
-                           struct pci_json_writer *w, pci_place_fn place, void *context,
+                           struct pci_json_writer *w, pci_table_node_fn place, void *context,
                            pcol_error *err)
 {
     struct reference_writer reference_writer = {values, place, context};
@@ -103,7 +103,7 @@ pcol_status pci_value_json(struct pci_values *values, const struct pci_value *va
 }
 
 pcol_status pci_members_json(struct pci_values *values, const struct pci_member *members,
-                             size_t count, struct pci_json_writer *w, pci_place_fn place,
+                             size_t count, struct pci_json_writer *w, pci_table_node_fn place,
                              void *context, pcol_error *err)
 {
     pci_json_put_begin(w, '{', err);

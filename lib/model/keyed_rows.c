@@ -55,7 +55,7 @@ struct pci_keyed_state {
 
 /* ---- open */
 
-static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
+static pcol_status open_values(struct pci_keyed_reader *k, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     uint64_t types = pci_rows(k->file, "sample_types");
@@ -69,8 +69,8 @@ static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
         char name[32];
         const struct pci_column *column;
         snprintf(name, sizeof name, "value.%" PRIu64, i);
-        PCI_TRY(pci_want(k->file, "samples", name, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64), &column,
-                         err));
+        PCI_TRY(pci_find_column(k->file, "samples", name, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
+                                &column, err));
         if (!column)
             continue;
         struct batched_column *b = pci_malloc(1, sizeof *b);
@@ -83,11 +83,12 @@ static pcol_status open_values(struct pci_keyed *k, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status open_batched_column(struct pci_keyed *k, const char *table, const char *name,
-                                       struct batched_column **out, pcol_error *err)
+static pcol_status open_batched_column(struct pci_keyed_reader *k, const char *table,
+                                       const char *name, struct batched_column **out,
+                                       pcol_error *err)
 {
     const struct pci_column *column;
-    PCI_TRY(pci_want(k->file, table, name, PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(k->file, table, name, PCI_TYPES_ROW, &column, err));
     if (!column)
         return PCOL_OK;
     *out = pci_malloc(1, sizeof **out);
@@ -98,19 +99,20 @@ static pcol_status open_batched_column(struct pci_keyed *k, const char *table, c
     return PCOL_OK;
 }
 
-static pcol_status open_frames(struct pci_keyed *k, pcol_error *err)
+static pcol_status open_frames(struct pci_keyed_reader *k, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     PCI_TRY(pci_stacks_open(k->file, &s->tree, err));
-    PCI_TRY(pci_want(k->file, "locations", "function", PCI_TYPES_ROW, &s->function, err));
-    PCI_TRY(pci_want(k->file, "locations", "filename", PCI_TYPES_TEXT, &s->filename, err));
-    PCI_TRY(pci_want(k->file, "locations", "line", PCI_TYPES_INT, &s->line, err));
-    PCI_TRY(pci_want(k->file, "locations", "column", PCI_TYPES_INT, &s->column, err));
-    PCI_TRY(pci_want(k->file, "functions", "name", PCI_TYPES_TEXT, &s->name, err));
-    return pci_want(k->file, "functions", "filename", PCI_TYPES_TEXT, &s->function_file, err);
+    PCI_TRY(pci_find_column(k->file, "locations", "function", PCI_TYPES_ROW, &s->function, err));
+    PCI_TRY(pci_find_column(k->file, "locations", "filename", PCI_TYPES_TEXT, &s->filename, err));
+    PCI_TRY(pci_find_column(k->file, "locations", "line", PCI_TYPES_INT, &s->line, err));
+    PCI_TRY(pci_find_column(k->file, "locations", "column", PCI_TYPES_INT, &s->column, err));
+    PCI_TRY(pci_find_column(k->file, "functions", "name", PCI_TYPES_TEXT, &s->name, err));
+    return pci_find_column(k->file, "functions", "filename", PCI_TYPES_TEXT, &s->function_file,
+                           err);
 }
 
-static pcol_status open_samples(struct pci_keyed *k, pcol_error *err)
+static pcol_status open_samples(struct pci_keyed_reader *k, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     for (size_t i = 0; i < OWN_FRAMES; i++) {
@@ -125,7 +127,7 @@ static pcol_status open_samples(struct pci_keyed *k, pcol_error *err)
     return open_values(k, err);
 }
 
-pcol_status pci_keyed_open(struct pci_keyed *keyed, const pcol_file *file, const char *table,
+pcol_status pci_keyed_open(struct pci_keyed_reader *keyed, const pcol_file *file, const char *table,
                            pcol_error *err)
 {
     memset(keyed, 0, sizeof *keyed);
@@ -141,7 +143,7 @@ pcol_status pci_keyed_open(struct pci_keyed *keyed, const pcol_file *file, const
     return keyed->state->frames ? open_frames(keyed, err) : PCOL_OK;
 }
 
-void pci_keyed_close(struct pci_keyed *keyed)
+void pci_keyed_close(struct pci_keyed_reader *keyed)
 {
     struct pci_keyed_state *s = keyed->state;
     if (s) {
@@ -160,7 +162,7 @@ void pci_keyed_close(struct pci_keyed *keyed)
 
 /* ---- values that are stored elsewhere in the row */
 
-static pcol_status read_batched_cell(const struct pci_keyed *k, struct batched_column *b,
+static pcol_status read_batched_cell(const struct pci_keyed_reader *k, struct batched_column *b,
                                      uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     if (row - b->first >= b->count) {
@@ -177,7 +179,8 @@ static pcol_status read_batched_cell(const struct pci_keyed *k, struct batched_c
 }
 
 /* The row's own stack, which a label refers to. */
-static pcol_status get_own_stack(struct pci_keyed *k, uint64_t row, int64_t *stack, pcol_error *err)
+static pcol_status get_own_stack(struct pci_keyed_reader *k, uint64_t row, int64_t *stack,
+                                 pcol_error *err)
 {
     int valid = 0;
     if (k->state->stack)
@@ -188,8 +191,8 @@ static pcol_status get_own_stack(struct pci_keyed *k, uint64_t row, int64_t *sta
                          "a label refers to the stack of the row, but it has none");
 }
 
-pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth, int64_t *group,
-                                pcol_error *err)
+pcol_status pci_keyed_own_frame(struct pci_keyed_reader *k, uint64_t row, int64_t depth,
+                                int64_t *group, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     int64_t node;
@@ -220,8 +223,8 @@ pcol_status pci_keyed_own_frame(struct pci_keyed *k, uint64_t row, int64_t depth
 
 /* Reads the sample's value: the first column with a value in this row, starting with that of the
  * previous row. */
-static pcol_status get_sample_value(struct pci_keyed *k, uint64_t row, struct pci_value *value,
-                                    pcol_error *err)
+static pcol_status get_sample_value(struct pci_keyed_reader *k, uint64_t row,
+                                    struct pci_value *value, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     for (size_t n = 0; n < s->value_count; n++) {
@@ -241,7 +244,7 @@ static pcol_status get_sample_value(struct pci_keyed *k, uint64_t row, struct pc
                          "a label refers to the value of the row, but it has none");
 }
 
-static pcol_status get_text_cell(const struct pci_keyed *k, const struct pci_column *column,
+static pcol_status get_text_cell(const struct pci_keyed_reader *k, const struct pci_column *column,
                                  uint64_t row, struct pci_value *value, int *valid, pcol_error *err)
 {
     *valid = 0;
@@ -250,7 +253,7 @@ static pcol_status get_text_cell(const struct pci_keyed *k, const struct pci_col
 }
 
 /* Reads a part of a frame: name or file of its function, line or column. *valid is 0 if absent. */
-static pcol_status get_frame_part(struct pci_keyed *k, uint64_t row, int kind,
+static pcol_status get_frame_part(struct pci_keyed_reader *k, uint64_t row, int kind,
                                   struct pci_value *value, int *valid, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
@@ -276,7 +279,7 @@ static pcol_status get_frame_part(struct pci_keyed *k, uint64_t row, int kind,
                         : get_text_cell(k, s->filename, first, value, valid, err);
 }
 
-static pcol_status get_own_name(struct pci_keyed *k, uint64_t row, int64_t depth,
+static pcol_status get_own_name(struct pci_keyed_reader *k, uint64_t row, int64_t depth,
                                 struct pci_value *value, pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
@@ -300,7 +303,8 @@ static pcol_status get_own_name(struct pci_keyed *k, uint64_t row, int64_t depth
 
 /* ---- rows */
 
-static pcol_status append_member(struct pci_keyed *k, struct pci_member **member, pcol_error *err)
+static pcol_status append_member(struct pci_keyed_reader *k, struct pci_member **member,
+                                 pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
     void *members = s->members;
@@ -313,7 +317,7 @@ static pcol_status append_member(struct pci_keyed *k, struct pci_member **member
     return PCOL_OK;
 }
 
-static pcol_status get_label_value(struct pci_keyed *k, uint64_t row,
+static pcol_status get_label_value(struct pci_keyed_reader *k, uint64_t row,
                                    const struct pci_label_cell *cell, struct pci_value *value,
                                    pcol_error *err)
 {
@@ -361,7 +365,7 @@ static pcol_status get_label_value(struct pci_keyed *k, uint64_t row,
 }
 
 /* Members of a frame without labels, under the keys of Perun. */
-static pcol_status add_frame_members(struct pci_keyed *k, uint64_t row, pcol_error *err)
+static pcol_status add_frame_members(struct pci_keyed_reader *k, uint64_t row, pcol_error *err)
 {
     static const struct {
         const char *key;
@@ -384,9 +388,9 @@ static pcol_status add_frame_members(struct pci_keyed *k, uint64_t row, pcol_err
     return PCOL_OK;
 }
 
-pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err)
+pcol_status pci_keyed_row(struct pci_keyed_reader *keyed, uint64_t row, pcol_error *err)
 {
-    struct pci_keyed *k = keyed;
+    struct pci_keyed_reader *k = keyed;
     struct pci_label_reader *labels = &k->labels;
     PCI_TRY(pci_labels_row(labels, row, err));
     if (labels->same && labels->cell_count && k->count == labels->cell_count) {
@@ -429,7 +433,7 @@ static int is_in_batch(const struct batched_column *b, uint64_t row)
 }
 
 /* Length of the run of one label, see pci_labels_run_length(). */
-static size_t get_run_length(const struct pci_keyed *k, int kind, uint64_t row, size_t most)
+static size_t get_run_length(const struct pci_keyed_reader *k, int kind, uint64_t row, size_t most)
 {
     const struct pci_keyed_state *s = k->state;
     int is_value = kind == PCI_LABEL_VALUE;
@@ -444,10 +448,10 @@ static size_t get_run_length(const struct pci_keyed *k, int kind, uint64_t row, 
     size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
     most = most < left ? most : left;
     return is_value ? pci_run_of_valid(b->valid + at, most)
-                    : pci_run_same(b->values + at, b->valid + at, most);
+                    : pci_run_of_equal(b->values + at, b->valid + at, most);
 }
 
-size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
+size_t pci_keyed_run_length(const struct pci_keyed_reader *keyed, uint64_t row, size_t most)
 {
     const struct pci_label_reader *labels = &keyed->labels;
     if (most < 2 || keyed->state->frames || keyed->count != labels->cell_count || !keyed->count)
@@ -463,7 +467,8 @@ size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most)
     return most > 1 ? pci_labels_run_length(labels, row, most) : 1;
 }
 
-const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row)
+const int64_t *pci_keyed_run_values(const struct pci_keyed_reader *keyed, size_t member,
+                                    uint64_t row)
 {
     const struct pci_label_key *key = keyed->labels.cells[member].key;
     const struct pci_keyed_state *s = keyed->state;

@@ -40,7 +40,7 @@ struct pci_member {
 };
 
 /* Reader of the rows of one table. */
-struct pci_keyed {
+struct pci_keyed_reader {
     const pcol_file *file;
     struct pci_label_reader labels;
     struct pci_node_reader nodes;
@@ -52,26 +52,27 @@ struct pci_keyed {
 };
 
 /* The caller calls pci_keyed_close(), also after a failure. */
-pcol_status pci_keyed_open(struct pci_keyed *keyed, const pcol_file *file, const char *table,
+pcol_status pci_keyed_open(struct pci_keyed_reader *keyed, const pcol_file *file, const char *table,
                            pcol_error *err);
 /* Reads the members of a row, in the source's order. Fast for ascending rows. */
-pcol_status pci_keyed_row(struct pci_keyed *keyed, uint64_t row, pcol_error *err);
+pcol_status pci_keyed_row(struct pci_keyed_reader *keyed, uint64_t row, pcol_error *err);
 /* Number of rows from the last row on, 1 to `most`, that have its members and differ from it only
- * in numbers that pci_keyed_values() returns, as far as known without further reads. */
-size_t pci_keyed_run(const struct pci_keyed *keyed, uint64_t row, size_t most);
+ * in numbers that pci_keyed_run_values() returns, as far as known without further reads. */
+size_t pci_keyed_run_length(const struct pci_keyed_reader *keyed, uint64_t row, size_t most);
 /* Integers, booleans or bits of doubles of a member in the rows of such a run, valid until the next
  * row is read; NULL if all have the value of the first. */
-const int64_t *pci_keyed_values(const struct pci_keyed *keyed, size_t member, uint64_t row);
+const int64_t *pci_keyed_run_values(const struct pci_keyed_reader *keyed, size_t member,
+                                    uint64_t row);
 /* The group of the frame at a depth (0: innermost) of a sample's own stack; E_CORRUPT if the stack
  * is not that deep. */
-pcol_status pci_keyed_own_frame(struct pci_keyed *keyed, uint64_t row, int64_t depth,
+pcol_status pci_keyed_own_frame(struct pci_keyed_reader *keyed, uint64_t row, int64_t depth,
                                 int64_t *group, pcol_error *err);
-void pci_keyed_close(struct pci_keyed *keyed);
+void pci_keyed_close(struct pci_keyed_reader *keyed);
 
 /* Reader of the values of a file. */
 struct pci_values {
     const pcol_file *file;
-    struct pci_keyed frames; /* location_groups */
+    struct pci_keyed_reader frames; /* location_groups */
     struct pci_node_reader nodes;
     const struct pci_column *parent, *group; /* of stacks */
     uint64_t stack_rows;
@@ -82,8 +83,8 @@ pcol_status pci_values_open(struct pci_values *values, const pcol_file *file, pc
 void pci_values_close(struct pci_values *values);
 
 /* *object, *array: class of the value; scalars are neither. */
-pcol_status pci_value_is(const struct pci_values *values, const struct pci_value *value,
-                         int *object, int *array, pcol_error *err);
+pcol_status pci_value_classify(const struct pci_values *values, const struct pci_value *value,
+                               int *object, int *array, pcol_error *err);
 /* The groups of a stack in the order of the value; valid until the next call. */
 pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *value,
                              const uint32_t **groups, size_t *count, pcol_error *err);
@@ -92,10 +93,11 @@ pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_valu
                               pcol_error *err);
 
 /* Members of an object (or elements of an array, with empty keys), one by one:
- *     PCI_TRY(pci_each_open(&each, values, &value, err));
- *     while ((status = pci_each_next(&each, &member, &more, err)) == PCOL_OK && more) ...
- *     pci_each_close(&each); */
-struct pci_each {
+ *     PCI_TRY(pci_member_iterator_open(&each, values, &value, err));
+ *     while ((status = pci_member_iterator_next(&each, &member, &more, err)) == PCOL_OK && more)
+ * ...
+ *     pci_member_iterator_close(&each); */
+struct pci_member_iterator {
     struct pci_values *values;
     struct pci_node_value node;
     struct pci_member *members; /* a copy: nested frames are null, lists of frames are not */
@@ -105,10 +107,10 @@ struct pci_each {
     size_t buffered, used;
     uint8_t mode;
 };
-pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
-                          const struct pci_value *value, pcol_error *err);
-pcol_status pci_each_next(struct pci_each *each, struct pci_member *member, int *more,
-                          pcol_error *err);
-void pci_each_close(struct pci_each *each);
+pcol_status pci_member_iterator_open(struct pci_member_iterator *each, struct pci_values *values,
+                                     const struct pci_value *value, pcol_error *err);
+pcol_status pci_member_iterator_next(struct pci_member_iterator *each, struct pci_member *member,
+                                     int *more, pcol_error *err);
+void pci_member_iterator_close(struct pci_member_iterator *each);
 
 #endif

@@ -72,7 +72,7 @@ unsigned pci_label_types(int kind, const char **references)
     return kinds[kind].types;
 }
 
-int pci_label_kind_of(pcol_str name)
+int pci_label_kind_by_name(pcol_str name)
 {
     for (int i = 0; i < PCI_LABEL_EXTRA; i++)
         if (strlen(pci_label_kind_names[i]) == name.size &&
@@ -81,7 +81,7 @@ int pci_label_kind_of(pcol_str name)
     return -1;
 }
 
-int pci_label_column_is(const char *name)
+int pci_is_label_column(const char *name)
 {
     return !strncmp(name, "label.", 6) && name[6] && !name[6 + strspn(name + 6, "0123456789")];
 }
@@ -95,11 +95,11 @@ struct open_key_columns {
 static pcol_status open_key_columns(const pcol_file *file, struct open_key_columns *c,
                                     pcol_error *err)
 {
-    PCI_TRY(pci_need(file, "label_keys", "table", PCI_TYPES_TEXT, &c->table, err));
-    PCI_TRY(pci_need(file, "label_keys", "key", PCI_TYPES_TEXT, &c->key, err));
-    PCI_TRY(pci_need(file, "label_keys", "kind", PCI_TYPES_TEXT, &c->kind, err));
-    PCI_TRY(pci_want(file, "label_keys", "unit", PCI_TYPES_TEXT, &c->unit, err));
-    return pci_want(file, "label_keys", "occurrence", PCI_TYPES_ROW, &c->occurrence, err);
+    PCI_TRY(pci_require_column(file, "label_keys", "table", PCI_TYPES_TEXT, &c->table, err));
+    PCI_TRY(pci_require_column(file, "label_keys", "key", PCI_TYPES_TEXT, &c->key, err));
+    PCI_TRY(pci_require_column(file, "label_keys", "kind", PCI_TYPES_TEXT, &c->kind, err));
+    PCI_TRY(pci_find_column(file, "label_keys", "unit", PCI_TYPES_TEXT, &c->unit, err));
+    return pci_find_column(file, "label_keys", "occurrence", PCI_TYPES_ROW, &c->occurrence, err);
 }
 
 static pcol_status read_key(const struct pci_label_reader *r, const struct open_key_columns *c,
@@ -112,7 +112,7 @@ static pcol_status read_key(const struct pci_label_reader *r, const struct open_
     *key = (struct pci_label_key){.number = row};
     PCI_TRY(pci_get_str(r->file, c->key, row, &key->key, &valid, err));
     PCI_TRY(pci_get_str(r->file, c->kind, row, &kind, &valid, err));
-    number = pci_label_kind_of(kind);
+    number = pci_label_kind_by_name(kind);
     if (number < 0) { /* reported when a row is read: other columns can be displayed */
         number = PCI_LABEL_EXTRA;
         r->state->unknown_key = row + 1;
@@ -128,7 +128,7 @@ static pcol_status read_key(const struct pci_label_reader *r, const struct open_
     if (!kinds[number].types || !r->table)
         return PCOL_OK;
     snprintf(name, sizeof name, "label.%u", row);
-    return pci_want(r->file, r->table->name, name, kinds[number].types, &key->column, err);
+    return pci_find_column(r->file, r->table->name, name, kinds[number].types, &key->column, err);
 }
 
 static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)
@@ -161,11 +161,14 @@ static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol
 static pcol_status open_shapes(struct pci_label_reader *r, const char *table, pcol_error *err)
 {
     struct pci_label_state *s = r->state;
-    PCI_TRY(pci_want(r->file, table, "label_shape", PCI_TYPES_ROW, &s->shape, err));
-    PCI_TRY(pci_want(r->file, table, "extra", PCI_TYPES_ROW, &s->extra, err));
-    PCI_TRY(pci_need(r->file, "label_shapes", "first_key", PCI_TYPES_ROW, &s->first_key, err));
-    PCI_TRY(pci_want(r->file, "label_shape_keys", "label_key", PCI_TYPES_ROW, &s->shape_key, err));
-    PCI_TRY(pci_want(r->file, "label_shape_keys", "joined", PCI_TYPE(PCF_BOOL), &s->joined, err));
+    PCI_TRY(pci_find_column(r->file, table, "label_shape", PCI_TYPES_ROW, &s->shape, err));
+    PCI_TRY(pci_find_column(r->file, table, "extra", PCI_TYPES_ROW, &s->extra, err));
+    PCI_TRY(pci_require_column(r->file, "label_shapes", "first_key", PCI_TYPES_ROW, &s->first_key,
+                               err));
+    PCI_TRY(pci_find_column(r->file, "label_shape_keys", "label_key", PCI_TYPES_ROW, &s->shape_key,
+                            err));
+    PCI_TRY(pci_find_column(r->file, "label_shape_keys", "joined", PCI_TYPE(PCF_BOOL), &s->joined,
+                            err));
     s->shape_rows = pci_rows(r->file, "label_shapes");
     s->entry_rows = pci_rows(r->file, "label_shape_keys");
     if (s->extra)
@@ -425,7 +428,7 @@ static int update_value(struct pci_label_reader *r, size_t entry, uint64_t row)
     return pci_string(r->file, cell->node, &cell->as.text, NULL) == PCOL_OK;
 }
 
-int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row)
+int pci_labels_same_shape(const struct pci_label_reader *reader, uint64_t row)
 {
     const struct pci_label_state *s = reader->state;
     if (!s->is_reusable ||
@@ -449,7 +452,7 @@ int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row)
 static int update_row(struct pci_label_reader *r, uint64_t row)
 {
     const struct pci_label_state *s = r->state;
-    if (!pci_labels_alike(r, row))
+    if (!pci_labels_same_shape(r, row))
         return 0;
     for (size_t i = 0; i < s->entry_count; i++)
         if (!update_value(r, i, row))
@@ -484,7 +487,7 @@ static pcol_status read_all_keys(struct pci_label_reader *r, uint64_t row, pcol_
 
 /* ---- runs of rows */
 
-size_t pci_run_same(const int64_t *values, const uint8_t *valid, size_t most)
+size_t pci_run_of_equal(const int64_t *values, const uint8_t *valid, size_t most)
 {
     size_t n = most > 0;
     while (n < most && values[n] == values[0] && valid[n] == valid[0])
@@ -511,14 +514,14 @@ static size_t get_run_length(const struct batch *b, uint64_t row, size_t most, i
         return 1;
     size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
     most = most < left ? most : left;
-    return same ? pci_run_same(b->values + at, b->valid + at, most)
+    return same ? pci_run_of_equal(b->values + at, b->valid + at, most)
                 : pci_run_of_valid(b->valid + at, most);
 }
 
-size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most)
+size_t pci_labels_shape_run(const struct pci_label_reader *reader, uint64_t row, size_t most)
 {
     const struct pci_label_state *s = reader->state;
-    if (!pci_labels_alike(reader, row))
+    if (!pci_labels_same_shape(reader, row))
         return 1;
     if (s->shape)
         most = get_run_length(s->shapes, row, most, 1);
@@ -533,7 +536,7 @@ size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, si
 size_t pci_labels_run_length(const struct pci_label_reader *reader, uint64_t row, size_t most)
 {
     const struct pci_label_state *s = reader->state;
-    most = pci_labels_shaped(reader, row, most);
+    most = pci_labels_shape_run(reader, row, most);
     for (size_t i = 0; i < s->entry_count && most > 1; i++) {
         const struct pci_label_key *key = &reader->keys[s->entries[i].key - 1];
         if (kinds[key->kind].types && !key->unwanted)

@@ -46,14 +46,14 @@ void pci_order_index_free(struct pci_order_index *index)
 static pcol_status open_columns(const pcol_file *file, struct columns *c, pcol_error *err)
 {
     const char *table = "source_rows";
-    PCI_TRY(pci_need(file, table, "source", PCI_TYPES_ROW, &c->source, err));
-    PCI_TRY(pci_want(file, table, "thread", PCI_TYPES_ROW, &c->thread, err));
-    PCI_TRY(pci_need(file, table, "table", PCI_TYPES_TEXT, &c->table, err));
-    PCI_TRY(pci_need(file, table, "target", PCI_TYPES_TEXT, &c->target, err));
-    PCI_TRY(pci_need(file, table, "ordinal", PCI_TYPES_ROW, &c->ordinal, err));
-    PCI_TRY(pci_need(file, table, "row", PCI_TYPES_ROW, &c->row, err));
-    PCI_TRY(pci_want(file, table, "id", PCI_TYPES_ROW, &c->id, err));
-    return pci_plausible(file, table, err);
+    PCI_TRY(pci_require_column(file, table, "source", PCI_TYPES_ROW, &c->source, err));
+    PCI_TRY(pci_find_column(file, table, "thread", PCI_TYPES_ROW, &c->thread, err));
+    PCI_TRY(pci_require_column(file, table, "table", PCI_TYPES_TEXT, &c->table, err));
+    PCI_TRY(pci_require_column(file, table, "target", PCI_TYPES_TEXT, &c->target, err));
+    PCI_TRY(pci_require_column(file, table, "ordinal", PCI_TYPES_ROW, &c->ordinal, err));
+    PCI_TRY(pci_require_column(file, table, "row", PCI_TYPES_ROW, &c->row, err));
+    PCI_TRY(pci_find_column(file, table, "id", PCI_TYPES_ROW, &c->id, err));
+    return pci_check_row_count(file, table, err);
 }
 
 static uint64_t hash_run(uint32_t source, uint32_t thread, pcol_str table)
@@ -193,8 +193,8 @@ static pcol_status read_run(const pcol_file *file, const struct columns *c, cons
     return PCOL_OK;
 }
 
-pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread, const char *table,
-                         struct pci_order *order, pcol_error *err)
+pcol_status pci_order_read(const pcol_file *file, uint32_t source, uint32_t thread,
+                           const char *table, struct pci_order *order, pcol_error *err)
 {
     const struct pci_order_index *index;
     const struct run *run;
@@ -247,7 +247,7 @@ static pcol_status check_run(const pcol_file *file, const struct columns *c, con
     return PCOL_OK;
 }
 
-pcol_status pci_orders_check(const pcol_file *file, pcol_error *err)
+pcol_status pci_verify_source_rows(const pcol_file *file, pcol_error *err)
 {
     const struct pci_order_index *index;
     struct columns c;

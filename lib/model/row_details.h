@@ -63,10 +63,10 @@ pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *fi
 pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_error *err);
 /* 1 if the row has the same cells as the last row, except for their values; 0 also if that is not
  * known without further reads. */
-int pci_labels_alike(const struct pci_label_reader *reader, uint64_t row);
+int pci_labels_same_shape(const struct pci_label_reader *reader, uint64_t row);
 /* Number of rows from `row` on, 1 to `most`, with the same cells in this sense, as far as known
  * without further reads. */
-size_t pci_labels_shaped(const struct pci_label_reader *reader, uint64_t row, size_t most);
+size_t pci_labels_shape_run(const struct pci_label_reader *reader, uint64_t row, size_t most);
 /* Number of rows from the last row on, 1 to `most`, that differ from it only in cells for which
  * pci_labels_run_values() returns values, as far as known without further reads. */
 size_t pci_labels_run_length(const struct pci_label_reader *reader, uint64_t row, size_t most);
@@ -76,14 +76,14 @@ const int64_t *pci_labels_run_values(const struct pci_label_reader *reader, size
                                      uint64_t row);
 void pci_labels_close(struct pci_label_reader *reader);
 /* Number of leading cells, of `most`, that equal the first; that have a value. */
-size_t pci_run_same(const int64_t *values, const uint8_t *valid, size_t most);
+size_t pci_run_of_equal(const int64_t *values, const uint8_t *valid, size_t most);
 size_t pci_run_of_valid(const uint8_t *valid, size_t most);
 /* Types that label.K of a kind may have (0: no column) and the table that it refers to, or NULL;
  * the kind with a name, -1 if unknown. */
 unsigned pci_label_types(int kind, const char **references);
-int pci_label_kind_of(pcol_str name);
+int pci_label_kind_by_name(pcol_str name);
 /* 1 if a column is named "label." and digits. */
-int pci_label_column_is(const char *name);
+int pci_is_label_column(const char *name);
 
 /* ---- nodes */
 
@@ -130,11 +130,11 @@ struct pci_order {
 /* thread: PCOL_NONE for a table of no thread. The first call for a file indexes source_rows in
  * O(its rows); then the cost is O(entries). Row numbers are verified to be within the target table.
  * The caller clears *order, also after a failure. */
-pcol_status pci_order_of(const pcol_file *file, uint32_t source, uint32_t thread, const char *table,
-                         struct pci_order *order, pcol_error *err);
+pcol_status pci_order_read(const pcol_file *file, uint32_t source, uint32_t thread,
+                           const char *table, struct pci_order *order, pcol_error *err);
 void pci_order_clear(struct pci_order *order);
 /* Verifies all of source_rows. */
-pcol_status pci_orders_check(const pcol_file *file, pcol_error *err);
+pcol_status pci_verify_source_rows(const pcol_file *file, pcol_error *err);
 /* source_ranges.c: the rows of a table that belong to a source. The first call for a table costs
  * O(its rows). scattered: rows of other sources are between them. An absent table has no rows. */
 struct pci_source_range {

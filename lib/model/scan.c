@@ -27,7 +27,7 @@ struct scan_column {
 struct pcol_scan {
     const pcol_table *table;
     uint64_t row, end;
-    uint64_t count; /* rows of the scan, for pci_row_part_begin() */
+    uint64_t count; /* rows of the scan, for pci_partial_read_begin() */
     size_t most;    /* size of the next batch */
     int failed;
     int64_t *bits; /* buffer of doubles */
@@ -96,10 +96,10 @@ static pcol_status verify_all(const pcol_scan *scan, pcol_error *err)
 
 static pcol_status open_rows(pcol_scan *scan, pcol_error *err)
 {
-    uint64_t rows = scan->table->rows, before = pci_row_part_begin(scan->count);
+    uint64_t rows = scan->table->rows, before = pci_partial_read_begin(scan->count);
     pcol_status status =
         pci_rows_open(&scan->rows, scan->table, scan->row < scan->end ? scan->row : rows, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     return status;
 }
 
@@ -221,9 +221,9 @@ pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     PCI_REQUIRE(scan, err);
     if (scan->failed)
         return pci_fail(err, PCOL_E_STATE, "the scan has failed before");
-    uint64_t before = pci_row_part_begin(scan->count);
+    uint64_t before = pci_partial_read_begin(scan->count);
     pcol_status status = next(scan, batch, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     if (status == PCOL_OK)
         return PCOL_OK;
     scan->failed = 1;

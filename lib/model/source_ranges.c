@@ -33,7 +33,7 @@ static pcol_status fill_ranges(const pcol_file *file, const struct pci_table *ta
     const struct pci_column *column;
     int64_t values[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
-    PCI_TRY(pci_want(file, table->name, "source", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(file, table->name, "source", PCI_TYPES_ROW, &column, err));
     if (!column && sources) /* an omitted column: every row belongs to the first source */
         ranges[0].count = table->rows;
     for (uint64_t row = 0; column && row < table->rows; row += PCI_BATCH) {
@@ -57,9 +57,9 @@ static pcol_status build_index(const pcol_file *file, const struct pci_table *ta
                                struct pci_source_index **out, pcol_error *err)
 {
     uint64_t sources = pci_rows(file, "sources");
-    PCI_TRY(pci_plausible(file, "sources", err));
-    PCI_TRY(strcmp(table->name, "samples") ? pci_plausible(file, table->name, err)
-                                           : pci_plausible_samples(file, err));
+    PCI_TRY(pci_check_row_count(file, "sources", err));
+    PCI_TRY(strcmp(table->name, "samples") ? pci_check_row_count(file, table->name, err)
+                                           : pci_check_sample_count(file, err));
     struct pci_source_index *index =
         pci_calloc(1, sizeof *index + ((size_t)sources + 1) * sizeof *index->ranges);
     if (!index)

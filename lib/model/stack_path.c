@@ -19,7 +19,7 @@ pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *fi
 
 static pcol_status push_node(struct pci_stack_path *path, uint32_t node, pcol_error *err)
 {
-    struct pci_step step = {.node = node};
+    struct pci_stack_step step = {.node = node};
     uint32_t parent;
     int64_t group;
     PCI_TRY(pci_stacks_node(&path->tree, node, &parent, &step.first, &step.count, err));

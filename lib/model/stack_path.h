@@ -9,7 +9,7 @@
 
 #include "model/table.h"
 
-struct pci_step {
+struct pci_stack_step {
     uint32_t node;
     uint32_t group;
     uint64_t first, count; /* locations, innermost line first */
@@ -17,7 +17,7 @@ struct pci_step {
 
 struct pci_stack_path {
     struct pci_stacks tree;
-    struct pci_step *steps; /* outermost first; without the root */
+    struct pci_stack_step *steps; /* outermost first; without the root */
     size_t depth, capacity;
     size_t kept; /* number of nodes in common with the previous path */
     uint32_t *fresh;

@@ -10,9 +10,10 @@
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
 {
     *tree = (struct pci_stacks){.file = file};
-    PCI_TRY(pci_need(file, "stacks", "parent", PCI_TYPES_ROW, &tree->parent, err));
-    PCI_TRY(pci_need(file, "stacks", "group", PCI_TYPES_ROW, &tree->group, err));
-    PCI_TRY(pci_want(file, "location_groups", "first_location", PCI_TYPES_ROW, &tree->first, err));
+    PCI_TRY(pci_require_column(file, "stacks", "parent", PCI_TYPES_ROW, &tree->parent, err));
+    PCI_TRY(pci_require_column(file, "stacks", "group", PCI_TYPES_ROW, &tree->group, err));
+    PCI_TRY(pci_find_column(file, "location_groups", "first_location", PCI_TYPES_ROW, &tree->first,
+                            err));
     tree->stacks = pci_rows(file, "stacks");
     tree->groups = pci_rows(file, "location_groups");
     tree->locations = pci_rows(file, "locations");
@@ -132,9 +133,9 @@ pcol_status pcol_stack_locations(const pcol_file *file, uint64_t stack, uint32_t
     *depth = 0;
     PCI_REQUIRE_MANY(locations, capacity, err);
     PCI_REQUIRE(file, err);
-    uint64_t before = pci_row_part_begin(1);
+    uint64_t before = pci_partial_read_begin(1);
     pcol_status status = get_stack_locations(file, stack, locations, capacity, depth, err);
-    pci_row_part_end(before);
+    pci_partial_read_end(before);
     return status;
 }
 
@@ -148,7 +149,7 @@ pcol_status pci_zones_total(const pcol_file *file, const char *name,
     *column = NULL;
     if (!samples)
         return PCOL_OK;
-    PCI_TRY(pci_want(file, "sample_zones", name, PCI_TYPES_ROW, column, err));
+    PCI_TRY(pci_find_column(file, "sample_zones", name, PCI_TYPES_ROW, column, err));
     if (!*column || pci_rows(file, "sample_zones") != zones + 1)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, PCOL_NOWHERE,
                              "%llu samples need %llu rows here", (unsigned long long)samples,

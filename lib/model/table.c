@@ -202,8 +202,8 @@ pcol_column *pci_table_add_lane(pcol_table *table, const char *name, pcol_type t
     return column;
 }
 
-pcol_status pci_want(const pcol_file *file, const char *table, const char *name, unsigned types,
-                     const struct pci_column **column, pcol_error *err)
+pcol_status pci_find_column(const pcol_file *file, const char *table, const char *name,
+                            unsigned types, const struct pci_column **column, pcol_error *err)
 {
     const struct pci_table *t = pci_table_find(file, table);
     const struct pci_column *c;
@@ -227,10 +227,11 @@ pcol_status pci_want(const pcol_file *file, const char *table, const char *name,
     return PCOL_OK;
 }
 
-pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
-                           unsigned types, const struct pci_column **column, pcol_error *err)
+pcol_status pci_find_verified_column(const pcol_file *file, const char *table, const char *name,
+                                     unsigned types, const struct pci_column **column,
+                                     pcol_error *err)
 {
-    PCI_TRY(pci_want(file, table, name, types, column, err));
+    PCI_TRY(pci_find_column(file, table, name, types, column, err));
     if (!*column)
         return PCOL_OK;
     if ((*column)->desc->type == PCF_STRING && file->strings)
@@ -238,10 +239,10 @@ pcol_status pci_want_whole(const pcol_file *file, const char *table, const char 
     return pci_verify(file, *column, err);
 }
 
-pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
-                     const struct pci_column **column, pcol_error *err)
+pcol_status pci_require_column(const pcol_file *file, const char *table, const char *name,
+                               unsigned types, const struct pci_column **column, pcol_error *err)
 {
-    PCI_TRY(pci_want(file, table, name, types, column, err));
+    PCI_TRY(pci_find_column(file, table, name, types, column, err));
     if (!*column && pci_rows(file, table))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_NOWHERE,
                              "this column is missing");
@@ -261,25 +262,25 @@ static pcol_status fail_rows(const pcol_file *file, const char *table, pcol_erro
                          (unsigned long long)pci_rows(file, table), (unsigned long long)file->size);
 }
 
-pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err)
+pcol_status pci_check_row_count(const pcol_file *file, const char *table, pcol_error *err)
 {
     return pcf_rows_plausible(pci_rows(file, table), file->size) ? PCOL_OK
                                                                  : fail_rows(file, table, err);
 }
 
-pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err)
+pcol_status pci_check_sample_count(const pcol_file *file, pcol_error *err)
 {
     return pcf_samples_plausible(pci_rows(file, "samples"), file->size)
                ? PCOL_OK
                : fail_rows(file, "samples", err);
 }
 
-pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err)
+pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err)
 {
     for (uint32_t i = 0; i < file->index.header.table_count; i++)
         if (strcmp(file->tables[i].name, "samples") != 0)
-            PCI_TRY(pci_plausible(file, file->tables[i].name, err));
-    return pci_plausible_samples(file, err);
+            PCI_TRY(pci_check_row_count(file, file->tables[i].name, err));
+    return pci_check_sample_count(file, err);
 }
 
 const char *pcol_table_name(const pcol_table *table)

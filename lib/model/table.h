@@ -129,25 +129,26 @@ pcol_status pci_table_add_reads(pcol_table *table, const struct pci_column *cons
 
 /* Finds a physical column of one of some types (mask of 1 << PCF_*); *column is NULL if absent.
  * E_CORRUPT for another type, E_UNSUPPORTED for a table that needs a newer reader. */
-pcol_status pci_want(const pcol_file *file, const char *table, const char *name, unsigned types,
-                     const struct pci_column **column, pcol_error *err);
-/* As pci_want(); E_CORRUPT if the column is absent and the table has rows. */
-pcol_status pci_need(const pcol_file *file, const char *table, const char *name, unsigned types,
-                     const struct pci_column **column, pcol_error *err);
-/* As pci_want(), and verifies the checksums of the column and of its strings, before a full
+pcol_status pci_find_column(const pcol_file *file, const char *table, const char *name,
+                            unsigned types, const struct pci_column **column, pcol_error *err);
+/* As pci_find_column(); E_CORRUPT if the column is absent and the table has rows. */
+pcol_status pci_require_column(const pcol_file *file, const char *table, const char *name,
+                               unsigned types, const struct pci_column **column, pcol_error *err);
+/* As pci_find_column(), and verifies the checksums of the column and of its strings, before a full
  * read. */
-pcol_status pci_want_whole(const pcol_file *file, const char *table, const char *name,
-                           unsigned types, const struct pci_column **column, pcol_error *err);
+pcol_status pci_find_verified_column(const pcol_file *file, const char *table, const char *name,
+                                     unsigned types, const struct pci_column **column,
+                                     pcol_error *err);
 /* Rows of a physical table, 0 if absent. */
 uint64_t pci_rows(const pcol_file *file, const char *table);
 /* E_LIMIT if the row count of a table is disproportionate to the file's size; rows may take no
  * bytes. To be called before memory is allocated per row. */
-pcol_status pci_plausible(const pcol_file *file, const char *table, pcol_error *err);
+pcol_status pci_check_row_count(const pcol_file *file, const char *table, pcol_error *err);
 /* E_LIMIT if the number of samples is too large to be iterated for a file of this size; equal
  * samples take no bytes. */
-pcol_status pci_plausible_samples(const pcol_file *file, pcol_error *err);
+pcol_status pci_check_sample_count(const pcol_file *file, pcol_error *err);
 /* All tables, before full scans. */
-pcol_status pci_plausible_all(const pcol_file *file, pcol_error *err);
+pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err);
 
 #define PCI_TYPE(t) (1u << (t))
 #define PCI_TYPES_INT (PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_U32))

@@ -22,11 +22,11 @@ static pcol_status find_columns(struct pci_types *types, pcol_error *err)
         return PCOL_OK;
     for (uint32_t i = 0; i < samples->column_count; i++) {
         const struct pci_column *column = &samples->columns[i];
-        int64_t number = pci_name_number(column->name, "value.");
+        int64_t number = pci_parse_numbered_name(column->name, "value.");
         if (number < 0 || number >= (int64_t)types->count)
             continue;
-        PCI_TRY(pci_want(types->file, "samples", column->name,
-                         PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64), &column, err));
+        PCI_TRY(pci_find_column(types->file, "samples", column->name,
+                                PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64), &column, err));
         types->columns[number] = column;
         types->any_double |= column->desc->type == PCF_F64;
     }
@@ -38,10 +38,10 @@ static pcol_status read_names(struct pci_types *types, pcol_error *err)
     const pcol_file *file = types->file;
     const struct pci_column *type, *unit, *ordinal, *level;
     int valid;
-    PCI_TRY(pci_need(file, "sample_types", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_need(file, "sample_types", "unit", PCI_TYPES_TEXT, &unit, err));
-    PCI_TRY(pci_want(file, "sample_types", "ordinal", PCI_TYPES_INT, &ordinal, err));
-    PCI_TRY(pci_want(file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &level, err));
+    PCI_TRY(pci_require_column(file, "sample_types", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_require_column(file, "sample_types", "unit", PCI_TYPES_TEXT, &unit, err));
+    PCI_TRY(pci_find_column(file, "sample_types", "ordinal", PCI_TYPES_INT, &ordinal, err));
+    PCI_TRY(pci_find_column(file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &level, err));
     for (uint32_t i = 0; i < types->count; i++) {
         PCI_TRY(pci_get_str(file, type, i, &types->type[i], &valid, err));
         PCI_TRY(pci_get_str(file, unit, i, &types->unit[i], &valid, err));
@@ -74,9 +74,11 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(find_columns(types, err));
     PCI_TRY(read_names(types, err));
-    PCI_TRY(pci_want(file, "samples", "source", PCI_TYPES_ROW, &types->source, err));
-    PCI_TRY(pci_need(file, "source_types", "source", PCI_TYPES_ROW, &types->list_source, err));
-    PCI_TRY(pci_need(file, "source_types", "sample_type", PCI_TYPES_ROW, &types->list_type, err));
+    PCI_TRY(pci_find_column(file, "samples", "source", PCI_TYPES_ROW, &types->source, err));
+    PCI_TRY(pci_require_column(file, "source_types", "source", PCI_TYPES_ROW, &types->list_source,
+                               err));
+    PCI_TRY(pci_require_column(file, "source_types", "sample_type", PCI_TYPES_ROW,
+                               &types->list_type, err));
     types->list_rows = pci_rows(file, "source_types");
     return PCOL_OK;
 }
@@ -116,7 +118,8 @@ pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err)
         {"sample_types", "level"}, {"source_types", "source"}, {"source_types", "sample_type"}};
     const struct pci_column *column;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        PCI_TRY(pci_want_whole(types->file, names[i][0], names[i][1], UINT32_MAX, &column, err));
+        PCI_TRY(pci_find_verified_column(types->file, names[i][0], names[i][1], UINT32_MAX, &column,
+                                         err));
     for (uint32_t i = 0; i < types->count; i++)
         if (types->columns[i])
             PCI_TRY(pci_verify(types->file, types->columns[i], err));
@@ -141,8 +144,8 @@ static pcol_status find_list_start(const struct pci_types *types, uint64_t sourc
     return PCOL_OK;
 }
 
-pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
-                         uint32_t *count, pcol_error *err)
+pcol_status pci_types_of_source(const struct pci_types *types, uint64_t source, uint32_t *list,
+                                uint32_t *count, pcol_error *err)
 {
     uint64_t row;
     *count = 0;
@@ -192,7 +195,7 @@ static pcol_status get_source_text(const struct pci_types *types, const char *na
 {
     const struct pci_column *column;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_want(types->file, "sources", name, PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_find_column(types->file, "sources", name, PCI_TYPES_TEXT, &column, err));
     if (!column || source >= pci_rows(types->file, "sources"))
         return PCOL_OK;
     return pci_get_str(types->file, column, source, text, &(int){0}, err);
@@ -242,7 +245,7 @@ static pcol_status find_first_default(const struct pci_types *types, const uint8
         pcol_str type;
         if (selected && !selected[source])
             continue;
-        PCI_TRY(pci_types_of(types, source, list, &count, err));
+        PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         PCI_TRY(find_default(types, source, list, count, &default_type, named, err));
         PCI_TRY(get_source_text(types, "type", source, &type, err));
         int is_additive = default_type != PCOL_NONE && !types->level[default_type];
@@ -269,7 +272,7 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
     return status;
 }
 
-int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b)
+int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
 {
     return pci_str_equal(types->type[a], types->type[b]) &&
            pci_str_equal(types->unit[a], types->unit[b]) &&
@@ -291,7 +294,7 @@ static pcol_status fail_type(const struct pci_types *types, const char *wanted, 
 }
 
 static pcol_status select_type(const struct pci_types *types, uint64_t first, uint64_t last,
-                               const char *wanted, uint32_t *list, struct pci_chosen *chosen,
+                               const char *wanted, uint32_t *list, struct pci_selected_type *chosen,
                                pcol_error *err)
 {
     uint32_t count, row = PCOL_NONE;
@@ -301,7 +304,7 @@ static pcol_status select_type(const struct pci_types *types, uint64_t first, ui
     if (row != PCOL_NONE && types->level[row])
         row = PCOL_NONE;
     for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
-        PCI_TRY(pci_types_of(types, source, list, &count, err));
+        PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         for (uint32_t i = 0; row == PCOL_NONE && i < count; i++)
             if (is_named(types, list[i], wanted))
                 row = list[i];
@@ -314,15 +317,15 @@ static pcol_status select_type(const struct pci_types *types, uint64_t first, ui
         return pci_fail(err, PCOL_E_ARGUMENT, "%.*s is a level, which is never summed",
                         (int)(chosen->type.size < 60 ? chosen->type.size : 60), chosen->type.data);
     for (uint32_t i = 0; i < types->count; i++)
-        if (pci_types_alike(types, i, row)) {
+        if (pci_types_equal(types, i, row)) {
             chosen->rows[chosen->count++] = i;
             chosen->is_double |= types->columns[i] && types->columns[i]->desc->type == PCF_F64;
         }
     return PCOL_OK;
 }
 
-pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
-                             const char *wanted, struct pci_chosen *chosen, pcol_error *err)
+pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const char *wanted, struct pci_selected_type *chosen, pcol_error *err)
 {
     memset(chosen, 0, sizeof *chosen);
     chosen->type = chosen->unit = (pcol_str){"", 0};
@@ -339,7 +342,7 @@ pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint
     return status;
 }
 
-static int is_selected(const struct pci_chosen *chosen, uint32_t row)
+static int is_selected(const struct pci_selected_type *chosen, uint32_t row)
 {
     for (uint32_t i = 0; i < chosen->count; i++)
         if (chosen->rows[i] == row)
@@ -347,8 +350,9 @@ static int is_selected(const struct pci_chosen *chosen, uint32_t row)
     return 0;
 }
 
-pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint64_t last,
-                             const struct pci_chosen *chosen, int *others, pcol_error *err)
+pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, uint64_t last,
+                                 const struct pci_selected_type *chosen, int *others,
+                                 pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     uint32_t count, *list = pci_calloc((size_t)types->count + 1, sizeof *list);
@@ -356,7 +360,7 @@ pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint
         return pci_fail_memory(err);
     *others = 0;
     for (uint64_t source = first; source <= last && !*others && status == PCOL_OK; source++) {
-        status = pci_types_of(types, source, list, &count, err);
+        status = pci_types_of_source(types, source, list, &count, err);
         for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
             *others |= !is_selected(chosen, list[i]);
     }
@@ -379,7 +383,7 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     list = pci_calloc((size_t)types.count + 1, sizeof *list);
     pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
-        status = pci_types_of(&types, first_source + i, list, &listed, err);
+        status = pci_types_of_source(&types, first_source + i, list, &listed, err);
         if (status == PCOL_OK)
             status =
                 pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err);
@@ -410,7 +414,7 @@ static pcol_status read_sources(struct source_batch *walk, uint64_t row, uint64_
 }
 
 /* Counts the samples of each source in turns->first[source + 1]. */
-static pcol_status count_samples(struct pci_interleaved *turns, struct source_batch *walk,
+static pcol_status count_samples(struct pci_samples_by_source *turns, struct source_batch *walk,
                                  pcol_error *err)
 {
     uint64_t count;
@@ -426,7 +430,7 @@ static pcol_status count_samples(struct pci_interleaved *turns, struct source_ba
     return PCOL_OK;
 }
 
-static pcol_status sort_samples(struct pci_interleaved *turns, struct source_batch *walk,
+static pcol_status sort_samples(struct pci_samples_by_source *turns, struct source_batch *walk,
                                 pcol_error *err)
 {
     uint64_t count;
@@ -448,12 +452,12 @@ static pcol_status sort_samples(struct pci_interleaved *turns, struct source_bat
     return PCOL_OK;
 }
 
-pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
-                                 struct pci_interleaved *turns, pcol_error *err)
+pcol_status pci_samples_by_source_open(const pcol_file *file, const struct pci_column *source,
+                                       struct pci_samples_by_source *turns, pcol_error *err)
 {
     struct source_batch walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
     uint64_t before = 0, count;
-    *turns = (struct pci_interleaved){.sources = pci_rows(file, "sources")};
+    *turns = (struct pci_samples_by_source){.sources = pci_rows(file, "sources")};
     if (!source || turns->sources < 2) /* the samples are one range */
         return PCOL_OK;
     turns->in_order = 1;
@@ -466,18 +470,19 @@ pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column 
     }
     if (turns->in_order || walk.rows > MAX_SORTED_SAMPLES)
         return PCOL_OK;
-    PCI_TRY(pci_plausible(file, "sources", err));
+    PCI_TRY(pci_check_row_count(file, "sources", err));
     return sort_samples(turns, &walk, err);
 }
 
-void pci_interleaved_close(struct pci_interleaved *turns)
+void pci_samples_by_source_close(struct pci_samples_by_source *turns)
 {
     pci_free(turns->first);
     pci_free(turns->rows);
-    *turns = (struct pci_interleaved){0};
+    *turns = (struct pci_samples_by_source){0};
 }
 
-int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, uint64_t *row)
+int pci_samples_by_source_find(const struct pci_samples_by_source *turns, uint64_t source,
+                               uint64_t *row)
 {
     if (!turns->rows)
         return 0;
@@ -494,7 +499,8 @@ int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, u
     return 1;
 }
 
-pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pcol_error *err)
+pcol_status pci_samples_by_source_skip(struct pci_samples_by_source *turns, uint64_t row,
+                                       pcol_error *err)
 {
     if (turns->in_order)
         turns->next = row + 1;
@@ -503,8 +509,8 @@ pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pc
     return PCOL_OK;
 }
 
-pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int64_t *whole,
-                            int *fraction, pcol_error *err)
+pcol_status pci_types_round_double(int64_t bits, uint64_t row, const char *target, int64_t *whole,
+                                   int *fraction, pcol_error *err)
 {
     double number;
     memcpy(&number, &bits, sizeof number);

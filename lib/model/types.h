@@ -27,13 +27,13 @@ void pci_types_close(struct pci_types *types);
 /* Verifies the checksums of all values, before a full read. */
 pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err);
 /* The types of a source in its order, at most types->count. */
-pcol_status pci_types_of(const struct pci_types *types, uint64_t source, uint32_t *list,
-                         uint32_t *count, pcol_error *err);
+pcol_status pci_types_of_source(const struct pci_types *types, uint64_t source, uint32_t *list,
+                                uint32_t *count, pcol_error *err);
 
 /* Iteration over samples source by source. If samples are ordered by source, as in merged files, no
  * sample is skipped. Otherwise a counting sort by source is made, unless the file is too large for
  * that. */
-struct pci_interleaved {
+struct pci_samples_by_source {
     int in_order;
     uint64_t next;   /* ordered: no sample before it belongs to this or a later source; else 0 */
     uint64_t passed; /* otherwise: skipped samples of other sources */
@@ -44,18 +44,20 @@ struct pci_interleaved {
 
 /* source: samples.source, NULL: all samples belong to the first source. The caller closes it, also
  * after a failure. */
-pcol_status pci_interleaved_open(const pcol_file *file, const struct pci_column *source,
-                                 struct pci_interleaved *turns, pcol_error *err);
-void pci_interleaved_close(struct pci_interleaved *turns);
+pcol_status pci_samples_by_source_open(const pcol_file *file, const struct pci_column *source,
+                                       struct pci_samples_by_source *turns, pcol_error *err);
+void pci_samples_by_source_close(struct pci_samples_by_source *turns);
 /* 1 if sorted: *row is the source's first sample from *row on, or UINT64_MAX. */
-int pci_interleaved_find(const struct pci_interleaved *turns, uint64_t source, uint64_t *row);
+int pci_samples_by_source_find(const struct pci_samples_by_source *turns, uint64_t source,
+                               uint64_t *row);
 /* Called for each sample of another source. E_LIMIT after 2^32 in a file that is neither ordered
  * nor sorted: a few bytes may encode any number of samples. */
-pcol_status pci_interleaved_pass(struct pci_interleaved *turns, uint64_t row, pcol_error *err);
+pcol_status pci_samples_by_source_skip(struct pci_samples_by_source *turns, uint64_t row,
+                                       pcol_error *err);
 
 /* A selected sample type: rows of sample_types with equal type and unit (integers and doubles are
  * two rows). */
-struct pci_chosen {
+struct pci_selected_type {
     uint32_t *rows; /* the caller frees it */
     uint32_t count;
     pcol_str type, unit;
@@ -75,21 +77,22 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
                                     uint64_t first, uint64_t end, uint32_t *row, int *named,
                                     pcol_error *err);
 /* 1 if two rows of sample_types differ only in the storage of their values. */
-int pci_types_alike(const struct pci_types *types, uint32_t a, uint32_t b);
+int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b);
 
 /* Selects the type of sources first..last. wanted: "TYPE" or "TYPE/UNIT"; NULL:
  * pci_types_first_default(), if it is not a level. E_NOT_FOUND lists the types; E_ARGUMENT for a
  * level, which is never summed. */
-pcol_status pci_types_choose(const struct pci_types *types, uint64_t first, uint64_t last,
-                             const char *wanted, struct pci_chosen *chosen, pcol_error *err);
+pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const char *wanted, struct pci_selected_type *chosen, pcol_error *err);
 
 /* *others: 1 if sources first..last have values of types that are not selected. */
-pcol_status pci_types_others(const struct pci_types *types, uint64_t first, uint64_t last,
-                             const struct pci_chosen *chosen, int *others, pcol_error *err);
+pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, uint64_t last,
+                                 const struct pci_selected_type *chosen, int *others,
+                                 pcol_error *err);
 /* Rounds a double of sample `row` to the nearest integer, halves away from zero, for targets that
  * have only integers; *fraction is set if the value changes. E_LOSS if no 64-bit integer is near:
  * NaN, infinity, 1e300. */
-pcol_status pci_types_whole(int64_t bits, uint64_t row, const char *target, int64_t *whole,
-                            int *fraction, pcol_error *err);
+pcol_status pci_types_round_double(int64_t bits, uint64_t row, const char *target, int64_t *whole,
+                                   int *fraction, pcol_error *err);
 
 #endif

@@ -33,7 +33,7 @@ struct pci_v1 {
 
 /* v1_maps.c: builds all maps and verifies that v1 can represent the file. counted: of which types
  * the samples are counted; NULL: their values are those of samples/count. */
-pcol_status pci_v1_open(const pcol_file *file, const struct pci_chosen *counted,
+pcol_status pci_v1_open(const pcol_file *file, const struct pci_selected_type *counted,
                         struct pci_v1 **maps, pcol_error *err);
 /* The values of n <= PCI_BATCH samples. */
 pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int64_t *values,

@@ -91,8 +91,8 @@ static pcol_status has_renaming_source(const pcol_file *file, int *found, pcol_e
     const struct pci_column *type;
     uint64_t rows = pci_rows(file, "sources");
     *found = 0;
-    PCI_TRY(pci_want(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_plausible(file, "sources", err));
+    PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_check_row_count(file, "sources", err));
     for (uint64_t row = 0; type && row < rows && !*found; row++) {
         pcol_str text;
         int valid;
@@ -109,7 +109,7 @@ static pcol_status map_functions(struct pci_v1 *m, pcol_error *err)
     pcol_table *functions;
     pcol_status status;
     size_t rows = (size_t)pci_rows(m->file, "functions");
-    PCI_TRY(pci_plausible(m->file, "functions", err));
+    PCI_TRY(pci_check_row_count(m->file, "functions", err));
     PCI_TRY(has_renaming_source(m->file, &m->rename, err));
     m->function_count = rows;
     m->names = pci_calloc(rows + 1, sizeof *m->names);
@@ -152,9 +152,9 @@ static pcol_status map_location(struct pci_v1 *m, uint64_t row, uint64_t functio
 static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
 {
     size_t rows = (size_t)m->stacks.locations;
-    PCI_TRY(pci_plausible(m->file, "locations", err));
-    PCI_TRY(pci_want(m->file, "locations", "function", PCI_TYPES_ROW, &m->function, err));
-    PCI_TRY(pci_want(m->file, "locations", "line", PCI_TYPE(PCF_I64), &m->line, err));
+    PCI_TRY(pci_check_row_count(m->file, "locations", err));
+    PCI_TRY(pci_find_column(m->file, "locations", "function", PCI_TYPES_ROW, &m->function, err));
+    PCI_TRY(pci_find_column(m->file, "locations", "line", PCI_TYPE(PCF_I64), &m->line, err));
     m->location_ids = pci_calloc(rows + 1, sizeof *m->location_ids);
     m->location_rows = pci_calloc(rows + 1, sizeof *m->location_rows);
     if (!m->location_ids || !m->location_rows)
@@ -175,7 +175,7 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
 
 static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 {
-    PCI_TRY(pci_plausible(m->file, "stacks", err));
+    PCI_TRY(pci_check_row_count(m->file, "stacks", err));
     m->included_stacks = pci_calloc((size_t)(m->stacks.stacks / 8 + 1), 1);
     if (!m->included_stacks)
         return pci_fail_memory(err);
@@ -193,7 +193,7 @@ static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 }
 
 static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
-                                const struct pci_chosen *counted, pcol_error *err)
+                                const struct pci_selected_type *counted, pcol_error *err)
 {
     m->counted = pci_calloc((size_t)counted->count + 1, sizeof *m->counted);
     if (!m->counted)
@@ -207,7 +207,8 @@ static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
 }
 
 /* v1 has one sample type. */
-static pcol_status find_value(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
+static pcol_status find_value(struct pci_v1 *m, const struct pci_selected_type *counted,
+                              pcol_error *err)
 {
     struct pci_types types;
     PCI_TRY(pci_types_open(m->file, &types, err));
@@ -274,11 +275,12 @@ static pcol_status count_batch(struct pci_v1 *m, uint64_t row, size_t n, pcol_er
     return PCOL_OK;
 }
 
-static pcol_status map_samples(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
+static pcol_status map_samples(struct pci_v1 *m, const struct pci_selected_type *counted,
+                               pcol_error *err)
 {
     uint64_t rows = pci_rows(m->file, "samples");
     PCI_TRY(find_value(m, counted, err));
-    PCI_TRY(pci_want(m->file, "samples", "stack", PCI_TYPES_ROW, &m->stack, err));
+    PCI_TRY(pci_find_column(m->file, "samples", "stack", PCI_TYPES_ROW, &m->stack, err));
     if (!m->stack || !rows)
         return PCOL_OK;
     PCI_TRY(pci_verify(m->file, m->stack, err));
@@ -311,10 +313,11 @@ static pcol_status verify_tables(const pcol_file *file, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status build_maps(struct pci_v1 *m, const struct pci_chosen *counted, pcol_error *err)
+static pcol_status build_maps(struct pci_v1 *m, const struct pci_selected_type *counted,
+                              pcol_error *err)
 {
     PCI_TRY(verify_tables(m->file, err));
-    PCI_TRY(pci_plausible_samples(m->file, err));
+    PCI_TRY(pci_check_sample_count(m->file, err));
     PCI_TRY(pci_stacks_open(m->file, &m->stacks, err));
     PCI_TRY(map_functions(m, err));
     PCI_TRY(map_locations(m, err));
@@ -322,7 +325,7 @@ static pcol_status build_maps(struct pci_v1 *m, const struct pci_chosen *counted
     return map_samples(m, counted, err);
 }
 
-pcol_status pci_v1_open(const pcol_file *file, const struct pci_chosen *counted,
+pcol_status pci_v1_open(const pcol_file *file, const struct pci_selected_type *counted,
                         struct pci_v1 **maps, pcol_error *err)
 {
     struct pci_v1 *m = pci_calloc(1, sizeof *m);

@@ -73,7 +73,7 @@ static pcol_status add_ms(pcol_table *table, const char *physical, const char *n
 {
     const struct pci_column *source;
     pcol_column *column;
-    PCI_TRY(pci_want(table->file, "samples", physical, PCI_TYPE(PCF_I64), &source, err));
+    PCI_TRY(pci_find_column(table->file, "samples", physical, PCI_TYPE(PCF_I64), &source, err));
     if (!source)
         return PCOL_OK;
     column = pci_table_add_source(table, name, PCOL_F64, source, 0);
@@ -95,8 +95,8 @@ static pcol_status add_optional_column(pcol_table *table, const char *physical,
                                        pcol_error *err)
 {
     const struct pci_column *source;
-    PCI_TRY(pci_want(table->file, physical, optional_column->physical, optional_column->types,
-                     &source, err));
+    PCI_TRY(pci_find_column(table->file, physical, optional_column->physical,
+                            optional_column->types, &source, err));
     if (source) {
         pcol_column *column = pci_table_add_source(table, optional_column->name, PCOL_I64, source,
                                                    optional_column->offset);
@@ -118,7 +118,7 @@ static pcol_status fill_samples(pcol_table *t, pcol_error *err)
                                        "stack",  "text", "value.",   NULL};
     const struct pci_column *source;
     pcol_column *column;
-    PCI_TRY(pci_want(t->file, "samples", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_find_column(t->file, "samples", "source", PCI_TYPES_ROW, &source, err));
     pci_table_add_id(t, "sample_id");
     if (source)
         column = pci_table_add_source(t, "source_id", PCOL_I64, source, 1);
@@ -308,8 +308,8 @@ static pcol_status fill_locations(pcol_table *t, pcol_error *err)
     if (!tree)
         return pci_fail_memory(err);
     PCI_TRY(pci_stacks_open(t->file, tree, err));
-    PCI_TRY(pci_want(t->file, "locations", "function", PCI_TYPES_ROW, &function, err));
-    PCI_TRY(pci_want(t->file, "locations", "line", PCI_TYPE(PCF_I64), &line, err));
+    PCI_TRY(pci_find_column(t->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    PCI_TRY(pci_find_column(t->file, "locations", "line", PCI_TYPE(PCF_I64), &line, err));
     pci_table_add_id(t, "location_id");
     pci_table_add_source(t, "function_id", PCOL_I64, function, 1)->references = "functions";
     add_line(t, "line", line);
@@ -346,10 +346,10 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
     static const char *const used[] = {"name", "system_name", "filename", "start_line", "id", NULL};
     const struct pci_column *name, *system, *filename, *line;
     pcol_column *column;
-    PCI_TRY(pci_want(t->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
-    PCI_TRY(pci_want(t->file, "functions", "system_name", PCI_TYPES_TEXT, &system, err));
-    PCI_TRY(pci_want(t->file, "functions", "filename", PCI_TYPES_TEXT, &filename, err));
-    PCI_TRY(pci_want(t->file, "functions", "start_line", PCI_TYPE(PCF_I64), &line, err));
+    PCI_TRY(pci_find_column(t->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_find_column(t->file, "functions", "system_name", PCI_TYPES_TEXT, &system, err));
+    PCI_TRY(pci_find_column(t->file, "functions", "filename", PCI_TYPES_TEXT, &filename, err));
+    PCI_TRY(pci_find_column(t->file, "functions", "start_line", PCI_TYPE(PCF_I64), &line, err));
     pci_table_add_id(t, "function_id");
     pci_table_add_source(t, "name", PCOL_STRING, name, 0);
     column = pci_table_add_source(t, "system_name", PCOL_STRING, system ? system : name, 0);

@@ -72,7 +72,7 @@ static int is_used(const char *name, const char *const *used)
         if (!strcmp(*used, name) || ((*used)[size - 1] == '.' && !strncmp(*used, name, size)))
             return 1;
     }
-    return !strcmp(name, "label_shape") || pci_label_column_is(name);
+    return !strcmp(name, "label_shape") || pci_is_label_column(name);
 }
 
 static pcol_status add_columns(struct column_adder *a, const char *const *used, pcol_error *err)

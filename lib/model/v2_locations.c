@@ -206,8 +206,8 @@ static pcol_status verify_zones(const struct location_view *view, pcol_error *er
     const pcol_file *file = view->stacks.file;
     if (!view->samples)
         return PCOL_OK;
-    PCI_TRY(pci_plausible_samples(file, err));
-    PCI_TRY(pci_plausible(file, "stacks", err));
+    PCI_TRY(pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, "stacks", err));
     uint64_t *depth = pci_malloc((size_t)view->stacks.stacks + 1, sizeof *depth);
     if (!depth)
         return pci_fail_memory(err);
@@ -223,7 +223,7 @@ static pcol_status open_view(const pcol_file *file, struct location_view *view, 
 {
     view->samples = pci_rows(file, "samples");
     PCI_TRY(pci_stacks_open(file, &view->stacks, err));
-    PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &view->stack, err));
+    PCI_TRY(pci_find_column(file, "samples", "stack", PCI_TYPES_ROW, &view->stack, err));
     PCI_TRY(pci_zones_total(file, "location_row", &view->zones, rows, err));
     return verify_zones(view, err);
 }

@@ -89,9 +89,9 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
 {
     const struct pci_column *source, *meta_key, *value;
     uint64_t rows = pci_rows(file, "source_meta"), sources = pci_rows(file, "sources");
-    PCI_TRY(pci_need(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_need(file, "source_meta", "key", PCI_TYPES_TEXT, &meta_key, err));
-    PCI_TRY(pci_need(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &meta_key, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
     if (rows > MAX_META_ROWS)
         return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", NULL, PCOL_NOWHERE,
                              "more than %u rows", MAX_META_ROWS);
@@ -218,7 +218,8 @@ static pcol_status add_fixed(pcol_table *t, pcol_error *err)
     for (size_t i = 0; i < FIXED; i++) {
         const struct pci_column *source;
         used[i] = fixed[i].physical;
-        PCI_TRY(pci_want(t->file, "sources", fixed[i].physical, fixed[i].types, &source, err));
+        PCI_TRY(
+            pci_find_column(t->file, "sources", fixed[i].physical, fixed[i].types, &source, err));
         if (source || fixed[i].name[0] != '.')
             pci_table_add_source(t, fixed[i].name, PCOL_STRING, source, 0);
     }

@@ -110,7 +110,7 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
                              (unsigned long long)view->sources);
     /* Without source_types all sources have the same list. */
     if (c->list_source == PCOL_NOWHERE || (view->types.list_rows && source != c->list_source)) {
-        PCI_TRY(pci_types_of(&view->types, source, c->list, &c->list_count, err));
+        PCI_TRY(pci_types_of_source(&view->types, source, c->list, &c->list_count, err));
         c->list_source = source;
     }
     c->position = 0;
@@ -232,7 +232,7 @@ static pcol_status skip_samples(struct value_cursor *c, uint64_t sample, pcol_er
 static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
 {
     struct value_cursor *c;
-    pcol_status status = view->zones ? pci_plausible_samples(view->types.file, err) : PCOL_OK;
+    pcol_status status = view->zones ? pci_check_sample_count(view->types.file, err) : PCOL_OK;
     if (status != PCOL_OK || !view->zones)
         return status;
     status = new_cursor(view, &c, err);

@@ -31,10 +31,10 @@ pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file
     const struct pci_column *unused;
     *reader = (struct pci_node_reader){.file = file};
     for (size_t i = 0; i < N_COUNT; i++)
-        PCI_TRY(pci_want(file, "nodes", node_columns[i].name, node_columns[i].types,
-                         &reader->columns[i], err));
-    PCI_TRY(pci_need(file, "nodes", "tag", PCI_TYPES_ROW, &unused, err));
-    PCI_TRY(pci_plausible(file, "nodes", err));
+        PCI_TRY(pci_find_column(file, "nodes", node_columns[i].name, node_columns[i].types,
+                                &reader->columns[i], err));
+    PCI_TRY(pci_require_column(file, "nodes", "tag", PCI_TYPES_ROW, &unused, err));
+    PCI_TRY(pci_check_row_count(file, "nodes", err));
     reader->rows = pci_rows(file, "nodes");
     reader->integers = pci_rows(file, "node_integers");
     reader->doubles = pci_rows(file, "node_doubles");
@@ -199,8 +199,8 @@ pcol_status pci_nodes_elements(const struct pci_node_reader *reader,
     const char *table = doubles ? "node_doubles" : "node_integers";
     const struct pci_column *column;
     uint8_t valid[PCI_BATCH];
-    PCI_TRY(pci_need(reader->file, table, "value", doubles ? PCI_TYPE(PCF_F64) : PCI_TYPE(PCF_I64),
-                     &column, err));
+    PCI_TRY(pci_require_column(reader->file, table, "value",
+                               doubles ? PCI_TYPE(PCF_F64) : PCI_TYPE(PCF_I64), &column, err));
     if (!column || count > PCI_BATCH || from > node->end - node->first ||
         count > node->end - node->first - from)
         return fail_node(node->row, "first", "the elements of the array are out of range", err);

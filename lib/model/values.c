@@ -18,8 +18,8 @@ pcol_status pci_values_open(struct pci_values *values, const pcol_file *file, pc
     PCI_TRY(pci_keyed_open(&values->frames, file, "location_groups", err));
     PCI_TRY(pci_nodes_open(&values->nodes, file, err));
     values->stack_rows = pci_rows(file, "stacks");
-    PCI_TRY(pci_need(file, "stacks", "parent", PCI_TYPES_ROW, &values->parent, err));
-    return pci_need(file, "stacks", "group", PCI_TYPES_ROW, &values->group, err);
+    PCI_TRY(pci_require_column(file, "stacks", "parent", PCI_TYPES_ROW, &values->parent, err));
+    return pci_require_column(file, "stacks", "group", PCI_TYPES_ROW, &values->group, err);
 }
 
 void pci_values_close(struct pci_values *values)
@@ -72,8 +72,8 @@ pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_valu
     }
 }
 
-pcol_status pci_value_is(const struct pci_values *values, const struct pci_value *value,
-                         int *object, int *array, pcol_error *err)
+pcol_status pci_value_classify(const struct pci_values *values, const struct pci_value *value,
+                               int *object, int *array, pcol_error *err)
 {
     struct pci_node_value node;
     *object = value->kind == PCI_VALUE_FRAME;
@@ -124,7 +124,7 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
 
 /* ---- iteration over members */
 
-static pcol_status allocate_members(struct pci_each *e, size_t count, pcol_error *err)
+static pcol_status allocate_members(struct pci_member_iterator *e, size_t count, pcol_error *err)
 {
     e->members = pci_calloc(count + 1, sizeof *e->members);
     if (!e->members)
@@ -145,16 +145,16 @@ static struct pci_member to_scalar(const struct pci_member *member)
     return copy;
 }
 
-pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
-                          const struct pci_value *value, pcol_error *err)
+pcol_status pci_member_iterator_open(struct pci_member_iterator *each, struct pci_values *values,
+                                     const struct pci_value *value, pcol_error *err)
 {
-    struct pci_each *e = each;
+    struct pci_member_iterator *e = each;
     e->values = values;
     e->members = NULL;
     e->count = e->at = e->buffered = e->used = 0;
     e->mode = MODE_NONE;
     if (value->kind == PCI_VALUE_FRAME) {
-        struct pci_keyed *frames = &values->frames;
+        struct pci_keyed_reader *frames = &values->frames;
         PCI_TRY(pci_keyed_row(frames, (uint64_t)value->as.i64, err));
         PCI_TRY(allocate_members(e, frames->count, err));
         for (size_t i = 0; i < frames->count; i++)
@@ -183,7 +183,7 @@ pcol_status pci_each_open(struct pci_each *each, struct pci_values *values,
     return PCOL_OK;
 }
 
-static pcol_status next_element(struct pci_each *e, struct pci_member *member, int *more,
+static pcol_status next_element(struct pci_member_iterator *e, struct pci_member *member, int *more,
                                 pcol_error *err)
 {
     if (e->used == e->buffered) {
@@ -204,10 +204,10 @@ static pcol_status next_element(struct pci_each *e, struct pci_member *member, i
     return PCOL_OK;
 }
 
-pcol_status pci_each_next(struct pci_each *each, struct pci_member *member, int *more,
-                          pcol_error *err)
+pcol_status pci_member_iterator_next(struct pci_member_iterator *each, struct pci_member *member,
+                                     int *more, pcol_error *err)
 {
-    struct pci_each *e = each;
+    struct pci_member_iterator *e = each;
     *more = 0;
     if (e->mode == MODE_MEMBERS && e->at < e->count) {
         *member = e->members[e->at++];
@@ -228,7 +228,7 @@ pcol_status pci_each_next(struct pci_each *each, struct pci_member *member, int 
     return PCOL_OK;
 }
 
-void pci_each_close(struct pci_each *each)
+void pci_member_iterator_close(struct pci_member_iterator *each)
 {
     pci_free(each->members);
     each->members = NULL;

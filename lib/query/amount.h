@@ -39,7 +39,7 @@ static inline uint64_t pci_amount_magnitude(pcol_amount value)
 }
 
 /* Sort key that orders amounts of one kind by magnitude. */
-static inline uint64_t pci_amount_key(int is_double, pcol_amount value)
+static inline uint64_t pci_amount_sort_key(int is_double, pcol_amount value)
 {
     uint64_t bits;
     if (!is_double)
@@ -52,7 +52,7 @@ static inline uint64_t pci_amount_key(int is_double, pcol_amount value)
 /* Compares magnitudes: -1, 0 or 1. */
 static inline int pci_amount_compare(int is_double, pcol_amount a, pcol_amount b)
 {
-    uint64_t x = pci_amount_key(is_double, a), y = pci_amount_key(is_double, b);
+    uint64_t x = pci_amount_sort_key(is_double, a), y = pci_amount_sort_key(is_double, b);
     return (x > y) - (x < y);
 }
 

@@ -268,12 +268,12 @@ static uint32_t sort_entries(const struct builder *b, const uint8_t *alive, cons
         const struct pci_node *node = &b->tree.nodes[i];
         if (!alive[i])
             continue;
-        entries[next[node->parent]++] =
-            (struct sort_entry){node->parent, i,
-                                order == PCOL_ORDER_NAME
-                                    ? 0
-                                    : pci_amount_key(b->query->measure.is_double, b->sums[i].total),
-                                rank[node->group]};
+        entries[next[node->parent]++] = (struct sort_entry){
+            node->parent, i,
+            order == PCOL_ORDER_NAME
+                ? 0
+                : pci_amount_sort_key(b->query->measure.is_double, b->sums[i].total),
+            rank[node->group]};
     }
     for (uint32_t i = 0, first = 0; i < n; first = next[i++])
         if (next[i] - first > 1)

@@ -110,16 +110,16 @@ static pcol_status count_samples(struct cpu_counter *c, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
     uint64_t rows = pci_rows(file, "samples");
-    PCI_TRY(pci_plausible_samples(file, err));
-    PCI_TRY(pci_plausible(file, "threads", err));
+    PCI_TRY(pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, "threads", err));
     c->thread_count = pci_rows(file, "threads");
     c->threads = pci_calloc((size_t)c->thread_count + 1, sizeof *c->threads);
     if (!c->threads)
         return pci_fail_memory(err);
-    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &c->thread, err));
-    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPE(PCF_I64), &c->time, err));
-    PCI_TRY(pci_want(file, "samples", "duration", PCI_TYPE(PCF_I64), &c->duration, err));
-    PCI_TRY(pci_want(file, "samples", "cpu_delta", PCI_TYPE(PCF_I64), &c->delta, err));
+    PCI_TRY(pci_find_column(file, "samples", "thread", PCI_TYPES_ROW, &c->thread, err));
+    PCI_TRY(pci_find_column(file, "samples", "time", PCI_TYPE(PCF_I64), &c->time, err));
+    PCI_TRY(pci_find_column(file, "samples", "duration", PCI_TYPE(PCF_I64), &c->duration, err));
+    PCI_TRY(pci_find_column(file, "samples", "cpu_delta", PCI_TYPE(PCF_I64), &c->delta, err));
     for (uint64_t row = 0; c->time && c->delta && row < rows; row += PCI_BATCH) {
         size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
         PCI_TRY(count_batch(c, row, n, err));
@@ -134,7 +134,7 @@ static pcol_status get_thread_text(const pcol_file *file, const char *column, ui
     const struct pci_column *cells;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_want(file, "threads", column, PCI_TYPES_TEXT, &cells, err));
+    PCI_TRY(pci_find_column(file, "threads", column, PCI_TYPES_TEXT, &cells, err));
     return cells ? pci_get_str(file, cells, row, text, &valid, err) : PCOL_OK;
 }
 

@@ -295,7 +295,7 @@ pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title, pcol_sink
     d.out = pci_malloc(1, sizeof *d.out);
     if (!d.out)
         return pci_fail_memory(err);
-    pci_put_open(d.out, sink);
+    pci_out_open(d.out, sink);
     pcol_status status = put_document(&d, err);
     pci_free(d.out);
     return status;

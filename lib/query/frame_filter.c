@@ -35,7 +35,7 @@ struct frame_filter {
     pcol_pattern *match[PATTERNS];
     uint8_t *functions, *mappings; /* by row: one bit per pattern */
     uint64_t function_count, mapping_count;
-    struct pci_names names;
+    struct pci_frame_namer names;
     int matched;              /* one bit per pattern that matches some frame */
     uint8_t *groups, *stacks; /* by row */
     int drops;
@@ -111,14 +111,14 @@ static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_err
     } else {
         *bits |= UNNAMED;
     }
-    *bits |= pci_address_names_is(name) ? ADDRESS_ONLY : 0;
+    *bits |= pci_is_address_name(name) ? ADDRESS_ONLY : 0;
     PCI_TRY(test_frame(f, name, bits, err));
     return test_frame(f, path, bits, err);
 }
 
 static pcol_status match_functions(struct frame_filter *f, pcol_error *err)
 {
-    PCI_TRY(pci_plausible(f->query->file, "functions", err));
+    PCI_TRY(pci_check_row_count(f->query->file, "functions", err));
     f->functions = pci_calloc((size_t)f->names.functions + 1, 1);
     if (!f->functions)
         return pci_fail_memory(err);
@@ -129,7 +129,7 @@ static pcol_status match_functions(struct frame_filter *f, pcol_error *err)
 
 static pcol_status match_mappings(struct frame_filter *f, pcol_error *err)
 {
-    PCI_TRY(pci_plausible(f->query->file, "mappings", err));
+    PCI_TRY(pci_check_row_count(f->query->file, "mappings", err));
     f->mappings = pci_calloc((size_t)f->names.mappings + 1, 1);
     if (!f->mappings)
         return pci_fail_memory(err);
@@ -178,7 +178,7 @@ static pcol_status get_line_bits(struct frame_filter *f, uint32_t location, uint
         if (!(*bits & (UNNAMED | ADDRESS_ONLY)))
             return PCOL_OK;
     }
-    PCI_TRY(pci_names_get(&f->names, location, group, &name, err));
+    PCI_TRY(pci_frame_namer_get(&f->names, location, group, &name, err));
     *named = valid || name.is_place;
     PCI_TRY(test_frame(f, name.name, bits, err));
     if (!name.is_place)
@@ -369,7 +369,7 @@ static pcol_status source_has_type(const pcol_query *query, uint64_t source, uin
     if (!*has_type || !measure->column_count)
         return PCOL_OK;
     *has_type = 0;
-    PCI_TRY(pci_types_of(&query->types, source, list, &count, err));
+    PCI_TRY(pci_types_of_source(&query->types, source, list, &count, err));
     for (uint32_t i = 0; i < count && !*has_type; i++)
         for (uint32_t k = 0; k < measure->column_count; k++)
             *has_type |= list[i] == measure->columns[k];
@@ -385,8 +385,8 @@ static pcol_status read_first_drops(pcol_query *query, uint32_t *list, pcol_str 
     const struct pci_column *drops, *keeps;
     int first = 1;
     *drop = *keep = (pcol_str){"", 0};
-    PCI_TRY(pci_want(query->file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
-    PCI_TRY(pci_want(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
+    PCI_TRY(pci_find_column(query->file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
+    PCI_TRY(pci_find_column(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
     for (uint64_t source = 0; drops && source < query->picks.source_count; source++) {
         pcol_str source_drop, source_keep;
         int has_type;
@@ -469,7 +469,7 @@ static pcol_status apply_patterns(struct frame_filter *f, pcol_error *err)
 {
     const struct pci_stack_table *calls = &f->query->calls;
     PCI_TRY(pci_stack_table_load(&f->query->calls, err));
-    PCI_TRY(pci_names_open(&f->names, f->query->file, err));
+    PCI_TRY(pci_frame_namer_open(&f->names, f->query->file, err));
     f->names.libraries = 1;
     f->groups = pci_calloc((size_t)calls->group_count + 1, 1);
     f->stacks = pci_calloc((size_t)calls->count + 1, 1);
@@ -496,7 +496,7 @@ pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection,
         status = apply_patterns(&f, err);
     for (int p = 0; p < PATTERNS; p++)
         pcol_pattern_free(f.match[p]);
-    pci_names_close(&f.names);
+    pci_frame_namer_close(&f.names);
     pci_free(f.functions);
     pci_free(f.mappings);
     pci_free(f.groups);

@@ -176,7 +176,7 @@ static pcol_status open_cursor(struct frame_reader *r, const char *table, const 
                                pcol_error *err)
 {
     const struct pci_column *column;
-    PCI_TRY(pci_want(r->file, table, name, types, &column, err));
+    PCI_TRY(pci_find_column(r->file, table, name, types, &column, err));
     if (!column)
         return PCOL_OK;
     *column_cursor = r->next_cursor++;
@@ -257,7 +257,7 @@ static pcol_status read_function_batch(struct frame_reader *r, const struct pci_
     PCI_TRY(get_texts(r, shows_function(r->by) ? name : NULL, row, n, texts, valid, err));
     PCI_TRY(get_texts(r, r->by != PCOL_BY_FUNCTION ? file : NULL, row, n, paths, has_file, err));
     for (size_t i = 0; i < n; i++) {
-        if (r->frames->names.mappings && shows_function(r->by) && pci_address_names_is(texts[i]))
+        if (r->frames->names.mappings && shows_function(r->by) && pci_is_address_name(texts[i]))
             r->function_base[row + i] = BY_LOCATION;
         else
             PCI_TRY(intern_texts(r, texts[i], paths[i], has_file[i], 0, &r->function_base[row + i],
@@ -269,10 +269,10 @@ static pcol_status read_function_batch(struct frame_reader *r, const struct pci_
 static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_column *name, *file;
-    PCI_TRY(pci_plausible(r->file, "functions", err));
+    PCI_TRY(pci_check_row_count(r->file, "functions", err));
     r->function_count = pci_rows(r->file, "functions");
-    PCI_TRY(pci_want(r->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
-    PCI_TRY(pci_want(r->file, "functions", "filename", PCI_TYPES_TEXT, &file, err));
+    PCI_TRY(pci_find_column(r->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_find_column(r->file, "functions", "filename", PCI_TYPES_TEXT, &file, err));
     if (name)
         PCI_TRY(pci_verify(r->file, name, err));
     if (file)
@@ -295,16 +295,16 @@ static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
 static pcol_status find_code_base(struct frame_reader *r, uint32_t location, uint32_t group,
                                   uint32_t *base, pcol_error *err)
 {
-    struct pci_names *names = &r->frames->names;
+    struct pci_frame_namer *names = &r->frames->names;
     pcol_frame frame = {.has_name = 1};
     struct pci_name name;
     if (r->by == PCOL_BY_FILE) {
-        PCI_TRY(pci_names_binary(names, group, &frame.name, err));
+        PCI_TRY(pci_frame_namer_binary(names, group, &frame.name, err));
         if (!frame.name.size)
             frame.name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
         return intern_base(r, &frame, 1, base, err);
     }
-    PCI_TRY(pci_names_get(names, location, group, &name, err));
+    PCI_TRY(pci_frame_namer_get(names, location, group, &name, err));
     frame.name = name.name;
     return intern_base(r, &frame, 1, base, err);
 }
@@ -314,7 +314,7 @@ static pcol_status find_address_base(struct frame_reader *r, uint32_t location, 
                                      uint32_t *base, pcol_error *err)
 {
     struct pci_name name;
-    PCI_TRY(pci_names_get(&r->frames->names, location, group, &name, err));
+    PCI_TRY(pci_frame_namer_get(&r->frames->names, location, group, &name, err));
     return intern_texts(r, name.name, name.filename, name.has_filename, 1, base, err);
 }
 
@@ -382,7 +382,7 @@ static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
     PCI_TRY(open_cursor(r, "locations", "function", PCI_TYPES_ROW, &r->function, err));
     PCI_TRY(open_cursor(r, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
     PCI_TRY(open_cursor(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
-    PCI_TRY(pci_want(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
+    PCI_TRY(pci_find_column(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
     r->frames->of_location =
         pci_malloc((size_t)calls->location_count + 1, sizeof *r->frames->of_location);
     if (!r->frames->of_location)
@@ -430,13 +430,14 @@ static pcol_status index_groups(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_stack_table *calls = &r->query->calls;
     struct pci_frames *frames = r->frames;
-    frames->of_group = pci_malloc((size_t)calls->group_count + 1, sizeof *frames->of_group);
-    if (!frames->of_group)
+    frames->frame_of_group =
+        pci_malloc((size_t)calls->group_count + 1, sizeof *frames->frame_of_group);
+    if (!frames->frame_of_group)
         return pci_fail_memory(err);
     for (uint32_t g = 0; g < calls->group_count; g++)
-        frames->of_group[g] = calls->first[g + 1] - calls->first[g] == 1
-                                  ? frames->of_location[calls->first[g]]
-                                  : PCI_SEVERAL;
+        frames->frame_of_group[g] = calls->first[g + 1] - calls->first[g] == 1
+                                        ? frames->of_location[calls->first[g]]
+                                        : PCI_SEVERAL_FRAMES;
     return PCOL_OK;
 }
 
@@ -444,8 +445,8 @@ static pcol_status read_frames(struct frame_reader *r, pcol_error *err)
 {
     struct pci_frames *frames = r->frames;
     const pcol_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK), .has_name = 1};
-    PCI_TRY(pci_plausible(r->file, "mappings", err));
-    PCI_TRY(pci_names_open(&frames->names, r->file, err));
+    PCI_TRY(pci_check_row_count(r->file, "mappings", err));
+    PCI_TRY(pci_frame_namer_open(&frames->names, r->file, err));
     PCI_TRY(read_functions(r, err));
     PCI_TRY(read_locations(r, err));
     PCI_TRY(index_groups(r, err));
@@ -491,10 +492,10 @@ void pci_frames_close(struct pci_frames *frames)
         pci_free(frames->made);
         frames->made = next;
     }
-    pci_names_close(&frames->names);
+    pci_frame_namer_close(&frames->names);
     pci_free(frames->frames);
     pci_free(frames->of_location);
-    pci_free(frames->of_group);
+    pci_free(frames->frame_of_group);
     pci_hash_clear(&frames->hash);
     *frames = (struct pci_frames){.stackless = PCOL_NONE};
 }

@@ -22,11 +22,11 @@ pcol_status pci_label_members_open(struct pci_label_members *members, const pcol
     uint8_t valid[PCI_BATCH];
     int found = 0;
     *members = (struct pci_label_members){.key = {key, key_size}};
-    PCI_TRY(pci_want_whole(file, "samples", "extra", PCI_TYPES_ROW, &roots, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "extra", PCI_TYPES_ROW, &roots, err));
     if (!roots)
         return PCOL_OK;
     PCI_TRY(pci_nodes_open(&members->nodes, file, err));
-    PCI_TRY(pci_want_whole(file, "nodes", "key", PCI_TYPES_TEXT, &keys, err));
+    PCI_TRY(pci_find_verified_column(file, "nodes", "key", PCI_TYPES_TEXT, &keys, err));
     for (uint64_t row = 0; keys && !found && row < members->nodes.rows; row += PCI_BATCH) {
         uint64_t left = members->nodes.rows - row;
         size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;

@@ -17,9 +17,9 @@
 
 /* Names of values that are frames. */
 struct pci_label_frames {
-    struct pci_keyed samples;
+    struct pci_keyed_reader samples;
     struct pci_stacks stacks;
-    struct pci_names names;
+    struct pci_frame_namer names;
 };
 
 struct tested_column {
@@ -83,11 +83,11 @@ static pcol_status open_frames(struct pci_label_columns *c, pcol_error *err)
     c->frames = pci_calloc(1, sizeof *c->frames);
     if (!c->frames)
         return pci_fail_memory(err);
-    PCI_TRY(pci_want_whole(c->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_find_verified_column(c->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     PCI_TRY(pci_keyed_open(&c->frames->samples, c->file, "samples", err));
     PCI_TRY(pci_stacks_open(c->file, &c->frames->stacks, err));
     PCI_TRY(pci_stacks_verify(&c->frames->stacks, err));
-    return pci_names_open(&c->frames->names, c->file, err);
+    return pci_frame_namer_open(&c->frames->names, c->file, err);
 }
 
 static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
@@ -128,7 +128,7 @@ void pci_label_columns_close(struct pci_label_columns *columns)
 {
     if (columns->frames) {
         pci_keyed_close(&columns->frames->samples);
-        pci_names_close(&columns->frames->names);
+        pci_frame_namer_close(&columns->frames->names);
         pci_free(columns->frames);
     }
     pci_free(columns->columns);
@@ -155,7 +155,7 @@ static pcol_status get_frame_text(struct pci_label_frames *f, int kind, int64_t 
     struct pci_name name;
     uint64_t first, count;
     PCI_TRY(pci_stacks_group(&f->stacks, (uint64_t)group, &first, &count, err));
-    PCI_TRY(pci_names_get(&f->names, first, (uint32_t)group, &name, err));
+    PCI_TRY(pci_frame_namer_get(&f->names, first, (uint32_t)group, &name, err));
     /* A repeated name is that of the function; a generated name is not. */
     *text = kind == PCI_LABEL_OWNNAME && name.is_made ? (pcol_str){"", 0} : name.name;
     return PCOL_OK;
@@ -203,9 +203,9 @@ pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pc
                                 pcol_str *text, pcol_error *err)
 {
     room->size = 0;
-    PCI_TRY(pci_strbuf_put(room, text->data, text->size, err));
-    PCI_TRY(pci_strbuf_put(room, " ", 1, err));
-    PCI_TRY(pci_strbuf_put(room, column->unit.data, column->unit.size, err));
+    PCI_TRY(pci_strbuf_append(room, text->data, text->size, err));
+    PCI_TRY(pci_strbuf_append(room, " ", 1, err));
+    PCI_TRY(pci_strbuf_append(room, column->unit.data, column->unit.size, err));
     *text = (pcol_str){room->data, room->size};
     return PCOL_OK;
 }
@@ -375,7 +375,7 @@ static void parse_value(struct pci_label_test *test, const char *value)
 {
     char *end;
     test->value = value;
-    test->number = pci_number_read(value, &end);
+    test->number = pci_number_strtod(value, &end);
     test->is_double = *value && !*end;
     int digits = *value == '-';
     while (value[digits] >= '0' && value[digits] <= '9')
@@ -408,7 +408,7 @@ static pcol_status add_columns(const pcol_file *file, struct pci_label_test *tes
         struct tested_column *tested_column = &test->columns[i];
         if (tested_column->column.column->desc->type != PCF_STRING)
             continue;
-        PCI_TRY(pci_plausible(file, "strings", err));
+        PCI_TRY(pci_check_row_count(file, "strings", err));
         tested_column->result_count = pci_rows(file, "strings");
         tested_column->results = pci_calloc((size_t)tested_column->result_count + 1, 1);
         if (!tested_column->results)

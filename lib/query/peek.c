@@ -49,8 +49,7 @@ static pcol_status match_pattern(struct peek_builder *p, const char *name, pcol_
     status = PCOL_OK;
     for (uint32_t i = 0; i < frames->count && status == PCOL_OK; i++) {
         int matches;
-        pcol_str frame_name = frames->frames[i].name,
-                 address = pci_address_names_address(frame_name);
+        pcol_str frame_name = frames->frames[i].name, address = pci_address_of_name(frame_name);
         status = pcol_pattern_test(match, frame_name, &matches, err);
         if (status == PCOL_OK && !matches && address.size)
             status = pcol_pattern_test(match, address, &matches, err);
@@ -69,7 +68,7 @@ static pcol_status select_frames(struct peek_builder *p, const char *name, pcol_
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_str frame_name = frames->frames[i].name;
         p->wanted[i] = pci_str_is(frame_name, name) ||
-                       (name[0] && pci_str_is(pci_address_names_address(frame_name), name));
+                       (name[0] && pci_str_is(pci_address_of_name(frame_name), name));
         p->has_wanted |= p->wanted[i];
     }
     return p->has_wanted ? PCOL_OK : match_pattern(p, name, err);
@@ -241,7 +240,7 @@ static pcol_status append_functions(struct peek_builder *p, const struct call_li
         if (p->wanted[i] && (!is_zero(p, p->self[i], p->total[i]) ||
                              has_calls(p, &call_lists[0], i) || has_calls(p, &call_lists[1], i)))
             wanted_function[count++] = (struct wanted_function){
-                pci_amount_key(p->query->measure.is_double, p->total[i]), i};
+                pci_amount_sort_key(p->query->measure.is_double, p->total[i]), i};
     }
     qsort(wanted_function, count, sizeof *wanted_function, compare_totals);
     for (size_t k = 0; k < count; k++) {

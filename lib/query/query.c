@@ -49,8 +49,8 @@ static pcol_status add_time_note(pcol_query *query, pcol_error *err)
     const struct pci_column *time, *duration;
     if (!query->picks.has_time)
         return PCOL_OK;
-    PCI_TRY(pci_want(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
-    PCI_TRY(pci_want(query->file, "samples", "duration", ~0u, &duration, err));
+    PCI_TRY(pci_find_column(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
+    PCI_TRY(pci_find_column(query->file, "samples", "duration", ~0u, &duration, err));
     if (!time && pci_rows(query->file, "samples"))
         query->note = "no sample has a time, so none is in the range";
     if (!time)
@@ -84,7 +84,7 @@ static pcol_status find_function_sums(pcol_query *query, const pcol_selection *s
                                       pcol_error *err)
 {
     int filtered;
-    if (query->unweighed || pci_sample_filter_any(&query->picks))
+    if (query->without_weights || pci_sample_filter_any(&query->picks))
         return PCOL_OK;
     PCI_TRY(pci_frame_filter_any(query, selection, &filtered, err));
     if (!filtered)
@@ -143,7 +143,7 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
 }
 
 static pcol_status create_query(const pcol_file *file, const pcol_selection *selection,
-                                int unweighed, pcol_query **query, pcol_error *err)
+                                int without_weights, pcol_query **query, pcol_error *err)
 {
     pcol_query *q;
     pcol_status status;
@@ -153,7 +153,7 @@ static pcol_status create_query(const pcol_file *file, const pcol_selection *sel
     if (!q)
         return pci_fail_memory(err);
     q->file = file;
-    q->unweighed = unweighed;
+    q->without_weights = without_weights;
     status = build_query(q, selection, err);
     if (status == PCOL_OK)
         *query = q;
@@ -171,8 +171,8 @@ pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selectio
     return create_query(file, selection, 0, query, err);
 }
 
-pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
-                           pcol_query **query, pcol_error *err)
+pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection *selection,
+                                     pcol_query **query, pcol_error *err)
 {
     return create_query(file, selection, 1, query, err);
 }
@@ -181,7 +181,7 @@ void pcol_query_free(pcol_query *query)
 {
     if (!query)
         return;
-    pci_samples_close(query->picking);
+    pci_samples_close(query->selected_samples);
     pci_types_close(&query->types);
     pci_sample_filter_close(&query->picks);
     pci_query_type_close(&query->measure);
@@ -206,7 +206,7 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
                           .is_double = query->measure.is_double,
                           .total = query->total,
                           .selected = query->selected,
-                          .is_empty = query->none_passes ||
+                          .is_empty = query->nothing_in_focus ||
                                       pci_amount_is_zero(query->measure.is_double, query->total),
                           .seconds_per_value = query->measure.seconds_per_value,
                           .duration_ns = query->picks.has_time ? 0 : query->measure.duration_ns,
@@ -225,13 +225,13 @@ pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, 
     if (first > rows || count > rows - first)
         return pci_fail_cell(err, PCOL_E_ARGUMENT, "samples", NULL, first,
                              "the table has %llu rows", (unsigned long long)rows);
-    if (!query->picking)
-        PCI_TRY(pci_query_samples(query, &query->picking, err));
+    if (!query->selected_samples)
+        PCI_TRY(pci_query_samples(query, &query->selected_samples, err));
     for (size_t done = 0; done < count; done += PCI_BATCH) {
         size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
-        PCI_TRY(pci_samples_pick(query->picking, first + done, n, 1, taken + done, err));
-        PCI_TRY(
-            pci_samples_pass(query->picking, first + done, n, query->passes, taken + done, err));
+        PCI_TRY(pci_samples_pick(query->selected_samples, first + done, n, 1, taken + done, err));
+        PCI_TRY(pci_samples_pass(query->selected_samples, first + done, n, query->passes,
+                                 taken + done, err));
     }
     return PCOL_OK;
 }

@@ -122,19 +122,22 @@ struct pcol_query {
     struct pci_sample_filter picks;
     struct pci_query_type measure;
     struct pci_stack_table calls;
-    int from_sums, unweighed;    /* unweighed: all weights are 0; the query only selects */
-    int function_sums;           /* the file's sums of functions cover the query */
-    struct pcol_query *unloaded; /* itself until `calls`, `weight` etc. are read */
-    int keep_dropped;            /* argument of the deferred pci_query_load() */
-    pcol_amount *weight;         /* by stack, after all filters */
-    uint8_t *kept;               /* by location: 0 = hidden; NULL: all are shown */
-    uint8_t *cut;                /* by stack: 1 = joined with its caller; NULL: none */
-    uint8_t *passes;             /* by stack: 0 = not in focus; NULL: all pass */
+    int from_sums, without_weights; /* without_weights: all weights are 0; the query only
+                                          selects */
+    int function_sums;              /* the file's sums of functions cover the query */
+    struct pcol_query *unloaded;    /* itself until `calls`, `weight` etc. are read */
+    int keep_dropped;               /* argument of the deferred pci_query_load() */
+    pcol_amount *weight;            /* by stack, after all filters */
+    uint8_t *kept;                  /* by location: 0 = hidden; NULL: all are shown */
+    uint8_t *cut;                   /* by stack: 1 = joined with its caller; NULL: none */
+    uint8_t *passes;                /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
-    int none_passes; /* no sample with a value other than 0 passes focus, ignore, hide and show */
+    int nothing_in_focus; /* no sample with a value other than 0 passes focus, ignore, hide and
+                             show */
     const char *note;
-    char note_text[96];          /* buffer for a note with numbers */
-    struct pci_samples *picking; /* iterator of pcol_query_samples(); NULL before its first call */
+    char note_text[96];                   /* buffer for a note with numbers */
+    struct pci_samples *selected_samples; /* iterator of pcol_query_samples(); NULL before its
+                                             first call */
 };
 
 /* *sum += amount; E_LIMIT if an integer overflows. */
@@ -147,8 +150,8 @@ static inline pcol_status pci_query_add(const pcol_query *query, pcol_amount *su
 }
 
 /* pcol_query_new() without weights: for pcol_query_samples() and hidden locations. */
-pcol_status pci_query_pick(const pcol_file *file, const pcol_selection *selection,
-                           pcol_query **query, pcol_error *err);
+pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection *selection,
+                                     pcol_query **query, pcol_error *err);
 
 /* Reads the call tree and the weights if they are not read yet. Every function that needs them
  * calls it first. */
@@ -166,7 +169,8 @@ void pci_stack_table_close(struct pci_stack_table *calls);
 
 /* weights.c */
 pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection, pcol_error *err);
-/* Sets the total of all weights and `none_passes` after the filters have changed the weights. */
+/* Sets the total of all weights and `nothing_in_focus` after the filters have changed the weights.
+ * */
 pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 
 /* frame_filter.c: hides frames, clears the weights of stacks out of focus, joins dropped frames
@@ -178,20 +182,21 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
 
 /* ---- frames.c */
 
-#define PCI_SEVERAL (PCOL_NONE - 1)
+#define PCI_SEVERAL_FRAMES (PCOL_NONE - 1)
 
 /* The distinct frames at one granularity. Their texts belong to the file or to `made`. */
 struct pci_frames {
     uint32_t count;
     pcol_frame *frames;
     size_t capacity;
-    uint32_t *of_location; /* by row of locations; PCOL_NONE: no frame of this kind, or hidden */
-    uint32_t *of_group;    /* by group; PCI_SEVERAL: several lines, see their locations */
-    uint32_t stackless;    /* frame of samples that have frames, but none of this kind */
-    uint32_t empty;        /* "<no stack>", the frame of the empty stack */
+    uint32_t *of_location;    /* by row of locations; PCOL_NONE: no frame of this kind, or hidden */
+    uint32_t *frame_of_group; /* by group; PCI_SEVERAL_FRAMES: several lines, see their
+                                    locations */
+    uint32_t stackless;       /* frame of samples that have frames, but none of this kind */
+    uint32_t empty;           /* "<no stack>", the frame of the empty stack */
     struct pci_hash hash;
     struct pci_text_block *made; /* linked blocks of generated text */
-    struct pci_names names;
+    struct pci_frame_namer names;
 };
 int pci_str_compare(pcol_str a, pcol_str b);
 /* Compares name, file, line, id and address; 0: both are displayed the same. */

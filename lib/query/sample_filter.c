@@ -28,7 +28,7 @@ static pcol_status match_rows(const pcol_file *file, const char *table, const ch
                               pcol_error *err)
 {
     const struct pci_column *cells;
-    PCI_TRY(pci_want(file, table, column, PCI_TYPES_TEXT, &cells, err));
+    PCI_TRY(pci_find_column(file, table, column, PCI_TYPES_TEXT, &cells, err));
     *has_match = 0;
     for (uint64_t row = 0; row < count; row++) {
         pcol_str text = {"", 0};
@@ -46,7 +46,7 @@ static pcol_status new_set(const pcol_file *file, const char *table, uint64_t *c
                            pcol_error *err)
 {
     *count = pci_rows(file, table);
-    PCI_TRY(pci_plausible(file, table, err));
+    PCI_TRY(pci_check_row_count(file, table, err));
     *set = pci_calloc((size_t)*count + 1, 1);
     return *set ? PCOL_OK : pci_fail_memory(err);
 }
@@ -87,7 +87,7 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
                                    struct pci_sample_filter *picks, pcol_error *err)
 {
     *picks = (struct pci_sample_filter){.source_count = pci_rows(file, "sources")};
-    PCI_TRY(pci_plausible(file, "sources", err));
+    PCI_TRY(pci_check_row_count(file, "sources", err));
     if (!selection)
         return PCOL_OK;
     if (selection->has_time) {

@@ -35,7 +35,7 @@ static pcol_status get_source_text(const pcol_file *file, const char *column, ui
 {
     const struct pci_column *cells;
     *valid = 0;
-    PCI_TRY(pci_want(file, "sources", column, PCI_TYPES_TEXT, &cells, err));
+    PCI_TRY(pci_find_column(file, "sources", column, PCI_TYPES_TEXT, &cells, err));
     return cells ? pci_get_str(file, cells, source, text, valid, err) : PCOL_OK;
 }
 
@@ -193,7 +193,7 @@ static pcol_status get_source_number(const pcol_file *file, const char *column, 
 {
     const struct pci_column *cells;
     *valid = 0;
-    PCI_TRY(pci_want(file, "sources", column, PCI_TYPES_INT, &cells, err));
+    PCI_TRY(pci_find_column(file, "sources", column, PCI_TYPES_INT, &cells, err));
     return cells ? pci_get(file, cells, source, value, valid, err) : PCOL_OK;
 }
 
@@ -230,9 +230,9 @@ static pcol_status check_segments(const pcol_file *file, const uint8_t *selected
     *agree = 1;
     if (!rows)
         return PCOL_OK;
-    PCI_TRY(pci_plausible(file, "rprof_segments", err));
-    PCI_TRY(pci_need(file, "rprof_segments", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_want(file, "rprof_segments", "interval_us", PCI_TYPES_INT, &interval, err));
+    PCI_TRY(pci_check_row_count(file, "rprof_segments", err));
+    PCI_TRY(pci_require_column(file, "rprof_segments", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_find_column(file, "rprof_segments", "interval_us", PCI_TYPES_INT, &interval, err));
     for (uint64_t row = 0; interval && row < rows && *agree; row++) {
         int64_t segment_source, us;
         int valid;
@@ -303,7 +303,7 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
     measure->type = types->type[k];
     measure->unit = types->unit[k];
     for (uint32_t i = 0; i < types->count; i++) {
-        if (!pci_types_alike(types, i, k))
+        if (!pci_types_equal(types, i, k))
             continue;
         measure->alike[i] = 1;
         if (!types->columns[i])

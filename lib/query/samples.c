@@ -40,7 +40,7 @@ static pcol_status verify_column(struct pci_samples *s, const struct pci_column 
 static pcol_status find_column(struct pci_samples *s, const char *name, unsigned types,
                                const struct pci_column **column, pcol_error *err)
 {
-    PCI_TRY(pci_want(s->file, "samples", name, types, column, err));
+    PCI_TRY(pci_find_column(s->file, "samples", name, types, column, err));
     return verify_column(s, *column, err);
 }
 
@@ -86,7 +86,7 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
     s->range = (struct pci_range){picks->from, picks->to, picks->share};
     s->stack_count = stack_count;
     s->rows = pci_rows(file, "samples");
-    status = pci_plausible_samples(file, err);
+    status = pci_check_sample_count(file, err);
     if (status == PCOL_OK)
         status = open_columns(s, err);
     if (status == PCOL_OK)
@@ -235,7 +235,7 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
 static int may_match(const struct pci_samples *s)
 {
     if (!s->picks->has_time || s->memory ||
-        atomic_load_explicit(&s->time->frozen, memory_order_acquire))
+        atomic_load_explicit(&s->time->compression_state, memory_order_acquire))
         return 1;
     return pci_block_meets(s->time->data, s->next / PCI_BATCH,
                            s->duration ? INT64_MIN : s->range.from, s->range.to);

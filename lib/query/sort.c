@@ -88,7 +88,7 @@ static void merge_sort(const struct sort_order *s, uint32_t *order, uint32_t *sp
 static uint64_t get_key(const pcol_top *top, uint32_t row, int by_self)
 {
     const struct pci_top_item *item = &top->items[row];
-    return pci_amount_key(top->is_double, by_self ? item->self : item->total);
+    return pci_amount_sort_key(top->is_double, by_self ? item->self : item->total);
 }
 
 /* Stable counting sort by one byte of the keys, descending. */

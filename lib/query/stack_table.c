@@ -60,9 +60,9 @@ pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *
     struct pci_stacks tree;
     *calls = (struct pci_stack_table){.file = file};
     PCI_TRY(pci_stacks_open(file, &tree, err));
-    PCI_TRY(pci_plausible(file, "stacks", err));
-    PCI_TRY(pci_plausible(file, "location_groups", err));
-    PCI_TRY(pci_plausible(file, "locations", err));
+    PCI_TRY(pci_check_row_count(file, "stacks", err));
+    PCI_TRY(pci_check_row_count(file, "location_groups", err));
+    PCI_TRY(pci_check_row_count(file, "locations", err));
     if (tree.groups > tree.locations)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, PCOL_NOWHERE,
                              "more groups than locations");

@@ -94,12 +94,12 @@ pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *to
     const char *table = by == PCOL_BY_THREAD ? "threads" : "sources";
     const struct pci_column *names;
     pcol_status status;
-    PCI_TRY(pci_plausible(query->file, table, err));
+    PCI_TRY(pci_check_row_count(query->file, table, err));
     g.groups = pci_rows(query->file, table);
-    PCI_TRY(pci_want(query->file, "samples", by == PCOL_BY_THREAD ? "thread" : "source",
-                     PCI_TYPES_ROW, &g.cells, err));
-    PCI_TRY(pci_want(query->file, table, by == PCOL_BY_THREAD ? "name" : "uri", PCI_TYPES_TEXT,
-                     &names, err));
+    PCI_TRY(pci_find_column(query->file, "samples", by == PCOL_BY_THREAD ? "thread" : "source",
+                            PCI_TYPES_ROW, &g.cells, err));
+    PCI_TRY(pci_find_column(query->file, table, by == PCOL_BY_THREAD ? "name" : "uri",
+                            PCI_TYPES_TEXT, &names, err));
     g.sums = pci_calloc((size_t)g.groups + 1, sizeof *g.sums);
     if (!g.sums)
         return pci_fail_memory(err);

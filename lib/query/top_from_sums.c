@@ -16,7 +16,7 @@ static pcol_status find_column(const pcol_query *query, const char *kind, uint32
 {
     char name[32];
     snprintf(name, sizeof name, "%s.%lu", kind, (unsigned long)type);
-    return pci_want(query->file, "function_sums", name, PCI_TYPE(PCF_I64), column, err);
+    return pci_find_column(query->file, "function_sums", name, PCI_TYPE(PCF_I64), column, err);
 }
 
 /* Sums of the table: of all rows, or by row. */
@@ -71,7 +71,7 @@ static pcol_status add_columns(struct function_sums *a, const char *kind, pcol_e
 static pcol_status set_totals(pcol_query *query, pcol_error *err)
 {
     struct function_sums a = {.query = query};
-    PCI_TRY(pci_plausible(query->file, "function_sums", err));
+    PCI_TRY(pci_check_row_count(query->file, "function_sums", err));
     PCI_TRY(add_columns(&a, "self", err));
     query->total = query->selected = a.sum;
     return PCOL_OK;
@@ -97,7 +97,7 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
 static int is_displayed_name(const pcol_query *query, pcol_str name)
 {
     const struct pci_table *groups = pci_table_find(query->file, "location_groups");
-    if (pci_address_names_is(name))
+    if (pci_is_address_name(name))
         return !pci_rows(query->file, "mappings");
     if (name.size > 1 && name.data[0] == '[' && name.data[1] == '[')
         return 0;
@@ -140,7 +140,7 @@ pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answere
     struct function_sums a = {.query = query};
     const struct pci_column *name;
     *answered = 1;
-    PCI_TRY(pci_need(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(pci_require_column(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
     PCI_TRY(pci_verify(query->file, name, err));
     top->items = a.items = pci_calloc(rows + 1, sizeof *top->items);
     top->texts = pci_malloc(rows + 1, sizeof *top->texts);

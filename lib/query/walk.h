@@ -60,15 +60,15 @@ PCI_INLINE pcol_status pci_walk_push(struct pci_walk *w, const struct pci_walker
 {
     const struct pci_stack_table *calls = &w->query->calls;
     uint32_t leaf = path->top->leaf, caller = path->top->caller;
-    uint32_t frame = w->frames->of_group[group];
+    uint32_t frame = w->frames->frame_of_group[group];
     if (path->top == path->last)
         PCI_TRY(pci_walk_grow(w, path, err));
-    if (frame < PCI_SEVERAL) {
+    if (frame < PCI_SEVERAL_FRAMES) {
         caller = leaf;
         leaf = frame;
         if (walker->enter)
             PCI_TRY(walker->enter(walker->context, frame, caller, err));
-    } else if (frame == PCI_SEVERAL) {
+    } else if (frame == PCI_SEVERAL_FRAMES) {
         /* Lines of a group are ordered from the innermost to the outermost. */
         for (uint32_t line = calls->first[group + 1]; line-- > calls->first[group];) {
             frame = w->frames->of_location[line];
@@ -110,14 +110,14 @@ PCI_INLINE pcol_status pci_walk_pop(struct pci_walk *w, const struct pci_walker 
 {
     const struct pci_walk_step *step = path->top--;
     struct pci_walk_step *parent = path->top;
-    uint32_t frame = w->frames->of_group[step->group];
+    uint32_t frame = w->frames->frame_of_group[step->group];
     if (walker->is_double)
         parent->sum.f64 += step->sum.f64;
     else
         parent->sum.i64 += step->sum.i64;
-    if (walker->leave && frame < PCI_SEVERAL)
+    if (walker->leave && frame < PCI_SEVERAL_FRAMES)
         return walker->leave(walker->context, frame, parent->leaf, step->sum, err);
-    if (walker->leave && frame == PCI_SEVERAL)
+    if (walker->leave && frame == PCI_SEVERAL_FRAMES)
         return pci_walk_leave_lines(w, walker, step, parent->leaf, err);
     return PCOL_OK;
 }

@@ -42,8 +42,8 @@ static pcol_status find_sums(const pcol_query *query, const struct pci_column **
         uint32_t k = measure->columns[i];
         char name[24];
         snprintf(name, sizeof name, "sum.%lu", (unsigned long)k);
-        PCI_TRY(pci_want(query->file, "stack_sums", name, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
-                         &columns[i], err));
+        PCI_TRY(pci_find_column(query->file, "stack_sums", name,
+                                PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64), &columns[i], err));
         *found = columns[i] && columns[i]->desc->type == query->types.columns[k]->desc->type;
     }
     return PCOL_OK;
@@ -78,7 +78,7 @@ static pcol_status add_sums(pcol_query *query, const struct pci_column *stack,
 static pcol_status weigh_sums(pcol_query *query, const struct pci_column **columns, pcol_error *err)
 {
     const struct pci_column *stack;
-    PCI_TRY(pci_need(query->file, "stack_sums", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_require_column(query->file, "stack_sums", "stack", PCI_TYPES_ROW, &stack, err));
     if (stack->desc->rows > query->calls.count)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stack_sums", "stack", PCOL_NOWHERE,
                              "more sums than stacks");
@@ -287,7 +287,7 @@ pcol_status pci_add_filtered(pcol_query *query, pcol_error *err)
     PCI_TRY(find_negatives(query, &negative, err));
     if (negative)
         PCI_TRY(walk_samples(query, &query->picks, 0, &whole, err));
-    query->none_passes = whole.i64 == 0 && whole.f64 == 0;
+    query->nothing_in_focus = whole.i64 == 0 && whole.f64 == 0;
     return PCOL_OK;
 }
 
@@ -301,7 +301,7 @@ pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection
     query->weight = pci_malloc((size_t)query->calls.count + 1, sizeof *query->weight);
     if (query->weight)
         memset(query->weight, 0, ((size_t)query->calls.count + 1) * sizeof *query->weight);
-    if (query->unweighed)
+    if (query->without_weights)
         return query->weight ? PCOL_OK : pci_fail_memory(err);
     columns = pci_calloc((size_t)query->measure.column_count + 1, sizeof(struct pci_column *));
     if (!query->weight || !columns)

@@ -30,7 +30,7 @@ static pcol_status reserve_section(const pcol_file *file, uint32_t section, pcol
         s->state = pci_calloc((size_t)s->blocks, sizeof *s->state);
     if (!s->state)
         return pci_fail_memory(err);
-    pcf_index_section(&file->index, section, s->raw, file->data);
+    pcf_index_set_section(&file->index, section, s->raw, file->data);
     return PCOL_OK;
 }
 
@@ -49,7 +49,7 @@ static void evict_blocks(const pcol_file *file)
         struct pci_archive_block oldest = archive->queue[archive->queue_first];
         const struct pcf_section *desc = &file->index.sections[oldest.section];
         struct pci_archive_section *s = &archive->sections[oldest.section];
-        uint64_t size = pcf_press_block(desc->codec), offset = oldest.block * size;
+        uint64_t size = pcf_archive_block(desc->codec), offset = oldest.block * size;
         uint32_t unpinned = PCI_BLOCK_READY;
         size = size < desc->raw_size - offset ? size : desc->raw_size - offset;
         archive->queue_first = (archive->queue_first + 1) % archive->queue_capacity;
@@ -91,7 +91,7 @@ static pcol_status decompress_block(const pcol_file *file, const struct pci_colu
     struct pci_archive *archive = file->archive;
     struct pci_archive_section *s = &archive->sections[section];
     const struct pcf_section *desc = &file->index.sections[section];
-    uint64_t size = pcf_press_block(desc->codec), left = desc->raw_size - block * size;
+    uint64_t size = pcf_archive_block(desc->codec), left = desc->raw_size - block * size;
     PCI_TRY(pci_archive_decompress(file, column, named, section, block, err));
     if (is_evictable(s))
         PCI_TRY(grow_queue(archive, err));
@@ -167,7 +167,7 @@ static pcol_status pin_bytes(struct pci_pin *pin, const struct pci_column *colum
     if (from >= to)
         return PCOL_OK;
     struct pci_archive_section *s = &pin->file->archive->sections[section];
-    uint64_t size = pcf_press_block(desc->codec), block = from / size, end = (to - 1) / size + 1;
+    uint64_t size = pcf_archive_block(desc->codec), block = from / size, end = (to - 1) / size + 1;
     struct pci_pin_range *range = NULL;
     int counted = is_evictable(s);
     if (counted && !(range = find_range(pin, s, &block, end)))
@@ -197,7 +197,7 @@ void pci_unpin(struct pci_pin *pin)
 
 static unsigned compressed_state(const struct pci_column *column)
 {
-    return atomic_load_explicit(&column->frozen, memory_order_acquire);
+    return atomic_load_explicit(&column->compression_state, memory_order_acquire);
 }
 
 const struct pci_column *pci_column_child(const pcol_file *file, const struct pci_column *column,
@@ -226,7 +226,7 @@ static pcol_status reserve_column(const pcol_file *file, const struct pci_column
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++)
         if (sections[i].blocks && !sections[i].state)
             PCI_TRY(reserve_section(file, i, err));
-    atomic_store_explicit(&file->columns[column->number].frozen, PCI_COLUMN_RESERVED,
+    atomic_store_explicit(&file->columns[column->number].compression_state, PCI_COLUMN_RESERVED,
                           memory_order_release);
     return PCOL_OK;
 }
@@ -249,7 +249,8 @@ static void update_state(const pcol_file *file, const struct pci_column *column)
         incomplete |= is_evictable(s) || s->ready < s->blocks;
     }
     if (!incomplete)
-        atomic_store_explicit(&file->columns[column->number].frozen, 0, memory_order_release);
+        atomic_store_explicit(&file->columns[column->number].compression_state, 0,
+                              memory_order_release);
 }
 
 static pcol_status begin_pin(struct pci_pin *pin, const pcol_file *file,
@@ -321,7 +322,7 @@ static pcol_status pin_blocked(struct pci_pin *pin, const struct pci_column *col
     uint64_t bits = pcf_load64(data->blocks + entry + offsetof(struct pcf_block, bits));
     uint64_t offset = bits & PCF_BLOCK_OFFSET_MASK, width = bits >> 56;
     uint64_t left = data->rows - block * PCF_BLOCK_ROWS;
-    uint64_t bytes = pcf_bytes_of_bits((left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * width);
+    uint64_t bytes = pcf_bits_to_bytes((left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * width);
     return pin_role(pin, column, PCF_ROLE_VALUES, offset * 8, (offset + bytes) * 8,
                     PCF_PACK_PADDING, err);
 }

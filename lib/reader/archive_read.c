@@ -4,7 +4,7 @@
  * The block directory at the end of a section locates a block and has its checksum; a section of
  * one block uses the section's checksum. The stream is decompressed, then the transform inverted.
  * Blocks of a section are independent. Decompressed sizes are bounded by stored sizes
- * (PCF_PRESS_RATIO). Tests: tests/unit/test_archive.c, tests/archive.
+ * (PCF_ARCHIVE_RATIO). Tests: tests/unit/test_archive.c, tests/archive.
  */
 #include "reader/archive_read.h"
 
@@ -34,7 +34,7 @@ static pcol_status fail_block(const struct job *t, pcol_status status, pcol_erro
 {
     const char *table = t->named->table ? t->named->table->name : "";
     uint64_t offset = t->section->offset + t->begin;
-    PCI_TRY(pci_kept(t->file, err));
+    PCI_TRY(pci_check_unchanged(t->file, err));
     pci_fail_cell(err, status, table, t->named->name, PCOL_NOWHERE,
                   status == PCOL_E_CHECKSUM
                       ? "checksum of the compressed block at byte %llu is wrong"
@@ -50,7 +50,7 @@ static pcol_status find_block(struct job *t, uint64_t block, pcol_error *err)
 {
     const struct pcf_section *s = t->section;
     const uint8_t *bytes = t->file->bytes + s->offset, *entry;
-    uint64_t count = pci_archive_block_count(s), entries = count * sizeof(struct pcf_press_entry);
+    uint64_t count = pci_archive_block_count(s), entries = count * sizeof(struct pcf_archive_entry);
     t->begin = 0;
     t->end = s->size;
     t->from = bytes;
@@ -58,9 +58,9 @@ static pcol_status find_block(struct job *t, uint64_t block, pcol_error *err)
         return pci_verify_section(t->file, (uint32_t)(s - t->file->index.sections), t->named, err);
     if (entries > s->size)
         return fail_block(t, PCOL_E_CORRUPT, err);
-    entry = bytes + s->size - entries + block * sizeof(struct pcf_press_entry);
+    entry = bytes + s->size - entries + block * sizeof(struct pcf_archive_entry);
     if (block)
-        t->begin = pcf_load64(entry - sizeof(struct pcf_press_entry));
+        t->begin = pcf_load64(entry - sizeof(struct pcf_archive_entry));
     t->end = pcf_load64(entry);
     if (t->begin >= t->end || t->end > s->size - entries ||
         (block == count - 1 && t->end != s->size - entries)) {
@@ -69,7 +69,7 @@ static pcol_status find_block(struct job *t, uint64_t block, pcol_error *err)
     }
     t->from = bytes + t->begin;
     if (pcf_checksum(t->from, t->end - t->begin) !=
-        pcf_load64(entry + offsetof(struct pcf_press_entry, checksum)))
+        pcf_load64(entry + offsetof(struct pcf_archive_entry, checksum)))
         return fail_block(t, PCOL_E_CHECKSUM, err);
     return PCOL_OK;
 }
@@ -82,26 +82,26 @@ static pcol_status decompress_stream(struct job *t, const uint8_t **stream, int6
     uint64_t stored = t->end - t->begin - 1;
     int memory = 0;
     *size = -1;
-    if (stored > PCF_PRESS_STREAM)
+    if (stored > PCF_ARCHIVE_STREAM)
         return PCOL_OK;
-    if (t->from[0] & PCF_PRESS_STORED) {
+    if (t->from[0] & PCF_ARCHIVE_STORED) {
         *stream = t->from + 1;
         *size = (int64_t)stored;
         return PCOL_OK;
     }
-    if (!archive->stream && !(archive->stream = pci_malloc(PCF_PRESS_STREAM, 1)))
+    if (!archive->stream && !(archive->stream = pci_malloc(PCF_ARCHIVE_STREAM, 1)))
         return pci_fail_memory(err);
     *stream = archive->stream;
     if ((t->section->codec & 15) != PCF_CODEC_ZLIB) {
         *size = LZ4_decompress_safe((const char *)t->from + 1, (char *)archive->stream, (int)stored,
-                                    (int)PCF_PRESS_STREAM);
+                                    (int)PCF_ARCHIVE_STREAM);
         return PCOL_OK;
     }
-    if (!archive->has_zlib && pci_deflate_raw_begin(&archive->zlib) != 0)
+    if (!archive->has_zlib && pci_raw_inflate_begin(&archive->zlib) != 0)
         return pci_fail_memory(err);
     archive->has_zlib = 1;
-    *size = pci_deflate_raw_next(&archive->zlib, t->from + 1, stored, archive->stream,
-                                 PCF_PRESS_STREAM, &memory);
+    *size = pci_raw_inflate_next(&archive->zlib, t->from + 1, stored, archive->stream,
+                                 PCF_ARCHIVE_STREAM, &memory);
     return memory ? pci_fail_memory(err) : PCOL_OK;
 }
 
@@ -119,8 +119,8 @@ static pcol_status undo_rank(struct job *t, const uint8_t *stream, size_t size, 
         size_t n = count - done < BATCH_ROWS ? count - done : BATCH_ROWS;
         status = pci_read(t->file, t->parent, first + done, n, parents, NULL, err);
         if (status == PCOL_OK)
-            status = pci_tree_context_undo(&rank, parents, t->to, first, first + done, n, stream,
-                                           size, &used, valid, err);
+            status = pci_tree_context_decode(&rank, parents, t->to, first, first + done, n, stream,
+                                             size, &used, valid, err);
     }
     pci_tree_context_clear(&rank);
     *valid = *valid && used == size;
@@ -138,9 +138,9 @@ static pcol_status undo_transform(struct job *t, const uint8_t *stream, int64_t 
 {
     unsigned transform = t->section->codec >> 4, flags = t->from[0];
     *valid = 0;
-    if (size < 0 || flags & ~(PCF_PRESS_STORED | PCF_PRESS_BARE))
+    if (size < 0 || flags & ~(PCF_ARCHIVE_STORED | PCF_ARCHIVE_UNTRANSFORMED))
         return PCOL_OK;
-    if (transform >= PCF_TRANSFORM_PARENT && flags & PCF_PRESS_BARE)
+    if (transform >= PCF_TRANSFORM_PARENT && flags & PCF_ARCHIVE_UNTRANSFORMED)
         return PCOL_OK;
     if (transform == PCF_TRANSFORM_RANK)
         return undo_rank(t, stream, (size_t)size, valid, err);
@@ -148,9 +148,9 @@ static pcol_status undo_transform(struct job *t, const uint8_t *stream, int64_t 
         *valid =
             pcf_parents_undo(stream, (size_t)size, t->to, t->raw_offset / 4, t->raw_size / 4) == 0;
     else
-        *valid = pcf_transform_undo(flags & PCF_PRESS_BARE ? PCF_TRANSFORM_NONE : transform,
-                                    value_width(t->column), stream, (size_t)size, t->to,
-                                    t->raw_size) == 0;
+        *valid = pcf_transform_undo(
+                     flags & PCF_ARCHIVE_UNTRANSFORMED ? PCF_TRANSFORM_NONE : transform,
+                     value_width(t->column), stream, (size_t)size, t->to, t->raw_size) == 0;
     return PCOL_OK;
 }
 
@@ -177,7 +177,7 @@ static pcol_status decompress_found(struct job *t, pcol_error *err)
     int valid;
     PCI_TRY(decompress_stream(t, &stream, &size, err));
     PCI_TRY(undo_transform(t, stream, size, &valid, err));
-    PCI_TRY(pci_kept(t->file, err)); /* a truncated map reads as zeros */
+    PCI_TRY(pci_check_unchanged(t->file, err)); /* a truncated map reads as zeros */
     return valid ? PCOL_OK : fail_block(t, PCOL_E_CORRUPT, err);
 }
 
@@ -187,7 +187,7 @@ pcol_status pci_archive_decompress(const pcol_file *file, const struct pci_colum
 {
     struct job t = {
         .file = file, .column = column, .named = named, .section = &file->index.sections[section]};
-    uint64_t whole = pcf_press_block(t.section->codec), left;
+    uint64_t whole = pcf_archive_block(t.section->codec), left;
     struct pci_pin pin;
     t.raw_offset = block * whole;
     t.to = file->archive->sections[section].raw + t.raw_offset;
@@ -213,7 +213,7 @@ pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_
     if (pcf_checksum(stored, header->index_size) != header->index_checksum)
         return pci_fail_at_byte(err, PCOL_E_CHECKSUM, header->index_offset,
                                 "checksum of the index is wrong");
-    int64_t got = pci_deflate_raw_inflate(stored, header->index_size, index, raw, &memory);
+    int64_t got = pci_raw_inflate(stored, header->index_size, index, raw, &memory);
     if (memory)
         return pci_fail_memory(err);
     if (got < 0 || (uint64_t)got != raw)

@@ -45,7 +45,7 @@ struct pci_archive {
     struct pci_archive_block *queue; /* ring buffer of evictable blocks, oldest first */
     size_t queue_first, queue_count, queue_capacity;
     _Atomic uint64_t string_bytes; /* decoded FRONT strings (decoded_blocks.c) */
-    uint8_t *stream;               /* decompressed stream of a block, PCF_PRESS_STREAM bytes */
+    uint8_t *stream;               /* decompressed stream of a block, PCF_ARCHIVE_STREAM bytes */
     z_stream zlib;
     int has_zlib;
     struct pci_archive_section sections[]; /* one per section of the index */
@@ -66,7 +66,7 @@ pcol_status pci_archive_decompress(const pcol_file *file, const struct pci_colum
                                    pcol_error *err);
 static inline uint64_t pci_archive_block_count(const struct pcf_section *section)
 {
-    uint64_t size = pcf_press_block(section->codec);
+    uint64_t size = pcf_archive_block(section->codec);
     return section->raw_size / size + (section->raw_size % size != 0);
 }
 

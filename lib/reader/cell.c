@@ -19,7 +19,7 @@ static const char *table_name(const struct pci_column *column)
 static pcol_status fail_result(const pcol_file *file, const struct pci_column *column, uint64_t row,
                                enum pcf_result result, pcol_error *err)
 {
-    PCI_TRY(pci_kept(file, err));
+    PCI_TRY(pci_check_unchanged(file, err));
     if (!column->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
                              PCOL_NOWHERE,
@@ -31,17 +31,17 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
 
 /* ---- checksums */
 
-/* Rows of the current partial read of this thread (pci_row_part_begin()); UINT64_MAX: none. */
+/* Rows of the current partial read of this thread (pci_partial_read_begin()); UINT64_MAX: none. */
 static _Thread_local uint64_t part_rows = UINT64_MAX;
 
-uint64_t pci_row_part_begin(uint64_t rows)
+uint64_t pci_partial_read_begin(uint64_t rows)
 {
     uint64_t previous = part_rows;
     part_rows = rows;
     return previous;
 }
 
-void pci_row_part_end(uint64_t previous)
+void pci_partial_read_end(uint64_t previous)
 {
     part_rows = previous;
 }
@@ -53,7 +53,7 @@ pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
     uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
     if (state == PCI_SECTION_UNKNOWN) { /* concurrent threads compute the same result */
         uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
-        PCI_TRY(pci_kept(file, err));
+        PCI_TRY(pci_check_unchanged(file, err));
         state = sum == s->checksum ? PCI_SECTION_VERIFIED : PCI_SECTION_WRONG;
         atomic_store_explicit(&file->section_state[section], state, memory_order_relaxed);
     }
@@ -81,7 +81,7 @@ static pcol_status verify_sections(struct verification *v, uint32_t number, pcol
     for (uint32_t i = c->first_section; i < c->first_section + c->section_count; i++) {
         const struct pcf_section *s = &v->file->index.sections[i];
         int by_block = s->codec != 0 && pci_archive_block_count(s) != 1;
-        if ((by_block ? s->raw_size : s->size) > PCI_ROW_PART_SECTION && v->rows < c->rows / 10)
+        if ((by_block ? s->raw_size : s->size) > PCI_PARTIAL_READ_SECTION && v->rows < c->rows / 10)
             v->skipped = 1;
         else if (!by_block && !v->file->unverified)
             PCI_TRY(pci_verify_section(v->file, i, v->named, err));
@@ -130,7 +130,7 @@ static pcol_status verify_read_now(const pcol_file *file, const struct pci_colum
                                    uint64_t count, pcol_error *err)
 {
     uint64_t rows = part_rows;
-    if (rows == PCI_ROW_PART_CELL || !column->supported)
+    if (rows == PCI_PARTIAL_READ_CELL || !column->supported)
         return PCOL_OK;
     if (rows != UINT64_MAX) {
         uint64_t touched = count + atomic_fetch_add_explicit(&file->columns[column->number].touched,
@@ -150,7 +150,7 @@ static inline pcol_status verify_read(const pcol_file *file, const struct pci_co
 
 static int is_compressed(const struct pci_column *column)
 {
-    return atomic_load_explicit(&column->frozen, memory_order_acquire);
+    return atomic_load_explicit(&column->compression_state, memory_order_acquire);
 }
 
 /* A cell of a column of an archive; pins its blocks. */
@@ -161,8 +161,8 @@ static pcol_status get_compressed(const pcol_file *file, const struct pci_column
     pcol_status status = pci_pin_rows(&pin, file, column, row, 1, err);
     if (status == PCOL_OK) {
         enum pcf_result result = pcf_get(column->data, row, value, valid);
-        status =
-            result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
+        status = result == PCF_OK ? pci_check_unchanged(file, err)
+                                  : fail_result(file, column, row, result, err);
     }
     pci_unpin(&pin);
     if (status != PCOL_OK) {
@@ -200,11 +200,11 @@ static pcol_status get_unbounded(const pcol_file *file, const struct pci_column 
     if (column->by_block && row < column->data->rows) {
         PCI_TRY(get_from_block(file, column, row, value, valid, err));
         if (*valid)
-            return pci_kept(file, err);
+            return pci_check_unchanged(file, err);
     }
     result = pcf_get(column->data, row, value, valid);
     if (result == PCF_OK)
-        return pci_kept(file, err);
+        return pci_check_unchanged(file, err);
     status = fail_result(file, column, row, result, err);
     *value = 0;
     *valid = 0;
@@ -237,7 +237,7 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
         for (uint64_t i = 0; i < n; previous = (uint64_t)values[i++]) {
             uint64_t value = (uint64_t)values[i];
             if (value >= column->limit)
-                PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
+                PCI_TRY(pci_references_reject(column, row + i, &values[i], err));
             if (row + i == 0 && value && (order & PCI_ORDER_FROM_0))
                 return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, 0,
                                      "the first value is %llu instead of 0",
@@ -262,7 +262,7 @@ pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint
     PCI_TRY(get_unbounded(file, column, row, value, valid, err));
     if ((uint64_t)*value < column->limit || !*valid || column->limit == UINT64_MAX)
         return PCOL_OK;
-    pcol_status status = pci_references_fail(column, row, value, err);
+    pcol_status status = pci_references_reject(column, row, value, err);
     *valid = status == PCOL_OK;
     return status;
 }
@@ -283,7 +283,7 @@ static pcol_status read_present(const pcol_file *file, const struct pci_column *
         result = pcf_read(column->data, row, count, values, valid);
     }
     if (result == PCF_OK)
-        return pci_kept(file, err);
+        return pci_check_unchanged(file, err);
     /* Report the row: find the first cell that fails on its own. Some faults (a rank directory that
      * contradicts the next block) appear in ranges only. */
     for (uint64_t i = 0; result != PCF_BAD_ROW && i < count; i++) {
@@ -346,7 +346,7 @@ static pcol_status check_limit(const pcol_file *file, const struct pci_column *c
         else
             PCI_TRY(get_unbounded(file, column, row + i, &value, &is_valid, err));
         if (is_valid)
-            PCI_TRY(pci_references_fail(column, row + i, &values[i], err));
+            PCI_TRY(pci_references_reject(column, row + i, &values[i], err));
     }
     return PCOL_OK;
 }
@@ -370,14 +370,15 @@ static pcol_status get_present_bytes(const pcol_file *file, const struct pci_col
     if (column->data->encoding == PCF_FRONT) {
         PCI_TRY(pci_decoded_blocks_string(file, column, &row, value, &result, err));
         *valid = result == PCF_OK;
-        return result == PCF_OK ? pci_kept(file, err) : fail_result(file, column, row, result, err);
+        return result == PCF_OK ? pci_check_unchanged(file, err)
+                                : fail_result(file, column, row, result, err);
     }
     result = pcf_get_bytes(column->data, row, &bytes, &size, valid);
     if (result != PCF_OK)
         return fail_result(file, column, row, result, err);
     value->data = (const char *)bytes;
     value->size = (size_t)size;
-    return pci_kept(file, err);
+    return pci_check_unchanged(file, err);
 }
 
 static pcol_status get_bytes(const pcol_file *file, const struct pci_column *column, uint64_t row,

@@ -131,7 +131,7 @@ static pcol_status decode_block(const pcol_file *file, const struct pci_column *
         PCI_TRY(decode_parents(column, *row, &made, result, err));
     if (!made)
         return PCOL_OK;
-    pcol_status status = pci_kept(file, err);
+    pcol_status status = pci_check_unchanged(file, err);
     if (status == PCOL_OK && atomic_compare_exchange_strong(slot, block, made)) {
         *block = made;
         return PCOL_OK;

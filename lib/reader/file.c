@@ -171,10 +171,12 @@ static uint8_t has_compressed_data(const pcol_file *f, uint32_t column)
         if (f->index.sections[desc->first_section + i].codec)
             return 1;
     for (uint32_t i = 0; i < desc->child_count; i++)
-        if (atomic_load_explicit(&f->columns[desc->first_child + i].frozen, memory_order_relaxed))
+        if (atomic_load_explicit(&f->columns[desc->first_child + i].compression_state,
+                                 memory_order_relaxed))
             return 1;
     uint32_t codes = pcf_column_codes(&f->index, column);
-    return codes && atomic_load_explicit(&f->columns[codes].frozen, memory_order_relaxed);
+    return codes &&
+           atomic_load_explicit(&f->columns[codes].compression_state, memory_order_relaxed);
 }
 
 static void fill_columns(pcol_file *f)
@@ -183,13 +185,13 @@ static void fill_columns(pcol_file *f)
     for (uint32_t i = x->header.column_count; i-- > 0;) {
         struct pci_column *c = &f->columns[i];
         const struct pcf_column *desc = &x->columns[i];
-        pcf_index_column(x, i, f->bytes, f->data);
+        pcf_index_fill_column(x, i, f->bytes, f->data);
         c->table = NULL;
         c->number = i;
         c->supported = f->data[i].type != 0;
         c->data = &f->data[i];
         c->desc = desc;
-        atomic_init(&c->frozen,
+        atomic_init(&c->compression_state,
                     c->supported && has_compressed_data(f, i) ? PCI_COLUMN_COMPRESSED : 0);
         atomic_init(&c->unverified, 1);
         atomic_init(&c->touched, 0);
@@ -449,7 +451,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     const struct pci_column *value = pci_column_find(strings, "value");
     if (value && value->desc->type == PCF_BYTES)
         f->strings = value;
-    pci_references_bound(f);
+    pci_references_set_limits(f);
     f->schemas = schemas;
     *file = f;
     return PCOL_OK;
@@ -532,7 +534,7 @@ pcol_status pcol_file_intact(const pcol_file *file, pcol_error *err)
 {
     PCI_REQUIRE(file, err);
     struct stat st;
-    PCI_TRY(pci_kept(file, err));
+    PCI_TRY(pci_check_unchanged(file, err));
     if (file->fd < 0)
         return PCOL_OK;
     if (fstat(file->fd, &st) != 0)

@@ -31,7 +31,7 @@ struct pci_column {
     struct pci_table *references; /* NULL: none */
     uint64_t limit; /* exclusive bound of values: rows of the table referred to; UINT64_MAX: none */
     /* Nonzero: PCI_COLUMN_*, data is readable only while pinned (archive_read.h). */
-    _Atomic uint8_t frozen;
+    _Atomic uint8_t compression_state;
     _Atomic uint8_t unverified;      /* checksums of the column or its children not verified yet */
     _Atomic uint8_t structure_known; /* directories of the column and its children are valid */
     _Atomic uint8_t order;           /* PCI_ORDER_*: rules not verified yet; 0: none */
@@ -87,7 +87,7 @@ pcol_status pci_fail_changed(const pcol_file *file, pcol_error *err);
 
 /* Fails if the map has been lost (sigbus_guard.h), so values read before are not those of the file.
  * The signal fence orders the reads before this check; SIGBUS is raised in the reading thread. */
-static inline pcol_status pci_kept(const pcol_file *file, pcol_error *err)
+static inline pcol_status pci_check_unchanged(const pcol_file *file, pcol_error *err)
 {
     atomic_signal_fence(memory_order_seq_cst);
     return atomic_load_explicit(&file->lost, memory_order_relaxed) ? pci_fail_changed(file, err)
@@ -107,7 +107,7 @@ pcol_status pci_decompress_column_now(const pcol_file *file, const struct pci_co
 static inline pcol_status pci_decompress_column(const pcol_file *file,
                                                 const struct pci_column *column, pcol_error *err)
 {
-    return atomic_load_explicit(&column->frozen, memory_order_acquire)
+    return atomic_load_explicit(&column->compression_state, memory_order_acquire)
                ? pci_decompress_column_now(file, column, err)
                : PCOL_OK;
 }
@@ -125,7 +125,7 @@ void pci_decoded_blocks_free(struct pci_decoded_blocks *blocks);
 
 /* Cells as by pcf_get() and pcf_read(), with errors that have table, column and row. The first read
  * of a column verifies the checksums of its sections, unless the thread is within
- * pci_row_part_begin(). Row numbers and string codes are below column->limit, so they are valid
+ * pci_partial_read_begin(). Row numbers and string codes are below column->limit, so they are valid
  * indexes without further checks; row 0 of stacks refers to nothing and yields 0. */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err);
@@ -140,14 +140,18 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
 pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                         pcol_str *value, int *valid, pcol_error *err);
 
-/* Partial reads: until pci_row_part_end() this thread declares to read `rows` rows of a table only.
- * Its reads do not verify sections above PCI_ROW_PART_SECTION bytes while all partial reads of the
- * column cover less than a tenth of the section's rows; with PCI_ROW_PART_CELL they verify nothing.
- * For public functions that read few rows. Nests: returns the argument of pci_row_part_end(). */
-#define PCI_ROW_PART_SECTION ((uint64_t)4 << 20)
-#define PCI_ROW_PART_CELL 0u
-uint64_t pci_row_part_begin(uint64_t rows);
-void pci_row_part_end(uint64_t before);
+/* Partial reads: until pci_partial_read_end() this thread declares to read `rows` rows of a table
+ * only.
+ * Its reads do not verify sections above PCI_PARTIAL_READ_SECTION bytes while all partial reads of
+ * the
+ * column cover less than a tenth of the section's rows; with PCI_PARTIAL_READ_CELL they verify
+ * nothing.
+ * For public functions that read few rows. Nests: returns the argument of pci_partial_read_end().
+ * */
+#define PCI_PARTIAL_READ_SECTION ((uint64_t)4 << 20)
+#define PCI_PARTIAL_READ_CELL 0u
+uint64_t pci_partial_read_begin(uint64_t rows);
+void pci_partial_read_end(uint64_t before);
 enum pci_section_state { PCI_SECTION_UNKNOWN, PCI_SECTION_VERIFIED, PCI_SECTION_WRONG };
 
 /* Verifies the checksums of all sections of a column and its children, then their directories; once

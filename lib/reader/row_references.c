@@ -109,7 +109,7 @@ static void set_orders(pcol_file *file)
     }
 }
 
-void pci_references_bound(pcol_file *file)
+void pci_references_set_limits(pcol_file *file)
 {
     const struct pci_table *table = NULL;
     for (uint32_t i = 0; i < file->index.header.column_count; i++) {
@@ -139,8 +139,8 @@ static int is_root(const struct pci_column *column, uint64_t row)
     return row == 0 && strcmp(column->table->name, "stacks") == 0;
 }
 
-pcol_status pci_references_fail(const struct pci_column *column, uint64_t row, int64_t *value,
-                                pcol_error *err)
+pcol_status pci_references_reject(const struct pci_column *column, uint64_t row, int64_t *value,
+                                  pcol_error *err)
 {
     unsigned long long number = (unsigned long long)*value;
     const char *table = column->table->name;

@@ -16,11 +16,11 @@ extern const struct pci_reference pci_references[]; /* by table; ends with NULLs
 extern const struct pci_reference pci_references_open[];
 
 /* Sets the limit and the order of every column at open. */
-void pci_references_bound(pcol_file *file);
+void pci_references_set_limits(pcol_file *file);
 
 /* Handles a value not below the column's limit: sets it to 0 and fails with E_CORRUPT, unless it is
  * the root of stacks, which refers to nothing. */
-pcol_status pci_references_fail(const struct pci_column *column, uint64_t row, int64_t *value,
-                                pcol_error *err);
+pcol_status pci_references_reject(const struct pci_column *column, uint64_t row, int64_t *value,
+                                  pcol_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 static pcol_status fail_structure(const pcol_file *file, const struct pci_column *named,
                                   uint64_t row, const char *fault, pcol_error *err)
 {
-    PCI_TRY(pci_kept(file, err));
+    PCI_TRY(pci_check_unchanged(file, err));
     return pci_fail_cell(err, PCOL_E_CORRUPT, named->table ? named->table->name : "", named->name,
                          row, "%s", fault);
 }
@@ -51,7 +51,8 @@ static pcol_status verify_one(const pcol_file *file, const struct pci_column *co
         const char *fault = pcf_structure_fault(column->data, &row);
         if (!fault && column == file->strings)
             fault = find_pool_fault(column->data, &row);
-        status = fault ? fail_structure(file, named, row, fault, err) : pci_kept(file, err);
+        status =
+            fault ? fail_structure(file, named, row, fault, err) : pci_check_unchanged(file, err);
     }
     pci_unpin(&pin);
     return status;

@@ -35,8 +35,8 @@ static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_opt
     const struct pci_column *column;
     uint64_t first = 0, end = pci_rows(file, "sources");
     *has_drop_frames = 0;
-    PCI_TRY(pci_plausible_all(file, err));
-    PCI_TRY(pci_want_whole(file, "sources", "drop_frames", PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_check_row_counts(file, err));
+    PCI_TRY(pci_find_verified_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &column, err));
     if (options->source_id > end)
         return PCOL_OK; /* reported by pci_export() */
     if (options->source_id) {
@@ -109,14 +109,14 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
     PCI_TRY(copy_options(options, &copy, err));
-    const struct pci_holds *holds = pci_format_holds(format);
+    const struct pci_holds *holds = pci_format_capabilities(format);
     if (holds && !(holds->any & PCI_HOLDS(DROP_FRAMES)) && !copy.keep_dropped)
         PCI_TRY(find_drop_frames(file, &copy, &has_drop_frames, err));
     if (!has_drop_frames)
         return pci_export(file, format, &copy, sink, err);
     PCI_TRY(export_dropped(file, format, &copy, sink, err));
     if (copy.loss)
-        pci_export_lost(&(struct pci_export){.options = &copy, .holds = holds},
-                        PCI_KIND_DROP_FRAMES);
+        pci_export_report_kind(&(struct pci_export){.options = &copy, .holds = holds},
+                               PCI_KIND_DROP_FRAMES);
     return PCOL_OK;
 }

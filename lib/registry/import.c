@@ -40,11 +40,11 @@ static pcol_status choose_format(struct pci_input *input, const char *name,
 {
     char names[160];
     if (!name)
-        return pci_format_recognise(input, format, err);
+        return pci_format_detect(input, format, err);
     *format = pci_format_find(name);
     if (*format && pci_format_reads(*format))
         return PCOL_OK;
-    pci_format_list(0, names, sizeof names);
+    pci_format_names(0, names, sizeof names);
     return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be read (%s can)", name, names);
 }
 
@@ -81,7 +81,7 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
             builder->budget.exceeded)
             err->offset = input->offset;
         if (status != PCOL_OK)
-            pci_input_place(input, err);
+            pci_input_convert_offset(input, err);
     }
     pci_input_close(input);
     return status;

@@ -53,7 +53,7 @@ const struct pci_format *pci_format_find(const char *name)
     return NULL;
 }
 
-void pci_format_list(int writable, char *text, size_t size)
+void pci_format_names(int writable, char *text, size_t size)
 {
     size_t used = 0, left = 0;
     text[0] = 0;
@@ -85,15 +85,15 @@ static int has_suffix(const char *name, const char *suffixes)
     return 0;
 }
 
-pcol_status pci_format_recognise(struct pci_input *input, const struct pci_format **format,
-                                 pcol_error *err)
+pcol_status pci_format_detect(struct pci_input *input, const struct pci_format **format,
+                              pcol_error *err)
 {
     char names[160];
     const struct pci_format *maybe = NULL, *named = NULL;
     *format = NULL;
     while (input->size < SNIFF_SIZE && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    const char *unsupported = pci_unsupported(input->data, input->size, input->end, 1);
+    const char *unsupported = pci_describe_unsupported(input->data, input->size, input->end, 1);
     for (size_t i = 0; !unsupported && i < FORMAT_COUNT; i++) {
         int sure = input->size && formats[i]->sniff
                        ? formats[i]->sniff(input->data, input->size, input->end)
@@ -110,7 +110,7 @@ pcol_status pci_format_recognise(struct pci_input *input, const struct pci_forma
             named = formats[i];
     }
     if (!unsupported && !maybe)
-        unsupported = pci_unsupported(input->data, input->size, input->end, 0);
+        unsupported = pci_describe_unsupported(input->data, input->size, input->end, 0);
     if (unsupported)
         return pci_fail(err, PCOL_E_FORMAT, "this is %s", unsupported);
     *format = maybe ? maybe : named; /* its importer then reports errors of the content */
@@ -118,7 +118,7 @@ pcol_status pci_format_recognise(struct pci_input *input, const struct pci_forma
         return PCOL_OK;
     if (!input->size)
         return pci_fail(err, PCOL_E_FORMAT, "input is empty");
-    pci_format_list(0, names, sizeof names);
+    pci_format_names(0, names, sizeof names);
     return pci_fail(err, PCOL_E_FORMAT,
                     "format not recognised: it looks like none of %s; if it is one all the same, "
                     "--from says which",

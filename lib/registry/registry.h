@@ -16,16 +16,16 @@ static inline int pci_format_reads(const struct pci_format *format)
 /* NULL if it does not exist. */
 const struct pci_format *pci_format_find(const char *name);
 /* Names of all formats that can be read or written, "rprof, v1 or pcol", cut to `size`. */
-void pci_format_list(int writable, char *text, size_t size);
+void pci_format_names(int writable, char *text, size_t size);
 /* The format of an input by its first bytes, or, if these are ambiguous, by its name's suffix.
  * E_FORMAT: unknown, empty or known as unsupported. */
-pcol_status pci_format_recognise(struct pci_input *input, const struct pci_format **format,
-                                 pcol_error *err);
+pcol_status pci_format_detect(struct pci_input *input, const struct pci_format **format,
+                              pcol_error *err);
 
 /* pcol_export() without applying drop_frames and keep_frames. */
 pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err);
 /* Kinds of content that a format represents; NULL if it cannot be written. */
-const struct pci_holds *pci_format_holds(const char *format);
+const struct pci_holds *pci_format_capabilities(const char *format);
 
 #endif

@@ -249,7 +249,7 @@ static int is_opentelemetry(const uint8_t *data, size_t size)
            (data[at + 2] == 0 || data[at + 3] == 0x0a);
 }
 
-const char *pci_unsupported(const uint8_t *data, size_t size, int all, int certain)
+const char *pci_describe_unsupported(const uint8_t *data, size_t size, int all, int certain)
 {
     all = all && size <= SEARCHED_BYTES;
     size = size < SEARCHED_BYTES ? size : SEARCHED_BYTES;

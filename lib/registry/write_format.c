@@ -45,7 +45,7 @@ static pcol_status write_compressed(const struct pci_format *target, struct pci_
     return status;
 }
 
-const struct pci_holds *pci_format_holds(const char *format)
+const struct pci_holds *pci_format_capabilities(const char *format)
 {
     const struct pci_format *target = pci_format_find(format);
     return target ? target->holds : NULL;
@@ -66,11 +66,11 @@ pcol_status pci_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown compression: %u", copy.compress);
     const struct pci_format *target = pci_format_find(format);
     if (!target || !target->write) {
-        pci_format_list(1, names, sizeof names);
+        pci_format_names(1, names, sizeof names);
         return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be written (%s can)", format,
                         names);
     }
-    PCI_TRY(pci_plausible_all(file, err));
+    PCI_TRY(pci_check_row_counts(file, err));
     PCI_TRY(pci_schema_verify(file, err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;
@@ -86,5 +86,5 @@ pcol_status pci_export(const pcol_file *file, const char *format,
     int gzip = copy.compress == PCOL_COMPRESS_AUTO ? target->info.writes == PCOL_WRITES_COMPRESSED
                                                    : copy.compress == PCOL_COMPRESS_GZIP;
     PCI_TRY(gzip ? write_compressed(target, &export, err) : target->write(&export, err));
-    return pci_kept(file, err);
+    return pci_check_unchanged(file, err);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct pci_inflate {
-    struct pci_raw raw;
+    struct pci_raw_reader raw;
     z_stream z;
     enum pci_wrap wrap;
     uint64_t raw_offset, inflated; /* bytes passed to zlib; bytes decompressed */
@@ -42,7 +42,7 @@ static int is_zlib_stream(const uint8_t *data, size_t size)
     return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR;
 }
 
-enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size)
+enum pci_wrap pci_detect_wrap(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return PCI_WRAP_NONE;
@@ -58,8 +58,8 @@ enum pci_wrap pci_wrap_of(const uint8_t *data, size_t size)
     return PCI_WRAP_NONE;
 }
 
-pcol_status pci_inflate_new(struct pci_raw raw, enum pci_wrap wrap, struct pci_inflate **inflate,
-                            pcol_error *err)
+pcol_status pci_inflate_new(struct pci_raw_reader raw, enum pci_wrap wrap,
+                            struct pci_inflate **inflate, pcol_error *err)
 {
     struct pci_inflate *new = pci_calloc(1, sizeof *new);
     *inflate = NULL;

@@ -136,10 +136,10 @@ static pcol_status read_ahead(const struct pci_input *input, uint8_t *data, size
     struct piece_head head;
     *got = 0;
     if (!s->pending_size) {
-        while (input->meanwhile && pci_read_pipe_waits(s->ahead))
+        while (input->meanwhile && pci_read_pipe_would_block(s->ahead))
             if (!input->meanwhile(input->meanwhile_context))
                 break;
-        PCI_TRY(pci_read_pipe_take(s->ahead, &s->pending, &s->pending_size, err));
+        PCI_TRY(pci_read_pipe_next(s->ahead, &s->pending, &s->pending_size, err));
         if (!s->pending_size)
             return PCOL_OK;
         memcpy(&head, s->pending, sizeof head);
@@ -249,7 +249,7 @@ static pcol_status charge_budget(const struct pci_input *input, size_t got, pcol
 {
     struct pci_input_state *s = input->state;
     raise_budget(s, pci_input_consumed(input));
-    pcol_status status = s->inflate ? pci_budget_expand(s->budget, got, err) : PCOL_OK;
+    pcol_status status = s->inflate ? pci_budget_charge_expansion(s->budget, got, err) : PCOL_OK;
     if (status != PCOL_OK && err)
         err->offset = input->offset;
     return status;
@@ -340,9 +340,9 @@ static pcol_status new_state(struct pci_input *input, const char *name,
 static pcol_status begin(struct pci_input *input, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
-    enum pci_wrap wrap = pci_wrap_of(s->raw, s->raw_size);
+    enum pci_wrap wrap = pci_detect_wrap(s->raw, s->raw_size);
     if (wrap != PCI_WRAP_NONE) {
-        struct pci_raw raw = {read_raw, s};
+        struct pci_raw_reader raw = {read_raw, s};
         PCI_TRY(pci_inflate_new(raw, wrap, &s->inflate, err));
     } else if (s->fd < 0) {
         if (s->raw_size > s->limit)
@@ -354,7 +354,7 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
     }
     while (input->size < 2 && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    if (s->inflate && pci_wrap_of(input->data, input->size) == PCI_WRAP_GZIP)
+    if (s->inflate && pci_detect_wrap(input->data, input->size) == PCI_WRAP_GZIP)
         return pci_fail(err, PCOL_E_FORMAT, "gzip inside gzip; unpack it once first");
     if (!s->inflate && s->fd >= 0) { /* move the raw bytes to the window */
         while (s->raw_at < s->raw_size)
@@ -483,12 +483,12 @@ pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *
     return PCOL_OK;
 }
 
-void pci_input_report(struct pci_input *part, const struct pci_input *of)
+void pci_input_report_to(struct pci_input *part, const struct pci_input *of)
 {
     part->state->whole = of->state;
 }
 
-void pci_input_cut(struct pci_input *part, uint64_t offset)
+void pci_input_end_part(struct pci_input *part, uint64_t offset)
 {
     part->state->stop = part->state->start + offset;
 }
@@ -589,7 +589,7 @@ pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, p
     return PCOL_OK;
 }
 
-void pci_input_place(const struct pci_input *input, pcol_error *err)
+void pci_input_convert_offset(const struct pci_input *input, pcol_error *err)
 {
     if (!err || !input->state || !input->state->inflate)
         return;

@@ -41,9 +41,9 @@ uint64_t pci_input_bytes(const struct pci_input *input);
 pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of,
                                 pcol_error *err);
 /* Count bytes read through a part as progress of `of`; not if another thread reads the part. */
-void pci_input_report(struct pci_input *part, const struct pci_input *of);
+void pci_input_report_to(struct pci_input *part, const struct pci_input *of);
 /* End a part at `offset`. */
-void pci_input_cut(struct pci_input *part, uint64_t offset);
+void pci_input_end_part(struct pci_input *part, uint64_t offset);
 /* Continue at `offset`: of a part anywhere, otherwise not before the window. */
 pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err);
 

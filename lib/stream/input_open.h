@@ -36,6 +36,6 @@ int pci_input_is_file(const struct pci_input *input);
 pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err);
 /* After a failed import of a compressed input: convert the error's offset into one of the
  * decompressed bytes. */
-void pci_input_place(const struct pci_input *input, pcol_error *err);
+void pci_input_convert_offset(const struct pci_input *input, pcol_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void pci_put_open(struct pci_out *to, pcol_sink sink)
+void pci_out_open(struct pci_out *to, pcol_sink sink)
 {
     to->sink = sink;
     to->used = 0;
@@ -34,7 +34,7 @@ pcol_status pci_out(struct pci_out *to, const void *data, size_t size, pcol_erro
     return PCOL_OK;
 }
 
-pcol_status pci_put_line_end(struct pci_out *to, pcol_error *err)
+pcol_status pci_out_line_end(struct pci_out *to, pcol_error *err)
 {
     return to->last == '\n' ? PCOL_OK : pci_out(to, "\n", 1, err);
 }

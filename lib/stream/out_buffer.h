@@ -13,11 +13,11 @@ struct pci_out {
     uint8_t data[65536];
 };
 
-void pci_put_open(struct pci_out *to, pcol_sink sink);
+void pci_out_open(struct pci_out *to, pcol_sink sink);
 pcol_status pci_out(struct pci_out *to, const void *data, size_t size, pcol_error *err);
 pcol_status pci_out_flush(struct pci_out *to, pcol_error *err);
 /* Append a line feed unless the text ends in one or is empty. */
-pcol_status pci_put_line_end(struct pci_out *to, pcol_error *err);
+pcol_status pci_out_line_end(struct pci_out *to, pcol_error *err);
 /* Write a value in decimal, at most 20 bytes; returns the end. */
 uint8_t *pci_out_digits(uint8_t *to, int64_t value);
 pcol_status pci_out_int(struct pci_out *to, int64_t value, pcol_error *err);

@@ -54,7 +54,7 @@ static size_t block_bytes(void *memory)
 /* Charge a new block; NULL, and the block is freed, if that exceeds the budget. */
 static void *charge_block(void *memory)
 {
-    if (!pci_budget_now || !memory || pci_budget_charge(block_bytes(memory)) == 0)
+    if (!pci_thread_budget || !memory || pci_budget_charge(block_bytes(memory)) == 0)
         return memory;
     free(memory);
     return NULL;
@@ -118,7 +118,7 @@ void *pci_calloc(size_t count, size_t size)
 void *pci_realloc(void *memory, size_t count, size_t size)
 {
     size_t bytes = checked_bytes(count, size), before, more;
-    if (!bytes || !pci_budget_now)
+    if (!bytes || !pci_thread_budget)
         return bytes ? realloc(memory, bytes) : NULL;
     before = block_bytes(memory);
     more = bytes > before ? bytes - before : 0; /* rejected before the old block is freed */
@@ -128,14 +128,14 @@ void *pci_realloc(void *memory, size_t count, size_t size)
     pci_budget_credit(more);
     if (grown) {
         pci_budget_credit(before);
-        pci_budget_note(block_bytes(grown));
+        pci_budget_charge_unlimited(block_bytes(grown));
     }
     return grown;
 }
 
 void pci_free(void *memory)
 {
-    if (pci_budget_now)
+    if (pci_thread_budget)
         pci_budget_credit(block_bytes(memory));
     free(memory);
 }

@@ -10,7 +10,7 @@
 
 #define BLOCK_BYTES 65536u
 
-pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pcol_error *err)
+pcol_status pci_arena_alloc(struct pci_arena *arena, size_t size, char **text, pcol_error *err)
 {
     void *blocks = arena->blocks;
     if (arena->most && (size > arena->most || arena->total > arena->most - size))

@@ -13,7 +13,7 @@ struct pci_arena {
     uint64_t total, most; /* bytes allocated; their limit, 0: unlimited */
 };
 /* Allocate `size` bytes at *text. E_LIMIT if the total exceeds `most`. */
-pcol_status pci_arena_take(struct pci_arena *arena, size_t size, char **text, pcol_error *err);
+pcol_status pci_arena_alloc(struct pci_arena *arena, size_t size, char **text, pcol_error *err);
 /* Release all blocks; the limit stays. */
 void pci_arena_clear(struct pci_arena *arena);
 

@@ -57,7 +57,7 @@ static inline uint64_t pci_hash_text(const void *text, size_t size)
 }
 
 /* memcmp() == 0 of `size` bytes, without a call for 8 to 16 bytes. */
-static inline int pci_same_text(const void *a, const void *b, size_t size)
+static inline int pci_bytes_equal(const void *a, const void *b, size_t size)
 {
     const uint8_t *p = a, *q = b;
     if (size < 8 || size > 16)

@@ -9,18 +9,18 @@
 
 #define TRUST "; if you trust the input, import it as trusted (--trusted)"
 
-_Thread_local struct pci_budget *pci_budget_now;
+_Thread_local struct pci_budget *pci_thread_budget;
 
 struct pci_budget *pci_budget_enter(struct pci_budget *budget)
 {
-    struct pci_budget *enclosing = pci_budget_now;
-    pci_budget_now = budget;
+    struct pci_budget *enclosing = pci_thread_budget;
+    pci_thread_budget = budget;
     return enclosing;
 }
 
 void pci_budget_leave(struct pci_budget *enclosing)
 {
-    pci_budget_now = enclosing;
+    pci_thread_budget = enclosing;
 }
 
 void pci_budget_grant(struct pci_budget *budget, uint64_t bytes)
@@ -34,7 +34,7 @@ static uint64_t input_bytes(struct pci_budget *budget)
     return atomic_load_explicit(&budget->input_bytes, memory_order_relaxed);
 }
 
-pcol_status pci_budget_expand(struct pci_budget *budget, uint64_t bytes, pcol_error *err)
+pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t bytes, pcol_error *err)
 {
     if (!budget || budget->trusted)
         return PCOL_OK;
@@ -57,7 +57,7 @@ static int64_t memory_limit(struct pci_budget *budget)
 
 int pci_budget_charge(size_t bytes)
 {
-    struct pci_budget *budget = pci_budget_now;
+    struct pci_budget *budget = pci_thread_budget;
     int64_t more = (int64_t)bytes;
     if (!budget)
         return 0;
@@ -69,21 +69,21 @@ int pci_budget_charge(size_t bytes)
     return -1;
 }
 
-void pci_budget_note(size_t bytes)
+void pci_budget_charge_unlimited(size_t bytes)
 {
-    if (pci_budget_now)
-        atomic_fetch_add_explicit(&pci_budget_now->memory, (int64_t)bytes, memory_order_relaxed);
+    if (pci_thread_budget)
+        atomic_fetch_add_explicit(&pci_thread_budget->memory, (int64_t)bytes, memory_order_relaxed);
 }
 
 void pci_budget_credit(size_t bytes)
 {
-    if (pci_budget_now)
-        atomic_fetch_sub_explicit(&pci_budget_now->memory, (int64_t)bytes, memory_order_relaxed);
+    if (pci_thread_budget)
+        atomic_fetch_sub_explicit(&pci_thread_budget->memory, (int64_t)bytes, memory_order_relaxed);
 }
 
 pcol_status pci_memory_failed(pcol_error *err)
 {
-    struct pci_budget *budget = pci_budget_now;
+    struct pci_budget *budget = pci_thread_budget;
     if (!budget || !atomic_load_explicit(&budget->exceeded, memory_order_relaxed))
         return pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
     return pci_fail(err, PCOL_E_LIMIT,

@@ -5,7 +5,8 @@
  * allocation (alloc.c) of a thread within a scope of the budget is charged to it and credited when
  * it is freed. An allocation beyond the budget fails like one without memory; pci_fail_memory()
  * then reports E_LIMIT. Bytes that an input expands to (gzip, slabs named repeatedly, rows of a
- * pcol file that take no bytes) cost time even without memory: pci_budget_expand() charges them.
+ * pcol file that take no bytes) cost time even without memory: pci_budget_charge_expansion()
+ * charges them.
  * Threading: counters are atomic; worker threads inherit the scope of the thread that starts them
  * (thread_pool.c). Tests: tests/unit/test_budget.c, tests/bombs.
  */
@@ -32,7 +33,7 @@ struct pci_budget {
 };
 
 /* The budget that this thread charges; NULL: none. */
-extern _Thread_local struct pci_budget *pci_budget_now;
+extern _Thread_local struct pci_budget *pci_thread_budget;
 
 /* Enter a scope; returns the budget of the enclosing scope, for pci_budget_leave(). */
 struct pci_budget *pci_budget_enter(struct pci_budget *budget);
@@ -41,12 +42,12 @@ void pci_budget_leave(struct pci_budget *enclosing);
 /* Raise the limits by bytes of input as stored. NULL: no effect. */
 void pci_budget_grant(struct pci_budget *budget, uint64_t bytes);
 /* Charge bytes that the input expands to. E_LIMIT beyond 64 MiB plus 200 for each byte of input. */
-pcol_status pci_budget_expand(struct pci_budget *budget, uint64_t bytes, pcol_error *err);
+pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t bytes, pcol_error *err);
 
 /* For alloc.c. Charge: 0, or -1 beyond the limit of the thread's budget; note: charge without a
  * limit; credit: bytes freed. */
 int pci_budget_charge(size_t bytes);
-void pci_budget_note(size_t bytes);
+void pci_budget_charge_unlimited(size_t bytes);
 void pci_budget_credit(size_t bytes);
 
 #endif

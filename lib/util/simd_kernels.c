@@ -11,7 +11,7 @@
 
 #define SLOPE_SHIFT 16
 
-int pci_simd_plain;
+int pci_simd_force_baseline;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
@@ -40,7 +40,7 @@ static int use_avx2(void)
         state = has_avx2() ? AVX2 : BASELINE;
         atomic_store_explicit(&detected, state, memory_order_relaxed);
     }
-    return state == AVX2 && !pci_simd_plain;
+    return state == AVX2 && !pci_simd_force_baseline;
 }
 
 #define USE_AVX2 use_avx2()
@@ -87,7 +87,7 @@ INLINE void body_range_stats(const int64_t *values, size_t n, int64_t flip,
     }
     *stats = (struct pci_range_stats){changes, steps, least, greatest, low, high};
 }
-KERNEL(void pci_simd_sweep, range_stats,
+KERNEL(void pci_simd_range_stats, range_stats,
        (const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *stats),
        (values, n, flip, stats))
 
@@ -117,7 +117,7 @@ INLINE void body_differing_bits(const int64_t *values, size_t n, int64_t value, 
 KERNEL(static void differing_bits, differing_bits,
        (const int64_t *values, size_t n, int64_t value, int64_t *bits), (values, n, value, bits))
 
-int pci_simd_same(const int64_t *values, size_t n, int64_t value)
+int pci_simd_all_equal(const int64_t *values, size_t n, int64_t value)
 {
     int64_t bits;
     differing_bits(values, n, value, &bits);
@@ -166,7 +166,7 @@ KERNEL(void pci_simd_vote, vote,
 
 /* Inverse modulo 2^64 by Newton's iteration: each step doubles the number of correct low bits, of
  * which 3d ^ 2 has 5. */
-struct pci_divisor pci_divisor_of(uint64_t number)
+struct pci_divisor pci_divisor_init(uint64_t number)
 {
     unsigned shift = (unsigned)__builtin_ctzll(number);
     uint64_t odd = number >> shift, inverse = 3 * odd ^ 2;
@@ -191,8 +191,8 @@ KERNEL(static void any_remainder, any_remainder,
         unsigned shift, int *any),
        (values, n, base, inverse, most, shift, any))
 
-int pci_simd_multiples(const int64_t *values, size_t n, uint64_t base,
-                       const struct pci_divisor *divisor)
+int pci_simd_all_multiples(const int64_t *values, size_t n, uint64_t base,
+                           const struct pci_divisor *divisor)
 {
     int any;
     any_remainder(values, n, base, divisor->inverse, divisor->most, divisor->shift, &any);
@@ -208,7 +208,7 @@ KERNEL(static void quotients, quotients,
        (uint64_t * numbers, size_t n, uint64_t inverse, unsigned shift),
        (numbers, n, inverse, shift))
 
-void pci_simd_divide(uint64_t *numbers, size_t n, const struct pci_divisor *divisor)
+void pci_simd_divide_exact(uint64_t *numbers, size_t n, const struct pci_divisor *divisor)
 {
     quotients(numbers, n, divisor->inverse, divisor->shift);
 }
@@ -227,7 +227,7 @@ INLINE void body_residuals(const int64_t *values, size_t n, int64_t slope, int64
     *least = min;
     *greatest = max;
 }
-KERNEL(void pci_simd_rests, residuals,
+KERNEL(void pci_simd_residual_range, residuals,
        (const int64_t *values, size_t n, int64_t slope, int64_t *least, int64_t *greatest),
        (values, n, slope, least, greatest))
 
@@ -247,7 +247,7 @@ INLINE void body_delta_bits(const int64_t *values, size_t n, uint64_t *restrict 
         codes[k] = ((bits >> 52) - 1022) | ((uint64_t)sign & 64);
     }
 }
-KERNEL(void pci_simd_rise_bits, delta_bits,
+KERNEL(void pci_simd_delta_bits, delta_bits,
        (const int64_t *values, size_t n, uint64_t *restrict codes), (values, n, codes))
 
 INLINE void body_mark_deltas(const int64_t *values, size_t n, uint64_t low, uint64_t most,
@@ -258,7 +258,7 @@ INLINE void body_mark_deltas(const int64_t *values, size_t n, uint64_t low, uint
         marks[k] = delta - low > most;
     }
 }
-KERNEL(void pci_simd_far, mark_deltas,
+KERNEL(void pci_simd_mark_deltas, mark_deltas,
        (const int64_t *values, size_t n, uint64_t low, uint64_t most, uint8_t *restrict marks),
        (values, n, low, most, marks))
 
@@ -268,7 +268,7 @@ INLINE void body_mark_exceptions(const int64_t *values, size_t n, uint64_t base,
     for (size_t k = 0; k < n; k++)
         marks[k] = (uint64_t)values[k] != base + step * k;
 }
-KERNEL(void pci_simd_other, mark_exceptions,
+KERNEL(void pci_simd_mark_off_line, mark_exceptions,
        (const int64_t *values, size_t n, uint64_t base, uint64_t step, uint8_t *restrict marks),
        (values, n, base, step, marks))
 
@@ -278,7 +278,7 @@ INLINE void body_gather(const uint32_t *table, const int64_t *numbers, size_t n,
     for (size_t k = 0; k < n; k++)
         values[k] = table[numbers[k]];
 }
-KERNEL(void pci_simd_look, gather,
+KERNEL(void pci_simd_gather, gather,
        (const uint32_t *table, const int64_t *numbers, size_t n, int64_t *restrict values),
        (table, numbers, n, values))
 
@@ -327,7 +327,7 @@ INLINE void body_subtract_u32(const int64_t *values, size_t n, uint64_t base,
     for (size_t k = 0; k < n; k++)
         numbers[k] = (uint32_t)((uint64_t)values[k] - base);
 }
-KERNEL(void pci_simd_lower, subtract_u32,
+KERNEL(void pci_simd_subtract_u32, subtract_u32,
        (const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers),
        (values, n, base, numbers))
 
@@ -336,7 +336,7 @@ INLINE void body_add_u32(const uint32_t *numbers, size_t n, uint64_t base, int64
     for (size_t k = 0; k < n; k++)
         values[k] = (int64_t)(base + numbers[k]);
 }
-KERNEL(void pci_simd_raise, add_u32,
+KERNEL(void pci_simd_add_u32, add_u32,
        (const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values),
        (numbers, n, base, values))
 
@@ -346,7 +346,7 @@ INLINE void body_subtract(const int64_t *values, size_t n, uint64_t base,
     for (size_t k = 0; k < n; k++)
         numbers[k] = (uint64_t)values[k] - base;
 }
-KERNEL(void pci_simd_less, subtract,
+KERNEL(void pci_simd_subtract, subtract,
        (const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers),
        (values, n, base, numbers))
 
@@ -359,7 +359,7 @@ INLINE void body_subtract_line(const int64_t *values, size_t n, uint64_t base, i
         line += slope;
     }
 }
-KERNEL(void pci_simd_less_line, subtract_line,
+KERNEL(void pci_simd_subtract_line, subtract_line,
        (const int64_t *values, size_t n, uint64_t base, int64_t slope, uint64_t *restrict numbers),
        (values, n, base, slope, numbers))
 
@@ -368,7 +368,7 @@ INLINE void body_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_
     for (size_t k = 0; k < n / 2; k++)
         pairs[k] = numbers[2 * k] | numbers[2 * k + 1] << width;
 }
-KERNEL(void pci_simd_pair, pair,
+KERNEL(void pci_simd_pack_pairs, pair,
        (const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs),
        (numbers, n, width, pairs))
 
@@ -401,7 +401,7 @@ INLINE void body_ms_to_ns(const int64_t *bits, size_t n, int64_t *restrict ns,
         ulps[k] = (int64_t)((uint64_t)bits[k] - (uint64_t)rounded_bits);
     }
 }
-KERNEL(void pci_simd_small_ms, ms_to_ns,
+KERNEL(void pci_simd_ms_to_ns, ms_to_ns,
        (const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps),
        (bits, n, ns, ulps))
 
@@ -418,7 +418,7 @@ INLINE void body_any_outside(const int64_t *bits, size_t n, double most, int *an
 KERNEL(static void any_outside, any_outside, (const int64_t *bits, size_t n, double most, int *any),
        (bits, n, most, any))
 
-int pci_simd_within(const int64_t *bits, size_t n, double most)
+int pci_simd_all_within(const int64_t *bits, size_t n, double most)
 {
     int any;
     any_outside(bits, n, most, &any);
@@ -447,6 +447,6 @@ INLINE void body_times(const int64_t *values, size_t n, int64_t factor, int64_t 
     for (size_t k = 0; k < n; k++)
         products[k] = (int64_t)((uint64_t)values[k] * (uint64_t)factor);
 }
-KERNEL(void pci_simd_times, times,
+KERNEL(void pci_simd_multiply, times,
        (const int64_t *values, size_t n, int64_t factor, int64_t *restrict products),
        (values, n, factor, products))

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Tests: not 0 forces the baseline code. */
-extern int pci_simd_plain;
+extern int pci_simd_force_baseline;
 
 /* Statistics of a range of values in one pass. Values are compared as signed numbers after XOR with
  * `flip`; a delta is the difference to the previous value. */
@@ -22,12 +22,13 @@ struct pci_range_stats {
 };
 
 /* Statistics of values [0, n) and of their n - 1 deltas; n is at least 2. */
-void pci_simd_sweep(const int64_t *values, size_t n, int64_t flip, struct pci_range_stats *stats);
+void pci_simd_range_stats(const int64_t *values, size_t n, int64_t flip,
+                          struct pci_range_stats *stats);
 /* Least and greatest value; n is at least 1. */
 void pci_simd_range(const int64_t *values, size_t n, int64_t flip, int64_t *least,
                     int64_t *greatest);
 /* Whether all values equal `value`. */
-int pci_simd_same(const int64_t *values, size_t n, int64_t value);
+int pci_simd_all_equal(const int64_t *values, size_t n, int64_t value);
 /* Boyer-Moore majority vote over values[k] - base - step * k, in PCI_VOTERS independent lanes (k
  * modulo PCI_VOTERS). Of each lane: its candidate and the candidate's lead, an upper bound of its
  * surplus. */
@@ -41,51 +42,53 @@ struct pci_divisor {
     uint64_t inverse, most;
     unsigned shift;
 };
-struct pci_divisor pci_divisor_of(uint64_t number);
+struct pci_divisor pci_divisor_init(uint64_t number);
 /* Whether all values[k] - base are multiples of the divisor. */
-int pci_simd_multiples(const int64_t *values, size_t n, uint64_t base,
-                       const struct pci_divisor *divisor);
+int pci_simd_all_multiples(const int64_t *values, size_t n, uint64_t base,
+                           const struct pci_divisor *divisor);
 /* Replace multiples of the divisor by their quotients. */
-void pci_simd_divide(uint64_t *numbers, size_t n, const struct pci_divisor *divisor);
+void pci_simd_divide_exact(uint64_t *numbers, size_t n, const struct pci_divisor *divisor);
 /* Least and greatest residual from the line through the first value with slope / 2^16; the range
  * includes 0. */
-void pci_simd_rests(const int64_t *values, size_t n, int64_t slope, int64_t *least,
-                    int64_t *greatest);
+void pci_simd_residual_range(const int64_t *values, size_t n, int64_t slope, int64_t *least,
+                             int64_t *greatest);
 /* codes[k] for k from 1, n at most 1024: bit length of delta k (zigzag without its sign bit), plus
  * 64 if it is negative. Exact for deltas within +-2^51. */
-void pci_simd_rise_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
+void pci_simd_delta_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
 /* marks[k] for k from 1: 1 if delta k - low exceeds `most` as an unsigned number, else 0. */
-void pci_simd_far(const int64_t *values, size_t n, uint64_t low, uint64_t most,
-                  uint8_t *restrict marks);
+void pci_simd_mark_deltas(const int64_t *values, size_t n, uint64_t low, uint64_t most,
+                          uint8_t *restrict marks);
 /* marks[k]: 1 if values[k] != base + step * k, else 0. */
-void pci_simd_other(const int64_t *values, size_t n, uint64_t base, uint64_t step,
-                    uint8_t *restrict marks);
+void pci_simd_mark_off_line(const int64_t *values, size_t n, uint64_t base, uint64_t step,
+                            uint8_t *restrict marks);
 /* values[k] = table[numbers[k]]; numbers are below the table's size. `values` may be `numbers`. */
-void pci_simd_look(const uint32_t *table, const int64_t *numbers, size_t n, int64_t *values);
+void pci_simd_gather(const uint32_t *table, const int64_t *numbers, size_t n, int64_t *values);
 /* Milliseconds as doubles (their bits), within +-2e9: converted to nanoseconds, rounded half away
  * from 0, and the distance of each double from ns / 1e6 in units in the last place. */
-void pci_simd_small_ms(const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps);
+void pci_simd_ms_to_ns(const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps);
 /* Whether all doubles are within +-most; false for NaN. */
-int pci_simd_within(const int64_t *bits, size_t n, double most);
+int pci_simd_all_within(const int64_t *bits, size_t n, double most);
 /* Bitwise or of all values. */
 int64_t pci_simd_or(const int64_t *values, size_t n);
 /* products[k] = values[k] * factor. */
-void pci_simd_times(const int64_t *values, size_t n, int64_t factor, int64_t *restrict products);
+void pci_simd_multiply(const int64_t *values, size_t n, int64_t factor, int64_t *restrict products);
 /* Sign-extend values of four bytes at any alignment. */
 void pci_simd_widen(const uint8_t *from, size_t n, int64_t *restrict values);
 void pci_simd_widen_u32(const uint32_t *from, size_t n, int64_t *restrict values);
 /* Convert to int32 in `narrow`; false if any value does not fit. */
 int pci_simd_narrow(const int64_t *values, size_t n, int32_t *restrict narrow);
 /* numbers[k] = values[k] - base in 32 bits; values[k] = base + numbers[k]. */
-void pci_simd_lower(const int64_t *values, size_t n, uint64_t base, uint32_t *restrict numbers);
-void pci_simd_raise(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values);
+void pci_simd_subtract_u32(const int64_t *values, size_t n, uint64_t base,
+                           uint32_t *restrict numbers);
+void pci_simd_add_u32(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values);
 /* numbers[k] = values[k] - base. */
-void pci_simd_less(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers);
+void pci_simd_subtract(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers);
 /* numbers[k] = values[k] - base - (slope * k >> 16). */
-void pci_simd_less_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
-                        uint64_t *restrict numbers);
+void pci_simd_subtract_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
+                            uint64_t *restrict numbers);
 /* Pack pairs of numbers of `width` bits, at most 32, into one of twice the width, the first in the
  * low bits; n is even. */
-void pci_simd_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs);
+void pci_simd_pack_pairs(const uint64_t *numbers, size_t n, unsigned width,
+                         uint64_t *restrict pairs);
 
 #endif

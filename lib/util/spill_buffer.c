@@ -242,8 +242,9 @@ static pcol_status load_page(const struct pci_spill *buffer, struct pci_spill_vi
     return PCOL_OK;
 }
 
-pcol_status pci_spill_look(const struct pci_spill *buffer, struct pci_spill_view *view,
-                           uint64_t offset, size_t size, const uint8_t **data, pcol_error *err)
+pcol_status pci_spill_view_range(const struct pci_spill *buffer, struct pci_spill_view *view,
+                                 uint64_t offset, size_t size, const uint8_t **data,
+                                 pcol_error *err)
 {
     size_t page = (size_t)(offset / PCI_PAGE_BYTES), start = (size_t)(offset % PCI_PAGE_BYTES);
     if (page == buffer->page_count) {

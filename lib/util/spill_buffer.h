@@ -40,7 +40,7 @@ struct pci_spill {
     size_t tail_used, tail_capacity;
 };
 
-/* Buffers of a reader, reused from one pci_spill_look() to the next; starts zeroed. */
+/* Buffers of a reader, reused from one pci_spill_view_range() to the next; starts zeroed. */
 struct pci_spill_view {
     uint8_t *page; /* copy of page `page_number` of the file */
     size_t page_number;
@@ -75,8 +75,8 @@ static inline pcol_status pci_spill_append_u64(struct pci_spill *buffer, uint64_
 }
 
 /* Bytes from `offset` in memory, *size of them, at least 1; NULL: in the file. */
-static inline const uint8_t *pci_spill_at(const struct pci_spill *buffer, uint64_t offset,
-                                          size_t *size)
+static inline const uint8_t *pci_spill_in_memory(const struct pci_spill *buffer, uint64_t offset,
+                                                 size_t *size)
 {
     size_t page = (size_t)(offset / PCI_PAGE_BYTES), start = (size_t)(offset % PCI_PAGE_BYTES);
     *size = (page == buffer->page_count ? buffer->tail_used : PCI_PAGE_BYTES) - start;
@@ -91,8 +91,9 @@ pcol_status pci_spill_read(const struct pci_spill *buffer, uint64_t offset, void
 
 /* View `size` bytes from `offset`, without a copy if they are within one page in memory. *data is
  * valid until the next call with this view. Made for sequential reading. */
-pcol_status pci_spill_look(const struct pci_spill *buffer, struct pci_spill_view *view,
-                           uint64_t offset, size_t size, const uint8_t **data, pcol_error *err);
+pcol_status pci_spill_view_range(const struct pci_spill *buffer, struct pci_spill_view *view,
+                                 uint64_t offset, size_t size, const uint8_t **data,
+                                 pcol_error *err);
 void pci_spill_view_clear(struct pci_spill_view *view);
 
 /* Release the memory of full pages before `offset`, which must not be read again. */

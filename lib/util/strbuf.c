@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-pcol_status pci_strbuf_put(struct pci_strbuf *text, const void *data, size_t size, pcol_error *err)
+pcol_status pci_strbuf_append(struct pci_strbuf *text, const void *data, size_t size,
+                              pcol_error *err)
 {
     void *grown = text->data;
     if (size >= SIZE_MAX - text->size ||
@@ -21,7 +22,7 @@ pcol_status pci_strbuf_put(struct pci_strbuf *text, const void *data, size_t siz
     return PCOL_OK;
 }
 
-int64_t pci_name_number(const char *name, const char *prefix)
+int64_t pci_parse_numbered_name(const char *name, const char *prefix)
 {
     size_t size = strlen(prefix);
     size_t digits = strncmp(name, prefix, size) == 0 ? strspn(name + size, "0123456789") : 0;

@@ -26,12 +26,13 @@ struct pci_strbuf {
 };
 
 /* Append in amortized constant time per byte. `data` is not NULL afterwards, even for 0 bytes. */
-pcol_status pci_strbuf_put(struct pci_strbuf *text, const void *data, size_t size, pcol_error *err);
+pcol_status pci_strbuf_append(struct pci_strbuf *text, const void *data, size_t size,
+                              pcol_error *err);
 /* Release the memory. */
 void pci_strbuf_clear(struct pci_strbuf *text);
 
 /* The number K of a name PREFIX K in canonical decimal (no leading zeros, at most 18 digits), else
  * -1. */
-int64_t pci_name_number(const char *name, const char *prefix);
+int64_t pci_parse_numbered_name(const char *name, const char *prefix);
 
 #endif

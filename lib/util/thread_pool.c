@@ -78,7 +78,7 @@ static void record_failure(struct loop *loop, size_t number, pcol_status status,
 static void *run_tasks(void *context)
 {
     struct loop *loop = context;
-    pci_budget_now = loop->budget;
+    pci_thread_budget = loop->budget;
     while (!atomic_load(&loop->failed)) {
         size_t number = atomic_fetch_add(&loop->next, 1);
         pcol_error error = {0};
@@ -94,7 +94,8 @@ static void *run_tasks(void *context)
 pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void *context,
                              pcol_error *err)
 {
-    struct loop loop = {.task = task, .context = context, .budget = pci_budget_now, .count = count};
+    struct loop loop = {
+        .task = task, .context = context, .budget = pci_thread_budget, .count = count};
     pthread_t others[PCI_MAX_THREADS];
     size_t started = 0;
     if (threads > PCI_MAX_THREADS)
@@ -181,7 +182,7 @@ struct ring {
 
 static pcol_status ring_init(struct ring *r, size_t capacity, size_t count, pcol_error *err)
 {
-    *r = (struct ring){.capacity = capacity, .count = count, .budget = pci_budget_now};
+    *r = (struct ring){.capacity = capacity, .count = count, .budget = pci_thread_budget};
     r->bytes = count > SIZE_MAX / capacity ? NULL : pci_malloc(count * capacity, 1);
     r->sizes = pci_malloc(count, sizeof *r->sizes);
     if (r->bytes && r->sizes && pthread_mutex_init(&r->lock, NULL) == 0) {
@@ -281,7 +282,7 @@ static void *produce_pieces(void *context)
     pcol_status status = PCOL_OK;
     pcol_error error = {0};
     uint8_t *piece;
-    pci_budget_now = pipe->ring.budget;
+    pci_thread_budget = pipe->ring.budget;
     while ((piece = ring_acquire(&pipe->ring))) {
         size_t size = 0;
         status = pipe->produce(pipe->context, piece, pipe->ring.capacity, &size, &error);
@@ -328,7 +329,7 @@ static pcol_status produce_piece(struct pci_read_pipe *pipe, const uint8_t **dat
     return ring_status(ring, err);
 }
 
-pcol_status pci_read_pipe_take(struct pci_read_pipe *pipe, const uint8_t **data, size_t *size,
+pcol_status pci_read_pipe_next(struct pci_read_pipe *pipe, const uint8_t **data, size_t *size,
                                pcol_error *err)
 {
     if (!pipe->ring.threaded)
@@ -345,7 +346,7 @@ int pci_read_pipe_has_thread(const struct pci_read_pipe *pipe)
     return pipe->ring.threaded;
 }
 
-int pci_read_pipe_waits(struct pci_read_pipe *pipe)
+int pci_read_pipe_would_block(struct pci_read_pipe *pipe)
 {
     struct ring *r = &pipe->ring;
     if (!r->threaded)
@@ -381,7 +382,7 @@ static void *write_pieces(void *context)
     pcol_error error = {0};
     const uint8_t *piece;
     size_t size;
-    pci_budget_now = pipe->ring.budget;
+    pci_thread_budget = pipe->ring.budget;
     while (status == PCOL_OK && (piece = ring_front(&pipe->ring, &size))) {
         status = pci_sink_write(pipe->sink, piece, size, &error);
         if (status == PCOL_OK)

@@ -55,12 +55,12 @@ pcol_status pci_read_pipe_new(pci_pipe_produce produce, void *context, size_t ca
                               size_t count, struct pci_read_pipe **pipe, pcol_error *err);
 /* The next piece, valid until the next call; *size is 0 at the end, for every further call, too. A
  * failure of `produce` is returned after all pieces produced before it. */
-pcol_status pci_read_pipe_take(struct pci_read_pipe *pipe, const uint8_t **data, size_t *size,
+pcol_status pci_read_pipe_next(struct pci_read_pipe *pipe, const uint8_t **data, size_t *size,
                                pcol_error *err);
-/* Whether a thread produces; otherwise pci_read_pipe_take() calls `produce`. */
+/* Whether a thread produces; otherwise pci_read_pipe_next() calls `produce`. */
 int pci_read_pipe_has_thread(const struct pci_read_pipe *pipe);
-/* Whether pci_read_pipe_take() would block. */
-int pci_read_pipe_waits(struct pci_read_pipe *pipe);
+/* Whether pci_read_pipe_next() would block. */
+int pci_read_pipe_would_block(struct pci_read_pipe *pipe);
 /* Stop the thread after its current piece and release the pipe. NULL: no effect. */
 void pci_read_pipe_free(struct pci_read_pipe *pipe);
 

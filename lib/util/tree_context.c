@@ -47,9 +47,9 @@ static pcol_status add_pair(struct pci_tree_context *state, uint64_t context, ui
     return PCOL_OK;
 }
 
-pcol_status pci_tree_context_apply(struct pci_tree_context *state, const uint32_t *parents,
-                                   const uint32_t *values, uint64_t first, size_t count,
-                                   uint8_t *stream, size_t *size, pcol_error *err)
+pcol_status pci_tree_context_encode(struct pci_tree_context *state, const uint32_t *parents,
+                                    const uint32_t *values, uint64_t first, size_t count,
+                                    uint8_t *stream, size_t *size, pcol_error *err)
 {
     *size = 0;
     for (uint64_t row = first > 0 ? first : 1; row < first + count; row++) {
@@ -68,10 +68,10 @@ pcol_status pci_tree_context_apply(struct pci_tree_context *state, const uint32_
     return PCOL_OK;
 }
 
-pcol_status pci_tree_context_undo(struct pci_tree_context *state, const int64_t *parents,
-                                  uint8_t *values, uint64_t first, uint64_t row, size_t count,
-                                  const uint8_t *stream, size_t size, size_t *used, int *valid,
-                                  pcol_error *err)
+pcol_status pci_tree_context_decode(struct pci_tree_context *state, const int64_t *parents,
+                                    uint8_t *values, uint64_t first, uint64_t row, size_t count,
+                                    const uint8_t *stream, size_t size, size_t *used, int *valid,
+                                    pcol_error *err)
 {
     *valid = 0;
     for (size_t i = 0; i < count; i++, row++) {

@@ -30,17 +30,17 @@ struct pci_tree_context {
 
 /* Encode rows [first, first + count), a block of the tree with all rows in `parents` and `values`,
  * as varints. *size of the stream is at most 5 * count. */
-pcol_status pci_tree_context_apply(struct pci_tree_context *state, const uint32_t *parents,
-                                   const uint32_t *values, uint64_t first, size_t count,
-                                   uint8_t *stream, size_t *size, pcol_error *err);
+pcol_status pci_tree_context_encode(struct pci_tree_context *state, const uint32_t *parents,
+                                    const uint32_t *values, uint64_t first, size_t count,
+                                    uint8_t *stream, size_t *size, pcol_error *err);
 
 /* Decode rows [row, row + count) of the block that begins at row `first`; `values` contains the
  * rows decoded before. `parents`: of these rows only, each less than its row. *valid is 0 if the
  * stream is malformed. */
-pcol_status pci_tree_context_undo(struct pci_tree_context *state, const int64_t *parents,
-                                  uint8_t *values, uint64_t first, uint64_t row, size_t count,
-                                  const uint8_t *stream, size_t size, size_t *used, int *valid,
-                                  pcol_error *err);
+pcol_status pci_tree_context_decode(struct pci_tree_context *state, const int64_t *parents,
+                                    uint8_t *values, uint64_t first, uint64_t row, size_t count,
+                                    const uint8_t *stream, size_t size, size_t *used, int *valid,
+                                    pcol_error *err);
 
 void pci_tree_context_clear(struct pci_tree_context *state);
 

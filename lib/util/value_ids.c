@@ -63,8 +63,8 @@ static inline pcol_status get_id(struct pci_value_ids *ids, int64_t key, uint32_
     return PCOL_OK;
 }
 
-pcol_status pci_value_ids_of(struct pci_value_ids *ids, const int64_t *keys, const uint8_t *valid,
-                             size_t n, uint32_t *out, pcol_error *err)
+pcol_status pci_value_ids_assign(struct pci_value_ids *ids, const int64_t *keys,
+                                 const uint8_t *valid, size_t n, uint32_t *out, pcol_error *err)
 {
     int all_valid = !memchr(valid, 0, n);
     for (size_t i = 0; i < n; i++) {
@@ -79,8 +79,9 @@ pcol_status pci_value_ids_of(struct pci_value_ids *ids, const int64_t *keys, con
     return PCOL_OK;
 }
 
-pcol_status pci_value_ids_of_pairs(struct pci_value_ids *ids, const uint32_t *first,
-                                   const uint32_t *second, size_t n, uint32_t *out, pcol_error *err)
+pcol_status pci_value_ids_assign_pairs(struct pci_value_ids *ids, const uint32_t *first,
+                                       const uint32_t *second, size_t n, uint32_t *out,
+                                       pcol_error *err)
 {
     for (size_t i = 0; i < n; i++)
         PCI_TRY(get_id(ids, pci_pair_key(first[i], second[i]), &out[i], err));

@@ -26,12 +26,12 @@ void pci_value_ids_init(struct pci_value_ids *ids);
 void pci_value_ids_clear(struct pci_value_ids *ids);
 
 /* Ids of `n` keys; all invalid ones share the id of nulls. */
-pcol_status pci_value_ids_of(struct pci_value_ids *ids, const int64_t *keys, const uint8_t *valid,
-                             size_t n, uint32_t *out, pcol_error *err);
+pcol_status pci_value_ids_assign(struct pci_value_ids *ids, const int64_t *keys,
+                                 const uint8_t *valid, size_t n, uint32_t *out, pcol_error *err);
 /* Ids of `n` pairs of numbers. */
-pcol_status pci_value_ids_of_pairs(struct pci_value_ids *ids, const uint32_t *first,
-                                   const uint32_t *second, size_t n, uint32_t *out,
-                                   pcol_error *err);
+pcol_status pci_value_ids_assign_pairs(struct pci_value_ids *ids, const uint32_t *first,
+                                       const uint32_t *second, size_t n, uint32_t *out,
+                                       pcol_error *err);
 /* The key of a pair. */
 static inline int64_t pci_pair_key(uint32_t first, uint32_t second)
 {

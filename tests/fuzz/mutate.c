@@ -239,8 +239,8 @@ static size_t store_index(uint8_t *data, size_t size, size_t most)
     uint64_t raw = pcf_index_raw_size(&f.x.header);
     uint8_t *index = malloc(raw + 1), *to = malloc(most);
     if (index && to &&
-        pci_deflate_raw_inflate(data + f.x.header.index_offset, f.x.header.index_size, index, raw,
-                                &memory) == (int64_t)raw) {
+        pci_raw_inflate(data + f.x.header.index_offset, f.x.header.index_size, index, raw,
+                        &memory) == (int64_t)raw) {
         if (load(&f, index))
             got = lay_out(&f, index, raw, to, most);
         unload(&f);

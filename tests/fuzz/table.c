@@ -30,7 +30,7 @@ const struct fuzz_target fuzz_targets[] = {
     {"import_jslb", fuzz_import_jslb, ".jslb .jslb.gz"},
     {"import_any", fuzz_import_any, ".Rprof .out .json .folded .pb .gz .perf .txt .jslb"},
     {"inflate", fuzz_inflate, ".gz"},
-    {"thaw", fuzz_thaw, ".frozen"},
+    {"thaw", fuzz_thaw, ".compression_state"},
     {"json", fuzz_json, ".json .perf"},
     {"column", fuzz_column, ".column"},
     {"match", fuzz_match, ".pattern"},

@@ -69,12 +69,12 @@ static size_t press(const struct pcf_index *x, uint32_t *records_size, uint8_t *
  * lie. */
 static void seal_blocks(uint8_t *section, uint64_t size, uint64_t raw_size, uint8_t codec)
 {
-    uint64_t whole = pcf_press_block(codec), count = (raw_size + whole - 1) / whole, begin = 0;
-    if (count < 2 || count > size / sizeof(struct pcf_press_entry))
+    uint64_t whole = pcf_archive_block(codec), count = (raw_size + whole - 1) / whole, begin = 0;
+    if (count < 2 || count > size / sizeof(struct pcf_archive_entry))
         return;
-    uint8_t *entry = section + size - count * sizeof(struct pcf_press_entry);
-    for (; count > 0; count--, entry += sizeof(struct pcf_press_entry)) {
-        struct pcf_press_entry e;
+    uint8_t *entry = section + size - count * sizeof(struct pcf_archive_entry);
+    for (; count > 0; count--, entry += sizeof(struct pcf_archive_entry)) {
+        struct pcf_archive_entry e;
         memcpy(&e, entry, sizeof e);
         if (e.end <= begin || e.end > size)
             return;

@@ -26,7 +26,7 @@ static uint64_t next_random(uint64_t *state)
 
 Test(archive, transforms_can_be_undone)
 {
-    static uint8_t block[4096], stream[PCF_PRESS_STREAM], back[4096];
+    static uint8_t block[4096], stream[PCF_ARCHIVE_STREAM], back[4096];
     uint64_t state = 1;
     for (int round = 0; round < 200; round++) {
         unsigned width = round % 2 ? 8 : 4, shift = (unsigned)(next_random(&state) % 64);
@@ -217,7 +217,8 @@ static void equal_columns(const pcol_file *a, const pcol_file *b, const char *ta
     const struct pci_column *x = pci_column_find(pci_table_find(a, table), name);
     const struct pci_column *y = pci_column_find(pci_table_find(b, table), name);
     pcol_error err;
-    cr_assert(x && y && x->desc->rows == y->desc->rows && x->desc->rows > 2 * PCF_PRESS_BLOCK / 8);
+    cr_assert(x && y && x->desc->rows == y->desc->rows &&
+              x->desc->rows > 2 * PCF_ARCHIVE_BLOCK / 8);
     for (uint64_t row = 0; row < x->desc->rows; row += 1024) {
         uint64_t left = x->desc->rows - row, n = left < 1024 ? left : 1024;
         int64_t values[2][1024];
@@ -298,7 +299,7 @@ Test(archive, a_cell_takes_a_block)
     cr_assert_eq(file->archive->count, 2);
     /* A block of ranks and the parents of its rows: four blocks, or the rest. */
     MUST(pci_get(file, group, 0, &value, &valid, &err));
-    uint64_t blocks = parent->desc->rows * 4 / PCF_PRESS_BLOCK + 1;
+    uint64_t blocks = parent->desc->rows * 4 / PCF_ARCHIVE_BLOCK + 1;
     cr_assert_eq(file->archive->count, 3 + (blocks < 5 ? blocks - 1 : 4));
     pcol_file_close(file);
     free(image.bytes);
@@ -307,7 +308,7 @@ Test(archive, a_cell_takes_a_block)
 Test(archive, what_is_kept_is_bounded)
 {
     struct image plain = large_build(0), image = large_build(PCOL_WRITE_ARCHIVE);
-    const uint64_t limit = 2 * PCF_PRESS_BLOCK;
+    const uint64_t limit = 2 * PCF_ARCHIVE_BLOCK;
     pcol_file *files[2] = {open_bounded(&plain, 0), open_bounded(&image, limit)};
     const struct pci_column *large = pci_column_find(pci_table_find(files[1], "things"), "large");
     const struct pci_archive_section *section =
@@ -351,7 +352,7 @@ Test(archive, what_is_kept_is_bounded)
 Test(archive, all_that_was_held_is_released)
 {
     struct image image = large_build(PCOL_WRITE_ARCHIVE);
-    pcol_file *file = open_bounded(&image, 2 * PCF_PRESS_BLOCK);
+    pcol_file *file = open_bounded(&image, 2 * PCF_ARCHIVE_BLOCK);
     const struct pci_table *things = pci_table_find(file, "things");
     const struct pci_table *stacks = pci_table_find(file, "stacks");
     const struct pci_column *columns[] = {pci_column_find(things, "large"),
@@ -381,7 +382,7 @@ Test(archive, damage_is_of_a_block)
     pcol_file *file = open_bounded(&image, 0);
     const struct pci_column *large = pci_column_find(pci_table_find(file, "things"), "large");
     const struct pcf_section *section = only_section(file, large);
-    uint64_t blocks = pci_archive_block_count(section), rows = PCF_PRESS_BLOCK / 8, faults;
+    uint64_t blocks = pci_archive_block_count(section), rows = PCF_ARCHIVE_BLOCK / 8, faults;
     uint8_t *entries = image.bytes + section->offset + section->size - 16 * blocks;
     uint64_t third = section->offset + pcf_load64(entries + 16);
     pcol_file_close(file);
@@ -454,7 +455,7 @@ Test(archive, threads_meet_in_one_column)
     for (int round = 0; round < 5; round++) {
         pthread_t threads[THREADS];
         int64_t first = 0;
-        pcol_file *file = open_bounded(&image, round % 2 ? 10 * PCF_PRESS_BLOCK : 0);
+        pcol_file *file = open_bounded(&image, round % 2 ? 10 * PCF_ARCHIVE_BLOCK : 0);
         for (int i = 0; i < THREADS; i++)
             cr_assert_eq(pthread_create(&threads[i], NULL, read_all, file), 0);
         for (int i = 0; i < THREADS; i++) {
@@ -498,16 +499,16 @@ Test(archive, no_block_looks_like_a_bomb)
         out.size = 0;
         MUST(pci_archive_writer_new(archives[i], &press, &err));
         pci_archive_writer_begin(press, PCF_TRANSFORM_DELTA, 8, NULL, 0);
-        for (uint64_t row = 0; row < 3 * PCF_PRESS_BLOCK / 8; row++)
+        for (uint64_t row = 0; row < 3 * PCF_ARCHIVE_BLOCK / 8; row++)
             MUST(pci_archive_writer_add(press, &(uint64_t){0}, 8, gather, &out, &err));
         MUST(pci_archive_writer_end(press, gather, &out, &codec, &raw, &err));
         pci_archive_writer_free(press);
-        cr_assert_eq(raw, 3 * PCF_PRESS_BLOCK);
+        cr_assert_eq(raw, 3 * PCF_ARCHIVE_BLOCK);
         cr_assert_eq(codec >> 4, PCF_TRANSFORM_DELTA);
-        cr_assert_geq(out.size, raw / PCF_PRESS_RATIO);
+        cr_assert_geq(out.size, raw / PCF_ARCHIVE_RATIO);
         for (int block = 0; block < 3; block++) {
             uint8_t *entry = out.bytes + out.size - (size_t)(3 - block) * 16;
-            cr_assert(out.bytes[used] & PCF_PRESS_BARE);
+            cr_assert(out.bytes[used] & PCF_ARCHIVE_UNTRANSFORMED);
             used = pcf_load64(entry);
         }
         cr_assert_eq(used, out.size - 48);

@@ -97,7 +97,7 @@ static pcol_status take_bytes(struct pci_read_pipe *ahead, size_t most, size_t *
     while (*total < most) {
         const uint8_t *data;
         size_t size;
-        pcol_status status = pci_read_pipe_take(ahead, &data, &size, err);
+        pcol_status status = pci_read_pipe_next(ahead, &data, &size, err);
         if (status != PCOL_OK || !size)
             return status;
         if (slow)

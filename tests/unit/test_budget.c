@@ -76,16 +76,16 @@ Test(budget, input_and_trust_raise_it)
     cr_assert_not_null(block);
     pci_free(block);
     cr_assert_null(pci_malloc(321 * MB, 1));
-    cr_assert_eq(pci_budget_expand(&budget, 264 * MB, &err), PCOL_OK);
-    cr_assert_eq(pci_budget_expand(&budget, MB, &err), PCOL_E_LIMIT);
+    cr_assert_eq(pci_budget_charge_expansion(&budget, 264 * MB, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_charge_expansion(&budget, MB, &err), PCOL_E_LIMIT);
     cr_assert_not_null(strstr(err.message, "200 times"), "%s", err.message);
     budget.trusted = 1;
-    cr_assert_eq(pci_budget_expand(&budget, MB, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_charge_expansion(&budget, MB, &err), PCOL_OK);
     block = pci_malloc(400 * MB, 1);
     cr_assert_not_null(block);
     pci_free(block);
     pci_budget_leave(before);
-    cr_assert_eq(pci_budget_expand(NULL, UINT64_MAX, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_charge_expansion(NULL, UINT64_MAX, &err), PCOL_OK);
 }
 
 static void *blocks[4];
@@ -126,9 +126,9 @@ Test(budget, an_import_is_within_it)
             cr_assert_eq(
                 pcol_import_memory(builder, text, sizeof text - 1, "x.folded", &options, &err),
                 PCOL_OK, "%s", err.message);
-        cr_assert_null(pci_budget_now);
+        cr_assert_null(pci_thread_budget);
         cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, &err), PCOL_OK);
-        cr_assert_null(pci_budget_now);
+        cr_assert_null(pci_thread_budget);
         pcol_builder_free(builder);
         pcol_free(data);
     }

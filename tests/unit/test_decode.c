@@ -115,7 +115,7 @@ static void check_column(const struct pcf_data *d, const struct expected *e)
 /* Nulls by a validity bitmap over what is expected so far. */
 static void add_nulls(struct pcf_data *d, struct expected *e)
 {
-    uint8_t *bits = new_bytes(pcf_bytes_of_bits(d->rows));
+    uint8_t *bits = new_bytes(pcf_bits_to_bytes(d->rows));
     for (uint64_t row = 0; row < d->rows; row++) {
         e->valid[row] = row / 100 % 3 == 0 || next_random() % 3 != 0;
         put_bits(bits, row, 1, e->valid[row]);
@@ -139,14 +139,14 @@ static void check_plain(uint8_t type, unsigned width, uint64_t rows, int nulls)
 {
     struct pcf_data d = {.type = type, .encoding = PCF_PLAIN, .rows = rows};
     struct expected e = new_expected(rows);
-    uint8_t *bytes = new_bytes(pcf_bytes_of_bits(rows * width));
+    uint8_t *bytes = new_bytes(pcf_bits_to_bytes(rows * width));
     for (uint64_t row = 0; row < rows; row++) {
         uint64_t value = cut(next_random(), width);
         put_bits(bytes, row * width, width, value);
         e.values[row] = (int64_t)value;
     }
     d.values = bytes;
-    d.values_size = pcf_bytes_of_bits(rows * width);
+    d.values_size = pcf_bits_to_bytes(rows * width);
     if (nulls)
         add_nulls(&d, &e);
     check_column(&d, &e);
@@ -225,7 +225,7 @@ static void check_packed(unsigned width, uint64_t rows, int64_t base, int64_t st
                          .step = step,
                          .scale = scale};
     struct expected e = new_expected(rows);
-    d.values_size = pcf_bytes_of_bits(rows * width) + PCF_PACK_PADDING;
+    d.values_size = pcf_bits_to_bytes(rows * width) + PCF_PACK_PADDING;
     uint8_t *bytes = new_bytes(d.values_size);
     for (uint64_t row = 0; row < rows; row++) {
         uint64_t u = cut(next_random(), width);
@@ -274,7 +274,7 @@ static void check_blocked(uint64_t rows, uint64_t scale, int nulls)
             e.values[b * PCF_BLOCK_ROWS + j] =
                 (int64_t)((uint64_t)base + (uint64_t)line + scale * u);
         }
-        offset += pcf_bytes_of_bits(n * width);
+        offset += pcf_bits_to_bytes(n * width);
     }
     d.values_size = offset + PCF_PACK_PADDING;
     d.values = realloc(bytes, d.values_size);
@@ -351,7 +351,7 @@ static void check_sparse(uint64_t rows, unsigned one_in, int null)
         .type = PCF_I64, .encoding = PCF_SPARSE, .rows = rows, .base = -1, .step = 1};
     struct expected e = new_expected(rows);
     uint64_t *marked = calloc(rows + 1, 8), count = 0;
-    uint8_t *marks = new_bytes(pcf_bytes_of_bits(rows) + rows / PCF_RANK_ROWS * 8);
+    uint8_t *marks = new_bytes(pcf_bits_to_bytes(rows) + rows / PCF_RANK_ROWS * 8);
     for (uint64_t row = 0; row < rows; row++) {
         if (row && row % PCF_RANK_ROWS == 0)
             memcpy(marks + row / PCF_RANK_ROWS * PCF_MARKS_STRIDE - 8, &count, 8);
@@ -528,7 +528,7 @@ static void check_split(uint64_t rows, unsigned one_in)
     struct pcf_data d = {.type = PCF_I64, .encoding = PCF_SPLIT, .rows = rows};
     struct expected e = new_expected(rows);
     uint64_t *parts[2] = {calloc(rows + 1, 8), calloc(rows + 1, 8)}, counts[2] = {0};
-    uint8_t *marks = new_bytes(pcf_bytes_of_bits(rows) + rows / PCF_RANK_ROWS * 8);
+    uint8_t *marks = new_bytes(pcf_bits_to_bytes(rows) + rows / PCF_RANK_ROWS * 8);
     for (uint64_t row = 0; row < rows; row++) {
         int other = next_random() % one_in != 0;
         if (row && row % PCF_RANK_ROWS == 0)

@@ -671,7 +671,7 @@ Test(encode, split_counts_all_values)
     struct pci_value_source source = {20000, PCF_I64, read_cells, NULL, NULL};
     struct pci_patch_choice choice;
     struct pci_column_stats shape;
-    cr_assert_eq(pci_column_stats_of(&source, 0, &shape, NULL), PCOL_OK);
+    cr_assert_eq(pci_column_stats_compute(&source, 0, &shape, NULL), PCOL_OK);
     cr_assert_eq(shape.scale, 56);
     cr_assert_eq(pci_patch_choose(&source, &shape, 1, pci_cost_packed(&shape), &choice, NULL),
                  PCOL_OK);

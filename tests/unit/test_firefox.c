@@ -55,7 +55,7 @@ static size_t read_array(const char *text, int runs, struct cell *cells)
         uint8_t types[2];
         size_t got = 0;
         if (runs)
-            pci_json_run(&json, values, types, 2, &got);
+            pci_json_read_numbers(&json, values, types, 2, &got);
         for (size_t i = 0; i < got; i++)
             cells[count++] = (struct cell){types[i], values[i]};
         if (got == 2)

@@ -123,7 +123,7 @@ Test(input, parts_and_skips)
     struct pci_input inner; /* a part of a part is one of the whole, and may end early */
     cr_assert_eq(pci_input_bytes(&part), SIZE);
     cr_assert_eq(pci_input_open_part(&inner, &part, NULL), PCOL_OK);
-    pci_input_cut(&inner, 5000);
+    pci_input_end_part(&inner, 5000);
     cr_assert_eq(pci_input_skip(&inner, 4990, NULL), PCOL_OK);
     while (!inner.end)
         cr_assert_eq(pci_input_more(&inner, 0, NULL), PCOL_OK);

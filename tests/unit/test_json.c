@@ -404,7 +404,7 @@ static void read_numbers(const char *text, double *numbers, enum pci_json_type *
     for (;;) {
         int64_t values[5];
         uint8_t kinds[5];
-        unsigned seen = pci_json_run(&json, values, kinds, 5, &got), expected = 0;
+        unsigned seen = pci_json_read_numbers(&json, values, kinds, 5, &got), expected = 0;
         cr_assert(n + got <= count);
         for (size_t i = 0; i < got; i++, n++) {
             expected |= 1u << kinds[i];

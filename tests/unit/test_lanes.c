@@ -44,7 +44,7 @@ static void check_sweep(size_t n, int64_t flip)
         want.low = rise < want.low ? rise : want.low;
         want.high = rise > want.high ? rise : want.high;
     }
-    pci_simd_sweep(values, n, flip, &s);
+    pci_simd_range_stats(values, n, flip, &s);
     cr_assert(s.changes == want.changes && s.steps == want.steps);
     cr_assert(s.least == want.least && s.greatest == want.greatest);
     cr_assert(s.low == want.low && s.high == want.high);
@@ -63,9 +63,9 @@ static void check_rests(size_t n, int64_t slope)
         min = rest < min ? rest : min;
         max = rest > max ? rest : max;
     }
-    pci_simd_rests(values, n, slope, &least, &greatest);
+    pci_simd_residual_range(values, n, slope, &least, &greatest);
     cr_assert(least == min && greatest == max);
-    pci_simd_less_line(values, n, 77, slope, numbers);
+    pci_simd_subtract_line(values, n, 77, slope, numbers);
     for (size_t k = 0; k < n; k++)
         cr_assert(numbers[k] == (uint64_t)values[k] - 77 - (uint64_t)((slope * (int64_t)k) >> 16));
 }
@@ -73,10 +73,10 @@ static void check_rests(size_t n, int64_t slope)
 static void check_marks(size_t n, uint64_t low, uint64_t most)
 {
     uint8_t marks[MOST];
-    pci_simd_far(values, n, low, most, marks);
+    pci_simd_mark_deltas(values, n, low, most, marks);
     for (size_t k = 1; k < n; k++)
         cr_assert(marks[k] == ((uint64_t)values[k] - (uint64_t)values[k - 1] - low > most));
-    pci_simd_other(values, n, (uint64_t)values[0] - 3, 3, marks);
+    pci_simd_mark_off_line(values, n, (uint64_t)values[0] - 3, 3, marks);
     for (size_t k = 0; k < n; k++)
         cr_assert(marks[k] == ((uint64_t)values[k] != (uint64_t)values[0] - 3 + 3 * k));
 }
@@ -92,7 +92,7 @@ static unsigned bits_of(uint64_t number)
 static void check_rise_bits(size_t n)
 {
     uint64_t codes[MOST];
-    pci_simd_rise_bits(values, n, codes);
+    pci_simd_delta_bits(values, n, codes);
     for (size_t k = 1; k < n; k++) {
         int64_t rise = values[k] - values[k - 1];
         uint64_t far = (uint64_t)(rise < 0 ? -(rise + 1) : rise);
@@ -112,28 +112,28 @@ static void check_narrow(size_t n)
     pci_simd_widen((const uint8_t *)narrow, n, back);
     for (size_t k = 0; k < n; k++)
         cr_assert(back[k] == (int32_t)values[k]);
-    pci_simd_lower(values, n, (uint64_t)values[0], numbers);
-    pci_simd_raise(numbers, n, (uint64_t)values[0], back);
+    pci_simd_subtract_u32(values, n, (uint64_t)values[0], numbers);
+    pci_simd_add_u32(numbers, n, (uint64_t)values[0], back);
     for (size_t k = 0; k < n; k++)
         cr_assert(back[k] == (int64_t)((uint64_t)values[0] +
                                        (uint32_t)((uint64_t)values[k] - (uint64_t)values[0])));
     pci_simd_widen_u32(numbers, n, back);
     for (size_t k = 0; k < n; k++)
         cr_assert(back[k] == (int64_t)numbers[k]);
-    cr_assert(pci_simd_same(values, 1, values[0]));
-    cr_assert(n < 2 || pci_simd_same(values, n, values[0]) ==
+    cr_assert(pci_simd_all_equal(values, 1, values[0]));
+    cr_assert(n < 2 || pci_simd_all_equal(values, n, values[0]) ==
                            !memcmp(values, values + 1, (n - 1) * sizeof *values));
 }
 
 static void check_pairs(size_t n, unsigned width)
 {
     uint64_t numbers[MOST], pairs[MOST / 2];
-    pci_simd_less(values, n, 5, numbers);
+    pci_simd_subtract(values, n, 5, numbers);
     for (size_t k = 0; k < n; k++) {
         cr_assert(numbers[k] == (uint64_t)values[k] - 5);
         numbers[k] &= (UINT64_C(1) << width) - 1;
     }
-    pci_simd_pair(numbers, n - n % 2, width, pairs);
+    pci_simd_pack_pairs(numbers, n - n % 2, width, pairs);
     for (size_t k = 0; k < n / 2; k++)
         cr_assert(pairs[k] == (numbers[2 * k] | numbers[2 * k + 1] << width));
 }
@@ -157,8 +157,8 @@ static void check_times(size_t n)
             ms = odd[next_random() % (sizeof odd / sizeof *odd)];
         bits[k] = bits_of_double(ms);
     }
-    cr_assert(pci_simd_within(bits, n, 2e9));
-    pci_simd_small_ms(bits, n, ns, ulps);
+    cr_assert(pci_simd_all_within(bits, n, 2e9));
+    pci_simd_ms_to_ns(bits, n, ns, ulps);
     for (size_t k = 0; k < n; k++) {
         double ms, number;
         memcpy(&ms, &bits[k], sizeof ms);
@@ -169,9 +169,9 @@ static void check_times(size_t n)
         cr_assert(ulps[k] == (int64_t)((uint64_t)bits[k] - (uint64_t)near));
     }
     bits[n / 2] = bits_of_double(2.1e9);
-    cr_assert_not(pci_simd_within(bits, n, 2e9));
+    cr_assert_not(pci_simd_all_within(bits, n, 2e9));
     bits[n / 2] = INT64_C(0x7ff8000000000000); /* no number */
-    cr_assert_not(pci_simd_within(bits, n, 2e9));
+    cr_assert_not(pci_simd_all_within(bits, n, 2e9));
 }
 
 static void check_columns(size_t n)
@@ -182,8 +182,8 @@ static void check_columns(size_t n)
         numbers[k] = (int64_t)(next_random() % 8);
         all |= values[k];
     }
-    pci_simd_look(table, numbers, n, looked);
-    pci_simd_times(values, n, 1000, products);
+    pci_simd_gather(table, numbers, n, looked);
+    pci_simd_multiply(values, n, 1000, products);
     for (size_t k = 0; k < n; k++) {
         cr_assert(looked[k] == (int64_t)table[numbers[k]]);
         cr_assert(products[k] == (int64_t)((uint64_t)values[k] * 1000));
@@ -217,22 +217,22 @@ static void check_division(size_t n)
         1, 2, 3, 10, 48, 1000, 1000000, UINT64_C(1) << 40, UINT64_MAX, UINT64_C(1) << 63};
     uint64_t numbers[MOST], wanted[MOST];
     for (size_t d = 0; d < sizeof divisors / sizeof *divisors; d++) {
-        struct pci_divisor by = pci_divisor_of(divisors[d]);
+        struct pci_divisor by = pci_divisor_init(divisors[d]);
         uint64_t base = next_random(), most = UINT64_MAX / divisors[d];
         for (size_t i = 0; i < n; i++) {
             wanted[i] = most == UINT64_MAX ? next_random() : next_random() % (most + 1);
             numbers[i] = wanted[i] * divisors[d];
             values[i] = (int64_t)(base + numbers[i]);
         }
-        cr_assert(pci_simd_multiples(values, n, base, &by));
-        pci_simd_divide(numbers, n, &by);
+        cr_assert(pci_simd_all_multiples(values, n, base, &by));
+        pci_simd_divide_exact(numbers, n, &by);
         cr_assert(!memcmp(numbers, wanted, n * sizeof *wanted));
         if (divisors[d] == 1)
             continue;
         size_t odd = next_random() % n;
         uint64_t distance = (uint64_t)values[odd] - base;
         values[odd] += distance == UINT64_MAX ? -1 : 1;
-        cr_assert(!pci_simd_multiples(values, n, base, &by));
+        cr_assert(!pci_simd_all_multiples(values, n, base, &by));
     }
 }
 
@@ -270,7 +270,7 @@ static void check_all(void)
 Test(lanes, say_what_simple_loops_say)
 {
     check_all();
-    pci_simd_plain = 1;
+    pci_simd_force_baseline = 1;
     check_all();
-    pci_simd_plain = 0;
+    pci_simd_force_baseline = 0;
 }

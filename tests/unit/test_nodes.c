@@ -229,7 +229,7 @@ Test(nodes, orders)
     }
     OK(pci_builder_source_column(b, 0, 0, table, rows_string(b, "prefix"), PCOL_NONE, NULL));
     rows_finish(b, &made);
-    OK(pci_order_of(made.file, 0, 0, "stackTable", &order, NULL));
+    OK(pci_order_read(made.file, 0, 0, "stackTable", &order, NULL));
     cr_assert(order.known);
     cr_assert_eq(order.count, 8);
     for (uint64_t i = 0; i < 8; i++) {
@@ -240,11 +240,11 @@ Test(nodes, orders)
             cr_assert_eq(order.ids[i], i * 10);
     }
     pci_order_clear(&order);
-    OK(pci_order_of(made.file, 0, PCOL_NONE, "frameTable", &order, NULL));
+    OK(pci_order_read(made.file, 0, PCOL_NONE, "frameTable", &order, NULL));
     cr_assert_eq(order.count, 3);
     cr_assert_eq(order.rows[1], 1);
     pci_order_clear(&order);
-    OK(pci_order_of(made.file, 0, 0, "frameTable", &order, NULL));
+    OK(pci_order_read(made.file, 0, 0, "frameTable", &order, NULL));
     cr_assert(!order.known);
     pci_order_clear(&order);
     rows_drop(&made);

@@ -260,12 +260,12 @@ Test(readers, functions_that_are_but_an_address)
                  {"0x`", 0},    {"0xG", 0},
                  {"0xfedf", 1}, {"", 0}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        cr_expect_eq(pci_address_names_is((pcol_str){names[i].name, strlen(names[i].name)}),
+        cr_expect_eq(pci_is_address_name((pcol_str){names[i].name, strlen(names[i].name)}),
                      names[i].is, "%s", names[i].name);
-    cr_expect(same(pci_address_names_address((pcol_str){"lib.so+0x12", 11}), "0x12"));
-    cr_expect(same(pci_address_names_address((pcol_str){"a+b+0x1", 7}), "0x1"));
-    cr_expect(same(pci_address_names_address((pcol_str){"lib.so+x", 8}), ""));
-    cr_expect(same(pci_address_names_address((pcol_str){"0x12", 4}), ""));
+    cr_expect(same(pci_address_of_name((pcol_str){"lib.so+0x12", 11}), "0x12"));
+    cr_expect(same(pci_address_of_name((pcol_str){"a+b+0x1", 7}), "0x1"));
+    cr_expect(same(pci_address_of_name((pcol_str){"lib.so+x", 8}), ""));
+    cr_expect(same(pci_address_of_name((pcol_str){"0x12", 4}), ""));
 }
 
 /* ---- sample types */
@@ -273,7 +273,7 @@ Test(readers, functions_that_are_but_an_address)
 static void expect_type(const char *wanted, pcol_status expected, const char *message)
 {
     struct pci_types types;
-    struct pci_chosen chosen = {0};
+    struct pci_selected_type chosen = {0};
     pcol_error err = {0};
     pcol_file *file;
     void *data;
@@ -285,7 +285,7 @@ static void expect_type(const char *wanted, pcol_status expected, const char *me
                                 NULL));
     file = case_open(&data);
     OK(pci_types_open(file, &types, NULL));
-    cr_expect_eq(pci_types_choose(&types, 0, 0, wanted, &chosen, &err), expected, "%s", wanted);
+    cr_expect_eq(pci_types_select(&types, 0, 0, wanted, &chosen, &err), expected, "%s", wanted);
     cr_expect_str_eq(err.message, message);
     if (expected == PCOL_OK) {
         cr_expect_eq(chosen.count, 1);
@@ -319,7 +319,7 @@ Test(readers, sample_types_of_long_names)
     name[99] = 0;
     for (int level = 0; level < 2; level++) {
         struct pci_types types;
-        struct pci_chosen chosen;
+        struct pci_selected_type chosen;
         pcol_builder *b;
         pcol_source source = PCOL_INIT(pcol_source);
         pcol_error err = {0};
@@ -335,19 +335,19 @@ Test(readers, sample_types_of_long_names)
         case_builder = b;
         file = case_open(&data);
         OK(pci_types_open(file, &types, NULL));
-        cr_expect_eq(pci_types_choose(&types, 0, 0, "x", &chosen, &err), PCOL_E_NOT_FOUND);
+        cr_expect_eq(pci_types_select(&types, 0, 0, "x", &chosen, &err), PCOL_E_NOT_FOUND);
         cr_expect_lt(strlen(err.message), 240);
         if (level)
             cr_expect_str_eq(err.message, "no sample type 'x'; use one of: (none)");
         else
             cr_expect(strstr(err.message, "of: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn, nnn"));
-        cr_expect_eq(pci_types_choose(&types, 0, 0, level ? name : NULL, &chosen, &err),
+        cr_expect_eq(pci_types_select(&types, 0, 0, level ? name : NULL, &chosen, &err),
                      level ? PCOL_E_ARGUMENT : PCOL_OK);
         if (level)
             cr_expect_eq(strlen(err.message), 60 + strlen(" is a level, which is never summed"));
         pci_free(chosen.rows);
         /* A file with nothing but levels is asked about none of them. */
-        OK(pci_types_choose(&types, 0, 0, NULL, &chosen, NULL));
+        OK(pci_types_select(&types, 0, 0, NULL, &chosen, NULL));
         cr_expect_eq(chosen.count, !level);
         pci_free(chosen.rows);
         pci_types_close(&types);

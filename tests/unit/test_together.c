@@ -182,9 +182,9 @@ static void read_all(const pcol_file *file)
         pci_json_writer_close(&w);
         free(json.data);
     }
-    (void)!pci_order_of(file, 0, 0, "stackTable", &o, NULL);
+    (void)!pci_order_read(file, 0, 0, "stackTable", &o, NULL);
     pci_order_clear(&o);
-    (void)!pci_order_of(file, 0, PCOL_NONE, "function", &o, NULL);
+    (void)!pci_order_read(file, 0, PCOL_NONE, "function", &o, NULL);
     pci_order_clear(&o);
 }
 

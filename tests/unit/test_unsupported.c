@@ -118,8 +118,8 @@ Test(unsupported, any_cut)
             for (int all = 0; all < 2; all++) {
                 uint8_t *exact = malloc(size + !size);
                 memcpy(exact, files[i].data, size);
-                pci_unsupported(exact, size, all, 1);
-                pci_unsupported(exact, size, all, 0);
+                pci_describe_unsupported(exact, size, all, 1);
+                pci_describe_unsupported(exact, size, all, 0);
                 free(exact);
             }
 }

@@ -46,7 +46,7 @@ static void tree_begin(void)
 struct reading {
     pcol_file *file;
     void *data;
-    struct pci_keyed samples;
+    struct pci_keyed_reader samples;
     struct pci_values values;
     struct text text;
 };

@@ -442,7 +442,7 @@ static void say_order(const pcol_file *f, uint32_t source, uint32_t thread, cons
 {
     struct pci_order o;
     uint64_t count;
-    OK(pci_order_of(f, source, thread, name, &o, e));
+    OK(pci_order_read(f, source, thread, name, &o, e));
     count = o.known ? o.count : pci_rows(f, target);
     if (!o.known && thread != PCOL_NONE)
         count = 0; /* threads are not left unsaid */

@@ -61,7 +61,7 @@ static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
     const struct pci_column *time;
     int64_t values[PCI_FF_BATCH], last = INT64_MIN;
     uint8_t valid[PCI_FF_BATCH];
-    PCI_TRY(pci_want(a->native->file, "samples", "time", PCI_TYPES_INT, &time, err));
+    PCI_TRY(pci_find_column(a->native->file, "samples", "time", PCI_TYPES_INT, &time, err));
     for (uint64_t i = 0; time && i < s->count && !a->text[0]; i += PCI_FF_BATCH) {
         size_t n = s->count - i < PCI_FF_BATCH ? (size_t)(s->count - i) : PCI_FF_BATCH;
         PCI_TRY(pci_read(a->native->file, time, s->first + i, n, values, valid, err));
@@ -81,7 +81,7 @@ static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err
     const struct pci_ff_sample_run *s = &a->native->threads[number].markers;
     const struct pci_ff_preserved *preserved = find_preserved(a->native, "markers", "phase");
     const struct pci_column *phase;
-    PCI_TRY(pci_want(a->native->file, "markers", "phase", PCI_TYPES_INT, &phase, err));
+    PCI_TRY(pci_find_column(a->native->file, "markers", "phase", PCI_TYPES_INT, &phase, err));
     /* cells are preserved only if some are no natural numbers */
     if (preserved && preserved->has_cells && s->count)
         set_problem(a, "threads[%zu].markers.phase has a value that is not a phase", number);
@@ -106,7 +106,8 @@ static pcol_status check_weight_type(struct accept *a, size_t number, const char
     pcol_str type = {"", 0};
     if (!preserved || !preserved->has_cells)
         return PCOL_OK;
-    PCI_TRY(pci_want(a->native->file, "source_cells", "text", PCI_TYPE(PCF_STRING), &text, err));
+    PCI_TRY(
+        pci_find_column(a->native->file, "source_cells", "text", PCI_TYPE(PCF_STRING), &text, err));
     PCI_TRY(pci_ff_get_cell(a->native->file, text, preserved->first, &value, &valid, err));
     if (valid)
         PCI_TRY(pci_string(a->native->file, (uint64_t)value, &type, err));
@@ -275,7 +276,7 @@ static pcol_status find_root(const struct pci_ff_native *b, uint64_t *root, pcol
     const struct pci_column *column;
     int64_t value;
     int valid;
-    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &value, &valid, err));
     *root = valid ? (uint64_t)value : PCI_NO_NODE;
     return PCOL_OK;

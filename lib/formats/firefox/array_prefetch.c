@@ -36,7 +36,7 @@ struct pci_ff_prefetch {
     struct pci_read_pipe *pipe; /* of pointers to arrays */
     /* used by the thread only */
     struct pci_input input;
-    struct pci_json json; /* only the state that pci_json_run() uses */
+    struct pci_json json; /* only the state that pci_json_read_numbers() uses */
     size_t count;
     unsigned seen;
     int64_t values[RUN];
@@ -116,7 +116,7 @@ static pcol_status next_run(struct pci_ff_prefetch *a, pcol_error *err)
     struct pci_json *json = &a->json;
     int more = 1;
     for (;;) {
-        a->seen = pci_json_run(json, a->values, a->types, RUN, &a->count);
+        a->seen = pci_json_read_numbers(json, a->values, a->types, RUN, &a->count);
         if (a->count || a->input.size - json->at > LOOKAHEAD / 2 || !more)
             return PCOL_OK;
         PCI_TRY(read_more(a, &more, err));
@@ -304,7 +304,7 @@ static void take_next(struct pci_ff_prefetch *a)
     const uint8_t *data;
     size_t size = 0;
     a->array = NULL;
-    if (pci_read_pipe_take(a->pipe, &data, &size, &error) != PCOL_OK || !size)
+    if (pci_read_pipe_next(a->pipe, &data, &size, &error) != PCOL_OK || !size)
         return;
     memcpy(&a->array, data, sizeof a->array);
     pthread_mutex_lock(&a->lock);
@@ -376,5 +376,5 @@ pcol_status pci_ff_prefetch_take(struct pci_ff_prefetch *prefetch, struct pci_js
     *cells = array->cells;
     a->array = NULL;
     pci_free(array);
-    return pci_json_jump(json, end, lines, line_start, err);
+    return pci_json_continue_at(json, end, lines, line_start, err);
 }

@@ -14,7 +14,7 @@
 static pcol_status new_map(const pcol_file *file, const char *table, uint32_t **map,
                            pcol_error *err)
 {
-    PCI_TRY(pci_plausible(file, table, err));
+    PCI_TRY(pci_check_row_count(file, table, err));
     *map = pci_calloc((size_t)pci_rows(file, table) + 1, sizeof **map);
     return *map ? PCOL_OK : pci_fail_memory(err);
 }
@@ -26,7 +26,7 @@ pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_
     code->file = file;
     code->newest = newest;
     PCI_TRY(pci_stacks_open(file, &code->stacks, err));
-    PCI_TRY(pci_names_open(&code->names, file, err));
+    PCI_TRY(pci_frame_namer_open(&code->names, file, err));
     PCI_TRY(new_map(file, "stacks", &code->stack_rows, err));
     PCI_TRY(new_map(file, "locations", &code->frame_of, err));
     PCI_TRY(new_map(file, "functions", &code->function_of, err));
@@ -39,7 +39,7 @@ void pci_ff_code_tables_close(struct pci_ff_code_tables *code)
 {
     if (!code->file)
         return;
-    pci_names_close(&code->names);
+    pci_frame_namer_close(&code->names);
     pci_string_pool_clear(&code->strings);
     pci_free(code->chain);
     pci_free(code->stack_rows);
@@ -140,7 +140,7 @@ static pcol_status add_frame(struct pci_ff_code_tables *c, uint64_t location, ui
     struct pci_ff_frame f = {location, group, 0, depth};
     struct pci_name name;
     if (!c->frame_of[location]) {
-        PCI_TRY(pci_names_get(&c->names, location, group, &name, err));
+        PCI_TRY(pci_frame_namer_get(&c->names, location, group, &name, err));
         PCI_TRY(add_function(c, &name, group, &f.function, err));
         if (pci_grow((void **)&c->frames, &c->frame_capacity, c->frame_count + 1,
                      sizeof *c->frames))

@@ -14,7 +14,7 @@ static pcol_status get_category_text(const struct pci_ff_categories *f, uint32_t
     const struct pci_column *source;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_want(f->file, "categories", column, PCI_TYPES_TEXT, &source, err));
+    PCI_TRY(pci_find_column(f->file, "categories", column, PCI_TYPES_TEXT, &source, err));
     return source ? pci_get_str(f->file, source, row, text, &valid, err) : PCOL_OK;
 }
 
@@ -25,7 +25,7 @@ static pcol_status get_text_key(const pcol_file *file, const char *table, const 
     const struct pci_column *column;
     int64_t value;
     int valid;
-    PCI_TRY(pci_want(file, table, name, PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_find_column(file, table, name, PCI_TYPES_TEXT, &column, err));
     PCI_TRY(pci_ff_get_cell(file, column, row, &value, &valid, err));
     *key = valid ? (uint64_t)value + 1 : 0;
     return PCOL_OK;
@@ -99,7 +99,8 @@ pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
     uint32_t *numbers;
     int grey = 0;
     f->file = code->file;
-    PCI_TRY(pci_want(f->file, "subcategories", "category", PCI_TYPES_ROW, &category_column, err));
+    PCI_TRY(pci_find_column(f->file, "subcategories", "category", PCI_TYPES_ROW, &category_column,
+                            err));
     subcategory_rows = category_column ? pci_rows(f->file, "subcategories") : 0;
     f->rows = pci_malloc((size_t)rows + 1, sizeof *f->rows);
     code->part_first = pci_calloc((size_t)rows + 2, sizeof *code->part_first);

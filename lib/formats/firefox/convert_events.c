@@ -20,9 +20,9 @@ static pcol_status group_by_thread(const pcol_file *file, const char *table,
     uint64_t rows = pci_rows(file, table), threads = pci_rows(file, "threads"), total = 0;
     int64_t value;
     int valid;
-    PCI_TRY(pci_plausible(file, table, err));
-    PCI_TRY(pci_plausible(file, "threads", err));
-    PCI_TRY(pci_want(file, table, "thread", PCI_TYPES_ROW, &thread, err));
+    PCI_TRY(pci_check_row_count(file, table, err));
+    PCI_TRY(pci_check_row_count(file, "threads", err));
+    PCI_TRY(pci_find_column(file, table, "thread", PCI_TYPES_ROW, &thread, err));
     out->first = pci_calloc((size_t)threads + 2, sizeof *out->first);
     out->rows = pci_malloc((size_t)rows + 1, sizeof *out->rows);
     if (!out->first || !out->rows)
@@ -144,7 +144,7 @@ static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
     PCI_TRY(pci_ff_native_open(c->native, &c->one, &c->whole, &reason, err));
     pci_pair_set_clear(&c->unique);
     pci_string_pool_clear(&c->names);
-    PCI_TRY(pci_want(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get_cell(c->file, column, c->source, &root, &valid, err));
     c->root = valid ? (uint64_t)root : PCI_NO_NODE;
     if (!valid)
@@ -166,7 +166,7 @@ pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firef
     const struct pci_column *column;
     pcol_str type = {"", 0};
     int valid;
-    PCI_TRY(pci_want(file, "sources", "type", PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &column, err));
     if (column)
         PCI_TRY(pci_get_str(file, column, source, &type, &valid, err));
     *firefox = pci_str_is(type, "firefox") || pci_str_is(type, "jslb");
@@ -232,7 +232,7 @@ static pcol_status mark_allocations(struct pci_ff_convert *c, uint32_t thread, u
     const struct pci_column *stack;
     size_t count;
     const uint64_t *rows = get_rows(&c->allocations, thread, &count);
-    PCI_TRY(pci_want(c->file, "allocations", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_find_column(c->file, "allocations", "stack", PCI_TYPES_ROW, &stack, err));
     for (size_t i = 0; i < count; i++) {
         int64_t value;
         int valid;
@@ -463,9 +463,9 @@ static pcol_status put_column(struct pci_ff_convert *c, const char *pcol_name, c
     const struct pci_column *columns[2] = {NULL, NULL};
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
-    PCI_TRY(pci_want(c->file, pcol_name, k->pcol_name, ~0u, &columns[0], err));
+    PCI_TRY(pci_find_column(c->file, pcol_name, k->pcol_name, ~0u, &columns[0], err));
     if (k->ulps)
-        PCI_TRY(pci_want(c->file, pcol_name, k->ulps, PCI_TYPES_INT, &columns[1], err));
+        PCI_TRY(pci_find_column(c->file, pcol_name, k->ulps, PCI_TYPES_INT, &columns[1], err));
     pci_ff_cells_init(&cells, &c->out->store);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         int kind;
@@ -543,7 +543,8 @@ static pcol_status put_allocations(struct pci_ff_convert *c, int is_native, cons
     size_t n = is_native ? sizeof native_columns / sizeof *native_columns
                          : sizeof js_columns / sizeof *js_columns;
     const struct pci_column *address;
-    PCI_TRY(pci_want(c->file, "allocations", "memory_address", PCI_TYPES_INT, &address, err));
+    PCI_TRY(
+        pci_find_column(c->file, "allocations", "memory_address", PCI_TYPES_INT, &address, err));
     if (is_native && !address)
         n -= 2; /* without addresses it is an unbalanced table, which has no such columns */
     begin_table(c, name, count, err);
@@ -565,7 +566,7 @@ pcol_status pci_ff_convert_allocations(struct pci_ff_convert *convert, uint32_t 
     if (!c->firefox || thread == PCOL_NONE)
         return PCOL_OK;
     const uint64_t *rows = get_rows(&c->allocations, thread, &count);
-    PCI_TRY(pci_want(c->file, "allocations", "kind", PCI_TYPES_TEXT, &kind, err));
+    PCI_TRY(pci_find_column(c->file, "allocations", "kind", PCI_TYPES_TEXT, &kind, err));
     for (; kind && js_count < count; js_count++) {
         pcol_str text;
         int valid;

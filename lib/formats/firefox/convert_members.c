@@ -155,11 +155,11 @@ static pcol_status open_counters(struct counters *k, pcol_error *err)
     const pcol_file *file = k->convert->file;
     const char *table = "counter_samples";
     k->rows = pci_rows(file, table);
-    PCI_TRY(pci_want(file, table, "counter", PCI_TYPES_ROW, &k->counter, err));
-    PCI_TRY(pci_want(file, table, "time", PCI_TYPES_INT, &k->time, err));
-    PCI_TRY(pci_want(file, table, "time_ulp", PCI_TYPES_INT, &k->ulp, err));
-    PCI_TRY(pci_want(file, table, "number", PCI_TYPES_INT, &k->number, err));
-    return pci_want(file, table, "count", PCI_TYPE(PCF_F64), &k->count, err);
+    PCI_TRY(pci_find_column(file, table, "counter", PCI_TYPES_ROW, &k->counter, err));
+    PCI_TRY(pci_find_column(file, table, "time", PCI_TYPES_INT, &k->time, err));
+    PCI_TRY(pci_find_column(file, table, "time_ulp", PCI_TYPES_INT, &k->ulp, err));
+    PCI_TRY(pci_find_column(file, table, "number", PCI_TYPES_INT, &k->number, err));
+    return pci_find_column(file, table, "count", PCI_TYPE(PCF_F64), &k->count, err);
 }
 
 /* Convert cell `row` of a column of counter samples: 't' time, 'n' number, 'c' count. */

@@ -67,7 +67,7 @@ static pcol_status append_stacks_of(struct restore *t, const struct pci_ff_sampl
     const struct pci_column *stack;
     int64_t values[PCI_FF_BATCH];
     uint8_t valid[PCI_FF_BATCH];
-    PCI_TRY(pci_want(t->native->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_find_column(t->native->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     for (uint64_t i = 0; stack && i < rows->count; i += PCI_FF_BATCH) {
         size_t n = rows->count - i < PCI_FF_BATCH ? (size_t)(rows->count - i) : PCI_FF_BATCH;
         PCI_TRY(pci_read(t->native->file, stack, rows->first + i, n, values, valid, err));
@@ -107,7 +107,8 @@ static pcol_status append_references(struct restore *t, const struct referrer *r
     const struct pci_column *column;
     const struct pci_order *referrers = &b->orders[t->level][referrer->id];
     PCI_TRY(pci_ff_load_order(b, t->level, referrer->id, err));
-    PCI_TRY(pci_want(b->file, referrer->table, referrer->column, PCI_TYPES_ROW, &column, err));
+    PCI_TRY(
+        pci_find_column(b->file, referrer->table, referrer->column, PCI_TYPES_ROW, &column, err));
     for (uint64_t i = 0; i < referrers->count; i++) {
         uint64_t row = referrers->rows[i], count;
         int64_t value;
@@ -128,9 +129,10 @@ static pcol_status append_strings(struct restore *t, pcol_error *err)
     const struct pci_column *resource, *resource_name, *name;
     const struct pci_order *functions = &b->orders[t->level][PCI_FF_FUNCTIONS];
     PCI_TRY(pci_ff_load_order(b, t->level, PCI_FF_FUNCTIONS, err));
-    PCI_TRY(pci_want(b->file, "functions", "code_resource", PCI_TYPES_ROW, &resource, err));
-    PCI_TRY(pci_want(b->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
-    PCI_TRY(pci_want(b->file, "code_resources", "name", PCI_TYPES_TEXT, &resource_name, err));
+    PCI_TRY(pci_find_column(b->file, "functions", "code_resource", PCI_TYPES_ROW, &resource, err));
+    PCI_TRY(pci_find_column(b->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
+    PCI_TRY(
+        pci_find_column(b->file, "code_resources", "name", PCI_TYPES_TEXT, &resource_name, err));
     for (uint64_t i = 0; i < functions->count; i++) {
         int64_t value;
         int valid;
@@ -187,7 +189,7 @@ pcol_status pci_ff_restore_use_order(struct pci_ff_native *native, int level, in
     pcol_status status = PCOL_OK;
     if (!is_order_by_use(native, level, id))
         return PCOL_OK;
-    PCI_TRY(pci_plausible(native->file, t.table, err));
+    PCI_TRY(pci_check_row_count(native->file, t.table, err));
     t.capacity = (size_t)t.order->count;
     t.order->known = 1;
     t.seen = pci_calloc((size_t)t.rows + 1, 1);

@@ -117,7 +117,7 @@ pcol_status pci_slabs_open(struct pci_slabs *slabs, struct pci_input *input, pco
         slabs->file = input;
         status = pci_input_open_part(&slabs->part, input, err);
         if (status == PCOL_OK)
-            pci_input_report(&slabs->part, input);
+            pci_input_report_to(&slabs->part, input);
     } else {
         status = pci_input_rest(input, &bytes, &size, err);
         slabs->bytes = bytes;
@@ -152,8 +152,8 @@ pcol_status pci_slab_open(const struct pci_slabs *slabs, const struct pci_slab *
     }
     *offset = 0;
     PCI_TRY(pci_input_open_part(input, slabs->file, err));
-    pci_input_report(input, slabs->file);
-    pci_input_cut(input, (uint64_t)slab->offset + slab->size);
+    pci_input_report_to(input, slabs->file);
+    pci_input_end_part(input, (uint64_t)slab->offset + slab->size);
     pcol_status status = pci_input_skip(input, slab->offset, err);
     if (status != PCOL_OK)
         pci_input_close(input);

@@ -60,7 +60,7 @@ static pcol_status find_root(const struct merge *k, uint64_t source, uint64_t *r
     int firefox, valid;
     *root = PCI_NO_NODE;
     PCI_TRY(pci_ff_is_firefox(file, (uint32_t)source, &firefox, err));
-    PCI_TRY(pci_want(file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get_cell(file, column, source, &row, &valid, err));
     if (firefox && valid)
         *root = (uint64_t)row;

@@ -89,12 +89,12 @@ static pcol_status load_preserved(struct pci_ff_native *b, int *whole, pcol_erro
         *whole = 0;
     if (!*whole)
         return PCOL_OK;
-    PCI_TRY(pci_want(f, name, "thread", PCI_TYPES_ROW, &c.thread, err));
-    PCI_TRY(pci_want(f, name, "table", PCI_TYPES_TEXT, &c.table, err));
-    PCI_TRY(pci_want(f, name, "column", PCI_TYPES_TEXT, &c.column, err));
-    PCI_TRY(pci_want(f, name, "form", PCI_TYPES_TEXT, &c.form, err));
-    PCI_TRY(pci_want(f, name, "first_cell", PCI_TYPES_ROW, &c.first, err));
-    PCI_TRY(pci_want(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
+    PCI_TRY(pci_find_column(f, name, "thread", PCI_TYPES_ROW, &c.thread, err));
+    PCI_TRY(pci_find_column(f, name, "table", PCI_TYPES_TEXT, &c.table, err));
+    PCI_TRY(pci_find_column(f, name, "column", PCI_TYPES_TEXT, &c.column, err));
+    PCI_TRY(pci_find_column(f, name, "form", PCI_TYPES_TEXT, &c.form, err));
+    PCI_TRY(pci_find_column(f, name, "first_cell", PCI_TYPES_ROW, &c.first, err));
+    PCI_TRY(pci_find_column(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
         if (pci_grow((void **)&b->preserved, &capacity, b->preserved_count + 1,
                      sizeof *b->preserved))
@@ -147,8 +147,8 @@ static pcol_status load_thread_rows(struct pci_ff_native *b, const char *table, 
     int samples = !strcmp(table, "samples"), markers = !strcmp(table, "markers");
     PCI_TRY(pci_source_rows(b->file, table, b->source, &rows, err));
     *whole &= !rows.scattered;
-    PCI_TRY(pci_want(b->file, table, "thread", PCI_TYPES_ROW, &thread, err));
-    PCI_TRY(pci_want(b->file, table, "kind", PCI_TYPES_TEXT, &kind, err));
+    PCI_TRY(pci_find_column(b->file, table, "thread", PCI_TYPES_ROW, &thread, err));
+    PCI_TRY(pci_find_column(b->file, table, "kind", PCI_TYPES_TEXT, &kind, err));
     for (uint64_t row = rows.first; row < rows.first + rows.count && *whole; row++) {
         int64_t value;
         int valid;
@@ -239,7 +239,7 @@ pcol_status pci_ff_native_category(const struct pci_ff_native *native, int64_t p
 static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
 {
     const struct pci_column *column;
-    PCI_TRY(pci_want(b->file, "samples", "duration", PCI_TYPES_INT, &column, err));
+    PCI_TRY(pci_find_column(b->file, "samples", "duration", PCI_TYPES_INT, &column, err));
     for (size_t i = 0; column && i < b->thread_count && !b->has_joins; i++) {
         const struct pci_ff_sample_run *s = &b->threads[i].samples;
         for (uint64_t row = s->first; row < s->first + s->count && !b->has_joins; row++) {
@@ -254,7 +254,7 @@ static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
 static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *err)
 {
     const struct pci_column *integer;
-    PCI_TRY(pci_want(b->file, "source_cells", "integer", PCI_TYPES_INT, &integer, err));
+    PCI_TRY(pci_find_column(b->file, "source_cells", "integer", PCI_TYPES_INT, &integer, err));
     for (size_t i = 0; i < b->preserved_count && *whole; i++) {
         const struct pci_ff_preserved *k = &b->preserved[i];
         int64_t value;
@@ -294,11 +294,11 @@ pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_ex
     *why = NULL;
     if (export->first_source != export->last_source)
         return PCOL_OK;
-    PCI_TRY(pci_want(b->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_find_column(b->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
     PCI_TRY(get_text_cell(b->file, column, b->source, &type, &valid, err));
     if (!pci_str_is(type, "firefox") && !pci_str_is(type, "jslb"))
         return PCOL_OK;
-    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &root, &valid, err));
     *why = "its document tree is missing";
     if (!valid)
@@ -348,8 +348,8 @@ pcol_status pci_ff_load_order(struct pci_ff_native *native, int level, int id, p
     if (native->loaded[level][id])
         return PCOL_OK;
     native->loaded[level][id] = 1;
-    PCI_TRY(pci_order_of(native->file, native->source, level ? native->thread : PCOL_NONE,
-                         pci_ff_source_tables[id], &native->orders[level][id], err));
+    PCI_TRY(pci_order_read(native->file, native->source, level ? native->thread : PCOL_NONE,
+                           pci_ff_source_tables[id], &native->orders[level][id], err));
     return pci_ff_restore_use_order(native, level, id, err);
 }
 
@@ -372,7 +372,7 @@ pcol_status pci_ff_native_is_named(struct pci_ff_native *native, int *named, pco
 {
     const struct pci_column *function;
     *named = 1;
-    PCI_TRY(pci_want(native->file, "locations", "function", PCI_TYPES_ROW, &function, err));
+    PCI_TRY(pci_find_column(native->file, "locations", "function", PCI_TYPES_ROW, &function, err));
     if (function && !(function->desc->flags & PCF_COLUMN_NULLABLE))
         return PCOL_OK;
     pcol_status status = find_unnamed_frame(native, 0, function, named, err);
@@ -417,7 +417,7 @@ static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error
 {
     const struct pci_order *o = &b->orders[level][id];
     uint64_t rows = pci_rows(b->file, pci_ff_pcol_tables[id]);
-    PCI_TRY(pci_plausible(b->file, pci_ff_pcol_tables[id], err));
+    PCI_TRY(pci_check_row_count(b->file, pci_ff_pcol_tables[id], err));
     uint32_t *to = pci_calloc((size_t)rows + 1, sizeof *to);
     if (!to)
         return pci_fail_memory(err);

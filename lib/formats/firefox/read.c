@@ -95,8 +95,8 @@ static pcol_status add_source(struct pci_ff *ff, pcol_error *err)
     source.collapsed = ff->import->options->collapse_idle != 0;
     PCI_TRY(pci_import_source(ff->import, &source, err));
     if (source.collapsed)
-        PCI_TRY(
-            pci_idle_note(ff->b, ff->import->source, ff->import->options->idle_tolerance_ns, err));
+        PCI_TRY(pci_idle_store_tolerance(ff->b, ff->import->source,
+                                         ff->import->options->idle_tolerance_ns, err));
     return pci_builder_extra(ff->b, PCI_T_SOURCES, ff->import->source, ff->root, err);
 }
 

@@ -37,7 +37,7 @@ static pcol_status find_origin(struct pci_ff_native *b, int id, int field,
             origin->of_location = parts[i].of_location;
         }
     }
-    return pci_want(b->file, table, name, ~0u, &origin->column, err);
+    return pci_find_column(b->file, table, name, ~0u, &origin->column, err);
 }
 
 /* Convert a cell of pcol to a cell of the source. */
@@ -152,9 +152,10 @@ static pcol_status inherit_categories(struct pci_ff_native *b, int sub,
                                       pcol_error *err)
 {
     const struct pci_column *category_column, *subcategory_column;
-    PCI_TRY(pci_want(b->file, "location_groups", "category", PCI_TYPES_ROW, &category_column, err));
-    PCI_TRY(pci_want(b->file, "location_groups", "subcategory", PCI_TYPES_INT, &subcategory_column,
-                     err));
+    PCI_TRY(pci_find_column(b->file, "location_groups", "category", PCI_TYPES_ROW, &category_column,
+                            err));
+    PCI_TRY(pci_find_column(b->file, "location_groups", "subcategory", PCI_TYPES_INT,
+                            &subcategory_column, err));
     for (uint64_t i = 0; i < order->count; i++) {
         int64_t prefix, group, value, part;
         int valid, has_part;
@@ -198,7 +199,7 @@ static pcol_status restore_rows(struct pci_ff_native *b, const char *table,
                                 pcol_error *err)
 {
     const struct pci_column *column;
-    PCI_TRY(pci_want(b->file, table, spec->column, ~0u, &column, err));
+    PCI_TRY(pci_find_column(b->file, table, spec->column, ~0u, &column, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t value, cell;
         int valid, kind;

@@ -33,8 +33,8 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table
     const struct pci_column *times, *ulp_column;
     int deltas = pci_str_is(column->column, "timeDeltas"), all_real = is_all_real(column);
     int64_t previous = 0;
-    PCI_TRY(pci_want(native->file, table, ns, PCI_TYPES_INT, &times, err));
-    PCI_TRY(pci_want(native->file, table, ulps, PCI_TYPES_INT, &ulp_column, err));
+    PCI_TRY(pci_find_column(native->file, table, ns, PCI_TYPES_INT, &times, err));
+    PCI_TRY(pci_find_column(native->file, table, ulps, PCI_TYPES_INT, &ulp_column, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t time, ulp;
         int valid, has;
@@ -75,12 +75,12 @@ static pcol_status open_samples(struct samples *s, struct pci_ff_native *b, pcol
 {
     memset(s, 0, sizeof *s);
     s->native = b;
-    PCI_TRY(pci_want(b->file, "samples", "stack", PCI_TYPES_ROW, &s->stack, err));
-    PCI_TRY(pci_want(b->file, "samples", "time", PCI_TYPES_INT, &s->time, err));
-    PCI_TRY(pci_want(b->file, "samples", "time_ulp", PCI_TYPES_INT, &s->ulp, err));
-    PCI_TRY(pci_want(b->file, "samples", "duration", PCI_TYPES_INT, &s->duration, err));
-    PCI_TRY(pci_want(b->file, "samples", "cpu_delta", PCI_TYPES_INT, &s->cpu, err));
-    return pci_want(b->file, "samples", "cpu_cycles", PCI_TYPES_INT, &s->cycles, err);
+    PCI_TRY(pci_find_column(b->file, "samples", "stack", PCI_TYPES_ROW, &s->stack, err));
+    PCI_TRY(pci_find_column(b->file, "samples", "time", PCI_TYPES_INT, &s->time, err));
+    PCI_TRY(pci_find_column(b->file, "samples", "time_ulp", PCI_TYPES_INT, &s->ulp, err));
+    PCI_TRY(pci_find_column(b->file, "samples", "duration", PCI_TYPES_INT, &s->duration, err));
+    PCI_TRY(pci_find_column(b->file, "samples", "cpu_delta", PCI_TYPES_INT, &s->cpu, err));
+    return pci_find_column(b->file, "samples", "cpu_cycles", PCI_TYPES_INT, &s->cycles, err);
 }
 
 static pcol_status load_weight(struct samples *s, pcol_error *err)
@@ -125,8 +125,8 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
     PCI_TRY(load_weight(s, err));
     if (s->has_time && s->has_duration)
         PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));
-    s->parts = pci_idle_parts(s->has_time && s->has_duration ? s->duration_value : 0,
-                              s->weight ? get_weight(s) : 1, s->native->expand);
+    s->parts = pci_idle_part_count(s->has_time && s->has_duration ? s->duration_value : 0,
+                                   s->weight ? get_weight(s) : 1, s->native->expand);
     return PCOL_OK;
 }
 

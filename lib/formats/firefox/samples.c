@@ -93,7 +93,7 @@ static pcol_status get_stacks(struct sample_import *w, pcol_error *err)
     int64_t least, highest;
     pci_simd_range(c->values, b->count, 0, &least, &highest);
     if (c->kind == PCI_FF_INT && least >= 0 && (uint64_t)highest < w->node_count) {
-        pci_simd_look(w->nodes, c->values, b->count, b->stack);
+        pci_simd_gather(w->nodes, c->values, b->count, b->stack);
         b->all |= HAS_STACK;
         pci_ff_record_stack_uses(w->ff, w->stacks, c->values, b->count, highest);
         return PCOL_OK;
@@ -179,7 +179,7 @@ static pcol_status get_cpus(struct sample_import *w, pcol_error *err)
         return PCOL_OK;
     int64_t bits = pci_simd_or(c->values, b->count);
     if (c->kind == PCI_FF_INT && !w->real_cpu && bits >= 0 && bits < INT64_C(1) << 42) {
-        pci_simd_times(c->values, b->count, scale, b->cpu); /* exact as doubles, too */
+        pci_simd_multiply(c->values, b->count, scale, b->cpu); /* exact as doubles, too */
         b->all |= mark;
         return PCOL_OK;
     }

@@ -206,7 +206,7 @@ static pcol_status charge_slab(const struct pci_slab *slab, pcol_error *err)
 {
     uint64_t bytes = slab->type == PCI_SLAB_JSON ? OPENING_BYTES + (uint64_t)slab->size
                                                  : (uint64_t)pci_slab_count(slab) * sizeof(int64_t);
-    return pci_budget_expand(pci_budget_now, bytes, err);
+    return pci_budget_charge_expansion(pci_thread_budget, bytes, err);
 }
 
 /* Replace the reference {"$s": N} by slab N. *again: the next token is the first of a JSON slab. */

@@ -142,7 +142,7 @@ static pcol_status read_numbers(struct pci_ff *ff, struct pci_ff_cells *cells, p
     uint8_t types[BATCH];
     size_t count;
     do {
-        unsigned seen = pci_json_run(ff->in.json, values, types, BATCH, &count);
+        unsigned seen = pci_json_read_numbers(ff->in.json, values, types, BATCH, &count);
         int kind = seen == 1u << PCI_JSON_INT      ? PCI_FF_INT
                    : seen == 1u << PCI_JSON_DOUBLE ? PCI_FF_DOUBLE
                    : seen == 1u << PCI_JSON_NULL   ? PCI_FF_NULL
@@ -312,7 +312,8 @@ pcol_status pci_ff_table_count_rows(struct pci_ff *ff, struct pci_ff_table *tabl
         first = c;
     }
     if (table->rows > longest) /* rows without a cell cost no bytes of input */
-        PCI_TRY(pci_budget_expand(pci_budget_now, (table->rows - longest) * sizeof(int64_t), err));
+        PCI_TRY(pci_budget_charge_expansion(pci_thread_budget,
+                                            (table->rows - longest) * sizeof(int64_t), err));
     if (table->rows >= PCOL_NONE)
         return pci_ff_fail_at(&table->position, err, "%s has more than 4294967294 rows",
                               table->path);

@@ -11,20 +11,20 @@
 pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
 {
     const pcol_file *file = f->file;
-    PCI_TRY(pci_want(file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
-    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &f->thread, err));
-    PCI_TRY(pci_want(file, "samples", "stack", PCI_TYPES_ROW, &f->stack, err));
-    PCI_TRY(pci_want(file, "samples", "time", PCI_TYPES_INT, &f->time, err));
-    PCI_TRY(pci_want(file, "samples", "time_ulp", PCI_TYPES_INT, &f->ulp, err));
-    PCI_TRY(pci_want(file, "samples", "duration", PCI_TYPES_INT, &f->duration, err));
-    PCI_TRY(pci_want(file, "samples", "cpu_delta", PCI_TYPES_INT, &f->cpu, err));
+    PCI_TRY(pci_find_column(file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
+    PCI_TRY(pci_find_column(file, "samples", "thread", PCI_TYPES_ROW, &f->thread, err));
+    PCI_TRY(pci_find_column(file, "samples", "stack", PCI_TYPES_ROW, &f->stack, err));
+    PCI_TRY(pci_find_column(file, "samples", "time", PCI_TYPES_INT, &f->time, err));
+    PCI_TRY(pci_find_column(file, "samples", "time_ulp", PCI_TYPES_INT, &f->ulp, err));
+    PCI_TRY(pci_find_column(file, "samples", "duration", PCI_TYPES_INT, &f->duration, err));
+    PCI_TRY(pci_find_column(file, "samples", "cpu_delta", PCI_TYPES_INT, &f->cpu, err));
     if (f->export->first_source == f->export->last_source) {
         PCI_TRY(pci_ff_is_firefox(file, f->export->first_source, &f->is_firefox, err));
-        PCI_TRY(pci_want(file, "samples", "cpu_cycles", PCI_TYPES_INT, &f->cycles, err));
+        PCI_TRY(pci_find_column(file, "samples", "cpu_cycles", PCI_TYPES_INT, &f->cycles, err));
     }
-    PCI_TRY(pci_want(file, "sources", "interval_ns", PCI_TYPES_INT, &f->interval, err));
+    PCI_TRY(pci_find_column(file, "sources", "interval_ns", PCI_TYPES_INT, &f->interval, err));
     PCI_TRY(pci_types_open(file, &f->types, err));
-    return pci_types_choose(&f->types, f->export->first_source, f->export->last_source,
+    return pci_types_select(&f->types, f->export->first_source, f->export->last_source,
                             f->export->options->sample_type, &f->chosen, err);
 }
 
@@ -121,7 +121,7 @@ static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *
 {
     const struct pci_column *column;
     uint64_t rows = pci_rows(f->file, "threads");
-    PCI_TRY(pci_want(f->file, "threads", "source", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(f->file, "threads", "source", PCI_TYPES_ROW, &column, err));
     for (uint64_t row = 0; column && row < rows; row++) {
         int64_t source;
         int valid, firefox;

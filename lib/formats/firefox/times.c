@@ -121,8 +121,8 @@ pcol_status pci_ff_times_get(struct pci_ff *ff, struct pci_ff_times *times, uint
 /* Fast path for a column of absolute times that are all doubles; 0 if one is out of range. */
 static int convert_absolute_times(const int64_t *values, size_t n, int64_t *ns, int64_t *ulps)
 {
-    if (pci_simd_within(values, n, SMALL_MS)) {
-        pci_simd_small_ms(values, n, ns, ulps);
+    if (pci_simd_all_within(values, n, SMALL_MS)) {
+        pci_simd_ms_to_ns(values, n, ns, ulps);
         return 1;
     }
     for (size_t i = 0; i < n; i++) {

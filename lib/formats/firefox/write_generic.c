@@ -99,8 +99,8 @@ static pcol_status get_interval(const struct pci_ff_write_generic *f, uint32_t s
     PCI_TRY(pci_ff_get_cell(f->file, f->interval, source, ns, &valid, err));
     if (valid && *ns > 0)
         return PCOL_OK;
-    PCI_TRY(pci_want(f->file, "sources", "period", PCI_TYPES_INT, &period, err));
-    PCI_TRY(pci_want(f->file, "sources", "period_unit", PCI_TYPES_TEXT, &unit, err));
+    PCI_TRY(pci_find_column(f->file, "sources", "period", PCI_TYPES_INT, &period, err));
+    PCI_TRY(pci_find_column(f->file, "sources", "period_unit", PCI_TYPES_TEXT, &unit, err));
     PCI_TRY(pci_ff_get_cell(f->file, period, source, ns, &valid, err));
     if (unit)
         PCI_TRY(pci_get_str(f->file, unit, source, &text, &has_unit, err));
@@ -115,7 +115,7 @@ static pcol_status get_source_text(const struct pci_ff_write_generic *f, uint32_
     const struct pci_column *c;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_want(f->file, "sources", column, PCI_TYPES_TEXT, &c, err));
+    PCI_TRY(pci_find_column(f->file, "sources", column, PCI_TYPES_TEXT, &c, err));
     return c ? pci_get_str(f->file, c, source, text, &valid, err) : PCOL_OK;
 }
 
@@ -302,7 +302,7 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         stack_row = f->code.stack_rows[stack] - 1; /* the empty stack becomes null */
     if (has_time && has_duration)
         PCI_TRY(pci_sample_check_end(row, time, duration, err));
-    uint64_t parts = pci_idle_parts(has_time && has_duration ? duration : 0, value, expand);
+    uint64_t parts = pci_idle_part_count(has_time && has_duration ? duration : 0, value, expand);
     c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {
         struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);
@@ -380,7 +380,7 @@ static pcol_status get_thread_text(const struct pci_ff_write_generic *f,
     *valid = 0;
     if (t->thread == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_want(f->file, "threads", column, PCI_TYPES_TEXT, &c, err));
+    PCI_TRY(pci_find_column(f->file, "threads", column, PCI_TYPES_TEXT, &c, err));
     return c ? pci_get_str(f->file, c, t->thread, text, valid, err) : PCOL_OK;
 }
 
@@ -472,8 +472,8 @@ static pcol_status report_losses(struct pci_ff_write_generic *f, pcol_error *err
     int others, each = 1; /* each: every thread has its own sample type and members */
     for (size_t i = 0; i < f->track_count; i++)
         each &= f->tracks[i].is_firefox;
-    PCI_TRY(pci_types_others(&f->types, f->export->first_source, f->export->last_source, &f->chosen,
-                             &others, err));
+    PCI_TRY(pci_types_has_others(&f->types, f->export->first_source, f->export->last_source,
+                                 &f->chosen, &others, err));
     if (others && (!each || f->export->options->sample_type))
         f->lost |= LOSS_TYPES;
     if (f->convert.phases)

@@ -20,7 +20,7 @@ struct pci_ff_write_generic {
     struct pci_ff_emitter out;
     struct pci_ff_code_tables code;
     struct pci_types types;
-    struct pci_chosen chosen;
+    struct pci_selected_type chosen;
     const struct pci_column *source, *thread, *stack, *time, *ulp, *duration, *cpu, *interval;
     struct pci_ff_thread *tracks;
     size_t track_count, track_capacity;

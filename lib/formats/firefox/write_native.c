@@ -28,10 +28,10 @@ static pcol_status load_preserved_cells(struct pci_ff_native *b,
 {
     static const char name[] = "source_cells";
     const struct pci_column *kind, *integer, *number, *text;
-    PCI_TRY(pci_want(b->file, name, "kind", PCI_TYPES_INT, &kind, err));
-    PCI_TRY(pci_want(b->file, name, "integer", PCI_TYPES_INT, &integer, err));
-    PCI_TRY(pci_want(b->file, name, "number", PCI_TYPE(PCF_F64), &number, err));
-    PCI_TRY(pci_want(b->file, name, "text", PCI_TYPE(PCF_STRING), &text, err));
+    PCI_TRY(pci_find_column(b->file, name, "kind", PCI_TYPES_INT, &kind, err));
+    PCI_TRY(pci_find_column(b->file, name, "integer", PCI_TYPES_INT, &integer, err));
+    PCI_TRY(pci_find_column(b->file, name, "number", PCI_TYPE(PCF_F64), &number, err));
+    PCI_TRY(pci_find_column(b->file, name, "text", PCI_TYPE(PCF_STRING), &text, err));
     for (uint64_t i = column->first; i < column->first + column->count; i++) {
         int64_t cell_kind, value = 0;
         int valid;
@@ -276,13 +276,14 @@ static pcol_status write_lib(struct pci_ff_native *b, uint64_t row, pcol_error *
     const struct pci_column *column;
     int64_t value;
     int valid;
-    PCI_TRY(pci_want(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), &column, err));
+    PCI_TRY(pci_find_column(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), &column, err));
     PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
     if (valid)
         return pci_ff_emit_cell(&b->out, PCI_FF_JSON, value, err);
     pci_json_put_begin(&b->out.w, '{', err);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        PCI_TRY(pci_want(b->file, "mappings", keys[i].column, PCI_TYPE(PCF_STRING), &column, err));
+        PCI_TRY(pci_find_column(b->file, "mappings", keys[i].column, PCI_TYPE(PCF_STRING), &column,
+                                err));
         PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
         pci_json_put_key(&b->out.w, keys[i].key, err);
         PCI_TRY(pci_ff_emit_cell(&b->out, valid ? PCI_FF_TEXT : PCI_FF_NULL, value, err));
@@ -419,7 +420,7 @@ void pci_ff_put_label(struct pci_ff_emitter *out, const struct pci_label_cell *c
 /* Write an object of a row's labels and the members of its `extra`; write_table_node: for its
  * tables. */
 static pcol_status write_labels(struct document *d, struct pci_label_reader *labels, uint64_t row,
-                                pci_json_place_fn write_table_node, void *context, pcol_error *err)
+                                pci_json_node_fn write_table_node, void *context, pcol_error *err)
 {
     struct pci_ff_emitter *out = &d->native->out;
     PCI_TRY(pci_labels_row(labels, row, err));
@@ -505,7 +506,7 @@ static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
     uint64_t count = pci_rows(file, "counter_samples"), at = rows->first + rows->count;
     int64_t value;
     int valid;
-    PCI_TRY(pci_want(file, "counter_samples", "counter", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(file, "counter_samples", "counter", PCI_TYPES_ROW, &column, err));
     for (; at < count; at++) {
         PCI_TRY(pci_ff_get_cell(file, column, at, &value, &valid, err));
         if ((uint64_t)value >= counter)
@@ -528,7 +529,7 @@ static pcol_status write_counter_list(struct document *d, struct pci_label_reade
     const struct pci_column *column;
     uint64_t rows = pci_rows(d->native->file, "counters");
     size_t number = 0;
-    PCI_TRY(pci_want(d->native->file, "counters", "source", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(d->native->file, "counters", "source", PCI_TYPES_ROW, &column, err));
     for (uint64_t row = 0; row < rows; row++) {
         int64_t source;
         int valid;
@@ -562,7 +563,7 @@ static pcol_status write_document(struct document *d, pcol_error *err)
     const struct pci_column *column;
     int64_t root;
     int valid;
-    PCI_TRY(pci_want(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_find_column(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &root, &valid, err));
     PCI_TRY(pci_json_from_nodes(b->file, (uint64_t)root, &b->out.w, write_marked_table, d, err));
     return pci_ff_emit_finish(&b->out, err);
@@ -589,7 +590,7 @@ static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI
     struct pci_node_value node;
     int64_t root = 0;
     int found = 0;
-    PCI_TRY(pci_want(file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
+    PCI_TRY(pci_find_column(file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
     PCI_TRY(pci_nodes_open(&nodes, file, err));
     if (extra)
         PCI_TRY(pci_get(file, extra, source, &root, &found, err));

@@ -170,7 +170,7 @@ struct pci_ff_code_tables {
     const pcol_file *file;
     int newest; /* write version 70 instead of 60 */
     struct pci_stacks stacks;
-    struct pci_names names;
+    struct pci_frame_namer names;
     struct pci_string_pool strings;
     uint64_t *chain; /* stack of callers to add, outermost last */
     size_t chain_capacity;

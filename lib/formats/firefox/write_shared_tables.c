@@ -82,7 +82,7 @@ static pcol_status get_pcol_cell(const struct pci_ff_code_tables *c, const char 
 {
     const struct pci_column *source;
     int valid;
-    PCI_TRY(pci_want(c->file, table, column, PCI_TYPES_INT, &source, err));
+    PCI_TRY(pci_find_column(c->file, table, column, PCI_TYPES_INT, &source, err));
     PCI_TRY(pci_ff_get_cell(c->file, source, row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     return PCOL_OK;
@@ -246,7 +246,7 @@ static pcol_status lib_text(const struct pci_ff_code_tables *c, uint32_t row, co
     const struct pci_column *source;
     *text = (pcol_str){"", 0};
     *valid = 0;
-    PCI_TRY(pci_want(c->file, "mappings", column, PCI_TYPES_TEXT, &source, err));
+    PCI_TRY(pci_find_column(c->file, "mappings", column, PCI_TYPES_TEXT, &source, err));
     return source ? pci_get_str(c->file, source, row, text, valid, err) : PCOL_OK;
 }
 

@@ -125,7 +125,7 @@ static pcol_status set_trailing_text(struct reader *r, pcol_error *err)
 {
     uint32_t column;
     if (r->pending.size && r->samples) {
-        PCI_TRY(pci_strbuf_put(&r->previous, r->pending.data, r->pending.size, err));
+        PCI_TRY(pci_strbuf_append(&r->previous, r->pending.data, r->pending.size, err));
         r->has_previous_text = 1;
     } else if (r->pending.size) {
         PCI_TRY(
@@ -253,14 +253,14 @@ static pcol_status add_line(struct reader *r, const struct pci_line *line,
     r->previous_stack_size = parts->stack;
     r->has_previous_text = !reproduced || r->pending.size;
     if (r->pending.size) {
-        PCI_TRY(pci_strbuf_put(&r->pending, line->text, line->whole, err));
-        PCI_TRY(pci_strbuf_put(&r->previous, r->pending.data, r->pending.size, err));
+        PCI_TRY(pci_strbuf_append(&r->pending, line->text, line->whole, err));
+        PCI_TRY(pci_strbuf_append(&r->previous, r->pending.data, r->pending.size, err));
         r->previous_stack_size = 0; /* `previous` begins with other text */
         r->depth = 0;
         r->pending.size = 0;
         return PCOL_OK;
     }
-    return pci_strbuf_put(&r->previous, line->text, line->whole, err);
+    return pci_strbuf_append(&r->previous, line->text, line->whole, err);
 }
 
 static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error *err)
@@ -268,12 +268,12 @@ static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error
     struct pci_folded_parts parts;
     size_t skipped = 0;
     if (line->number == 1 && line->size >= 3 && !memcmp(line->text, "\xef\xbb\xbf", 3)) {
-        PCI_TRY(pci_strbuf_put(&r->pending, line->text, 3, err));
+        PCI_TRY(pci_strbuf_append(&r->pending, line->text, 3, err));
         skipped = 3;
         line->text += 3, line->size -= 3, line->whole -= 3;
     }
     if (is_empty(line->text, line->size) || is_comment(line->text, line->size))
-        return pci_strbuf_put(&r->pending, line->text, line->whole, err);
+        return pci_strbuf_append(&r->pending, line->text, line->whole, err);
     if (pci_folded_split(line->text, line->size, &parts))
         return add_line(r, line, &parts, err);
     if (!r->import->options->lenient)
@@ -281,7 +281,7 @@ static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error
                              parts.message);
     if (!r->invalid_lines++)
         r->first_invalid_line = line->number;
-    return pci_strbuf_put(&r->pending, line->text, line->whole, err);
+    return pci_strbuf_append(&r->pending, line->text, line->whole, err);
 }
 
 /* ---- import ---- */

@@ -38,10 +38,10 @@ struct sums {
     const struct pci_export *export;
     const pcol_file *file;
     const struct pci_types *types;
-    const struct pci_chosen *chosen;
+    const struct pci_selected_type *chosen;
     struct pci_out *out;
     struct pci_stacks stacks;
-    struct pci_names names;
+    struct pci_frame_namer names;
     struct pci_string_pool strings;
     struct pci_call_tree tree;
     uint32_t *nodes;                 /* by stack: node of `tree` */
@@ -82,7 +82,7 @@ static pcol_status find_name(struct sums *s, uint64_t location, uint32_t group, 
 {
     if (!s->names_by_location[location]) {
         struct pci_name name;
-        PCI_TRY(pci_names_get(&s->names, location, group, &name, err));
+        PCI_TRY(pci_frame_namer_get(&s->names, location, group, &name, err));
         PCI_TRY(intern_name(s, name.name, &s->names_by_location[location], err));
         s->names_by_location[location]++;
     }
@@ -158,7 +158,7 @@ static pcol_status add_samples(struct sums *s, pcol_error *err)
 {
     const struct pci_column *stack;
     uint64_t rows = pci_rows(s->file, "samples");
-    PCI_TRY(pci_want_whole(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_find_verified_column(s->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     for (size_t i = 0; i < s->tree.count; i++)
         s->values[i].is_double = s->chosen->is_double;
     for (uint64_t row = 0; row < rows; row++) {
@@ -226,8 +226,8 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
 static pcol_status report_losses(struct sums *s, pcol_error *err)
 {
     int others;
-    PCI_TRY(pci_types_others(s->types, s->export->first_source, s->export->last_source, s->chosen,
-                             &others, err));
+    PCI_TRY(pci_types_has_others(s->types, s->export->first_source, s->export->last_source,
+                                 s->chosen, &others, err));
     s->lost |= others ? LOSS_TYPES : 0u;
     if (s->chosen->count &&
         (!pci_str_is(s->chosen->type, "samples") || !pci_str_is(s->chosen->unit, "count")))
@@ -240,11 +240,11 @@ static pcol_status report_losses(struct sums *s, pcol_error *err)
 
 static pcol_status aggregate_and_write(struct sums *s, pcol_error *err)
 {
-    PCI_TRY(pci_plausible(s->file, "stacks", err));
-    PCI_TRY(pci_plausible(s->file, "locations", err));
+    PCI_TRY(pci_check_row_count(s->file, "stacks", err));
+    PCI_TRY(pci_check_row_count(s->file, "locations", err));
     PCI_TRY(pci_stacks_open(s->file, &s->stacks, err));
     PCI_TRY(pci_stacks_verify(&s->stacks, err));
-    PCI_TRY(pci_names_open(&s->names, s->file, err));
+    PCI_TRY(pci_frame_namer_open(&s->names, s->file, err));
     s->names.libraries = 1;
     PCI_TRY(pci_call_tree_init(&s->tree, err));
     s->nodes = pci_calloc((size_t)s->stacks.stacks + 1, sizeof *s->nodes);
@@ -264,13 +264,13 @@ static pcol_status aggregate_and_write(struct sums *s, pcol_error *err)
 }
 
 pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
-                                     const struct pci_chosen *chosen, struct pci_out *out,
+                                     const struct pci_selected_type *chosen, struct pci_out *out,
                                      pcol_error *err)
 {
     struct sums s = {
         .export = export, .file = export->file, .types = types, .chosen = chosen, .out = out};
     pcol_status status = aggregate_and_write(&s, err);
-    pci_names_close(&s.names);
+    pci_frame_namer_close(&s.names);
     pci_string_pool_clear(&s.strings);
     pci_call_tree_clear(&s.tree);
     pci_free(s.nodes);

@@ -19,7 +19,7 @@ const struct pci_holds pci_folded_holds = {.cannot = "folded stacks cannot hold"
 struct native {
     const pcol_file *file;
     struct pci_out *out;
-    const struct pci_chosen *chosen;
+    const struct pci_selected_type *chosen;
     const struct pci_types *types;
     const struct pci_column *text, *stack, *function, *name;
     struct pci_stack_path path;
@@ -34,11 +34,12 @@ static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *e
 {
     const struct pci_column *crlf;
     int64_t value = 0;
-    PCI_TRY(pci_want_whole(o->file, "samples", "text", PCI_TYPES_TEXT, &o->text, err));
-    PCI_TRY(pci_want_whole(o->file, "samples", "stack", PCI_TYPES_ROW, &o->stack, err));
-    PCI_TRY(pci_want_whole(o->file, "locations", "function", PCI_TYPES_ROW, &o->function, err));
-    PCI_TRY(pci_want_whole(o->file, "functions", "name", PCI_TYPES_TEXT, &o->name, err));
-    PCI_TRY(pci_want_whole(o->file, "sources", "crlf", PCI_TYPE(PCF_BOOL), &crlf, err));
+    PCI_TRY(pci_find_verified_column(o->file, "samples", "text", PCI_TYPES_TEXT, &o->text, err));
+    PCI_TRY(pci_find_verified_column(o->file, "samples", "stack", PCI_TYPES_ROW, &o->stack, err));
+    PCI_TRY(pci_find_verified_column(o->file, "locations", "function", PCI_TYPES_ROW, &o->function,
+                                     err));
+    PCI_TRY(pci_find_verified_column(o->file, "functions", "name", PCI_TYPES_TEXT, &o->name, err));
+    PCI_TRY(pci_find_verified_column(o->file, "sources", "crlf", PCI_TYPE(PCF_BOOL), &crlf, err));
     if (crlf)
         PCI_TRY(pci_get(o->file, crlf, source, &value, &(int){0}, err));
     o->crlf = value != 0;
@@ -46,7 +47,7 @@ static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *e
 }
 
 /* Name of a frame, which has exactly one location in folded stacks. */
-static pcol_status frame_name(struct native *o, const struct pci_step *step, pcol_str *name,
+static pcol_status frame_name(struct native *o, const struct pci_stack_step *step, pcol_str *name,
                               pcol_error *err)
 {
     int64_t function;
@@ -142,7 +143,7 @@ static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err
         PCI_TRY(write_row(o, row, err));
         written++;
     }
-    PCI_TRY(pci_want_whole(o->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
+    PCI_TRY(pci_find_verified_column(o->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (!text || written)
         return PCOL_OK;
     pcol_str comments;
@@ -151,7 +152,7 @@ static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err
 }
 
 static pcol_status write_native(const struct pci_export *export, const struct pci_types *types,
-                                const struct pci_chosen *chosen, struct pci_out *out,
+                                const struct pci_selected_type *chosen, struct pci_out *out,
                                 pcol_error *err)
 {
     struct native o = {.file = export->file, .out = out, .chosen = chosen, .types = types};
@@ -170,7 +171,7 @@ static pcol_status check_native(const struct pci_export *export, int *native, pc
     *native = 0;
     if (export->first_source != export->last_source)
         return PCOL_OK;
-    PCI_TRY(pci_need(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_require_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &(int){0}, err));
     *native = pci_str_is(text, "folded");
     return PCOL_OK;
@@ -179,19 +180,19 @@ static pcol_status check_native(const struct pci_export *export, int *native, pc
 pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
 {
     struct pci_types types;
-    struct pci_chosen chosen = {0};
+    struct pci_selected_type chosen = {0};
     struct pci_out *out = pci_malloc(1, sizeof *out);
     int native;
     if (!out)
         return pci_fail_memory(err);
-    pci_put_open(out, export->sink);
+    pci_out_open(out, export->sink);
     pcol_status status = check_native(export, &native, err);
     if (status == PCOL_OK)
         status = pci_types_open(export->file, &types, err);
     if (status == PCOL_OK) {
         status = pci_types_verify(&types, err);
         if (status == PCOL_OK)
-            status = pci_types_choose(&types, export->first_source, export->last_source,
+            status = pci_types_select(&types, export->first_source, export->last_source,
                                       export->options->sample_type, &chosen, err);
         if (status == PCOL_OK)
             status = native ? write_native(export, &types, &chosen, out, err)

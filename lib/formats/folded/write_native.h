@@ -13,7 +13,7 @@
 /* Write a profile of another format or of several sources: a line for each distinct stack of
  * names. */
 pcol_status pci_folded_write_generic(const struct pci_export *export, const struct pci_types *types,
-                                     const struct pci_chosen *chosen, struct pci_out *out,
+                                     const struct pci_selected_type *chosen, struct pci_out *out,
                                      pcol_error *err);
 
 #endif

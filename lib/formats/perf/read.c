@@ -177,8 +177,8 @@ static pcol_status add_cell(struct reader *r, struct group_cells *cells, int lab
     if (*column == PCOL_NONE) {
         pcol_str text = {group_keys[label].key, strlen(group_keys[label].key)};
         PCI_TRY(string(r, text, &key, err));
-        PCI_TRY(pci_label_number(r->builder, PCI_T_GROUPS, key, PCOL_NONE, group_keys[label].kind,
-                                 0, &number, err));
+        PCI_TRY(pci_label_key_row(r->builder, PCI_T_GROUPS, key, PCOL_NONE, group_keys[label].kind,
+                                  0, &number, err));
         PCI_TRY(pci_label_column(r->builder, number, column, err));
     }
     cells->columns[cells->count] = *column;
@@ -272,7 +272,7 @@ static pcol_status add_inlined(struct reader *r, const struct pci_perf_frame *fr
     if (frame->has_offset)
         size += snprintf(text + size, sizeof text - (size_t)size, "%" PRIx64, frame->offset);
     r->inlined_offset |= frame->has_offset;
-    return pci_strbuf_put(&r->inlined, text, (size_t)size, err);
+    return pci_strbuf_append(&r->inlined, text, (size_t)size, err);
 }
 
 static pcol_status add_frame(struct reader *r, const struct pci_perf_frame *frame, pcol_error *err)
@@ -466,7 +466,7 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line, i
     r->header_line = line->number;
     r->header_text.size = 0;
     /* The window moves on while the frames are read. */
-    PCI_TRY(pci_strbuf_put(&r->header_text, line->text, line->size, err));
+    PCI_TRY(pci_strbuf_append(&r->header_text, line->text, line->size, err));
     struct pci_perf_header *h = &r->header;
     if (bare)
         pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
@@ -548,8 +548,8 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
     if (blank == line->size)
         return end_sample(r, err);
     if (line->text[0] == '#' && !r->open) {
-        PCI_TRY(pci_strbuf_put(&r->comments, line->text, line->size, err));
-        return pci_strbuf_put(&r->comments, "\n", 1, err);
+        PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
+        return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
     int known = pci_perf_header(line->text, line->size, &header);
     if (known && (header.has_time || !r->open))

@@ -68,9 +68,9 @@ struct writer {
     uint8_t *checked; /* by location: how its line was written when it was found to come back */
     int addressed;    /* a frame with an address was written, as the reader knows by then */
     struct pci_types types;
-    struct pci_interleaved turns;
-    struct pci_chosen chosen;
-    struct pci_names names;
+    struct pci_samples_by_source turns;
+    struct pci_selected_type chosen;
+    struct pci_frame_namer names;
     struct pci_stack_path path;
     struct pci_label_reader labels, group_labels;
     const struct pci_column *stack, *thread, *time, *address;
@@ -88,7 +88,7 @@ struct writer {
 
 static pcol_status put(struct writer *w, const void *data, size_t size, pcol_error *err)
 {
-    return pci_strbuf_put(&w->line, data, size, err);
+    return pci_strbuf_append(&w->line, data, size, err);
 }
 
 static pcol_status put_text(struct writer *w, pcol_str text, pcol_error *err)
@@ -215,7 +215,8 @@ static pcol_status event_of(struct writer *w, uint64_t row, struct event *event,
         event->type = list[i];
         event->period = bits;
         if (column->desc->type == PCF_F64)
-            PCI_TRY(pci_types_whole(bits, row, "perf script text", &event->period, &fraction, err));
+            PCI_TRY(pci_types_round_double(bits, row, "perf script text", &event->period, &fraction,
+                                           err));
     }
     w->lost |= fraction ? LOSS_DOUBLE : 0u;
     if (event->type == PCOL_NONE)
@@ -432,7 +433,7 @@ static pcol_status put_object(struct writer *w, uint32_t group, pcol_error *err)
     int valid, has_offset;
     if (w->own && group_label(w, "no_object", PCI_LABEL_BOOL))
         return PCOL_OK;
-    PCI_TRY(pci_names_mapping(&w->names, group, &f->object, &valid, err));
+    PCI_TRY(pci_frame_namer_mapping(&w->names, group, &f->object, &valid, err));
     f->in_object = 1;
     f->has_object = valid && f->object.size;
     PCI_TRY(put(w, " (", 2, err));
@@ -444,7 +445,7 @@ static pcol_status put_object(struct writer *w, uint32_t group, pcol_error *err)
 
 /* How many lines of the group at hand, from the innermost on, are marked (inlined), and the offsets
  * that they have: hexadecimal digits or nothing, separated by commas. */
-static uint64_t inlined_lines(const struct writer *w, const struct pci_step *step,
+static uint64_t inlined_lines(const struct writer *w, const struct pci_stack_step *step,
                               pcol_str *offsets)
 {
     const struct pci_label_cell *entry =
@@ -496,7 +497,7 @@ static pcol_status put_symbol(struct writer *w, const struct pci_name *name, pco
 }
 
 /* The frame of one line of a group; `offsets`: as put_line(). */
-static pcol_status put_frame(struct writer *w, const struct pci_step *step,
+static pcol_status put_frame(struct writer *w, const struct pci_stack_step *step,
                              const struct pci_name *name, pcol_str *offsets, pcol_error *err)
 {
     struct pci_perf_frame *f = &w->frame;
@@ -563,11 +564,11 @@ static int needs_check(struct writer *w, uint64_t location, int first)
 
 /* One line of a group; `offsets`: of the inlined lines from this one on, NULL if it is none;
  * first: no frame comes before it. */
-static pcol_status put_line(struct writer *w, const struct pci_step *step, uint64_t line,
+static pcol_status put_line(struct writer *w, const struct pci_stack_step *step, uint64_t line,
                             pcol_str *offsets, int first, pcol_error *err)
 {
     struct pci_name name;
-    PCI_TRY(pci_names_get(&w->names, step->first + line, step->group, &name, err));
+    PCI_TRY(pci_frame_namer_get(&w->names, step->first + line, step->group, &name, err));
     PCI_TRY(put_frame(w, step, &name, offsets, err));
     int check = needs_check(w, step->first + line, first);
     if (check && !frame_comes_back(w, first))
@@ -606,7 +607,7 @@ static pcol_status put_sample(struct writer *w, uint64_t row, pcol_error *err)
     if (w->chains || !w->path.depth)
         PCI_TRY(end_header(w, err));
     for (size_t i = w->path.depth; i; i--) {
-        const struct pci_step *step = &w->path.steps[i - 1];
+        const struct pci_stack_step *step = &w->path.steps[i - 1];
         PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
         pcol_str offsets;
         uint64_t inlined = inlined_lines(w, step, &offsets);
@@ -628,7 +629,7 @@ static pcol_status needs_lines(struct writer *w, uint64_t stack, int *needed, pc
     int64_t address;
     int has_address, valid;
     PCI_TRY(pci_stack_path_to(&w->path, stack, err));
-    const struct pci_step *step = w->path.steps;
+    const struct pci_stack_step *step = w->path.steps;
     *needed = w->path.depth > 1 || (w->path.depth && step->count > 1);
     if (*needed || !w->path.depth)
         return PCOL_OK;
@@ -639,9 +640,9 @@ static pcol_status needs_lines(struct writer *w, uint64_t stack, int *needed, pc
               group_label(w, "inlined_offsets", PCI_LABEL_STRING);
     if (*needed)
         return PCOL_OK;
-    PCI_TRY(pci_names_get(&w->names, step->first, step->group, &name, err));
+    PCI_TRY(pci_frame_namer_get(&w->names, step->first, step->group, &name, err));
     *needed = has_colon(name.name);
-    PCI_TRY(pci_names_mapping(&w->names, step->group, &object, &valid, err));
+    PCI_TRY(pci_frame_namer_mapping(&w->names, step->group, &object, &valid, err));
     *needed |= valid && has_colon(object);
     return PCOL_OK;
 }
@@ -652,7 +653,7 @@ static pcol_status next_of_source(struct writer *w, uint64_t *row, pcol_error *e
     uint64_t rows = pci_rows(w->file, "samples");
     int64_t source;
     int valid;
-    if (pci_interleaved_find(&w->turns, w->source, row))
+    if (pci_samples_by_source_find(&w->turns, w->source, row))
         return PCOL_OK;
     for (; *row < rows; ++*row) {
         PCI_TRY(cell(w, w->types.source, *row, &source, &valid, err));
@@ -660,7 +661,7 @@ static pcol_status next_of_source(struct writer *w, uint64_t *row, pcol_error *e
             return PCOL_OK;
         if (w->turns.in_order && (uint64_t)source > w->source)
             break;
-        PCI_TRY(pci_interleaved_pass(&w->turns, *row, err));
+        PCI_TRY(pci_samples_by_source_skip(&w->turns, *row, err));
     }
     *row = rows;
     return PCOL_OK;
@@ -707,22 +708,22 @@ static pcol_status write_source(struct writer *w, pcol_error *err)
     uint64_t rows = pci_rows(w->file, "samples");
     pcol_str value;
     int valid;
-    PCI_TRY(pci_need(w->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_require_column(w->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(w->file, type, w->source, &value, &valid, err));
     w->own = pci_str_is(value, "perf");
-    PCI_TRY(pci_types_of(&w->types, w->source, w->list, &w->list_count, err));
+    PCI_TRY(pci_types_of_source(&w->types, w->source, w->list, &w->list_count, err));
     if (!w->own && w->list_count > w->chosen.count)
         w->lost |= LOSS_TYPES;
     if (!w->own && w->chosen.count && !keeps_unit(w))
         w->lost |= LOSS_UNIT;
-    PCI_TRY(pci_want_whole(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (w->own && text) {
         PCI_TRY(pci_get_str(w->file, text, w->source, &value, &valid, err));
         /* A blank line ends the sample before it: below one, a comment would not be one. */
         if (value.size && w->source > w->export->first_source && !w->chains)
             PCI_TRY(pci_out(w->out, "\n", 1, err));
         PCI_TRY(pci_out(w->out, value.data, value.size, err));
-        PCI_TRY(pci_put_line_end(w->out, err));
+        PCI_TRY(pci_out_line_end(w->out, err));
     }
     PCI_TRY(look_ahead(w, err));
     for (uint64_t row = w->turns.next;; row++) {
@@ -740,20 +741,22 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     const struct pci_export *export = w->export;
     PCI_TRY(pci_types_open(file, &w->types, err));
     PCI_TRY(pci_types_verify(&w->types, err));
-    PCI_TRY(pci_interleaved_open(file, w->types.source, &w->turns, err));
-    PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
+    PCI_TRY(pci_samples_by_source_open(file, w->types.source, &w->turns, err));
+    PCI_TRY(pci_types_select(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
-    PCI_TRY(pci_names_open(&w->names, file, err));
+    PCI_TRY(pci_frame_namer_open(&w->names, file, err));
     PCI_TRY(pci_stack_path_open(&w->path, file, err));
     PCI_TRY(pci_labels_open(&w->labels, file, "samples", err));
     PCI_TRY(pci_labels_open(&w->group_labels, file, "location_groups", err));
-    PCI_TRY(pci_want_whole(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
-    PCI_TRY(pci_want_whole(file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
-    PCI_TRY(pci_want_whole(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
-    PCI_TRY(pci_want_whole(file, "location_groups", "address", PCI_TYPES_INT, &w->address, err));
-    PCI_TRY(pci_want_whole(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
-    PCI_TRY(pci_want_whole(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));
-    PCI_TRY(pci_want_whole(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
+    PCI_TRY(pci_find_verified_column(file, "location_groups", "address", PCI_TYPES_INT, &w->address,
+                                     err));
+    PCI_TRY(
+        pci_find_verified_column(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
+    PCI_TRY(pci_find_verified_column(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));
+    PCI_TRY(pci_find_verified_column(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
     w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
     w->checked = pci_calloc((size_t)pci_rows(file, "locations") + 1, 1);
     return w->list && w->checked ? PCOL_OK : pci_fail_memory(err);
@@ -783,11 +786,11 @@ pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)
     w.out = pci_malloc(1, sizeof *w.out);
     if (!w.out)
         return pci_fail_memory(err);
-    pci_put_open(w.out, export->sink);
+    pci_out_open(w.out, export->sink);
     pcol_status status = write_all(&w, err);
-    pci_interleaved_close(&w.turns);
+    pci_samples_by_source_close(&w.turns);
     pci_types_close(&w.types);
-    pci_names_close(&w.names);
+    pci_frame_namer_close(&w.names);
     pci_stack_path_close(&w.path);
     pci_labels_close(&w.labels);
     pci_labels_close(&w.group_labels);

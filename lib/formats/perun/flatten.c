@@ -21,7 +21,7 @@ static pcol_status copy_text(struct pci_arena *arena, const char *data, size_t s
                              pcol_error *err)
 {
     char *copy;
-    PCI_TRY(pci_arena_take(arena, size, &copy, err));
+    PCI_TRY(pci_arena_alloc(arena, size, &copy, err));
     if (size)
         memcpy(copy, data, size);
     *text = (pcol_str){copy, size};
@@ -37,15 +37,15 @@ pcol_status pci_flat_text(const struct pci_value *value, struct pci_strbuf *to, 
     case PCI_VALUE_STRING:
     case PCI_VALUE_BIG:
     case PCI_VALUE_TEXT:
-        return pci_strbuf_put(to, value->as.text.data, value->as.text.size, err);
+        return pci_strbuf_append(to, value->as.text.data, value->as.text.size, err);
     case PCI_VALUE_INTEGER:
-        return pci_strbuf_put(to, text, pci_flat_integer(value->as.i64, text), err);
+        return pci_strbuf_append(to, text, pci_flat_integer(value->as.i64, text), err);
     case PCI_VALUE_DOUBLE:
-        return pci_strbuf_put(to, text, pci_flat_double(value->as.f64, text), err);
+        return pci_strbuf_append(to, text, pci_flat_double(value->as.f64, text), err);
     case PCI_VALUE_BOOL:
-        return pci_strbuf_put(to, value->as.i64 ? "True" : "False", value->as.i64 ? 4 : 5, err);
+        return pci_strbuf_append(to, value->as.i64 ? "True" : "False", value->as.i64 ? 4 : 5, err);
     default: /* null, and tables; others have a text by now */
-        return pci_strbuf_put(to, "None", 4, err);
+        return pci_strbuf_append(to, "None", 4, err);
     }
 }
 
@@ -190,10 +190,10 @@ static pcol_status join_items(struct flattening *w, size_t first, size_t count, 
         PCI_TRY(sort_items(w, w->items + first, count, err));
     for (size_t i = 0; i < count; i++) {
         if (i)
-            PCI_TRY(pci_strbuf_put(&w->text, ":", 1, err));
+            PCI_TRY(pci_strbuf_append(&w->text, ":", 1, err));
         PCI_TRY(pci_flat_text(&w->items[first + (sorted ? w->order[i] : i)].value, &w->text, err));
         if (w->arena->most && w->text.size > w->arena->most)
-            break; /* pci_arena_take() will report the limit */
+            break; /* pci_arena_alloc() will report the limit */
     }
     joined->kind = PCI_VALUE_TEXT;
     return copy_text(w->arena, w->text.data, w->text.size, &joined->as.text, err);
@@ -203,7 +203,7 @@ static pcol_status make_prefixed_key(struct flattening *w, pcol_str a, pcol_str 
                                      pcol_error *err)
 {
     char *text;
-    PCI_TRY(pci_arena_take(w->arena, a.size + 1 + b.size, &text, err));
+    PCI_TRY(pci_arena_alloc(w->arena, a.size + 1 + b.size, &text, err));
     memcpy(text, a.data, a.size);
     text[a.size] = ':';
     memcpy(text + a.size + 1, b.data, b.size);
@@ -308,7 +308,7 @@ static pcol_status make_array_text(struct flattening *w, uint32_t id, pcol_error
          m = w->nodes[m].next) {
         struct pci_value value = w->nodes[m].value;
         if (m != w->nodes[id].first)
-            status = pci_strbuf_put(&text, ",", 1, err);
+            status = pci_strbuf_append(&text, ",", 1, err);
         if (status == PCOL_OK && has_items(&w->nodes[m]))
             status = join_items(w, w->nodes[m].item, w->nodes[m].item_count, 0, &value, err);
         if (status == PCOL_OK)
@@ -365,7 +365,7 @@ static pcol_status add_value(struct pci_flat_tree *tree, struct pci_values *valu
                              const struct pci_member *member, pcol_error *err)
 {
     int object, array;
-    PCI_TRY(pci_value_is(values, &member->value, &object, &array, err));
+    PCI_TRY(pci_value_classify(values, &member->value, &object, &array, err));
     return pci_flat_add(tree, parent, member,
                         object  ? PCI_FLAT_OBJECT
                         : array ? PCI_FLAT_ARRAY
@@ -386,20 +386,20 @@ static pcol_status check_part_count(const struct pci_flat_tree *tree,
 static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *values, uint32_t id,
                                pcol_error *err)
 {
-    struct pci_each each;
+    struct pci_member_iterator each;
     struct pci_member member;
     int more = 1;
     struct pci_value value = tree->nodes[id].value;
-    pcol_status status = pci_each_open(&each, values, &value, err);
+    pcol_status status = pci_member_iterator_open(&each, values, &value, err);
     while (status == PCOL_OK) {
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
         status = add_value(tree, values, id, &member, err);
         if (status == PCOL_OK)
             status = check_part_count(tree, values, err);
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     return status;
 }
 

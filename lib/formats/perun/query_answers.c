@@ -53,7 +53,7 @@ pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err)
 
 static pcol_status append_to_strbuf(void *context, const void *data, size_t size, pcol_error *err)
 {
-    return pci_strbuf_put(context, data, size, err);
+    return pci_strbuf_append(context, data, size, err);
 }
 
 pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *value,
@@ -137,7 +137,7 @@ pcol_status pci_result_cache_add(struct pcol_answers *a, struct pci_cached_value
     struct pci_value cached = *value;
     if (value->kind == PCI_VALUE_TEXT) {
         char *text;
-        PCI_TRY(pci_arena_take(&a->cache_arena, value->as.text.size, &text, err));
+        PCI_TRY(pci_arena_alloc(&a->cache_arena, value->as.text.size, &text, err));
         if (value->as.text.size)
             memcpy(text, value->as.text.data, value->as.text.size);
         cached.as.text.data = text;
@@ -284,9 +284,9 @@ static pcol_status find_field(struct pcol_answers *a, uint32_t outer, size_t ite
     const pcol_str inner = a->flat.items[item].key;
     pcol_str key = pci_string_pool_get(&a->fields, outer);
     a->text.size = 0;
-    PCI_TRY(pci_strbuf_put(&a->text, key.data, key.size, err));
-    PCI_TRY(pci_strbuf_put(&a->text, ":", 1, err));
-    PCI_TRY(pci_strbuf_put(&a->text, inner.data, inner.size, err));
+    PCI_TRY(pci_strbuf_append(&a->text, key.data, key.size, err));
+    PCI_TRY(pci_strbuf_append(&a->text, ":", 1, err));
+    PCI_TRY(pci_strbuf_append(&a->text, inner.data, inner.size, err));
     return pci_string_pool_intern(&a->fields, a->text.data, a->text.size, field, err);
 }
 
@@ -391,7 +391,7 @@ static pcol_status copy_field_name(struct pcol_answers *a, uint32_t field, pcol_
     a->field_names = names;
     for (; a->field_name_count < a->fields.count; a->field_name_count++)
         a->field_names[a->field_name_count] = (pcol_str){NULL, 0};
-    PCI_TRY(pci_arena_take(&a->cache_arena, name.size, &text, err));
+    PCI_TRY(pci_arena_alloc(&a->cache_arena, name.size, &text, err));
     if (name.size)
         memcpy(text, name.data, name.size);
     a->field_names[field] = (pcol_str){text, name.size};

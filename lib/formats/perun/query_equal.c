@@ -42,7 +42,7 @@ static pcol_status put_number(const struct pci_value *value, struct pci_strbuf *
     double number = value->as.f64;
     int size;
     if (value->kind == PCI_VALUE_BIG)
-        return pci_strbuf_put(to, value->as.text.data, value->as.text.size, err);
+        return pci_strbuf_append(to, value->as.text.data, value->as.text.size, err);
     if (value->kind != PCI_VALUE_DOUBLE)
         size = snprintf(text, sizeof text, "%lld", (long long)value->as.i64);
     else if (number == 0)
@@ -51,7 +51,7 @@ static pcol_status put_number(const struct pci_value *value, struct pci_strbuf *
         size = snprintf(text, sizeof text, "%.0f", number); /* all its digits */
     else
         size = snprintf(text, sizeof text, "%a", number);
-    return pci_strbuf_put(to, text, (size_t)size, err);
+    return pci_strbuf_append(to, text, (size_t)size, err);
 }
 
 /* With a size prefix, so that no text is a prefix of another. */
@@ -59,8 +59,8 @@ static pcol_status put_string(char mark, pcol_str s, struct pci_strbuf *to, pcol
 {
     char text[32];
     int size = snprintf(text, sizeof text, "%c%zu:", mark, s.size);
-    PCI_TRY(pci_strbuf_put(to, text, (size_t)size, err));
-    return pci_strbuf_put(to, s.data, s.size, err);
+    PCI_TRY(pci_strbuf_append(to, text, (size_t)size, err));
+    return pci_strbuf_append(to, s.data, s.size, err);
 }
 
 /* ---- containers */
@@ -71,7 +71,7 @@ struct member_text {
 };
 
 struct level {
-    struct pci_each each;
+    struct pci_member_iterator each;
     int object;
     pcol_str key; /* of the current member */
     struct member_text *parts;
@@ -94,13 +94,13 @@ static pcol_status open_level(struct levels *l, struct pci_values *values,
     struct level *level = &l->levels[l->count++];
     memset(level, 0, sizeof *level);
     level->object = object;
-    return pci_each_open(&level->each, values, value, err);
+    return pci_member_iterator_open(&level->each, values, value, err);
 }
 
 static void close_level(struct levels *l)
 {
     struct level *level = &l->levels[--l->count];
-    pci_each_close(&level->each);
+    pci_member_iterator_close(&level->each);
     pci_free(level->parts);
     pci_strbuf_clear(&level->text);
 }
@@ -145,10 +145,10 @@ static pcol_status sort_parts(struct level *level, pcol_error *err)
 /* Append the text of a container whose members are complete. */
 static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_error *err)
 {
-    PCI_TRY(pci_strbuf_put(to, level->object ? "{" : "[", 1, err));
+    PCI_TRY(pci_strbuf_append(to, level->object ? "{" : "[", 1, err));
     if (!level->object) {
-        PCI_TRY(pci_strbuf_put(to, level->text.data, level->text.size, err));
-        return pci_strbuf_put(to, "]", 1, err);
+        PCI_TRY(pci_strbuf_append(to, level->text.data, level->text.size, err));
+        return pci_strbuf_append(to, "]", 1, err);
     }
     PCI_TRY(sort_parts(level, err));
     for (size_t i = 0; i < level->count; i++) {
@@ -156,19 +156,19 @@ static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_er
         if (i + 1 < level->count && !compare_keys(p->key, p[1].key))
             continue; /* of equal keys the last one counts */
         PCI_TRY(put_string('k', p->key, to, err));
-        PCI_TRY(pci_strbuf_put(to, level->text.data + p->begin, p->size, err));
+        PCI_TRY(pci_strbuf_append(to, level->text.data + p->begin, p->size, err));
     }
-    return pci_strbuf_put(to, "}", 1, err);
+    return pci_strbuf_append(to, "}", 1, err);
 }
 
 static pcol_status put_scalar(const struct pci_value *value, struct pci_strbuf *to, pcol_error *err)
 {
     if (value->kind == PCI_VALUE_NULL)
-        return pci_strbuf_put(to, "n", 1, err);
+        return pci_strbuf_append(to, "n", 1, err);
     if (value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_TEXT)
         return put_string('s', value->as.text, to, err);
     PCI_TRY(put_number(value, to, err));
-    return pci_strbuf_put(to, ";", 1, err);
+    return pci_strbuf_append(to, ";", 1, err);
 }
 
 static pcol_status add_part(struct level *level, size_t begin, pcol_error *err)
@@ -191,7 +191,7 @@ static pcol_status write_levels(struct levels *l, struct pci_values *values, str
         struct level *level = &l->levels[l->count - 1];
         struct pci_member member;
         int more, object, array;
-        PCI_TRY(pci_each_next(&level->each, &member, &more, err));
+        PCI_TRY(pci_member_iterator_next(&level->each, &member, &more, err));
         if (!more) {
             struct level *outer = l->count > 1 ? level - 1 : NULL;
             struct pci_strbuf *text = outer ? &outer->text : to;
@@ -203,7 +203,7 @@ static pcol_status write_levels(struct levels *l, struct pci_values *values, str
             continue;
         }
         level->key = member.key;
-        PCI_TRY(pci_value_is(values, &member.value, &object, &array, err));
+        PCI_TRY(pci_value_classify(values, &member.value, &object, &array, err));
         if (object || array) {
             PCI_TRY(open_level(l, values, &member.value, object, err));
             continue;
@@ -220,7 +220,7 @@ pcol_status pci_equal_text(struct pci_values *values, const struct pci_value *va
 {
     struct levels l = {0};
     int object, array;
-    PCI_TRY(pci_value_is(values, value, &object, &array, err));
+    PCI_TRY(pci_value_classify(values, value, &object, &array, err));
     if (!object && !array)
         return put_scalar(value, to, err);
     pcol_status status = open_level(&l, values, value, object, err);

@@ -27,13 +27,13 @@ static pcol_status read_parts(struct pcol_answers *a, const struct pci_value *ob
 {
     static const char *const keys[] = {"function", "source", "line", "func"};
     struct pci_value *values[] = {&p->function, &p->source, &p->line, &p->func};
-    struct pci_each each;
+    struct pci_member_iterator each;
     struct pci_member member;
     int more = 1;
     p->has = 0;
-    pcol_status status = pci_each_open(&each, &a->resources.values, object, err);
+    pcol_status status = pci_member_iterator_open(&each, &a->resources.values, object, err);
     while (status == PCOL_OK) {
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
         for (unsigned i = 0; i < 4 && is_scalar(&member.value); i++)
@@ -42,7 +42,7 @@ static pcol_status read_parts(struct pcol_answers *a, const struct pci_value *ob
                 p->has |= 1u << i;
             }
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     return status;
 }
 
@@ -55,9 +55,9 @@ static pcol_status put_frame(struct pcol_answers *a, const struct pci_value *obj
     *ok = 1;
     if ((p.has & 7) == 7) {
         PCI_TRY(pci_flat_text(&p.function, to, err));
-        PCI_TRY(pci_strbuf_put(to, "()~", 3, err));
+        PCI_TRY(pci_strbuf_append(to, "()~", 3, err));
         PCI_TRY(pci_flat_text(&p.source, to, err));
-        PCI_TRY(pci_strbuf_put(to, "~", 1, err));
+        PCI_TRY(pci_strbuf_append(to, "~", 1, err));
         return pci_flat_text(&p.line, to, err);
     }
     if (p.has & 8)
@@ -70,18 +70,18 @@ static pcol_status put_frame(struct pcol_answers *a, const struct pci_value *obj
 static pcol_status put_trace(struct pcol_answers *a, const struct pci_value *trace,
                              struct pci_strbuf *to, int *ok, pcol_error *err)
 {
-    struct pci_each each;
+    struct pci_member_iterator each;
     struct pci_member member;
     int more = 1, object, array;
     *ok = 0;
-    PCI_TRY(pci_value_is(&a->resources.values, trace, &object, &array, err));
+    PCI_TRY(pci_value_classify(&a->resources.values, trace, &object, &array, err));
     if (!array)
         return PCOL_OK;
     a->found_count = 0;
-    pcol_status status = pci_each_open(&each, &a->resources.values, trace, err);
+    pcol_status status = pci_member_iterator_open(&each, &a->resources.values, trace, err);
     while (status == PCOL_OK) {
         void *found = a->found;
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
         if (pci_grow(&found, &a->found_capacity, a->found_count + 1, sizeof *a->found))
@@ -90,11 +90,11 @@ static pcol_status put_trace(struct pcol_answers *a, const struct pci_value *tra
         if (status == PCOL_OK)
             a->found[a->found_count++] = member.value;
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     PCI_TRY(status);
     *ok = 1;
     for (size_t i = a->found_count; i-- > 0 && *ok;) {
-        PCI_TRY(pci_strbuf_put(to, ";", 1, err));
+        PCI_TRY(pci_strbuf_append(to, ";", 1, err));
         PCI_TRY(put_frame(a, &a->found[i], to, ok, err));
     }
     return PCOL_OK;
@@ -169,11 +169,11 @@ static pcol_status make_stack_text(struct pcol_answers *a, const struct pci_valu
     *ok = uid && trace;
     if (!*ok)
         return PCOL_OK;
-    PCI_TRY(pci_value_is(&a->resources.values, uid, &object, &array, err));
+    PCI_TRY(pci_value_classify(&a->resources.values, uid, &object, &array, err));
     if (object) {
         PCI_TRY(get_line_part(a, uid, 0, &text, ok, err));
         if (*ok)
-            PCI_TRY(pci_strbuf_put(&a->other, text.data, text.size, err));
+            PCI_TRY(pci_strbuf_append(&a->other, text.data, text.size, err));
     } else {
         *ok = is_scalar(uid) && uid->kind != PCI_VALUE_NULL;
         if (*ok)
@@ -183,8 +183,8 @@ static pcol_status make_stack_text(struct pcol_answers *a, const struct pci_valu
         PCI_TRY(get_line_part(a, trace, 1, &text, ok, err));
     if (!*ok)
         return PCOL_OK;
-    PCI_TRY(pci_strbuf_put(&a->other, text.data, text.size, err));
-    return pci_strbuf_put(&a->other, " ", 1, err);
+    PCI_TRY(pci_strbuf_append(&a->other, text.data, text.size, err));
+    return pci_strbuf_append(&a->other, " ", 1, err);
 }
 
 static int is_same_value(const struct pci_value *a, const struct pci_value *b)
@@ -358,7 +358,7 @@ static pcol_status buffer_lines(struct pcol_answers *a, pcol_error *err)
         if (pci_grow(&cells, &a->flat_capacity, a->flat_count + 1, sizeof *a->flat_cells))
             return pci_fail_memory(err);
         a->flat_cells = cells;
-        PCI_TRY(pci_arena_take(&a->cache_arena, a->other.size, &text, err));
+        PCI_TRY(pci_arena_alloc(&a->cache_arena, a->other.size, &text, err));
         memcpy(text, a->other.data, a->other.size);
         a->flat_cells[a->flat_count] =
             (struct pci_flat_cell){0, {.kind = PCI_VALUE_TEXT, .as.text = {text, a->other.size}}};

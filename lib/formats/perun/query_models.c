@@ -26,14 +26,14 @@ struct coefficients {
 static pcol_status read_coefficient(struct pcol_answers *a, const struct pci_value *object,
                                     struct pci_value *value, int *name, pcol_error *err)
 {
-    struct pci_each each;
+    struct pci_member_iterator each;
     struct pci_member member;
     int more = 1;
     value->kind = PCI_VALUE_NULL;
     *name = -1;
-    pcol_status status = pci_each_open(&each, &a->resources.values, object, err);
+    pcol_status status = pci_member_iterator_open(&each, &a->resources.values, object, err);
     while (status == PCOL_OK) {
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
         if (pci_str_is(member.key, "value"))
@@ -44,7 +44,7 @@ static pcol_status read_coefficient(struct pcol_answers *a, const struct pci_val
                     : is_text(&member.value, "b2") ? 2
                                                    : -1;
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     return status;
 }
 
@@ -52,21 +52,21 @@ static pcol_status read_coefficients(struct pcol_answers *a, struct coefficients
                                      pcol_error *err)
 {
     const struct pci_value *coeffs = pci_resources_find(&a->resources, "coeffs");
-    struct pci_each each;
+    struct pci_member_iterator each;
     struct pci_member member;
     int object, more = 1;
     memset(c, 0, sizeof *c);
     if (!coeffs)
         return PCOL_OK;
-    PCI_TRY(pci_value_is(&a->resources.values, coeffs, &object, &c->present, err));
+    PCI_TRY(pci_value_classify(&a->resources.values, coeffs, &object, &c->present, err));
     if (!c->present)
         return PCOL_OK;
-    pcol_status status = pci_each_open(&each, &a->resources.values, coeffs, err);
+    pcol_status status = pci_member_iterator_open(&each, &a->resources.values, coeffs, err);
     while (status == PCOL_OK) {
         struct pci_value value;
         double number;
         int name;
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
         status = read_coefficient(a, &member.value, &value, &name, err);
@@ -76,7 +76,7 @@ static pcol_status read_coefficients(struct pcol_answers *a, struct coefficients
         if (name >= 0 && pci_value_number(&value, &number))
             c->named[name] = number;
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     return status;
 }
 
@@ -90,8 +90,8 @@ static pcol_status intern_key(struct pcol_answers *a, int all, uint32_t *key, pc
     const struct pci_value *model = pci_resources_find(&a->resources, "model");
     a->other.size = 0;
     if (all && uid && model && uid->kind == PCI_VALUE_STRING && model->kind == PCI_VALUE_STRING) {
-        PCI_TRY(pci_strbuf_put(&a->other, uid->as.text.data, uid->as.text.size, err));
-        PCI_TRY(pci_strbuf_put(&a->other, model->as.text.data, model->as.text.size, err));
+        PCI_TRY(pci_strbuf_append(&a->other, uid->as.text.data, uid->as.text.size, err));
+        PCI_TRY(pci_strbuf_append(&a->other, model->as.text.data, model->as.text.size, err));
     } else {
         PCI_TRY(pci_equal_text(&a->resources.values, uid ? uid : &none, &a->other, err));
         if (all)

@@ -25,16 +25,16 @@ static pcol_status append_value(struct pci_value **list, size_t *count, size_t *
 static pcol_status resolve_part(struct pcol_answers *a, const struct pci_value *value,
                                 pcol_str part, pcol_error *err)
 {
-    struct pci_each each;
+    struct pci_member_iterator each;
     struct pci_member member;
     struct pci_value last = {.kind = PCI_VALUE_NULL};
     int object, array, more = 1, found = 0;
-    PCI_TRY(pci_value_is(&a->resources.values, value, &object, &array, err));
+    PCI_TRY(pci_value_classify(&a->resources.values, value, &object, &array, err));
     if (!object && (part.size || !array))
         return PCOL_OK;
-    pcol_status status = pci_each_open(&each, &a->resources.values, value, err);
+    pcol_status status = pci_member_iterator_open(&each, &a->resources.values, value, err);
     while (status == PCOL_OK) {
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status != PCOL_OK || !more)
             break;
         if (array) {
@@ -45,7 +45,7 @@ static pcol_status resolve_part(struct pcol_answers *a, const struct pci_value *
             found = 1;
         }
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     if (status == PCOL_OK && found)
         status = append_value(&a->found_next, &a->next_count, &a->next_capacity, &last, err);
     return status;

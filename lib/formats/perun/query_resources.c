@@ -63,8 +63,8 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
 {
     const struct pci_column *type;
     int any = 0;
-    PCI_TRY(pci_want(r->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_plausible(r->file, "sources", err));
+    PCI_TRY(pci_find_column(r->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_check_row_count(r->file, "sources", err));
     r->source_count = pci_rows(r->file, "sources");
     r->is_perun = pci_calloc((size_t)r->source_count + 1, 1);
     if (!r->is_perun)
@@ -86,7 +86,7 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
 static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
 {
     int64_t source, previous = -1, next = 0;
-    PCI_TRY(pci_plausible(r->file, "snapshots", err));
+    PCI_TRY(pci_check_row_count(r->file, "snapshots", err));
     r->numbers = pci_malloc((size_t)r->snapshot_rows + 1, sizeof *r->numbers);
     if (!r->numbers)
         return pci_fail_memory(err);
@@ -136,9 +136,9 @@ pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, p
         {"snapshots", "region", PCI_TYPES_TEXT, &r->snapshot_region},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_want(file, columns[i].table, columns[i].name, columns[i].types,
-                         columns[i].column, err));
-    PCI_TRY(pci_plausible_samples(file, err));
+        PCI_TRY(pci_find_column(file, columns[i].table, columns[i].name, columns[i].types,
+                                columns[i].column, err));
+    PCI_TRY(pci_check_sample_count(file, err));
     r->sample_rows = pci_rows(file, "samples");
     r->model_rows = pci_rows(file, "models");
     r->snapshot_rows = pci_rows(file, "snapshots");
@@ -174,7 +174,7 @@ void pci_resources_close(struct pci_resources *r)
 }
 
 /* keys: NULL for all. */
-static void set_wanted(struct pci_keyed *keyed, const pcol_str *keys, size_t count)
+static void set_wanted(struct pci_keyed_reader *keyed, const pcol_str *keys, size_t count)
 {
     for (size_t i = 0; i < keyed->labels.key_count; i++) {
         struct pci_label_key *key = &keyed->labels.keys[i];
@@ -264,7 +264,7 @@ static void clear_members(struct pci_resources *r)
 }
 
 static pcol_status plan_part(struct pci_resources *r, struct part *part,
-                             const struct pci_keyed *keyed, pcol_error *err)
+                             const struct pci_keyed_reader *keyed, pcol_error *err)
 {
     size_t count = keyed->count;
     if (count > part->capacity) {
@@ -287,7 +287,7 @@ static pcol_status plan_part(struct pci_resources *r, struct part *part,
 
 /* Whether a row has the cells that the plan was made for; members of `extra` can have any key, so
  * they never fit. */
-static int fits_plan(const struct part *part, const struct pci_keyed *keyed)
+static int fits_plan(const struct part *part, const struct pci_keyed_reader *keyed)
 {
     if (keyed->count != part->count)
         return 0;
@@ -298,7 +298,7 @@ static int fits_plan(const struct part *part, const struct pci_keyed *keyed)
 }
 
 static void fill_values(struct pci_resources *r, const struct part *part,
-                        const struct pci_keyed *keyed)
+                        const struct pci_keyed_reader *keyed)
 {
     for (size_t i = 0; i < part->count; i++)
         if (part->slots[i] != PCOL_NONE)
@@ -308,7 +308,7 @@ static void fill_values(struct pci_resources *r, const struct part *part,
 /* ---- rows */
 
 /* Whether rows can have a key, as a label or in `extra`. */
-static int can_have(const struct pci_keyed *keyed, const char *table, pcol_str key)
+static int can_have(const struct pci_keyed_reader *keyed, const char *table, pcol_str key)
 {
     const struct pci_table *t = pci_table_find(keyed->file, table);
     for (size_t i = 0; i < keyed->labels.key_count; i++)
@@ -387,7 +387,7 @@ static pcol_status make_plan(struct pci_resources *r, int typed, pcol_error *err
     return add_if_absent(r, &s->time, &s->time_slot, err);
 }
 
-static int are_scalars(const struct pci_keyed *keyed)
+static int are_scalars(const struct pci_keyed_reader *keyed)
 {
     for (size_t i = 0; i < keyed->count; i++)
         if (keyed->members[i].value.kind >= PCI_VALUE_FRAME)
@@ -439,8 +439,8 @@ static pcol_status merge_row(struct pci_resources *r, uint64_t row, pcol_error *
     uint64_t type_row = typed ? (uint64_t)type : NO_ROW;
     uint64_t snapshot_row = in_snapshot ? (uint64_t)snapshot : NO_ROW;
     int known = s->planned && type_row == s->type_row && snapshot_row == s->snapshot_row;
-    r->same = known && (s->shared_only ||
-                        (s->keys_only && s->plain && pci_labels_alike(&r->samples.labels, row)));
+    r->same = known && (s->shared_only || (s->keys_only && s->plain &&
+                                           pci_labels_same_shape(&r->samples.labels, row)));
     if (r->same)
         return PCOL_OK;
     PCI_TRY(pci_keyed_row(&r->samples, row, err));
@@ -465,7 +465,7 @@ static size_t count_equal(const struct column *c, uint64_t row, size_t most)
     if (!c->column)
         return most;
     size_t at = (size_t)(row - c->first), left = (size_t)c->count - at;
-    return pci_run_same(c->values + at, c->valid + at, most < left ? most : left);
+    return pci_run_of_equal(c->values + at, c->valid + at, most < left ? most : left);
 }
 
 /* Length of the run of rows with the same type, snapshot and source, at most `most`. */
@@ -482,7 +482,7 @@ static size_t count_equal_rows(const struct pci_resources *r, uint64_t row, size
 static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t row, pcol_error *err)
 {
     const uint32_t slot = r->state->own_part.slots[cell];
-    const int64_t *values = pci_keyed_values(&r->samples, cell, row);
+    const int64_t *values = pci_keyed_run_values(&r->samples, cell, row);
     void *parts = r->run_parts;
     if (slot == PCOL_NONE || !values)
         return PCOL_OK;
@@ -505,8 +505,8 @@ static size_t count_run(const struct pci_resources *r, uint64_t row)
     for (size_t most = 2;; most *= 16) {
         size_t count = count_equal_rows(r, row, most);
         if (count > 1)
-            count = shaped ? pci_labels_shaped(&r->samples.labels, row, count)
-                           : pci_keyed_run(&r->samples, row, count);
+            count = shaped ? pci_labels_shape_run(&r->samples.labels, row, count)
+                           : pci_keyed_run_length(&r->samples, row, count);
         if (count < most)
             return count;
     }

@@ -21,7 +21,7 @@ struct pci_run_part {
 struct pci_resources {
     const pcol_file *file;
     struct pci_values values;
-    struct pci_keyed samples, types, snapshots, models;
+    struct pci_keyed_reader samples, types, snapshots, models;
     const struct pci_column *sample_source, *sample_type, *sample_snapshot, *model_source;
     const struct pci_column *snapshot_source, *snapshot_region;
     uint64_t sample_rows, model_rows, snapshot_rows;

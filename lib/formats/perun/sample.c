@@ -108,7 +108,7 @@ static pcol_status put_name(const struct pci_perun *p, struct pci_strbuf *to, ui
                             pcol_error *err)
 {
     pcol_str s = pci_string_pool_get(&p->builder->strings, string);
-    return pci_strbuf_put(to, s.data, strnlen(s.data, s.size), err);
+    return pci_strbuf_append(to, s.data, strnlen(s.data, s.size), err);
 }
 
 /* "TYPE(SUBTYPE)", with `between` as the opening parenthesis. */
@@ -117,9 +117,9 @@ static pcol_status put_both_names(const struct pci_perun *p, const struct pci_pe
 {
     to->size = 0;
     PCI_TRY(put_name(p, to, c->type, err));
-    PCI_TRY(pci_strbuf_put(to, between, strlen(between), err));
+    PCI_TRY(pci_strbuf_append(to, between, strlen(between), err));
     PCI_TRY(put_name(p, to, c->subtype, err));
-    return pci_strbuf_put(to, ")", 1, err);
+    return pci_strbuf_append(to, ")", 1, err);
 }
 
 static pcol_status find_unit_of_class(const struct pci_perun *p,
@@ -159,9 +159,9 @@ static pcol_status name_class(struct pci_perun *p, struct pci_perun_sample_class
     else if (type != PCOL_NONE)
         PCI_TRY(put_name(p, name, type, err));
     if (!name->size)
-        PCI_TRY(pci_strbuf_put(name, "amount", 6, err));
-    PCI_TRY(pci_strbuf_put(name, "", 1, err));
-    return pci_strbuf_put(unit, "", 1, err);
+        PCI_TRY(pci_strbuf_append(name, "amount", 6, err));
+    PCI_TRY(pci_strbuf_append(name, "", 1, err));
+    return pci_strbuf_append(unit, "", 1, err);
 }
 
 static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o,

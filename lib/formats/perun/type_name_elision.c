@@ -19,7 +19,7 @@ pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_pe
     case PCI_PERUN_STRING:
     case PCI_PERUN_BIG: {
         pcol_str s = pci_string_pool_get(&p->builder->strings, (uint32_t)cell->value);
-        return pci_strbuf_put(to, s.data, s.size, err);
+        return pci_strbuf_append(to, s.data, s.size, err);
     }
     case PCI_PERUN_INTEGER:
         size = pci_flat_integer(cell->value, text);
@@ -29,7 +29,7 @@ pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_pe
         size = pci_flat_double(number, text);
         break;
     case PCI_PERUN_BOOL:
-        return pci_strbuf_put(to, cell->value ? "True" : "False", cell->value ? 4 : 5, err);
+        return pci_strbuf_append(to, cell->value ? "True" : "False", cell->value ? 4 : 5, err);
     case PCI_PERUN_NULL:
     case PCI_PERUN_VALUE:
     case PCI_PERUN_SAMPLE_STACK:
@@ -39,9 +39,9 @@ pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_pe
     case PCI_PERUN_TRACE:
     case PCI_PERUN_TEXT:
     case PCI_PERUN_TABLE:
-        return pci_strbuf_put(to, "None", 4, err);
+        return pci_strbuf_append(to, "None", 4, err);
     }
-    return pci_strbuf_put(to, text, size, err);
+    return pci_strbuf_append(to, text, size, err);
 }
 
 /* Append the values of a frame, sorted by key (insertion sort) and joined by colons. */
@@ -64,7 +64,7 @@ static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_
     }
     for (uint32_t i = 0; i < count; i++) {
         if (i)
-            PCI_TRY(pci_strbuf_put(to, ":", 1, err));
+            PCI_TRY(pci_strbuf_append(to, ":", 1, err));
         PCI_TRY(pci_perun_flat_scalar(p, &cells[order[i]], to, err));
     }
     return PCOL_OK;

@@ -21,8 +21,8 @@ pcol_status pci_perun_type_rule_next(struct pci_perun_type_rule *rule, struct pc
     if (rule->uids.count > known)
         rule->counts[uid] = 0;
     size_t size = pci_flat_integer(rule->counts[uid]++, number);
-    PCI_TRY(pci_strbuf_put(text, "#", 1, err));
-    return pci_strbuf_put(text, number, size, err);
+    PCI_TRY(pci_strbuf_append(text, "#", 1, err));
+    return pci_strbuf_append(text, number, size, err);
 }
 
 void pci_perun_type_rule_clear(struct pci_perun_type_rule *rule)

@@ -34,7 +34,7 @@ struct uid_parser {
 static pcol_status copy_text(struct uid_parser *w, pcol_str *text, pcol_error *err)
 {
     char *copy;
-    PCI_TRY(pci_arena_take(&w->arena, text->size, &copy, err));
+    PCI_TRY(pci_arena_alloc(&w->arena, text->size, &copy, err));
     if (text->size)
         memcpy(copy, text->data, text->size);
     text->data = copy;

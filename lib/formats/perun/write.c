@@ -46,8 +46,8 @@ static pcol_status open_columns(struct pci_perun_writer *w, pcol_error *err)
         {"resource_arrays", "rest", PCI_TYPES_ROW, &w->array_rest},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_want(w->file, columns[i].table, columns[i].name, columns[i].types,
-                         columns[i].column, err));
+        PCI_TRY(pci_find_column(w->file, columns[i].table, columns[i].name, columns[i].types,
+                                columns[i].column, err));
     w->sample_rows = pci_rows(w->file, "samples");
     w->type_rows = pci_rows(w->file, "resource_types");
     w->snapshot_rows = pci_rows(w->file, "snapshots");
@@ -98,7 +98,7 @@ static pcol_status next_row(const struct pci_perun_writer *w, const struct pci_c
 }
 
 /* Write the rows of the current snapshot (or of none) as objects. */
-static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed *keyed,
+static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed_reader *keyed,
                               const struct pci_column *source,
                               const struct pci_column *snapshot_column, uint64_t rows,
                               uint64_t *row, pcol_error *err)
@@ -236,8 +236,8 @@ static pcol_status find_document(const struct pci_export *export, uint32_t sourc
     int64_t node;
     int valid;
     *root = PCI_NO_NODE;
-    PCI_TRY(pci_want(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_want(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
+    PCI_TRY(pci_find_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_find_column(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
     if (!type || !extra)
         return PCOL_OK;
     PCI_TRY(pci_get_str(export->file, type, source, &text, &valid, err));

@@ -14,7 +14,7 @@ struct pci_perun_writer {
     uint32_t source;
     struct pci_json_writer json;
     struct pci_values values;
-    struct pci_keyed samples, types, snapshots, models;
+    struct pci_keyed_reader samples, types, snapshots, models;
     const struct pci_column *sample_source, *sample_type, *sample_snapshot;
     const struct pci_column *type_source, *type_name, *type_map, *type_resources;
     const struct pci_column *snapshot_source, *snapshot_region;

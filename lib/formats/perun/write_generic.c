@@ -35,7 +35,7 @@ struct generic_writer {
     const pcol_file *file;
     struct pci_json_writer json;
     struct pci_stacks tree;
-    struct pci_names names;
+    struct pci_frame_namer names;
     const struct pci_column *source, *stack; /* of samples */
     uint64_t samples;
     struct type *types;
@@ -57,7 +57,7 @@ static pcol_status get_type_text(const struct generic_writer *f, const char *col
     const struct pci_column *c;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_want(f->file, "sample_types", column, PCI_TYPES_TEXT, &c, err));
+    PCI_TRY(pci_find_column(f->file, "sample_types", column, PCI_TYPES_TEXT, &c, err));
     return c ? pci_get_str(f->file, c, row, text, &valid, err) : PCOL_OK;
 }
 
@@ -90,8 +90,8 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
     uint64_t rows = pci_rows(f->file, "sample_types");
     const struct pci_column *gauge;
     int has_gauges = 0;
-    PCI_TRY(pci_want(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
-    PCI_TRY(pci_plausible(f->file, "sample_types", err));
+    PCI_TRY(pci_find_column(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
+    PCI_TRY(pci_check_row_count(f->file, "sample_types", err));
     f->types = pci_calloc((size_t)rows + 1, sizeof *f->types);
     if (!f->types)
         return pci_fail_memory(err);
@@ -103,8 +103,8 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
         snprintf(column, sizeof column, "value.%" PRIu64, row);
         if (gauge)
             PCI_TRY(pci_get(f->file, gauge, row, &is_gauge, &valid, err));
-        PCI_TRY(pci_want(f->file, "samples", column, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
-                         &t->values, err));
+        PCI_TRY(pci_find_column(f->file, "samples", column, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
+                                &t->values, err));
         has_gauges |= is_gauge != 0;
         if (is_gauge || !t->values)
             continue;
@@ -122,12 +122,12 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
 static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
 {
     const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
-    PCI_TRY(pci_want(f->file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
-    PCI_TRY(pci_want(f->file, "samples", "stack", PCI_TYPES_ROW, &f->stack, err));
-    PCI_TRY(pci_names_open(&f->names, f->file, err));
+    PCI_TRY(pci_find_column(f->file, "samples", "source", PCI_TYPES_ROW, &f->source, err));
+    PCI_TRY(pci_find_column(f->file, "samples", "stack", PCI_TYPES_ROW, &f->stack, err));
+    PCI_TRY(pci_frame_namer_open(&f->names, f->file, err));
     f->names.libraries = 1;
     PCI_TRY(pci_stacks_open(f->file, &f->tree, err));
-    PCI_TRY(pci_plausible(f->file, "stacks", err));
+    PCI_TRY(pci_check_row_count(f->file, "stacks", err));
     f->samples = pci_rows(f->file, "samples");
     f->sums = pci_malloc((size_t)f->tree.stacks + 1, sizeof *f->sums);
     f->has = pci_malloc((size_t)f->tree.stacks + 1, 1);
@@ -224,7 +224,7 @@ static pcol_status get_innermost(struct generic_writer *f, uint64_t stack, struc
         return PCOL_OK;
     PCI_TRY(pci_stacks_node(&f->tree, stack, &parent, &begin, &count, err));
     PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
-    return count ? pci_names_get(&f->names, begin, (uint32_t)group, name, err) : PCOL_OK;
+    return count ? pci_frame_namer_get(&f->names, begin, (uint32_t)group, name, err) : PCOL_OK;
 }
 
 /* Write the lines of a stack, innermost first. */
@@ -239,7 +239,7 @@ static pcol_status put_trace(struct generic_writer *f, uint64_t stack, pcol_erro
         PCI_TRY(pci_stacks_node(&f->tree, stack, &parent, &begin, &count, err));
         PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
         for (uint64_t i = 0; i < count; i++) {
-            PCI_TRY(pci_names_get(&f->names, begin + i, (uint32_t)group, &name, err));
+            PCI_TRY(pci_frame_namer_get(&f->names, begin + i, (uint32_t)group, &name, err));
             put_frame(f, &name, err);
         }
         stack = parent;
@@ -255,14 +255,14 @@ static pcol_status name_type(struct generic_writer *f, const struct pci_name *ui
     char line[PCI_FLAT_NUMBER];
     f->text.size = 0;
     if (uid->has_filename) {
-        PCI_TRY(pci_strbuf_put(&f->text, uid->filename.data, uid->filename.size, err));
-        PCI_TRY(pci_strbuf_put(&f->text, ":", 1, err));
+        PCI_TRY(pci_strbuf_append(&f->text, uid->filename.data, uid->filename.size, err));
+        PCI_TRY(pci_strbuf_append(&f->text, ":", 1, err));
     }
-    PCI_TRY(pci_strbuf_put(&f->text, uid->name.data, uid->name.size, err));
+    PCI_TRY(pci_strbuf_append(&f->text, uid->name.data, uid->name.size, err));
     if (uid->has_filename) {
-        PCI_TRY(pci_strbuf_put(&f->text, ":", 1, err));
+        PCI_TRY(pci_strbuf_append(&f->text, ":", 1, err));
         size_t size = pci_flat_integer(uid->has_line ? uid->line : 0, line);
-        PCI_TRY(pci_strbuf_put(&f->text, line, size, err));
+        PCI_TRY(pci_strbuf_append(&f->text, line, size, err));
     }
     return pci_perun_type_rule_next(&f->rule, &f->text, err);
 }
@@ -390,7 +390,7 @@ pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error 
     f->file = export->file;
     pcol_status status = write_document(f, err);
     pci_json_writer_close(&f->json);
-    pci_names_close(&f->names);
+    pci_frame_namer_close(&f->names);
     pci_perun_type_rule_clear(&f->rule);
     pci_strbuf_clear(&f->text);
     pci_free(f->types);

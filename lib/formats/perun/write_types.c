@@ -17,7 +17,7 @@ static pcol_status flat_frame(struct pci_perun_writer *w, int64_t group, struct 
                               pcol_error *err)
 {
     uint32_t order[PCI_FLAT_KEYS];
-    struct pci_keyed *frames = &w->values.frames;
+    struct pci_keyed_reader *frames = &w->values.frames;
     PCI_TRY(pci_keyed_row(frames, (uint64_t)group, err));
     uint32_t count = frames->count < PCI_FLAT_KEYS ? (uint32_t)frames->count : PCI_FLAT_KEYS;
     for (uint32_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static pcol_status flat_frame(struct pci_perun_writer *w, int64_t group, struct 
     }
     for (uint32_t i = 0; i < count; i++) {
         if (i)
-            PCI_TRY(pci_strbuf_put(to, ":", 1, err));
+            PCI_TRY(pci_strbuf_append(to, ":", 1, err));
         PCI_TRY(pci_flat_text(&frames->members[order[i]].value, to, err));
     }
     return PCOL_OK;
@@ -70,7 +70,7 @@ static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_r
         PCI_TRY(pci_get_str(w->file, w->type_name, row, &stored_name, &valid, err));
     if (valid) {
         name->size = 0;
-        return pci_strbuf_put(name, stored_name.data, stored_name.size, err);
+        return pci_strbuf_append(name, stored_name.data, stored_name.size, err);
     }
     if (made)
         return PCOL_OK;
@@ -197,19 +197,19 @@ static pcol_status put_array(struct pci_perun_writer *w, uint64_t rows, size_t k
 static pcol_status put_remaining_elements(struct pci_perun_writer *w, uint64_t row, pcol_error *err)
 {
     struct pci_value rest = {.kind = PCI_VALUE_NODE};
-    struct pci_each each;
+    struct pci_member_iterator each;
     int valid, more = 1;
     PCI_TRY(pci_perun_get_cell(w, w->array_rest, row, &rest.as.i64, &valid, err));
     if (!valid)
         return PCOL_OK;
-    pcol_status status = pci_each_open(&each, &w->values, &rest, err);
+    pcol_status status = pci_member_iterator_open(&each, &w->values, &rest, err);
     while (status == PCOL_OK && more) {
         struct pci_member member;
-        status = pci_each_next(&each, &member, &more, err);
+        status = pci_member_iterator_next(&each, &member, &more, err);
         if (status == PCOL_OK && more)
             status = pci_value_json(&w->values, &member.value, &w->json, NULL, NULL, err);
     }
-    pci_each_close(&each);
+    pci_member_iterator_close(&each);
     return status;
 }
 
@@ -291,7 +291,7 @@ static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uin
     int64_t ordinal;
     int valid;
     PCI_TRY(type_name(w, &o->rule, row, &o->name, err));
-    PCI_TRY(pci_strbuf_put(&o->text, o->name.data, o->name.size, err));
+    PCI_TRY(pci_strbuf_append(&o->text, o->name.data, o->name.size, err));
     int failed = pci_grow(&names, &o->name_capacity, o->name_count + 1, sizeof *o->names);
     o->names = names;
     failed |= pci_grow(&rows, &o->capacity, o->count + 1, sizeof *o->rows);

@@ -43,7 +43,7 @@ static inline int read_in_place(const struct pci_pprof_queue *q,
                                 struct pci_pprof_queue_reader *reader, struct pci_pprof_message *m)
 {
     size_t available;
-    const uint8_t *head = pci_spill_at(&q->spill, reader->offset, &available);
+    const uint8_t *head = pci_spill_in_memory(&q->spill, reader->offset, &available);
     if (!head || available < LONGEST_HEAD)
         return 0;
     uint64_t gap, size;
@@ -68,13 +68,14 @@ pcol_status pci_pprof_queue_read(const struct pci_pprof_queue *queue,
     if (!left || read_in_place(q, reader, m))
         return PCOL_OK;
     size_t longest = left < LONGEST_HEAD ? (size_t)left : LONGEST_HEAD;
-    PCI_TRY(pci_spill_look(&q->spill, &reader->view, reader->offset, longest, &head, err));
+    PCI_TRY(pci_spill_view_range(&q->spill, &reader->view, reader->offset, longest, &head, err));
     const uint8_t *p = pci_pprof_varint(head, head + longest, &gap);
     p = p ? pci_pprof_varint(p, head + longest, &size) : NULL;
     if (!p || size > left - (uint64_t)(p - head))
         return pci_fail(err, PCOL_E_IO, "another process changed the temporary file");
     reader->offset += (uint64_t)(p - head);
-    PCI_TRY(pci_spill_look(&q->spill, &reader->view, reader->offset, (size_t)size, &data, err));
+    PCI_TRY(
+        pci_spill_view_range(&q->spill, &reader->view, reader->offset, (size_t)size, &data, err));
     *m = pci_pprof_message(q->name, data, (size_t)size, reader->end + gap);
     reader->offset += size;
     reader->end += gap + size;

@@ -13,7 +13,7 @@
 
 void pci_pprof_writer_init(struct pci_pprof_writer *w, pcol_sink sink)
 {
-    pci_put_open(&w->out, sink);
+    pci_out_open(&w->out, sink);
     w->strings = NULL;
     w->string_count = w->string_capacity = 0;
     w->hash = (struct pci_hash){0};

@@ -77,8 +77,8 @@ static pcol_status open_sources(struct pci_pprof_export *e, struct source_column
                    {"doc_url", &c->doc, PCI_TYPES_TEXT},
                    {"extra", &c->extra, PCI_TYPES_ROW}};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_want(e->file, "sources", columns[i].name, columns[i].types, columns[i].column,
-                         err));
+        PCI_TRY(pci_find_column(e->file, "sources", columns[i].name, columns[i].types,
+                                columns[i].column, err));
     return PCOL_OK;
 }
 
@@ -219,8 +219,8 @@ static pcol_status add_comments(struct pci_pprof_export *e, struct header *h, pc
     uint64_t rows = pci_rows(e->file, "source_comments");
     if (!rows)
         return PCOL_OK;
-    PCI_TRY(pci_need(e->file, "source_comments", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_need(e->file, "source_comments", "text", PCI_TYPES_TEXT, &text, err));
+    PCI_TRY(pci_require_column(e->file, "source_comments", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_require_column(e->file, "source_comments", "text", PCI_TYPES_TEXT, &text, err));
     for (uint64_t row = 0; row < rows; row++) {
         int64_t owner, index;
         int valid;
@@ -344,7 +344,7 @@ static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pc
     for (uint32_t source = 0; source < e->source_count; source++) {
         if (!e->is_exported[source])
             continue;
-        PCI_TRY(pci_types_of(&e->types, source, c->list, &count, err));
+        PCI_TRY(pci_types_of_source(&e->types, source, c->list, &count, err));
         for (uint32_t i = 0; i < count; i++)
             PCI_TRY(add_type(e, c, c->list[i], err));
     }
@@ -383,7 +383,7 @@ static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI
     const struct pci_column *column;
     int64_t ns = 0;
     int valid = 0;
-    PCI_TRY(pci_want(file, "sources", "time_ns", PCI_TYPES_INT, &column, err));
+    PCI_TRY(pci_find_column(file, "sources", "time_ns", PCI_TYPES_INT, &column, err));
     if (column)
         PCI_TRY(pci_get(file, column, source, &ns, &valid, err));
     if (valid)

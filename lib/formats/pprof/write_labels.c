@@ -228,10 +228,11 @@ static pcol_status open_labels(struct pci_pprof_labels *l, pcol_error *err)
     const pcol_file *file = l->e->file;
     l->label = empty;
     PCI_TRY(pci_labels_open(&l->reader, file, "samples", err));
-    PCI_TRY(pci_want(file, "samples", "extra", PCI_TYPES_ROW, &l->extra, err));
-    PCI_TRY(pci_want(file, "samples", "thread", PCI_TYPES_ROW, &l->thread, err));
+    PCI_TRY(pci_find_column(file, "samples", "extra", PCI_TYPES_ROW, &l->extra, err));
+    PCI_TRY(pci_find_column(file, "samples", "thread", PCI_TYPES_ROW, &l->thread, err));
     for (size_t i = 0; i < T_COUNT && l->thread; i++)
-        PCI_TRY(pci_want(file, "threads", texts[i], PCI_TYPES_TEXT, &l->thread_text[i], err));
+        PCI_TRY(
+            pci_find_column(file, "threads", texts[i], PCI_TYPES_TEXT, &l->thread_text[i], err));
     l->keys = pci_malloc(l->reader.key_count, sizeof *l->keys);
     if (!l->keys)
         return pci_fail_memory(err);

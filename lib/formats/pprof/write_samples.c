@@ -37,7 +37,7 @@ pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_
                                    pcol_error *err)
 {
     *b = (struct pci_pprof_batches){.e = e, .rows = pci_rows(e->file, "samples")};
-    PCI_TRY(pci_want(e->file, "samples", "stack", PCI_TYPES_ROW, &b->stack, err));
+    PCI_TRY(pci_find_column(e->file, "samples", "stack", PCI_TYPES_ROW, &b->stack, err));
     b->values = pci_malloc((size_t)e->type_count * 2 + 1, sizeof *b->values);
     b->sample = pci_malloc((size_t)e->type_count, sizeof *b->sample);
     if (!b->values || !b->sample)
@@ -102,8 +102,8 @@ static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
                 continue;
             b->sample[t] = cells->values[b->at];
             if (columns[k]->desc->type == PCF_F64)
-                PCI_TRY(pci_types_whole(cells->values[b->at], b->first + b->at, "pprof",
-                                        &b->sample[t], &fraction, err));
+                PCI_TRY(pci_types_round_double(cells->values[b->at], b->first + b->at, "pprof",
+                                               &b->sample[t], &fraction, err));
         }
     }
     e->lost |= fraction ? PCI_PPROF_LOSS_FRACTIONS : 0u;

@@ -15,7 +15,7 @@ static pcol_status read_column(struct pci_pprof_export *e, const char *name, uin
     const struct pci_column *column;
     int64_t values[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
-    PCI_TRY(pci_need(e->file, "stacks", name, PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_require_column(e->file, "stacks", name, PCI_TYPES_ROW, &column, err));
     PCI_TRY(pci_verify(e->file, column, err));
     for (uint64_t row = 0; row < e->stack_count; row += PCI_BATCH) {
         uint64_t left = e->stack_count - row, n = left < PCI_BATCH ? left : PCI_BATCH;
@@ -36,7 +36,7 @@ pcol_status pci_pprof_tree_open(struct pci_pprof_export *e, pcol_error *err)
     e->stack_count = pci_rows(e->file, "stacks");
     if (!e->stack_count)
         return PCOL_OK;
-    PCI_TRY(pci_plausible(e->file, "stacks", err));
+    PCI_TRY(pci_check_row_count(e->file, "stacks", err));
     e->parent = pci_malloc((size_t)e->stack_count, sizeof *e->parent);
     e->group = pci_malloc((size_t)e->stack_count, sizeof *e->group);
     if (!e->parent || !e->group)

@@ -144,16 +144,16 @@ static pcol_status open_entries(struct pci_pprof_export *e, struct pci_pprof_ent
 {
     struct pci_order order = {0};
     t->rows = pci_rows(e->file, table);
-    PCI_TRY(pci_plausible(e->file, table, err));
+    PCI_TRY(pci_check_row_count(e->file, table, err));
     t->ids = pci_calloc((size_t)t->rows, sizeof *t->ids);
     t->is_listed = pci_calloc((size_t)t->rows, 1);
     if (!t->ids || !t->is_listed)
         return pci_fail_memory(err);
     if (!e->is_native)
         return PCOL_OK;
-    PCI_TRY(pci_want(e->file, table, "id", PCI_TYPES_INT, &t->id_column, err));
+    PCI_TRY(pci_find_column(e->file, table, "id", PCI_TYPES_INT, &t->id_column, err));
     pcol_status status =
-        pci_order_of(e->file, e->export->first_source, PCOL_NONE, own, &order, err);
+        pci_order_read(e->file, e->export->first_source, PCOL_NONE, own, &order, err);
     if (status == PCOL_OK)
         status = order.known ? list_ordered_rows(e, t, &order, err)
                  : e->source_count == 1
@@ -182,7 +182,7 @@ static pcol_status open_columns(const pcol_file *file, const char *table, const 
                                 pcol_error *err)
 {
     for (size_t i = 0; i < count; i++)
-        PCI_TRY(pci_want(file, table, names[i], types[i], &columns->column[i], err));
+        PCI_TRY(pci_find_column(file, table, names[i], types[i], &columns->column[i], err));
     return PCOL_OK;
 }
 
@@ -379,14 +379,16 @@ static pcol_status put_locations(struct pci_pprof_export *e, struct pci_pprof_by
 {
     struct location_columns c;
     PCI_TRY(pci_stacks_open(e->file, &c.tree, err));
-    PCI_TRY(pci_want(e->file, "location_groups", "mapping", PCI_TYPES_ROW, &c.mapping, err));
-    PCI_TRY(pci_want(e->file, "location_groups", "address", PCI_TYPES_INT, &c.address, err));
-    PCI_TRY(pci_want(e->file, "location_groups", "folded", PCI_TYPE(PCF_BOOL), &c.folded, err));
-    PCI_TRY(pci_want(e->file, "location_groups", "extra", PCI_TYPES_ROW, &c.extra, err));
-    PCI_TRY(pci_want(e->file, "locations", "function", PCI_TYPES_ROW, &c.function, err));
-    PCI_TRY(pci_want(e->file, "locations", "line", PCI_TYPES_INT, &c.line, err));
-    PCI_TRY(pci_want(e->file, "locations", "column", PCI_TYPES_INT, &c.column, err));
-    PCI_TRY(pci_want(e->file, "locations", "filename", PCI_TYPE(PCF_STRING), &c.filename, err));
+    PCI_TRY(pci_find_column(e->file, "location_groups", "mapping", PCI_TYPES_ROW, &c.mapping, err));
+    PCI_TRY(pci_find_column(e->file, "location_groups", "address", PCI_TYPES_INT, &c.address, err));
+    PCI_TRY(
+        pci_find_column(e->file, "location_groups", "folded", PCI_TYPE(PCF_BOOL), &c.folded, err));
+    PCI_TRY(pci_find_column(e->file, "location_groups", "extra", PCI_TYPES_ROW, &c.extra, err));
+    PCI_TRY(pci_find_column(e->file, "locations", "function", PCI_TYPES_ROW, &c.function, err));
+    PCI_TRY(pci_find_column(e->file, "locations", "line", PCI_TYPES_INT, &c.line, err));
+    PCI_TRY(pci_find_column(e->file, "locations", "column", PCI_TYPES_INT, &c.column, err));
+    PCI_TRY(
+        pci_find_column(e->file, "locations", "filename", PCI_TYPE(PCF_STRING), &c.filename, err));
     for (uint64_t i = 0; i < e->groups.count; i++)
         PCI_TRY(put_location(e, &c, e->groups.order[i], line_unknown, err));
     return PCOL_OK;
@@ -445,12 +447,12 @@ static pcol_status put_function(struct pci_pprof_export *e, const struct columns
                          err);
 }
 
-static pcol_status put_toplevel_function(struct pci_pprof_export *e, struct pci_names *names,
+static pcol_status put_toplevel_function(struct pci_pprof_export *e, struct pci_frame_namer *names,
                                          size_t k, pcol_error *err)
 {
     PciPprof__Function f = PCI_PPROF__FUNCTION__INIT;
     struct pci_name name;
-    PCI_TRY(pci_names_get(names, e->toplevel_code[k].row, 0, &name, err));
+    PCI_TRY(pci_frame_namer_get(names, e->toplevel_code[k].row, 0, &name, err));
     PCI_TRY(pci_pprof_index_text(&e->w, name.name.data, name.name.size, &f.name, err));
     PCI_TRY(pci_pprof_index(&e->w, name.filename, &f.filename, err));
     f.id = e->functions.rows + k + 1;
@@ -462,14 +464,14 @@ static pcol_status put_toplevel_function(struct pci_pprof_export *e, struct pci_
 
 static pcol_status put_toplevel_functions(struct pci_pprof_export *e, pcol_error *err)
 {
-    struct pci_names names;
+    struct pci_frame_namer names;
     if (!e->toplevel_hash.count)
         return PCOL_OK;
     e->lost |= PCI_PPROF_LOSS_OUTSIDE;
-    pcol_status status = pci_names_open(&names, e->file, err);
+    pcol_status status = pci_frame_namer_open(&names, e->file, err);
     for (size_t k = 0; k < e->toplevel_hash.count && status == PCOL_OK; k++)
         status = put_toplevel_function(e, &names, k, err);
-    pci_names_close(&names);
+    pci_frame_namer_close(&names);
     return status;
 }
 

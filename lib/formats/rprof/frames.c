@@ -161,7 +161,7 @@ static pcol_status find_unit(struct pci_rprof_frames *frames, const uint8_t *p, 
             return new_unit(frames, p, size, path, hash, id, err);
         const struct pci_rprof_known *unit = &frames->known[*id];
         if (unit->size == size && unit->path == path &&
-            pci_same_text(frames->arena + unit->text, p, size))
+            pci_bytes_equal(frames->arena + unit->text, p, size))
             return PCOL_OK;
     }
 }

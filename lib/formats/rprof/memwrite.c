@@ -69,7 +69,7 @@ static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *
     const struct pci_column *sources, *crlf;
     uint64_t rows = pci_rprof_rows(w->file, "rprof_segments");
     w->crlf = 0;
-    PCI_TRY(pci_plausible(w->file, "rprof_segments", err));
+    PCI_TRY(pci_check_row_count(w->file, "rprof_segments", err));
     PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "source", 1u << PCF_U32, &sources, err));
     PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "crlf", 1u << PCF_BOOL, &crlf, err));
     for (uint64_t row = 0; crlf && row < rows; row++) {
@@ -114,7 +114,7 @@ static pcol_status write_sources(struct writer *w, const struct pci_export *expo
                                       err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
-        PCI_TRY(pci_put_line_end(w->out, err));
+        PCI_TRY(pci_out_line_end(w->out, err));
         PCI_TRY(write_source(w, sources, (uint32_t)s, err));
     }
     PCI_TRY(pci_out_flush(w->out, err));
@@ -130,7 +130,7 @@ pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)
     w.out = pci_malloc(1, sizeof *w.out);
     w.samples = pci_calloc(1, sizeof *w.samples);
     if (w.out && w.samples) {
-        pci_put_open(w.out, export->sink);
+        pci_out_open(w.out, export->sink);
         status = write_sources(&w, export, err);
     } else {
         status = pci_fail_memory(err);

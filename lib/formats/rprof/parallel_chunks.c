@@ -187,7 +187,7 @@ static pcol_status find_node(struct part *part, uint32_t *node, pcol_error *err)
     *node = depth ? part->nodes[depth - 1] : 0;
     uint32_t hash = tree->nodes[*node].hash;
     for (size_t i = count; i-- > 0;)
-        hash = pci_call_tree_ask(
+        hash = pci_call_tree_prefetch(
             tree, pci_call_tree_hash(hash, frames->known[frames->fresh[i].unit].group));
     for (size_t i = count; i-- > 0;) {
         PCI_TRY(pci_call_tree_child(tree, *node, frames->known[frames->fresh[i].unit].group, node,
@@ -367,8 +367,8 @@ static pcol_status take_nodes(struct part *part, const struct pci_rprof_frames *
             if (part->groups[node->group] == PCOL_NONE)
                 PCI_TRY(take_group(part, frames, b, node->group, err));
             part->places[k].hash =
-                pci_call_tree_ask(&b->tree, pci_call_tree_hash(part->places[node->parent].hash,
-                                                               part->groups[node->group]));
+                pci_call_tree_prefetch(&b->tree, pci_call_tree_hash(part->places[node->parent].hash,
+                                                                    part->groups[node->group]));
         }
         for (size_t k = i; k < end; k++) {
             const struct pci_node *node = &from->tree.nodes[k];

@@ -45,7 +45,7 @@ static pcol_status put_sample(struct pci_rprof_pipeline *q, const struct head *h
     if (pci_grow((void **)&q->nodes, &q->node_capacity, depth + head->fresh, sizeof *q->nodes))
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < head->fresh; i++)
-        hash = pci_call_tree_ask(tree, pci_call_tree_hash(hash, groups[i]));
+        hash = pci_call_tree_prefetch(tree, pci_call_tree_hash(hash, groups[i]));
     for (uint32_t i = 0; i < head->fresh; i++) {
         PCI_TRY(pci_call_tree_child(tree, node, groups[i], &node, err));
         q->nodes[depth++] = node;

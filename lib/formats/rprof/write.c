@@ -88,8 +88,8 @@ static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol
         {"rprof_files", "text", PCF_STRING, &s->file_text},
     };
     memset(s, 0, sizeof *s);
-    PCI_TRY(pci_plausible(file, "rprof_segments", err));
-    PCI_TRY(pci_plausible(file, "rprof_files", err));
+    PCI_TRY(pci_check_row_count(file, "rprof_segments", err));
+    PCI_TRY(pci_check_row_count(file, "rprof_files", err));
     s->rows = pci_rprof_rows(file, "rprof_segments");
     s->file_rows = pci_rprof_rows(file, "rprof_files");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -328,7 +328,7 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
                                       err));
     PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
-        PCI_TRY(pci_put_line_end(w->out, err));
+        PCI_TRY(pci_out_line_end(w->out, err));
         PCI_TRY(write_source(w, types, (uint32_t)s, err));
     }
     PCI_TRY(pci_out_flush(w->out, err));
@@ -343,7 +343,7 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     w.out = pci_malloc(1, sizeof *w.out);
     w.samples = pci_calloc(1, sizeof *w.samples);
     if (w.out && w.samples) {
-        pci_put_open(w.out, export->sink);
+        pci_out_open(w.out, export->sink);
         status = write_sources(&w, err);
     } else {
         status = pci_fail_memory(err);

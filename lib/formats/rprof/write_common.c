@@ -82,7 +82,7 @@ static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type
     const struct pci_column *types, *units, *ordinals;
     uint64_t rows = pci_rprof_rows(file, "sample_types");
     *column = NULL;
-    PCI_TRY(pci_plausible(file, "sample_types", err));
+    PCI_TRY(pci_check_row_count(file, "sample_types", err));
     PCI_TRY(pci_rprof_column(file, "sample_types", "type", 1u << PCF_STRING, &types, err));
     PCI_TRY(pci_rprof_column(file, "sample_types", "unit", 1u << PCF_STRING, &units, err));
     PCI_TRY(pci_rprof_column(file, "sample_types", "ordinal", 1u << PCF_U32, &ordinals, err));
@@ -123,12 +123,12 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
         pci_rprof_column(file, "samples", "text", 1u << PCF_STRING, &samples->text.column, err));
     for (int i = 0; types[i].type; i++)
         PCI_TRY(find_value(file, &types[i], &samples->value[i].column, err));
-    return pci_interleaved_open(file, samples->source.column, &samples->turns, err);
+    return pci_samples_by_source_open(file, samples->source.column, &samples->turns, err);
 }
 
 void pci_rprof_samples_close(struct pci_rprof_samples *samples)
 {
-    pci_interleaved_close(&samples->turns);
+    pci_samples_by_source_close(&samples->turns);
 }
 
 static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,
@@ -160,8 +160,8 @@ pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t r
 pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
                                    uint64_t *row, pcol_error *err)
 {
-    struct pci_interleaved *turns = &samples->turns;
-    if (pci_interleaved_find(turns, source, row))
+    struct pci_samples_by_source *turns = &samples->turns;
+    if (pci_samples_by_source_find(turns, source, row))
         return *row < samples->total ? pci_rprof_samples_load(samples, *row, err) : PCOL_OK;
     for (; *row < samples->total; ++*row) {
         PCI_TRY(pci_rprof_samples_load(samples, *row, err));
@@ -170,7 +170,7 @@ pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t s
             return PCOL_OK;
         if (turns->in_order && has > (int64_t)source)
             break;
-        PCI_TRY(pci_interleaved_pass(turns, *row, err));
+        PCI_TRY(pci_samples_by_source_skip(turns, *row, err));
     }
     *row = samples->total;
     return PCOL_OK;
@@ -201,8 +201,8 @@ pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, cons
     };
     memset(l, 0, sizeof *l);
     l->file = file;
-    PCI_TRY(pci_plausible(file, "location_groups", err));
-    PCI_TRY(pci_plausible(file, "locations", err));
+    PCI_TRY(pci_check_row_count(file, "location_groups", err));
+    PCI_TRY(pci_check_row_count(file, "locations", err));
     l->group_count = pci_rprof_rows(file, "location_groups");
     l->location_count = pci_rprof_rows(file, "locations");
     l->function_count = pci_rprof_rows(file, "functions");

@@ -45,14 +45,14 @@ struct foreign {
     struct pci_out *out;
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
-    struct pci_names names;
+    struct pci_frame_namer names;
     struct pci_rprof_stack_text stacks;
     struct pci_hash files; /* string of a path -> number of the file - 1 */
     int64_t *paths;        /* by number - 1 */
     size_t path_capacity;
     struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
     struct pci_types types;
-    struct pci_chosen chosen;         /* the type whose samples are written */
+    struct pci_selected_type chosen;  /* the type whose samples are written */
     const struct pci_column *doubles; /* values of samples/count that are no integers */
     unsigned lost;
 };
@@ -165,7 +165,7 @@ static pcol_status frame_text(struct foreign *f, uint64_t group, uint64_t locati
             f->lost |= LOSS_NO_FILE;
         }
     }
-    PCI_TRY(pci_names_get(&f->names, location, (uint32_t)group, &name, err));
+    PCI_TRY(pci_frame_namer_get(&f->names, location, (uint32_t)group, &name, err));
     if (name.is_place && p != ref) /* the reference is all there is */
         return PCOL_OK;
     return append_name(f, &name.name, to, err);
@@ -226,8 +226,8 @@ static pcol_status has_other_types(const struct foreign *f, uint32_t source, int
 {
     const struct pci_column *type, *owner, *types;
     uint64_t rows, own = 0;
-    PCI_TRY(pci_plausible(f->file, "sample_types", err));
-    PCI_TRY(pci_plausible(f->file, "source_types", err));
+    PCI_TRY(pci_check_row_count(f->file, "sample_types", err));
+    PCI_TRY(pci_check_row_count(f->file, "source_types", err));
     PCI_TRY(pci_rprof_column(f->file, "sample_types", "type", 1u << PCF_STRING, &type, err));
     PCI_TRY(pci_rprof_column(f->file, "source_types", "source", 1u << PCF_U32, &owner, err));
     PCI_TRY(pci_rprof_column(f->file, "source_types", "sample_type", 1u << PCF_U32, &types, err));
@@ -292,7 +292,7 @@ static pcol_status repeats(struct foreign *f, size_t i, int64_t *times, pcol_err
     if (!valid) {
         PCI_TRY(pci_rprof_cell(f->file, f->doubles, row, times, &valid, err));
         if (valid)
-            PCI_TRY(pci_types_whole(*times, row, "rprof", times, &fraction, err));
+            PCI_TRY(pci_types_round_double(*times, row, "rprof", times, &fraction, err));
     }
     if (!valid)
         *times = 1;
@@ -372,7 +372,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     const char *wanted = f->export->options->sample_type;
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&f->locations, f->file, err));
-    PCI_TRY(pci_names_open(&f->names, f->file, err));
+    PCI_TRY(pci_frame_namer_open(&f->names, f->file, err));
     f->names.libraries = 1;
     PCI_TRY(pci_rprof_stack_text_open(&f->stacks, f->file, f->locations.group_count, unit_text, f,
                                       err));
@@ -380,7 +380,7 @@ static pcol_status put_segment(struct foreign *f, uint32_t source, pcol_error *e
     PCI_TRY(pci_types_open(f->file, &f->types, err));
     PCI_TRY(pci_types_verify(&f->types, err));
     f->doubles = find_doubles(&f->types);
-    PCI_TRY(pci_types_choose(&f->types, wanted ? f->export->first_source : source,
+    PCI_TRY(pci_types_select(&f->types, wanted ? f->export->first_source : source,
                              wanted ? f->export->last_source : source, wanted, &f->chosen, err));
     PCI_TRY(knows_lines(f, &flags.line, err));
     if (flags.line && pci_rprof_rows(f->file, "sources") > 1)
@@ -410,7 +410,7 @@ pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_
     *lost |= f.lost;
     pci_rprof_stack_text_close(&f.stacks);
     pci_hash_clear(&f.files);
-    pci_names_close(&f.names);
+    pci_frame_namer_close(&f.names);
     pci_types_close(&f.types);
     pci_free(f.chosen.rows);
     pci_free(f.paths);

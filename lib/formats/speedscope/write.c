@@ -64,8 +64,8 @@ struct writer {
     const pcol_file *file;
     struct pci_json_writer json;
     struct pci_types types;
-    struct pci_chosen chosen;
-    struct pci_names names;
+    struct pci_selected_type chosen;
+    struct pci_frame_namer names;
     struct pci_stack_path path;
     const struct pci_column *stack, *thread, *source;
     uint32_t *list; /* types of a source */
@@ -188,7 +188,7 @@ static pcol_status frame_of(struct writer *w, uint64_t location, uint32_t group,
 {
     if (!w->by_location[location]) {
         struct pci_name name;
-        PCI_TRY(pci_names_get(&w->names, location, group, &name, err));
+        PCI_TRY(pci_frame_namer_get(&w->names, location, group, &name, err));
         if (name.is_made || name.has_library) {
             PCI_TRY(made_frame(w, name.name, location, group, frame, err));
         } else {
@@ -209,7 +209,7 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
     if (pci_grow((void **)&w->ends, &w->end_capacity, depth + 1, sizeof *w->ends))
         return pci_fail_memory(err);
     for (size_t i = w->path.kept; i < depth; i++) {
-        const struct pci_step *step = &w->path.steps[i];
+        const struct pci_stack_step *step = &w->path.steps[i];
         size_t count = i ? w->ends[i - 1] : 0;
         if (pci_grow((void **)&w->line, &w->line_capacity, count + (size_t)step->count + 1,
                      sizeof *w->line))
@@ -234,7 +234,8 @@ static pcol_status put_frames(struct writer *w, pcol_error *err)
     pci_json_put_begin(json, '[', err);
     for (size_t i = 0; i < w->frame_count; i++) {
         struct pci_name name;
-        PCI_TRY(pci_names_get(&w->names, w->frames[i].location, w->frames[i].group, &name, err));
+        PCI_TRY(
+            pci_frame_namer_get(&w->names, w->frames[i].location, w->frames[i].group, &name, err));
         pci_json_put_newline(json);
         pci_json_put_begin(json, '{', err);
         pci_json_put_key(json, "name", err);
@@ -368,7 +369,7 @@ static const char *unit_of(pcol_str unit)
 
 static pcol_status add(struct pci_strbuf *title, pcol_str text, pcol_error *err)
 {
-    return pci_strbuf_put(title, text.data, text.size, err);
+    return pci_strbuf_append(title, text.data, text.size, err);
 }
 
 /* Read a text cell, "" if absent. */
@@ -377,7 +378,7 @@ static pcol_status cell(const struct writer *w, const char *table, const char *n
 {
     const struct pci_column *column;
     *text = text_of("");
-    PCI_TRY(pci_want_whole(w->file, table, name, PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_find_verified_column(w->file, table, name, PCI_TYPES_TEXT, &column, err));
     if (!column)
         return PCOL_OK;
     if (row >= column->desc->rows)
@@ -488,7 +489,7 @@ static pcol_status put_profiles(struct writer *w, pcol_error *err)
     pci_json_put_begin(&w->json, '[', err);
     for (size_t i = 0; i < w->track_count; i++) {
         uint32_t count;
-        PCI_TRY(pci_types_of(&w->types, w->tracks[i].source, w->list, &count, err));
+        PCI_TRY(pci_types_of_source(&w->types, w->tracks[i].source, w->list, &count, err));
         for (uint32_t k = 0; k < count; k++)
             if (!is_chosen(w, w->list[k]))
                 w->lost |= LOSS_TYPES;
@@ -515,17 +516,17 @@ static pcol_status note_losses(struct writer *w, pcol_error *err)
 static pcol_status prepare(struct writer *w, pcol_error *err)
 {
     const struct pci_export *export = w->export;
-    PCI_TRY(pci_plausible(w->file, "functions", err));
-    PCI_TRY(pci_plausible(w->file, "locations", err));
+    PCI_TRY(pci_check_row_count(w->file, "functions", err));
+    PCI_TRY(pci_check_row_count(w->file, "locations", err));
     PCI_TRY(pci_types_open(w->file, &w->types, err));
     PCI_TRY(pci_types_verify(&w->types, err));
-    PCI_TRY(pci_types_choose(&w->types, export->first_source, export->last_source,
+    PCI_TRY(pci_types_select(&w->types, export->first_source, export->last_source,
                              export->options->sample_type, &w->chosen, err));
-    PCI_TRY(pci_names_open(&w->names, w->file, err));
+    PCI_TRY(pci_frame_namer_open(&w->names, w->file, err));
     w->names.libraries = 1;
     PCI_TRY(pci_stack_path_open(&w->path, w->file, err));
-    PCI_TRY(pci_want_whole(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
-    PCI_TRY(pci_want_whole(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
+    PCI_TRY(pci_find_verified_column(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
+    PCI_TRY(pci_find_verified_column(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
     w->source = w->types.source;
     w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
     w->by_function = pci_calloc((size_t)w->names.functions + 1, sizeof *w->by_function);
@@ -569,7 +570,7 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
     pcol_status status = write_all(&w, err);
     pci_json_writer_close(&w.json);
     pci_types_close(&w.types);
-    pci_names_close(&w.names);
+    pci_frame_namer_close(&w.names);
     pci_stack_path_close(&w.path);
     pci_hash_clear(&w.track_hash);
     pci_string_pool_clear(&w.made);

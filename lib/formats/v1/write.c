@@ -118,7 +118,7 @@ static uint64_t physical_rows(const pcol_file *file, const char *table)
 
 /* The maps' file is the export's own or, of one source of several, a file of that alone. */
 static pcol_status report_losses(const struct pci_export *export, const struct pci_v1 *maps,
-                                 const struct pci_chosen *counted, pcol_error *err)
+                                 const struct pci_selected_type *counted, pcol_error *err)
 {
     int samples = pci_str_is(counted->type, "samples") && pci_str_is(counted->unit, "count");
     uint64_t all = physical_rows(maps->file, "samples") - maps->other_samples;
@@ -151,7 +151,7 @@ static pcol_status rows_are_samples(const pcol_file *file, int *all, pcol_error 
 {
     const struct pci_column *type;
     uint64_t sources = physical_rows(file, "sources");
-    PCI_TRY(pci_want_whole(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_find_verified_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     *all = type && sources;
     for (uint64_t row = 0; *all && row < sources; row++) {
         pcol_str text;
@@ -168,7 +168,7 @@ static pcol_status rows_are_samples(const pcol_file *file, int *all, pcol_error 
 static pcol_status put_file(const struct pci_export *export, const pcol_file *file, pcol_error *err)
 {
     const char *wanted = export->options->sample_type;
-    struct pci_chosen chosen = {.rows = NULL};
+    struct pci_selected_type chosen = {.rows = NULL};
     struct pci_v1 *maps = NULL;
     struct pci_types types;
     uint64_t sources = physical_rows(file, "sources");
@@ -177,7 +177,7 @@ static pcol_status put_file(const struct pci_export *export, const pcol_file *fi
     PCI_TRY(pci_types_open(file, &types, err));
     pcol_status status = PCOL_OK;
     if (counts || (wanted && sources))
-        status = pci_types_choose(&types, 0, sources - 1, wanted, &chosen, err);
+        status = pci_types_select(&types, 0, sources - 1, wanted, &chosen, err);
     if (status == PCOL_OK && !counts && wanted &&
         !(pci_str_is(chosen.type, "samples") && pci_str_is(chosen.unit, "count")))
         status = pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
