@@ -206,24 +206,24 @@ format: ## rewrite the C files as .clang-format says
 	@scripts/deps check
 	$(Q)clang-format -i $(C_FILES)
 
-ifneq ($(wildcard tests/fuzz/run),)
+ifneq ($(wildcard tests/hostile/fuzz/run),)
 .PHONY: fuzz fuzz-afl
-fuzz: ## fuzz the readers; FUZZ_ARGS go to tests/fuzz/run
-	@tests/fuzz/run $(FUZZ_ARGS)
+fuzz: ## fuzz the readers; FUZZ_ARGS go to tests/hostile/fuzz/run
+	@tests/hostile/fuzz/run $(FUZZ_ARGS)
 
 fuzz-afl: ## the same with AFL++
-	@tests/fuzz/run --afl $(FUZZ_ARGS)
+	@tests/hostile/fuzz/run --afl $(FUZZ_ARGS)
 endif
 
-ifneq ($(wildcard tests/faults/run),)
+ifneq ($(wildcard tests/hostile/faults/run),)
 .PHONY: faults
-faults: all fault-programs ## make everything fail that can; FAULTS_ARGS go to tests/faults/run
-	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/faults/run $(FAULTS_ARGS)
+faults: all fault-programs ## make everything fail that can; FAULTS_ARGS go to tests/hostile/faults/run
+	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/hostile/faults/run $(FAULTS_ARGS)
 
 .PHONY: faults-long
 faults-long: faults ## and look for bytes never set, and for time that grows faster than inputs
-	@PCOL=$(CURDIR)/$(OUT)/pcol tests/reproducible/run --long
-	@PCOL=$(CURDIR)/$(OUT)/pcol tests/scaling/run --long
+	@PCOL=$(CURDIR)/$(OUT)/pcol tests/system/reproducible/run --long
+	@PCOL=$(CURDIR)/$(OUT)/pcol tests/system/scaling/run --long
 endif
 
 .PHONY: coverage

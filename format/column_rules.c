@@ -3,7 +3,7 @@
  *
  * The roles and sizes of sections and the types and rows of children must match the column's type,
  * encoding and number of rows. Afterwards a decoder that has compared a row number with `rows`
- * cannot leave a section. Tests: tests/unit/test_index.c, tests/golden.
+ * cannot leave a section. Tests: tests/unit/test_index.c, tests/format/golden.
  */
 #include "format/column_rules.h"
 

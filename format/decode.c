@@ -4,7 +4,7 @@
  *
  * A cell takes a few loads; ranges are decoded in blocks of 1024 rows. Section sizes were validated
  * at open (index.c); block directories, ranks, run ends and offsets are validated here at each use.
- * Tests: tests/unit/test_decode.c, tests/columns.
+ * Tests: tests/unit/test_decode.c, tests/format/columns.
  */
 #include "format/decode.h"
 

@@ -5,7 +5,7 @@
  * linear function of its number (SPARSE), the successor of the previous row (CHAIN), the previous
  * row plus a delta (DELTAS) or a value of child 1 (SPLIT: patched bit-packing, rare large values do
  * not widen the small ones). Marks of CHAIN and DELTAS are at most 64 rows apart.
- * Tests: tests/unit/test_decode.c, tests/columns.
+ * Tests: tests/unit/test_decode.c, tests/format/columns.
  */
 #include "format/decode_masked.h"
 

@@ -4,7 +4,7 @@
  * A code is a row of the dictionary. Columns of a table may share codes: repeated tuples of values
  * cost one code per row. A range of rows is read as codes, which are replaced by values in place;
  * a dictionary that is small and not larger than the range is decoded into an array first.
- * Tests: tests/unit/test_decode.c, tests/columns.
+ * Tests: tests/unit/test_decode.c, tests/format/columns.
  */
 #include "format/decode_masked.h"
 

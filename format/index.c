@@ -4,7 +4,7 @@
  * index_codec.c decodes the records of a private copy of the index; this file validates tables,
  * columns and sections. Every number is compared before it is used as an array index, sums and
  * products use range.h, and a fault has the offset of its record. Time is linear in the size of the
- * index for any input. Tests: tests/unit/test_index.c, tests/golden.
+ * index for any input. Tests: tests/unit/test_index.c, tests/format/golden.
  */
 #define XXH_INLINE_ALL
 #include "format/index.h"

@@ -6,7 +6,7 @@
  * Presence bit mask and numbers are LEB128 varints. A field without a number is 0, so most records
  * take a few bytes; readers skip fields of later versions. Order of records: a table, then each of
  * its columns in depth-first pre-order, a column followed by its sections and its children.
- * Tests: tests/unit/test_index.c, tests/golden.
+ * Tests: tests/unit/test_index.c, tests/format/golden.
  */
 #include "format/index_codec.h"
 

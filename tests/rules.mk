@@ -1,7 +1,7 @@
 # tests: one program of all the Criterion tests in tests/unit, linked with the static library so that it reaches inside.
 
 UNIT_SRC := $(wildcard tests/unit/*.c)
-SEAL_OBJ := $(OBJ)/tests/faults/seal.o
+SEAL_OBJ := $(OBJ)/tests/hostile/faults/seal.o
 UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
 
 # Criterion's macros expand to code that these warnings do not like.
@@ -21,14 +21,14 @@ unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)
 
 # ---- fuzzing: one program a target for libFuzzer, all of them in one for AFL++'s and our own replays
 
-FUZZ_SRC := $(filter-out $(addprefix tests/fuzz/,entry.c replay.c mutate.c),$(wildcard tests/fuzz/*.c))
+FUZZ_SRC := $(filter-out $(addprefix tests/hostile/fuzz/,entry.c replay.c mutate.c),$(wildcard tests/hostile/fuzz/*.c))
 # The command is a target, too: its main() under another name, and what it writes caught.
-FUZZ_TOOLS := $(OBJ)/tests/fuzz/pcol.o $(filter-out $(OBJ)/tools/main.o,$(TOOLS_OBJ))
+FUZZ_TOOLS := $(OBJ)/tests/hostile/fuzz/pcol.o $(filter-out $(OBJ)/tools/main.o,$(TOOLS_OBJ))
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ) $(FUZZ_TOOLS)
 FUZZ_LIBS := -Wl,--wrap=write -ldl
 $(OUT)/fuzz/%: FUZZ_LIBS := -ldl
 $(OUT)/fuzz/command $(OUT)/fuzz/escape: FUZZ_LIBS := -Wl,--wrap=write -ldl
-FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/fuzz/table.c)
+FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/hostile/fuzz/table.c)
 # What is compared to what guides a fuzzer through the bytes that an importer reads, and costs a third of the time: not where those
 # bytes have become numbers.
 ifneq ($(filter fuzz,$(VARIANT)),)
@@ -36,13 +36,13 @@ $(OBJ)/lib/util/%.o $(OBJ)/lib/reader/%.o $(OBJ)/lib/encode/%.o $(OBJ)/lib/build
 endif
 FUZZ_BIN := $(FUZZ_TARGETS:%=$(OUT)/fuzz/%)
 
-$(OBJ)/tests/fuzz/%.o: tests/fuzz/%.c $(STAMP)
+$(OBJ)/tests/hostile/fuzz/%.o: tests/hostile/fuzz/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit))
 
-$(OBJ)/tests/fuzz/pcol.o: tools/main.c $(STAMP) | $(STAGED)
+$(OBJ)/tests/hostile/fuzz/pcol.o: tools/main.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user) -Wno-missing-prototypes -Dmain=fuzz_pcol -Dclose=fuzz_pcol_close -Dcli_signals=fuzz_pcol_signals)
 
-$(OBJ)/tests/fuzz/entry-%.o: tests/fuzz/entry.c $(STAMP)
+$(OBJ)/tests/hostile/fuzz/entry-%.o: tests/hostile/fuzz/entry.c $(STAMP)
 	$(call compile,$(FLAGS_unit) -DFUZZ_TARGET=$*)
 
 # From a library, so that a target's program holds only what the target reaches: a fuzzer looks at all counters after each input.
@@ -52,12 +52,12 @@ $(OUT)/fuzz.a: $(FUZZ_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(OUT)/fuzz/%: $(OBJ)/tests/fuzz/entry-%.o $(OBJ)/tests/fuzz/mutate.o $(OUT)/fuzz.a $(OUT)/libpcol.a
+$(OUT)/fuzz/%: $(OBJ)/tests/hostile/fuzz/entry-%.o $(OBJ)/tests/hostile/fuzz/mutate.o $(OUT)/fuzz.a $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(OBJ)/tests/fuzz/mutate.o $(OUT)/fuzz.a $(OUT)/libpcol.a $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(OBJ)/tests/hostile/fuzz/mutate.o $(OUT)/fuzz.a $(OUT)/libpcol.a $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
 
-$(OUT)/fuzz-replay: $(OBJ)/tests/fuzz/replay.o $(FUZZ_OBJ) $(OUT)/libpcol.a
+$(OUT)/fuzz-replay: $(OBJ)/tests/hostile/fuzz/replay.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
@@ -68,26 +68,26 @@ fuzz-replay: $(OUT)/fuzz-replay
 
 # ---- faults: a file damaged in every way, and a program whose allocations fail
 
-$(OBJ)/tests/faults/%.o: tests/faults/%.c $(STAMP)
+$(OBJ)/tests/hostile/faults/%.o: tests/hostile/faults/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit) $(if $(SANITIZE),-DFAULTS_WRAP) -fPIC)
 
-$(OUT)/faults/flip: $(OBJ)/tests/faults/flip.o $(FUZZ_OBJ) $(OUT)/libpcol.a
+$(OUT)/faults/flip: $(OBJ)/tests/hostile/faults/flip.o $(FUZZ_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(FUZZ_LIBS) $(LIBS) $(LDLIBS)
 
 MEMORY_WRAPS := pcf_get pcf_read pcf_get_bytes pcol_file_open pcol_file_open_memory pcol_file_close
-$(OUT)/faults/memory: $(OBJ)/tests/faults/memory.o $(OBJ)/tests/faults/tasks.o $(OUT)/libpcol.a
+$(OUT)/faults/memory: $(OBJ)/tests/hostile/faults/memory.o $(OBJ)/tests/hostile/faults/tasks.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) $(MEMORY_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) $(LDLIBS)
 
-$(OUT)/faults/%.so: $(OBJ)/tests/faults/%.o
+$(OUT)/faults/%.so: $(OBJ)/tests/hostile/faults/%.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -shared -o $@ $^ $(LDLIBS)
 
-$(OUT)/faults/pcol: $(OBJ)/tests/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
+$(OUT)/faults/pcol: $(OBJ)/tests/hostile/faults/malloc.o $(TOOLS_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ $^ $(LIBS) -ldl $(LDLIBS)
@@ -98,10 +98,10 @@ fault-programs: $(OUT)/faults/flip $(OUT)/faults/memory $(OUT)/faults/$(if $(SAN
 
 # ---- threads: eight readers of one file, and of its strings
 
-$(OBJ)/tests/threads/%.o: tests/threads/%.c $(STAMP) | $(STAGED)
+$(OBJ)/tests/system/threads/%.o: tests/system/threads/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))
 
-$(OUT)/threads/%: $(OBJ)/tests/threads/%.o $(OUT)/libpcol.a
+$(OUT)/threads/%: $(OBJ)/tests/system/threads/%.o $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
@@ -109,4 +109,4 @@ $(OUT)/threads/%: $(OBJ)/tests/threads/%.o $(OUT)/libpcol.a
 .PHONY: thread-programs
 thread-programs: $(OUT)/threads/readers $(OUT)/threads/strings
 
--include $(wildcard $(OBJ)/tests/fuzz/*.d $(OBJ)/tests/faults/*.d)
+-include $(wildcard $(OBJ)/tests/hostile/fuzz/*.d $(OBJ)/tests/hostile/faults/*.d)

@@ -2,7 +2,7 @@
  * cli_answers.c - results of Perun queries as tables
  *
  * Every cell has its own type (CLI_TYPE_OPEN). Selection and printing are those of other tables.
- * Tests: tests/answers, tests/cli/perun.test.
+ * Tests: tests/oracle/answers, tests/cli/perun.test.
  */
 #include "cli.h"
 

@@ -2,7 +2,8 @@
  * cli_frame.c - columns that identify a row of a result besides its name: file, line, address
  *
  * Machine formats have all columns of the kind of rows, so that the cells alone identify a row. On
- * a terminal columns that repeat the name are omitted: a file, or FILE#LINE. Tests: tests/answers.
+ * a terminal columns that repeat the name are omitted: a file, or FILE#LINE. Tests:
+ * tests/oracle/answers.
  */
 #include "cli.h"
 

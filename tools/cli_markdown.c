@@ -3,7 +3,7 @@
  *
  * Text is a code span. In it only backticks, blanks at both ends and pipes (which separate cells
  * even there) have a meaning, so a name is readable in the source and displayed unchanged.
- * Characters that a terminal would interpret are \xNN. Tests: tests/commands.
+ * Characters that a terminal would interpret are \xNN. Tests: tests/cli/commands.
  */
 #include "cli_table.h"
 

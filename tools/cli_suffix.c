@@ -4,7 +4,7 @@
  * A suffix chooses the format like an option: report.md is a Markdown table, all.pb.gz a pprof
  * profile. A suffix of a format that the command cannot write is a usage error; other names get the
  * default format of the command. Suffixes of tables and graphs (the choices of --format) are listed
- * here; those of profiles come from pcol_format. Tests: tests/commands.
+ * here; those of profiles come from pcol_format. Tests: tests/cli/commands.
  */
 #include "cmd.h"
 

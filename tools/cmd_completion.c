@@ -2,7 +2,7 @@
  * cmd_completion.c - scripts for bash, zsh and fish from the table of commands
  *
  * The scripts complete commands, options and choices; all other words complete to file names.
- * Tests: tests/completion.
+ * Tests: tests/cli/completion.
  */
 #include "cmd.h"
 

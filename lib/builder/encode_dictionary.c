@@ -3,7 +3,7 @@
  *
  * Tuples of a group's columns get ids in one pass over all rows. Codes are ranks of tuples by
  * descending frequency, so that frequent ones are small. Each column's dictionary is its cell of
- * every tuple. Tests: tests/columns.
+ * every tuple. Tests: tests/format/columns.
  */
 #include "builder/dictionary_groups.h"
 

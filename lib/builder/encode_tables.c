@@ -5,7 +5,7 @@
  * encodes into a container part of its own; parts are appended to the writer in column order, so
  * that the file does not depend on the number of threads. The choice of dictionary groups runs in
  * parallel with strings and the columns of the call tree, which are never in a group. Tests:
- * tests/threads, tests/reproducible.
+ * tests/system/threads, tests/system/reproducible.
  */
 #include "builder/builder.h"
 

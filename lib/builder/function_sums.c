@@ -5,7 +5,7 @@
  * one row; code without a function is named after its binary. Rows of the tree are in pre-order, so
  * that the subtree of a row is a range, and its weight the difference of two prefix sums. Recursion
  * counts once: a row counts for a name only if it is not in the subtree that was counted last for
- * this name. Tests: tests/unit/test_top.c, tests/query.
+ * this name. Tests: tests/unit/test_top.c, tests/oracle/query.
  */
 #include "builder/builder.h"
 

@@ -3,7 +3,7 @@
  *
  * Structs become columns, strings get their ranks, stacks their preorder indices. Tables and
  * columns without content are omitted; the others are declared to the container writer and encoded
- * (encode_tables.c). Tests: tests/unit/test_builder.c, tests/bounds.
+ * (encode_tables.c). Tests: tests/unit/test_builder.c, tests/hostile/bounds.
  */
 #include "builder/builder.h"
 

@@ -3,7 +3,8 @@
  *
  * Splits a section into blocks; transforms and compresses each full block. The first block decides
  * the codec of a section: zlib, or LZ4, which decompresses several times as fast, if it is at most
- * 1/32 larger. A writer belongs to one thread. Tests: tests/unit/test_archive.c, tests/archive.
+ * 1/32 larger. A writer belongs to one thread. Tests: tests/unit/test_archive.c,
+ * tests/format/archive.
  */
 #ifndef PCI_ENCODE_ARCHIVE_WRITE_H
 #define PCI_ENCODE_ARCHIVE_WRITE_H

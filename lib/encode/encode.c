@@ -3,7 +3,7 @@
  *
  * A more complex encoding must save at least 1/20 of a simpler one. Children are encoded by the
  * same rules, one level deeper. In archives the encoding competes with PLAIN under each transform,
- * by the compressed size of the first rows. Tests: tests/unit/test_encode.c, tests/columns.
+ * by the compressed size of the first rows. Tests: tests/unit/test_encode.c, tests/format/columns.
  */
 #include "encode/encode_leaf.h"
 

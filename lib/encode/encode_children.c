@@ -2,7 +2,7 @@
  * encode_children.c - writers of encodings with children: marks and subsets of rows, runs
  *
  * A writer sets the column's parameters and writes its marks; pci_encode_at() encodes the children,
- * one level deeper. Tests: tests/unit/test_encode.c, tests/columns.
+ * one level deeper. Tests: tests/unit/test_encode.c, tests/format/columns.
  */
 #include "encode/encode_children.h"
 

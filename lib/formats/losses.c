@@ -4,7 +4,7 @@
  * The table `contents` assigns each column of a file to a kind of content. If the target lacks the
  * kind, the rows of the exported sources are searched for the first one with content: a value that
  * is neither null, nor an empty text, nor the default of an absent column. Ids, the order of tables
- * and sums are not content. Unknown columns and tables are content. Tests: tests/losses.
+ * and sums are not content. Unknown columns and tables are content. Tests: tests/roundtrip/losses.
  */
 #include "formats/losses.h"
 

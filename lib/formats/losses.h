@@ -2,7 +2,8 @@
  * losses.h - report of content that an export target cannot represent
  *
  * Content is divided into kinds. A format declares the kinds that it represents in its own
- * directory; losses.c assigns each column of a file to a kind. Tests: the suite tests/losses
+ * directory; losses.c assigns each column of a file to a kind. Tests: the suite
+ * tests/roundtrip/losses
  * exports, imports again and compares.
  */
 #ifndef PCI_LOSSES_H

@@ -5,7 +5,7 @@
  * the lowest and the highest bound are read first, then only those whose bounds exceed the range
  * found so far. Sorted columns need two blocks, constants and runs none. Bounds of blocks are
  * unknown while the sections of an archive are compressed. Tests: tests/unit/test_reading.c,
- * tests/bounds.
+ * tests/hostile/bounds.
  */
 #include "model/column_range.h"
 

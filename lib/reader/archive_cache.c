@@ -4,7 +4,7 @@
  * The encoding of a column determines the bytes of its sections that a row needs. Columns with
  * random access (dictionaries, successors, run-length) are decompressed as a whole. Eviction is
  * FIFO and skips pinned blocks. Pinning a decompressed block is lock-free (one atomic add).
- * Tests: tests/unit/test_archive.c, tests/archive.
+ * Tests: tests/unit/test_archive.c, tests/format/archive.
  */
 #include "reader/archive_read.h"
 

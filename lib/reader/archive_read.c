@@ -4,7 +4,7 @@
  * The block directory at the end of a section locates a block and has its checksum; a section of
  * one block uses the section's checksum. The stream is decompressed, then the transform inverted.
  * Blocks of a section are independent. Decompressed sizes are bounded by stored sizes
- * (PCF_ARCHIVE_RATIO). Tests: tests/unit/test_archive.c, tests/archive.
+ * (PCF_ARCHIVE_RATIO). Tests: tests/unit/test_archive.c, tests/format/archive.
  */
 #include "reader/archive_read.h"
 

@@ -2,7 +2,8 @@
  * cell.c - verified reads of cells: checksums, bounds and order, errors with table, column and row
  *
  * Verification is lazy, once per column. Threads may verify a column concurrently with the same
- * result; flags are relaxed atomics. Tests: tests/cells, tests/checksums, tests/unit/test_verify.c.
+ * result; flags are relaxed atomics. Tests: tests/hostile/cells, tests/format/checksums,
+ * tests/unit/test_verify.c.
  */
 #include "reader/archive_read.h"
 #include "reader/row_references.h"

@@ -3,7 +3,7 @@
  *
  * The limit of a column is the smaller of the rows of the table that the format defines for it and
  * of the table that the file's ref_table names. Row numbers from pci_get() and pci_read() are
- * therefore valid indexes. Tests: tests/cells.
+ * therefore valid indexes. Tests: tests/hostile/cells.
  */
 #include "reader/row_references.h"
 

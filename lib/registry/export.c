@@ -3,7 +3,7 @@
  *
  * drop_frames and keep_frames of a pprof profile remove frames when it is read. Only pprof can
  * represent them: other targets are written from a filtered copy in memory (pcol_filter()). Tests:
- * tests/cli, tests/pprof.
+ * tests/cli, tests/roundtrip/pprof.
  */
 #include "builder/builder.h"
 #include "model/table.h"

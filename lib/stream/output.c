@@ -5,7 +5,7 @@
  * renames it if overwriting is allowed, else uses link(), which fails if the target was created
  * meanwhile, and removes the temporary name. Then the directory is synced. Symbolic links are
  * resolved first, so that their target is replaced. Character devices and FIFOs are written
- * directly. Tests: tests/unit/test_output.c, tests/sinks.
+ * directly. Tests: tests/unit/test_output.c, tests/hostile/sinks.
  */
 #include "pcol.h"
 

@@ -3,7 +3,7 @@
  * of them fail
  *
  * Threading: all functions may be called by any thread. Tests: tests/unit/test_core.c,
- * tests/faults.
+ * tests/hostile/faults.
  */
 #ifndef PCI_UTIL_ALLOC_H
 #define PCI_UTIL_ALLOC_H

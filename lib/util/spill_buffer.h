@@ -5,7 +5,8 @@
  * beyond it, each page that fills up is written to one unlinked temporary file and its memory
  * reused. Reads are by offset, wherever the page is. Threading: the buffers of one store may be
  * used by different threads, each buffer by one at a time; a buffer without a writer may have
- * several readers, each with a view of its own. Tests: tests/unit/test_builder.c, tests/faults.
+ * several readers, each with a view of its own. Tests: tests/unit/test_builder.c,
+ * tests/hostile/faults.
  */
 #ifndef PCI_UTIL_SPILL_BUFFER_H
 #define PCI_UTIL_SPILL_BUFFER_H

@@ -3,7 +3,7 @@
  */
 #include "testing.h"
 
-#include "../faults/seal.h"
+#include "../hostile/faults/seal.h"
 
 #include "format/index.h"
 #include "format/load.h"

@@ -3,7 +3,7 @@
  *
  * pcol preserves data that the front end rejects or misreads, so that a profile is restored with an
  * equal value; the first problem is reported as a warning. Required members are those of version 60
- * and later. Tests: tests/firefox.
+ * and later. Tests: tests/roundtrip/firefox.
  */
 #include "formats/firefox/write_native.h"
 

@@ -5,7 +5,7 @@
  *     { u32 type, u32 offset, u32 size } | slabs, each aligned to its elements, little-endian
  *
  * Only the table is in memory; slabs of a file are read on demand, in windows. Input that is no
- * file is read as a whole. Tests: tests/firefox, tests/unit/test_firefox.c.
+ * file is read as a whole. Tests: tests/roundtrip/firefox, tests/unit/test_firefox.c.
  */
 #include "formats/firefox/stream.h"
 

@@ -3,7 +3,7 @@
  *
  * Drives the import: the document (read_document.c), then threads, counters and preserved columns.
  * Threads are converted while the document is read if all shared tables precede them. Tests:
- * tests/firefox, tests/unit/test_firefox.c.
+ * tests/roundtrip/firefox, tests/unit/test_firefox.c.
  */
 #include "formats/firefox/read.h"
 #include "formats/firefox/firefox.h"

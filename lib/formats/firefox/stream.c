@@ -3,7 +3,7 @@
  *
  * Readers of nested JSON slabs form a stack (readers[0..level]); the end of one continues with the
  * outer one. Every reference to a slab is charged to the import budget, since a small file can
- * refer to the same slab any number of times. Tests: tests/firefox, tests/bombs.
+ * refer to the same slab any number of times. Tests: tests/roundtrip/firefox, tests/hostile/bombs.
  */
 #include "formats/firefox/stream.h"
 

@@ -4,7 +4,7 @@
  * Walks the tree of nodes of the document; at each node of tag `table` the table's columns are
  * restored (restore_*.c) or copied from source_cells, which are validated like input. If the source
  * cannot be restored, or is not of the requested format, the generic writer is used. Tests:
- * tests/firefox.
+ * tests/roundtrip/firefox.
  */
 #include "formats/firefox/write_native.h"
 #include "formats/firefox/firefox.h"

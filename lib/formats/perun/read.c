@@ -7,7 +7,7 @@
  *
  *     profile TYPE LENGTH\0{...}       an object of Perun's store, after zlib decompression
  *
- * Tests: tests/perun, tests/unit/test_perun.c.
+ * Tests: tests/roundtrip/perun, tests/unit/test_perun.c.
  */
 #include "formats/perun/perun.h"
 

@@ -1,0 +1,494 @@
+/*
+ * test_foreign_files.c - files that no importer of ours makes, and callers who ask for what is not
+ * there
+ */
+#include "check_case.h"
+#include "image.h"
+#include "testing.h"
+
+#include "model/address_names.h"
+#include "model/row_details.h"
+#include "model/types.h"
+#include "util/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const pcol_table *table_of(const pcol_file *file, pcol_model model, const char *name)
+{
+    const pcol_table *table;
+    pcol_error err = {0};
+    cr_assert_eq(pcol_file_table_by_name(file, model, name, &table, &err), PCOL_OK, "%s",
+                 err.message);
+    return table;
+}
+
+static int same(pcol_str text, const char *expected)
+{
+    return text.size == strlen(expected) && !memcmp(text.data, expected, text.size);
+}
+
+/* ---- callers */
+
+Test(readers, what_is_not_there)
+{
+    const pcol_table *table;
+    const pcol_column *column;
+    pcol_scan *scan;
+    pcol_names *names;
+    pcol_error err = {0};
+    pcol_file *file;
+    void *data;
+    pcol_str text;
+    uint32_t type, index = 77;
+    int valid = 1;
+    int64_t values[4];
+    case_stacked();
+    file = case_open(&data);
+    cr_expect_eq(pcol_file_table_by_name(file, PCOL_MODEL_V2, NULL, &table, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "no table name given");
+    cr_expect_eq(pcol_file_table_count(file, (pcol_model)99), 0);
+    cr_expect_null(pcol_file_table_name(file, (pcol_model)99, 0));
+    cr_expect_eq(pcol_scan_new(NULL, NULL, 0, 0, 1, &scan, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "no table given");
+    cr_expect_null(scan);
+    cr_expect_eq(pcol_file_default_types(NULL, 0, 1, &type, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_file_default_types(file, 0, 1, NULL, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_file_default_types(file, 0, 0, NULL, &err), PCOL_OK);
+    cr_expect_str_eq(pcol_type_name((pcol_type)0), "unknown");
+    cr_expect_str_eq(pcol_type_name((pcol_type)99), "unknown");
+    pcol_file_version(file, NULL, NULL);
+    cr_expect_eq(pcol_file_unpacked_size(file), pcol_file_size(file));
+
+    table = table_of(file, PCOL_MODEL_V2, "functions");
+    cr_expect_null(pcol_table_column_by_name(table, NULL, &index));
+    cr_expect_null(pcol_table_column_by_name(table, "nothing", &index));
+    cr_expect_eq(index, 77);
+    column = pcol_table_column_by_name(table, "name", &index);
+    cr_expect_eq(column, pcol_table_column(table, index));
+    column = pcol_table_column_by_name(table, "function_id", NULL);
+    cr_expect_eq(pcol_column_read_i64(column, 1, 2, values, NULL, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "the table has 2 rows");
+    cr_expect_eq(pcol_column_read_i64(column, 0, 2, values, NULL, &err), PCOL_OK);
+    cr_expect(values[0] == 1 && values[1] == 2);
+
+    /* Inside, too: what is no text is not read as one. */
+    const struct pci_column *parent = pci_column_find(pci_table_find(file, "stacks"), "parent");
+    cr_expect_eq(pci_get_str(file, parent, 1, &text, &valid, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "column does not hold strings");
+    cr_expect_eq(valid, 0);
+
+    OK(pcol_names_new(file, &names, NULL));
+    OK(pcol_names_function(names, 1, &text, &valid, NULL));
+    cr_expect(valid && same(text, "inner"));
+    OK(pcol_names_function(names, 0, &text, &valid, NULL));
+    cr_expect(!valid && !text.size);
+    cr_expect_eq(pcol_names_function(names, 2, &text, &valid, &err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(err.message, "functions has no row 2");
+    pcol_names_free(names);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+/* A caller of a later version has more options than this library knows. */
+Test(readers, options_of_another_version)
+{
+    struct {
+        pcol_open_options known;
+        uint64_t more[4];
+    } later = {.known = PCOL_INIT(pcol_open_options), .more = {1, 2, 3, 4}};
+    pcol_file *file;
+    void *data;
+    size_t size;
+    case_begin();
+    OK(pcol_builder_write_memory(case_builder, 0, &data, &size, NULL));
+    pcol_builder_free(case_builder);
+    later.known.size = sizeof later;
+    OK(pcol_file_open_memory(data, size, &later.known, &file, NULL));
+    pcol_file_close(file);
+    later.known.size = offsetof(pcol_open_options, flags) + sizeof later.known.flags;
+    OK(pcol_file_open_memory(data, size, &later.known, &file, NULL));
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+/* Node arrays are read only as far as they go. */
+Test(readers, elements_beyond_an_array)
+{
+    struct pci_node_reader nodes;
+    struct pci_node_value node;
+    pcol_error err = {0};
+    pcol_file *file;
+    void *data;
+    int64_t values[4];
+    case_begin();
+    case_node(0, -1, 9);
+    case_owner(0, 0);
+    case_number("nodes", "integer", PCOL_I64, NULL, 0, 3);
+    case_number("nodes", "first", PCOL_U64, NULL, 0, 1);
+    for (uint64_t i = 0; i < 5; i++)
+        case_number("node_integers", "value", PCOL_I64, NULL, i, (int64_t)i * 10);
+    file = case_open(&data);
+    OK(pci_nodes_open(&nodes, file, NULL));
+    OK(pci_nodes_get(&nodes, 0, &node, NULL));
+    OK(pci_nodes_elements(&nodes, &node, 1, 2, values, NULL));
+    cr_expect(values[0] == 20 && values[1] == 30);
+    cr_expect_eq(pci_nodes_elements(&nodes, &node, 1, 3, values, &err), PCOL_E_CORRUPT);
+    cr_expect_str_eq(err.message, "the elements of the array are out of range");
+    cr_expect_eq(pci_nodes_elements(&nodes, &node, 4, 0, values, &err), PCOL_E_CORRUPT);
+    cr_expect_eq(pci_nodes_elements(&nodes, &node, 0, PCI_BATCH + 1, values, &err), PCOL_E_CORRUPT);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+/* ---- names */
+
+static void expect_column(const pcol_table *table, const char *name, int there)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
+        pcol_column_info info;
+        pcol_column_describe(pcol_table_column(table, i), &info);
+        found += !strcmp(info.name, name);
+    }
+    cr_expect_eq(found, there, "%s: %d", name, found);
+}
+
+/* What a user calls a value is told from the table's own columns, whether or not the file has
+ * them. */
+Test(readers, keys_with_names_of_columns)
+{
+    static const char *const keys[] = {"source_id", "source_uri", "period", "meta.x", "x", "host"};
+    static const char *const names[] = {
+        ".meta.source_id", ".meta.source_uri", ".meta.period", ".meta.meta.x", ".x", ".host"};
+    const pcol_table *table;
+    pcol_file *file;
+    void *data;
+    case_begin();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        OK(pcol_builder_source_meta(case_builder, 0, keys[i], "value", NULL));
+    uint64_t row = sizeof keys / sizeof *keys;
+    case_number("source_meta", "source", PCOL_U32, "sources", row, 0);
+    OK(pcol_builder_set_str(case_builder, case_column("source_meta", "key", PCOL_STRING, NULL), row,
+                            "a\0b", 3, NULL));
+    case_string("source_meta", "value", row, "nul");
+    file = case_open(&data);
+    table = table_of(file, PCOL_MODEL_V2, "sources");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_column(table, names[i], 1);
+    expect_column(table, ".a?b", 1);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+Test(readers, more_keys_than_columns_are_made)
+{
+    for (uint64_t count = 4096; count <= 4097; count++) {
+        const pcol_table *table;
+        pcol_error err = {0};
+        pcol_file *file;
+        void *data;
+        case_begin();
+        for (uint64_t row = 0; row < count; row++) {
+            char key[16];
+            snprintf(key, sizeof key, "k%d", (int)row);
+            case_number("source_meta", "source", PCOL_U32, "sources", row, 0);
+            case_string("source_meta", "key", row, key);
+            case_string("source_meta", "value", row, "v");
+        }
+        file = case_open(&data);
+        pcol_status status = pcol_file_table_by_name(file, PCOL_MODEL_V2, "sources", &table, &err);
+        if (count == 4096) {
+            cr_expect_eq(status, PCOL_OK);
+            expect_column(table, ".k4095", 1);
+        } else {
+            cr_expect_eq(status, PCOL_E_LIMIT);
+            cr_expect_str_eq(err.message, "more than 4096 different keys");
+        }
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
+
+/* Columns of two tables under one name, and of one table under the name that the other's would
+ * get. */
+Test(readers, further_columns_of_one_name)
+{
+    const pcol_table *table;
+    pcol_file *file;
+    void *data;
+    case_stacked();
+    for (uint64_t row = 0; row < 2; row++) {
+        case_number("locations", "x_a", PCOL_I64, NULL, row, 1);
+        case_number("location_groups", "x_a", PCOL_I64, NULL, row, 2);
+        case_number("locations", "x_b", PCOL_I64, NULL, row, 3);
+        case_number("location_groups", "x_b", PCOL_I64, NULL, row, 4);
+        case_number("locations", "location_groups.x_b", PCOL_I64, NULL, row, 5);
+        case_number("locations", "location_id", PCOL_I64, NULL, row, 6);
+    }
+    file = case_open(&data);
+    table = table_of(file, PCOL_MODEL_V2, "locations");
+    static const struct {
+        const char *name;
+        int64_t value;
+    } expected[] = {{".x_a", 1},
+                    {".location_groups.x_a", 2},
+                    {".x_b", 3},
+                    {".location_groups.x_b", 5},
+                    {".locations.location_id", 6}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        int64_t value;
+        expect_column(table, expected[i].name, 1);
+        OK(pcol_column_i64(pcol_table_column_by_name(table, expected[i].name, NULL), 0, &value,
+                           NULL, NULL));
+        cr_expect_eq(value, expected[i].value, "%s", expected[i].name);
+    }
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+Test(readers, functions_that_are_but_an_address)
+{
+    static const struct {
+        const char *name;
+        int is;
+    } names[] = {{"0x1", 1},    {"0xaBcDeF0123456789", 1},
+                 {"0x", 0},     {"0x0aBcDeF0123456789", 0},
+                 {"1x12", 0},   {"0y12", 0},
+                 {"0x1g", 0},   {"0x/1", 0},
+                 {"0x1:", 0},   {"0x@", 0},
+                 {"0x`", 0},    {"0xG", 0},
+                 {"0xfedf", 1}, {"", 0}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cr_expect_eq(pci_is_address_name((pcol_str){names[i].name, strlen(names[i].name)}),
+                     names[i].is, "%s", names[i].name);
+    cr_expect(same(pci_address_of_name((pcol_str){"lib.so+0x12", 11}), "0x12"));
+    cr_expect(same(pci_address_of_name((pcol_str){"a+b+0x1", 7}), "0x1"));
+    cr_expect(same(pci_address_of_name((pcol_str){"lib.so+x", 8}), ""));
+    cr_expect(same(pci_address_of_name((pcol_str){"0x12", 4}), ""));
+}
+
+/* ---- sample types */
+
+static void expect_type(const char *wanted, pcol_status expected, const char *message)
+{
+    struct pci_types types;
+    struct pci_selected_type chosen = {0};
+    pcol_error err = {0};
+    pcol_file *file;
+    void *data;
+    uint32_t row;
+    case_begin();
+    for (uint32_t i = 0; i < 2; i++)
+        OK(pcol_builder_sample_type(case_builder, "cpu", "s", 0, i, &row, NULL));
+    OK(pcol_builder_sample_type(case_builder, "heap", "bytes", PCOL_SAMPLE_TYPE_LEVEL, 0, &row,
+                                NULL));
+    file = case_open(&data);
+    OK(pci_types_open(file, &types, NULL));
+    cr_expect_eq(pci_types_select(&types, 0, 0, wanted, &chosen, &err), expected, "%s", wanted);
+    cr_expect_str_eq(err.message, message);
+    if (expected == PCOL_OK) {
+        cr_expect_eq(chosen.count, 1);
+        cr_expect(same(chosen.type, "cpu") && same(chosen.unit, "s"));
+    }
+    pci_free(chosen.rows);
+    pci_types_close(&types);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+Test(readers, sample_types_by_name)
+{
+    static const char *const others[] = {"cpu/m", "cpux", "cpu:s", "cpu/", "cpu/ss", "cqu/s", "x"};
+    expect_type("cpu", PCOL_OK, "");
+    expect_type("cpu/s", PCOL_OK, "");
+    expect_type("heap", PCOL_E_ARGUMENT, "heap is a level, which is never summed");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char message[100];
+        snprintf(message, sizeof message, "no sample type '%s'; use one of: samples, cpu, cpu",
+                 others[i]);
+        expect_type(others[i], PCOL_E_NOT_FOUND, message);
+    }
+}
+
+/* A message names only so much, and says when there is nothing to name. */
+Test(readers, sample_types_of_long_names)
+{
+    char name[100];
+    memset(name, 'n', 99);
+    name[99] = 0;
+    for (int level = 0; level < 2; level++) {
+        struct pci_types types;
+        struct pci_selected_type chosen;
+        pcol_builder *b;
+        pcol_source source = PCOL_INIT(pcol_source);
+        pcol_error err = {0};
+        uint32_t row;
+        source.type = "test";
+        OK(pcol_builder_new(NULL, &b, NULL));
+        OK(pcol_builder_source(b, &source, &row, NULL));
+        for (uint32_t i = 0; i < 5; i++)
+            OK(pcol_builder_sample_type(b, name, "u", level ? PCOL_SAMPLE_TYPE_LEVEL : 0, i, &row,
+                                        NULL));
+        pcol_file *file;
+        void *data;
+        case_builder = b;
+        file = case_open(&data);
+        OK(pci_types_open(file, &types, NULL));
+        cr_expect_eq(pci_types_select(&types, 0, 0, "x", &chosen, &err), PCOL_E_NOT_FOUND);
+        cr_expect_lt(strlen(err.message), 240);
+        if (level)
+            cr_expect_str_eq(err.message, "no sample type 'x'; use one of: (none)");
+        else
+            cr_expect(strstr(err.message, "of: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn, nnn"));
+        cr_expect_eq(pci_types_select(&types, 0, 0, level ? name : NULL, &chosen, &err),
+                     level ? PCOL_E_ARGUMENT : PCOL_OK);
+        if (level)
+            cr_expect_eq(strlen(err.message), 60 + strlen(" is a level, which is never summed"));
+        pci_free(chosen.rows);
+        /* A file with nothing but levels is asked about none of them. */
+        OK(pci_types_select(&types, 0, 0, NULL, &chosen, NULL));
+        cr_expect_eq(chosen.count, !level);
+        pci_free(chosen.rows);
+        pci_types_close(&types);
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
+
+/* ---- memory out of Rprof's levels */
+
+/* Levels small_v, big_v and nodes of two samples; what the second one adds is asked for. */
+static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_status expected,
+                          int64_t total)
+{
+    static const char *const names[3][2] = {
+        {"small_v", "cells"}, {"big_v", "cells"}, {"nodes", "bytes"}};
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_error err = {0};
+    pcol_query *query = NULL;
+    pcol_query_info info;
+    pcol_top *top = NULL;
+    pcol_file *file;
+    void *data;
+    case_stacked();
+    for (uint32_t k = 0; k < 3; k++) {
+        uint32_t type;
+        char column[16];
+        OK(pcol_builder_sample_type(case_builder, names[k][0], names[k][1], PCOL_SAMPLE_TYPE_LEVEL,
+                                    0, &type, NULL));
+        snprintf(column, sizeof column, "value.%u", type);
+        case_number("samples", column, PCOL_I64, NULL, 0, before[k]);
+        case_number("samples", column, PCOL_I64, NULL, 1, after[k]);
+    }
+    case_number("rprof_segments", "source", PCOL_U32, "sources", 0, 0);
+    case_number("rprof_segments", "first_sample", PCOL_U64, NULL, 0, 0);
+    file = case_open(&data);
+    selection.sample_type = "memory";
+    pcol_status status = pcol_query_new(file, &selection, &query, &err);
+    if (status == PCOL_OK)
+        status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err);
+    cr_expect_eq(status, expected, "%s", err.message);
+    if (status == PCOL_OK) {
+        pcol_query_describe(query, &info);
+        cr_expect_eq(info.total.i64, total);
+    } else {
+        cr_expect_str_eq(err.message, "the growth of memory does not fit into 64 bits");
+        cr_expect_eq(err.row, 1);
+    }
+    pcol_top_free(top);
+    pcol_query_free(query);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
+Test(readers, memory_grows_within_64_bits)
+{
+    const int64_t none[3] = {0, 0, 0}, low[3] = {INT64_MIN, 0, 0}, few[3] = {10, 20, 300};
+    const int64_t more[3] = {11, 19, 307}, much[3] = {INT64_MAX / 8 + 1, 0, 0};
+    const int64_t both[3] = {INT64_MAX / 8, INT64_MAX / 8, 0}, bytes[3] = {0, 0, INT64_MAX};
+    expect_memory(few, more, PCOL_OK, 8 + 7);
+    expect_memory(none, bytes, PCOL_OK, INT64_MAX);
+    expect_memory(low, few, PCOL_E_LIMIT, 0);   /* the difference */
+    expect_memory(none, much, PCOL_E_LIMIT, 0); /* eight bytes a cell */
+    expect_memory(none, both, PCOL_E_LIMIT, 0); /* their sum */
+}
+
+/* ---- lists of v1 */
+
+#define DEEP 1200u /* locations */
+#define DEEP_ROWS 300u
+#define ALL_ROWS 9300u
+
+/* Deep stacks come first: batches get smaller, so that their lists fit, and larger again. */
+Test(readers, lists_of_deep_stacks)
+{
+    pcol_builder *b;
+    pcol_source source = PCOL_INIT(pcol_source);
+    pcol_function function = PCOL_INIT(pcol_function);
+    uint32_t row, stack = 0, shallow = 0;
+    source.type = "rprof";
+    OK(pcol_builder_new(NULL, &b, NULL));
+    OK(pcol_builder_source(b, &source, &row, NULL));
+    OK(pcol_builder_sample_type(b, "samples", "count", 0, 0, &row, NULL));
+    function.system_name = function.filename = PCOL_NONE;
+    for (uint32_t i = 0; i < DEEP; i++) {
+        char name[16];
+        pcol_group group = PCOL_INIT(pcol_group);
+        pcol_line line = {.filename = PCOL_NONE, .line = i, .has_line = 1};
+        snprintf(name, sizeof name, "f%u", i);
+        OK(pcol_builder_string(b, name, strlen(name), &function.name, NULL));
+        OK(pcol_builder_function(b, &function, &line.function, NULL));
+        group.lines = &line;
+        group.line_count = 1;
+        group.mapping = PCOL_NONE;
+        OK(pcol_builder_group(b, &group, &row, NULL));
+        OK(pcol_builder_stack(b, stack, row, &stack, NULL));
+        shallow = i ? shallow : stack;
+    }
+    for (uint32_t i = 0; i < ALL_ROWS; i++) {
+        pcol_value value = {0, {.i64 = 1}};
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        sample.stack = i < DEEP_ROWS ? stack : shallow;
+        sample.thread = PCOL_NONE;
+        sample.values = &value;
+        sample.value_count = 1;
+        OK(pcol_builder_sample(b, &sample, NULL, NULL));
+    }
+    void *data;
+    case_builder = b;
+    pcol_file *file = case_open(&data);
+    const pcol_table *table = table_of(file, PCOL_MODEL_V1, "samples");
+    uint32_t list;
+    cr_assert_not_null(pcol_table_column_by_name(table, "locations", &list));
+    for (uint64_t first = 0; first <= 9000; first += 9000) {
+        pcol_scan *scan;
+        pcol_batch batch;
+        pcol_error err = {0};
+        uint64_t seen = first;
+        size_t smallest = SIZE_MAX, largest = 0;
+        cr_assert_eq(pcol_scan_new(table, NULL, 0, first, UINT64_MAX, &scan, &err), PCOL_OK, "%s",
+                     err.message);
+        for (;;) {
+            cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_OK, "%s", err.message);
+            if (!batch.rows)
+                break;
+            cr_assert_eq(batch.first_row, seen);
+            const pcol_cells *cells = &batch.columns[list];
+            for (size_t i = 0; i < batch.rows; i++, seen++) {
+                uint64_t size = cells->list[i + 1] - cells->list[i];
+                cr_assert_eq(size, seen < DEEP_ROWS ? DEEP : 1);
+                cr_assert_eq(cells->list_values[cells->list[i] + size - 1], 1); /* the outermost */
+            }
+            smallest = batch.rows < smallest && seen < ALL_ROWS ? batch.rows : smallest;
+            largest = batch.rows > largest ? batch.rows : largest;
+        }
+        cr_expect_eq(seen, ALL_ROWS);
+        cr_expect_eq(largest, first ? 128 : 1024);
+        cr_expect_eq(smallest, first ? 64 : 32);
+        pcol_scan_free(scan);
+    }
+    pcol_file_close(file);
+    pcol_free(data);
+}

@@ -1,0 +1,146 @@
+/*
+ * test_import_budget.c - the import budget: what is charged, what is refused, and what is said then
+ */
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/import_budget.h"
+#include "util/thread_pool.h"
+
+#include "testing.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define MB ((size_t)1 << 20)
+
+static struct pci_budget budget;
+
+static int64_t held(void)
+{
+    return atomic_load(&budget.memory);
+}
+
+Test(budget, memory_is_charged_and_credited)
+{
+    struct pci_budget *before = pci_budget_enter(&budget);
+    void *array = NULL;
+    size_t capacity = 0;
+    cr_assert_null(before);
+    char *block = pci_malloc(100 * MB, 1);
+    cr_assert_not_null(block);
+    cr_assert_geq(held(), (int64_t)(100 * MB));
+    cr_assert_eq(pci_grow(&array, &capacity, 50 * MB, 1), 0);
+    cr_assert_null(pci_malloc(120 * MB, 1));
+    cr_assert_null(pci_calloc(120 * MB, 1));
+    cr_assert_null(pci_map(120 * MB));
+    memset(block, 7, 64);
+    cr_assert_null(pci_realloc(block, 250, MB));
+    cr_assert_eq(block[63], 7, "a block that could not grow stays");
+    cr_assert_eq(pci_grow(&array, &capacity, 250 * MB, 1), -1);
+    pci_free(block);
+    pci_free(array);
+    cr_assert_lt(held(), (int64_t)MB);
+    void *map = pci_map(120 * MB);
+    cr_assert_not_null(map);
+    cr_assert_geq(held(), (int64_t)(120 * MB));
+    pci_unmap(map, 120 * MB);
+    pci_budget_leave(before);
+    cr_assert_lt(held(), (int64_t)MB);
+    block = pci_malloc(300 * MB, 1);
+    cr_assert_not_null(block, "nothing is refused without a budget");
+    pci_free(block);
+}
+
+Test(budget, refused_memory_is_a_limit)
+{
+    pcol_error err = {0};
+    struct pci_budget *before = pci_budget_enter(&budget);
+    cr_assert_eq(pci_fail_memory(&err), PCOL_E_NO_MEMORY);
+    pci_budget_grant(&budget, 1000);
+    cr_assert_null(pci_malloc(257 * MB, 1));
+    cr_assert_eq(pci_fail_memory(&err), PCOL_E_LIMIT);
+    cr_assert_not_null(strstr(err.message, "more than 256 MiB"), "%s", err.message);
+    cr_assert_not_null(strstr(err.message, "1000 bytes"), "%s", err.message);
+    cr_assert_not_null(strstr(err.message, "--trusted"), "%s", err.message);
+    pci_budget_leave(before);
+    cr_assert_eq(pci_fail_memory(&err), PCOL_E_NO_MEMORY);
+}
+
+Test(budget, input_and_trust_raise_it)
+{
+    pcol_error err = {0};
+    struct pci_budget *before = pci_budget_enter(&budget);
+    cr_assert_null(pci_malloc(257 * MB, 1));
+    pci_budget_grant(&budget, MB);
+    void *block = pci_malloc(310 * MB, 1);
+    cr_assert_not_null(block);
+    pci_free(block);
+    cr_assert_null(pci_malloc(321 * MB, 1));
+    cr_assert_eq(pci_budget_charge_expansion(&budget, 264 * MB, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_charge_expansion(&budget, MB, &err), PCOL_E_LIMIT);
+    cr_assert_not_null(strstr(err.message, "200 times"), "%s", err.message);
+    budget.trusted = 1;
+    cr_assert_eq(pci_budget_charge_expansion(&budget, MB, &err), PCOL_OK);
+    block = pci_malloc(400 * MB, 1);
+    cr_assert_not_null(block);
+    pci_free(block);
+    pci_budget_leave(before);
+    cr_assert_eq(pci_budget_charge_expansion(NULL, UINT64_MAX, &err), PCOL_OK);
+}
+
+static void *blocks[4];
+
+static pcol_status allocate(void *context, size_t number, pcol_error *err)
+{
+    (void)context;
+    blocks[number] = pci_malloc(100 * MB, 1);
+    return blocks[number] ? PCOL_OK : pci_fail_memory(err);
+}
+
+Test(budget, threads_inherit_it)
+{
+    pcol_error err = {0};
+    struct pci_budget *before = pci_budget_enter(&budget);
+    cr_assert_eq(pci_parallel_for(4, 4, allocate, NULL, &err), PCOL_E_LIMIT, "%s", err.message);
+    for (size_t i = 0; i < 4; i++)
+        pci_free(blocks[i]);
+    cr_assert_lt(held(), (int64_t)MB);
+    pci_budget_leave(before);
+}
+
+/* A limit on the size of an input says nothing about trust. */
+Test(budget, an_import_is_within_it)
+{
+    static const char text[] = "main;f 1\nmain;g 2\n";
+    for (int trusted = 0; trusted < 2; trusted++) {
+        pcol_import_options options = PCOL_INIT(pcol_import_options);
+        pcol_builder *builder;
+        pcol_error err = {0};
+        void *data;
+        size_t size;
+        options.max_input_bytes = 1000;
+        options.flags = trusted ? PCOL_IMPORT_TRUSTED : 0;
+        options.format = "folded";
+        cr_assert_eq(pcol_builder_new(NULL, &builder, &err), PCOL_OK);
+        for (int i = 0; i < 3; i++)
+            cr_assert_eq(
+                pcol_import_memory(builder, text, sizeof text - 1, "x.folded", &options, &err),
+                PCOL_OK, "%s", err.message);
+        cr_assert_null(pci_thread_budget);
+        cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, &err), PCOL_OK);
+        cr_assert_null(pci_thread_budget);
+        pcol_builder_free(builder);
+        pcol_free(data);
+    }
+}
+
+Test(budget, unknown_flags)
+{
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_builder *builder;
+    pcol_error err = {0};
+    options.flags = 2;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, &err), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(builder, "a 1\n", 4, "x", &options, &err), PCOL_E_ARGUMENT);
+    pcol_builder_free(builder);
+}

@@ -1,0 +1,613 @@
+/*
+ * test_public_api_misuse.c - pcol.h as a careless program uses it
+ *
+ * What is missing, unknown, out of range or out of turn is an error with a message, or an empty
+ * answer; nothing of it reads from nowhere, and no builder writes a file that cannot be read.
+ */
+#include <criterion/criterion.h>
+
+#include "testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(careless, .init = folder_begin, .fini = folder_end);
+
+static pcol_error err;
+
+/* The status, and an error that was filled with it. */
+static void expect(const char *call, pcol_status wanted, pcol_status got)
+{
+    cr_expect_eq(got, wanted, "%s: %s, not %s (%s)", call, pcol_status_name(got),
+                 pcol_status_name(wanted), err.message);
+    if (got != PCOL_OK) {
+        cr_expect_eq(err.status, got, "%s: the error is of status %d", call, (int)err.status);
+        cr_expect_neq(err.message[0], '\0', "%s: no message", call);
+    }
+    memset(&err, 0, sizeof err);
+}
+
+#define IS(status, call) expect(#call, PCOL_##status, call)
+#define BAD(call) IS(E_ARGUMENT, call)
+
+static pcol_status to_nowhere(void *context, const void *data, size_t size, pcol_error *error)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)error;
+    return PCOL_OK;
+}
+
+static const pcol_sink nowhere = {to_nowhere, NULL}, no_sink = {NULL, NULL};
+
+static pcol_file *open_text(const char *text)
+{
+    pcol_builder *builder;
+    pcol_file *file;
+    void *bytes;
+    size_t size;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(builder, text, strlen(text), "x.Rprof", NULL, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, &bytes, &size, NULL), PCOL_OK);
+    folder_file("x.pcol", bytes, size);
+    pcol_free(bytes);
+    pcol_builder_free(builder);
+    cr_assert_eq(pcol_file_open(folder_path("x.pcol"), NULL, &file, NULL), PCOL_OK);
+    return file;
+}
+
+static pcol_file *open_some(void)
+{
+    return open_text("sample.interval=20000\n\"a\" \"main\" \n\"b\" \"main\" \n\"a\" \"main\" \n");
+}
+
+/* ---- reading */
+
+Test(careless, opening_and_tables)
+{
+    pcol_file *file = open_some(), *other;
+    const pcol_table *table;
+    uint64_t faults;
+    uint32_t types[4];
+    int64_t first, last;
+    unsigned major = 9, minor = 9;
+    BAD(pcol_file_open(NULL, NULL, &other, &err));
+    BAD(pcol_file_open("x", NULL, NULL, &err));
+    BAD(pcol_file_open_memory(NULL, 8, NULL, &other, &err));
+    BAD(pcol_file_intact(NULL, &err));
+    BAD(pcol_file_table(NULL, PCOL_MODEL_V2, 0, &table, &err));
+    BAD(pcol_file_table(file, PCOL_MODEL_V2, 0, NULL, &err));
+    BAD(pcol_file_table(file, PCOL_MODEL_V2, UINT32_MAX, &table, &err));
+    BAD(pcol_file_table(file, (pcol_model)77, 0, &table, &err));
+    BAD(pcol_file_table_by_name(NULL, PCOL_MODEL_V2, "samples", &table, &err));
+    BAD(pcol_file_table_by_name(file, PCOL_MODEL_V2, NULL, &table, &err));
+    BAD(pcol_file_table_by_name(file, PCOL_MODEL_V2, "samples", NULL, &err));
+    IS(E_NOT_FOUND, pcol_file_table_by_name(file, (pcol_model)77, "samples", &table, &err));
+    BAD(pcol_file_default_types(NULL, 0, 1, types, &err));
+    BAD(pcol_file_default_types(file, 0, 1, NULL, &err));
+    BAD(pcol_file_default_types(file, 0, 2, types, &err));
+    BAD(pcol_file_default_types(file, 1, SIZE_MAX, types, &err));
+    BAD(pcol_file_default_types(file, UINT64_MAX, 2, types, &err));
+    BAD(pcol_file_times(NULL, 0, &first, &last, &err));
+    BAD(pcol_file_times(file, 0, NULL, &last, &err));
+    BAD(pcol_file_times(file, 0, &first, NULL, &err));
+    BAD(pcol_file_times(file, 7, &first, &last, &err));
+    BAD(pcol_file_check(NULL, PCOL_CHECK_QUICK, NULL, NULL, &faults, &err));
+    BAD(pcol_file_check(file, PCOL_CHECK_QUICK, NULL, NULL, NULL, &err));
+    BAD(pcol_file_check(file, (pcol_check_depth)3, NULL, NULL, &faults, &err));
+    cr_expect_eq(pcol_file_size(NULL), 0);
+    cr_expect_eq(pcol_file_unpacked_size(NULL), 0);
+    cr_expect_eq(pcol_file_is_archive(NULL), 0);
+    pcol_file_version(NULL, &major, &minor);
+    cr_expect(major == 0 && minor == 0);
+    pcol_file_version(file, NULL, NULL);
+    for (int model = 0; model < 4; model++) {
+        cr_expect_eq(pcol_file_table_count(NULL, (pcol_model)model), 0);
+        cr_expect_null(pcol_file_table_name(NULL, (pcol_model)model, 0));
+    }
+    pcol_file_close(file);
+}
+
+Test(careless, columns)
+{
+    pcol_file *file = open_some();
+    const pcol_table *table;
+    const pcol_column *column;
+    pcol_column_info info;
+    pcol_buffer buffer;
+    int64_t number = 5;
+    double real;
+    pcol_str text;
+    uint32_t locations[1];
+    size_t depth = 5;
+    cr_assert_eq(pcol_file_table(file, PCOL_MODEL_V2, 0, &table, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, NULL),
+                 PCOL_OK);
+    column = pcol_table_column_by_name(table, "stack", NULL);
+    cr_expect_str_empty(pcol_table_name(NULL));
+    cr_expect_eq(pcol_table_rows(NULL), 0);
+    cr_expect_eq(pcol_table_column_count(NULL), 0);
+    cr_expect_null(pcol_table_column(NULL, 0));
+    cr_expect_null(pcol_table_column(table, UINT32_MAX));
+    cr_expect_null(pcol_table_column_by_name(NULL, "x", NULL));
+    cr_expect_null(pcol_table_column_by_name(table, NULL, NULL));
+    pcol_column_describe(column, NULL);
+    pcol_column_describe(NULL, &info);
+    cr_expect(info.rows == 0 && !*info.name && !*info.encoding && !*info.codec);
+    BAD(pcol_column_i64(NULL, 0, &number, NULL, &err));
+    cr_expect_eq(number, 0);
+    BAD(pcol_column_i64(column, 0, NULL, NULL, &err));
+    BAD(pcol_column_i64(column, UINT64_MAX, &number, NULL, &err));
+    BAD(pcol_column_f64(NULL, 0, &real, NULL, &err));
+    BAD(pcol_column_f64(column, 0, NULL, NULL, &err));
+    BAD(pcol_column_str(NULL, 0, &text, NULL, &err));
+    BAD(pcol_column_str(column, 0, NULL, NULL, &err));
+    BAD(pcol_column_read_i64(NULL, 0, 0, NULL, NULL, &err));
+    BAD(pcol_column_read_i64(column, 0, 1, NULL, NULL, &err));
+    BAD(pcol_column_read_f64(column, 0, 1, NULL, NULL, &err));
+    BAD(pcol_column_read_str(column, 0, 1, NULL, NULL, &err));
+    IS(OK, pcol_column_read_i64(column, 0, 0, NULL, NULL, &err));
+    BAD(pcol_column_data(NULL, &buffer, &err));
+    BAD(pcol_column_data(column, NULL, &err));
+    BAD(pcol_stack_locations(NULL, 1, locations, 1, &depth, &err));
+    cr_expect_eq(depth, 0);
+    BAD(pcol_stack_locations(file, 1, NULL, 1, &depth, &err));
+    BAD(pcol_stack_locations(file, 1, locations, 1, NULL, &err));
+    IS(OK, pcol_stack_locations(file, 1, NULL, 0, &depth, &err));
+    pcol_file_close(file);
+}
+
+Test(careless, scans)
+{
+    pcol_file *file = open_some();
+    const pcol_table *table;
+    pcol_scan *scan;
+    pcol_batch batch;
+    uint32_t beyond = 99;
+    cr_assert_eq(pcol_file_table(file, PCOL_MODEL_V2, 0, &table, NULL), PCOL_OK);
+    BAD(pcol_scan_new(NULL, NULL, 0, 0, 1, &scan, &err));
+    BAD(pcol_scan_new(table, NULL, 0, 0, 1, NULL, &err));
+    BAD(pcol_scan_new(table, &beyond, 1, 0, 1, &scan, &err));
+    cr_expect_null(scan);
+    BAD(pcol_scan_next(NULL, &batch, &err));
+    IS(OK, pcol_scan_new(table, NULL, 0, UINT64_MAX, UINT64_MAX, &scan, &err));
+    BAD(pcol_scan_next(scan, NULL, &err));
+    IS(OK, pcol_scan_next(scan, &batch, &err));
+    cr_expect_eq(batch.rows, 0);
+    pcol_scan_free(scan);
+    pcol_file_close(file);
+}
+
+/* What comes after a batch that failed is not known any more. */
+Test(careless, a_scan_that_has_failed_stays_so)
+{
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
+    struct text text = {0};
+    pcol_file *file;
+    const pcol_table *table;
+    pcol_scan *scan;
+    pcol_batch batch;
+    text_addf(&text, "sample.interval=20000\n");
+    for (int i = 0; i < 30000; i++)
+        text_addf(&text, "\"f%d\" \"g%d\" \"main\" \n", i * 7919 % 3001, i % 31);
+    pcol_file_close(open_text(text.data));
+    options.flags = PCOL_OPEN_GUARD;
+    cr_assert_eq(pcol_file_open(folder_path("x.pcol"), &options, &file, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_V2, "sample_locations", &table, NULL),
+                 PCOL_OK);
+    IS(OK, pcol_scan_new(table, NULL, 0, 0, 5000, &scan, &err));
+    IS(OK, pcol_scan_next(scan, &batch, &err));
+    cr_assert_eq(truncate(folder_path("x.pcol"), 4096), 0);
+    IS(E_IO, pcol_scan_next(scan, &batch, &err));
+    cr_expect(batch.rows == 0 && !batch.columns);
+    IS(E_STATE, pcol_scan_next(scan, &batch, &err));
+    pcol_scan_free(scan);
+    pcol_file_close(file);
+    free(text.data);
+}
+
+/* ---- asking */
+
+Test(careless, queries)
+{
+    pcol_file *file = open_some();
+    pcol_query *query, *other;
+    pcol_query_info info;
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_names *names;
+    pcol_pattern *pattern;
+    pcol_str text;
+    int flag;
+    uint8_t taken[4];
+    BAD(pcol_query_new(NULL, NULL, &query, &err));
+    BAD(pcol_query_new(file, NULL, NULL, &err));
+    selection.label_count = 1;
+    BAD(pcol_query_new(file, &selection, &query, &err));
+    selection = (pcol_selection){0};
+    BAD(pcol_query_new(file, &selection, &query, &err));
+    IS(OK, pcol_query_new(file, NULL, &query, &err));
+    pcol_query_describe(query, NULL);
+    pcol_query_describe(NULL, &info);
+    cr_expect(info.type.size == 0 && info.total.i64 == 0);
+    BAD(pcol_query_samples(NULL, 0, 1, taken, &err));
+    BAD(pcol_query_samples(query, 0, 1, NULL, &err));
+    BAD(pcol_query_samples(query, UINT64_MAX, 2, taken, &err));
+    cr_expect_eq(pcol_query_shows_location(NULL, 0), 0);
+    cr_expect_eq(pcol_query_shows_location(query, UINT64_MAX), 0);
+    BAD(pcol_query_shared_type(file, NULL, NULL, &text, &text, &flag, &err));
+    BAD(pcol_names_new(NULL, &names, &err));
+    BAD(pcol_names_new(file, NULL, &err));
+    IS(OK, pcol_names_new(file, &names, &err));
+    BAD(pcol_names_function(NULL, 0, &text, &flag, &err));
+    BAD(pcol_names_function(names, 0, NULL, &flag, &err));
+    BAD(pcol_names_function(names, UINT64_MAX, &text, &flag, &err));
+    BAD(pcol_names_location(NULL, 0, &text, &err));
+    BAD(pcol_names_location(names, 0, NULL, &err));
+    BAD(pcol_names_location(names, UINT64_MAX, &text, &err));
+    pcol_names_free(names);
+    IS(OK, pcol_pattern_new("a", 1, "x", 0, &pattern, &err));
+    BAD(pcol_pattern_new("a", 1, "x", 0, NULL, &err));
+    BAD(pcol_pattern_test(NULL, text, &flag, &err));
+    BAD(pcol_pattern_test(pattern, text, NULL, &err));
+    BAD(pcol_pattern_test(pattern, (pcol_str){NULL, 3}, &flag, &err));
+    IS(OK, pcol_pattern_test(pattern, (pcol_str){NULL, 0}, &flag, &err));
+    pcol_pattern_free(pattern);
+    BAD(pcol_ask(NULL, PCOL_ASK_FIELDS, NULL, &(pcol_answers *){NULL}, &err));
+    BAD(pcol_ask(file, PCOL_ASK_FIELDS, NULL, NULL, &err));
+    BAD(pcol_answers_next(NULL, &(const pcol_answer *){NULL}, &err));
+    BAD(pcol_answers_block(NULL, &(pcol_answer_block)PCOL_INIT(pcol_answer_block), &err));
+    BAD(pcol_answers_block(NULL, NULL, &err));
+    cr_expect_eq(pcol_answers_column_count(NULL), 0);
+    cr_expect_eq(pcol_answers_column(NULL, 0).size, 0);
+    IS(OK, pcol_query_new(file, NULL, &other, &err));
+    pcol_query_free(other);
+    pcol_query_free(query);
+    pcol_file_close(file);
+}
+
+/* Rows of answers behind the last one, and of none. */
+#define NO_ROW(kind, row_type, answer)                                \
+    do {                                                              \
+        static const row_type nothing;                                \
+        row_type row;                                                 \
+        memset(&row, 0x55, sizeof row);                               \
+        pcol_##kind##_get(answer, UINT32_MAX, &row);                  \
+        cr_expect_eq(memcmp(&row, &nothing, sizeof row), 0, #kind);   \
+        memset(&row, 0x55, sizeof row);                               \
+        pcol_##kind##_get(answer, pcol_##kind##_count(answer), &row); \
+        cr_expect_eq(memcmp(&row, &nothing, sizeof row), 0, #kind);   \
+        pcol_##kind##_get(NULL, 0, &row);                             \
+        pcol_##kind##_get(answer, 0, NULL);                           \
+        cr_expect_eq(pcol_##kind##_count(NULL), 0, #kind);            \
+        pcol_##kind##_free(NULL);                                     \
+    } while (0)
+
+Test(careless, answers)
+{
+    pcol_file *file = open_some();
+    pcol_query *query;
+    pcol_top *top;
+    pcol_calltree *tree;
+    pcol_peek *peek;
+    pcol_diff *diff;
+    pcol_diff_info info;
+    pcol_diff_options by_stack = {.size = sizeof by_stack, .by_stack = 1};
+    pcol_flame *flame;
+    pcol_cpu *cpu;
+    IS(OK, pcol_query_new(file, NULL, &query, &err));
+    BAD(pcol_query_top(NULL, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err));
+    BAD(pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, NULL, &err));
+    BAD(pcol_query_calltree(NULL, NULL, &tree, &err));
+    BAD(pcol_query_calltree(query, NULL, NULL, &err));
+    BAD(pcol_query_peek(NULL, "a", &peek, &err));
+    BAD(pcol_query_peek(query, "a", NULL, &err));
+    BAD(pcol_query_peek(query, NULL, &peek, &err));
+    BAD(pcol_query_cpu(NULL, &cpu, &err));
+    BAD(pcol_query_cpu(query, NULL, &err));
+    BAD(pcol_query_flame(NULL, NULL, &flame, &err));
+    BAD(pcol_query_flame(query, NULL, NULL, &err));
+    BAD(pcol_diff_new(query, NULL, NULL, &diff, &err));
+    BAD(pcol_diff_new(query, query, NULL, NULL, &err));
+    by_stack.order = (pcol_order)3;
+    BAD(pcol_diff_new(query, query, &by_stack, &diff, &err));
+    IS(OK, pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err));
+    IS(OK, pcol_query_calltree(query, NULL, &tree, &err));
+    IS(OK, pcol_query_peek(query, "a", &peek, &err));
+    IS(OK, pcol_query_flame(query, NULL, &flame, &err));
+    IS(OK, pcol_query_cpu(query, &cpu, &err));
+    IS(OK, pcol_diff_new(query, query, NULL, &diff, &err));
+    NO_ROW(top, pcol_top_row, top);
+    NO_ROW(calltree, pcol_calltree_node, tree);
+    NO_ROW(peek, pcol_peek_row, peek);
+    NO_ROW(flame, pcol_flame_box, flame);
+    NO_ROW(cpu, pcol_cpu_row, cpu);
+    NO_ROW(diff, pcol_diff_row, diff);
+    cr_expect_eq(pcol_calltree_frame_count(NULL), 0);
+    cr_expect_eq(pcol_flame_depth(NULL), 0);
+    pcol_diff_describe(diff, NULL);
+    pcol_diff_describe(NULL, &info);
+    cr_expect(info.type.size == 0 && info.total[1].i64 == 0);
+    BAD(pcol_flame_svg(NULL, "x", nowhere, &err));
+    BAD(pcol_flame_svg(flame, "x", no_sink, &err));
+    pcol_diff_free(diff);
+    pcol_cpu_free(cpu);
+    pcol_flame_free(flame);
+    pcol_peek_free(peek);
+    pcol_calltree_free(tree);
+    pcol_top_free(top);
+    pcol_query_free(query);
+    pcol_file_close(file);
+}
+
+/* ---- building and converting */
+
+struct build {
+    pcol_builder *b;
+    uint32_t source, type;
+    pcol_source a_source;
+    pcol_value value;
+    pcol_sample sample;
+};
+
+static void build_begin(struct build *t)
+{
+    memset(t, 0, sizeof *t);
+    t->a_source.size = sizeof t->a_source;
+    t->a_source.type = "mine";
+    t->sample.size = sizeof t->sample;
+    t->sample.thread = PCOL_NONE;
+    t->sample.values = &t->value;
+    t->sample.value_count = 1;
+    cr_assert_eq(pcol_builder_new(NULL, &t->b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_source(t->b, &t->a_source, &t->source, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_sample_type(t->b, "s", "u", 0, 0, &t->type, NULL), PCOL_OK);
+}
+
+/* Written as wanted; a file that is written is sound, and holds so many samples. */
+static void build_end(struct build *t, pcol_status wanted, uint64_t samples)
+{
+    void *bytes;
+    size_t size;
+    uint64_t faults;
+    pcol_file *file;
+    const pcol_table *table;
+    pcol_status status = pcol_builder_write_memory(t->b, 0, &bytes, &size, &err);
+    expect("pcol_builder_write_memory", wanted, status);
+    if (status == PCOL_OK) {
+        IS(OK, pcol_file_open_memory(bytes, size, NULL, &file, &err));
+        IS(OK, pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+        cr_expect_eq(faults, 0);
+        IS(OK, pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, &err));
+        cr_expect_eq(pcol_table_rows(table), samples);
+        pcol_file_close(file);
+    }
+    pcol_free(bytes);
+    pcol_builder_free(t->b);
+}
+
+Test(careless, builders)
+{
+    struct build t;
+    pcol_function function = PCOL_INIT(pcol_function);
+    pcol_group group = PCOL_INIT(pcol_group);
+    uint32_t row;
+    build_begin(&t);
+    function.name = function.system_name = function.filename = group.mapping = PCOL_NONE;
+    BAD(pcol_builder_new(NULL, NULL, &err));
+    BAD(pcol_builder_string(NULL, "a", 1, &row, &err));
+    BAD(pcol_builder_string(t.b, NULL, 1, &row, &err));
+    BAD(pcol_builder_string(t.b, "a", 1, NULL, &err));
+    IS(OK, pcol_builder_string(t.b, NULL, 0, &row, &err));
+    BAD(pcol_builder_function(NULL, &function, &row, &err));
+    BAD(pcol_builder_function(t.b, NULL, &row, &err));
+    BAD(pcol_builder_function(t.b, &function, NULL, &err));
+    BAD(pcol_builder_group(NULL, &group, &row, &err));
+    BAD(pcol_builder_group(t.b, NULL, &row, &err));
+    BAD(pcol_builder_group(t.b, &group, NULL, &err));
+    group.line_count = 1;
+    BAD(pcol_builder_group(t.b, &group, &row, &err));
+    BAD(pcol_builder_stack(NULL, 0, 0, &row, &err));
+    BAD(pcol_builder_stack(t.b, 0, 0, NULL, &err));
+    BAD(pcol_builder_source(NULL, &t.a_source, &row, &err));
+    BAD(pcol_builder_source(t.b, NULL, &row, &err));
+    BAD(pcol_builder_source(t.b, &t.a_source, NULL, &err));
+    BAD(pcol_builder_source_meta(NULL, 0, "a", "b", &err));
+    BAD(pcol_builder_source_meta(t.b, 0, NULL, "b", &err));
+    BAD(pcol_builder_sample_type(NULL, "a", "b", 0, 0, &row, &err));
+    BAD(pcol_builder_sample_type(t.b, NULL, "b", 0, 0, &row, &err));
+    BAD(pcol_builder_sample_type(t.b, "a", NULL, 0, 0, &row, &err));
+    BAD(pcol_builder_sample_type(t.b, "a", "b", 0, 0, NULL, &err));
+    BAD(pcol_builder_sample_type(t.b, "a", "b", 4, 0, &row, &err));
+    BAD(pcol_builder_sample(NULL, &t.sample, NULL, &err));
+    BAD(pcol_builder_sample(t.b, NULL, NULL, &err));
+    BAD(pcol_builder_table(NULL, "t", &row, &err));
+    BAD(pcol_builder_table(t.b, NULL, &row, &err));
+    BAD(pcol_builder_table(t.b, "t", NULL, &err));
+    BAD(pcol_builder_column(NULL, 0, "c", PCOL_I64, 0, &row, &err));
+    BAD(pcol_builder_column(t.b, 0, NULL, PCOL_I64, 0, &row, &err));
+    BAD(pcol_builder_column(t.b, 0, "c", PCOL_I64, 0, NULL, &err));
+    BAD(pcol_builder_set_i64(NULL, 0, 0, 0, &err));
+    BAD(pcol_builder_set_f64(NULL, 0, 0, 0, &err));
+    BAD(pcol_builder_set_str(NULL, 0, 0, "", 0, &err));
+    BAD(pcol_builder_set_str(t.b, 0, 0, NULL, 1, &err));
+    BAD(pcol_builder_write(NULL, 0, nowhere, &err));
+    BAD(pcol_builder_write(t.b, 0, no_sink, &err));
+    BAD(pcol_builder_write_memory(t.b, 0, NULL, &(size_t){0}, &err));
+    BAD(pcol_builder_write_memory(t.b, 0, &(void *){NULL}, NULL, &err));
+    build_end(&t, PCOL_OK, 0);
+}
+
+Test(careless, a_sample_that_is_refused_leaves_nothing)
+{
+    struct build t;
+    pcol_value twice[2] = {{0, {1}}, {0, {2}}}, unknown[2] = {{0, {1}}, {7, {2}}};
+    build_begin(&t);
+    t.sample.value_count = 2;
+    t.sample.values = twice;
+    BAD(pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    t.sample.values = unknown;
+    BAD(pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    t.sample.values = NULL;
+    BAD(pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    t.sample.values = twice;
+    t.sample.value_count = 1;
+    t.sample.has_duration = 1;
+    t.sample.duration_ns = -1;
+    BAD(pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    t.sample.duration_ns = 1;
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    build_end(&t, PCOL_OK, 2);
+}
+
+/* Rows may be named before they are there, so it shows at the end. */
+Test(careless, rows_that_are_not_there_are_not_written)
+{
+    struct build t;
+    uint32_t table, threads, column, row;
+    pcol_group group = PCOL_INIT(pcol_group);
+    build_begin(&t);
+    t.sample.thread = 3;
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    build_end(&t, PCOL_E_ARGUMENT, 0);
+
+    build_begin(&t);
+    t.sample.thread = 3;
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    IS(OK, pcol_builder_table(t.b, "threads", &threads, &err));
+    IS(OK, pcol_builder_table(t.b, "sources", &table, &err));
+    IS(OK, pcol_builder_column(t.b, threads, "source", PCOL_U32, table + 1, &column, &err));
+    for (uint64_t i = 0; i < 4; i++)
+        IS(OK, pcol_builder_set_i64(t.b, column, i, 0, &err));
+    build_end(&t, PCOL_OK, 1);
+
+    build_begin(&t);
+    group.mapping = 5;
+    IS(OK, pcol_builder_group(t.b, &group, &row, &err));
+    IS(OK, pcol_builder_stack(t.b, 0, row, &t.sample.stack, &err));
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    build_end(&t, PCOL_E_ARGUMENT, 0);
+
+    build_begin(&t);
+    IS(OK, pcol_builder_table(t.b, "functions", &table, &err));
+    IS(OK, pcol_builder_table(t.b, "mine", &row, &err));
+    IS(OK, pcol_builder_column(t.b, row, "function", PCOL_U32, table + 1, &column, &err));
+    IS(OK, pcol_builder_set_i64(t.b, column, 0, 77, &err));
+    build_end(&t, PCOL_E_ARGUMENT, 0);
+
+    build_begin(&t); /* behind the last sample */
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    IS(OK, pcol_builder_table(t.b, "samples", &table, &err));
+    IS(OK, pcol_builder_column(t.b, table, "mine", PCOL_I64, 0, &column, &err));
+    IS(OK, pcol_builder_set_i64(t.b, column, 1, 77, &err));
+    build_end(&t, PCOL_E_ARGUMENT, 0);
+
+    build_begin(&t); /* behind the last row of all */
+    IS(OK, pcol_builder_table(t.b, "mine", &table, &err));
+    IS(OK, pcol_builder_column(t.b, table, "mine", PCOL_I64, 0, &column, &err));
+    IS(E_LIMIT, pcol_builder_set_i64(t.b, column, UINT64_MAX, 77, &err));
+    build_end(&t, PCOL_OK, 0);
+}
+
+Test(careless, columns_that_the_builder_makes_are_its_own)
+{
+    static const char *const own[][2] = {
+        {"strings", "value"}, {"stacks", "parent"}, {"stacks", "group"}};
+    struct build t;
+    uint32_t table, column;
+    build_begin(&t);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        IS(OK, pcol_builder_table(t.b, own[i][0], &table, &err));
+        BAD(pcol_builder_column(t.b, table, own[i][1], PCOL_U32, 0, &column, &err));
+    }
+    build_end(&t, PCOL_OK, 0);
+    build_begin(&t);
+    IS(OK, pcol_builder_table(t.b, "locations", &table, &err));
+    IS(OK, pcol_builder_column(t.b, table, "line", PCOL_I64, 0, &column, &err));
+    build_end(&t, PCOL_E_ARGUMENT, 0);
+}
+
+Test(careless, a_builder_that_was_written_takes_no_more)
+{
+    struct build t;
+    pcol_file *file = open_some();
+    void *bytes;
+    size_t size;
+    uint32_t row;
+    pcol_function function = PCOL_INIT(pcol_function);
+    pcol_group group = PCOL_INIT(pcol_group);
+    build_begin(&t);
+    IS(OK, pcol_builder_write_memory(t.b, 0, &bytes, &size, &err));
+    pcol_free(bytes);
+    IS(E_STATE, pcol_builder_string(t.b, "a", 1, &row, &err));
+    IS(E_STATE, pcol_builder_function(t.b, &function, &row, &err));
+    IS(E_STATE, pcol_builder_group(t.b, &group, &row, &err));
+    IS(E_STATE, pcol_builder_stack(t.b, 0, 0, &row, &err));
+    IS(E_STATE, pcol_builder_source(t.b, &t.a_source, &row, &err));
+    IS(E_STATE, pcol_builder_source_meta(t.b, 0, "a", "b", &err));
+    IS(E_STATE, pcol_builder_sample_type(t.b, "a", "b", 0, 0, &row, &err));
+    IS(E_STATE, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    IS(E_STATE, pcol_builder_table(t.b, "t", &row, &err));
+    IS(E_STATE, pcol_builder_column(t.b, 0, "c", PCOL_I64, 0, &row, &err));
+    IS(E_STATE, pcol_builder_set_i64(t.b, 0, 0, 0, &err));
+    IS(E_STATE, pcol_builder_set_f64(t.b, 0, 0, 0, &err));
+    IS(E_STATE, pcol_builder_set_str(t.b, 0, 0, "", 0, &err));
+    IS(E_STATE, pcol_builder_write(t.b, 0, nowhere, &err));
+    IS(E_STATE, pcol_import_path(t.b, folder_path("x.pcol"), NULL, &err));
+    IS(E_STATE, pcol_import_fd(t.b, 0, "x", NULL, &err));
+    IS(E_STATE, pcol_import_memory(t.b, "a 1\n", 4, "x", NULL, &err));
+    IS(E_STATE, pcol_filter(t.b, file, NULL, &err));
+    pcol_builder_free(t.b);
+    pcol_file_close(file);
+}
+
+Test(careless, importing_filtering_exporting)
+{
+    static const char *const half[] = {"key", NULL};
+    pcol_import_options import = PCOL_INIT(pcol_import_options);
+    pcol_export_options export = PCOL_INIT(pcol_export_options);
+    pcol_filter_options filter = PCOL_INIT(pcol_filter_options);
+    pcol_file *file = open_some();
+    pcol_output *output;
+    struct build t;
+    build_begin(&t);
+    BAD(pcol_import_path(NULL, "x", NULL, &err));
+    BAD(pcol_import_path(t.b, NULL, NULL, &err));
+    BAD(pcol_import_fd(NULL, 0, "x", NULL, &err));
+    BAD(pcol_import_fd(t.b, -1, NULL, NULL, &err));
+    BAD(pcol_import_memory(NULL, "", 0, "x", NULL, &err));
+    BAD(pcol_import_memory(t.b, NULL, 9, "x", NULL, &err));
+    import.meta_count = 1;
+    BAD(pcol_import_memory(t.b, "a 1\n", 4, "x", &import, &err));
+    import.meta = half;
+    BAD(pcol_import_memory(t.b, "a 1\n", 4, "x", &import, &err));
+    import.meta_count = 0;
+    import.start_size = 1;
+    BAD(pcol_import_fd(t.b, 0, "x", &import, &err));
+    BAD(pcol_filter(NULL, file, NULL, &err));
+    BAD(pcol_filter(t.b, NULL, NULL, &err));
+    filter.selection.size = sizeof filter.selection;
+    filter.drop_label_key_count = 1;
+    BAD(pcol_filter(t.b, file, &filter, &err));
+    filter.drop_label_keys = half + 1;
+    BAD(pcol_filter(t.b, file, &filter, &err));
+    filter.drop_label_key_count = 0;
+    filter.idle = (pcol_idle)3;
+    BAD(pcol_filter(t.b, file, &filter, &err));
+    BAD(pcol_export(NULL, "folded", NULL, nowhere, &err));
+    BAD(pcol_export(file, NULL, NULL, nowhere, &err));
+    BAD(pcol_export(file, "folded", NULL, no_sink, &err));
+    export.compress = 3;
+    BAD(pcol_export(file, "folded", &export, nowhere, &err));
+    BAD(pcol_output_open(NULL, 0, &output, &err));
+    BAD(pcol_output_open(folder_path("y"), 0, NULL, &err));
+    BAD(pcol_output_commit(NULL, &err));
+    BAD(pcol_output_sink(NULL).write(NULL, "a", 1, &err));
+    cr_expect_str_empty(pcol_output_temporary(NULL));
+    pcol_output_abort(NULL);
+    build_end(&t, PCOL_OK, 0);
+    pcol_file_close(file);
+}

@@ -1,0 +1,237 @@
+/*
+ * test_util.c - the small parts below everything: errors and their places, allocation, the hash
+ * table
+ */
+#include <criterion/criterion.h>
+
+#include "pcol.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors */
+
+static void expect_place(const pcol_error *err, const char *expected)
+{
+    char text[192];
+    cr_assert_eq(pcol_error_place(err, text, sizeof text), text);
+    cr_assert_str_eq(text, expected);
+}
+
+Test(error, names_of_everything)
+{
+    cr_assert_str_eq(pcol_version(), "1.0.0");
+    cr_assert_str_eq(pcol_status_name(PCOL_E_CORRUPT), "E_CORRUPT");
+    cr_assert_str_eq(pcol_status_name(PCOL_OK), "OK");
+    cr_assert_str_eq(pcol_status_text(PCOL_E_TRUNCATED), "file is cut");
+    cr_assert_str_eq(pcol_status_name((pcol_status)77), "E_UNKNOWN");
+    cr_assert_str_eq(pcol_status_text((pcol_status)77), "unknown error");
+    for (int i = PCOL_I64; i <= PCOL_LIST; i++)
+        cr_assert_str_neq(pcol_type_name((pcol_type)i), "unknown");
+    cr_assert_str_eq(pcol_type_name((pcol_type)9), "unknown");
+}
+
+Test(error, blank_fields_say_nothing)
+{
+    pcol_error err;
+    memset(&err, 0x5a, sizeof err);
+    cr_assert_eq(pci_fail(&err, PCOL_E_STATE, "step %d", 3), PCOL_E_STATE);
+    cr_assert(err.status == PCOL_E_STATE && err.offset == PCOL_NOWHERE &&
+              err.inflated_offset == PCOL_NOWHERE && err.line == 0 && err.text_column == 0 &&
+              err.row == PCOL_NOWHERE && !err.table[0] && !err.column[0]);
+    cr_assert_str_eq(err.message, "step 3");
+    expect_place(&err, "");
+    cr_assert_eq(pci_fail(NULL, PCOL_E_STATE, "nobody listens"), PCOL_E_STATE);
+    cr_assert_eq(pci_fail_cell(NULL, PCOL_E_STATE, "t", NULL, 0, "nor here"), PCOL_E_STATE);
+}
+
+Test(error, places)
+{
+    pcol_error err;
+    pci_fail_text(&err, PCOL_E_SYNTAX, 1842, 17, "quote is not closed");
+    expect_place(&err, "1842:17");
+    pci_fail_text(&err, PCOL_E_SYNTAX, 3, 0, "no");
+    expect_place(&err, "3");
+    pci_fail_at_byte(&err, PCOL_E_SYNTAX, 40213, "no");
+    expect_place(&err, "byte 40213");
+    err.inflated_offset = 311870;
+    expect_place(&err, "byte 40213 (inflated 311870)");
+    pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", "stack", 5, "no");
+    expect_place(&err, "table samples, column stack, row 5");
+    pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", NULL, PCOL_NOWHERE, "no");
+    expect_place(&err, "table samples");
+    pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", NULL, 0, "no");
+    expect_place(&err, "table samples, row 0");
+    pci_fail_cell(&err, PCOL_E_CORRUPT, NULL, NULL, 9, "no");
+    expect_place(&err, "row 9");
+    expect_place(NULL, "");
+    char small[4];
+    pci_fail_at_byte(&err, PCOL_E_SYNTAX, 1, "no");
+    cr_assert_str_eq(pcol_error_place(&err, small, sizeof small), "byt");
+}
+
+Test(error, long_text_is_cut_between_characters)
+{
+    pcol_error err;
+    char text[1000];
+    for (size_t lead = 0; lead < 4; lead++) {
+        memset(text, 'x', lead);
+        for (size_t i = lead; i + 3 < sizeof text; i += 3)
+            memcpy(text + i, "\xe2\x82\xac", 4);
+        pci_fail_cell(&err, PCOL_E_CORRUPT, text, text, 1, "%s", text);
+        cr_assert(strlen(err.message) > 315);
+        cr_assert(strlen(err.table) > 43);
+        cr_assert_eq((strlen(err.message) - lead) % 3, 0);
+        cr_assert_eq((strlen(err.table) - lead) % 3, 0);
+        cr_assert_eq((strlen(err.column) - lead) % 3, 0);
+    }
+    /* An error may be told again with its own text. */
+    pci_fail(&err, PCOL_E_IO, "short");
+    pci_fail(&err, PCOL_E_IO, "again: %s", err.message);
+    cr_assert_str_eq(err.message, "again: short");
+}
+
+Test(error, system_errors)
+{
+    pcol_error err;
+    errno = ENOENT;
+    cr_assert_eq(pci_fail_errno(&err, "open the file"), PCOL_E_IO);
+    cr_assert_str_eq(err.message, "cannot open the file: No such file or directory");
+    errno = ENOMEM;
+    cr_assert_eq(pci_fail_errno(&err, "map the file"), PCOL_E_NO_MEMORY);
+    cr_assert_eq(pci_fail_memory(&err), PCOL_E_NO_MEMORY);
+}
+
+/* ---- allocation */
+
+static int refuse(void)
+{
+    return 1;
+}
+
+Test(alloc, sizes_that_cannot_be)
+{
+    void *array = NULL;
+    size_t capacity = 0;
+    cr_assert_null(pci_malloc(SIZE_MAX, 2));
+    cr_assert_null(pci_malloc(SIZE_MAX / 2 + 1, 1));
+    cr_assert_null(pci_calloc(SIZE_MAX / 8, 16));
+    cr_assert_null(pci_realloc(NULL, SIZE_MAX / 4, 8));
+    cr_assert_eq(pci_grow(&array, &capacity, SIZE_MAX / 4, 8), -1);
+    cr_assert(!array && capacity == 0);
+    void *empty = pci_malloc(0, 8);
+    cr_assert_not_null(empty);
+    pci_free(empty);
+    pci_free(NULL);
+    pcol_free(pci_calloc(3, 5));
+}
+
+Test(alloc, grow)
+{
+    void *array = NULL;
+    size_t capacity = 0, moves = 0;
+    for (size_t n = 1; n <= 100000; n++) {
+        size_t before = capacity;
+        cr_assert_eq(pci_grow(&array, &capacity, n, sizeof(uint32_t)), 0);
+        cr_assert_geq(capacity, n);
+        moves += capacity != before;
+        ((uint32_t *)array)[n - 1] = (uint32_t)n;
+    }
+    cr_assert_lt(moves, 20);
+    cr_assert_eq(((uint32_t *)array)[777], 778);
+    pci_alloc_hook = refuse;
+    size_t before = capacity;
+    cr_assert_eq(pci_grow(&array, &capacity, capacity + 1, sizeof(uint32_t)), -1);
+    cr_assert_eq(capacity, before);
+    pci_alloc_hook = NULL;
+    cr_assert_eq(((uint32_t *)array)[777], 778);
+    pci_free(array);
+}
+
+/* ---- hash table */
+
+static uint32_t find(const struct pci_hash *h, const uint64_t *keys, uint64_t key, uint64_t hash)
+{
+    uint32_t id;
+    for (size_t at = pci_hash_start(h, hash);
+         (id = pci_hash_next(h, hash, &at)) != PCI_HASH_NONE;) {
+        if (keys[id] == key)
+            return id;
+    }
+    return PCI_HASH_NONE;
+}
+
+Test(hash, keys_keep_their_ids)
+{
+    enum { KEYS = 200000 };
+    struct pci_hash h = {0};
+    uint64_t *keys = malloc(KEYS * sizeof *keys);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        keys[i] = (uint64_t)i * 4096;
+        uint64_t hash = pci_hash_pair(keys[i], i % 3);
+        cr_assert_eq(find(&h, keys, keys[i], hash), PCI_HASH_NONE);
+        cr_assert_eq(pci_hash_add(&h, hash, i, NULL), PCOL_OK);
+    }
+    cr_assert_eq(h.count, KEYS);
+    cr_assert_geq(h.mask + 1, h.count / 5 * 8);
+    for (uint32_t i = 0; i < KEYS; i++)
+        cr_assert_eq(find(&h, keys, keys[i], pci_hash_pair(keys[i], i % 3)), i);
+    pci_hash_clear(&h);
+    cr_assert(!h.slots && h.count == 0);
+    cr_assert_eq(find(&h, keys, 1, 1), PCI_HASH_NONE);
+    free(keys);
+}
+
+/* Equal hashes are told apart by the caller, and a full table of them still ends. */
+Test(hash, equal_hashes)
+{
+    struct pci_hash h = {0};
+    uint64_t keys[300];
+    for (uint32_t i = 0; i < 300; i++) {
+        keys[i] = i;
+        cr_assert_eq(pci_hash_add(&h, UINT64_C(0x1234567800000000), i, NULL), PCOL_OK);
+    }
+    for (uint32_t i = 0; i < 300; i++)
+        cr_assert_eq(find(&h, keys, i, UINT64_C(0x12345678ffffffff)), i);
+    cr_assert_eq(find(&h, keys, 0, UINT64_C(0x1234567900000000)), PCI_HASH_NONE);
+    pci_hash_clear(&h);
+}
+
+Test(hash, without_memory_nothing_changes)
+{
+    struct pci_hash h = {0};
+    pcol_error err;
+    uint32_t id = 0;
+    pci_alloc_hook = refuse;
+    cr_assert_eq(pci_hash_add(&h, 1, 0, &err), PCOL_E_NO_MEMORY);
+    pci_alloc_hook = NULL;
+    for (; h.count < 40; id++)
+        cr_assert_eq(pci_hash_add(&h, (uint64_t)id << 32, id, &err), PCOL_OK);
+    pci_alloc_hook = refuse;
+    cr_assert_eq(pci_hash_add(&h, UINT64_C(99) << 32, id, &err), PCOL_E_NO_MEMORY);
+    pci_alloc_hook = NULL;
+    cr_assert_eq(h.count, 40);
+    pci_hash_clear(&h);
+}
+
+/* Small dense pairs, as parents and groups are, spread over the upper half that the table uses. */
+Test(hash, pairs_spread)
+{
+    enum { SIDE = 512, BUCKETS = 1 << 16 };
+    static uint32_t buckets[BUCKETS];
+    uint32_t fullest = 0;
+    for (uint64_t a = 0; a < SIDE; a++) {
+        for (uint64_t b = 0; b < SIDE; b++) {
+            uint32_t n = ++buckets[pci_hash_pair(a, b) >> 32 & (BUCKETS - 1)];
+            fullest = n > fullest ? n : fullest;
+        }
+    }
+    cr_assert_lt(fullest, 24, "four pairs a bucket on average, %u in one", fullest);
+    cr_assert(pci_hash_seed[0] && pci_hash_seed[1] && pci_hash_seed[0] != pci_hash_seed[1]);
+    cr_assert_neq(pci_hash_bytes("a", 1), pci_hash_bytes("b", 1));
+    cr_assert_eq(pci_hash_bytes("abc", 2), pci_hash_bytes("abd", 2));
+}
