@@ -1,6 +1,7 @@
 /*
  * test_import_budget.c - the import budget: what is charged, what is refused, and what is said then
  */
+#include "builder/builder.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/import_budget.h"
@@ -9,6 +10,9 @@
 #include "testing.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MB ((size_t)1 << 20)
@@ -105,6 +109,110 @@ Test(budget, threads_inherit_it)
     for (size_t i = 0; i < 4; i++)
         pci_free(blocks[i]);
     cr_assert_lt(held(), (int64_t)MB);
+    pci_budget_leave(before);
+}
+
+/* ---- two builders at the same time ---- */
+
+struct importer {
+    pcol_builder *builder;
+    pthread_barrier_t *together; /* NULL: alone */
+    size_t lines;
+    pcol_status status;
+};
+
+/* Import distinct lines twice, in step with the other thread. */
+static void *import_lines(void *context)
+{
+    struct importer *importer = context;
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    size_t size = 0, room = importer->lines * 32;
+    char *text = malloc(room);
+    pcol_error err = {0};
+    options.format = "folded";
+    options.threads = 1;
+    for (size_t i = 0; i < importer->lines; i++)
+        size += (size_t)snprintf(text + size, room - size, "main;f%zu 1\n", i);
+    for (int i = 0; i < 2 && importer->status == PCOL_OK; i++) {
+        if (importer->together)
+            pthread_barrier_wait(importer->together);
+        importer->status =
+            pcol_import_memory(importer->builder, text, size, "x.folded", &options, &err);
+    }
+    free(text);
+    return NULL;
+}
+
+static struct importer new_importer(size_t lines, pthread_barrier_t *together)
+{
+    struct importer importer = {.lines = lines, .together = together};
+    pcol_error err = {0};
+    cr_assert_eq(pcol_builder_new(NULL, &importer.builder, &err), PCOL_OK);
+    return importer;
+}
+
+static void compare_and_free(struct importer *importer, struct importer *alone)
+{
+    const struct pci_budget *got = &importer->builder->budget, *wanted = &alone->builder->budget;
+    cr_assert_eq(importer->status, PCOL_OK);
+    cr_assert_eq(alone->status, PCOL_OK);
+    cr_assert_gt(atomic_load(&wanted->memory), (int64_t)(alone->lines * 8));
+    /* malloc() rounds sizes as its free lists allow. */
+    cr_assert_lt(atomic_load(&got->memory), 2 * atomic_load(&wanted->memory));
+    cr_assert_gt(2 * atomic_load(&got->memory), atomic_load(&wanted->memory));
+    cr_assert_eq(atomic_load(&got->input_bytes), atomic_load(&wanted->input_bytes));
+    cr_assert_eq(atomic_load(&got->expanded), atomic_load(&wanted->expanded));
+    pcol_builder_free(importer->builder);
+    pcol_builder_free(alone->builder);
+}
+
+Test(budget, builders_in_two_threads_are_charged_apart)
+{
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    cr_assert_eq(pthread_barrier_init(&barrier, NULL, 2), 0);
+    struct importer few = new_importer(2000, &barrier), many = new_importer(50000, &barrier);
+    struct importer few_alone = new_importer(2000, NULL), many_alone = new_importer(50000, NULL);
+    import_lines(&few_alone);
+    import_lines(&many_alone);
+    cr_assert_eq(pthread_create(&thread, NULL, import_lines, &many), 0);
+    import_lines(&few);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    compare_and_free(&few, &few_alone);
+    compare_and_free(&many, &many_alone);
+    pthread_barrier_destroy(&barrier);
+}
+
+/* Exceed a budget of its own while the other thread holds most of `budget`. */
+static void *exceed_another(void *context)
+{
+    static struct pci_budget another;
+    pcol_status *status = context;
+    pcol_error err = {0};
+    struct pci_budget *before = pci_budget_enter(&another);
+    void *block = pci_malloc(200 * MB, 1);
+    int fits = block != NULL && pci_malloc(100 * MB, 1) == NULL;
+    *status = fits ? pci_fail_memory(&err) : PCOL_OK;
+    pci_free(block);
+    pci_budget_leave(before);
+    return NULL;
+}
+
+Test(budget, a_thread_exceeds_only_its_own)
+{
+    pthread_t thread;
+    pcol_status status = PCOL_OK;
+    pcol_error err = {0};
+    struct pci_budget *before = pci_budget_enter(&budget);
+    void *block = pci_malloc(200 * MB, 1);
+    cr_assert_not_null(block);
+    cr_assert_eq(pthread_create(&thread, NULL, exceed_another, &status), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    cr_assert_eq(status, PCOL_E_LIMIT);
+    cr_assert_eq(pci_fail_memory(&err), PCOL_E_NO_MEMORY);
+    cr_assert_geq(held(), (int64_t)(200 * MB));
+    cr_assert_lt(held(), (int64_t)(210 * MB)); /* in whole huge pages */
+    pci_free(block);
     pci_budget_leave(before);
 }
 
