@@ -10,5 +10,5 @@ const struct pci_format pci_folded_format = {
     .read = pci_folded_read,
     .write = pci_folded_write,
     .holds = &pci_folded_holds,
-    .schema = {"folded"},
+    .schema = {.source_type = "folded"},
 };

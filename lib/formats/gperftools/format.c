@@ -12,5 +12,5 @@ const struct pci_format pci_gperftools_format = {
     .sniff = pci_gperftools_sniff,
     .convert = pci_gperftools_convert,
     .read_as = "pprof",
-    .schema = {"gperftools", .last_type_is_default = 1},
+    .schema = {.source_type = "gperftools", .last_type_is_default = 1},
 };

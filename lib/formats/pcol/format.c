@@ -7,5 +7,5 @@ const struct pci_format pci_pcol_format = {
     .info = {"pcol", "a pcol file", ".pcol", "everything", 1, 0},
     .sniff = pci_pcol_sniff,
     .read = pci_pcol_read,
-    .schema = {"pcol"},
+    .schema = {.source_type = "pcol"},
 };

@@ -11,5 +11,5 @@ const struct pci_format pci_perf_format = {
     .read = pci_perf_read,
     .write = pci_perf_write,
     .holds = &pci_perf_holds,
-    .schema = {"perf", .row_is_sample = 1},
+    .schema = {.source_type = "perf", .row_is_sample = 1},
 };

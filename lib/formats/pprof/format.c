@@ -14,5 +14,5 @@ const struct pci_format pci_pprof_format = {
     .read = pci_pprof_read,
     .write = pci_pprof_write,
     .holds = &pci_pprof_holds,
-    .schema = {"pprof", .ordered_tables = ordered_tables, .last_type_is_default = 1},
+    .schema = {.source_type = "pprof", .ordered_tables = ordered_tables, .last_type_is_default = 1},
 };

@@ -10,7 +10,7 @@ const struct pci_format pci_rprof_format = {
     .read = pci_rprof_read,
     .write = pci_rprof_write,
     .holds = &pci_rprof_holds,
-    .schema = {"rprof", .renames_functions = 1},
+    .schema = {.source_type = "rprof", .renames_functions = 1},
 };
 
 const struct pci_format pci_rprofmem_format = {
@@ -20,5 +20,5 @@ const struct pci_format pci_rprofmem_format = {
     .read = pci_rprofmem_read,
     .write = pci_rprofmem_write,
     .holds = &pci_rprofmem_holds,
-    .schema = {"rprofmem", .renames_functions = 1},
+    .schema = {.source_type = "rprofmem", .renames_functions = 1},
 };

@@ -9,7 +9,7 @@ void pci_rprof_text_init(struct pci_rprof_text *text, const struct pci_import *i
 {
     uint64_t start = import->input->offset;
     *text = (struct pci_rprof_text){
-        .lines = {import->input, start, start, 1},
+        .lines = {.input = import->input, .at = start, .keep = start, .number = 1},
         .frames = {.builder = import->builder},
         .before_end = start,
     };

@@ -9,5 +9,5 @@ const struct pci_format pci_speedscope_format = {
              1},
     .write = pci_speedscope_write,
     .holds = &pci_speedscope_holds,
-    .schema = {"speedscope"},
+    .schema = {.source_type = "speedscope"},
 };

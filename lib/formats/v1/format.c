@@ -10,5 +10,5 @@ const struct pci_format pci_v1_format = {
     .read = pci_v1_read,
     .write = pci_v1_write,
     .holds = &pci_v1_holds,
-    .schema = {"v1"},
+    .schema = {.source_type = "v1"},
 };
