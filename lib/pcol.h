@@ -555,32 +555,45 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_string(pcol_builder *builder, c
                                                         size_t size, uint32_t *string,
                                                         pcol_error *err);
 
+#define PCOL_FUNCTION_HAS_START_LINE 0x1u
+#define PCOL_FUNCTION_HAS_ID 0x2u
+
 typedef struct pcol_function {
     size_t size;
+    uint32_t flags;       /* PCOL_FUNCTION_HAS_*: which numbers below are set */
     uint32_t name;        /* strings; PCOL_NONE: null */
     uint32_t system_name; /* PCOL_NONE: the same as name */
     uint32_t filename;
     int64_t start_line;
     uint64_t id;      /* the source's own id: not part of what makes a row equal to another */
     uint32_t variant; /* tells rows apart that are equal in all else; not stored */
-    unsigned has_start_line : 1, has_id : 1;
 } pcol_function;
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_function(pcol_builder *builder,
                                                           const pcol_function *function,
                                                           uint32_t *row, pcol_error *err);
 
 /* One line of a location group: an inlined call, or the only line. */
+#define PCOL_LINE_HAS_LINE 0x1u
+#define PCOL_LINE_HAS_COLUMN 0x2u
+
 typedef struct pcol_line {
     uint32_t function; /* row of functions; PCOL_NONE: none */
     uint32_t filename; /* string; only where there is no function */
     int64_t line;
     int64_t column;
-    unsigned has_line : 1, has_column : 1;
+    uint32_t flags;    /* PCOL_LINE_HAS_* */
+    uint32_t reserved; /* 0 */
 } pcol_line;
 
 /* What a node of a call stack refers to: lines innermost first, and where the code lies. */
+#define PCOL_GROUP_HAS_ADDRESS 0x1u
+#define PCOL_GROUP_HAS_ID 0x2u
+#define PCOL_GROUP_HAS_FILE_NUMBER 0x4u
+#define PCOL_GROUP_FOLDED 0x8u /* several functions at one address share their code */
+
 typedef struct pcol_group {
     size_t size;
+    uint32_t flags;         /* PCOL_GROUP_* */
     const pcol_line *lines; /* may be NULL where line_count is 0 */
     size_t line_count;
     uint32_t mapping; /* row of mappings, there at the latest when the file is written; PCOL_NONE */
@@ -588,7 +601,6 @@ typedef struct pcol_group {
     uint64_t id;         /* the source's own id: not part of what makes a row equal to another */
     uint32_t variant;    /* tells rows apart that are equal in all else; not stored */
     int64_t file_number; /* Rprof: number of the file in its segment */
-    unsigned has_address : 1, has_id : 1, has_file_number : 1, folded : 1;
 } pcol_group;
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_group(pcol_builder *builder,
                                                        const pcol_group *group, uint32_t *row,
@@ -601,15 +613,20 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_stack(pcol_builder *builder, ui
                                                        pcol_error *err);
 
 /* A source; always a new row. Text may be NULL: null. */
+#define PCOL_SOURCE_HAS_PERIOD 0x1u
+#define PCOL_SOURCE_HAS_INTERVAL 0x2u
+#define PCOL_SOURCE_HAS_DURATION 0x4u
+#define PCOL_SOURCE_COLLAPSED 0x8u /* idle samples were joined (collapse_idle) */
+
 typedef struct pcol_source {
     size_t size;
+    uint32_t flags;   /* PCOL_SOURCE_* */
     const char *type; /* "rprof", "pprof", ... */
     const char *uri;
     const char *timestamp;
     const char *period_type, *period_unit;
     const char *default_sample_type;
     int64_t period, interval_ns, duration_ns;
-    unsigned has_period : 1, has_interval : 1, has_duration : 1, collapsed : 1;
 } pcol_source;
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source(pcol_builder *builder,
                                                         const pcol_source *source, uint32_t *row,
@@ -640,15 +657,19 @@ typedef struct pcol_value {
     } as;
 } pcol_value;
 
+#define PCOL_SAMPLE_HAS_TIME 0x1u
+#define PCOL_SAMPLE_HAS_DURATION 0x2u
+#define PCOL_SAMPLE_HAS_CPU_DELTA 0x4u
+
 typedef struct pcol_sample {
     size_t size;
+    uint32_t flags; /* PCOL_SAMPLE_HAS_* */
     uint32_t source;
     uint32_t stack; /* from pcol_builder_stack(); 0: the empty stack; PCOL_NONE: no stack at all */
     const pcol_value *values;
     size_t value_count;
     uint32_t thread; /* row of threads, there at the latest when the file is written; PCOL_NONE */
     int64_t time_ns, duration_ns, cpu_delta_ns;
-    unsigned has_time : 1, has_duration : 1, has_cpu_delta : 1;
 } pcol_sample;
 /* Append a sample; @row may be NULL. E_ARGUMENT: two values of a type, a duration below 0 or, from
  * the time on, beyond INT64_MAX. */
@@ -1073,13 +1094,20 @@ typedef enum pcol_by {
  * functions, which PCOL_BY_FUNCTION leaves out; else "[BINARY]", the last part of its mapping's
  * path, without a second pair of brackets around "[vdso]"; else its address, "0x9a03e"; else
  * "<unknown>". The empty stack is "<no stack>". Patterns match these names. */
+#define PCOL_FRAME_HAS_ADDRESS 0x1u
+#define PCOL_FRAME_HAS_ID 0x2u
+#define PCOL_FRAME_HAS_LINE 0x4u
+#define PCOL_FRAME_HAS_FILE 0x8u
+#define PCOL_FRAME_HAS_NAME 0x10u
+
 typedef struct pcol_frame {
+    uint32_t flags; /* PCOL_FRAME_HAS_* */
+    uint32_t reserved;
     pcol_str name; /* of a file: the file; of a source line: FILE#LINE */
     pcol_str file;
     int64_t line;
     uint64_t address;
     uint64_t id; /* of a thread: its row of threads; of a source: its source_id */
-    unsigned has_name : 1, has_file : 1, has_line : 1, has_address : 1, has_id : 1;
 } pcol_frame;
 
 typedef enum pcol_order {

@@ -724,8 +724,8 @@ struct cli_positions {
 };
 static inline void cli_positions_add(struct cli_positions *places, const pcol_frame *frame)
 {
-    places->files |= frame->has_file;
-    places->lines |= frame->has_line;
+    places->files |= (frame->flags & PCOL_FRAME_HAS_FILE) != 0;
+    places->lines |= (frame->flags & PCOL_FRAME_HAS_LINE) != 0;
 }
 /* Warn if no frame has the file or line of --by. */
 void cli_warn_positions(const struct cli_positions *places, pcol_by by, const char *name,

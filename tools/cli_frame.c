@@ -47,13 +47,13 @@ void cli_frame_cells(const pcol_frame *frame, size_t count, char *room, struct c
 {
     for (size_t i = 0; i < count; i++)
         cells[i] = cli_cell_text(NULL);
-    if (count > SHOW_FILE && frame->has_file)
+    if (count > SHOW_FILE && (frame->flags & PCOL_FRAME_HAS_FILE))
         cells[SHOW_FILE] = cli_cell_str(frame->file);
-    if (count > SHOW_LINE && frame->has_line) {
+    if (count > SHOW_LINE && (frame->flags & PCOL_FRAME_HAS_LINE)) {
         cells[SHOW_LINE].kind = CLI_CELL_I64;
         cells[SHOW_LINE].as.i64 = frame->line;
     }
-    if (count > SHOW_ADDRESS && frame->has_address) {
+    if (count > SHOW_ADDRESS && (frame->flags & PCOL_FRAME_HAS_ADDRESS)) {
         snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
         cells[SHOW_ADDRESS] = cli_cell_text(room);
     }

@@ -130,8 +130,8 @@ static int print_rows(const struct view *view, struct cli_out *out)
                                         row.total[0], row.total[1], row.total_delta};
         char room[CLI_NUMBER_SIZE];
         struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
-            frame->has_name ? cli_cell_str(cli_name(view->shown, frame->name))
-                            : cli_cell_text(NULL)};
+            (frame->flags & PCOL_FRAME_HAS_NAME) ? cli_cell_str(cli_name(view->shown, frame->name))
+                                                 : cli_cell_text(NULL)};
         for (size_t c = 0; c < 6; c++)
             cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
         cli_frame_cells(frame, places, room, cells + OWN);
@@ -247,8 +247,9 @@ static int print_people(const struct view *view, struct cli_out *out)
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         char room[8][CLI_NUMBER_SIZE + 1];
         points_text(view, row.total_delta, room[4]);
-        pcol_str name =
-            row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
+        pcol_str name = (row.frame.flags & PCOL_FRAME_HAS_NAME)
+                            ? cli_name(view->shown, row.frame.name)
+                            : (pcol_str){"", 0};
         struct cli_cell cells[PEOPLE_COLUMNS + CLI_FRAME_COLUMNS] = {
             cli_cell_text(change_text(view, row.self_delta, room[0])),
             cli_amount_cell(&view->amounts, row.self[0], room[1]),
@@ -257,7 +258,7 @@ static int print_people(const struct view *view, struct cli_out *out)
             cli_cell_text(room[4]),
             cli_amount_cell(&view->amounts, row.total[0], room[5]),
             cli_cell_text(state_of(&row)),
-            row.frame.has_name ? cli_cell_str(name) : cli_cell_text(NULL)};
+            (row.frame.flags & PCOL_FRAME_HAS_NAME) ? cli_cell_str(name) : cli_cell_text(NULL)};
         cli_frame_cells(&row.frame, places, room[7], cells + PEOPLE_COLUMNS);
         cli_table_row(table, cells);
     }
@@ -372,8 +373,8 @@ static int judge(const struct view *view, pcol_query *const queries[2])
     amounts.people = 1;
     (void)cli_amount_cell(&amounts, row.total[0], from);
     (void)cli_amount_cell(&amounts, row.total[1], to);
-    pcol_str name =
-        row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"NA", 2};
+    pcol_str name = (row.frame.flags & PCOL_FRAME_HAS_NAME) ? cli_name(view->shown, row.frame.name)
+                                                            : (pcol_str){"NA", 2};
     points_text(view, row.total_delta, points);
     if (whole > 0)
         return cli_fail(CLI_NO,

@@ -131,7 +131,8 @@ static void set_cell(const struct layout *layout, const pcol_top_row *row, enum 
         return;
     case SHOW_NAME:
     case SHOW_FILE:
-        if (shown == SHOW_NAME ? frame->has_name : frame->has_file) {
+        if (shown == SHOW_NAME ? (frame->flags & PCOL_FRAME_HAS_NAME)
+                               : (frame->flags & PCOL_FRAME_HAS_FILE)) {
             const pcol_str *text = shown == SHOW_NAME ? &frame->name : &frame->file;
             cell->kind = CLI_CELL_TEXT;
             cell->as.text.data = text->data;
@@ -139,15 +140,15 @@ static void set_cell(const struct layout *layout, const pcol_top_row *row, enum 
         }
         return;
     case SHOW_LINE:
-        cell->kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
+        cell->kind = frame->flags & PCOL_FRAME_HAS_LINE ? CLI_CELL_I64 : CLI_CELL_NULL;
         cell->as.i64 = frame->line;
         return;
     case SHOW_ID:
-        cell->kind = frame->has_id ? CLI_CELL_U64 : CLI_CELL_NULL;
+        cell->kind = frame->flags & PCOL_FRAME_HAS_ID ? CLI_CELL_U64 : CLI_CELL_NULL;
         cell->as.u64 = frame->id;
         return;
     case SHOW_ADDRESS:
-        if (frame->has_address) {
+        if (frame->flags & PCOL_FRAME_HAS_ADDRESS) {
             snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
             *cell = cli_cell_text(room);
         }

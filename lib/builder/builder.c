@@ -194,10 +194,10 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
         return pci_fail(err, PCOL_E_ARGUMENT, "function refers to a string that does not exist");
     if (f.system_name == PCOL_NONE)
         f.system_name = f.name;
-    if (function->has_start_line)
+    if (function->flags & PCOL_FUNCTION_HAS_START_LINE)
         f.bits |= 1, f.start_line = function->start_line;
     hash = pci_hash_bytes(&f, sizeof f);
-    if (function->has_id) /* not part of the key: the first id is stored */
+    if (function->flags & PCOL_FUNCTION_HAS_ID) /* not part of the key: the first id is stored */
         f.bits |= 2, f.id = function->id;
     slot = pci_hash_start(&b->function_hash, hash);
     while ((id = pci_hash_next(&b->function_hash, hash, &slot)) != PCI_HASH_NONE)
@@ -219,7 +219,7 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
 static int same_line(const pcol_line *a, const pcol_line *b)
 {
     return a->function == b->function && a->filename == b->filename && a->line == b->line &&
-           a->column == b->column && a->has_line == b->has_line && a->has_column == b->has_column;
+           a->column == b->column && a->flags == b->flags;
 }
 
 /* Copy a line with all other bytes 0, padding included, as it is hashed bytewise. */
@@ -228,10 +228,9 @@ static void normalize_line(pcol_line *normal, const pcol_line *line)
     memset(normal, 0, sizeof *normal);
     normal->function = line->function;
     normal->filename = line->function == PCOL_NONE ? line->filename : PCOL_NONE;
-    normal->has_line = line->has_line;
-    normal->has_column = line->has_column;
-    normal->line = line->has_line ? line->line : 0;
-    normal->column = line->has_column ? line->column : 0;
+    normal->flags = line->flags;
+    normal->line = line->flags & PCOL_LINE_HAS_LINE ? line->line : 0;
+    normal->column = line->flags & PCOL_LINE_HAS_COLUMN ? line->column : 0;
 }
 
 static int same_group(const pcol_builder *b, uint32_t id, const struct pci_group_record *g,
@@ -282,10 +281,9 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     g.line_count = (uint32_t)group->line_count;
     g.mapping = group->mapping;
     g.variant = group->variant;
-    g.bits =
-        group->has_address | (unsigned)group->has_file_number << 2 | (unsigned)group->folded << 3;
-    g.address = group->has_address ? group->address : 0;
-    g.file_number = group->has_file_number ? group->file_number : 0;
+    g.bits = group->flags & ~PCOL_GROUP_HAS_ID;
+    g.address = group->flags & PCOL_GROUP_HAS_ADDRESS ? group->address : 0;
+    g.file_number = group->flags & PCOL_GROUP_HAS_FILE_NUMBER ? group->file_number : 0;
     /* The lines are appended first, and not kept if the group is known. */
     if (pci_grow((void **)&b->lines, &b->line_capacity, b->line_count + g.line_count + 1,
                  sizeof *b->lines))
@@ -305,7 +303,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
         return pci_fail_memory(err);
     PCI_TRY(pci_hash_add(&b->group_hash, hash, (uint32_t)b->group_count, err));
     g.first_line = (uint32_t)b->line_count;
-    if (group->has_id)
+    if (group->flags & PCOL_GROUP_HAS_ID)
         g.bits |= 2, g.id = group->id;
     b->line_count += g.line_count;
     if (g.mapping != PCOL_NONE && g.mapping >= b->mapping_row_limit)
@@ -367,10 +365,14 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
     PCI_TRY(set_text(builder, PCI_C_SOURCE_PERIOD_TYPE, r, s->period_type, err));
     PCI_TRY(set_text(builder, PCI_C_SOURCE_PERIOD_UNIT, r, s->period_unit, err));
     PCI_TRY(set_text(builder, PCI_C_SOURCE_DEFAULT_TYPE, r, s->default_sample_type, err));
-    PCI_TRY(set_number(builder, PCI_C_SOURCE_PERIOD, r, s->has_period, s->period, err));
-    PCI_TRY(set_number(builder, PCI_C_SOURCE_INTERVAL, r, s->has_interval, s->interval_ns, err));
-    PCI_TRY(set_number(builder, PCI_C_SOURCE_DURATION, r, s->has_duration, s->duration_ns, err));
-    PCI_TRY(set_number(builder, PCI_C_SOURCE_COLLAPSED, r, s->collapsed, 1, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_PERIOD, r, s->flags & PCOL_SOURCE_HAS_PERIOD,
+                       s->period, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_INTERVAL, r, s->flags & PCOL_SOURCE_HAS_INTERVAL,
+                       s->interval_ns, err));
+    PCI_TRY(set_number(builder, PCI_C_SOURCE_DURATION, r, s->flags & PCOL_SOURCE_HAS_DURATION,
+                       s->duration_ns, err));
+    PCI_TRY(
+        set_number(builder, PCI_C_SOURCE_COLLAPSED, r, s->flags & PCOL_SOURCE_COLLAPSED, 1, err));
     builder->source_count++;
     *row = r;
     return PCOL_OK;
@@ -438,9 +440,10 @@ static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pco
                         s->source);
     if (s->stack != PCOL_NONE && s->stack >= b->tree.count)
         return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to a stack that does not exist");
-    if (s->has_duration && s->duration_ns < 0)
+    if ((s->flags & PCOL_SAMPLE_HAS_DURATION) && s->duration_ns < 0)
         return pci_fail(err, PCOL_E_ARGUMENT, "the duration of a sample is negative");
-    if (s->has_time && s->has_duration && !pci_sample_ends(s->time_ns, s->duration_ns))
+    if ((s->flags & PCOL_SAMPLE_HAS_TIME) && (s->flags & PCOL_SAMPLE_HAS_DURATION) &&
+        !pci_sample_ends(s->time_ns, s->duration_ns))
         return pci_fail(err, PCOL_E_ARGUMENT, "a sample ends beyond 64 bits of nanoseconds");
     if (b->sample_count >= PCF_MAX_ROWS)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^48 samples");
@@ -483,12 +486,12 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
             thread->named = (uint64_t)sample->thread + 1;
         PCI_TRY(pci_column_buffer_set(thread, r, sample->thread, err));
     }
-    if (sample->has_time)
+    if (sample->flags & PCOL_SAMPLE_HAS_TIME)
         PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_TIME], r, sample->time_ns, err));
-    if (sample->has_duration)
+    if (sample->flags & PCOL_SAMPLE_HAS_DURATION)
         PCI_TRY(
             pci_column_buffer_set(b->columns[PCI_C_SAMPLE_DURATION], r, sample->duration_ns, err));
-    if (sample->has_cpu_delta)
+    if (sample->flags & PCOL_SAMPLE_HAS_CPU_DELTA)
         PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_CPU], r, sample->cpu_delta_ns, err));
     for (size_t i = 0; i < sample->value_count; i++) {
         const pcol_value *v = &sample->values[i];

@@ -43,7 +43,8 @@ void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t
                                  .count = 1,
                                  .least = -HUGE_VAL,
                                  .most = HUGE_VAL};
-    if (first->has_time && first->has_duration && first->duration_ns > 0 &&
+    if ((first->flags & PCOL_SAMPLE_HAS_TIME) && (first->flags & PCOL_SAMPLE_HAS_DURATION) &&
+        first->duration_ns > 0 &&
         __builtin_add_overflow(first->time_ns, first->duration_ns, &run->end_ns))
         run->end_ns = INT64_MAX;
 }
@@ -66,8 +67,9 @@ static int has_equal_intervals(const pcol_builder *b, const pcol_sample *first,
     double interval;
     if (!run->tolerance_ns)
         return 1;
-    if (next->has_duration || !is_single(b, next, next->values) ||
-        (run->count == 1 && (first->has_duration || !is_single(b, first, values))))
+    if ((next->flags & PCOL_SAMPLE_HAS_DURATION) || !is_single(b, next, next->values) ||
+        (run->count == 1 &&
+         ((first->flags & PCOL_SAMPLE_HAS_DURATION) || !is_single(b, first, values))))
         return 0;
     interval = ((double)next->time_ns - (double)first->time_ns) / (double)run->count;
     return interval >= run->least && interval <= run->most;
@@ -99,11 +101,12 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
     int64_t end = next->time_ns, duration;
     if (next->source != first->source || next->thread != first->thread ||
         next->thread == PCOL_NONE || next->stack != first->stack || next->stack == PCOL_NONE ||
-        !next->has_cpu_delta || next->cpu_delta_ns || !next->has_time || !first->has_time ||
+        !(next->flags & PCOL_SAMPLE_HAS_CPU_DELTA) || next->cpu_delta_ns ||
+        !(next->flags & PCOL_SAMPLE_HAS_TIME) || !(first->flags & PCOL_SAMPLE_HAS_TIME) ||
         next->time_ns < run->end_ns || next->value_count != first->value_count ||
         !next->value_count)
         return 0;
-    if (next->has_duration && next->duration_ns > 0 &&
+    if ((next->flags & PCOL_SAMPLE_HAS_DURATION) && next->duration_ns > 0 &&
         __builtin_add_overflow(end, next->duration_ns, &end))
         return 0;
     if (__builtin_sub_overflow(end, first->time_ns, &duration) ||
@@ -113,7 +116,7 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
     add_values(builder, first, values, next, 1);
     extend_run(run, first, next);
     run->end_ns = end;
-    first->has_duration = 1;
+    first->flags |= PCOL_SAMPLE_HAS_DURATION;
     first->duration_ns = duration;
     return 1;
 }

@@ -104,9 +104,9 @@ static pcol_status set_line(const struct location_columns *c, const pcol_line *l
 {
     if (l->function != PCOL_NONE)
         PCI_TRY(pci_column_buffer_set(c->function, row, l->function, err));
-    if (l->has_line)
+    if (l->flags & PCOL_LINE_HAS_LINE)
         PCI_TRY(pci_column_buffer_set(c->line, row, l->line, err));
-    if (l->has_column)
+    if (l->flags & PCOL_LINE_HAS_COLUMN)
         PCI_TRY(pci_column_buffer_set(c->column, row, l->column, err));
     return set_string(c->filename, row, l->filename, err);
 }

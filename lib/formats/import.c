@@ -19,7 +19,7 @@ pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pc
     if (options->timestamp)
         source->timestamp = options->timestamp;
     PCI_TRY(pcol_builder_source(import->builder, source, &import->source, err));
-    if (source->has_interval)
+    if (source->flags & PCOL_SOURCE_HAS_INTERVAL)
         pci_import_interval(import, source->interval_ns);
     for (size_t i = 0; i < options->meta_count; i++)
         PCI_TRY(pcol_builder_source_meta(import->builder, import->source, options->meta[2 * i],

@@ -159,8 +159,9 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     char *type;
     PCI_TRY(set_interval(m, row, err));
     PCI_TRY(get_cell_text(m->file, "sources", "type", row, &type, err));
-    pcol_source source = {
-        .size = sizeof source, .type = type, .collapsed = pci_merge_collapses_idle(m) != 0};
+    pcol_source source = {.size = sizeof source,
+                          .type = type,
+                          .flags = pci_merge_collapses_idle(m) ? PCOL_SOURCE_COLLAPSED : 0};
     if (options) {
         source.uri = options->uri;
         source.timestamp = options->timestamp;

@@ -93,8 +93,8 @@ static int is_double(const struct sample_walk *w, uint64_t type)
 /* 1 if the sample is to be cut to a range of time. */
 static int is_cut(const struct pci_merge *m, const pcol_sample *sample)
 {
-    return m->selection && m->selection->has_range && sample->has_time && sample->has_duration &&
-           sample->duration_ns > 0;
+    return m->selection && m->selection->has_range && (sample->flags & PCOL_SAMPLE_HAS_TIME) &&
+           (sample->flags & PCOL_SAMPLE_HAS_DURATION) && sample->duration_ns > 0;
 }
 
 /* Reduces a value to its part in the range; levels are unchanged. */
@@ -111,8 +111,9 @@ static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sam
 
 static int64_t get_end(const pcol_sample *sample)
 {
-    return sample->time_ns +
-           (sample->has_duration ? sample->duration_ns : 0); /* checked on reading */
+    return sample->time_ns + ((sample->flags & PCOL_SAMPLE_HAS_DURATION)
+                                  ? sample->duration_ns
+                                  : 0); /* checked on reading */
 }
 
 static void cut_time(const struct pci_range *range, pcol_sample *sample)
@@ -162,14 +163,15 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
         sample->stack = m->stacks[sample->stack];
     PCI_TRY(read_thread(w, row, &sample->thread, err));
     PCI_TRY(pci_cells_get(&c[C_TIME], row, &sample->time_ns, &valid, err));
-    sample->has_time = valid != 0;
+    pci_set_flag(&sample->flags, PCOL_SAMPLE_HAS_TIME, valid);
     PCI_TRY(pci_cells_get(&c[C_DURATION], row, &sample->duration_ns, &valid, err));
-    sample->has_duration = valid != 0;
-    if (sample->has_duration)
-        PCI_TRY(pci_sample_check_end(row, sample->has_time ? sample->time_ns : 0,
+    pci_set_flag(&sample->flags, PCOL_SAMPLE_HAS_DURATION, valid);
+    if (sample->flags & PCOL_SAMPLE_HAS_DURATION)
+        PCI_TRY(pci_sample_check_end(row,
+                                     (sample->flags & PCOL_SAMPLE_HAS_TIME) ? sample->time_ns : 0,
                                      sample->duration_ns, err));
     PCI_TRY(pci_cells_get(&c[C_CPU], row, &sample->cpu_delta_ns, &valid, err));
-    sample->has_cpu_delta = valid != 0;
+    pci_set_flag(&sample->flags, PCOL_SAMPLE_HAS_CPU_DELTA, valid);
     PCI_TRY(read_values(w, row, sample, err));
     if (is_cut(m, sample))
         cut_time(&m->selection->range, sample);
@@ -229,7 +231,8 @@ static uint64_t count_parts(const struct sample_walk *w, const pcol_sample *samp
 {
     double weight;
     uint64_t parts;
-    if (!sample->has_time || !sample->has_duration || !find_weight(w, sample, &weight))
+    if (!(sample->flags & PCOL_SAMPLE_HAS_TIME) || !(sample->flags & PCOL_SAMPLE_HAS_DURATION) ||
+        !find_weight(w, sample, &weight))
         return 1;
     parts = pci_idle_part_count(sample->duration_ns, weight, 1);
     return parts <= MAX_PARTS && weight == (double)parts ? parts : 1;
@@ -246,11 +249,11 @@ static pcol_status write_parts(struct sample_walk *w, uint64_t row, const pcol_s
         struct pci_range share = {(int64_t)part, (int64_t)part + 1, PCOL_SHARE_ADDITIVE};
         pcol_sample part_sample = *sample;
         part_sample.values = w->parts;
-        part_sample.has_duration = 0;
+        part_sample.flags &= ~PCOL_SAMPLE_HAS_DURATION;
         part_sample.time_ns +=
             pci_idle_part(sample->duration_ns, (double)count, count, part, 1).after_ns;
         if (part) { /* the CPU was idle after the first one */
-            part_sample.has_cpu_delta = 1;
+            part_sample.flags |= PCOL_SAMPLE_HAS_CPU_DELTA;
             part_sample.cpu_delta_ns = 0;
         }
         for (size_t i = 0; i < sample->value_count; i++) {

@@ -218,10 +218,10 @@ static pcol_status add_function(struct stack_copy *w, uint64_t row, pcol_error *
     PCI_TRY(pci_cells_string(&c[F_SYSTEM], m, row, &f.system_name, err));
     PCI_TRY(pci_cells_string(&c[F_FILE], m, row, &f.filename, err));
     PCI_TRY(pci_cells_get(&c[F_LINE], row, &f.start_line, &valid, err));
-    f.has_start_line = valid != 0;
+    pci_set_flag(&f.flags, PCOL_FUNCTION_HAS_START_LINE, valid);
     PCI_TRY(pci_cells_get(&c[F_ID], row, &id, &valid, err));
     f.id = (uint64_t)id;
-    f.has_id = valid != 0;
+    pci_set_flag(&f.flags, PCOL_FUNCTION_HAS_ID, valid);
     struct pci_row_content *content = &w->function_content;
     PCI_TRY(pci_row_content_read(content, row, err));
     f.variant = DISTINCT_VARIANT + (uint32_t)m->builder->function_count;
@@ -240,9 +240,9 @@ static pcol_status read_line(struct stack_copy *w, uint64_t row, pcol_line *line
     PCI_TRY(pci_cells_row(&c[L_FUNCTION], row, m->function_count, &line->function, err));
     PCI_TRY(pci_cells_string(&c[L_FILE], m, row, &line->filename, err));
     PCI_TRY(pci_cells_get(&c[L_LINE], row, &line->line, &valid, err));
-    line->has_line = valid != 0;
+    line->flags = valid ? PCOL_LINE_HAS_LINE : 0;
     PCI_TRY(pci_cells_get(&c[L_COLUMN], row, &line->column, &valid, err));
-    line->has_column = valid != 0;
+    pci_set_flag(&line->flags, PCOL_LINE_HAS_COLUMN, valid);
     if (line->function == PCOL_NONE)
         return PCOL_OK;
     line->function = m->functions[line->function];
@@ -297,7 +297,7 @@ static pcol_status read_lines(struct stack_copy *w, uint64_t row, pcol_group *gr
         return PCOL_OK;
     const pcol_line *only = w->lines;
     if (group->line_count == 1 && only->function == PCOL_NONE && only->filename == PCOL_NONE &&
-        !only->has_line && !only->has_column)
+        !(only->flags & PCOL_LINE_HAS_LINE) && !(only->flags & PCOL_LINE_HAS_COLUMN))
         group->line_count = 0; /* a group without lines has one row of nulls */
     return PCOL_OK;
 }
@@ -330,14 +330,14 @@ static pcol_status add_group(struct stack_copy *w, uint64_t row, pcol_error *err
     PCI_TRY(read_mapping(w, row, &g.mapping, err));
     PCI_TRY(pci_cells_get(&c[G_ADDRESS], row, &value, &valid, err));
     g.address = (uint64_t)value;
-    g.has_address = valid != 0;
+    pci_set_flag(&g.flags, PCOL_GROUP_HAS_ADDRESS, valid);
     PCI_TRY(pci_cells_get(&c[G_ID], row, &value, &valid, err));
     g.id = (uint64_t)value;
-    g.has_id = valid != 0;
+    pci_set_flag(&g.flags, PCOL_GROUP_HAS_ID, valid);
     PCI_TRY(pci_cells_get(&c[G_NUMBER], row, &g.file_number, &valid, err));
-    g.has_file_number = valid != 0;
+    pci_set_flag(&g.flags, PCOL_GROUP_HAS_FILE_NUMBER, valid);
     PCI_TRY(pci_cells_get(&c[G_FOLDED], row, &value, &valid, err));
-    g.folded = valid && value;
+    pci_set_flag(&g.flags, PCOL_GROUP_FOLDED, valid && value);
     PCI_TRY(pci_row_content_read(content, row, err));
     g.variant = DISTINCT_VARIANT + (uint32_t)m->builder->group_count;
     PCI_TRY(pci_builder_group(m->builder, content->is_distinct ? NULL : &w->group_uses, &g,

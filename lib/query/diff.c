@@ -26,8 +26,10 @@ struct pcol_diff {
 
 static uint64_t hash_frame(const pcol_frame *frame)
 {
-    uint64_t name = pci_hash_bytes(frame->name.data, frame->has_name ? frame->name.size : 0);
-    uint64_t file = pci_hash_bytes(frame->file.data, frame->has_file ? frame->file.size : 0);
+    uint64_t name = pci_hash_bytes(frame->name.data,
+                                   (frame->flags & PCOL_FRAME_HAS_NAME) ? frame->name.size : 0);
+    uint64_t file = pci_hash_bytes(frame->file.data,
+                                   (frame->flags & PCOL_FRAME_HAS_FILE) ? frame->file.size : 0);
     return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
 }
 
@@ -66,7 +68,7 @@ static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int sid
         pcol_top_get(d->tops[side], i, &row_from);
         /* The id of a thread or source is its row number in one file and identifies nothing in the
          * other. Threads or sources of the same name are one row. */
-        row_from.frame.has_id = 0;
+        row_from.frame.flags &= ~PCOL_FRAME_HAS_ID;
         row_from.frame.id = 0;
         PCI_TRY(find_row(d, &row_from.frame, &row, err));
         if (pci_amount_add(info.is_double, &row->self[side], row_from.self) ||
@@ -133,7 +135,7 @@ static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
         pcol_diff_row *row = &d->rows[d->count++];
         memset(row, 0, sizeof *row);
         write_path(pair, (uint32_t)i, path, (size_t)sizes[i]);
-        row->frame.has_name = 1;
+        row->frame.flags |= PCOL_FRAME_HAS_NAME;
         row->frame.name = (pcol_str){path, (size_t)sizes[i]};
         path += sizes[i];
         memcpy(row->self, node->self, sizeof row->self);

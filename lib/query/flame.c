@@ -9,6 +9,7 @@
 #include "query/flame.h"
 
 #include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <float.h>
 #include <math.h>
@@ -368,7 +369,7 @@ void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box
         box->frame = tree_node.frame;
         return;
     }
-    box->frame.has_name = i != 0;
+    pci_set_flag(&box->frame.flags, PCOL_FRAME_HAS_NAME, i != 0);
     box->frame.name = i ? pci_flame_name(f, i) : (pcol_str){NULL, 0};
     box->change = pci_flame_share(f, i, 1) - pci_flame_share(f, i, 0);
     box->is_new = !pci_flame_is_in(f, i, 0);

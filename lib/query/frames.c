@@ -8,6 +8,7 @@
 #include "query/query.h"
 
 #include "util/alloc.h"
+#include "util/arg_check.h"
 #include "util/strbuf.h"
 
 #include <stdio.h>
@@ -65,8 +66,7 @@ int pci_str_compare(pcol_str a, pcol_str b)
 /* The members that a frame has, as a number. */
 static int get_presence(const pcol_frame *frame)
 {
-    return frame->has_name << 4 | frame->has_file << 3 | frame->has_line << 2 | frame->has_id << 1 |
-           frame->has_address;
+    return (int)frame->flags;
 }
 
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
@@ -118,7 +118,7 @@ static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, i
     while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &slot)) != PCI_HASH_NONE) {
         const pcol_frame *other = &r->bases[*id];
         if (pci_str_equal(base->name, other->name) && pci_str_equal(base->file, other->file) &&
-            base->has_file == other->has_file)
+            (base->flags & PCOL_FRAME_HAS_FILE) == (other->flags & PCOL_FRAME_HAS_FILE))
             return PCOL_OK;
     }
     if (pci_grow((void **)&r->bases, &r->base_capacity, (size_t)r->base_count + 1,
@@ -141,8 +141,8 @@ static pcol_status intern_frame(struct frame_reader *r, uint32_t base, const pco
     while ((*id = pci_hash_next(&frames->hash, hash, &slot)) != PCI_HASH_NONE) {
         const pcol_frame *other = &frames->frames[*id];
         if (r->frame_base[*id] == base && other->line == position->line &&
-            other->address == position->address && other->has_line == position->has_line &&
-            other->has_address == position->has_address)
+            other->address == position->address &&
+            !((other->flags ^ position->flags) & (PCOL_FRAME_HAS_LINE | PCOL_FRAME_HAS_ADDRESS)))
             return PCOL_OK;
     }
     if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
@@ -154,8 +154,9 @@ static pcol_status intern_frame(struct frame_reader *r, uint32_t base, const pco
     frames->frames[frames->count] = *position;
     frames->frames[frames->count].name = r->bases[base].name;
     frames->frames[frames->count].file = r->bases[base].file;
-    frames->frames[frames->count].has_name = 1;
-    frames->frames[frames->count].has_file = r->bases[base].has_file;
+    frames->frames[frames->count].flags |= PCOL_FRAME_HAS_NAME;
+    pci_set_flag(&frames->frames[frames->count].flags, PCOL_FRAME_HAS_FILE,
+                 r->bases[base].flags & PCOL_FRAME_HAS_FILE);
     r->frame_base[frames->count] = base;
     *id = frames->count++;
     return PCOL_OK;
@@ -220,11 +221,11 @@ static int shows_function(pcol_by by)
 static pcol_status intern_texts(struct frame_reader *r, pcol_str name, pcol_str file, int has_file,
                                 int copy, uint32_t *base, pcol_error *err)
 {
-    pcol_frame frame = {.name = name, .has_name = 1};
+    pcol_frame frame = {.name = name, .flags = PCOL_FRAME_HAS_NAME};
     *base = PCOL_NONE;
     if (r->by != PCOL_BY_FUNCTION) {
         frame.file = has_file ? file : (pcol_str){"", 0};
-        frame.has_file = has_file != 0;
+        pci_set_flag(&frame.flags, PCOL_FRAME_HAS_FILE, has_file);
     }
     if (r->by == PCOL_BY_FILE)
         frame.name = frame.file;
@@ -296,7 +297,7 @@ static pcol_status find_code_base(struct frame_reader *r, uint32_t location, uin
                                   uint32_t *base, pcol_error *err)
 {
     struct pci_frame_namer *names = &r->frames->names;
-    pcol_frame frame = {.has_name = 1};
+    pcol_frame frame = {.flags = PCOL_FRAME_HAS_NAME};
     struct pci_name name;
     if (r->by == PCOL_BY_FILE) {
         PCI_TRY(pci_frame_namer_binary(names, group, &frame.name, err));
@@ -358,7 +359,7 @@ static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_
         return PCOL_OK;
     }
     PCI_TRY(read_cell(r, r->line, location, &position.line, &valid, err));
-    position.has_line = valid != 0;
+    pci_set_flag(&position.flags, PCOL_FRAME_HAS_LINE, valid);
     if (!valid) {
         position.line = 0;
         if (r->by == PCOL_BY_SRCLINE)
@@ -366,7 +367,7 @@ static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_
     }
     if (r->by == PCOL_BY_LOCATION && r->address) {
         PCI_TRY(read_cell(r, r->address, group, &number, &valid, err));
-        position.has_address = valid != 0;
+        pci_set_flag(&position.flags, PCOL_FRAME_HAS_ADDRESS, valid);
         position.address = valid ? (uint64_t)number : 0;
     }
     return intern_frame(r, base, &position, frame, err);
@@ -414,14 +415,14 @@ static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame,
 /* Names source lines "FILE#LINE", and adds a frame for samples that have none. */
 static pcol_status name_source_lines(struct pci_frames *frames, pcol_error *err)
 {
-    const pcol_frame none = {.name = PCI_NAME("<no location>"), .has_name = 1};
+    const pcol_frame none = {.name = PCI_NAME("<no location>"), .flags = PCOL_FRAME_HAS_NAME};
     for (uint32_t i = 0; i < frames->count; i++) {
         pcol_frame *frame = &frames->frames[i];
         char number[24];
         int size = snprintf(number, sizeof number, "%lld", (long long)frame->line);
-        PCI_TRY(append_text(frames, frame->has_file ? frame->file : (pcol_str){"?", 1},
-                            (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name,
-                            err));
+        PCI_TRY(append_text(
+            frames, (frame->flags & PCOL_FRAME_HAS_FILE) ? frame->file : (pcol_str){"?", 1},
+            (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name, err));
     }
     return add_frame(frames, &none, &frames->stackless, err);
 }
@@ -444,7 +445,7 @@ static pcol_status index_groups(struct frame_reader *r, pcol_error *err)
 static pcol_status read_frames(struct frame_reader *r, pcol_error *err)
 {
     struct pci_frames *frames = r->frames;
-    const pcol_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK), .has_name = 1};
+    const pcol_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK), .flags = PCOL_FRAME_HAS_NAME};
     PCI_TRY(pci_check_row_count(r->file, "mappings", err));
     PCI_TRY(pci_frame_namer_open(&frames->names, r->file, err));
     PCI_TRY(read_functions(r, err));

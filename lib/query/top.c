@@ -212,7 +212,8 @@ void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
         return;
     const struct pci_top_item *item = &top->items[top->order[index]];
     if (top->texts)
-        *row = (pcol_top_row){{.name = *item->by.name, .has_name = 1}, item->self, item->total};
+        *row = (pcol_top_row){
+            {.name = *item->by.name, .flags = PCOL_FRAME_HAS_NAME}, item->self, item->total};
     else
         *row = (pcol_top_row){*item->by.frame, item->self, item->total};
 }

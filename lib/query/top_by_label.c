@@ -180,7 +180,8 @@ static pcol_status build_rows(const struct label_sums *g, pcol_top *top, pcol_er
         if (pci_amount_is_zero(is_double, sum))
             continue;
         if (i < count)
-            *frame = (pcol_frame){.name = pci_string_pool_get(&top->names, i), .has_name = 1};
+            *frame = (pcol_frame){.name = pci_string_pool_get(&top->names, i),
+                                  .flags = PCOL_FRAME_HAS_NAME};
         top->items[top->count++] = (struct pci_top_item){sum, sum, {frame}};
     }
     return PCOL_OK;

@@ -7,6 +7,7 @@
 #include "query/top.h"
 
 #include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <string.h>
 
@@ -80,8 +81,8 @@ static pcol_status build_rows(struct group_sums *g, const struct pci_column *nam
             continue;
         if (names && group < g->groups)
             PCI_TRY(pci_get_str(g->query->file, names, group, &frame->name, &valid, err));
-        frame->has_name = valid != 0;
-        frame->has_id = group < g->groups;
+        pci_set_flag(&frame->flags, PCOL_FRAME_HAS_NAME, valid);
+        pci_set_flag(&frame->flags, PCOL_FRAME_HAS_ID, group < g->groups);
         frame->id = g->missing_is_first ? group + 1 : group;
         top->items[top->count++] = (struct pci_top_item){g->sums[group], g->sums[group], {frame}};
     }

@@ -1,5 +1,5 @@
 /*
- * arg_check.h - NULL checks of the arguments of public functions; internal callers are trusted
+ * arg_check.h - checks of the arguments of public functions; internal callers are trusted
  */
 #ifndef PCI_UTIL_ARG_CHECK_H
 #define PCI_UTIL_ARG_CHECK_H
@@ -21,5 +21,11 @@
         if (count)                              \
             PCI_REQUIRE(parameter, err);        \
     } while (0)
+
+/* Sets or clears one flag of the public structs. */
+static inline void pci_set_flag(uint32_t *flags, uint32_t flag, int on)
+{
+    *flags = on ? *flags | flag : *flags & ~flag;
+}
 
 #endif

@@ -148,7 +148,7 @@ static void code(struct profile *p)
         f.system_name = PCOL_NONE;
         f.filename = together_dice(2) ? PCOL_NONE : word(b);
         f.id = 100 + together_dice(1000);
-        f.has_id = 1;
+        f.flags |= PCOL_FUNCTION_HAS_ID;
         OK(pci_builder_function(b, &repeats[0], &f, of_function, cells, 2, &p->functions[i], NULL,
                                 e));
     }
@@ -168,7 +168,7 @@ static void code(struct profile *p)
         if (is_new)
             OK(pcol_builder_set_i64(b, mapping_id, g.mapping, 1 + together_dice(50), e));
         g.id = i + 1000 * together_dice(2);
-        g.has_id = 1;
+        g.flags |= PCOL_GROUP_HAS_ID;
         uint64_t before = b->group_count;
         OK(pci_builder_group(b, &repeats[2], &g, NULL, NULL, 0, &p->groups[i], &is_new, e));
         if (is_new && together_dice(3) == 0)
@@ -222,7 +222,7 @@ static void profile(struct profile *p)
         s.value_count = 1;
         s.thread = together_dice(2) ? p->thread : PCOL_NONE;
         s.cpu_delta_ns = together_dice(100);
-        s.has_cpu_delta = together_dice(2) != 0;
+        s.flags |= together_dice(2) != 0 ? PCOL_SAMPLE_HAS_CPU_DELTA : 0;
         OK(pcol_builder_sample(b, &s, &row, e));
         labels(p, PCI_T_SAMPLES, row, "s", 1, 0);
     }

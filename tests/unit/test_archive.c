@@ -195,7 +195,7 @@ static struct image large_build(unsigned flags)
         pcol_group group = PCOL_INIT(pcol_group);
         group.mapping = PCOL_NONE;
         group.address = i * 7919;
-        group.has_address = 1;
+        group.flags |= PCOL_GROUP_HAS_ADDRESS;
         MUST(pcol_builder_group(builder, &group, &groups[i], &err));
     }
     for (uint64_t row = 0; row < LARGE; row++) {

@@ -196,7 +196,7 @@ Test(builder, many_samples)
         times[i] = i << 30;
         values[i] = i % 3;
         sample.thread = PCOL_NONE;
-        sample.has_time = sample.has_cpu_delta = 1;
+        sample.flags |= PCOL_SAMPLE_HAS_TIME | PCOL_SAMPLE_HAS_CPU_DELTA;
         sample.time_ns = sample.cpu_delta_ns = times[i];
         sample.values = &value;
         sample.value_count = 1;

@@ -51,7 +51,7 @@ static void fill(pcol_builder *b, const char *type, uint32_t count)
         group.line_count = 1 + i % 2;
         group.mapping = PCOL_NONE;
         group.id = i;
-        group.has_id = i % 3 == 0;
+        group.flags |= i % 3 == 0 ? PCOL_GROUP_HAS_ID : 0;
         cr_assert_eq(pcol_builder_group(b, &group, &row, NULL), PCOL_OK);
         cr_assert_eq(pcol_builder_stack(b, stacks[i / 2], row, &stacks[i + 1], NULL), PCOL_OK);
     }
@@ -65,7 +65,7 @@ static void fill(pcol_builder *b, const char *type, uint32_t count)
         sample.values = values;
         sample.value_count = i % 5 ? 3 : 1;
         sample.time_ns = (int64_t)i * 1000003;
-        sample.has_time = 1;
+        sample.flags |= PCOL_SAMPLE_HAS_TIME;
         cr_assert_eq(pcol_builder_sample(b, &sample, NULL, NULL), PCOL_OK);
     }
 }

@@ -518,7 +518,7 @@ Test(check_sums, stacks_of_many_lines)
             OK(pcol_builder_function(case_builder, &function, &all[i].function, NULL));
             all[i].filename = PCOL_NONE;
             all[i].line = (int64_t)i;
-            all[i].has_line = 1;
+            all[i].flags |= PCOL_LINE_HAS_LINE;
         }
         group.lines = all;
         group.line_count = lines;

@@ -48,7 +48,7 @@ static pcol_file *file_of(size_t rows, unsigned up, unsigned flags, void **data)
         group.lines = &line;
         group.line_count = 1;
         group.id = i;
-        group.has_id = 1;
+        group.flags |= PCOL_GROUP_HAS_ID;
         cr_assert_eq(pcol_builder_group(b, &group, &row, NULL), PCOL_OK);
         for (uint64_t k = next_random() % 3 ? 0 : next_random() % up; k && at; k--)
             at = parent[at];

@@ -436,7 +436,7 @@ Test(readers, lists_of_deep_stacks)
     for (uint32_t i = 0; i < DEEP; i++) {
         char name[16];
         pcol_group group = PCOL_INIT(pcol_group);
-        pcol_line line = {.filename = PCOL_NONE, .line = i, .has_line = 1};
+        pcol_line line = {.filename = PCOL_NONE, .line = i, .flags = PCOL_LINE_HAS_LINE};
         snprintf(name, sizeof name, "f%u", i);
         OK(pcol_builder_string(b, name, strlen(name), &function.name, NULL));
         OK(pcol_builder_function(b, &function, &line.function, NULL));

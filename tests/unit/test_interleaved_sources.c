@@ -40,7 +40,7 @@ static void add(pcol_builder *builder, uint32_t type, uint32_t source, int64_t n
     sample.values = &value;
     sample.value_count = 1;
     sample.time_ns = number * 1000;
-    sample.has_time = 1;
+    sample.flags |= PCOL_SAMPLE_HAS_TIME;
     cr_assert_eq(pcol_builder_sample(builder, &sample, NULL, &err), PCOL_OK, "%s", err.message);
 }
 

@@ -81,7 +81,7 @@ static uint32_t new_group(pcol_builder *b, uint64_t address, uint32_t first_func
     group.line_count = lines;
     group.mapping = PCOL_NONE;
     group.address = address;
-    group.has_address = 1;
+    group.flags |= PCOL_GROUP_HAS_ADDRESS;
     cr_assert_eq(pcol_builder_group(b, &group, &row, NULL), PCOL_OK);
     return row;
 }
@@ -163,7 +163,7 @@ static void make_samples(pcol_builder *b, const struct tree *t, int dense)
         sample.stack = dice(10) ? t->stack[s] : PCOL_NONE;
         sample.thread = PCOL_NONE;
         sample.time_ns = i * INT64_C(10000000) + dice(1000);
-        sample.has_time = i % 7 != 0;
+        sample.flags |= i % 7 != 0 ? PCOL_SAMPLE_HAS_TIME : 0;
         if (sample.stack != PCOL_NONE)
             expect_stack(t, i + 1, s);
         for (uint32_t k = 0; k < TYPES; k++) {

@@ -454,7 +454,7 @@ Test(careless, a_sample_that_is_refused_leaves_nothing)
     BAD(pcol_builder_sample(t.b, &t.sample, NULL, &err));
     t.sample.values = twice;
     t.sample.value_count = 1;
-    t.sample.has_duration = 1;
+    t.sample.flags |= PCOL_SAMPLE_HAS_DURATION;
     t.sample.duration_ns = -1;
     BAD(pcol_builder_sample(t.b, &t.sample, NULL, &err));
     t.sample.duration_ns = 1;

@@ -615,7 +615,8 @@ Test(query, labels)
         pcol_top_get(top, i, &row);
         used +=
             (size_t)snprintf(got + used, sizeof got - used, "%.*s%s=%d ", (int)row.frame.name.size,
-                             row.frame.name.data, row.frame.has_name ? "" : "-", (int)row.self.i64);
+                             row.frame.name.data,
+                             (row.frame.flags & PCOL_FRAME_HAS_NAME) ? "" : "-", (int)row.self.i64);
     }
     cr_assert_str_eq(got, "-=16 7=12 x=3 y=2 ");
     pcol_top_free(top);
@@ -652,10 +653,10 @@ static void idle_rows(struct made *m)
         s.stack = stack_of(m, rows[i].word);
         s.values = &value;
         s.value_count = 1;
-        s.has_time = s.has_cpu_delta = 1;
+        s.flags |= PCOL_SAMPLE_HAS_TIME | PCOL_SAMPLE_HAS_CPU_DELTA;
         s.time_ns = rows[i].time * 100000LL;
         s.duration_ns = rows[i].duration * 100000LL;
-        s.has_duration = rows[i].duration != 0;
+        s.flags |= rows[i].duration != 0 ? PCOL_SAMPLE_HAS_DURATION : 0;
         s.cpu_delta_ns = rows[i].cpu * 100000LL;
         OK(pcol_builder_sample(m->builder, &s, NULL, &m->err));
     }

@@ -91,8 +91,8 @@ Test(refused, samples_that_end_beyond_64_bits)
         sample.stack = sample.thread = PCOL_NONE;
         sample.time_ns = cases[i].time;
         sample.duration_ns = cases[i].duration;
-        sample.has_time = cases[i].has_time != 0;
-        sample.has_duration = 1;
+        sample.flags |= cases[i].has_time != 0 ? PCOL_SAMPLE_HAS_TIME : 0;
+        sample.flags |= PCOL_SAMPLE_HAS_DURATION;
         cr_expect_eq(pcol_builder_sample(b, &sample, NULL, &err), cases[i].status, "case %zu", i);
     }
     pcol_file_close(open_sound(b, &data));

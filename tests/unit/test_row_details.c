@@ -21,13 +21,13 @@ Test(rows, ids_are_no_part_of_a_function)
     int valid;
     f.name = rows_string(b, "f");
     f.system_name = f.filename = PCOL_NONE;
-    f.has_id = 1;
+    f.flags |= PCOL_FUNCTION_HAS_ID;
     f.id = 7;
     OK(pcol_builder_function(b, &f, &first, NULL));
     f.id = 8;
     OK(pcol_builder_function(b, &f, &row, NULL));
     cr_assert_eq(row, first);
-    f.has_id = 0;
+    f.flags &= ~PCOL_FUNCTION_HAS_ID;
     OK(pcol_builder_function(b, &f, &row, NULL));
     cr_assert_eq(row, first);
     f.variant = 1;
@@ -47,7 +47,7 @@ Test(rows, ids_are_no_part_of_a_group)
     uint32_t first, row;
     g.mapping = PCOL_NONE;
     g.address = 4096;
-    g.has_address = g.has_id = 1;
+    g.flags |= PCOL_GROUP_HAS_ADDRESS | PCOL_GROUP_HAS_ID;
     g.id = 1;
     OK(pcol_builder_group(b, &g, &first, NULL));
     g.id = 2;
@@ -57,7 +57,7 @@ Test(rows, ids_are_no_part_of_a_group)
     OK(pcol_builder_group(b, &g, &row, NULL));
     cr_assert_neq(row, first);
     g.variant = 0;
-    g.folded = 1;
+    g.flags |= PCOL_GROUP_FOLDED;
     OK(pcol_builder_group(b, &g, &row, NULL));
     cr_assert_neq(row, first);
     pcol_builder_free(b);
@@ -109,7 +109,7 @@ Test(rows, repetitions_of_one_source_stay_apart)
             uint32_t row;
             f.name = i % 2 ? rows_string(b, "f") : rows_string(b, "g");
             f.id = s * 1000 + i;
-            f.has_id = 1;
+            f.flags |= PCOL_FUNCTION_HAS_ID;
             OK(pci_builder_function(b, &repeats, &f, NULL, NULL, 0, &row, NULL, NULL));
             cr_assert_eq(row, i, "the second source finds the rows of the first");
         }
@@ -255,7 +255,7 @@ Test(rows, random_labels)
     for (uint32_t i = 0; i < 5; i++) {
         pcol_group g = PCOL_INIT(pcol_group);
         g.mapping = PCOL_NONE;
-        g.has_address = 1;
+        g.flags |= PCOL_GROUP_HAS_ADDRESS;
         g.address = i;
         OK(pcol_builder_group(b, &g, &group[i], NULL));
     }

@@ -215,7 +215,7 @@ static void from_counts(pcol_builder *b)
                      PCOL_OK);
         cr_assert_eq(pcol_builder_function(b, &function, &line.function, NULL), PCOL_OK);
         line.line = 7;
-        line.has_line = i == 2;
+        line.flags |= i == 2 ? PCOL_LINE_HAS_LINE : 0;
         group.lines = &line;
         group.line_count = 1;
         group.mapping = PCOL_NONE;

@@ -209,7 +209,7 @@ Test(nodes, orders)
     pcol_group g = PCOL_INIT(pcol_group);
     pcol_group h = PCOL_INIT(pcol_group);
     g.mapping = h.mapping = PCOL_NONE;
-    h.has_address = 1;
+    h.flags |= PCOL_GROUP_HAS_ADDRESS;
     OK(pcol_builder_group(b, &g, &group, NULL));
     OK(pcol_builder_stack(b, 0, group, &stacks[0], NULL)); /* places 1, 3, 2, 4 in the end */
     OK(pcol_builder_group(b, &h, &group, NULL));

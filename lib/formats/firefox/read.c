@@ -85,16 +85,16 @@ static pcol_status add_source(struct pci_ff *ff, pcol_error *err)
     if (ff->has_start && pci_ff_time_text(ff->start_ms, text))
         source.timestamp = text;
     if (ff->has_interval && ff->interval_ms > 0 && ff->interval_ms < 9e12) {
-        source.has_interval = 1;
+        source.flags |= PCOL_SOURCE_HAS_INTERVAL;
         source.interval_ns = (int64_t)(ff->interval_ms * 1e6 + 0.5);
     }
     if (ff->duration_ms > 0 && ff->duration_ms < 9e12) {
-        source.has_duration = 1;
+        source.flags |= PCOL_SOURCE_HAS_DURATION;
         source.duration_ns = (int64_t)(ff->duration_ms * 1e6 + 0.5);
     }
-    source.collapsed = ff->import->options->collapse_idle != 0;
+    pci_set_flag(&source.flags, PCOL_SOURCE_COLLAPSED, ff->import->options->collapse_idle);
     PCI_TRY(pci_import_source(ff->import, &source, err));
-    if (source.collapsed)
+    if (source.flags & PCOL_SOURCE_COLLAPSED)
         PCI_TRY(pci_idle_store_tolerance(ff->b, ff->import->source,
                                          ff->import->options->idle_tolerance_ns, err));
     return pci_builder_extra(ff->b, PCI_T_SOURCES, ff->import->source, ff->root, err);

@@ -93,7 +93,7 @@ static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t va
                        .system_name = PCOL_NONE,
                        .filename = get_code(&c[PCI_FF_FN_FILE]),
                        .start_line = c[PCI_FF_FN_LINE].bits,
-                       .has_start_line = c[PCI_FF_FN_LINE].valid != 0,
+                       .flags = c[PCI_FF_FN_LINE].valid ? PCOL_FUNCTION_HAS_START_LINE : 0,
                        .variant = variant};
     int kind;
     int64_t value;
@@ -125,14 +125,14 @@ static pcol_status put_frame(struct pci_ff_cloner *w, uint64_t i, uint32_t varia
                       .filename = PCOL_NONE,
                       .line = c[PCI_FF_FR_LINE].bits,
                       .column = c[PCI_FF_FR_COLUMN].bits,
-                      .has_line = c[PCI_FF_FR_LINE].valid != 0,
-                      .has_column = c[PCI_FF_FR_COLUMN].valid != 0};
+                      .flags = (c[PCI_FF_FR_LINE].valid ? PCOL_LINE_HAS_LINE : 0) |
+                               (c[PCI_FF_FR_COLUMN].valid ? PCOL_LINE_HAS_COLUMN : 0)};
     pcol_group g = {.size = sizeof g,
                     .lines = &line,
                     .line_count = 1,
                     .mapping = get_code(&c[PCI_FF_FR_LIB]),
                     .address = (uint64_t)c[PCI_FF_FR_ADDRESS].bits,
-                    .has_address = c[PCI_FF_FR_ADDRESS].valid != 0,
+                    .flags = c[PCI_FF_FR_ADDRESS].valid ? PCOL_GROUP_HAS_ADDRESS : 0,
                     .variant = variant};
     int kind;
     int64_t value;

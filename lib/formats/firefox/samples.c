@@ -300,9 +300,9 @@ static pcol_status join_row(struct sample_import *w, size_t i, pcol_error *err)
                      .source = w->ff->import->source,
                      .thread = w->scope->thread,
                      .stack = has & HAS_STACK ? (uint32_t)b->stack[i] : PCOL_NONE,
-                     .has_time = (has & HAS_TIME) != 0,
+                     .flags = (has & HAS_TIME ? PCOL_SAMPLE_HAS_TIME : 0) |
+                              (has & HAS_CPU ? PCOL_SAMPLE_HAS_CPU_DELTA : 0),
                      .time_ns = has & HAS_TIME ? b->time[i] : 0,
-                     .has_cpu_delta = (has & HAS_CPU) != 0,
                      .cpu_delta_ns = has & HAS_CPU ? b->cpu[i] : 0,
                      .values = &value,
                      .value_count = has & HAS_WEIGHT ? 1 : 0};

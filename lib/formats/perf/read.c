@@ -212,7 +212,7 @@ static pcol_status add_lines(struct reader *r, pcol_line *lines, pcol_error *err
         const struct line *line = &r->group[i];
         pcol_function function = PCOL_INIT(pcol_function);
         lines[i] = (pcol_line){.function = PCOL_NONE, .filename = PCOL_NONE};
-        lines[i].has_line = line->file != PCOL_NONE;
+        pci_set_flag(&lines[i].flags, PCOL_LINE_HAS_LINE, line->file != PCOL_NONE);
         lines[i].line = line->number;
         if (line->name == PCOL_NONE) {
             lines[i].filename = line->file;
@@ -247,7 +247,7 @@ static pcol_status end_group(struct reader *r, pcol_error *err)
     group.lines = lines;
     group.line_count = r->line_count;
     group.address = f->address;
-    group.has_address = f->has_address;
+    pci_set_flag(&group.flags, PCOL_GROUP_HAS_ADDRESS, f->has_address);
     if (status == PCOL_OK)
         status = group_cells(r, &cells, err);
     if (status == PCOL_OK)
@@ -416,7 +416,7 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
     PCI_TRY(type_of(r, &value.sample_type, err));
     if (h->has_period)
         value.as.i64 = h->period;
-    sample.has_time = h->has_time;
+    pci_set_flag(&sample.flags, PCOL_SAMPLE_HAS_TIME, h->has_time);
     sample.time_ns = h->time_ns;
     PCI_TRY(pcol_builder_sample(r->builder, &sample, &row, err));
     return sample_labels(r, row, err);

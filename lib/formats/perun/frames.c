@@ -139,9 +139,9 @@ static pcol_status make_line(struct pci_perun *p, const struct pci_perun_cell *c
         parts->filename == PCOL_NONE ? PCOL_NONE : (uint32_t)cells[parts->filename].value;
     *line = (pcol_line){.function = PCOL_NONE, .filename = PCOL_NONE};
     if (parts->line != PCOL_NONE)
-        line->has_line = 1, line->line = cells[parts->line].value;
+        line->flags |= PCOL_LINE_HAS_LINE, line->line = cells[parts->line].value;
     if (parts->column != PCOL_NONE)
-        line->has_column = 1, line->column = cells[parts->column].value;
+        line->flags |= PCOL_LINE_HAS_COLUMN, line->column = cells[parts->column].value;
     if (parts->name == PCOL_NONE) {
         line->filename = filename;
         return PCOL_OK;

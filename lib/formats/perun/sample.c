@@ -363,7 +363,7 @@ pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
     if (!s->common_known)
         PCI_TRY(pci_perun_find_common(p, o, s, err));
     sample.stack = s->stack;
-    sample.has_time = s->time.known != 0;
+    pci_set_flag(&sample.flags, PCOL_SAMPLE_HAS_TIME, s->time.known);
     sample.time_ns = s->time.ns;
     s->value_is_amount = 0;
     if (s->has[PCI_PERUN_AMOUNT] &&

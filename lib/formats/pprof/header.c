@@ -134,9 +134,9 @@ static pcol_status add_source(struct pci_pprof_reader *r, const struct header *h
     int64_t time_ns = h->number[F_TIME_NANOS];
     pci_utc_text_ns(time_ns, time);
     source.timestamp = time_ns ? time : NULL;
-    source.has_period = h->number[F_PERIOD] != 0;
+    pci_set_flag(&source.flags, PCOL_SOURCE_HAS_PERIOD, h->number[F_PERIOD] != 0);
     source.period = h->number[F_PERIOD];
-    source.has_duration = h->number[F_DURATION_NANOS] != 0;
+    pci_set_flag(&source.flags, PCOL_SOURCE_HAS_DURATION, h->number[F_DURATION_NANOS] != 0);
     source.duration_ns = h->number[F_DURATION_NANOS];
     PCI_TRY(pci_import_source(r->import, &source, err));
     PCI_TRY(

@@ -161,9 +161,9 @@ static pcol_status read_function(struct pci_pprof_reader *r, struct pci_pprof_me
         PCI_TRY(pcol_builder_string(r->b, "", 0, &f.name, err));
     if (f.system_name == PCOL_NONE)
         PCI_TRY(pcol_builder_string(r->b, "", 0, &f.system_name, err));
-    f.has_start_line = values[START_LINE] != 0;
+    pci_set_flag(&f.flags, PCOL_FUNCTION_HAS_START_LINE, values[START_LINE] != 0);
     f.start_line = (int64_t)values[START_LINE];
-    f.has_id = 1;
+    f.flags |= PCOL_FUNCTION_HAS_ID;
     f.id = values[ID];
     f.variant = DISTINCT_VARIANT + (uint32_t)r->b->function_count;
     PCI_TRY(pci_builder_function(r->b, r->unknown.count ? NULL : &r->function_repeats, &f, NULL,
@@ -192,8 +192,8 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
                         .filename = PCOL_NONE,
                         .line = (int64_t)values[LINE],
                         .column = (int64_t)values[COLUMN],
-                        .has_line = values[LINE] != 0,
-                        .has_column = values[COLUMN] != 0};
+                        .flags = (values[LINE] ? PCOL_LINE_HAS_LINE : 0) |
+                                 (values[COLUMN] ? PCOL_LINE_HAS_COLUMN : 0)};
     if (line->function != PCOL_NONE)
         return PCOL_OK;
     if (values[FUNCTION] || !r->import->options->lenient)
@@ -202,7 +202,7 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
                                 ": the function does not exist",
                                 values[FUNCTION], location);
     /* A line number, even 0, distinguishes a line without function from no line. */
-    line->has_line = 1;
+    line->flags |= PCOL_LINE_HAS_LINE;
     r->zero_lines++;
     return PCOL_OK;
 }
@@ -267,10 +267,10 @@ static pcol_status read_location(struct pci_pprof_reader *r, struct pci_pprof_me
     g.mapping = l.mapping ? pci_pprof_ids_find(&r->mapping_ids, l.mapping) : PCOL_NONE;
     if (l.mapping && g.mapping == PCOL_NONE)
         PCI_TRY(preserve_dangling_id(r, m, err));
-    g.has_address = l.address != 0;
+    pci_set_flag(&g.flags, PCOL_GROUP_HAS_ADDRESS, l.address != 0);
     g.address = l.address;
-    g.folded = l.folded != 0;
-    g.has_id = 1;
+    pci_set_flag(&g.flags, PCOL_GROUP_FOLDED, l.folded != 0);
+    g.flags |= PCOL_GROUP_HAS_ID;
     g.id = l.id;
     g.variant = DISTINCT_VARIANT + (uint32_t)r->b->group_count;
     PCI_TRY(pci_builder_group(r->b, r->unknown.count ? NULL : &r->group_repeats, &g, NULL, NULL, 0,

@@ -109,9 +109,9 @@ static pcol_status add_group(struct pci_rprof_frames *frames, const struct pci_r
     pcol_group unit = PCOL_INIT(pcol_group);
     if (parts->has_ref && parts->file.known && parts->line.known) {
         line.line = parts->line.value;
-        line.has_line = 1;
+        line.flags |= PCOL_LINE_HAS_LINE;
         unit.file_number = parts->file.value;
-        unit.has_file_number = 1;
+        unit.flags |= PCOL_GROUP_HAS_FILE_NUMBER;
     }
     unit.lines = &line;
     unit.line_count = 1;

@@ -340,7 +340,7 @@ static pcol_status take_group(const struct part *part, const struct pci_rprof_fr
     group.lines = &line;
     group.line_count = 1;
     group.mapping = PCOL_NONE;
-    group.has_file_number = from->bits >> 2 & 1;
+    pci_set_flag(&group.flags, PCOL_GROUP_HAS_FILE_NUMBER, from->bits >> 2 & 1);
     group.file_number = from->file_number;
     return pcol_builder_group(b, &group, &part->groups[row], err);
 }

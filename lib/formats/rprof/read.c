@@ -118,7 +118,7 @@ static pcol_status new_source(struct reader *r, const struct pci_rprof_header *h
 {
     pcol_source source = PCOL_INIT(pcol_source);
     if (header && header->interval.known && header->interval.value <= INT64_MAX / 1000) {
-        source.has_interval = 1;
+        source.flags |= PCOL_SOURCE_HAS_INTERVAL;
         source.interval_ns = header->interval.value * 1000;
     }
     PCI_TRY(pci_import_source(r->import, &source, err));

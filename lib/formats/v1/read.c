@@ -10,6 +10,7 @@
 
 #include "builder/rows.h"
 #include "util/alloc.h"
+#include "util/arg_check.h"
 #include "util/hash.h"
 
 #include <inttypes.h>
@@ -207,8 +208,9 @@ static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
                               .start_line = f->start_line,
                               .id = (uint64_t)f->id};
     /* 0 means unknown, unless the export would derive it as the least line of the locations. */
-    function.has_start_line = f->start_line > 0 || (f->least_line && f->least_line != INT64_MAX);
-    function.has_id = f->id != (int64_t)index + 1;
+    pci_set_flag(&function.flags, PCOL_FUNCTION_HAS_START_LINE,
+                 f->start_line > 0 || (f->least_line && f->least_line != INT64_MAX));
+    pci_set_flag(&function.flags, PCOL_FUNCTION_HAS_ID, f->id != (int64_t)index + 1);
     return pci_builder_function(v->import->builder, repeats, &function, NULL, NULL, 0, &f->row,
                                 NULL, err);
 }
@@ -224,8 +226,8 @@ static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
                         .line_count = 1,
                         .mapping = PCOL_NONE,
                         .id = (uint64_t)l->id};
-    line.has_line = l->line > 0;
-    group.has_id = l->id != (int64_t)index + 1;
+    pci_set_flag(&line.flags, PCOL_LINE_HAS_LINE, l->line > 0);
+    pci_set_flag(&group.flags, PCOL_GROUP_HAS_ID, l->id != (int64_t)index + 1);
     return pci_builder_group(v->import->builder, repeats, &group, NULL, NULL, 0, &l->group, NULL,
                              err);
 }
