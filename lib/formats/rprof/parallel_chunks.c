@@ -1,5 +1,5 @@
 /*
- * parallel_chunks.c - stretches of a file read beside each other (parallel_chunks.h)
+ * parallel_chunks.c - worker threads that parse chunks of an Rprof file (parallel_chunks.h)
  */
 #include "formats/rprof/parallel_chunks.h"
 

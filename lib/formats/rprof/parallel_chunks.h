@@ -1,20 +1,13 @@
 /*
- * parallel_chunks.h - stretches of a file read beside each other
+ * parallel_chunks.h - parallel parsing of an Rprof file in chunks of consecutive lines
  *
- * While the reader goes over one stretch, other threads read those behind it: lines that are plain
- * samples, under the header that the reader knows when it begins. Files go by their numbers until
- * the reader, which may find more of them in its own stretch, has come so far. Each thread has
- * tables of its own, which it keeps. When all are done the reader takes over what they found, in
- * the order of the file: functions, groups and nodes that are new get their numbers as if they had
- * been met one by one, so the bytes that are packed do not depend on how many threads there were.
- *
- *     reader    |-- lines ------|                         takes a, takes b, goes on behind b
- *     part a                    |-- samples ----|
+ * Speculative parallelism: while the reader parses its own chunk, worker threads parse the chunks
+ * after it as plain samples under the latest header. Each has its own builder and file numbers.
+ *     reader    |-- lines ------|                          takes a and b, goes on after b
+ *     part a                    |-- samples ----|          ends early at any other line
  *     part b                                    |-- samples ----|
- *
- * What a part found counts only if the reader, or the part before, came out exactly where it began
- * and no header stood on the way. A part ends early at a line that is anything else
- * than a sample which prints as the same bytes; the reader goes on there.
+ * Results are taken in file order, if the previous chunk ended where this one begins and had no
+ * header. Rows then get the same numbers for any number of threads. Tests: tests/system/threads.
  */
 #ifndef PCI_RPROF_PARALLEL_CHUNKS_H
 #define PCI_RPROF_PARALLEL_CHUNKS_H
