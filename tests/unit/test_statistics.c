@@ -1,5 +1,5 @@
 /*
- * test_statistics.c - what is told of values without reading them, and what callers may get wrong
+ * test_statistics.c - block pruning, ranges of columns, rejected arguments of file and cell calls
  */
 #include <criterion/criterion.h>
 
