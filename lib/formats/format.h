@@ -36,7 +36,7 @@ struct pci_export {
     const pcol_export_options *options; /* never NULL */
     uint32_t first_source, last_source; /* rows of sources, inclusive; first > last: none */
     pcol_sink sink;
-    const struct pci_holds *holds; /* kinds of content that the format represents */
+    const struct pci_capabilities *capabilities; /* of the format */
 };
 
 /* Report content that the target format cannot represent, one sentence, printf style. */
@@ -58,7 +58,7 @@ struct pci_format {
                            pcol_error *err);
     const char *read_as;
     pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
-    const struct pci_holds *holds; /* kinds of content that it represents; NULL: not writable */
+    const struct pci_capabilities *capabilities; /* NULL: not writable */
     struct pci_format_schema schema;
 };
 

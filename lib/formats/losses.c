@@ -185,7 +185,7 @@ struct scan {
 
 void pci_export_report_kind(const struct pci_export *export, enum pci_kind kind)
 {
-    pci_export_loss(export, "%s %s", export->holds->cannot, kind_texts[kind]);
+    pci_export_loss(export, "%s %s", export->capabilities->loss_prefix, kind_texts[kind]);
 }
 
 static void report(struct scan *s, enum pci_kind kind)
@@ -193,7 +193,7 @@ static void report(struct scan *s, enum pci_kind kind)
     uint64_t before = *s->reported;
     *s->reported |= UINT64_C(1) << kind;
     if (kind == PCI_KIND_RECORDED || kind == PCI_KIND_TIME_NS)
-        *s->reported |= PCI_HOLDS(RECORDED) | PCI_HOLDS(TIME_NS);
+        *s->reported |= PCI_KIND_BIT(RECORDED) | PCI_KIND_BIT(TIME_NS);
     if (!(before >> kind & 1))
         pci_export_report_kind(s->export, kind);
 }
@@ -335,9 +335,9 @@ static pcol_status is_derived(const struct scan *s, const struct pci_column *col
     pcol_str text;
     int valid;
     *derived = 0;
-    if (content->kind != PCI_KIND_RECORDED || !s->export->holds->time)
+    if (content->kind != PCI_KIND_RECORDED || !s->export->capabilities->time)
         return PCOL_OK;
-    PCI_TRY(s->export->holds->time(s->file, row, own, err));
+    PCI_TRY(s->export->capabilities->time(s->file, row, own, err));
     PCI_TRY(pci_get_str(s->file, column, row, &text, &valid, err));
     *derived = pci_str_is(text, own);
     return PCOL_OK;
@@ -438,8 +438,8 @@ static pcol_status check_column(struct scan *s, const struct pci_column *column,
     if (found && content)
         report(s, (enum pci_kind)content->kind);
     else if (found)
-        pci_export_loss(s->export, "%s the column %s of %s", s->export->holds->cannot, column->name,
-                        table->name);
+        pci_export_loss(s->export, "%s the column %s of %s", s->export->capabilities->loss_prefix,
+                        column->name, table->name);
     return PCOL_OK;
 }
 
@@ -448,7 +448,8 @@ static pcol_status check_table(struct scan *s, const struct pci_table *table, pc
     if (!table->rows || !table->supported)
         return PCOL_OK;
     if (!is_known_table(table->name)) {
-        pci_export_loss(s->export, "%s the table %s", s->export->holds->cannot, table->name);
+        pci_export_loss(s->export, "%s the table %s", s->export->capabilities->loss_prefix,
+                        table->name);
         return PCOL_OK;
     }
     for (uint32_t i = 0; i < table->column_count; i++)
@@ -463,7 +464,7 @@ static pcol_status check_segments(struct scan *s, pcol_error *err)
     const struct pci_table *table = pci_table_find(s->file, "rprof_segments");
     struct chosen_rows rows;
     uint64_t count = 0;
-    if (!table || (s->represented & PCI_HOLDS(SEGMENTS)))
+    if (!table || (s->represented & PCI_KIND_BIT(SEGMENTS)))
         return PCOL_OK;
     PCI_TRY(select_rows(s, table, &rows, err));
     for (uint64_t row = 0; !rows.none && row < table->rows; row++) {
@@ -485,11 +486,11 @@ static pcol_status check_lines(struct scan *s, pcol_error *err)
     int found = 0;
     if (!locations)
         return PCOL_OK;
-    if (!pci_column_find(locations, "function") && !(s->represented & PCI_HOLDS(NAMELESS)))
+    if (!pci_column_find(locations, "function") && !(s->represented & PCI_KIND_BIT(NAMELESS)))
         PCI_TRY(find_content_row(s, locations, NULL, function, &found, err));
     if (found)
         report(s, PCI_KIND_NAMELESS);
-    if (s->represented & PCI_HOLDS(INLINED))
+    if (s->represented & PCI_KIND_BIT(INLINED))
         return PCOL_OK;
     PCI_TRY(pci_stacks_open(s->file, &tree, err));
     for (uint64_t node = 1; tree.locations > tree.groups && node < tree.stacks; node++) {
@@ -514,7 +515,7 @@ static int are_all_marked(const uint8_t *marks, uint64_t rows)
 /* Code that no sample refers to, which profile.proto allows. */
 static void check_unused(struct scan *s)
 {
-    if (s->selected_count < s->source_count || (s->represented & PCI_HOLDS(UNUSED)))
+    if (s->selected_count < s->source_count || (s->represented & PCI_KIND_BIT(UNUSED)))
         return;
     if (!are_all_marked(s->functions, pci_rows(s->file, "functions")) ||
         !are_all_marked(s->locations, pci_rows(s->file, "locations")) ||
@@ -528,7 +529,7 @@ static void check_unused(struct scan *s)
 static pcol_status check_native(struct scan *s, pcol_error *err)
 {
     static const char *const tables[] = {"sources", "source_meta"};
-    s->represented |= ~(PCI_HOLDS(META) | PCI_HOLDS(RECORDED));
+    s->represented |= ~(PCI_KIND_BIT(META) | PCI_KIND_BIT(RECORDED));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const struct pci_table *table = pci_table_find(s->file, tables[i]);
         for (uint32_t k = 0; table && k < table->column_count; k++)
@@ -591,12 +592,12 @@ static void free_scan(struct scan *s)
 pcol_status pci_export_losses(const struct pci_export *export, const char *native_types,
                               pcol_error *err)
 {
-    const struct pci_holds *holds = export->holds;
+    const struct pci_capabilities *capabilities = export->capabilities;
     uint64_t reported = 0;
     pcol_status status = PCOL_OK;
     for (int native = 0; native < 2 && status == PCOL_OK; native++) {
         struct scan s = {.export = export, .file = export->file, .reported = &reported};
-        s.represented = native ? holds->own : holds->any;
+        s.represented = native ? capabilities->native : capabilities->generic;
         s.source_count = pci_rows(export->file, "sources");
         s.sources = pci_calloc((size_t)s.source_count + 1, 1);
         status = s.sources ? select_sources(&s, native_types, native, err) : pci_fail_memory(err);
@@ -605,7 +606,7 @@ pcol_status pci_export_losses(const struct pci_export *export, const char *nativ
         free_scan(&s);
     }
     if (status == PCOL_OK && export->first_source < export->last_source &&
-        !(holds->any & PCI_HOLDS(SOURCES)))
+        !(capabilities->generic & PCI_KIND_BIT(SOURCES)))
         pci_export_report_kind(export, PCI_KIND_SOURCES);
     return status;
 }

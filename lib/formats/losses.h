@@ -72,14 +72,14 @@ enum pci_kind {
 };
 _Static_assert(PCI_KIND_COUNT <= 64, "a kind is a bit");
 
-#define PCI_HOLDS(name) (UINT64_C(1) << PCI_KIND_##name)
+#define PCI_KIND_BIT(name) (UINT64_C(1) << PCI_KIND_##name)
 
-/* The kinds that a format represents. */
-struct pci_holds {
-    const char *cannot; /* "folded stacks cannot hold" */
-    uint64_t any;       /* of a profile of another format */
-    uint64_t own;       /* META or RECORDED, which no source format contains: of a source that is
-                           written unchanged in its own format */
+/* The kinds of content that a format represents. */
+struct pci_capabilities {
+    const char *loss_prefix; /* begin of a report: "folded stacks cannot hold" */
+    uint64_t generic;        /* kinds in a source that is converted from another format */
+    uint64_t native;         /* META or RECORDED, which no source format contains, in a source that
+                                is written unchanged in its own format */
     /* The time of recording that the reader of this format derives from the output, "" for none; a
      * timestamp given by the user may differ. NULL: the format has no time. */
     pcol_status (*time)(const pcol_file *file, uint64_t source, char text[PCI_UTC_TEXT_BYTES],

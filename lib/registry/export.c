@@ -109,14 +109,14 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
     PCI_TRY(copy_options(options, &copy, err));
-    const struct pci_holds *holds = pci_format_capabilities(format);
-    if (holds && !(holds->any & PCI_HOLDS(DROP_FRAMES)) && !copy.keep_dropped)
+    const struct pci_capabilities *capabilities = pci_format_capabilities(format);
+    if (capabilities && !(capabilities->generic & PCI_KIND_BIT(DROP_FRAMES)) && !copy.keep_dropped)
         PCI_TRY(find_drop_frames(file, &copy, &has_drop_frames, err));
     if (!has_drop_frames)
         return pci_export(file, format, &copy, sink, err);
     PCI_TRY(export_dropped(file, format, &copy, sink, err));
     if (copy.loss)
-        pci_export_report_kind(&(struct pci_export){.options = &copy, .holds = holds},
+        pci_export_report_kind(&(struct pci_export){.options = &copy, .capabilities = capabilities},
                                PCI_KIND_DROP_FRAMES);
     return PCOL_OK;
 }

@@ -26,6 +26,6 @@ pcol_status pci_format_detect(struct pci_input *input, const struct pci_format *
 pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err);
 /* Kinds of content that a format represents; NULL if it cannot be written. */
-const struct pci_holds *pci_format_capabilities(const char *format);
+const struct pci_capabilities *pci_format_capabilities(const char *format);
 
 #endif

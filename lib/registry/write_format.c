@@ -45,10 +45,10 @@ static pcol_status write_compressed(const struct pci_format *target, struct pci_
     return status;
 }
 
-const struct pci_holds *pci_format_capabilities(const char *format)
+const struct pci_capabilities *pci_format_capabilities(const char *format)
 {
     const struct pci_format *target = pci_format_find(format);
-    return target ? target->holds : NULL;
+    return target ? target->capabilities : NULL;
 }
 
 pcol_status pci_export(const pcol_file *file, const char *format,
@@ -78,7 +78,7 @@ pcol_status pci_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_NOT_FOUND,
                         "there is no source %" PRIu64 ": the file has %" PRIu64, copy.source_id,
                         count);
-    struct pci_export export = {file, &copy, 0, (uint32_t)count - 1, sink, target->holds};
+    struct pci_export export = {file, &copy, 0, (uint32_t)count - 1, sink, target->capabilities};
     if (!count)
         export.first_source = 1, export.last_source = 0;
     if (copy.source_id)

@@ -14,6 +14,6 @@ pcol_status pci_jslb_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_jslb_write(const struct pci_export *export, pcol_error *err);
 /* meta.startTime as a timestamp; 0 if it is none. */
 int pci_ff_time_text(double ms, char text[PCI_UTC_TEXT_BYTES]);
-extern const struct pci_holds pci_firefox_holds;
+extern const struct pci_capabilities pci_firefox_capabilities;
 
 #endif

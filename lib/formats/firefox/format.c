@@ -10,7 +10,7 @@ const struct pci_format pci_firefox_format = {
     .sniff = pci_firefox_sniff,
     .read = pci_firefox_read,
     .write = pci_firefox_write,
-    .holds = &pci_firefox_holds,
+    .capabilities = &pci_firefox_capabilities,
     .schema = {.source_type = "firefox"},
 };
 
@@ -20,6 +20,6 @@ const struct pci_format pci_jslb_format = {
     .sniff = pci_jslb_sniff,
     .read = pci_jslb_read,
     .write = pci_jslb_write,
-    .holds = &pci_firefox_holds,
+    .capabilities = &pci_firefox_capabilities,
     .schema = {.source_type = "jslb"},
 };

@@ -605,16 +605,17 @@ static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI
     return PCOL_OK;
 }
 
-const struct pci_holds pci_firefox_holds = {
-    .cannot = "a Firefox profile cannot hold",
-    .any = PCI_HOLDS(SOURCES) /* as processes */ | PCI_HOLDS(INTERVAL) | PCI_HOLDS(FILES) |
-           PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES) | PCI_HOLDS(COLUMNS) | PCI_HOLDS(INLINED) |
-           PCI_HOLDS(ADDRESSES) | PCI_HOLDS(FRAME_DETAILS) | PCI_HOLDS(CATEGORIES) |
-           PCI_HOLDS(RESOURCES) | PCI_HOLDS(SOURCE_FILES) | PCI_HOLDS(SYMBOLS) |
-           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(RANGES) | PCI_HOLDS(BUILD_IDS) |
-           PCI_HOLDS(DEBUG_FILES) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
-           PCI_HOLDS(THREAD_LABELS) | PCI_HOLDS(TIMES) | PCI_HOLDS(CPU) | PCI_HOLDS(MARKERS) |
-           PCI_HOLDS(ALLOCATIONS) | PCI_HOLDS(COUNTERS),
+const struct pci_capabilities pci_firefox_capabilities = {
+    .loss_prefix = "a Firefox profile cannot hold",
+    .generic = PCI_KIND_BIT(SOURCES) /* as processes */ | PCI_KIND_BIT(INTERVAL) |
+               PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES) |
+               PCI_KIND_BIT(COLUMNS) | PCI_KIND_BIT(INLINED) | PCI_KIND_BIT(ADDRESSES) |
+               PCI_KIND_BIT(FRAME_DETAILS) | PCI_KIND_BIT(CATEGORIES) | PCI_KIND_BIT(RESOURCES) |
+               PCI_KIND_BIT(SOURCE_FILES) | PCI_KIND_BIT(SYMBOLS) | PCI_KIND_BIT(LIBRARIES) |
+               PCI_KIND_BIT(RANGES) | PCI_KIND_BIT(BUILD_IDS) | PCI_KIND_BIT(DEBUG_FILES) |
+               PCI_KIND_BIT(THREADS) | PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(THREAD_LABELS) |
+               PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(CPU) | PCI_KIND_BIT(MARKERS) |
+               PCI_KIND_BIT(ALLOCATIONS) | PCI_KIND_BIT(COUNTERS),
     .time = time_of};
 
 static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)

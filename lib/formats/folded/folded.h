@@ -9,6 +9,6 @@
 int pci_folded_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_folded_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_holds pci_folded_holds;
+extern const struct pci_capabilities pci_folded_capabilities;
 
 #endif

@@ -9,6 +9,6 @@ const struct pci_format pci_folded_format = {
     .sniff = pci_folded_sniff,
     .read = pci_folded_read,
     .write = pci_folded_write,
-    .holds = &pci_folded_holds,
+    .capabilities = &pci_folded_capabilities,
     .schema = {.source_type = "folded"},
 };

@@ -234,7 +234,7 @@ static pcol_status report_losses(struct sums *s, pcol_error *err)
         s->lost |= LOSS_UNIT;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (s->lost & 1u << i)
-            pci_export_loss(s->export, "%s %s", s->export->holds->cannot, losses[i]);
+            pci_export_loss(s->export, "%s %s", s->export->capabilities->loss_prefix, losses[i]);
     return pci_export_losses(s->export, NULL, err);
 }
 

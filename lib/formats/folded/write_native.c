@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-const struct pci_holds pci_folded_holds = {.cannot = "folded stacks cannot hold"};
+const struct pci_capabilities pci_folded_capabilities = {.loss_prefix =
+                                                             "folded stacks cannot hold"};
 
 struct native {
     const pcol_file *file;

@@ -10,6 +10,6 @@ const struct pci_format pci_perf_format = {
     .sniff = pci_perf_sniff,
     .read = pci_perf_read,
     .write = pci_perf_write,
-    .holds = &pci_perf_holds,
+    .capabilities = &pci_perf_capabilities,
     .schema = {.source_type = "perf", .row_is_sample = 1},
 };

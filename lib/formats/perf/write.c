@@ -53,10 +53,11 @@ static const char *const losses[] = {
     "values other than 1 of events without a period",
 };
 
-const struct pci_holds pci_perf_holds = {
-    .cannot = "perf script text cannot hold",
-    .any = PCI_HOLDS(FILES) | PCI_HOLDS(LINES) | PCI_HOLDS(INLINED) | PCI_HOLDS(ADDRESSES) |
-           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(THREADS) | PCI_HOLDS(TIMES) | PCI_HOLDS(LABELS)};
+const struct pci_capabilities pci_perf_capabilities = {
+    .loss_prefix = "perf script text cannot hold",
+    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) | PCI_KIND_BIT(INLINED) |
+               PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(THREADS) |
+               PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(LABELS)};
 
 struct writer {
     const struct pci_export *export;
@@ -776,7 +777,7 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     PCI_TRY(pci_out_flush(w->out, err));
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (w->lost & 1u << i)
-            pci_export_loss(export, "%s %s", export->holds->cannot, losses[i]);
+            pci_export_loss(export, "%s %s", export->capabilities->loss_prefix, losses[i]);
     return pci_export_losses(export, "perf", err);
 }
 

@@ -9,6 +9,6 @@ const struct pci_format pci_perun_format = {
     .sniff = pci_perun_sniff,
     .read = pci_perun_read,
     .write = pci_perun_write,
-    .holds = &pci_perun_holds,
+    .capabilities = &pci_perun_capabilities,
     .schema = {.source_type = "perun"},
 };

@@ -263,6 +263,6 @@ pcol_status pci_perun_add_nodes(struct pci_perun *p, int64_t offset, uint64_t pa
 int pci_perun_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_perun_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_holds pci_perun_holds;
+extern const struct pci_capabilities pci_perun_capabilities;
 
 #endif

@@ -224,8 +224,8 @@ static pcol_status write_document(struct pci_perun_writer *w, uint64_t root, pco
     return pci_json_writer_finish(&w->json, err);
 }
 
-const struct pci_holds pci_perun_holds = {.cannot = "Perun cannot hold",
-                                          .any = PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
+const struct pci_capabilities pci_perun_capabilities = {
+    .loss_prefix = "Perun cannot hold", .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES)};
 
 /* Find the root node of a source that was a Perun profile; PCI_NO_NODE for others. */
 static pcol_status find_document(const struct pci_export *export, uint32_t source, uint64_t *root,

@@ -115,7 +115,8 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
         f->type_count++;
     }
     if (has_gauges)
-        pci_export_loss(f->export, "%s levels (they are not amounts)", f->export->holds->cannot);
+        pci_export_loss(f->export, "%s levels (they are not amounts)",
+                        f->export->capabilities->loss_prefix);
     return move_default_first(f, err);
 }
 
@@ -377,7 +378,8 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
     pci_json_put_end(&f->json, '}', err);
     PCI_TRY(pci_json_writer_finish(&f->json, err));
     if (f->lost_line)
-        pci_export_loss(f->export, "%s lines whose file is not known", f->export->holds->cannot);
+        pci_export_loss(f->export, "%s lines whose file is not known",
+                        f->export->capabilities->loss_prefix);
     return pci_export_losses(f->export, NULL, err);
 }
 

@@ -13,6 +13,6 @@ const struct pci_format pci_pprof_format = {
     .sniff = pci_pprof_sniff,
     .read = pci_pprof_read,
     .write = pci_pprof_write,
-    .holds = &pci_pprof_holds,
+    .capabilities = &pci_pprof_capabilities,
     .schema = {.source_type = "pprof", .ordered_tables = ordered_tables, .last_type_is_default = 1},
 };

@@ -391,17 +391,18 @@ static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI
     return PCOL_OK;
 }
 
-const struct pci_holds pci_pprof_holds = {
-    .cannot = "pprof cannot hold",
+const struct pci_capabilities pci_pprof_capabilities = {
+    .loss_prefix = "pprof cannot hold",
     .time = time_of,
-    .any = PCI_HOLDS(TIME_NS) | PCI_HOLDS(DURATION) | PCI_HOLDS(PERIOD) | PCI_HOLDS(INTERVAL) |
-           PCI_HOLDS(DEFAULT_TYPE) | PCI_HOLDS(DROP_FRAMES) | PCI_HOLDS(DOC_URL) |
-           PCI_HOLDS(COMMENTS) | PCI_HOLDS(NAMELESS) | PCI_HOLDS(PLACES) /* OUTSIDE */ |
-           PCI_HOLDS(SYSTEM_NAMES) | PCI_HOLDS(FILES) | PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES) |
-           PCI_HOLDS(COLUMNS) | PCI_HOLDS(INLINED) | PCI_HOLDS(ADDRESSES) | PCI_HOLDS(FOLDED) |
-           PCI_HOLDS(LIBRARIES) | PCI_HOLDS(RANGES) | PCI_HOLDS(BUILD_IDS) |
-           PCI_HOLDS(MAPPING_FLAGS) | PCI_HOLDS(THREADS) | PCI_HOLDS(PROCESSES) |
-           PCI_HOLDS(LABELS)};
+    .generic = PCI_KIND_BIT(TIME_NS) | PCI_KIND_BIT(DURATION) | PCI_KIND_BIT(PERIOD) |
+               PCI_KIND_BIT(INTERVAL) | PCI_KIND_BIT(DEFAULT_TYPE) | PCI_KIND_BIT(DROP_FRAMES) |
+               PCI_KIND_BIT(DOC_URL) | PCI_KIND_BIT(COMMENTS) | PCI_KIND_BIT(NAMELESS) |
+               PCI_KIND_BIT(PLACES) /* OUTSIDE */ | PCI_KIND_BIT(SYSTEM_NAMES) |
+               PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES) |
+               PCI_KIND_BIT(COLUMNS) | PCI_KIND_BIT(INLINED) | PCI_KIND_BIT(ADDRESSES) |
+               PCI_KIND_BIT(FOLDED) | PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(RANGES) |
+               PCI_KIND_BIT(BUILD_IDS) | PCI_KIND_BIT(MAPPING_FLAGS) | PCI_KIND_BIT(THREADS) |
+               PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(LABELS)};
 
 static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *err)
 {
@@ -414,7 +415,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         "code outside functions: it gets one"};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (e->lost >> i & 1)
-            pci_export_loss(e->export, "%s %s", e->export->holds->cannot, losses[i]);
+            pci_export_loss(e->export, "%s %s", e->export->capabilities->loss_prefix, losses[i]);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);
 }
 

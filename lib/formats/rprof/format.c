@@ -9,7 +9,7 @@ const struct pci_format pci_rprof_format = {
     .sniff = pci_rprof_sniff,
     .read = pci_rprof_read,
     .write = pci_rprof_write,
-    .holds = &pci_rprof_holds,
+    .capabilities = &pci_rprof_capabilities,
     .schema = {.source_type = "rprof", .renames_functions = 1},
 };
 
@@ -19,6 +19,6 @@ const struct pci_format pci_rprofmem_format = {
     .sniff = pci_rprofmem_sniff,
     .read = pci_rprofmem_read,
     .write = pci_rprofmem_write,
-    .holds = &pci_rprofmem_holds,
+    .capabilities = &pci_rprofmem_capabilities,
     .schema = {.source_type = "rprofmem", .renames_functions = 1},
 };

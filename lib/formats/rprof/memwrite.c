@@ -121,7 +121,7 @@ static pcol_status write_sources(struct writer *w, const struct pci_export *expo
     return pci_export_losses(export, "", err);
 }
 
-const struct pci_holds pci_rprofmem_holds = {.cannot = "rprofmem cannot hold"};
+const struct pci_capabilities pci_rprofmem_capabilities = {.loss_prefix = "rprofmem cannot hold"};
 
 pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)
 {

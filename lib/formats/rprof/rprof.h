@@ -12,7 +12,7 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err);
 int pci_rprofmem_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_holds pci_rprof_holds;
-extern const struct pci_holds pci_rprofmem_holds;
+extern const struct pci_capabilities pci_rprof_capabilities;
+extern const struct pci_capabilities pci_rprofmem_capabilities;
 
 #endif

@@ -33,9 +33,10 @@ struct segment {
     int crlf;
 };
 
-const struct pci_holds pci_rprof_holds = {.cannot = "rprof cannot hold",
-                                          .any = PCI_HOLDS(INTERVAL) | PCI_HOLDS(PLACES) |
-                                                 PCI_HOLDS(FILES) | PCI_HOLDS(LINES)};
+const struct pci_capabilities pci_rprof_capabilities = {
+    .loss_prefix = "rprof cannot hold",
+    .generic =
+        PCI_KIND_BIT(INTERVAL) | PCI_KIND_BIT(PLACES) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES)};
 
 struct writer {
     const struct pci_export *export;

@@ -267,7 +267,7 @@ void pci_rprof_report_losses(const struct pci_export *export, unsigned lost)
 {
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (lost & 1u << i)
-            pci_export_loss(export, "%s %s", export->holds->cannot, losses[i]);
+            pci_export_loss(export, "%s %s", export->capabilities->loss_prefix, losses[i]);
 }
 
 /* ---- samples ---- */

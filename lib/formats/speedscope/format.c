@@ -8,6 +8,6 @@ const struct pci_format pci_speedscope_format = {
              "not read; stacks and weights of each thread and sample type, files of functions", 0,
              1},
     .write = pci_speedscope_write,
-    .holds = &pci_speedscope_holds,
+    .capabilities = &pci_speedscope_capabilities,
     .schema = {.source_type = "speedscope"},
 };

@@ -7,6 +7,6 @@
 #include "formats/format.h"
 
 pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_holds pci_speedscope_holds;
+extern const struct pci_capabilities pci_speedscope_capabilities;
 
 #endif

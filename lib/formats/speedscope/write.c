@@ -43,10 +43,10 @@ static const char *const losses[] = {
     "bytes that are not UTF-8: they become U+FFFD",
 };
 
-const struct pci_holds pci_speedscope_holds = {
-    .cannot = "speedscope cannot hold",
-    .any = PCI_HOLDS(SOURCES) /* in the names of profiles */ | PCI_HOLDS(FILES) |
-           PCI_HOLDS(START_LINES) | PCI_HOLDS(THREADS)};
+const struct pci_capabilities pci_speedscope_capabilities = {
+    .loss_prefix = "speedscope cannot hold",
+    .generic = PCI_KIND_BIT(SOURCES) /* in the names of profiles */ | PCI_KIND_BIT(FILES) |
+               PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(THREADS)};
 
 struct frame {
     uint64_t location; /* the first one with this frame */
@@ -509,7 +509,7 @@ static pcol_status note_losses(struct writer *w, pcol_error *err)
         w->lost |= LOSS_BYTES;
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (w->lost & 1u << i)
-            pci_export_loss(w->export, "%s %s", w->export->holds->cannot, losses[i]);
+            pci_export_loss(w->export, "%s %s", w->export->capabilities->loss_prefix, losses[i]);
     return pci_export_losses(w->export, NULL, err);
 }
 

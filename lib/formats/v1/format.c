@@ -9,6 +9,6 @@ const struct pci_format pci_v1_format = {
     .sniff = pci_v1_sniff,
     .read = pci_v1_read,
     .write = pci_v1_write,
-    .holds = &pci_v1_holds,
+    .capabilities = &pci_v1_capabilities,
     .schema = {.source_type = "v1"},
 };

@@ -16,10 +16,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-const struct pci_holds pci_v1_holds = {
-    .cannot = "v1 has no place for",
-    .any = PCI_HOLDS(NAMELESS) /* left out, and counted */ | PCI_HOLDS(UNUSED) |
-           PCI_HOLDS(SYSTEM_NAMES) | PCI_HOLDS(FILES) | PCI_HOLDS(START_LINES) | PCI_HOLDS(LINES)};
+const struct pci_capabilities pci_v1_capabilities = {
+    .loss_prefix = "v1 has no place for",
+    .generic = PCI_KIND_BIT(NAMELESS) /* left out, and counted */ | PCI_KIND_BIT(UNUSED) |
+               PCI_KIND_BIT(SYSTEM_NAMES) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) |
+               PCI_KIND_BIT(LINES)};
 
 static void put_cell(struct pci_json_writer *w, const pcol_cells *cells, size_t row,
                      pcol_error *err)
