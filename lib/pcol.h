@@ -103,16 +103,16 @@ typedef enum pcol_status {
 #undef PCOL_STATUS_ENUM
 } pcol_status;
 
-#define PCOL_NOWHERE UINT64_MAX
+#define PCOL_POSITION_UNKNOWN UINT64_MAX
 
-/* Where and why a call failed. Fields that say nothing are PCOL_NOWHERE, 0 or "". */
+/* Position and reason of a failure. Unknown fields are PCOL_POSITION_UNKNOWN, 0 or "". */
 typedef struct pcol_error {
     pcol_status status;
-    uint64_t offset;          /* byte of the file or input, from 0; PCOL_NOWHERE if unknown */
-    uint64_t inflated_offset; /* byte of the decompressed input; PCOL_NOWHERE if not compressed */
+    uint64_t offset;          /* byte of the file or input, from 0; or PCOL_POSITION_UNKNOWN */
+    uint64_t inflated_offset; /* byte of the decompressed input; PCOL_POSITION_UNKNOWN if none */
     uint64_t line;            /* text input: line from 1; 0 if unknown */
     uint64_t text_column;     /* byte in the line from 1 */
-    uint64_t row;             /* row of `table`; PCOL_NOWHERE if unknown */
+    uint64_t row;             /* row of `table`, or PCOL_POSITION_UNKNOWN */
     char table[48];
     char column[48];
     char message[320]; /* one sentence, lower case, no full stop, no line feed */
@@ -325,11 +325,11 @@ typedef struct pcol_column_info {
     uint64_t rows;
     uint64_t null_count; /* physical columns: as the file says; 0 for computed ones */
     uint64_t bytes;      /* on disk, with all sections */
-    /* Where a physical column's values lie; PCOL_NOWHERE if they have no section of their own or it
-     * is compressed. */
+    /* Position of a physical column's values in the file; PCOL_POSITION_UNKNOWN if they have no
+     * section of their own or it is compressed. */
     uint64_t values_offset;
     uint64_t values_bytes;
-    uint64_t validity_offset; /* PCOL_NOWHERE: no validity section */
+    uint64_t validity_offset; /* PCOL_POSITION_UNKNOWN: no validity section */
     uint64_t data_offset;     /* PCOL_BYTES: the bytes; values_offset is then that of the offsets */
     uint64_t data_bytes;
     unsigned width_bits; /* of a plain or packed value */
@@ -467,7 +467,7 @@ typedef struct pcol_fault {
     int note; /* 1: worth knowing, not a fault (a v2 key that this kind of source cannot satisfy) */
     const char *table;  /* "" if the fault is in none */
     const char *column; /* "" */
-    uint64_t row;       /* PCOL_NOWHERE */
+    uint64_t row;       /* PCOL_POSITION_UNKNOWN */
     const char *message;
 } pcol_fault;
 

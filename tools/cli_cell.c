@@ -83,7 +83,7 @@ pcol_status cli_verify_row_count(const pcol_file *file, const char *table, uint6
     if (rows >> 26 == 0 || rows >> 14 <= pcol_file_size(file))
         return PCOL_OK;
     memset(err, 0, sizeof *err);
-    err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+    err->offset = err->inflated_offset = err->row = PCOL_POSITION_UNKNOWN;
     snprintf(err->message, sizeof err->message,
              "table %s: implausible number of rows, %llu in a file of %llu bytes", table,
              (unsigned long long)rows, (unsigned long long)pcol_file_size(file));

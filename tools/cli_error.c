@@ -94,7 +94,7 @@ pcol_status cli_set_error(pcol_error *err, pcol_status status, const char *messa
 {
     memset(err, 0, sizeof *err);
     err->status = status;
-    err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+    err->offset = err->inflated_offset = err->row = PCOL_POSITION_UNKNOWN;
     snprintf(err->message, sizeof err->message, "%s", message);
     return status;
 }

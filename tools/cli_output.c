@@ -209,7 +209,7 @@ static pcol_status note_error(pcol_error *err, const char *what, int number)
     if (err != NULL) {
         memset(err, 0, sizeof *err);
         err->status = PCOL_E_IO;
-        err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+        err->offset = err->inflated_offset = err->row = PCOL_POSITION_UNKNOWN;
         snprintf(err->message, sizeof err->message, "%s: %s", what, strerror(number));
     }
     return PCOL_E_IO;

@@ -49,7 +49,7 @@ static int on_fault(void *context, const pcol_fault *fault)
         put(out, fault->column);
         comma = ", ";
     }
-    if (fault->row != PCOL_NOWHERE) {
+    if (fault->row != PCOL_POSITION_UNKNOWN) {
         cli_out_printf(out, "%srow %llu", comma, (unsigned long long)fault->row);
         comma = ", ";
     }

@@ -75,7 +75,7 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
                                 &info->thread_rows, err);
     if (status == PCOL_OK && info->thread_rows >> 20 > pcol_file_size(input->file) >> 17) {
         memset(err, 0, sizeof *err);
-        err->offset = err->inflated_offset = err->row = PCOL_NOWHERE;
+        err->offset = err->inflated_offset = err->row = PCOL_POSITION_UNKNOWN;
         snprintf(err->message, sizeof err->message,
                  "implausible number of threads for a file of this size");
         status = err->status = PCOL_E_LIMIT;
@@ -563,7 +563,10 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
 {
     struct cli_input input;
     struct info info;
-    pcol_error err = {PCOL_E_NO_MEMORY, PCOL_NOWHERE, PCOL_NOWHERE, 0, 0, PCOL_NOWHERE, "", "", ""};
+    pcol_error err = {.status = PCOL_E_NO_MEMORY,
+                      .offset = PCOL_POSITION_UNKNOWN,
+                      .inflated_offset = PCOL_POSITION_UNKNOWN,
+                      .row = PCOL_POSITION_UNKNOWN};
     int json = args->format != NULL && strcmp(args->format, "text") != 0;
     int first = 1;
     int code = cli_input_open_packed(&input, path, args);

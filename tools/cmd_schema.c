@@ -114,7 +114,7 @@ static const char *parameters(const pcol_column_info *info, char *text, size_t s
 
 static struct cli_cell place(uint64_t offset)
 {
-    return offset == PCOL_NOWHERE ? cli_cell_text(NULL) : cli_cell_u64(offset);
+    return offset == PCOL_POSITION_UNKNOWN ? cli_cell_text(NULL) : cli_cell_u64(offset);
 }
 
 static int print_physical(const struct schema *schema, struct cli_out *out,
@@ -319,11 +319,12 @@ static void json_physical(struct cli_out *out, int *first, const pcol_column_inf
     json_u64(out, first, "bytes", info->bytes);
     json_u64(out, first, "offset", info->values_offset);
     json_u64(out, first, "length",
-             info->values_offset == PCOL_NOWHERE ? PCOL_NOWHERE : info->values_bytes);
+             info->values_offset == PCOL_POSITION_UNKNOWN ? PCOL_POSITION_UNKNOWN
+                                                          : info->values_bytes);
     json_u64(out, first, "validity_offset", info->validity_offset);
     json_u64(out, first, "data_offset", info->data_offset);
     json_u64(out, first, "data_length",
-             info->data_offset == PCOL_NOWHERE ? PCOL_NOWHERE : info->data_bytes);
+             info->data_offset == PCOL_POSITION_UNKNOWN ? PCOL_POSITION_UNKNOWN : info->data_bytes);
     json_u64(out, first, "width_bits", info->width_bits);
     json_typed(out, first, "base", info->type, info->base);
     json_typed(out, first, "step", PCOL_I64, info->step);

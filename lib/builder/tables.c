@@ -209,7 +209,7 @@ static int has_fixed_rows(uint32_t table)
 static pcol_status fail_row(const pcol_builder *b, uint32_t table, const char *column,
                             uint64_t named, uint32_t of, uint64_t rows, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_ARGUMENT, b->tables[table].name, column, PCOL_NOWHERE,
+    return pci_fail_cell(err, PCOL_E_ARGUMENT, b->tables[table].name, column, PCOL_POSITION_UNKNOWN,
                          "column %.40s refers to row %llu of %.40s, which has %llu rows", column,
                          (unsigned long long)named, b->tables[of].name, (unsigned long long)rows);
 }

@@ -58,11 +58,11 @@ static pcol_status check_column(const struct pci_table *table, uint64_t row, int
     snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
     column = pci_column_find(table, name);
     if (column && column->supported && !(types & PCI_IS(column->desc->type)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_POSITION_UNKNOWN,
                              "the type of the column is not one of its kind of label");
     if (column && column->supported && references &&
         (!column->references || strcmp(column->references->name, references) != 0))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_POSITION_UNKNOWN,
                              "column does not refer to %s, as its kind of label does", references);
     return PCOL_OK;
 }

@@ -263,7 +263,7 @@ static pcol_status prepare(struct pci_merge *m, uint64_t last_source, pcol_error
     PCI_TRY(pci_merge_rows(m->file, "sources", &m->source_count, err));
     PCI_TRY(pci_merge_rows(m->file, "sample_types", &m->type_count, err));
     if (m->type_count >= PCF_MAX_COLUMNS)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "sample_types", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LIMIT, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
                              "more sample types than a file can have columns");
     if (!m->source_count) {
         m->first_source = 1;

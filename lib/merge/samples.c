@@ -405,8 +405,8 @@ static pcol_status open_values(struct sample_walk *w, struct pci_cells *cells, p
         const struct pci_column *values = pci_merge_values(m, k);
         int counts;
         if (values && !(PCI_IS(values->desc->type) & (PCI_IS(PCF_I64) | PCI_IS(PCF_F64))))
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name, PCOL_NOWHERE,
-                                 "the column has the wrong type");
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name,
+                                 PCOL_POSITION_UNKNOWN, "the column has the wrong type");
         PCI_TRY(pci_cells_use(cells++, m->file, values, err));
         PCI_TRY(pci_merge_number(m->file, "sample_types", "level", k, &w->levels[k], err));
         PCI_TRY(is_sample_count(m, k, &counts, err));
@@ -457,7 +457,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     if (!w.table)
         return PCOL_OK;
     if (!w.table->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_POSITION_UNKNOWN,
                              "table needs a newer reader");
     PCI_TRY(pci_check_sample_count(m->file, err));
     pcol_status status = open_cells(&w, err);

@@ -186,7 +186,7 @@ static pcol_status add_implicit_order(struct order_copy *o, uint32_t source, con
     PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
     for (uint64_t row = first; row < o->target->rows; row++) {
         to.has_id = 0;
-        PCI_TRY(map_row(o, PCOL_NOWHERE, row, &to, err));
+        PCI_TRY(map_row(o, PCOL_POSITION_UNKNOWN, row, &to, err));
         PCI_TRY(pci_builder_source_row(m->builder, &to, err));
         to.ordinal++;
     }

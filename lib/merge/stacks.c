@@ -32,7 +32,7 @@ pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const
     const struct pci_table *t = pci_table_find(file, table);
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
     if (c && c->supported && !(types & PCI_IS(c->desc->type)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, PCOL_POSITION_UNKNOWN,
                              "the column has the wrong type");
     return pci_cells_use(cells, file, c, err);
 }
@@ -112,11 +112,11 @@ pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *r
     if (!t)
         return PCOL_OK;
     if (!t->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_POSITION_UNKNOWN,
                              "table needs a newer reader");
     PCI_TRY(pci_check_row_count(file, table, err));
     if (t->rows >= PCOL_NONE)
-        return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_POSITION_UNKNOWN,
                              "%" PRIu64 " rows are too many to merge", t->rows);
     *rows = t->rows;
     return PCOL_OK;

@@ -109,8 +109,8 @@ static pcol_status find_label_column(struct pci_merge *m, const struct pci_colum
         PCI_TRY(pci_label_column(m->builder, key, number, err));
     if (key == PCOL_NONE || *number == PCOL_NONE ||
         m->builder->columns[*number]->table != m->tables[column->table->number])
-        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name, PCOL_NOWHERE,
-                             "no row of label_keys describes this column");
+        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name,
+                             PCOL_POSITION_UNKNOWN, "no row of label_keys describes this column");
     return PCOL_OK;
 }
 
@@ -121,12 +121,13 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
     *number = PCOL_NONE;
     if (!column->supported || !column->desc)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "column needs a newer reader");
+                             PCOL_POSITION_UNKNOWN, "column needs a newer reader");
     if (pci_merge_is_label(column->name) && strcmp(column->name, "label_shape") != 0)
         return find_label_column(merge, column, number, err);
     if (to && merge->actions[to->number] == PCI_MERGE_SPECIAL && !is_mapped(to->name))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "references to rows of %s cannot be moved", to->name);
+                             PCOL_POSITION_UNKNOWN, "references to rows of %s cannot be moved",
+                             to->name);
     uint32_t references = 0;
     if (to) {
         PCI_TRY(pcol_builder_table(merge->builder, to->name, &references, err));
@@ -137,7 +138,8 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
                             references, number, err);
     if (status == PCOL_E_ARGUMENT)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "another file has this column with another type");
+                             PCOL_POSITION_UNKNOWN,
+                             "another file has this column with another type");
     return status;
 }
 

@@ -110,9 +110,9 @@ pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err)
 
 static pcol_status fail_type(const pcol_column *column, const char *requested, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name, PCOL_NOWHERE,
-                         "a column of type %s cannot be read as %s", pcol_type_name(column->type),
-                         requested);
+    return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name,
+                         PCOL_POSITION_UNKNOWN, "a column of type %s cannot be read as %s",
+                         pcol_type_name(column->type), requested);
 }
 
 enum value_type { AS_I64, AS_F64, AS_STR };
@@ -126,7 +126,7 @@ static pcol_status check_type(const pcol_column *column, enum value_type value_t
                  column->type == PCOL_BOOL;
     if (column->direct && !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "this column needs a newer reader");
+                             PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
     if (value_type == AS_STR)
         return text ? PCOL_OK : fail_type(column, "text", err);
     if (value_type == AS_I64)

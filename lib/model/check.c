@@ -48,7 +48,7 @@ void pci_tally_end(struct pci_tally *tally)
         return;
     snprintf(message, sizeof message, "%llu more of this kind",
              (unsigned long long)(tally->count - PCI_CHECK_SAME));
-    emit(tally, PCOL_NOWHERE, message);
+    emit(tally, PCOL_POSITION_UNKNOWN, message);
 }
 
 pcol_status pci_fault_error(struct pci_check *check, const pcol_error *error, pcol_error *err)
@@ -160,7 +160,7 @@ static void check_sections(struct pci_check *check, const uint32_t *owner)
                               memory_order_relaxed);
         if (right)
             continue;
-        pci_fault(&tally, PCOL_NOWHERE, "the checksum of bytes %llu to %llu is wrong",
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the checksum of bytes %llu to %llu is wrong",
                   (unsigned long long)section->offset,
                   (unsigned long long)(section->offset + section->size - 1));
         check->untrusted[owner[section->column]] = 1;
@@ -172,7 +172,7 @@ static void check_zero(struct pci_check *check, uint64_t from, uint64_t to)
     struct pci_tally tally = PCI_TALLY(check, "", "");
     for (uint64_t i = from; i < to; i++) {
         if (check->file->bytes[i]) {
-            pci_fault(&tally, PCOL_NOWHERE, "byte %llu between sections is not zero",
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "byte %llu between sections is not zero",
                       (unsigned long long)i);
             return; /* one fault per gap */
         }
@@ -346,7 +346,7 @@ static pcol_status verify_bound(const pcol_file *file, const struct pci_column *
     struct pci_column_range range;
     PCI_TRY(pci_column_range(file, column, NULL, 0, &range, err));
     if (range.min <= range.max && (range.min < 0 || (uint64_t)range.max >= column->limit))
-        return pci_references_reject(column, PCOL_NOWHERE, &range.max, err);
+        return pci_references_reject(column, PCOL_POSITION_UNKNOWN, &range.max, err);
     return PCOL_OK;
 }
 

@@ -38,7 +38,7 @@ struct pci_tally {
 
 #define PCI_TALLY(check, table, column) ((struct pci_tally){(check), (table), (column), 0, 0})
 
-/* Reports a fault at a row, or PCOL_NOWHERE. */
+/* Reports a fault at a row, or PCOL_POSITION_UNKNOWN. */
 void pci_fault(struct pci_tally *tally, uint64_t row, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 /* Reports the number of faults that were only counted. */

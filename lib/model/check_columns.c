@@ -218,18 +218,18 @@ static void compare(struct pci_check *check, const struct pci_column *column,
     const struct pcf_column *desc = column->desc;
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
     if (found->nulls != desc->null_count)
-        pci_fault(&tally, PCOL_NOWHERE, "%llu rows are null, not %llu",
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "%llu rows are null, not %llu",
                   (unsigned long long)found->nulls, (unsigned long long)desc->null_count);
     if (found->nulls && !(desc->flags & PCF_COLUMN_NULLABLE))
-        pci_fault(&tally, PCOL_NOWHERE, "there are nulls in a column that has none");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there are nulls in a column that has none");
     if (desc->flags & PCF_COLUMN_STATS && found->any &&
         (less(desc->type, found->min, desc->min) || less(desc->type, desc->min, found->min)))
-        pci_fault(&tally, PCOL_NOWHERE, "the smallest value is not the one stated");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the smallest value is not the one stated");
     if (desc->flags & PCF_COLUMN_STATS && found->any &&
         (less(desc->type, found->max, desc->max) || less(desc->type, desc->max, found->max)))
-        pci_fault(&tally, PCOL_NOWHERE, "the largest value is not the one stated");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the largest value is not the one stated");
     if (desc->flags & PCF_COLUMN_ASCENDING && (found->falls || found->nulls))
-        pci_fault(&tally, PCOL_NOWHERE, "the values do not ascend as stated");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the values do not ascend as stated");
 }
 
 static int compare_text(pcol_str a, pcol_str b)
@@ -296,7 +296,7 @@ static int believed(struct pci_check *check, const struct pci_table *table)
     if (strcmp(table->name, "samples") ? pcf_rows_plausible(table->rows, check->file->size)
                                        : pcf_samples_plausible(table->rows, check->file->size))
         return 1;
-    pci_fault(&tally, PCOL_NOWHERE, "%llu rows in a file of %llu bytes are not believed",
+    pci_fault(&tally, PCOL_POSITION_UNKNOWN, "%llu rows in a file of %llu bytes are not believed",
               (unsigned long long)table->rows, (unsigned long long)check->file->size);
     for (uint32_t i = 0; i < table->column_count; i++)
         check->untrusted[table->columns[i].number] = 1;
@@ -311,7 +311,8 @@ pcol_status pci_check_columns(struct pci_check *check, pcol_error *err)
         struct pci_tally tally = PCI_TALLY(check, table->name, "");
         tally.note = 1;
         if (!table->supported) {
-            pci_fault(&tally, PCOL_NOWHERE, "this table needs a newer reader, it was not checked");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN,
+                      "this table needs a newer reader, it was not checked");
             continue;
         }
         if (!believed(check, table))
@@ -320,7 +321,7 @@ pcol_status pci_check_columns(struct pci_check *check, pcol_error *err)
             const struct pci_column *column = &table->columns[c];
             tally.column = column->name;
             if (!column->supported)
-                pci_fault(&tally, PCOL_NOWHERE,
+                pci_fault(&tally, PCOL_POSITION_UNKNOWN,
                           "this column needs a newer reader, only its checksum was checked");
             else if (!check->untrusted[column->number])
                 PCI_TRY(check_column(check, column, err));

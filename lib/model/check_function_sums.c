@@ -236,7 +236,7 @@ static pcol_status walk(struct sums *s, pcol_error *err)
         lines += count > 1 ? count : 0;
         if (lines / LINES_OF_STACK >= s->tree.stacks) {
             struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "");
-            pci_fault(&tally, PCOL_NOWHERE, "stacks have too many lines for this table");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "stacks have too many lines for this table");
             s->lost = 1;
             return PCOL_OK;
         }
@@ -288,7 +288,7 @@ static pcol_status check_type(struct sums *s, const struct pci_types *types, uin
         return PCOL_OK;
     PCI_TRY(weigh(s, types->level[type] ? NULL : types->columns[type], &whole, err));
     if (!whole || !columns[0] || !columns[1])
-        pci_fault(&tally, PCOL_NOWHERE, "this type cannot have these sums");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this type cannot have these sums");
     if (s->lost || !whole || !columns[0] || !columns[1])
         return PCOL_OK;
     PCI_TRY(walk(s, err));
@@ -314,11 +314,11 @@ static void check_missing(struct sums *s)
     for (size_t i = 0; i < s->names.count; i++) {
         pcol_str name = pci_string_pool_get(&s->names, (uint32_t)i);
         if (s->met[i])
-            pci_fault(&tally, PCOL_NOWHERE, "the row of '%.*s' is missing",
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the row of '%.*s' is missing",
                       (int)(name.size < 80 ? name.size : 80), name.data);
     }
     if (!unnamed && s->self[s->names.count])
-        pci_fault(&tally, PCOL_NOWHERE, "the row of samples without a name is missing");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the row of samples without a name is missing");
     pci_tally_end(&tally);
 }
 

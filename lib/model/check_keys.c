@@ -70,7 +70,7 @@ static pcol_status check_groups(struct pci_check *check, pcol_error *err)
         pci_fault(&tally, 0, "the locations before row %llu belong to no group",
                   (unsigned long long)value);
     if (groups == 0 && locations)
-        pci_fault(&tally, PCOL_NOWHERE, "the locations belong to no group");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the locations belong to no group");
     return check_order(check, &order, err);
 }
 

@@ -71,11 +71,11 @@ static void check_column(struct keys *k, uint64_t row, const struct key *key, in
     k->column.table = table->name;
     k->column.column = column->name;
     if (!(types & PCI_TYPE(column->desc->type)))
-        pci_fault(&k->column, PCOL_NOWHERE, "a label of kind %s is not of type %s",
+        pci_fault(&k->column, PCOL_POSITION_UNKNOWN, "a label of kind %s is not of type %s",
                   pci_label_kind_names[kind], pcol_type_name((pcol_type)column->desc->type));
     else if (references ? !column->references || strcmp(column->references->name, references) != 0
                         : column->references != NULL)
-        pci_fault(&k->column, PCOL_NOWHERE, "this column must refer to %s",
+        pci_fault(&k->column, PCOL_POSITION_UNKNOWN, "this column must refer to %s",
                   references ? references : "nothing");
     else
         return;
@@ -119,7 +119,7 @@ static void check_stray(struct keys *k, const struct pci_table *table)
         uint64_t row = (uint64_t)pci_parse_numbered_name(name, "label."); /* -1: above all rows */
         if (pci_is_label_column(name) &&
             (row >= k->count || !pci_str_equal(k->all[row].text[TABLE], text)))
-            pci_fault(&tally, PCOL_NOWHERE, "no row of label_keys describes this column");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "no row of label_keys describes this column");
     }
 }
 
@@ -161,7 +161,7 @@ static pcol_status check_shapes(struct pci_check *check, pcol_error *err)
         }
     }
     if (keys && !rows)
-        pci_fault(&tally, PCOL_NOWHERE, "the keys of shapes belong to no shape");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the keys of shapes belong to no shape");
     if (tally.count && first)
         check->untrusted[first->number] = 1;
     pci_tally_end(&tally);

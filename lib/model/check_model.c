@@ -27,7 +27,7 @@ static int believed(struct pci_check *check, const char *table, const char *name
         return 1;
     if (pci_check_row_count(check->file, table, NULL) == PCOL_OK)
         return 1;
-    pci_fault(&tally, PCOL_NOWHERE, "%llu rows in a file of %llu bytes are not believed",
+    pci_fault(&tally, PCOL_POSITION_UNKNOWN, "%llu rows in a file of %llu bytes are not believed",
               (unsigned long long)pci_rows(check->file, table),
               (unsigned long long)check->file->size);
     return 0;
@@ -96,7 +96,7 @@ static void check_list(const struct model *model, const struct pci_types *types,
             pcol_str other = types->type[list[k]], other_unit = types->unit[list[k]];
             if (!pci_str_equal(type, other) || !pci_str_equal(unit, other_unit))
                 continue;
-            pci_fault(&tally, PCOL_NOWHERE,
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN,
                       "v2 key not satisfiable by this source: source %llu has a sample type twice",
                       (unsigned long long)source + 1);
             return;
@@ -166,7 +166,7 @@ static pcol_status check_values(const struct model *model, pcol_error *err)
     }
     tally.note = 1;
     if (!counts && pci_rows(model->check->file, "samples"))
-        pci_fault(&tally, PCOL_NOWHERE, "v1 needs the sample type samples/count");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "v1 needs the sample type samples/count");
     pci_types_close(&types);
     return status;
 }

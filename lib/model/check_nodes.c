@@ -141,7 +141,8 @@ pcol_status pci_check_nodes(struct pci_check *check, pcol_error *err)
         !pci_check_table(check, "node_integers") || !pci_check_table(check, "node_doubles"))
         return PCOL_OK;
     if (!(table->flags & PCF_TABLE_PREORDER))
-        pci_fault(&w.parent, PCOL_NOWHERE, "the table does not say that it is in pre-order");
+        pci_fault(&w.parent, PCOL_POSITION_UNKNOWN,
+                  "the table does not say that it is in pre-order");
     if (pci_nodes_open(&w.nodes, check->file, &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
     w.kinds = pci_calloc((size_t)table->rows, 1);

@@ -56,9 +56,9 @@ static pcol_status compare_table(struct pci_check *check, const struct derived *
     }
     if (pci_rows(check->file, d->table) != view->rows) {
         tallies[0].column = "";
-        pci_fault(&tallies[0], PCOL_NOWHERE, "%llu rows are there and the samples have %llu",
-                  (unsigned long long)pci_rows(check->file, d->table),
-                  (unsigned long long)view->rows);
+        pci_fault(
+            &tallies[0], PCOL_POSITION_UNKNOWN, "%llu rows are there and the samples have %llu",
+            (unsigned long long)pci_rows(check->file, d->table), (unsigned long long)view->rows);
         return PCOL_OK;
     }
     status = pci_rows_open(&rows, view, 0, err);

@@ -151,18 +151,19 @@ static void check_known(struct pci_check *check, const struct known *k)
     struct pci_tally tally = PCI_TALLY(check, k->table, k->column);
     if (!column) {
         if (k->required && table && table->rows)
-            pci_fault(&tally, PCOL_NOWHERE, "this column is missing");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column is missing");
         return;
     }
     if (!column->supported)
         return;
     if (!(k->types & PCI_TYPE(column->desc->type)))
-        pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                   pcol_type_name((pcol_type)column->desc->type));
     if (k->required && (column->desc->null_count || column->desc->flags & PCF_COLUMN_NULLABLE))
-        pci_fault(&tally, PCOL_NOWHERE, "this column cannot hold nulls");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot hold nulls");
     if (column->references && !is_reference(k))
-        pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot refer to %s",
+                  column->references->name);
     if (tally.count)
         check->untrusted[column->number] = 1;
 }
@@ -173,7 +174,7 @@ static void check_reference(struct pci_check *check, const struct pci_column *co
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
     if (!column->references || !column->supported || PCI_TYPES_ROW & PCI_TYPE(column->desc->type))
         return;
-    pci_fault(&tally, PCOL_NOWHERE, "a column of type %s cannot refer to %s",
+    pci_fault(&tally, PCOL_POSITION_UNKNOWN, "a column of type %s cannot refer to %s",
               pcol_type_name((pcol_type)column->desc->type), column->references->name);
     check->untrusted[column->number] = 1;
 }
@@ -189,15 +190,16 @@ static void check_target(struct pci_check *check, const struct pci_table *table,
     if (!column || !column->supported)
         return;
     if (column->desc->type != r->type && !check->untrusted[column->number])
-        pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                   pcol_type_name((pcol_type)column->desc->type));
     if (!column->references && to)
-        pci_fault(&tally, PCOL_NOWHERE, "this column does not refer to %s", r->references);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column does not refer to %s", r->references);
     if (column->references && column->references != to)
-        pci_fault(&tally, PCOL_NOWHERE, "this column cannot refer to %s", column->references->name);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot refer to %s",
+                  column->references->name);
     /* Without the referenced table no value was compared with a bound. */
     if (!to && column->desc->null_count < column->desc->rows && strcmp(table->name, "stacks") != 0)
-        pci_fault(&tally, PCOL_NOWHERE, "there is no table %s to refer to", r->references);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there is no table %s to refer to", r->references);
     if (tally.count)
         check->untrusted[column->number] = 1;
 }
@@ -229,9 +231,9 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
             continue;
         if ((uint64_t)pci_parse_numbered_name(column->name, prefix) >= types) /* -1 is rejected,
                                                                                  too */
-            pci_fault(&tally, PCOL_NOWHERE, "there is no such sample type");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there is no such sample type");
         if (!((I64 | F64) & PCI_TYPE(column->desc->type)))
-            pci_fault(&tally, PCOL_NOWHERE, "this column cannot be of type %s",
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                       pcol_type_name((pcol_type)column->desc->type));
         if (tally.count)
             check->untrusted[column->number] = 1;
@@ -246,7 +248,8 @@ static void check_groups(struct pci_check *check)
     uint64_t groups = pci_rows(check->file, "location_groups");
     uint64_t locations = pci_rows(check->file, "locations");
     if (groups != locations && (!table || !pci_column_find(table, "first_location")))
-        pci_fault(&tally, PCOL_NOWHERE, "%llu groups without it need as many locations, not %llu",
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN,
+                  "%llu groups without it need as many locations, not %llu",
                   (unsigned long long)groups, (unsigned long long)locations);
 }
 
@@ -267,8 +270,8 @@ static void check_roots(struct pci_check *check)
                 cells += table->rows - table->columns[c].desc->null_count;
     }
     if (roots != cells)
-        pci_fault(&tally, PCOL_NOWHERE, "%llu trees for %llu cells", (unsigned long long)roots,
-                  (unsigned long long)cells);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "%llu trees for %llu cells",
+                  (unsigned long long)roots, (unsigned long long)cells);
 }
 
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)

@@ -88,7 +88,8 @@ pcol_status pci_check_stacks(struct pci_check *check, pcol_error *err)
     if (!table || !table->rows || !pci_check_table(check, "stacks"))
         return PCOL_OK;
     if (!(table->flags & PCF_TABLE_PREORDER))
-        pci_fault(&walk.parent, PCOL_NOWHERE, "the table does not say that it is in pre-order");
+        pci_fault(&walk.parent, PCOL_POSITION_UNKNOWN,
+                  "the table does not say that it is in pre-order");
     if (pci_stacks_open(check->file, &stacks, &error) != PCOL_OK ||
         pci_check_row_count(check->file, "stacks", &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);

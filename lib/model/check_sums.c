@@ -66,7 +66,7 @@ static pcol_status mark_rows(struct sums *sums, pcol_error *err)
             if (*at)
                 sums->seen[*at - 1] |= 1;
             else
-                pci_fault(&tally, PCOL_NOWHERE, "stack %lld of sample %llu has no row",
+                pci_fault(&tally, PCOL_POSITION_UNKNOWN, "stack %lld of sample %llu has no row",
                           (long long)ends, (unsigned long long)sample);
         }
     }
@@ -121,7 +121,7 @@ static pcol_status compare(struct sums *sums, const struct pci_column *column,
     int is_double = column->desc->type == PCF_F64;
     size_t n;
     if (sums->overflow || (values && values->desc->type != column->desc->type)) {
-        pci_fault(&tally, PCOL_NOWHERE,
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN,
                   sums->overflow ? "a sum overflows and cannot be stated"
                                  : "the type is not that of the values");
         return PCOL_OK;
@@ -153,14 +153,14 @@ static pcol_status check_type(struct sums *sums, const struct pci_types *types, 
     column = pci_column_find(table, name);
     if (types->level[type]) {
         if (column)
-            pci_fault(&tally, PCOL_NOWHERE, "levels are not summed");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "levels are not summed");
         return PCOL_OK;
     }
     PCI_TRY(add_column(sums, types->columns[type], err));
     if (column)
         return compare(sums, column, types->columns[type], err);
     if (!sums->overflow && types->columns[type])
-        pci_fault(&tally, PCOL_NOWHERE, "the sums of this type are missing");
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the sums of this type are missing");
     return PCOL_OK;
 }
 

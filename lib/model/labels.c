@@ -138,7 +138,7 @@ static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol
     size_t capacity = 0, size = strlen(table);
     s->number_count = pci_rows(r->file, "label_keys");
     if (s->number_count > MAX_KEYS * 16u)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_POSITION_UNKNOWN,
                              "more keys than a table can have label columns");
     PCI_TRY(open_key_columns(r->file, &c, err));
     s->keys_by_number = pci_calloc((size_t)s->number_count, sizeof *s->keys_by_number);

@@ -13,7 +13,7 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
     pcol_table *t;
     *table = NULL;
     if (!physical->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, physical->name, NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, physical->name, NULL, PCOL_POSITION_UNKNOWN,
                              "this table needs a newer reader");
     PCI_TRY(pci_table_new(file, physical->name, physical->rows, physical->column_count, &t, err));
     for (uint32_t i = 0; i < physical->column_count; i++) {
@@ -64,7 +64,7 @@ static const char *get_codec_name(const pcol_file *file, const struct pcf_column
     return "none";
 }
 
-/* Offset of an uncompressed section of a role; PCOL_NOWHERE for others. */
+/* Offset of an uncompressed section of a role; PCOL_POSITION_UNKNOWN for others. */
 static uint64_t find_section(const pcol_file *file, const struct pcf_column *desc, uint8_t role)
 {
     for (uint32_t i = 0; i < desc->section_count; i++) {
@@ -72,7 +72,7 @@ static uint64_t find_section(const pcol_file *file, const struct pcf_column *des
         if (s->role == role && s->codec == 0)
             return s->offset;
     }
-    return PCOL_NOWHERE;
+    return PCOL_POSITION_UNKNOWN;
 }
 
 static unsigned get_width(const struct pcf_data *data)
@@ -139,9 +139,9 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
         .primary_key = column->primary_key,
         .nullable = column->nullable,
         .rows = column->table->rows,
-        .values_offset = PCOL_NOWHERE,
-        .validity_offset = PCOL_NOWHERE,
-        .data_offset = PCOL_NOWHERE,
+        .values_offset = PCOL_POSITION_UNKNOWN,
+        .validity_offset = PCOL_POSITION_UNKNOWN,
+        .data_offset = PCOL_POSITION_UNKNOWN,
     };
     if (column->source)
         info->bytes = count_bytes(column->table->file, column->source->number, 0);
@@ -172,13 +172,14 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
     PCI_REQUIRE(column, err);
     if (!column->direct || !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE, "the values of this column are not stored as an array");
+                             PCOL_POSITION_UNKNOWN,
+                             "the values of this column are not stored as an array");
     data = column->source->data;
     array = data->encoding == PCF_FRONT ? NULL : data->type == PCF_BYTES ? data->child[0] : data;
     width = data->rows == 0 ? 8 : array ? get_array_width(array) : 0;
     if (!width || (data->type == PCF_BYTES && width != 8))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_NOWHERE,
+                             PCOL_POSITION_UNKNOWN,
                              "this column is encoded: its values are not stored as an array");
     PCI_TRY(pci_decompress_column(column->table->file, column->source, err));
     PCI_TRY(pci_verify(column->table->file, column->source, err));

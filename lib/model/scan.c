@@ -78,8 +78,8 @@ static pcol_status open_columns(pcol_scan *scan, const uint32_t *columns, pcol_e
             return pci_fail(err, PCOL_E_ARGUMENT, "table %s has no column number %u", table->name,
                             (unsigned)number);
         if (column->source && !column->source->supported)
-            return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table->name, column->name, PCOL_NOWHERE,
-                                 "this column needs a newer reader");
+            return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table->name, column->name,
+                                 PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
         if (column->type == PCOL_LIST)
             scan->most = 64;
         PCI_TRY(open_column(&scan->columns[i], column, err));

@@ -20,10 +20,10 @@ pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol
     if (tree->stacks > PCF_MAX_U32_ROWS || tree->locations > PCF_MAX_U32_ROWS)
         return pci_fail_cell(err, PCOL_E_CORRUPT,
                              tree->stacks > PCF_MAX_U32_ROWS ? "stacks" : "locations", NULL,
-                             PCOL_NOWHERE, "more rows than 32 bits can number");
+                             PCOL_POSITION_UNKNOWN, "more rows than 32 bits can number");
     if (!tree->first && tree->groups > tree->locations)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", PCOL_NOWHERE,
-                             "more groups than locations");
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location",
+                             PCOL_POSITION_UNKNOWN, "more groups than locations");
     return PCOL_OK;
 }
 
@@ -151,7 +151,7 @@ pcol_status pci_zones_total(const pcol_file *file, const char *name,
         return PCOL_OK;
     PCI_TRY(pci_find_column(file, "sample_zones", name, PCI_TYPES_ROW, column, err));
     if (!*column || pci_rows(file, "sample_zones") != zones + 1)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, PCOL_POSITION_UNKNOWN,
                              "%llu samples need %llu rows here", (unsigned long long)samples,
                              (unsigned long long)zones + 1);
     PCI_TRY(pci_get(file, *column, zones, &value, &(int){0}, err));

@@ -211,16 +211,16 @@ pcol_status pci_find_column(const pcol_file *file, const char *table, const char
     if (!t)
         return PCOL_OK;
     if (!t->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_POSITION_UNKNOWN,
                              "this table needs a newer reader");
     c = pci_column_find(t, name);
     if (!c)
         return PCOL_OK;
     if (!c->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_POSITION_UNKNOWN,
                              "this column needs a newer reader");
     if (c->desc->type >= 32 || !(types & PCI_TYPE(c->desc->type)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_POSITION_UNKNOWN,
                              "this column cannot be of type %s",
                              pcol_type_name((pcol_type)c->desc->type));
     *column = c;
@@ -244,7 +244,7 @@ pcol_status pci_require_column(const pcol_file *file, const char *table, const c
 {
     PCI_TRY(pci_find_column(file, table, name, types, column, err));
     if (!*column && pci_rows(file, table))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_POSITION_UNKNOWN,
                              "this column is missing");
     return PCOL_OK;
 }
@@ -257,7 +257,7 @@ uint64_t pci_rows(const pcol_file *file, const char *table)
 
 static pcol_status fail_rows(const pcol_file *file, const char *table, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_NOWHERE,
+    return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_POSITION_UNKNOWN,
                          "%llu rows in a file of %llu bytes are not believed",
                          (unsigned long long)pci_rows(file, table), (unsigned long long)file->size);
 }

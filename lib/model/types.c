@@ -62,7 +62,7 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
     const pcol_file *file = types->file;
     uint64_t rows = pci_rows(file, "sample_types");
     if (rows > PCF_MAX_COLUMNS)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_types", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
                              "more types than a table can have columns");
     types->count = (uint32_t)rows;
     types->columns = pci_calloc((size_t)rows + 1, sizeof(struct pci_column *));

@@ -225,7 +225,7 @@ static pcol_status find_value(struct pci_v1 *m, const struct pci_selected_type *
     }
     pci_types_close(&types);
     if (!m->value && pci_rows(m->file, "samples"))
-        return pci_fail_cell(err, PCOL_E_LOSS, "sample_types", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LOSS, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
                              "v1 can only hold samples of type samples/count");
     return PCOL_OK;
 }

@@ -74,8 +74,9 @@ static pcol_status enter_sample(struct location_cursor *c, pcol_error *err)
     const struct location_view *view = c->view;
     size_t index;
     if (c->next >= view->samples || !view->stack)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row", PCOL_NOWHERE,
-                             "the samples have only %llu locations", (unsigned long long)c->row);
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row",
+                             PCOL_POSITION_UNKNOWN, "the samples have only %llu locations",
+                             (unsigned long long)c->row);
     if (c->next >= c->batch_first + c->batch_count)
         PCI_TRY(load_batch(c, err));
     index = (size_t)(c->next - c->batch_first);

@@ -63,7 +63,7 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
             return PCOL_OK;
     }
     if (meta->key_count == MAX_META_KEYS)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", "key", PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", "key", PCOL_POSITION_UNKNOWN,
                              "more than %u different keys", MAX_META_KEYS);
     if (pci_grow(&keys, &meta->key_capacity, meta->key_count + 1, sizeof *meta->keys))
         return pci_fail_memory(err);
@@ -93,7 +93,7 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
     PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &meta_key, err));
     PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
     if (rows > MAX_META_ROWS)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", NULL, PCOL_POSITION_UNKNOWN,
                              "more than %u rows", MAX_META_ROWS);
     for (uint32_t row = 0; row < rows; row++) {
         struct meta_entry meta_entry = {.row = row};

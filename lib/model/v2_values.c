@@ -27,7 +27,7 @@ struct value_cursor {
     uint64_t next;  /* sample after the current one */
     uint32_t *list; /* types of `list_source` */
     uint32_t list_count, position;
-    uint64_t list_source; /* PCOL_NOWHERE: none yet */
+    uint64_t list_source; /* PCOL_POSITION_UNKNOWN: none yet */
     uint64_t batch_first; /* first sample of the batch */
     size_t batch_count, next_batch_size, max_batch_size;
     int64_t *values; /* `max_batch_size` for each type */
@@ -54,7 +54,7 @@ static pcol_status new_cursor(const struct value_view *view, struct value_cursor
     if (!c)
         return pci_fail_memory(err);
     c->view = view;
-    c->list_source = PCOL_NOWHERE;
+    c->list_source = PCOL_POSITION_UNKNOWN;
     c->max_batch_size = MAX_BATCH_CELLS / types;
     c->max_batch_size = c->max_batch_size < 8           ? 8
                         : c->max_batch_size > PCI_BATCH ? PCI_BATCH
@@ -109,7 +109,8 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
                              "%llu is beyond the %llu rows of sources", (unsigned long long)source,
                              (unsigned long long)view->sources);
     /* Without source_types all sources have the same list. */
-    if (c->list_source == PCOL_NOWHERE || (view->types.list_rows && source != c->list_source)) {
+    if (c->list_source == PCOL_POSITION_UNKNOWN ||
+        (view->types.list_rows && source != c->list_source)) {
         PCI_TRY(pci_types_of_source(&view->types, source, c->list, &c->list_count, err));
         c->list_source = source;
     }
@@ -149,7 +150,7 @@ static pcol_status require_value(struct value_cursor *c, uint32_t *type, int64_t
     PCI_TRY(find_value(c, type, value, &found, err));
     if (found)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_NOWHERE,
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_POSITION_UNKNOWN,
                          "the samples have only %llu values", (unsigned long long)c->row);
 }
 

@@ -64,7 +64,7 @@ pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *
     PCI_TRY(pci_check_row_count(file, "location_groups", err));
     PCI_TRY(pci_check_row_count(file, "locations", err));
     if (tree.groups > tree.locations)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, PCOL_POSITION_UNKNOWN,
                              "more groups than locations");
     calls->count = (uint32_t)tree.stacks;
     calls->group_count = (uint32_t)tree.groups;

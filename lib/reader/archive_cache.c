@@ -172,7 +172,7 @@ static pcol_status pin_bytes(struct pci_pin *pin, const struct pci_column *colum
     int counted = is_evictable(s);
     if (counted && !(range = find_range(pin, s, &block, end)))
         return pci_fail_cell(err, PCOL_E_CORRUPT, pin->named->table ? pin->named->table->name : "",
-                             pin->named->name, PCOL_NOWHERE,
+                             pin->named->name, PCOL_POSITION_UNKNOWN,
                              "rows are in too many separate ranges of the column");
     for (; block < end; block++) {
         if (!try_pin_block(s, block, counted))

@@ -35,7 +35,7 @@ static pcol_status fail_block(const struct job *t, pcol_status status, pcol_erro
     const char *table = t->named->table ? t->named->table->name : "";
     uint64_t offset = t->section->offset + t->begin;
     PCI_TRY(pci_check_unchanged(t->file, err));
-    pci_fail_cell(err, status, table, t->named->name, PCOL_NOWHERE,
+    pci_fail_cell(err, status, table, t->named->name, PCOL_POSITION_UNKNOWN,
                   status == PCOL_E_CHECKSUM
                       ? "checksum of the compressed block at byte %llu is wrong"
                       : "compressed block at byte %llu is damaged",

@@ -23,7 +23,7 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
     PCI_TRY(pci_check_unchanged(file, err));
     if (!column->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table_name(column), column->name,
-                             PCOL_NOWHERE,
+                             PCOL_POSITION_UNKNOWN,
                              "column needs a newer reader: its type or encoding is unknown");
     /* Callers check their own row numbers, so a bad row comes from the file. */
     return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row, "%s",
@@ -60,7 +60,7 @@ pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
     }
     if (state == PCI_SECTION_VERIFIED)
         return PCOL_OK;
-    pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_NOWHERE,
+    pci_fail_cell(err, PCOL_E_CHECKSUM, table_name(named), named->name, PCOL_POSITION_UNKNOWN,
                   "checksum of the section at byte %llu is wrong", (unsigned long long)s->offset);
     if (err)
         err->offset = s->offset;
@@ -229,7 +229,8 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
     if (!order || part_rows != UINT64_MAX)
         return PCOL_OK;
     if (!pcf_rows_plausible(rows, file->size))
-        return pci_fail_cell(err, PCOL_E_LIMIT, table_name(column), column->name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_LIMIT, table_name(column), column->name,
+                             PCOL_POSITION_UNKNOWN,
                              "%llu rows in a file of %llu bytes are not believed",
                              (unsigned long long)rows, (unsigned long long)file->size);
     for (uint64_t row = 0; row < rows; row += n) {
@@ -403,7 +404,7 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
     if (!file->strings)
         return pci_fail(err, PCOL_E_CORRUPT, "file has no table of strings");
     if (file->strings->supported && code >= file->strings->data->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_POSITION_UNKNOWN,
                              "string %llu does not exist", (unsigned long long)code);
     PCI_TRY(get_bytes(file, file->strings, code, string, &valid, err));
     if (!valid)

@@ -77,7 +77,7 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
         struct pci_import import = {builder,           input,       options,
                                     format->info.name, pci_schemas, PCOL_NONE};
         status = format->read ? format->read(&import, err) : import_converted(format, &import, err);
-        if (status == PCOL_E_LIMIT && err && err->offset == PCOL_NOWHERE && !err->line &&
+        if (status == PCOL_E_LIMIT && err && err->offset == PCOL_POSITION_UNKNOWN && !err->line &&
             builder->budget.exceeded)
             err->offset = input->offset;
         if (status != PCOL_OK)

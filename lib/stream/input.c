@@ -593,8 +593,8 @@ void pci_input_convert_offset(const struct pci_input *input, pcol_error *err)
 {
     if (!err || !input->state || !input->state->inflate)
         return;
-    if (err->offset == PCOL_NOWHERE || err->inflated_offset != PCOL_NOWHERE)
+    if (err->offset == PCOL_POSITION_UNKNOWN || err->inflated_offset != PCOL_POSITION_UNKNOWN)
         return;
     err->inflated_offset = err->offset;
-    err->offset = PCOL_NOWHERE;
+    err->offset = PCOL_POSITION_UNKNOWN;
 }

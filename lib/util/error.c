@@ -1,8 +1,8 @@
 /*
  * error.c - constructors of a pcol_error, texts of statuses and error positions
  *
- * Every error is first reset, so that an unknown field is always PCOL_NOWHERE, 0 or "". Names and
- * messages that are too long are cut at a character boundary of UTF-8.
+ * Every error is first reset, so that an unknown field is always PCOL_POSITION_UNKNOWN, 0 or "".
+ * Names and messages that are too long are truncated at a character boundary of UTF-8.
  */
 #include "util/error.h"
 
@@ -89,9 +89,9 @@ __attribute__((format(printf, 3, 0))) static void fill(pcol_error *err, pcol_sta
         drop_partial_character(message);
     memset(err, 0, sizeof *err);
     err->status = status;
-    err->offset = PCOL_NOWHERE;
-    err->inflated_offset = PCOL_NOWHERE;
-    err->row = PCOL_NOWHERE;
+    err->offset = PCOL_POSITION_UNKNOWN;
+    err->inflated_offset = PCOL_POSITION_UNKNOWN;
+    err->row = PCOL_POSITION_UNKNOWN;
     memcpy(err->message, message, strlen(message) + 1);
 }
 
@@ -179,7 +179,7 @@ pcol_status pci_fail_errno(pcol_error *err, const char *action)
 static void format_cell(const pcol_error *err, char *text, size_t size)
 {
     char row[32] = "";
-    if (err->row != PCOL_NOWHERE)
+    if (err->row != PCOL_POSITION_UNKNOWN)
         snprintf(row, sizeof row, "row %" PRIu64, err->row);
     snprintf(text, size, "%s%s%s%s%s%s%s", err->table[0] ? "table " : "", err->table,
              err->table[0] && err->column[0] ? ", " : "", err->column[0] ? "column " : "",
@@ -197,14 +197,14 @@ const char *pcol_error_place(const pcol_error *err, char *text, size_t size)
         snprintf(text, size, "%" PRIu64 ":%" PRIu64, err->line, err->text_column);
     else if (err->line)
         snprintf(text, size, "%" PRIu64, err->line);
-    else if (err->table[0] || err->column[0] || err->row != PCOL_NOWHERE)
+    else if (err->table[0] || err->column[0] || err->row != PCOL_POSITION_UNKNOWN)
         format_cell(err, text, size);
-    else if (err->offset != PCOL_NOWHERE && err->inflated_offset != PCOL_NOWHERE)
+    else if (err->offset != PCOL_POSITION_UNKNOWN && err->inflated_offset != PCOL_POSITION_UNKNOWN)
         snprintf(text, size, "byte %" PRIu64 " (inflated %" PRIu64 ")", err->offset,
                  err->inflated_offset);
-    else if (err->offset != PCOL_NOWHERE)
+    else if (err->offset != PCOL_POSITION_UNKNOWN)
         snprintf(text, size, "byte %" PRIu64, err->offset);
-    else if (err->inflated_offset != PCOL_NOWHERE)
+    else if (err->inflated_offset != PCOL_POSITION_UNKNOWN)
         snprintf(text, size, "byte %" PRIu64 " of the decompressed input", err->inflated_offset);
     return text;
 }

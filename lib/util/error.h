@@ -19,7 +19,7 @@ pcol_status pci_fail_at_byte(pcol_error *err, pcol_status status, uint64_t offse
 /* Error at line:column of a text, both from 1. */
 pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, uint64_t column,
                           const char *format, ...) PCI_PRINTF(5, 6);
-/* Error at a cell; column may be NULL, row PCOL_NOWHERE. */
+/* Error at a cell; column may be NULL, row PCOL_POSITION_UNKNOWN. */
 pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table,
                           const char *column, uint64_t row, const char *format, ...)
     PCI_PRINTF(6, 7);

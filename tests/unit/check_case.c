@@ -60,7 +60,7 @@ int case_take(void *context, const pcol_fault *fault)
     if (fault->note)
         return 0;
     snprintf(f->all + used, sizeof f->all - used, "%s.%s %lld: %s\n", fault->table, fault->column,
-             fault->row == PCOL_NOWHERE ? -1 : (long long)fault->row, fault->message);
+             fault->row == PCOL_POSITION_UNKNOWN ? -1 : (long long)fault->row, fault->message);
     f->seen |= strstr(f->all + used, f->expected) != NULL;
     return 0;
 }

@@ -203,6 +203,6 @@ int image_refused(const struct image *image)
     }
     cr_assert_null(file);
     cr_assert(err.status >= PCOL_E_MAGIC && err.status <= PCOL_E_CHECKSUM);
-    cr_assert(err.message[0] && err.offset != PCOL_NOWHERE);
+    cr_assert(err.message[0] && err.offset != PCOL_POSITION_UNKNOWN);
     return 1;
 }

@@ -155,7 +155,7 @@ static pcol_status open_slabs(size_t at, uint32_t value, size_t size)
     if (status == PCOL_OK)
         pci_slabs_close(&slabs);
     else
-        cr_assert_neq(err.offset, PCOL_NOWHERE);
+        cr_assert_neq(err.offset, PCOL_POSITION_UNKNOWN);
     pci_input_close(&input);
     return status;
 }

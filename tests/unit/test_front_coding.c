@@ -328,7 +328,7 @@ Test(front, no_arrays_in_place)
     cr_assert_eq(pcol_column_data(pcol_table_column(table, 0), &buffer, NULL), PCOL_E_UNSUPPORTED);
     pcol_column_describe(pcol_table_column(table, 0), &info);
     cr_assert_str_eq(info.encoding, "front");
-    cr_assert_eq(info.data_offset, PCOL_NOWHERE);
+    cr_assert_eq(info.data_offset, PCOL_POSITION_UNKNOWN);
     pcol_file_close(file);
     pcol_free(data);
     free(n);

@@ -120,8 +120,9 @@ Test(gperftools, cpu_cut)
     WORDS(&w, 3, 3, 0x500, 0x601);
     for (size_t size = whole + 1; size <= w.size; size++) {
         cr_assert_eq(gp_translate(w.data, size, 0), PCOL_E_SYNTAX);
-        cr_assert_eq(gp_failure.inflated_offset == PCOL_NOWHERE ? gp_failure.offset
-                                                                : gp_failure.inflated_offset,
+        cr_assert_eq(gp_failure.inflated_offset == PCOL_POSITION_UNKNOWN
+                         ? gp_failure.offset
+                         : gp_failure.inflated_offset,
                      whole);
         cr_assert_eq(gp_translate(w.data, size, 1), PCOL_OK, "%s", gp_failure.message);
         cr_assert_not_null(strstr(gp_printed.text, "sample 1,1000 : 1 3\nmapping"), "%s",

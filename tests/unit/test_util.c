@@ -40,9 +40,10 @@ Test(error, blank_fields_say_nothing)
     pcol_error err;
     memset(&err, 0x5a, sizeof err);
     cr_assert_eq(pci_fail(&err, PCOL_E_STATE, "step %d", 3), PCOL_E_STATE);
-    cr_assert(err.status == PCOL_E_STATE && err.offset == PCOL_NOWHERE &&
-              err.inflated_offset == PCOL_NOWHERE && err.line == 0 && err.text_column == 0 &&
-              err.row == PCOL_NOWHERE && !err.table[0] && !err.column[0]);
+    cr_assert(err.status == PCOL_E_STATE && err.offset == PCOL_POSITION_UNKNOWN &&
+              err.inflated_offset == PCOL_POSITION_UNKNOWN && err.line == 0 &&
+              err.text_column == 0 && err.row == PCOL_POSITION_UNKNOWN && !err.table[0] &&
+              !err.column[0]);
     cr_assert_str_eq(err.message, "step 3");
     expect_place(&err, "");
     cr_assert_eq(pci_fail(NULL, PCOL_E_STATE, "nobody listens"), PCOL_E_STATE);
@@ -62,7 +63,7 @@ Test(error, places)
     expect_place(&err, "byte 40213 (inflated 311870)");
     pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", "stack", 5, "no");
     expect_place(&err, "table samples, column stack, row 5");
-    pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", NULL, PCOL_NOWHERE, "no");
+    pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", NULL, PCOL_POSITION_UNKNOWN, "no");
     expect_place(&err, "table samples");
     pci_fail_cell(&err, PCOL_E_CORRUPT, "samples", NULL, 0, "no");
     expect_place(&err, "table samples, row 0");

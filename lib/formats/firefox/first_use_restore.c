@@ -22,7 +22,7 @@ static pcol_status append_row(struct restore *t, int64_t row, pcol_error *err)
 {
     struct pci_order *o = t->order;
     if (row < 0 || (uint64_t)row >= t->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, t->table, NULL, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, t->table, NULL, PCOL_POSITION_UNKNOWN,
                              "row %lld does not exist", (long long)row);
     if (t->seen[row])
         return PCOL_OK;
@@ -163,7 +163,7 @@ static pcol_status append_rows(struct restore *t, int id, pcol_error *err)
         return append_strings(t, err);
     if (referrers[id].table)
         return append_references(t, &referrers[id], err);
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", PCOL_NOWHERE,
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", PCOL_POSITION_UNKNOWN,
                          "the form \"by use\" is not defined for %s", pci_ff_source_tables[id]);
 }
 

@@ -288,7 +288,7 @@ static void free_reader(struct pci_ff *ff)
 static void add_path(const struct pci_ff *ff, pcol_error *err)
 {
     size_t size = err ? strlen(err->message) : 0;
-    if (size && ff->in.path[0] && (err->line || err->offset != PCOL_NOWHERE) &&
+    if (size && ff->in.path[0] && (err->line || err->offset != PCOL_POSITION_UNKNOWN) &&
         !strstr(err->message, ff->in.path))
         snprintf(err->message + size, sizeof err->message - size, " (in %s)", ff->in.path);
 }

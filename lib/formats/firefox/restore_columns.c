@@ -114,7 +114,7 @@ static pcol_status stack_row(struct pci_ff_native *b, uint64_t node, int64_t *pr
     int64_t parent;
     int valid;
     if (!node || node >= b->stacks.stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_POSITION_UNKNOWN,
                              "not a stack of the source");
     PCI_TRY(pci_get(b->file, b->stacks.parent, node, &parent, &valid, err));
     PCI_TRY(pci_get(b->file, b->stacks.group, node, group, &valid, err));
@@ -133,7 +133,7 @@ static pcol_status restore_links(struct pci_ff_native *b, const struct pci_ff_pr
         int64_t prefix, value;
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &value, err));
         if (prefix >= 0 && (uint64_t)prefix >= i)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_NOWHERE,
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_POSITION_UNKNOWN,
                                  "row %llu of stackTable precedes its prefix",
                                  (unsigned long long)i);
         if (frame)

@@ -159,7 +159,7 @@ static pcol_status cell_str(const struct writer *w, const struct pci_column *col
     if (!column)
         return PCOL_OK;
     if (row >= column->desc->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", PCOL_POSITION_UNKNOWN,
                              "thread %" PRIu64 " does not exist", row);
     return pci_get_str(w->file, column, row, text, valid, err);
 }

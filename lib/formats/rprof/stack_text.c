@@ -58,7 +58,7 @@ pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const
     PCI_TRY(pci_rprof_column(file, "stacks", "group", 1u << PCF_U32, &s->group, err));
     if (s->node_count > 1 && (!s->parent || !s->group))
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", s->parent ? "group" : "parent",
-                             PCOL_NOWHERE, "column is missing");
+                             PCOL_POSITION_UNKNOWN, "column is missing");
     s->nodes = pci_calloc(page_count(s->node_count), sizeof(void *));
     s->units = pci_calloc(page_count(group_count), sizeof(void *));
     return s->nodes && s->units ? PCOL_OK : pci_fail_memory(err);

@@ -61,7 +61,7 @@ pcol_status pci_rprof_column(const pcol_file *file, const char *table, const cha
     if (!*column)
         return PCOL_OK;
     if (!t->supported || !(*column)->supported || !(types >> (*column)->data->type & 1))
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_NOWHERE,
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_POSITION_UNKNOWN,
                              "column is not of the type that belongs there");
     return pci_verify(file, *column, err);
 }
