@@ -27,12 +27,13 @@ struct filter_state {
 
 static pcol_status select_sources(struct filter_state *f, pcol_error *err)
 {
-    const struct pci_sample_filter *picks = &f->query->picks;
+    const struct pci_sample_filter *sample_filter = &f->query->sample_filter;
     uint64_t row = 0;
-    f->selection.sources = picks->sources;
-    while (picks->sources && row < picks->source_count && !picks->sources[row])
+    f->selection.sources = sample_filter->sources;
+    while (sample_filter->sources && row < sample_filter->source_count &&
+           !sample_filter->sources[row])
         row++;
-    return !picks->sources || row < picks->source_count
+    return !sample_filter->sources || row < sample_filter->source_count
                ? PCOL_OK
                : pci_fail(err, PCOL_E_ARGUMENT, "no source is selected");
 }
@@ -48,7 +49,8 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
         return pci_fail_memory(err);
     f->selection.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
-    f->selection.all_samples = !f->query->picks.threads && !memchr(f->samples, 0, (size_t)rows);
+    f->selection.all_samples =
+        !f->query->sample_filter.threads && !memchr(f->samples, 0, (size_t)rows);
     if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message &&
         !options->apply_drop_frames)
         options->message(options->context, "no sample is selected");
@@ -166,8 +168,8 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     /* Events have no frames and no labels that could be selected. */
     f->selection.events =
         !criteria->label_count && !is_set(criteria->focus) && !is_set(criteria->ignore);
-    f->selection.threads = f->query->picks.threads;
-    f->selection.thread_count = f->query->picks.thread_count;
+    f->selection.threads = f->query->sample_filter.threads;
+    f->selection.thread_count = f->query->sample_filter.thread_count;
     f->selection.has_range = criteria->has_time;
     f->selection.range =
         (struct pci_range){criteria->time_from_ns, criteria->time_to_ns, criteria->time_share};

@@ -181,8 +181,8 @@ pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *
     pcol_status status = c && result ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK) {
         c->query = query;
-        c->from = query->picks.has_time ? query->picks.from : INT64_MIN;
-        c->to = query->picks.has_time ? query->picks.to : INT64_MAX;
+        c->from = query->sample_filter.has_time ? query->sample_filter.from : INT64_MIN;
+        c->to = query->sample_filter.has_time ? query->sample_filter.to : INT64_MAX;
         status = build_cpu(c, result, err);
         pci_samples_close(c->samples);
         pci_free(c->threads);

@@ -365,7 +365,7 @@ static pcol_status source_has_type(const pcol_query *query, uint64_t source, uin
 {
     const struct pci_query_type *measure = &query->measure;
     uint32_t count;
-    *has_type = !query->picks.sources || query->picks.sources[source];
+    *has_type = !query->sample_filter.sources || query->sample_filter.sources[source];
     if (!*has_type || !measure->column_count)
         return PCOL_OK;
     *has_type = 0;
@@ -387,7 +387,7 @@ static pcol_status read_first_drops(pcol_query *query, uint32_t *list, pcol_str 
     *drop = *keep = (pcol_str){"", 0};
     PCI_TRY(pci_find_column(query->file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     PCI_TRY(pci_find_column(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
-    for (uint64_t source = 0; drops && source < query->picks.source_count; source++) {
+    for (uint64_t source = 0; drops && source < query->sample_filter.source_count; source++) {
         pcol_str source_drop, source_keep;
         int has_type;
         PCI_TRY(source_has_type(query, source, list, &has_type, err));

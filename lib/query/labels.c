@@ -336,20 +336,21 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
     return PCOL_OK;
 }
 
-pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file,
-                                     uint64_t row, size_t n, uint8_t *alive, pcol_error *err)
+pcol_status pci_sample_filter_labels(const struct pci_sample_filter *sample_filter,
+                                     const pcol_file *file, uint64_t row, size_t n, uint8_t *alive,
+                                     pcol_error *err)
 {
-    for (size_t i = 0; i < picks->label_count; i++)
-        PCI_TRY(test_rows(file, &picks->labels[i], row, n, alive, err));
+    for (size_t i = 0; i < sample_filter->label_count; i++)
+        PCI_TRY(test_rows(file, &sample_filter->labels[i], row, n, alive, err));
     return PCOL_OK;
 }
 
-pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file,
-                                     pcol_error *err)
+pcol_status pci_sample_filter_verify(const struct pci_sample_filter *sample_filter,
+                                     const pcol_file *file, pcol_error *err)
 {
-    for (size_t i = 0; i < picks->label_count && !picks->has_time; i++) {
-        for (size_t c = 0; c < picks->labels[i].key_columns.count; c++)
-            PCI_TRY(pci_verify(file, picks->labels[i].columns[c].column.column, err));
+    for (size_t i = 0; i < sample_filter->label_count && !sample_filter->has_time; i++) {
+        for (size_t c = 0; c < sample_filter->labels[i].key_columns.count; c++)
+            PCI_TRY(pci_verify(file, sample_filter->labels[i].columns[c].column.column, err));
     }
     return PCOL_OK;
 }

@@ -30,7 +30,7 @@ pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samp
 {
     *samples = NULL;
     PCI_TRY(pci_query_load(query, err));
-    return pci_samples_open(query->file, &query->types, &query->measure, &query->picks,
+    return pci_samples_open(query->file, &query->types, &query->measure, &query->sample_filter,
                             query->calls.count, samples, err);
 }
 
@@ -47,7 +47,7 @@ static const char *format_ms(int64_t ns, char text[32])
 static pcol_status add_time_note(pcol_query *query, pcol_error *err)
 {
     const struct pci_column *time, *duration;
-    if (!query->picks.has_time)
+    if (!query->sample_filter.has_time)
         return PCOL_OK;
     PCI_TRY(pci_find_column(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
     PCI_TRY(pci_find_column(query->file, "samples", "duration", ~0u, &duration, err));
@@ -59,7 +59,8 @@ static pcol_status add_time_note(pcol_query *query, pcol_error *err)
     PCI_TRY(pci_column_range(query->file, time, NULL, 0, &times, err));
     int64_t first = times.min, last = times.max;
     /* A sample that starts before the range may extend into it if it has a duration. */
-    if (first <= last && (first >= query->picks.to || (last < query->picks.from && !duration))) {
+    if (first <= last &&
+        (first >= query->sample_filter.to || (last < query->sample_filter.from && !duration))) {
         char from[32], to[32];
         snprintf(query->note_text, sizeof query->note_text,
                  "--time selects no sample: the samples are from %s to %s ms",
@@ -84,7 +85,7 @@ static pcol_status find_function_sums(pcol_query *query, const pcol_selection *s
                                       pcol_error *err)
 {
     int filtered;
-    if (query->without_weights || pci_sample_filter_any(&query->picks))
+    if (query->without_weights || pci_sample_filter_any(&query->sample_filter))
         return PCOL_OK;
     PCI_TRY(pci_frame_filter_any(query, selection, &filtered, err));
     if (!filtered)
@@ -129,12 +130,13 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
 {
     PCI_TRY(pci_schema_verify(query->file, err));
     PCI_TRY(pci_types_open(query->file, &query->types, err));
-    PCI_TRY(pci_sample_filter_open(query->file, selection, &query->picks, err));
-    PCI_TRY(pci_query_type_open(&query->types, query->picks.sources, query->picks.source_count,
+    PCI_TRY(pci_sample_filter_open(query->file, selection, &query->sample_filter, err));
+    PCI_TRY(pci_query_type_open(&query->types, query->sample_filter.sources,
+                                query->sample_filter.source_count,
                                 selection ? selection->sample_type : NULL, &query->measure, err));
     if (!query->measure.type.size && !query->types.count)
         query->note = "the profile has no sample types, so there is nothing to add up";
-    if (query->picks.has_time && query->picks.share == PCOL_SHARE_EXACT &&
+    if (query->sample_filter.has_time && query->sample_filter.share == PCOL_SHARE_EXACT &&
         !query->measure.is_memory)
         query->measure.is_double = 1;
     PCI_TRY(add_time_note(query, err));
@@ -183,7 +185,7 @@ void pcol_query_free(pcol_query *query)
         return;
     pci_samples_close(query->selected_samples);
     pci_types_close(&query->types);
-    pci_sample_filter_close(&query->picks);
+    pci_sample_filter_close(&query->sample_filter);
     pci_query_type_close(&query->measure);
     pci_stack_table_close(&query->calls);
     pci_free(query->weight);
@@ -200,18 +202,18 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
     *info = (pcol_query_info){.type = {"", 0}, .unit = {"", 0}};
     if (!query)
         return;
-    *info =
-        (pcol_query_info){.type = query->measure.type,
-                          .unit = query->measure.unit,
-                          .is_double = query->measure.is_double,
-                          .total = query->total,
-                          .selected = query->selected,
-                          .is_empty = query->nothing_in_focus ||
-                                      pci_amount_is_zero(query->measure.is_double, query->total),
-                          .seconds_per_value = query->measure.seconds_per_value,
-                          .duration_ns = query->picks.has_time ? 0 : query->measure.duration_ns,
-                          .from_sums = query->from_sums,
-                          .note = query->note};
+    *info = (pcol_query_info){
+        .type = query->measure.type,
+        .unit = query->measure.unit,
+        .is_double = query->measure.is_double,
+        .total = query->total,
+        .selected = query->selected,
+        .is_empty =
+            query->nothing_in_focus || pci_amount_is_zero(query->measure.is_double, query->total),
+        .seconds_per_value = query->measure.seconds_per_value,
+        .duration_ns = query->sample_filter.has_time ? 0 : query->measure.duration_ns,
+        .from_sums = query->from_sums,
+        .note = query->note};
 }
 
 /* ---- rows of samples */

@@ -56,8 +56,8 @@ struct pci_sample_filter {
 };
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
-                                   struct pci_sample_filter *picks, pcol_error *err);
-void pci_sample_filter_close(struct pci_sample_filter *picks);
+                                   struct pci_sample_filter *sample_filter, pcol_error *err);
+void pci_sample_filter_close(struct pci_sample_filter *sample_filter);
 /* labels.c: parses the tests KEY=VALUE and KEY~PATTERN. *made counts the tests that the caller
  * closes, also after a failure. */
 pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
@@ -66,13 +66,14 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err);
 void pci_label_tests_close(struct pci_label_test *tests, size_t count);
 /* Verifies the checksums of the columns that label tests read. */
-pcol_status pci_sample_filter_verify(const struct pci_sample_filter *picks, const pcol_file *file,
-                                     pcol_error *err);
+pcol_status pci_sample_filter_verify(const struct pci_sample_filter *sample_filter,
+                                     const pcol_file *file, pcol_error *err);
 /* Clears alive[i] of each sample [row, row + n) that fails a label test. */
-pcol_status pci_sample_filter_labels(const struct pci_sample_filter *picks, const pcol_file *file,
-                                     uint64_t row, size_t n, uint8_t *alive, pcol_error *err);
+pcol_status pci_sample_filter_labels(const struct pci_sample_filter *sample_filter,
+                                     const pcol_file *file, uint64_t row, size_t n, uint8_t *alive,
+                                     pcol_error *err);
 /* 1 if the filter has to be applied to single samples. */
-int pci_sample_filter_any(const struct pci_sample_filter *picks);
+int pci_sample_filter_any(const struct pci_sample_filter *sample_filter);
 
 /* Iterator over the selected samples with a stack and a value, in row order. */
 struct pci_samples;
@@ -85,7 +86,7 @@ struct pci_sample_batch {
 /* stack_count: rows of `stacks`; a larger stack number is E_CORRUPT. */
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
                              const struct pci_query_type *measure,
-                             const struct pci_sample_filter *picks, uint32_t stack_count,
+                             const struct pci_sample_filter *sample_filter, uint32_t stack_count,
                              struct pci_samples **samples, pcol_error *err);
 pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
                              pcol_error *err);
@@ -119,7 +120,7 @@ struct pci_stack_table {
 struct pcol_query {
     const pcol_file *file;
     struct pci_types types;
-    struct pci_sample_filter picks;
+    struct pci_sample_filter sample_filter;
     struct pci_query_type measure;
     struct pci_stack_table calls;
     int from_sums, without_weights; /* without_weights: all weights are 0; the query only

@@ -69,24 +69,24 @@ static pcol_status select_rows(const pcol_file *file, const char *table, const c
 }
 
 static pcol_status select_source(const pcol_file *file, const char *text,
-                                 struct pci_sample_filter *picks, pcol_error *err)
+                                 struct pci_sample_filter *sample_filter, pcol_error *err)
 {
     uint64_t id;
     if (!parse_id(text, &id))
-        return select_rows(file, "sources", "uri", text, "--source", &picks->source_count,
-                           &picks->sources, err);
-    PCI_TRY(new_set(file, "sources", &picks->source_count, &picks->sources, err));
-    if (id == 0 || id > picks->source_count)
+        return select_rows(file, "sources", "uri", text, "--source", &sample_filter->source_count,
+                           &sample_filter->sources, err);
+    PCI_TRY(new_set(file, "sources", &sample_filter->source_count, &sample_filter->sources, err));
+    if (id == 0 || id > sample_filter->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "--source: there is no source %llu, only 1 to %llu",
-                        (unsigned long long)id, (unsigned long long)picks->source_count);
-    picks->sources[id - 1] = 1;
+                        (unsigned long long)id, (unsigned long long)sample_filter->source_count);
+    sample_filter->sources[id - 1] = 1;
     return PCOL_OK;
 }
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
-                                   struct pci_sample_filter *picks, pcol_error *err)
+                                   struct pci_sample_filter *sample_filter, pcol_error *err)
 {
-    *picks = (struct pci_sample_filter){.source_count = pci_rows(file, "sources")};
+    *sample_filter = (struct pci_sample_filter){.source_count = pci_rows(file, "sources")};
     PCI_TRY(pci_check_row_count(file, "sources", err));
     if (!selection)
         return PCOL_OK;
@@ -95,31 +95,32 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
             return pci_fail(err, PCOL_E_ARGUMENT, "the range of time ends before its start");
         if ((unsigned)selection->time_share > PCOL_SHARE_EXACT)
             return pci_fail(err, PCOL_E_ARGUMENT, "unknown share of time");
-        picks->has_time = 1;
-        picks->from = selection->time_from_ns;
-        picks->to = selection->time_to_ns;
-        picks->share = selection->time_share;
+        sample_filter->has_time = 1;
+        sample_filter->from = selection->time_from_ns;
+        sample_filter->to = selection->time_to_ns;
+        sample_filter->share = selection->time_share;
     }
     if (selection->source)
-        PCI_TRY(select_source(file, selection->source, picks, err));
+        PCI_TRY(select_source(file, selection->source, sample_filter, err));
     if (selection->label_count)
         PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
-                                     &picks->labels, &picks->label_count, err));
+                                     &sample_filter->labels, &sample_filter->label_count, err));
     if (selection->thread)
         PCI_TRY(select_rows(file, "threads", "name", selection->thread, "--thread",
-                            &picks->thread_count, &picks->threads, err));
+                            &sample_filter->thread_count, &sample_filter->threads, err));
     return PCOL_OK;
 }
 
-void pci_sample_filter_close(struct pci_sample_filter *picks)
+void pci_sample_filter_close(struct pci_sample_filter *sample_filter)
 {
-    pci_free(picks->sources);
-    pci_free(picks->threads);
-    pci_label_tests_close(picks->labels, picks->label_count);
-    *picks = (struct pci_sample_filter){0};
+    pci_free(sample_filter->sources);
+    pci_free(sample_filter->threads);
+    pci_label_tests_close(sample_filter->labels, sample_filter->label_count);
+    *sample_filter = (struct pci_sample_filter){0};
 }
 
-int pci_sample_filter_any(const struct pci_sample_filter *picks)
+int pci_sample_filter_any(const struct pci_sample_filter *sample_filter)
 {
-    return picks->sources || picks->threads || picks->label_count || picks->has_time;
+    return sample_filter->sources || sample_filter->threads || sample_filter->label_count ||
+           sample_filter->has_time;
 }

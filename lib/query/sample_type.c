@@ -104,16 +104,16 @@ static pcol_status find_default(const pcol_file *file, const pcol_selection *sel
                                 struct pci_types *types, uint32_t *k, pcol_error *err)
 {
     pcol_selection source_selection = PCOL_INIT(pcol_selection);
-    struct pci_sample_filter picks;
+    struct pci_sample_filter sample_filter;
     int named;
     if (selection)
         source_selection.source = selection->source;
     PCI_TRY(pci_types_open(file, types, err));
-    pcol_status status = pci_sample_filter_open(file, &source_selection, &picks, err);
+    pcol_status status = pci_sample_filter_open(file, &source_selection, &sample_filter, err);
     if (status == PCOL_OK)
-        status =
-            pci_types_first_default(types, picks.sources, 0, picks.source_count, k, &named, err);
-    pci_sample_filter_close(&picks);
+        status = pci_types_first_default(types, sample_filter.sources, 0,
+                                         sample_filter.source_count, k, &named, err);
+    pci_sample_filter_close(&sample_filter);
     return status;
 }
 

@@ -17,7 +17,7 @@ struct pci_samples {
     const pcol_file *file;
     const struct pci_types *types;
     const struct pci_query_type *measure;
-    const struct pci_sample_filter *picks;
+    const struct pci_sample_filter *sample_filter;
     struct pci_range range;
     uint32_t stack_count;
     const struct pci_column *stack, *source, *thread, *time, *duration;
@@ -34,7 +34,7 @@ struct pci_samples {
 static pcol_status verify_column(struct pci_samples *s, const struct pci_column *column,
                                  pcol_error *err)
 {
-    return column && !s->picks->has_time ? pci_verify(s->file, column, err) : PCOL_OK;
+    return column && !s->sample_filter->has_time ? pci_verify(s->file, column, err) : PCOL_OK;
 }
 
 static pcol_status find_column(struct pci_samples *s, const char *name, unsigned types,
@@ -46,32 +46,33 @@ static pcol_status find_column(struct pci_samples *s, const char *name, unsigned
 
 static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
 {
-    const struct pci_sample_filter *picks = s->picks;
+    const struct pci_sample_filter *sample_filter = s->sample_filter;
     const struct pci_query_type *measure = s->measure;
     PCI_TRY(find_column(s, "stack", PCI_TYPES_ROW, &s->stack, err));
-    if (picks->sources || measure->is_memory)
+    if (sample_filter->sources || measure->is_memory)
         PCI_TRY(find_column(s, "source", PCI_TYPES_ROW, &s->source, err));
-    if (picks->threads)
+    if (sample_filter->threads)
         PCI_TRY(find_column(s, "thread", PCI_TYPES_ROW, &s->thread, err));
-    if (picks->has_time) {
+    if (sample_filter->has_time) {
         PCI_TRY(find_column(s, "time", PCI_TYPE(PCF_I64), &s->time, err));
         PCI_TRY(find_column(s, "duration", PCI_TYPE(PCF_I64), &s->duration, err));
     }
     for (uint32_t i = 0; i < measure->column_count; i++)
         PCI_TRY(verify_column(s, s->types->columns[measure->columns[i]], err));
-    PCI_TRY(pci_sample_filter_verify(picks, s->file, err));
+    PCI_TRY(pci_sample_filter_verify(sample_filter, s->file, err));
     if (measure->is_memory)
-        PCI_TRY(pci_memory_open(s->file, s->types, measure->levels, picks->source_count, &s->memory,
-                                err));
+        PCI_TRY(pci_memory_open(s->file, s->types, measure->levels, sample_filter->source_count,
+                                &s->memory, err));
     /* No sample can pass. */
-    if (!s->stack || (picks->has_time && !s->time) || (picks->threads && !s->thread))
+    if (!s->stack || (sample_filter->has_time && !s->time) ||
+        (sample_filter->threads && !s->thread))
         s->next = s->rows;
     return PCOL_OK;
 }
 
 pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *types,
                              const struct pci_query_type *measure,
-                             const struct pci_sample_filter *picks, uint32_t stack_count,
+                             const struct pci_sample_filter *sample_filter, uint32_t stack_count,
                              struct pci_samples **samples, pcol_error *err)
 {
     struct pci_samples *s = pci_calloc(1, sizeof *s);
@@ -82,8 +83,8 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
     s->file = file;
     s->types = types;
     s->measure = measure;
-    s->picks = picks;
-    s->range = (struct pci_range){picks->from, picks->to, picks->share};
+    s->sample_filter = sample_filter;
+    s->range = (struct pci_range){sample_filter->from, sample_filter->to, sample_filter->share};
     s->stack_count = stack_count;
     s->rows = pci_rows(file, "samples");
     status = pci_check_sample_count(file, err);
@@ -152,7 +153,7 @@ static pcol_status apply_time(struct pci_samples *s, size_t n, pcol_error *err)
 /* Reduces a value of row `i` of the batch to its share in the range of time. */
 static void share_value(const struct pci_samples *s, size_t i, int is_double, pcol_amount *value)
 {
-    if (s->picks->has_time)
+    if (s->sample_filter->has_time)
         pci_time_overlap(&s->range, is_double, s->times[i], s->durations[i], value);
 }
 
@@ -177,7 +178,7 @@ static void convert_integers(struct pci_samples *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         s->amounts[i].i64 = s->cells[i];
-    for (size_t i = 0; s->picks->has_time && i < n; i++)
+    for (size_t i = 0; s->sample_filter->has_time && i < n; i++)
         if (s->alive[i])
             share_value(s, i, 0, &s->amounts[i]);
 }
@@ -234,7 +235,7 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
  * before it. */
 static int may_match(const struct pci_samples *s)
 {
-    if (!s->picks->has_time || s->memory ||
+    if (!s->sample_filter->has_time || s->memory ||
         atomic_load_explicit(&s->time->compression_state, memory_order_acquire))
         return 1;
     return pci_block_meets(s->time->data, s->next / PCI_BATCH,
@@ -254,9 +255,11 @@ static pcol_status check_stack(const struct pci_samples *s, size_t i, pcol_error
 /* Clears rows that the filters of sources, threads and labels reject. */
 static pcol_status apply_filters(struct pci_samples *s, size_t n, pcol_error *err)
 {
-    PCI_TRY(apply_set(s, s->source, s->picks->sources, s->picks->source_count, n, 1, err));
-    PCI_TRY(apply_set(s, s->thread, s->picks->threads, s->picks->thread_count, n, 0, err));
-    return pci_sample_filter_labels(s->picks, s->file, s->next, n, s->alive, err);
+    PCI_TRY(apply_set(s, s->source, s->sample_filter->sources, s->sample_filter->source_count, n, 1,
+                      err));
+    PCI_TRY(apply_set(s, s->thread, s->sample_filter->threads, s->sample_filter->thread_count, n, 0,
+                      err));
+    return pci_sample_filter_labels(s->sample_filter, s->file, s->next, n, s->alive, err);
 }
 
 /* Appends all rows of a batch; each has a stack. */
@@ -282,7 +285,7 @@ static pcol_status read_batch(struct pci_samples *s, size_t n, struct pci_sample
                               pcol_error *err)
 {
     memset(s->alive, 1, n);
-    if (s->picks->has_time)
+    if (s->sample_filter->has_time)
         PCI_TRY(apply_time(s, n, err));
     if (s->memory)
         PCI_TRY(read_memory(s, n, err));
@@ -310,7 +313,7 @@ pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n
     s->next = row;
     memset(s->alive, 1, n);
     PCI_TRY(apply_filters(s, n, err));
-    if (with_time && s->picks->has_time)
+    if (with_time && s->sample_filter->has_time)
         PCI_TRY(apply_time(s, n, err));
     memcpy(alive, s->alive, n);
     return PCOL_OK;

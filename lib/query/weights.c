@@ -127,15 +127,15 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
 /* Iterates over the samples of a filter. weigh: adds their amounts to the weights of the stacks.
  * whole: if not NULL, gets the magnitudes of samples whose stack passes the filter of frames (all
  * pass before pci_frame_filter()). */
-static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filter *picks, int weigh,
-                                struct whole *whole, pcol_error *err)
+static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filter *sample_filter,
+                                int weigh, struct whole *whole, pcol_error *err)
 {
     struct pci_samples *samples;
     struct pci_sample_batch *batch = pci_malloc(1, sizeof *batch);
     pcol_status status;
     if (!batch)
         return pci_fail_memory(err);
-    status = pci_samples_open(query->file, &query->types, &query->measure, picks,
+    status = pci_samples_open(query->file, &query->types, &query->measure, sample_filter,
                               query->calls.count, &samples, err);
     while (status == PCOL_OK) {
         status = pci_samples_next(samples, batch, err);
@@ -195,7 +195,7 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
                             int *found, pcol_error *err)
 {
     pcol_selection of_base = PCOL_INIT(pcol_selection);
-    struct pci_sample_filter picks = {0};
+    struct pci_sample_filter sample_filter = {0};
     size_t given = selection ? selection->label_count : 0;
     *found = 0;
     PCI_TRY(pci_label_exists(query->file, "pprof::base", found, err));
@@ -211,10 +211,10 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
     labels[given] = "pprof::base=true";
     of_base.labels = labels;
     of_base.label_count = given + 1;
-    pcol_status status = pci_sample_filter_open(query->file, &of_base, &picks, err);
+    pcol_status status = pci_sample_filter_open(query->file, &of_base, &sample_filter, err);
     if (status == PCOL_OK)
-        status = walk_samples(query, &picks, 0, whole, err);
-    pci_sample_filter_close(&picks);
+        status = walk_samples(query, &sample_filter, 0, whole, err);
+    pci_sample_filter_close(&sample_filter);
     pci_free((void *)labels);
     *found = whole->i64 > 0 || whole->f64 > 0;
     return status;
@@ -261,7 +261,7 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
     if (found)
         *whole = base;
     else if (query->from_sums && negative)
-        PCI_TRY(walk_samples(query, &query->picks, 0, whole, err));
+        PCI_TRY(walk_samples(query, &query->sample_filter, 0, whole, err));
     else if (!negative)
         *whole = (struct whole){0};
     for (uint32_t row = 0; !found && !negative && row < query->calls.count; row++)
@@ -286,7 +286,7 @@ pcol_status pci_add_filtered(pcol_query *query, pcol_error *err)
     /* Samples of one stack may cancel each other. */
     PCI_TRY(find_negatives(query, &negative, err));
     if (negative)
-        PCI_TRY(walk_samples(query, &query->picks, 0, &whole, err));
+        PCI_TRY(walk_samples(query, &query->sample_filter, 0, &whole, err));
     query->nothing_in_focus = whole.i64 == 0 && whole.f64 == 0;
     return PCOL_OK;
 }
@@ -306,11 +306,11 @@ pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection
     columns = pci_calloc((size_t)query->measure.column_count + 1, sizeof(struct pci_column *));
     if (!query->weight || !columns)
         status = pci_fail_memory(err);
-    if (status == PCOL_OK && !pci_sample_filter_any(&query->picks))
+    if (status == PCOL_OK && !pci_sample_filter_any(&query->sample_filter))
         status = find_sums(query, columns, &found, err);
     if (status == PCOL_OK)
         status = found ? weigh_sums(query, columns, err)
-                       : walk_samples(query, &query->picks, 1, &whole, err);
+                       : walk_samples(query, &query->sample_filter, 1, &whole, err);
     pci_free(columns);
     return status == PCOL_OK ? add_totals(query, selection, &whole, err) : status;
 }

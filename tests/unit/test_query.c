@@ -317,8 +317,8 @@ Test(query, percentages_are_of_magnitudes)
         sample(m, "ab", -4, -4, is_double);
         finish(m);
         picked.source = "1";
-        for (int picks = 0; picks < 2; picks++) {
-            OK(pcol_query_new(m->file, picks ? &picked : NULL, &query, &m->err));
+        for (int has_selection = 0; has_selection < 2; has_selection++) {
+            OK(pcol_query_new(m->file, has_selection ? &picked : NULL, &query, &m->err));
             pcol_query_describe(query, &info);
             cr_assert_eq(is_double ? info.total.f64 : (double)info.total.i64, 14);
             cr_assert_eq(is_double ? info.selected.f64 : (double)info.selected.i64, 6);
