@@ -1178,7 +1178,7 @@ typedef struct pcol_calltree_node {
     uint32_t end;      /* nodes [this + 1, end) are what is below it */
     uint32_t depth;    /* 0: the root */
     pcol_amount self, total;
-    int cut; /* 1: max_depth left out frames with weight below it; they make total - self */
+    int is_truncated; /* 1: max_depth omitted descendants with weight: total - self */
 } pcol_calltree_node;
 
 /**

@@ -333,7 +333,7 @@ const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size
 struct cli_name_list {
     char text[96];
     size_t used;
-    int cut;
+    int is_truncated;
 };
 void cli_name_list_add(struct cli_name_list *some, const char *name); /* NULL: nothing */
 /* The end of the message: how to list the other names. */
@@ -389,7 +389,7 @@ int cli_is_utf8(void);
 /* Branches of trees, two columns each, and the sign for omitted text; ASCII unless the charset
  * is UTF-8. */
 struct cli_signs {
-    const char *pipe, *branch, *last, *first, *cut;
+    const char *pipe, *branch, *last, *first, *ellipsis;
 };
 const struct cli_signs *cli_signs(void);
 /* Length of the first character, or of an invalid byte; *columns: its width on a terminal. */

@@ -408,7 +408,7 @@ void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t in
 
 void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t width)
 {
-    const char *sign = cli_signs()->cut;
+    const char *sign = cli_signs()->ellipsis;
     size_t start = 0, end = size, columns;
     size_t sign_width = cli_is_utf8() ? 1 : strlen(sign);
 

@@ -83,14 +83,14 @@ void cli_name_list_add(struct cli_name_list *some, const char *name)
 {
     size_t room = sizeof some->text - some->used;
 
-    if (name == NULL || some->cut)
+    if (name == NULL || some->is_truncated)
         return;
-    some->cut = strlen(name) + 8 > room;
+    some->is_truncated = strlen(name) + 8 > room;
     some->used += (size_t)snprintf(some->text + some->used, room, "%s%s",
-                                   some->used > 0 ? ", " : "", some->cut ? "..." : name);
+                                   some->used > 0 ? ", " : "", some->is_truncated ? "..." : name);
 }
 
 const char *cli_name_list_end(const struct cli_name_list *some)
 {
-    return some->cut ? " (pcol schema FILE lists all)" : "";
+    return some->is_truncated ? " (pcol schema FILE lists all)" : "";
 }

@@ -103,7 +103,7 @@ static void mark_cut(const pcol_calltree *tree, uint8_t *shown)
         pcol_calltree_get(tree, i, &node);
         if (!(shown[i] & SHOWN))
             shown[node.parent] |= CUT;
-        if (node.cut)
+        if (node.is_truncated)
             shown[i] |= CUT;
     }
 }

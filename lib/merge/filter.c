@@ -75,8 +75,8 @@ static void select_frames(struct filter_state *f, const pcol_filter_options *opt
     if (!options->selection.hide && !options->selection.show && !options->anonymize &&
         !options->apply_drop_frames)
         return;
-    f->selection.locations = f->query->kept;
-    f->selection.cut = f->query->cut;
+    f->selection.locations = f->query->shown_locations;
+    f->selection.omitted_frames = f->query->joined_stacks;
 }
 
 /* Expressions that have dropped frames do not stay: they would drop others from what is left. */
@@ -86,7 +86,7 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
     const pcol_message_fn report = options->loss ? options->loss : options->message;
     const struct pci_column *drops;
     const pcol_file *file = f->query->file;
-    if (!f->selection.cut || options->apply_drop_frames || !report)
+    if (!f->selection.omitted_frames || options->apply_drop_frames || !report)
         return PCOL_OK;
     PCI_TRY(pci_find_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {

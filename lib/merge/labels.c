@@ -332,7 +332,7 @@ static pcol_status map_own_depth(struct pci_merge *m, uint64_t row, int64_t *dep
         PCI_TRY(pci_get(m->file, columns[1], (uint64_t)stack, &parent, &valid, err));
         PCI_TRY(pci_get(m->file, columns[2], (uint64_t)stack, &group, &valid, err));
         *gone = (uint64_t)group >= m->group_count || m->groups[group] == PCOL_NONE ||
-                (m->selection->cut && m->selection->cut[stack]);
+                (m->selection->omitted_frames && m->selection->omitted_frames[stack]);
         if (remaining-- == 0)
             break;
         shown += !*gone;
@@ -390,7 +390,8 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
         PCI_TRY(pci_merge_row(m, pci_table_find(m->file, references), key->column, row,
                               (uint64_t)bits, &to, omitted, err));
         bits = (int64_t)to;
-    } else if (is_own_frame && m->selection && (m->selection->locations || m->selection->cut)) {
+    } else if (is_own_frame && m->selection &&
+               (m->selection->locations || m->selection->omitted_frames)) {
         PCI_TRY(map_own_depth(m, row, &bits, omitted, err));
     }
     return *omitted ? PCOL_OK : add_cell(r, column, bits, err);

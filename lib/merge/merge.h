@@ -42,12 +42,12 @@ enum pci_merge_labels {
 /* Selection of the parts of a file to copy. */
 struct pci_pseudonyms;
 struct pci_merge_selection {
-    const uint8_t *sources;   /* by row: 0 = omitted; NULL: all */
-    const uint8_t *samples;   /* by row, of the selected sources */
-    const uint8_t *locations; /* by row: 0 = frame is omitted; NULL: all */
-    const uint8_t *cut;       /* by row of stacks: 1 = the frame is omitted; NULL: none */
-    const uint8_t *types;     /* by row of sample_types; NULL: all */
-    int drop_labels;          /* of samples: all of them; otherwise those of drop_keys */
+    const uint8_t *sources;        /* by row: 0 = omitted; NULL: all */
+    const uint8_t *samples;        /* by row, of the selected sources */
+    const uint8_t *locations;      /* by row: 0 = frame is omitted; NULL: all */
+    const uint8_t *omitted_frames; /* by row of stacks: 1 = the frame is omitted; NULL: none */
+    const uint8_t *types;          /* by row of sample_types; NULL: all */
+    int drop_labels;               /* of samples: all of them; otherwise those of drop_keys */
     const char *const *drop_keys;
     size_t drop_key_count;
     pcol_idle idle; /* treatment of idle samples */

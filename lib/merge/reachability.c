@@ -171,7 +171,8 @@ static pcol_status mark_referenced(struct marker *k, pcol_error *err)
     pcol_status status = copied ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK && m->selection) /* tables about the text of a source, column by column */
         status = find_incomplete_sources(k, "source_columns", err);
-    if (status == PCOL_OK && m->selection && (m->selection->locations || m->selection->cut))
+    if (status == PCOL_OK && m->selection &&
+        (m->selection->locations || m->selection->omitted_frames))
         status = find_incomplete_sources(k, "resource_types", err);
     for (uint64_t row = 0; copied && row < m->source_count; row++)
         copied[row] = pci_merge_copies_source(m, row) &&
@@ -289,7 +290,8 @@ static pcol_status mark_callers(struct marker *k, pcol_error *err)
             if (status == PCOL_OK && (uint64_t)parent < row)
                 m->used_stacks[parent] = 1; /* other parents are reported when the row is copied */
             if (status == PCOL_OK && grouped && (uint64_t)group < m->group_count &&
-                !(m->selection && m->selection->cut && m->selection->cut[row]))
+                !(m->selection && m->selection->omitted_frames &&
+                  m->selection->omitted_frames[row]))
                 m->used_groups[group] = 1;
         }
         end = first;

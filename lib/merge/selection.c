@@ -152,7 +152,7 @@ int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table
     if (!merge->selection)
         return 1;
     /* Types of resources are named after frames, which may be omitted. */
-    if ((merge->selection->locations || merge->selection->cut) &&
+    if ((merge->selection->locations || merge->selection->omitted_frames) &&
         !strcmp(table->name, "resource_types"))
         return 0;
     return !merge->selection->names || pci_merge_is_one_of(table->name, copied_tables);
@@ -163,8 +163,8 @@ int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table
 /* 1 if the copied samples differ, so that the source's own text of them is no longer true. */
 static int changes_samples(const struct pci_merge_selection *selection)
 {
-    return selection->locations || selection->cut || selection->types || selection->has_range ||
-           selection->idle || selection->names;
+    return selection->locations || selection->omitted_frames || selection->types ||
+           selection->has_range || selection->idle || selection->names;
 }
 
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column)
@@ -178,7 +178,7 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
     if (selection && is_of_samples && !strcmp(column->name, "text") && changes_samples(selection))
         return 0;
     /* Frames that were dropped must not be dropped again from stacks that lost other frames. */
-    if (selection && selection->cut && !strcmp(column->table->name, "sources") &&
+    if (selection && selection->omitted_frames && !strcmp(column->table->name, "sources") &&
         (!strcmp(column->name, "drop_frames") || !strcmp(column->name, "keep_frames")))
         return 0;
     if (selection && selection->names && !find_allowed(column, &name))
@@ -213,8 +213,8 @@ int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_tab
     const struct pci_merge_selection *selection = merge->selection;
     if (!selection)
         return 0;
-    return selection->names || selection->locations || selection->cut || selection->types ||
-           (selection->drop_key_count && !strcmp(table->name, "samples"));
+    return selection->names || selection->locations || selection->omitted_frames ||
+           selection->types || (selection->drop_key_count && !strcmp(table->name, "samples"));
 }
 
 /* ---- report of omitted data */

@@ -357,8 +357,8 @@ static pcol_status add_stack(struct stack_copy *w, uint64_t row, pcol_error *err
     if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
                              "a stack needs a parent and a group");
-    if (m->selection &&
-        (m->groups[group] == PCOL_NONE || (m->selection->cut && m->selection->cut[row]))) {
+    if (m->selection && (m->groups[group] == PCOL_NONE ||
+                         (m->selection->omitted_frames && m->selection->omitted_frames[row]))) {
         m->stacks[row] = m->stacks[parent]; /* a hidden frame */
         return PCOL_OK;
     }

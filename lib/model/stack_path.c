@@ -52,7 +52,7 @@ pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_e
                                  "parent %llu is not before its child", (unsigned long long)parent);
         row = (uint32_t)parent;
     }
-    path->kept = path->depth;
+    path->common_depth = path->depth;
     while (count)
         PCI_TRY(push_node(path, path->fresh[--count], err));
     return PCOL_OK;

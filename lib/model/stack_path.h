@@ -19,7 +19,7 @@ struct pci_stack_path {
     struct pci_stacks tree;
     struct pci_stack_step *steps; /* outermost first; without the root */
     size_t depth, capacity;
-    size_t kept; /* number of nodes in common with the previous path */
+    size_t common_depth; /* number of nodes in common with the previous path */
     uint32_t *fresh;
     size_t fresh_capacity;
 };

@@ -25,14 +25,14 @@
 struct node {
     uint32_t frame, parent, end, depth;
     pcol_amount self, total;
-    int cut;
+    int is_truncated;
 };
 
 /* Sums of a node during construction. */
 struct sums {
     pcol_amount self;
-    pcol_amount total; /* before add_totals(): only the weight deeper than max_depth */
-    uint8_t cut;       /* part of its weight is deeper than max_depth */
+    pcol_amount total;    /* before add_totals(): only the weight deeper than max_depth */
+    uint8_t is_truncated; /* part of its weight is deeper than max_depth */
 };
 
 struct pcol_calltree {
@@ -79,7 +79,7 @@ static pcol_status add_weight(struct builder *b, uint32_t row, int deeper, pcol_
     pcol_amount weight = b->query->weight[row];
     if (!deeper)
         return pci_query_add(b->query, &sums->self, weight, err);
-    sums->cut |= !pci_amount_is_zero(b->query->measure.is_double, weight);
+    sums->is_truncated |= !pci_amount_is_zero(b->query->measure.is_double, weight);
     return pci_query_add(b->query, &sums->total, weight, err);
 }
 
@@ -225,7 +225,8 @@ static pcol_status add_totals(struct builder *b, uint8_t *alive, pcol_error *err
     for (size_t i = b->tree.count; i-- > 0;) {
         struct sums *sums = &b->sums[i];
         uint32_t parent = b->tree.nodes[i].parent;
-        alive[i] |= sums->cut || !pci_amount_is_zero(b->query->measure.is_double, sums->self);
+        alive[i] |=
+            sums->is_truncated || !pci_amount_is_zero(b->query->measure.is_double, sums->self);
         PCI_TRY(pci_query_add(b->query, &sums->total, sums->self, err));
         if (i == 0 || !alive[i])
             continue;
@@ -298,8 +299,8 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
         end[entries[i].parent] = i + 1;
     }
     if (status == PCOL_OK) {
-        tree->nodes[0] =
-            (struct node){PCOL_NONE, 0, 0, 0, b->sums[0].self, b->sums[0].total, b->sums[0].cut};
+        tree->nodes[0] = (struct node){
+            PCOL_NONE, 0, 0, 0, b->sums[0].self, b->sums[0].total, b->sums[0].is_truncated};
         tree->count = 1;
         old[0] = 0;
     }
@@ -313,7 +314,7 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
                                                      tree->nodes[current].depth + 1,
                                                      b->sums[child].self,
                                                      b->sums[child].total,
-                                                     b->sums[child].cut};
+                                                     b->sums[child].is_truncated};
             old[tree->count] = child;
             current = tree->count++;
             continue;
@@ -455,7 +456,7 @@ void pcol_calltree_get(const pcol_calltree *tree, uint32_t index, pcol_calltree_
                                  .depth = from->depth,
                                  .self = from->self,
                                  .total = from->total,
-                                 .cut = from->cut};
+                                 .is_truncated = from->is_truncated};
     if (from->frame != PCOL_NONE)
         node->frame = tree->frames.frames[from->frame];
 }

@@ -226,7 +226,7 @@ static void collect_drawn(pcol_flame *f)
                 f->row[node.depth + 1]++;
             if (node.depth > f->depth)
                 f->depth = node.depth;
-            f->cut |= node.depth == PCI_FLAME_DEPTH;
+            f->is_truncated |= node.depth == PCI_FLAME_DEPTH;
             i++;
         }
         if (fill)

@@ -29,7 +29,7 @@ struct pcol_flame {
     uint32_t drawn, depth;  /* depth: of the deepest drawn node */
     double scale;           /* px per weight of 1 */
     double largest;         /* largest change of a share among the drawn nodes */
-    int cut;                /* the tree is deeper than PCI_FLAME_DEPTH */
+    int is_truncated;       /* the tree is deeper than PCI_FLAME_DEPTH */
 };
 
 void pci_flame_node(const pcol_flame *flame, uint32_t i, struct pci_flame_node *node);

@@ -203,7 +203,7 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
         PCI_TRY(pci_svg_raw(out, ", bottom-up: callers on top of callees", err));
     if (f->joined)
         PCI_TRY(pci_svg_raw(out, legend, err));
-    if (f->cut)
+    if (f->is_truncated)
         PCI_TRY(pci_svg_raw(out, "; frames deeper than 1000 are not shown", err));
     return PCOL_OK;
 }

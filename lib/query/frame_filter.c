@@ -215,7 +215,7 @@ static void drop_lines(struct frame_filter *f, uint32_t first, uint32_t end, con
     f->drops = 1;
     *group |= line_end == end ? JOINED | JOINS_CALLEES : JOINS_CALLEES;
     if (line_end < end)
-        memset(f->query->kept + first, 0, line_end - first);
+        memset(f->query->shown_locations + first, 0, line_end - first);
 }
 
 /* Applies focus, ignore, hide and show to a group. */
@@ -225,21 +225,21 @@ static void filter_lines(struct frame_filter *f, uint32_t first, uint32_t end, c
     int has_lines = 0;
     uint8_t all = mapping_bits;
     for (uint32_t line = first; line < end; line++) {
-        uint8_t *kept = &f->query->kept[line];
-        if (!*kept)
+        uint8_t *shown = &f->query->shown_locations[line];
+        if (!*shown)
             continue;
         has_lines |= named[line - first];
         all |= bits[line - first];
         if (f->match[HIDE] && ((mapping_bits | bits[line - first]) & bit(HIDE)))
-            *kept = 0;
+            *shown = 0;
         if (f->match[SHOW] && !((mapping_bits | bits[line - first]) & bit(SHOW)) &&
             named[line - first])
-            *kept = 0;
-        *group |= *kept ? SHOWN : 0;
+            *shown = 0;
+        *group |= *shown ? SHOWN : 0;
     }
     /* A group that has only an address has no line to show. */
     if (!has_lines && end - first == 1 && f->match[SHOW] && !(bits[0] & bit(SHOW))) {
-        f->query->kept[first] = 0;
+        f->query->shown_locations[first] = 0;
         *group &= (uint8_t)~SHOWN;
     }
     if (f->match[IGNORE] && (all & bit(IGNORE)))
@@ -328,11 +328,11 @@ static pcol_status filter_stacks(struct frame_filter *f, pcol_error *err)
         f->stacks[row] = compute_state(f->stacks[calls->parent[row]], f->groups[calls->group[row]]);
     PCI_TRY(move_weights(f, err));
     if (f->drops) {
-        query->cut = pci_malloc((size_t)calls->count + 1, 1);
-        if (!query->cut)
+        query->joined_stacks = pci_malloc((size_t)calls->count + 1, 1);
+        if (!query->joined_stacks)
             return pci_fail_memory(err);
         for (uint32_t row = 0; row < calls->count; row++)
-            query->cut[row] = f->stacks[row] & JOINED;
+            query->joined_stacks[row] = f->stacks[row] & JOINED;
     }
     if (!f->match[FOCUS] && !f->match[IGNORE] && !f->match[HIDE] && !f->match[SHOW])
         return PCOL_OK;
@@ -473,10 +473,10 @@ static pcol_status apply_patterns(struct frame_filter *f, pcol_error *err)
     f->names.libraries = 1;
     f->groups = pci_calloc((size_t)calls->group_count + 1, 1);
     f->stacks = pci_calloc((size_t)calls->count + 1, 1);
-    f->query->kept = pci_malloc((size_t)calls->location_count + 1, 1);
-    if (!f->groups || !f->stacks || !f->query->kept)
+    f->query->shown_locations = pci_malloc((size_t)calls->location_count + 1, 1);
+    if (!f->groups || !f->stacks || !f->query->shown_locations)
         return pci_fail_memory(err);
-    memset(f->query->kept, 1, (size_t)calls->location_count + 1);
+    memset(f->query->shown_locations, 1, (size_t)calls->location_count + 1);
     PCI_TRY(match_functions(f, err));
     PCI_TRY(match_mappings(f, err));
     PCI_TRY(filter_groups(f, err));

@@ -376,7 +376,7 @@ static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_
 static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_stack_table *calls = &r->query->calls;
-    const uint8_t *kept = r->query->kept;
+    const uint8_t *shown_locations = r->query->shown_locations;
     r->cursors = r->next_cursor = pci_malloc(MAX_CURSORS, sizeof *r->cursors);
     if (!r->cursors)
         return pci_fail_memory(err);
@@ -390,7 +390,7 @@ static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
         return pci_fail_memory(err);
     for (uint32_t group = 0; group < calls->group_count; group++) {
         for (uint32_t row = calls->first[group]; row < calls->first[group + 1]; row++) {
-            if (kept && !kept[row])
+            if (shown_locations && !shown_locations[row])
                 r->frames->of_location[row] = PCOL_NONE;
             else
                 PCI_TRY(find_frame(r, row, group, &r->frames->of_location[row], err));

@@ -189,8 +189,8 @@ void pcol_query_free(pcol_query *query)
     pci_query_type_close(&query->measure);
     pci_stack_table_close(&query->calls);
     pci_free(query->weight);
-    pci_free(query->kept);
-    pci_free(query->cut);
+    pci_free(query->shown_locations);
+    pci_free(query->joined_stacks);
     pci_free(query->passes);
     pci_free(query);
 }
@@ -241,5 +241,5 @@ pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, 
 int pcol_query_shows_location(const pcol_query *query, uint64_t location)
 {
     return query && location < pci_rows(query->file, "locations") &&
-           (!query->kept || query->kept[location]);
+           (!query->shown_locations || query->shown_locations[location]);
 }

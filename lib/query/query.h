@@ -129,8 +129,8 @@ struct pcol_query {
     struct pcol_query *unloaded;    /* itself until `calls`, `weight` etc. are read */
     int keep_dropped;               /* argument of the deferred pci_query_load() */
     pcol_amount *weight;            /* by stack, after all filters */
-    uint8_t *kept;                  /* by location: 0 = hidden; NULL: all are shown */
-    uint8_t *cut;                   /* by stack: 1 = joined with its caller; NULL: none */
+    uint8_t *shown_locations;       /* by location: 0 = hidden; NULL: all are shown */
+    uint8_t *joined_stacks;         /* by stack: 1 = joined with its caller; NULL: none */
     uint8_t *passes;                /* by stack: 0 = not in focus; NULL: all pass */
     pcol_amount total, selected;
     int nothing_in_focus; /* no sample with a value other than 0 passes focus, ignore, hide and

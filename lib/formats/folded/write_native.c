@@ -70,7 +70,7 @@ static pcol_status update_line(struct native *o, uint64_t node, size_t *size, pc
     size_t depth = o->path.depth;
     if (pci_grow((void **)&o->ends, &o->end_capacity, depth + 1, sizeof *o->ends))
         return pci_fail_memory(err);
-    for (size_t i = o->path.kept; i < depth; i++) {
+    for (size_t i = o->path.common_depth; i < depth; i++) {
         size_t start = i ? o->ends[i - 1] : 0;
         pcol_str name;
         PCI_TRY(frame_name(o, &o->path.steps[i], &name, err));

@@ -263,7 +263,7 @@ pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t 
     }
     if (depth > 0)
         level = frames->levels[depth - 1];
-    frames->kept = depth;
+    frames->common_depth = depth;
     for (size_t i = frames->fresh_count; i-- > 0;) {
         struct pci_rprof_piece *piece = &frames->fresh[i];
         PCI_TRY(find_unit(frames, piece->text, piece->size, &piece->unit, err));

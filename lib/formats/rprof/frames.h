@@ -51,7 +51,7 @@ struct pci_rprof_frames {
     size_t arena_size, arena_capacity;
     struct pci_rprof_gauge *levels; /* outermost first */
     size_t depth, level_capacity;
-    size_t kept;                   /* of them, those of the line before that */
+    size_t common_depth;           /* number of levels in common with the previous line */
     size_t before;                 /* size of the text of the line before; 0: nothing to reuse */
     struct pci_rprof_piece *fresh; /* units of this line that are not reused, innermost first */
     size_t fresh_count, fresh_capacity;
@@ -81,7 +81,7 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
 /* A last unit that lacks its blank is taken as it is. */
 pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t *unit,
                                   const uint8_t *end, pcol_error *err);
-/* Take them in: afterwards `depth` levels are the line's, the first `kept` of them as they were in
+/* Take them in: afterwards `depth` levels are the line's, the first `common_depth` of them as they were in
  * the line before, and `fresh` names the units of the others. `whole`: the units reach to `end`,
  * and the next line may reuse them. *exact 0 if one of them does not export as the same bytes. */
 pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t *text,

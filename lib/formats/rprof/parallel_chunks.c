@@ -180,7 +180,7 @@ static pcol_status find_node(struct part *part, uint32_t *node, pcol_error *err)
 {
     const struct pci_rprof_frames *frames = &part->text.frames;
     struct pci_call_tree *tree = &part->builder->tree;
-    size_t depth = frames->kept, count = frames->fresh_count;
+    size_t depth = frames->common_depth, count = frames->fresh_count;
     if (pci_grow((void **)&part->nodes, &part->node_capacity, depth + count + 1,
                  sizeof *part->nodes))
         return pci_fail_memory(err);

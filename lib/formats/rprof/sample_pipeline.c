@@ -15,7 +15,7 @@
 /* A sample. In a piece the values that are there stand behind it, eight bytes each, and its
  * groups. */
 struct head {
-    uint32_t kept, fresh;
+    uint32_t common_depth, fresh;
     uint8_t has_stack, present;
     uint16_t unused;
     uint32_t size; /* with all that */
@@ -40,7 +40,7 @@ static pcol_status put_sample(struct pci_rprof_pipeline *q, const struct head *h
 {
     struct pci_call_tree *tree = &q->record->import->builder->tree;
     pcol_value values[PCI_RPROF_TYPES];
-    size_t depth = head->kept, count = 0;
+    size_t depth = head->common_depth, count = 0;
     uint32_t node = depth ? q->nodes[depth - 1] : 0, hash = tree->nodes[node].hash;
     if (pci_grow((void **)&q->nodes, &q->node_capacity, depth + head->fresh, sizeof *q->nodes))
         return pci_fail_memory(err);
@@ -153,7 +153,8 @@ pcol_status pci_rprof_pipeline_sample(struct pci_rprof_pipeline *queue,
     int64_t together[PCI_RPROF_TYPES];
     size_t count = 0;
     if (has_stack && frames) {
-        head.kept = (uint32_t)frames->kept; /* the window holds less than 2^32 frames */
+        head.common_depth =
+            (uint32_t)frames->common_depth; /* the window holds less than 2^32 frames */
         head.fresh = (uint32_t)frames->fresh_count;
         PCI_TRY(list_groups(queue, frames, err));
     }

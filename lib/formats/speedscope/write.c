@@ -208,7 +208,7 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
     size_t depth = w->path.depth;
     if (pci_grow((void **)&w->ends, &w->end_capacity, depth + 1, sizeof *w->ends))
         return pci_fail_memory(err);
-    for (size_t i = w->path.kept; i < depth; i++) {
+    for (size_t i = w->path.common_depth; i < depth; i++) {
         const struct pci_stack_step *step = &w->path.steps[i];
         size_t count = i ? w->ends[i - 1] : 0;
         if (pci_grow((void **)&w->line, &w->line_capacity, count + (size_t)step->count + 1,
