@@ -213,7 +213,7 @@ struct pci_node_store {
     int ordered;    /* nodes were added in pre-order */
     uint32_t *path; /* while ordered: the latest node and its ancestors, outermost first */
     size_t path_size, path_capacity;
-    uint32_t *place; /* after finishing, if not ordered: final row by node */
+    uint32_t *preorder; /* after finishing, if not ordered: final row by node */
 };
 
 /* Source rows (source_order.c). */

@@ -18,7 +18,7 @@ pcol_status pci_call_tree_init(struct pci_call_tree *tree, pcol_error *err)
 void pci_call_tree_clear(struct pci_call_tree *tree)
 {
     pci_free(tree->nodes);
-    pci_free(tree->place);
+    pci_free(tree->preorder);
     pci_free(tree->order);
     pci_hash_clear(&tree->hash);
     *tree = (struct pci_call_tree){0};
@@ -89,27 +89,27 @@ pcol_status pci_call_tree_finish(struct pci_call_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;
     pci_hash_clear(&tree->hash);
-    tree->place = pci_malloc(n, 3 * sizeof *tree->place);
-    if (!tree->place)
+    tree->preorder = pci_malloc(n, 3 * sizeof *tree->preorder);
+    if (!tree->preorder)
         return pci_fail_memory(err);
-    uint32_t *size = tree->place + n, *next = tree->place + 2 * n;
+    uint32_t *size = tree->preorder + n, *next = tree->preorder + 2 * n;
     for (size_t i = 0; i < n; i++)
         size[i] = 1;
     for (size_t i = n; i-- > 1;)
         size[tree->nodes[i].parent] += size[i];
-    tree->place[0] = 0;
+    tree->preorder[0] = 0;
     next[0] = 1; /* by node: preorder index of its next child */
     for (uint32_t i = 1; i < n; i++) {
-        uint32_t *place = &next[tree->nodes[i].parent];
-        tree->place[i] = *place;
-        next[i] = *place + 1;
-        *place += size[i];
+        uint32_t *child = &next[tree->nodes[i].parent];
+        tree->preorder[i] = *child;
+        next[i] = *child + 1;
+        *child += size[i];
     }
     /* From here on, only the arrays by preorder index are needed. */
     for (uint32_t i = 0; i < n; i++) {
         const struct pci_node *node = &tree->nodes[i];
-        size[tree->place[i]] = tree->place[node->parent];
-        next[tree->place[i]] = node->group;
+        size[tree->preorder[i]] = tree->preorder[node->parent];
+        next[tree->preorder[i]] = node->group;
     }
     tree->parents = size;
     tree->groups = next;
@@ -128,6 +128,6 @@ pcol_status pci_call_tree_order(struct pci_call_tree *tree, pcol_error *err)
     if (!tree->order)
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < tree->count; i++)
-        tree->order[tree->place[i]] = i;
+        tree->order[tree->preorder[i]] = i;
     return PCOL_OK;
 }

@@ -19,7 +19,7 @@ struct pci_call_tree {
     struct pci_node *nodes; /* nodes[0]: the root; released by finishing */
     size_t count, capacity;
     struct pci_hash hash;
-    uint32_t *place;            /* by node, after finishing: preorder index; owns the next two */
+    uint32_t *preorder;         /* by node, after finishing: preorder index; owns the next two */
     uint32_t *parents, *groups; /* by preorder index; parents are preorder indices */
     uint32_t *order;            /* node by preorder index, after pci_call_tree_order() */
 };

@@ -49,7 +49,7 @@ static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
         return pci_fail_memory(err);
     }
     pci_column_buffer_source_init(&pass->stack_source, b->columns[PCI_C_SAMPLE_STACK],
-                                  b->tree.place);
+                                  b->tree.preorder);
     pci_block_reader_init(&pass->stack, &pass->stack_source.source);
     for (size_t k = 0; k < b->type_count; k++) {
         pci_column_buffer_source_init(&pass->value_sources[k], b->columns[b->types[k].column],
@@ -102,7 +102,7 @@ static pcol_status mark_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
     pci_block_reader_init(r, &source.source);
     while ((status = pci_block_reader_next(r, err)) == PCOL_OK && r->n)
         for (size_t i = 0; i < r->n; i++) {
-            uint32_t *rank = r->valid[i] ? &s->rank[b->tree.place[r->values[i]]] : NULL;
+            uint32_t *rank = r->valid[i] ? &s->rank[b->tree.preorder[r->values[i]]] : NULL;
             if (rank && !*rank) {
                 *rank = (uint32_t)r->values[i] + 1; /* the node, replaced by rank_stacks() */
                 s->stack_count++;

@@ -281,7 +281,7 @@ static pcol_status sum_rows(struct adder *a, size_t type, pcol_error *err)
     struct pci_column_buffer_source of_stacks, of_values;
     int64_t total = 0;
     pcol_status status;
-    pci_column_buffer_source_init(&of_stacks, w->stack, w->b->tree.place);
+    pci_column_buffer_source_init(&of_stacks, w->stack, w->b->tree.preorder);
     pci_block_reader_init(stacks, &of_stacks.source);
     pci_column_buffer_source_init(&of_values, w->values[type], NULL);
     pci_block_reader_init(values, &of_values.source);

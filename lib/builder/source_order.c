@@ -233,8 +233,8 @@ const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table)
     if (table == PCI_T_STRINGS)
         return builder->strings.rank;
     if (table == PCI_T_STACKS)
-        return builder->tree.place;
-    return table == builder->nodes.table ? builder->nodes.place : NULL;
+        return builder->tree.preorder;
+    return table == builder->nodes.table ? builder->nodes.preorder : NULL;
 }
 
 /* Final rows of the target table `name`, a string. Consecutive rows mostly have the same target. */

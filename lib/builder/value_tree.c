@@ -34,8 +34,8 @@ void pci_node_store_clear(struct pci_node_store *nodes)
     pci_spill_clear(&nodes->arrays[0]);
     pci_spill_clear(&nodes->arrays[1]);
     pci_free(nodes->path);
-    pci_free(nodes->place);
-    nodes->path = nodes->place = NULL;
+    pci_free(nodes->preorder);
+    nodes->path = nodes->preorder = NULL;
 }
 
 static pcol_status create_tables(pcol_builder *b, pcol_error *err)
@@ -253,7 +253,7 @@ static pcol_status read_record(struct record_reader *r, uint64_t row,
     return PCOL_OK;
 }
 
-/* Compute n->place, final rows in pre-order, and *order, the node by final row: subtree sizes from
+/* Compute n->preorder, the final rows, and *order, the node by final row: subtree sizes from
  * the last node to the first, then offsets from the first to the last. */
 static pcol_status sort_nodes(struct pci_node_store *n, struct record_reader *r, uint32_t **order,
                               pcol_error *err)
@@ -263,9 +263,9 @@ static pcol_status sort_nodes(struct pci_node_store *n, struct record_reader *r,
     uint32_t *parent = pci_malloc(count, sizeof *parent), *next;
     const struct pci_node_record *record;
     pcol_status status = PCOL_OK;
-    n->place = pci_malloc(count, sizeof *n->place);
+    n->preorder = pci_malloc(count, sizeof *n->preorder);
     *order = next = pci_malloc(count, sizeof *next);
-    if (!size || !parent || !n->place || !*order)
+    if (!size || !parent || !n->preorder || !*order)
         status = pci_fail_memory(err);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         status = read_record(r, i, &record, err);
@@ -279,12 +279,12 @@ static pcol_status sort_nodes(struct pci_node_store *n, struct record_reader *r,
             size[parent[i]] += size[i];
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         uint32_t *row = parent[i] == PCOL_NONE ? &next_root : &next[parent[i]];
-        n->place[i] = *row;
+        n->preorder[i] = *row;
         *row += size[i];
-        next[i] = n->place[i] + 1;
+        next[i] = n->preorder[i] + 1;
     }
     for (size_t i = 0; i < count && status == PCOL_OK; i++)
-        (*order)[n->place[i]] = (uint32_t)i;
+        (*order)[n->preorder[i]] = (uint32_t)i;
     pci_free(size);
     pci_free(parent);
     return status;

@@ -286,7 +286,7 @@ Test(rows, random_labels)
         OK(pci_call_tree_child(&tree, b->tree.nodes[i].parent, b->tree.nodes[i].group, &node,
                                NULL));
     OK(pci_call_tree_finish(&tree, NULL));
-    const uint32_t *place = tree.place;
+    const uint32_t *place = tree.preorder;
     rows_finish(b, &made);
     OK(pci_labels_open(&reader, made.file, "samples", NULL));
     for (uint32_t i = 0; i < ROWS; i++) {
