@@ -227,12 +227,12 @@ struct pci_source_order {
         struct pci_source_row first;
         uint64_t count;
         const char *name; /* of the source's table, if it is not a string of the builder yet */
-    } * waiting;
-    size_t waiting_count, waiting_capacity;
+    } * deferred;
+    size_t deferred_count, deferred_capacity;
     struct pci_source_table { /* tables that have rows */
         uint32_t source, table;
-    } * said;
-    size_t said_count, said_capacity;
+    } * filled;
+    size_t filled_count, filled_capacity;
 };
 
 struct pcol_builder {

@@ -43,10 +43,10 @@ void pci_source_order_init(struct pci_source_order *order)
 
 void pci_source_order_clear(struct pci_source_order *order)
 {
-    pci_free(order->waiting);
-    order->waiting = NULL;
-    pci_free(order->said);
-    order->said = NULL;
+    pci_free(order->deferred);
+    order->deferred = NULL;
+    pci_free(order->filled);
+    order->filled = NULL;
 }
 
 static pcol_status create_table(pcol_builder *b, const char *name,
@@ -95,9 +95,10 @@ static pcol_status begin_rows(pcol_builder *b, const struct pci_source_row *row,
     else
         PCI_TRY(pcol_builder_string(b, target, strlen(target), name, err));
     if (!continued) {
-        if (pci_grow((void **)&o->said, &o->said_capacity, o->said_count + 1, sizeof *o->said))
+        if (pci_grow((void **)&o->filled, &o->filled_capacity, o->filled_count + 1,
+                     sizeof *o->filled))
             return pci_fail_memory(err);
-        o->said[o->said_count++] = (struct pci_source_table){row->source, row->table};
+        o->filled[o->filled_count++] = (struct pci_source_table){row->source, row->table};
     }
     o->last = *row;
     o->target_name = *name;
@@ -178,10 +179,10 @@ pcol_status pci_source_order_defer(pcol_builder *builder, const struct pci_sourc
                                    const char *name, uint64_t count, pcol_error *err)
 {
     struct pci_source_order *o = &builder->order;
-    if (pci_grow((void **)&o->waiting, &o->waiting_capacity, o->waiting_count + 1,
-                 sizeof *o->waiting))
+    if (pci_grow((void **)&o->deferred, &o->deferred_capacity, o->deferred_count + 1,
+                 sizeof *o->deferred))
         return pci_fail_memory(err);
-    o->waiting[o->waiting_count++] = (struct pci_source_order_table){*row, count, name};
+    o->deferred[o->deferred_count++] = (struct pci_source_order_table){*row, count, name};
     return PCOL_OK;
 }
 
@@ -197,9 +198,9 @@ pcol_status pci_builder_source_table(pcol_builder *builder, const struct pci_sou
 pcol_status pci_source_order_flush(pcol_builder *builder, pcol_error *err)
 {
     struct pci_source_order *o = &builder->order;
-    for (size_t i = 0; i < o->waiting_count; i++)
-        PCI_TRY(append_table(builder, &o->waiting[i], err));
-    o->waiting_count = 0;
+    for (size_t i = 0; i < o->deferred_count; i++)
+        PCI_TRY(append_table(builder, &o->deferred[i], err));
+    o->deferred_count = 0;
     return PCOL_OK;
 }
 

@@ -158,8 +158,8 @@ static const char *const *get_ordered_tables(const pcol_file *file, pcol_str typ
 /* 1 if the builder has rows for a table of its newest source; these are its last entries. */
 static int has_rows(const pcol_builder *b, uint32_t source, const char *table)
 {
-    for (size_t i = b->order.said_count; i-- > 0 && b->order.said[i].source == source;) {
-        pcol_str name = pci_string_pool_get(&b->strings, b->order.said[i].table);
+    for (size_t i = b->order.filled_count; i-- > 0 && b->order.filled[i].source == source;) {
+        pcol_str name = pci_string_pool_get(&b->strings, b->order.filled[i].table);
         if (pci_str_is(name, table))
             return 1;
     }
