@@ -237,8 +237,8 @@ static pcol_status encode_entries(struct pci_container *w, uint32_t number, uint
     w->columns[child].rows = e->source.rows;
     if (stats.nulls && stats.nulls < stats.rows)
         return encode_nullable(w, child, e, stats.min, err);
-    return w->press ? pci_encode_leaf(w, child, &e->source, err)
-                    : encode_all_valid(w, child, e, err);
+    return w->archive ? pci_encode_leaf(w, child, &e->source, err)
+                      : encode_all_valid(w, child, e, err);
 }
 
 pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,

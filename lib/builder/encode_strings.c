@@ -87,7 +87,8 @@ static uint32_t common_prefix(pcol_str a, pcol_str b)
 }
 
 /* Compute p->shared if that makes the column smaller; *stored: bytes that remain. */
-static pcol_status apply_front_coding(struct pool *p, int press, uint64_t *stored, pcol_error *err)
+static pcol_status apply_front_coding(struct pool *p, int is_archive, uint64_t *stored,
+                                      pcol_error *err)
 {
     size_t count = p->table->count;
     uint32_t *shared = pci_malloc(count, sizeof *shared), most = 0;
@@ -104,7 +105,7 @@ static pcol_status apply_front_coding(struct pool *p, int press, uint64_t *store
     }
     uint64_t cost = count * pci_packed_width(most) / 8 + (PCI_SECTION_BITS + PCI_CHILD_BITS) / 8;
     /* Compression of an archive removes most of the repetition anyway. */
-    if (saved <= cost || saved - cost < p->table->size / (press ? 5 : 16)) {
+    if (saved <= cost || saved - cost < p->table->size / (is_archive ? 5 : 16)) {
         pci_free(shared);
         return PCOL_OK;
     }
@@ -125,8 +126,8 @@ pcol_status pci_encode_strings(const struct pci_string_pool *table, struct pci_c
     p.offsets = (struct pci_value_source){table->count + 1, PCF_U64, read_offsets, &p, NULL};
     p.shares = (struct pci_value_source){table->count, PCF_U32, read_shares, &p, NULL};
     if (!writer->plain && !writer->quick &&
-        (!writer->press || table->size <= PCF_FRONT_ARCHIVE_BYTES))
-        PCI_TRY(apply_front_coding(&p, writer->press != NULL, &bytes.data_size, err));
+        (!writer->archive || table->size <= PCF_FRONT_ARCHIVE_BYTES))
+        PCI_TRY(apply_front_coding(&p, writer->archive != NULL, &bytes.data_size, err));
     if (p.shared)
         bytes.shared = &p.shares;
     pcol_status status = pci_encode_bytes(writer, column, &bytes, err);

@@ -246,13 +246,13 @@ static pcol_status run_job(struct jobs *jobs, struct job *job, pcol_error *err)
     pcol_status status = PCOL_OK;
     if (job->column)
         assign_group(jobs, job);
-    if (jobs->writer->press) /* a compressor is not thread-safe */
-        status = pci_archive_writer_new(pci_archive_writer_flags(jobs->writer->press),
-                                        &job->part.press, err);
+    if (jobs->writer->archive) /* a compressor is not thread-safe */
+        status = pci_archive_writer_new(pci_archive_writer_flags(jobs->writer->archive),
+                                        &job->part.archive, err);
     if (status == PCOL_OK)
         status = encode_job(jobs->b, job, &job->part, 0, err);
-    pci_archive_writer_free(job->part.press);
-    job->part.press = NULL;
+    pci_archive_writer_free(job->part.archive);
+    job->part.archive = NULL;
     if (status != PCOL_OK)
         return status;
     return append_parts(jobs, job, err);

@@ -360,7 +360,7 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
     w.quick = (flags & PCOL_WRITE_QUICK) != 0 && !w.plain;
     status = prepare(b, w.plain, w.quick, err);
     if (status == PCOL_OK && flags & PCOL_WRITE_ARCHIVE)
-        status = pci_archive_writer_new(flags, &w.press, err);
+        status = pci_archive_writer_new(flags, &w.archive, err);
     if (status != PCOL_OK)
         goto cleanup;
     plan.table_number = pci_calloc(b->table_count, sizeof *plan.table_number);
@@ -382,7 +382,7 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
         status = pci_container_finish(&w, sink, err);
 cleanup:
     plan_free(&plan);
-    pci_archive_writer_free(w.press);
+    pci_archive_writer_free(w.archive);
     pci_container_clear(&w);
     b->sealed = 1;
     return status;

@@ -104,11 +104,11 @@ pcol_status pci_section_begin(struct pci_section *section, struct pci_container 
     if (!section->state)
         return pci_fail_memory(err);
     XXH3_64bits_reset(section->state);
-    if (writer->press) {
+    if (writer->archive) {
         const struct pcf_column *c = &writer->columns[column];
         unsigned transform = role == PCF_ROLE_VALUES ? writer->transform : PCF_TRANSFORM_NONE;
         unsigned width = c->type == PCF_U32 || c->type == PCF_STRING ? 4 : 8;
-        pci_archive_writer_begin(writer->press, transform, width, &writer->tree, writer->trial);
+        pci_archive_writer_begin(writer->archive, transform, width, &writer->tree, writer->trial);
     }
     return PCOL_OK;
 }
@@ -124,8 +124,9 @@ static pcol_status put_bytes(void *context, const void *data, size_t size, pcol_
 pcol_status pci_section_append(struct pci_section *section, const void *data, size_t size,
                                pcol_error *err)
 {
-    if (section->writer->press)
-        return pci_archive_writer_add(section->writer->press, data, size, put_bytes, section, err);
+    if (section->writer->archive)
+        return pci_archive_writer_add(section->writer->archive, data, size, put_bytes, section,
+                                      err);
     return put_bytes(section, data, size, err);
 }
 
@@ -139,7 +140,7 @@ void pci_section_abort(struct pci_section *section)
  * tenth of its size; compressed sections are not mapped. */
 static uint8_t choose_alignment(const struct pci_container *writer, uint64_t size)
 {
-    if (writer->press)
+    if (writer->archive)
         return 3;
     if (size >= PCF_LARGE_SECTION)
         return 12;
@@ -153,8 +154,9 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
     uint64_t raw_size = 0;
     uint8_t codec = PCF_CODEC_NONE;
     pcol_status status = PCOL_OK;
-    if (writer->press)
-        status = pci_archive_writer_end(writer->press, put_bytes, section, &codec, &raw_size, err);
+    if (writer->archive)
+        status =
+            pci_archive_writer_end(writer->archive, put_bytes, section, &codec, &raw_size, err);
     uint64_t size = pci_spill_size(&writer->out) - section->start;
     uint64_t checksum = XXH3_64bits_digest(section->state);
     pci_section_abort(section);
@@ -168,7 +170,7 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
     column->section_count++;
     writer->sections[writer->section_count++] =
         (struct pcf_section){.size = size,
-                             .raw_size = writer->press ? raw_size : size,
+                             .raw_size = writer->archive ? raw_size : size,
                              .checksum = checksum,
                              .role = section->role,
                              .codec = codec,
@@ -281,10 +283,10 @@ static pcol_status encode_index(struct pci_container *w, struct pcf_header *h, u
         return pci_fail_memory(err);
     pcf_index_store(&x, *index, &records);
     *h = x.header;
-    if (w->press) {
+    if (w->archive) {
         uint8_t *raw = *index;
         *index = NULL;
-        pcol_status status = pci_archive_writer_index(w->press, raw, size, index, &size, err);
+        pcol_status status = pci_archive_writer_index(w->archive, raw, size, index, &size, err);
         pci_free(raw);
         if (status != PCOL_OK)
             return status;

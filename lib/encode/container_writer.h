@@ -25,7 +25,7 @@ struct pci_container {
     size_t names_size, names_capacity;
     int plain; /* encode every column PLAIN */
     int quick; /* encode without a pass to choose encodings: PLAIN or LINEAR */
-    struct pci_archive_writer *press; /* borrowed; NULL: a plain file */
+    struct pci_archive_writer *archive; /* borrowed; NULL: a plain file */
     struct pci_archive_writer_tree tree;
     uint8_t transform; /* archives: of VALUES of the current PLAIN column */
     int trial;         /* archives: sections are only measured, so compress faster */

@@ -233,7 +233,7 @@ static pcol_status write_best(struct pci_container *writer, uint32_t column,
     }
     /* Successors and differences are at the maximum depth: they need O(1) access. */
     if (depth < PCI_MAX_DEPTH)
-        status = consider_nested(&plan, source, stats, writer->press != NULL, depth, err);
+        status = consider_nested(&plan, source, stats, writer->archive != NULL, depth, err);
     if (status == PCOL_OK)
         status = write_candidate(writer, column, source, stats, &plan, depth, err);
     pci_free(plan.exceptions);
@@ -288,7 +288,7 @@ static pcol_status begin_trial(struct pci_container *trial, const struct pci_con
 {
     uint32_t column;
     pci_container_init(trial, writer->out.store);
-    trial->press = writer->press;
+    trial->archive = writer->archive;
     trial->tree = writer->tree;
     trial->trial = 1;
     PCI_TRY(pci_container_table(trial, "trial", 0, source->rows, err));
@@ -397,7 +397,7 @@ static pcol_status encode_with_stats(struct pci_container *writer, uint32_t colu
         c->step = stats->constant ? 0 : stats->step;
         return PCOL_OK;
     }
-    if (writer->press && source->type != PCF_BOOL)
+    if (writer->archive && source->type != PCF_BOOL)
         return write_archived(writer, column, source, stats, depth, err);
     return write_encoded(writer, column, source, stats, depth, err);
 }

@@ -492,17 +492,17 @@ Test(archive, no_block_looks_like_a_bomb)
 {
     static struct gathered out;
     for (size_t i = 0; i < 3; i++) {
-        struct pci_archive_writer *press;
+        struct pci_archive_writer *archive;
         pcol_error err;
         uint64_t raw, used = 0;
         uint8_t codec;
         out.size = 0;
-        MUST(pci_archive_writer_new(archives[i], &press, &err));
-        pci_archive_writer_begin(press, PCF_TRANSFORM_DELTA, 8, NULL, 0);
+        MUST(pci_archive_writer_new(archives[i], &archive, &err));
+        pci_archive_writer_begin(archive, PCF_TRANSFORM_DELTA, 8, NULL, 0);
         for (uint64_t row = 0; row < 3 * PCF_ARCHIVE_BLOCK / 8; row++)
-            MUST(pci_archive_writer_add(press, &(uint64_t){0}, 8, gather, &out, &err));
-        MUST(pci_archive_writer_end(press, gather, &out, &codec, &raw, &err));
-        pci_archive_writer_free(press);
+            MUST(pci_archive_writer_add(archive, &(uint64_t){0}, 8, gather, &out, &err));
+        MUST(pci_archive_writer_end(archive, gather, &out, &codec, &raw, &err));
+        pci_archive_writer_free(archive);
         cr_assert_eq(raw, 3 * PCF_ARCHIVE_BLOCK);
         cr_assert_eq(codec >> 4, PCF_TRANSFORM_DELTA);
         cr_assert_geq(out.size, raw / PCF_ARCHIVE_RATIO);
