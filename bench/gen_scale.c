@@ -144,7 +144,7 @@ static void build(const struct tree *t, uint64_t count, unsigned flags, const ch
         values[1].as.i64 = 10000000 - (int64_t)below(1000) * 1000;
         MUST(pcol_builder_sample(b, &sample, NULL, &err));
     }
-    MUST(pcol_builder_write(b, flags, pcol_output_sink(out), &err));
+    MUST(pcol_builder_write(b, flags, NULL, pcol_output_sink(out), &err));
     MUST(pcol_output_commit(out, &err));
     pcol_builder_free(b);
     free(stacks);

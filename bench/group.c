@@ -39,7 +39,7 @@ static pcol_status ask(const char *path, int each, size_t *rows, int64_t *total,
         return status;
     selection.sample_type = "cpu";
     selection.source = each ? "1" : NULL;
-    status = pcol_query_new(file, &selection, &query, err);
+    status = pcol_query_new(file, &selection, NULL, &query, err);
     if (status == PCOL_OK)
         status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, err);
     *total = 0;

@@ -261,7 +261,7 @@ static void time_pair(struct bench *b, const char *op, const char *what,
 static void run_check(struct bench *b)
 {
     uint64_t faults;
-    MUST(pcol_file_check(b->file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(b->file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
     if (faults)
         fail(b->path, "has faults");
     b->items = pcol_file_size(b->file);

@@ -49,7 +49,7 @@ static pcol_status top(const pcol_file *file, pcol_by by, const char *focus, pco
     pcol_query *query;
     pcol_top *answer = NULL;
     selection.focus = focus;
-    pcol_status status = pcol_query_new(file, &selection, &query, err);
+    pcol_status status = pcol_query_new(file, &selection, NULL, &query, err);
     if (status != PCOL_OK)
         return status;
     status = pcol_query_top(query, by, NULL, PCOL_ORDER_SELF, &answer, err);

@@ -87,6 +87,7 @@ extern "C" {
     X(E_IO, 11, "input or output failed")                        \
     X(E_EXISTS, 12, "output exists")                             \
     X(E_LIMIT, 13, "limit exceeded")                             \
+    X(E_CANCELLED, 14, "cancelled by the caller")                \
     X(E_MAGIC, 20, "not a pcol file")                            \
     X(E_VERSION, 21, "needs a newer reader")                     \
     X(E_TRUNCATED, 22, "file is cut")                            \
@@ -139,6 +140,48 @@ PCOL_API const char *pcol_version(void);
  * snprintf() writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs
  * without it. */
 PCOL_API size_t pcol_libraries(char *text, size_t size);
+
+/* ---------------------------------------------------------------------------------------------
+ * Control of long calls
+ * ------------------------------------------------------------------------------------------- */
+
+/* What a notice is about. Values are stable; later versions may add further ones. */
+typedef enum pcol_notice_code {
+    PCOL_NOTICE_INPUT = 1, /* a fault of the input that was tolerated, or content left out */
+    PCOL_NOTICE_LOSS = 2,  /* content that the target format cannot represent */
+    PCOL_NOTICE_TARGET =
+        3, /* nothing is lost, but a reader of the target may reject or misread it */
+    PCOL_NOTICE_SELECTION = 4 /* a condition that selects nothing, or content outside of it */
+} pcol_notice_code;
+
+typedef struct pcol_notice {
+    size_t size; /* set by the library */
+    pcol_notice_code code;
+    const char *format;  /* name of the pcol_format read or written; "" if none */
+    const char *subject; /* PCOL_NOTICE_LOSS: the content, a part of the text; "" if none */
+    const char *text;    /* one sentence, lower case, no full stop, no line feed */
+} pcol_notice;
+
+/**
+ * struct pcol_control - progress, cancellation and notices of a call
+ * @context:  passed to both functions
+ * @progress: called after every 256 KiB of work, about a millisecond. phase: "read", "write",
+ *            "check", "query", ...; done and total: bytes, total 0 if it is not known. Any result
+ *            but 0 cancels the call, which then fails with PCOL_E_CANCELLED, releases what it has
+ *            allocated and leaves no file behind. May be NULL
+ * @notice:   called for each thing that the user should know; valid during the call. May be NULL
+ *
+ * Both functions are called by the thread that made the call, also where the library uses further
+ * threads. They must return; they must not call the library with the handles of the call.
+ * A control given to pcol_query_new() is also in force in later calls for that query, and must
+ * remain valid until the query is freed; so must that of a scan.
+ */
+typedef struct pcol_control {
+    size_t size;
+    void *context;
+    int (*progress)(void *context, const char *phase, uint64_t done, uint64_t total);
+    void (*notice)(void *context, const pcol_notice *notice);
+} pcol_control;
 
 /* A borrowed byte string: not terminated, may hold NUL and bytes that are not UTF-8. */
 typedef struct pcol_str {
@@ -482,7 +525,8 @@ typedef int (*pcol_fault_fn)(void *context, const pcol_fault *fault);
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth,
                                                     pcol_fault_fn report, void *context,
-                                                    uint64_t *faults, pcol_error *err);
+                                                    const pcol_control *control, uint64_t *faults,
+                                                    pcol_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Output
@@ -714,9 +758,11 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
  * source, sample type, function, location, stack or sample), E_STATE (written before), those of the
  * sink, E_NO_MEMORY, E_IO, E_LIMIT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
-                                                       pcol_sink sink, pcol_error *err);
+                                                       const pcol_control *control, pcol_sink sink,
+                                                       pcol_error *err);
 /* The same into memory; the caller frees *data with pcol_free(). */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags,
+                                                              const pcol_control *control,
                                                               void **data, size_t *size,
                                                               pcol_error *err);
 
@@ -737,13 +783,6 @@ typedef struct pcol_format {
 /* Format number @index, NULL past the last. */
 PCOL_API const pcol_format *pcol_format_at(size_t index);
 
-/* Called with one sentence for each thing worth saying: a tolerated fault, a loss. */
-typedef void (*pcol_message_fn)(void *context, const char *message);
-
-/* Called now and then while an input is read: bytes of it that were read so far, and its size; 0 if
- * that is not known (a pipe). */
-typedef void (*pcol_progress_fn)(void *context, uint64_t read_bytes, uint64_t total_bytes);
-
 typedef struct pcol_import_options {
     size_t size;
     const char *format;      /* NULL: by content, then by name */
@@ -753,12 +792,10 @@ typedef struct pcol_import_options {
     size_t meta_count;
     int lenient;              /* accept what known writers get wrong, and say so */
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
-    int collapse_idle;       /* a sample of the same thread and stack as the one before it that used
+    int collapse_idle; /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
-    pcol_message_fn message; /* may be NULL */
-    void *context;
-    pcol_progress_fn progress; /* may be NULL; given `context` too */
-    unsigned open_flags;       /* PCOL_OPEN_*, for inputs that are pcol files */
+    const pcol_control *control; /* may be NULL */
+    unsigned open_flags;         /* PCOL_OPEN_*, for inputs that are pcol files */
     unsigned
         threads; /* 2 or more: a large compressed input is inflated by a thread of its own, and the
                          samples of pprof are read by two;
@@ -805,9 +842,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, co
 
 typedef struct pcol_export_options {
     size_t size;
-    uint64_t source_id;   /* 1..n: only this source; 0: all */
-    pcol_message_fn loss; /* called once for each kind of content that is lost */
-    void *context;
+    uint64_t source_id; /* 1..n: only this source; 0: all */
     const char
         *sample_type;  /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
     unsigned compress; /* PCOL_COMPRESS_* */
@@ -815,16 +850,16 @@ typedef struct pcol_export_options {
                           at even distances, not as its first one and the others at its end */
     unsigned threads; /* 2 or more: what is compressed is compressed by a thread of its own, which
                          calls the sink, until pcol_export() returns */
-    pcol_message_fn warning; /* called with a sentence if a reader of the format rejects or misreads
-                                what is written, because the source was so; nothing is lost */
-    int keep_dropped;        /* 1: write the frames that a pprof's drop_frames take away */
+    int keep_dropped; /* 1: write the frames that a pprof's drop_frames take away */
+    /* Notices: PCOL_NOTICE_LOSS once for each kind of content that is lost, PCOL_NOTICE_TARGET. */
+    const pcol_control *control;
 } pcol_export_options;
 
 /**
  * pcol_export() - write a profile in another format
  * @format: name of a pcol_format that writes
  *
- * options.loss is called for each kind of content that the exported sources have and the output
+ * A notice PCOL_NOTICE_LOSS is given for each kind of content that the exported sources have and the output
  * lacks: columns of the tables, labels, sample types, rows. Ids, the order of a source's own
  * tables, derived sums and the source's uri are not content. Frames that a pprof's drop_frames
  * take away are left out, and reported, unless the target is pprof, which gets the expressions.
@@ -928,6 +963,7 @@ typedef struct pcol_selection {
 /**
  * pcol_query_new() - weigh the stacks of a file
  * @selection: NULL for the whole file and its default sample type
+ * @control: NULL, or valid until the query is freed
  * @query: receives the query, which borrows @file; the caller frees it with pcol_query_free()
  *
  * Cost: O(stacks + locations) if nothing selects samples and the file carries sums, else also
@@ -941,7 +977,8 @@ typedef struct pcol_selection {
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_new(const pcol_file *file,
                                                    const pcol_selection *selection,
-                                                   pcol_query **query, pcol_error *err);
+                                                   const pcol_control *control, pcol_query **query,
+                                                   pcol_error *err);
 PCOL_API void pcol_query_free(pcol_query *query);
 
 /**
@@ -974,7 +1011,7 @@ typedef struct pcol_query_info {
                                * or a range of time is selected */
     const char *note;         /* what the caller should be told, one sentence, or NULL */
 } pcol_query_info;
-PCOL_API void pcol_query_describe(const pcol_query *query, pcol_query_info *info);
+PCOL_API void pcol_query_describe(pcol_query *query, pcol_query_info *info);
 
 /**
  * pcol_query_samples() - which samples the selection takes
@@ -987,7 +1024,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_samples(pcol_query *query, uint64
                                                        size_t count, uint8_t *taken,
                                                        pcol_error *err);
 /* 0: hide, show or drop_frames leave out the row @location of `locations`. */
-PCOL_API int pcol_query_shows_location(const pcol_query *query, uint64_t location);
+PCOL_API int pcol_query_shows_location(pcol_query *query, uint64_t location);
 
 /* What becomes of samples of a thread that waits (pcol_import_options.collapse_idle). */
 typedef enum pcol_idle {
@@ -1004,7 +1041,7 @@ typedef void (*pcol_pseudonym_fn)(void *context, const char *kind, pcol_str pseu
 
 typedef struct pcol_filter_options {
     size_t size;
-    pcol_selection selection;           /* its size, too, is to be set */
+    const pcol_selection *selection;    /* NULL: all */
     int drop_labels;                    /* 1: samples lose their labels */
     const char *const *drop_label_keys; /* samples lose the labels of these keys */
     size_t drop_label_key_count;
@@ -1014,15 +1051,14 @@ typedef struct pcol_filter_options {
     int anonymize;
     /* Called for each name at the end, in the order of kinds and numbers; may be NULL. */
     pcol_pseudonym_fn pseudonym;
-    pcol_message_fn message;    /* what stays behind; may be NULL */
-    void *context;              /* of both functions */
+    void *pseudonym_context;
     uint64_t idle_tolerance_ns; /* with PCOL_IDLE_COLLAPSE: as in pcol_import_options */
     /* 1: the frames that a pprof drops go, and its drop_frames and keep_frames with them (unless
      * keep_dropped); 0: only where hide or show rebuild the stacks. */
     int apply_drop_frames;
-    /* Content that the part should have and has not: drop_frames and keep_frames that hide or show
-     * applied. NULL: message is called. */
-    pcol_message_fn loss;
+    /* Notices: PCOL_NOTICE_SELECTION for content that is left out; PCOL_NOTICE_LOSS for drop_frames
+     * and keep_frames that hide or show applied. */
+    const pcol_control *control;
 } pcol_filter_options;
 
 /**
@@ -1070,7 +1106,7 @@ typedef struct pcol_cpu pcol_cpu;
  * range; that of a thread's first sample counts whole if its time is in the range. No rows if the
  * file has no times or no deltas. Cost: O(samples). Freed with pcol_cpu_free().
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu,
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_cpu(pcol_query *query, pcol_cpu **cpu,
                                                    pcol_error *err);
 PCOL_API void pcol_cpu_free(pcol_cpu *cpu);
 PCOL_API size_t pcol_cpu_count(const pcol_cpu *cpu);
@@ -1153,9 +1189,9 @@ PCOL_API void pcol_names_free(pcol_names *names);
  * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by
  * thread, source or label O(samples). Errors: as pcol_query_new().
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(const pcol_query *query, pcol_by by,
-                                                   const char *label, pcol_order order,
-                                                   pcol_top **top, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(pcol_query *query, pcol_by by, const char *label,
+                                                   pcol_order order, pcol_top **top,
+                                                   pcol_error *err);
 PCOL_API void pcol_top_free(pcol_top *top);
 PCOL_API size_t pcol_top_count(const pcol_top *top);
 /* Row @index < pcol_top_count(). */
@@ -1192,7 +1228,7 @@ typedef struct pcol_calltree_node {
  * nodes and 256 more for each stack of the file (give a max_depth then), and as
  * pcol_query_new().
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_calltree(const pcol_query *query,
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_calltree(pcol_query *query,
                                                         const pcol_calltree_options *options,
                                                         pcol_calltree **tree, pcol_error *err);
 PCOL_API void pcol_calltree_free(pcol_calltree *tree);
@@ -1225,7 +1261,7 @@ typedef struct pcol_peek pcol_peek;
  * callees, callers and callees by total. No match gives no rows. Freed with pcol_peek_free().
  * Cost: O(stacks). Errors: as pcol_query_new().
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_peek(const pcol_query *query, const char *name,
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_peek(pcol_query *query, const char *name,
                                                     pcol_peek **peek, pcol_error *err);
 PCOL_API void pcol_peek_free(pcol_peek *peek);
 PCOL_API size_t pcol_peek_count(const pcol_peek *peek);
@@ -1271,7 +1307,7 @@ typedef struct pcol_diff_info {
  * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a
  * difference beyond 64 bits), and those of the two calls.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
+PCOL_API PCOL_NODISCARD pcol_status pcol_diff_new(pcol_query *base, pcol_query *other,
                                                   const pcol_diff_options *options,
                                                   pcol_diff **diff, pcol_error *err);
 PCOL_API void pcol_diff_free(pcol_diff *diff);
@@ -1286,7 +1322,7 @@ typedef struct pcol_flame pcol_flame;
 
 typedef struct pcol_flame_options {
     size_t size;
-    const pcol_query *base; /* compared with: how did the share of each frame change? */
+    pcol_query *base;    /* compared with: how did the share of each frame change? */
     int inverted;        /* 1: SVG has the root at the top; 2: if it would be higher than 900 px */
     int reverse;         /* 1: stacks are turned round, callers stand on what they call */
     unsigned width_px;   /* of the picture; 0: 1200 */
@@ -1305,7 +1341,7 @@ typedef struct pcol_flame_options {
  * that only it has are there, too, as wide as their share of it would be here.
  * Errors: those of pcol_query_calltree(); E_ARGUMENT (width, base of another sample type).
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(const pcol_query *query,
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(pcol_query *query,
                                                      const pcol_flame_options *options,
                                                      pcol_flame **flame, pcol_error *err);
 PCOL_API void pcol_flame_free(pcol_flame *flame);
@@ -1372,9 +1408,9 @@ typedef struct pcol_ask_options {
     const char *group;  /* MODELS: "model", "param" or "nonparam"; NULL: all, without rows */
     const char *filter; /* BEST_MODELS: "best-model", "best-param", "best-nonparam", "all-param" or
                          * "all-nonparam" */
-    void (*message)(void *context,
-                    const char *message); /* what an answer leaves out; may be NULL */
-    void *context;
+    /* Must remain valid until the answers are freed. Notices: PCOL_NOTICE_SELECTION for what an
+     * answer leaves out. */
+    const pcol_control *control;
 } pcol_ask_options;
 
 /* A cell of an answer. */

@@ -13,12 +13,13 @@
 
 enum {
     CLI_OK = 0,
-    CLI_NO = 1,      /* the check or comparison failed */
-    CLI_USAGE = 2,   /* wrong usage */
-    CLI_INPUT = 3,   /* malformed or unsupported input */
-    CLI_IO = 4,      /* input, output or memory failed */
-    CLI_REFUSED = 5, /* nothing written: would overwrite or lose data */
-    CLI_CLOSED = -1  /* internal: the reader of stdout exited; the process exits with 0 */
+    CLI_NO = 1,          /* the check or comparison failed */
+    CLI_USAGE = 2,       /* wrong usage */
+    CLI_INPUT = 3,       /* malformed or unsupported input */
+    CLI_IO = 4,          /* input, output or memory failed */
+    CLI_REFUSED = 5,     /* nothing written: would overwrite or lose data */
+    CLI_CANCELLED = 130, /* interrupted */
+    CLI_CLOSED = -1      /* internal: the reader of stdout exited; the process exits with 0 */
 };
 
 #define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -653,8 +654,7 @@ int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_se
 int cli_selection(const struct cli_input *input, const struct cli_args *args,
                   pcol_selection *selection);
 /* Warn if the query has no samples. */
-void cli_warn_empty(const struct cli_input *input, const struct cli_args *args,
-                    const pcol_query *query);
+void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, pcol_query *query);
 /* Create a query of an input, and print its warning. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
 /* Create queries of two inputs with the same sample type: the requested one, or one of both. The
@@ -671,8 +671,8 @@ struct cli_amounts {
     double scale; /* to seconds or bytes, where `unit` is one of these */
     enum { CLI_UNIT_PLAIN, CLI_UNIT_SECONDS, CLI_UNIT_BYTES } unit;
 };
-void cli_amounts_init(struct cli_amounts *amounts, const pcol_query *query,
-                      const struct cli_args *args, const struct cli_out *out);
+void cli_amounts_init(struct cli_amounts *amounts, pcol_query *query, const struct cli_args *args,
+                      const struct cli_out *out);
 double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount);
 /* The cell of an amount; on a terminal text in `room` (CLI_NUMBER_SIZE). */
 struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room);
@@ -737,7 +737,7 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 int cli_input_filter(struct cli_input *input, const struct cli_args *args);
 /* The same into a builder. options: NULL, or further options, whose selection is filled in. */
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
-               pcol_filter_options *options, pcol_builder *builder);
+               const pcol_filter_options *options, pcol_builder *builder);
 /* Create a builder that spills long columns to TMPDIR. */
 int cli_builder_new(const struct cli_args *args, pcol_builder **builder);
 

@@ -5,6 +5,7 @@
  * Tests: tests/oracle/answers, tests/cli/perun.test.
  */
 #include "cli.h"
+#include "cli_losses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,18 +139,6 @@ static struct cli_cell cell_of(const pcol_answer *answer)
 }
 
 /* ---- rows ---- */
-
-struct warn_context {
-    const struct cli_args *args;
-    const char *file_name;
-};
-
-static void warn_of_input(void *context, const char *message)
-{
-    const struct warn_context *warn_context = context;
-
-    cli_warn(warn_context->args, warn_context->file_name, message);
-}
 
 /* Find the next row that satisfies --where; *cells is NULL at the end. */
 static int next_row(struct shown *shown, const pcol_answer **cells)
@@ -349,7 +338,7 @@ static int print_lines(struct shown *shown, struct cli_out *out, uint64_t offset
 /* ---- queries ---- */
 
 static int start_query(struct shown *shown, const struct cli_input *input,
-                       const struct cli_args *args, const struct warn_context *warn_context,
+                       const struct cli_args *args, const pcol_control *control,
                        pcol_question question)
 {
     pcol_ask_options options = PCOL_INIT(pcol_ask_options);
@@ -366,9 +355,7 @@ static int start_query(struct shown *shown, const struct cli_input *input,
     options.path = args->path;
     options.group = args->group;
     options.filter = args->filter;
-    options.message = warn_context != NULL ? warn_of_input : NULL;
-    /* The library returns the context unchanged. */
-    memcpy(&options.context, &warn_context, sizeof options.context);
+    options.control = control;
     if (pcol_ask(input->file, question, &options, &shown->answers, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     return list_columns(shown, args);
@@ -411,7 +398,8 @@ int cli_answers_print(const struct cli_input *input, const struct cli_args *args
                       pcol_question question, int last)
 {
     static struct cli_out out;
-    struct warn_context warn_context = {args, input->name};
+    struct cli_notices notices = {args, input->name, NULL, 0};
+    pcol_control control = cli_control(&notices);
     struct shown shown;
     uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset, count;
     uint64_t limit = cli_row_limit(args, UINT64_MAX);
@@ -423,7 +411,7 @@ int cli_answers_print(const struct cli_input *input, const struct cli_args *args
             return code;
         offset = count > limit ? count - limit : 0;
     }
-    code = start_query(&shown, input, args, &warn_context, question);
+    code = start_query(&shown, input, args, &control, question);
     if (code == CLI_OK)
         code = cli_out_open(&out, args);
     if (code == CLI_OK) {

@@ -116,6 +116,8 @@ int cli_exit_code(pcol_status status)
     case PCOL_E_NO_MEMORY:
     case PCOL_E_IO:
         return CLI_IO;
+    case PCOL_E_CANCELLED:
+        return CLI_CANCELLED;
     case PCOL_E_EXISTS:
     case PCOL_E_LOSS:
         return CLI_REFUSED;

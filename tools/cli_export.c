@@ -21,18 +21,6 @@ static unsigned compression(const char *output)
                                         : PCOL_COMPRESS_AUTO;
 }
 
-static void on_loss(void *context, const char *message)
-{
-    losses_add(context, message);
-}
-
-static void on_warning(void *context, const char *message)
-{
-    struct losses *losses = context;
-
-    snprintf(losses->warning, sizeof losses->warning, "%s", message);
-}
-
 static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
 {
     (void)context;
@@ -123,6 +111,8 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
                      struct losses *losses, struct cli_out *out, pcol_sink sink)
 {
     pcol_export_options options = PCOL_INIT(pcol_export_options);
+    struct cli_notices notices = {args, input->name, losses, 0};
+    pcol_control control = cli_control(&notices);
     pcol_error err;
 
     options.source_id = args->source == CLI_UNSET ? 0 : args->source;
@@ -130,13 +120,11 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
     options.expand_idle = args->expand_idle;
     options.compress = compression(args->output);
     options.keep_dropped = args->keep_dropped;
-    options.loss = on_loss;
-    options.warning = on_warning;
     options.threads = cli_threads(args);
-    options.context = losses;
+    options.control = &control;
     losses_clear(losses);
     if (input->loss[0] != '\0')
-        losses_add(losses, input->loss);
+        losses_add(losses, input->loss, "");
     if (pcol_export(input->file, format, &options, sink, &err) == PCOL_OK)
         return CLI_OK;
     if (out != NULL && out->code != 0)
@@ -200,7 +188,7 @@ static int export_built(pcol_builder *builder, const char *format, const struct 
     size_t size = 0;
     int code = CLI_OK;
 
-    if (pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, &input.memory, &size, &err) !=
+    if (pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, NULL, &input.memory, &size, &err) !=
             PCOL_OK ||
         pcol_file_open_memory(input.memory, size, NULL, &input.file, &err) != PCOL_OK)
         code = cli_fail_error(out->name, &err);
@@ -222,7 +210,7 @@ int cli_write_profile(pcol_builder *builder, const pcol_format *format, const st
     if (format != NULL)
         return export_built(builder, format->name, args, out);
     cli_progress_begin(args, 1);
-    if (pcol_builder_write(builder, flags, cli_out_sink(out), &err) != PCOL_OK)
+    if (pcol_builder_write(builder, flags, NULL, cli_out_sink(out), &err) != PCOL_OK)
         code = out->code != 0 ? out->code : cli_fail_error(out->name, &err);
     cli_progress_end();
     return code;

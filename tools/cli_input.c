@@ -9,6 +9,7 @@
  * renamed into place all inputs are checked for changes.
  */
 #include "cli.h"
+#include "cli_losses.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,26 +23,8 @@ static const unsigned char magic[8] = {0x89, 'P', 'C', 'O', 'L', '\r', '\n', 0x1
 
 static struct cli_input *mapped; /* list of mapped inputs */
 
-struct import_context {
-    const struct cli_args *args;
-    const char *name;
-};
-
-static void import_message(void *context, const char *message)
+static pcol_import_options import_options(const struct cli_args *args, const pcol_control *control)
 {
-    const struct import_context *import = context;
-    cli_warn(import->args, import->name, message);
-}
-
-static void import_progress(void *context, uint64_t done, uint64_t total)
-{
-    const struct import_context *import = context;
-    cli_progress_bytes(import->name, done, total);
-}
-
-static pcol_import_options import_options(struct import_context *context)
-{
-    const struct cli_args *args = context->args;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
 
     if (args->from != NULL && strcmp(args->from, "auto") != 0)
@@ -57,9 +40,7 @@ static pcol_import_options import_options(struct import_context *context)
         options.max_input_bytes = args->max_input;
     options.flags = args->trusted ? PCOL_IMPORT_TRUSTED : 0;
     options.threads = cli_threads(args);
-    options.message = import_message;
-    options.progress = import_progress;
-    options.context = context;
+    options.control = control;
     options.open_flags = PCOL_OPEN_GUARD;
     return options;
 }
@@ -71,8 +52,9 @@ static int fail_errno(const char *name)
 
 int cli_import(pcol_builder *builder, const char *path, const struct cli_args *args)
 {
-    struct import_context context = {args, path};
-    pcol_import_options options = import_options(&context);
+    struct cli_notices notices = {args, path, NULL, 0};
+    pcol_control control = cli_control(&notices);
+    pcol_import_options options = import_options(args, &control);
     pcol_error err;
     pcol_status status;
 
@@ -151,8 +133,9 @@ static int open_in_memory(struct cli_input *input, size_t size)
 static int import(struct cli_input *input, int fd, const void *start, size_t start_size,
                   const struct cli_args *args)
 {
-    struct import_context context = {args, input->name};
-    pcol_import_options options = import_options(&context);
+    struct cli_notices notices = {args, input->name, NULL, 0};
+    pcol_control control = cli_control(&notices);
+    pcol_import_options options = import_options(args, &control);
     pcol_builder_options building = PCOL_INIT(pcol_builder_options);
     pcol_builder *builder = NULL;
     pcol_error err;
@@ -170,8 +153,8 @@ static int import(struct cli_input *input, int fd, const void *start, size_t sta
     else if (status == PCOL_OK)
         status = pcol_import_path(builder, input->name, &options, &err);
     if (status == PCOL_OK)
-        status =
-            pcol_builder_write_memory(builder, input->write_flags, &input->memory, &size, &err);
+        status = pcol_builder_write_memory(builder, input->write_flags, NULL, &input->memory, &size,
+                                           &err);
     pcol_builder_free(builder);
     cli_progress_end();
     if (status != PCOL_OK)
@@ -277,7 +260,7 @@ static int merge(struct cli_input *input, const struct cli_args *args)
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++)
         code = cli_import(builder, args->operands[i], args);
     cli_progress_end();
-    if (code == CLI_OK && pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, &input->memory,
+    if (code == CLI_OK && pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, NULL, &input->memory,
                                                     &size, &err) != PCOL_OK)
         code = cli_fail_error(NULL, &err);
     pcol_builder_free(builder);

@@ -12,41 +12,63 @@
 #define TABLE "the table "
 #define LINE_SIZE 900 /* maximum length of a message of cli_fail() */
 
-void losses_add(struct losses *losses, const char *message)
+static int show_progress(void *context, const char *phase, uint64_t done, uint64_t total)
 {
-    size_t size = strlen(message) + 1;
-    char **grown = realloc(losses->messages, (losses->stored + 1) * sizeof *grown);
+    const struct cli_notices *notices = context;
+
+    if (done + total > 0 && strcmp(phase, "read") == 0)
+        cli_progress_bytes(notices->name, done, total);
+    return 0;
+}
+
+static void take_notice(void *context, const pcol_notice *notice)
+{
+    struct cli_notices *notices = context;
+    struct losses *losses = notices->losses;
+
+    notices->lost |= notice->code == PCOL_NOTICE_LOSS;
+    if (losses != NULL && notice->code == PCOL_NOTICE_LOSS)
+        losses_add(losses, notice->text, notice->subject);
+    else if (losses != NULL && notice->code == PCOL_NOTICE_TARGET)
+        snprintf(losses->warning, sizeof losses->warning, "%s", notice->text);
+    else
+        cli_warn(notices->args, notices->name, notice->text);
+}
+
+pcol_control cli_control(struct cli_notices *notices)
+{
+    pcol_control control = PCOL_INIT(pcol_control);
+
+    control.context = notices;
+    control.progress = show_progress;
+    control.notice = take_notice;
+    return control;
+}
+
+void losses_add(struct losses *losses, const char *text, const char *subject)
+{
+    size_t size = strlen(text) + 1;
+    struct loss *grown = realloc(losses->items, (losses->stored + 1) * sizeof *grown);
     char *copy = malloc(size);
+    const char *found = *subject != '\0' ? strstr(text, subject) : NULL;
 
     losses->count++;
     if (grown != NULL)
-        losses->messages = grown;
+        losses->items = grown;
     if (grown == NULL || copy == NULL) {
         free(copy);
         return;
     }
-    losses->messages[losses->stored++] = memcpy(copy, message, size);
+    losses->items[losses->stored++] =
+        (struct loss){memcpy(copy, text, size), found != NULL ? (size_t)(found - text) : 0};
 }
 
 void losses_clear(struct losses *losses)
 {
     for (size_t i = 0; i < losses->stored; i++)
-        free(losses->messages[i]);
-    free(losses->messages);
+        free(losses->items[i].text);
+    free(losses->items);
     *losses = (struct losses){0};
-}
-
-/* Length of the common first words of the messages of a format, 0 if none. */
-static size_t opening(const char *message)
-{
-    static const char *const verbs[] = {" cannot hold ", " has no place for "};
-
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        const char *at = strstr(message, verbs[i]);
-        if (at != NULL)
-            return (size_t)(at - message) + strlen(verbs[i]);
-    }
-    return 0;
 }
 
 /* Length without the explanation: before a colon, a semicolon or a parenthesis. */
@@ -93,12 +115,13 @@ static void list_alike(const struct losses *losses, const char *like, size_t sta
     size_t tables = 0, number = 0;
 
     for (size_t i = 0; i < losses->stored; i++)
-        tables += begins(losses->messages[i], like, start) && is_table(losses->messages[i] + start);
+        tables +=
+            begins(losses->items[i].text, like, start) && is_table(losses->items[i].text + start);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < losses->stored; i++) {
-            const char *text = losses->messages[i] + start;
+            const char *text = losses->items[i].text + start;
             const char *before = number == 0 ? "" : pass > 0 && number == tables ? "; " : ", ";
-            if (!begins(losses->messages[i], like, start) || is_table(text) != (pass == 0))
+            if (!begins(losses->items[i].text, like, start) || is_table(text) != (pass == 0))
                 continue;
             if (is_table(text) && tables > 1) {
                 before = number == 0 ? "the tables " : ", ";
@@ -116,18 +139,18 @@ void losses_tell(const struct losses *losses, const struct cli_args *args, const
     size_t start = 0;
 
     for (size_t i = 0; i < losses->stored && start == 0; i++)
-        if ((start = opening(losses->messages[i])) > 0)
-            like = losses->messages[i];
+        if ((start = losses->items[i].subject) > 0)
+            like = losses->items[i].text;
     if (losses->stored < 2 || args->verbose || start == 0) {
         for (size_t i = 0; i < losses->stored; i++)
-            cli_warn(args, name, losses->messages[i]);
+            cli_warn(args, name, losses->items[i].text);
         return;
     }
     add(&line, "", like, start);
     list_alike(losses, like, start, &line);
     for (size_t i = 0; i < losses->stored; i++)
-        if (!begins(losses->messages[i], like, start))
-            add(&line, "; ", losses->messages[i], short_size(losses->messages[i]));
+        if (!begins(losses->items[i].text, like, start))
+            add(&line, "; ", losses->items[i].text, short_size(losses->items[i].text));
     snprintf(line.text + line.used, sizeof line.text - line.used, "%s (%zu losses, -v lists them)",
              line.left_out > 0 ? ", ..." : "", losses->count);
     cli_warn(args, name, line.text);

@@ -5,6 +5,7 @@
  * bytes as 3.4MB, counts with thousands separators.
  */
 #include "cli.h"
+#include "cli_losses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     *query = NULL;
     if (code != CLI_OK)
         return code;
-    if (pcol_query_new(input->file, &selection, query, &err) != PCOL_OK)
+    if (pcol_query_new(input->file, &selection, NULL, query, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     pcol_query_describe(*query, &info);
     if (info.note != NULL)
@@ -51,8 +52,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     return CLI_OK;
 }
 
-void cli_warn_empty(const struct cli_input *input, const struct cli_args *args,
-                    const pcol_query *query)
+void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, pcol_query *query)
 {
     const struct {
         const char *name;
@@ -138,45 +138,23 @@ int cli_builder_new(const struct cli_args *args, pcol_builder **builder)
 }
 
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
-               pcol_filter_options *options, pcol_builder *builder)
+               const pcol_filter_options *options, pcol_builder *builder)
 {
+    pcol_selection selection;
+    pcol_filter_options own = *options;
     pcol_error err;
 
-    int code = cli_selection(input, args, &options->selection);
+    int code = cli_selection(input, args, &selection);
+    own.selection = &selection;
     if (code != CLI_OK)
         return code;
-    options->idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
-                    : args->expand_idle ? PCOL_IDLE_EXPAND
-                                        : PCOL_IDLE_KEEP;
-    options->idle_tolerance_ns = args->tolerance_ns;
-    return pcol_filter(builder, input->file, options, &err) == PCOL_OK
+    own.idle = args->collapse_idle ? PCOL_IDLE_COLLAPSE
+               : args->expand_idle ? PCOL_IDLE_EXPAND
+                                   : PCOL_IDLE_KEEP;
+    own.idle_tolerance_ns = args->tolerance_ns;
+    return pcol_filter(builder, input->file, &own, &err) == PCOL_OK
                ? CLI_OK
                : cli_fail_error(input->name, &err);
-}
-
-struct warn_context {
-    const struct cli_args *args;
-    const char *name;
-};
-
-static void warn_of_input(void *context, const char *message)
-{
-    const struct warn_context *warn_context = context;
-
-    cli_warn(warn_context->args, warn_context->name, message);
-}
-
-struct part_losses {
-    struct warn_context warn_context; /* first: the context of both functions */
-    char *text;
-    size_t size;
-};
-
-static void keep_loss(void *context, const char *message)
-{
-    const struct part_losses *losses = context;
-
-    snprintf(losses->text, losses->size, "%s", message);
 }
 
 int cli_input_filter(struct cli_input *input, const struct cli_args *args)
@@ -185,22 +163,25 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     pcol_builder *builder = NULL;
     pcol_error err;
     size_t size = 0;
-    struct part_losses losses = {{args, input->name}, part.loss, sizeof part.loss};
+    struct losses losses = {0};
+    struct cli_notices notices = {args, input->name, &losses, 0};
+    pcol_control control = cli_control(&notices);
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
     pcol_open_options opening = PCOL_INIT(pcol_open_options);
     int code = cli_builder_new(args, &builder);
 
     opening.flags = PCOL_OPEN_UNVERIFIED; /* verified by construction: just packed */
-    options.message = warn_of_input;
-    options.loss = keep_loss;
-    options.context = &losses;
+    options.control = &control;
     part.file = NULL;
     part.memory = NULL;
     part.from_library = 1;
     if (code == CLI_OK)
         code = cli_filter(input, args, &options, builder);
+    if (losses.stored > 0)
+        snprintf(part.loss, sizeof part.loss, "%s", losses.items[0].text);
+    losses_clear(&losses);
     if (code == CLI_OK &&
-        (pcol_builder_write_memory(builder, 0, &part.memory, &size, &err) != PCOL_OK ||
+        (pcol_builder_write_memory(builder, 0, NULL, &part.memory, &size, &err) != PCOL_OK ||
          pcol_file_open_memory(part.memory, size, &opening, &part.file, &err) != PCOL_OK))
         code = cli_fail_error(input->name, &err);
     pcol_builder_free(builder);
@@ -267,8 +248,8 @@ int cli_for_people(const struct cli_args *args, const struct cli_out *out)
     return args->format != NULL ? strcmp(args->format, "table") == 0 : out->terminal;
 }
 
-void cli_amounts_init(struct cli_amounts *amounts, const pcol_query *query,
-                      const struct cli_args *args, const struct cli_out *out)
+void cli_amounts_init(struct cli_amounts *amounts, pcol_query *query, const struct cli_args *args,
+                      const struct cli_out *out)
 {
     static const char *const bytes[] = {"bytes", "byte", "B"};
     static const char *const counts[] = {"count", "counts", "samples", ""};

@@ -72,7 +72,7 @@ static int check_file(const struct cli_args *args, const char *path, struct cli_
 
     if (code != CLI_OK)
         return code;
-    if (pcol_file_check(input.file, (pcol_check_depth)args->depth, on_fault, &report, &faults,
+    if (pcol_file_check(input.file, (pcol_check_depth)args->depth, on_fault, &report, NULL, &faults,
                         &err) != PCOL_OK) {
         code = cli_fail_error(path, &err);
     } else if (faults > 0) {

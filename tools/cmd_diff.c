@@ -278,7 +278,7 @@ static int has_changes(const struct view *view)
     return 0;
 }
 
-static int print(struct view *view, const pcol_query *query)
+static int print(struct view *view, pcol_query *query)
 {
     static struct cli_out out;
     int same = !has_changes(view);
@@ -324,7 +324,7 @@ static int parse_percent(const char *text, double *percent)
     return cli_usage("--fail-above: '%s' is not a percentage", text);
 }
 
-static int is_empty(const pcol_query *query)
+static int is_empty(pcol_query *query)
 {
     pcol_query_info info;
 

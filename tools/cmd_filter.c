@@ -3,6 +3,8 @@
  */
 #include "cmd.h"
 
+#include "cli_losses.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,35 +35,11 @@ const struct cli_option cmd_filter_options[] = {
     CLI_OPTION_END,
 };
 
-struct warn_context {
-    const struct cli_args *args;
-    const char *name;
-    struct cli_table *map; /* NULL: not requested */
-    int lost;              /* a loss was reported */
-};
-
-static void warn_of_input(void *context, const char *message)
-{
-    const struct warn_context *warn_context = context;
-
-    cli_warn(warn_context->args, warn_context->name, message);
-}
-
-static void warn_of_loss(void *context, const char *message)
-{
-    struct warn_context *warn_context = context;
-
-    warn_context->lost = 1;
-    warn_of_input(context, message);
-}
-
 static void add_pseudonym(void *context, const char *kind, pcol_str pseudonym, pcol_str name)
 {
-    const struct warn_context *warn_context = context;
     struct cli_cell cells[] = {cli_cell_text(kind), cli_cell_str(pseudonym), cli_cell_str(name)};
 
-    if (warn_context->map != NULL)
-        cli_table_row(warn_context->map, cells);
+    cli_table_row(context, cells);
 }
 
 /* Join the keys of all --drop-labels=KEY,KEY into one list that ends in NULL; their text follows
@@ -96,21 +74,22 @@ static const char **split_keys(const struct cli_list *list, pcol_filter_options 
 }
 
 static int add_part(const struct cli_input *input, const struct cli_args *args,
-                    struct warn_context *warn_context, pcol_builder *builder)
+                    struct cli_table *map, pcol_builder *builder)
 {
+    struct cli_notices notices = {args, input->name, NULL, 0};
+    pcol_control control = cli_control(&notices);
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
     const char **keys = split_keys(&args->drop_labels, &options);
 
     if (keys == NULL)
         return cli_fail_memory();
     options.anonymize = args->anonymize;
-    options.pseudonym = add_pseudonym;
-    options.message = warn_of_input;
-    options.loss = warn_of_loss;
-    options.context = warn_context;
+    options.pseudonym = map != NULL ? add_pseudonym : NULL;
+    options.pseudonym_context = map;
+    options.control = &control;
     int code = cli_filter(input, args, &options, builder);
     free((void *)keys);
-    if (code == CLI_OK && warn_context->lost && args->fail_on_loss)
+    if (code == CLI_OK && notices.lost && args->fail_on_loss)
         return cli_fail(CLI_REFUSED,
                         "%s: the output cannot contain everything; nothing was written",
                         input->name);
@@ -122,16 +101,16 @@ static int write_part(const struct cli_input *input, const struct cli_args *args
                       const pcol_format *format, struct cli_out *out, struct cli_out *map)
 {
     static const struct cli_table_column columns[] = {{"kind", 0}, {"pseudonym", 0}, {"name", 0}};
-    struct warn_context warn_context = {args, input->name, NULL, 0};
+    struct cli_table *pseudonyms = NULL;
     pcol_builder *builder = NULL;
     int code = cli_builder_new(args, &builder);
 
     if (code == CLI_OK && args->map != NULL)
-        code = cli_table_begin(&warn_context.map, map, args, columns, 3);
+        code = cli_table_begin(&pseudonyms, map, args, columns, 3);
     if (code == CLI_OK)
-        code = add_part(input, args, &warn_context, builder);
-    if (warn_context.map != NULL)
-        code = cli_table_end(warn_context.map, code);
+        code = add_part(input, args, pseudonyms, builder);
+    if (pseudonyms != NULL)
+        code = cli_table_end(pseudonyms, code);
     if (code == CLI_OK)
         code = cli_write_profile(builder, format, args, out);
     pcol_builder_free(builder);

@@ -233,7 +233,7 @@ static int draw(struct screen *s, int inverted)
 }
 
 /* The file of an error: the base, if it cannot be drawn alone. */
-static const char *failed_input(const struct cli_args *args, const pcol_query *base)
+static const char *failed_input(const struct cli_args *args, pcol_query *base)
 {
     pcol_flame *flame = NULL;
     pcol_status status = base != NULL ? pcol_query_flame(base, NULL, &flame, NULL) : PCOL_OK;
@@ -242,8 +242,8 @@ static const char *failed_input(const struct cli_args *args, const pcol_query *b
     return status == PCOL_OK ? args->operands[0] : args->base;
 }
 
-static int print_text(const struct cli_args *args, const pcol_query *query,
-                      pcol_flame_options *options, struct cli_out *out)
+static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame_options *options,
+                      struct cli_out *out)
 {
     struct cli_names names;
     struct screen s = {
@@ -278,8 +278,8 @@ static pcol_str rename_frame(void *names, pcol_str name)
     return cli_name(names, name);
 }
 
-static int print_svg(const struct cli_args *args, const pcol_query *query,
-                     pcol_flame_options *options, struct cli_out *out)
+static int print_svg(const struct cli_args *args, pcol_query *query, pcol_flame_options *options,
+                     struct cli_out *out)
 {
     pcol_flame *flame;
     pcol_error err;
@@ -306,7 +306,7 @@ static int print_svg(const struct cli_args *args, const pcol_query *query,
 
 /* ---- both outputs ---- */
 
-static int print(const struct cli_args *args, const pcol_query *query, pcol_flame_options *options)
+static int print(const struct cli_args *args, pcol_query *query, pcol_flame_options *options)
 {
     static struct cli_out out;
     int code = cli_out_open(&out, args);

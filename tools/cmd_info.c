@@ -337,7 +337,7 @@ static pcol_status put_total(struct cli_out *out, const struct info *info,
 
     if (info->sample_rows == 0)
         return PCOL_OK;
-    status = pcol_query_new(info->input->file, &selection, &query, err);
+    status = pcol_query_new(info->input->file, &selection, NULL, &query, err);
     if (status == PCOL_E_ARGUMENT || status == PCOL_E_NOT_FOUND || status == PCOL_E_LIMIT ||
         status == PCOL_E_UNSUPPORTED)
         return PCOL_OK;

@@ -144,7 +144,7 @@ static void print_people(struct cli_args *args, struct cli_names *names, const p
     cli_gutter_end(&gutter, out);
 }
 
-static int print(struct cli_args *args, const pcol_query *query, const pcol_peek *peek)
+static int print(struct cli_args *args, pcol_query *query, const pcol_peek *peek)
 {
     struct cli_names names;
     static struct cli_out out;

@@ -410,7 +410,7 @@ static int open_empty(struct cli_input *input)
 
     memset(input, 0, sizeof *input);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &input->memory, &size, &err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &input->memory, &size, &err);
     pcol_builder_free(builder);
     input->from_library = 1;
     if (status == PCOL_OK)

@@ -181,8 +181,7 @@ static int print_rows(const struct cli_args *args, const pcol_top *top, struct l
     return cli_table_end(table, CLI_OK);
 }
 
-static int print(const struct cli_args *args, const pcol_query *query, const pcol_top *top,
-                 pcol_by by)
+static int print(const struct cli_args *args, pcol_query *query, const pcol_top *top, pcol_by by)
 {
     static struct cli_out out;
     struct layout layout = {0};

@@ -318,8 +318,7 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
 
 /* ---- both formats ---- */
 
-static int print(struct cli_args *args, const pcol_query *query, const pcol_calltree *tree,
-                 pcol_by by)
+static int print(struct cli_args *args, pcol_query *query, const pcol_calltree *tree, pcol_by by)
 {
     struct cli_names names;
     static struct cli_out out;

@@ -8,6 +8,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/sized_struct.h"
 
 #include <stdio.h>
 
@@ -81,14 +82,11 @@ pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder *
                              pcol_error *err)
 {
     PCI_REQUIRE(builder, err);
-    pcol_builder_options used = {0};
+    pcol_builder_options used;
     pcol_builder *b;
     pcol_status status;
     *builder = NULL;
-    if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_builder_options is not set");
-    if (options)
-        memcpy(&used, options, options->size < sizeof used ? options->size : sizeof used);
+    PCI_STRUCT_READ(pcol_builder_options, used, options, err);
     uint64_t memory = used.memory_bytes ? used.memory_bytes : DEFAULT_MEMORY;
     const char *directory = used.temporary_folder ? used.temporary_folder : "/tmp";
     b = pci_calloc(1, sizeof *b);
@@ -165,12 +163,11 @@ static int has_string(const pcol_builder *b, uint32_t string)
     return string == PCOL_NONE || string < b->strings.count;
 }
 
-/* Verify that a caller's struct has all members that this version reads; further ones, of a later
- * version, are ignored. */
-static pcol_status check_size(size_t size, size_t known, const char *name, pcol_error *err)
+static pcol_status check_flags(uint32_t flags, uint32_t known, const char *type, pcol_error *err)
 {
-    return size >= known ? PCOL_OK
-                         : pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_%s is not set", name);
+    return flags & ~known ? pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of the %s: 0x%x", type,
+                                     (unsigned)flags)
+                          : PCOL_OK;
 }
 
 pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *function,
@@ -185,7 +182,9 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
     uint64_t hash;
     size_t slot;
     uint32_t id;
-    PCI_TRY(check_size(function->size, sizeof *function, "function", err));
+    PCI_STRUCT_VIEW(pcol_function, function, err);
+    PCI_TRY(check_flags(function->flags, PCOL_FUNCTION_HAS_START_LINE | PCOL_FUNCTION_HAS_ID,
+                        "pcol_function", err));
     f = (struct pci_function_record){.name = function->name,
                                      .system_name = function->system_name,
                                      .filename = function->filename,
@@ -248,8 +247,13 @@ static int same_group(const pcol_builder *b, uint32_t id, const struct pci_group
 
 static pcol_status check_group(const pcol_builder *b, const pcol_group *group, pcol_error *err)
 {
+    PCI_TRY(check_flags(group->flags,
+                        PCOL_GROUP_HAS_ADDRESS | PCOL_GROUP_HAS_ID | PCOL_GROUP_HAS_FILE_NUMBER |
+                            PCOL_GROUP_FOLDED,
+                        "pcol_group", err));
     for (size_t i = 0; i < group->line_count; i++) {
         const pcol_line *l = &group->lines[i];
+        PCI_TRY(check_flags(l->flags, PCOL_LINE_HAS_LINE | PCOL_LINE_HAS_COLUMN, "pcol_line", err));
         if ((l->function != PCOL_NONE && l->function >= b->function_count) ||
             (l->function == PCOL_NONE && !has_string(b, l->filename)))
             return pci_fail(
@@ -274,7 +278,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     size_t slot;
     uint32_t id;
     pcol_line *lines;
-    PCI_TRY(check_size(group->size, sizeof *group, "group", err));
+    PCI_STRUCT_VIEW(pcol_group, group, err);
     PCI_REQUIRE_MANY(group->lines, group->line_count, err);
     PCI_TRY(check_group(b, group, err));
     memset(&g, 0, sizeof g);
@@ -350,9 +354,13 @@ pcol_status pcol_builder_source(pcol_builder *builder, const pcol_source *source
     *row = 0;
     PCI_TRY(pci_builder_check_open(builder, err));
     PCI_REQUIRE(source, err);
-    const pcol_source *s = source;
     uint32_t r = builder->source_count;
-    PCI_TRY(check_size(source->size, sizeof *source, "source", err));
+    PCI_STRUCT_VIEW(pcol_source, source, err);
+    const pcol_source *s = source;
+    PCI_TRY(check_flags(source->flags,
+                        PCOL_SOURCE_HAS_PERIOD | PCOL_SOURCE_HAS_INTERVAL |
+                            PCOL_SOURCE_HAS_DURATION | PCOL_SOURCE_COLLAPSED,
+                        "pcol_source", err));
     if (!s->type)
         return pci_fail(err, PCOL_E_ARGUMENT, "the type of a source is NULL");
     if (r >= PCOL_NONE - 1)
@@ -435,6 +443,9 @@ pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, co
 
 static pcol_status check_sample(const pcol_builder *b, const pcol_sample *s, pcol_error *err)
 {
+    PCI_TRY(check_flags(s->flags,
+                        PCOL_SAMPLE_HAS_TIME | PCOL_SAMPLE_HAS_DURATION | PCOL_SAMPLE_HAS_CPU_DELTA,
+                        "pcol_sample", err));
     if (s->source >= b->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "sample refers to source %u, which does not exist",
                         s->source);
@@ -474,7 +485,7 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
     PCI_REQUIRE(sample, err);
     pcol_builder *b = builder;
     uint64_t r = b->sample_count;
-    PCI_TRY(check_size(sample->size, sizeof *sample, "sample", err));
+    PCI_STRUCT_VIEW(pcol_sample, sample, err);
     PCI_TRY(check_sample(b, sample, err));
     PCI_TRY(check_values(b, sample, err));
     PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_SOURCE], r, sample->source, err));

@@ -2,7 +2,7 @@
  * source_meta.c - metadata of sources as unique key-value pairs, and their sampling intervals
  */
 #include "builder/builder.h"
-#include "util/message.h"
+#include "util/control.h"
 
 #include <inttypes.h>
 
@@ -41,16 +41,15 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
     return set_string(builder, PCI_C_META_VALUE, row, value, err);
 }
 
-void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns, pcol_message_fn message,
-                                 void *context)
+void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns)
 {
     if (b->interval_ns == 0)
         b->interval_ns = interval_ns;
     if (b->interval_ns == interval_ns || b->intervals_differ)
         return;
     b->intervals_differ = 1;
-    pci_message(message, context,
-                "sampled every %" PRId64 " us, an earlier source every %" PRId64
-                " us: numbers of samples of both do not compare",
-                interval_ns / 1000, b->interval_ns / 1000);
+    pci_notice(PCOL_NOTICE_INPUT, "",
+               "sampled every %" PRId64 " us, an earlier source every %" PRId64
+               " us: numbers of samples of both do not compare",
+               interval_ns / 1000, b->interval_ns / 1000);
 }

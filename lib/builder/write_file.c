@@ -8,6 +8,7 @@
 #include "builder/builder.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/thread_pool.h"
 
 /* ---- structs to columns ---- */
@@ -389,14 +390,17 @@ cleanup:
 }
 
 /* Allocations are charged to the import budget if the builder has imported profiles. */
-pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, pcol_sink sink,
-                               pcol_error *err)
+pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, const pcol_control *control,
+                               pcol_sink sink, pcol_error *err)
 {
     PCI_REQUIRE(builder, err);
     PCI_REQUIRE(sink.write, err);
     struct pci_budget *before =
         pci_budget_enter(builder->budget.used ? &builder->budget : pci_thread_budget);
-    pcol_status status = write_all(builder, flags, sink, err);
+    struct pci_control scope;
+    pcol_status status = pci_control_init(&scope, control, "write", err);
+    if (status == PCOL_OK)
+        PCI_CONTROLLED(&scope, status, write_all(builder, flags, sink, err), err);
     pci_budget_leave(before);
     return status;
 }
@@ -427,15 +431,17 @@ static pcol_status write_memory(void *context, const void *data, size_t size, pc
     return PCOL_OK;
 }
 
-pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags, void **data,
-                                      size_t *size, pcol_error *err)
+pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags,
+                                      const pcol_control *control, void **data, size_t *size,
+                                      pcol_error *err)
 {
     PCI_REQUIRE(data, err);
     PCI_REQUIRE(size, err);
     *data = NULL;
     *size = 0;
     struct memory m = {0};
-    pcol_status status = pcol_builder_write(builder, flags, (pcol_sink){write_memory, &m}, err);
+    pcol_status status =
+        pcol_builder_write(builder, flags, control, (pcol_sink){write_memory, &m}, err);
     if (status != PCOL_OK) {
         pci_free(m.data);
         return status;

@@ -1,22 +1,44 @@
 /*
- * export.c - messages of exporters: losses and warnings
+ * export.c - notices of exporters: losses and warnings
  */
 #include "formats/format.h"
+#include "util/control.h"
 
-#include "util/message.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Copies the content that is lost: the words after the loss prefix of the format, without their
+ * explanation after a colon, semicolon or parenthesis. */
+static void get_subject(const char *prefix, const char *text, char *subject)
+{
+    size_t start = strlen(prefix), size;
+    subject[0] = '\0';
+    if (strncmp(text, prefix, start) || text[start] != ' ')
+        return;
+    size = strcspn(text + start + 1, ":;(");
+    while (size && text[start + size] == ' ')
+        size--;
+    memcpy(subject, text + start + 1, size);
+    subject[size] = '\0';
+}
 
 void pci_export_loss(const struct pci_export *export, const char *format, ...)
 {
+    char text[512], subject[sizeof text];
     va_list arguments;
+    if (!pci_notices_wanted())
+        return;
     va_start(arguments, format);
-    pci_message_list(export->options->loss, export->options->context, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    get_subject(export->capabilities->loss_prefix, text, subject);
+    pci_notice(PCOL_NOTICE_LOSS, subject, "%s", text);
 }
 
-void pci_export_warning(const struct pci_export *export, const char *format, ...)
+void pci_export_warning(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    pci_message_list(export->options->warning, export->options->context, format, arguments);
+    pci_notice_list(PCOL_NOTICE_TARGET, "", format, arguments);
     va_end(arguments);
 }

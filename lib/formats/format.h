@@ -26,9 +26,8 @@ struct pci_import {
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
 /* Warn, once for a builder, if a source was sampled at another interval than an earlier one. */
 void pci_import_interval(const struct pci_import *import, int64_t interval_ns);
-/* Report one sentence through options->message, printf style. */
-void pci_import_message(const struct pci_import *import, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Give a notice PCOL_NOTICE_INPUT: one sentence, printf style. */
+void pci_import_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The arguments of an exporter. */
 struct pci_export {
@@ -42,9 +41,8 @@ struct pci_export {
 /* Report content that the target format cannot represent, one sentence, printf style. */
 void pci_export_loss(const struct pci_export *export, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Report one sentence through options->warning: nothing is lost. */
-void pci_export_warning(const struct pci_export *export, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Give a notice PCOL_NOTICE_TARGET: nothing is lost. */
+void pci_export_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct pci_format {
     pcol_format info;
@@ -58,7 +56,7 @@ struct pci_format {
                            pcol_error *err);
     const char *read_as;
     pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
-    const struct pci_capabilities *capabilities; /* NULL: not writable */
+    const struct pci_capabilities *capabilities;                            /* NULL: not writable */
     struct pci_format_schema schema;
 };
 

@@ -4,7 +4,7 @@
 #include "formats/format.h"
 
 #include "builder/builder.h"
-#include "util/message.h"
+#include "util/control.h"
 
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err)
 {
@@ -29,14 +29,13 @@ pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pc
 
 void pci_import_interval(const struct pci_import *import, int64_t interval_ns)
 {
-    pci_builder_record_interval(import->builder, interval_ns, import->options->message,
-                                import->options->context);
+    pci_builder_record_interval(import->builder, interval_ns);
 }
 
-void pci_import_message(const struct pci_import *import, const char *format, ...)
+void pci_import_message(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    pci_message_list(import->options->message, import->options->context, format, arguments);
+    pci_notice_list(PCOL_NOTICE_INPUT, "", format, arguments);
     va_end(arguments);
 }

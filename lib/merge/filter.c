@@ -10,6 +10,8 @@
 #include "query/query.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,9 +53,9 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
     f->selection.all_samples =
         !f->query->sample_filter.threads && !memchr(f->samples, 0, (size_t)rows);
-    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note && options->message &&
+    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note &&
         !options->apply_drop_frames)
-        options->message(options->context, "no sample is selected");
+        pci_notice(PCOL_NOTICE_SELECTION, "", "no sample is selected");
     return PCOL_OK;
 }
 
@@ -72,7 +74,7 @@ static pcol_status select_types(struct filter_state *f, pcol_error *err)
  * and applied on reading; without names they could not be. */
 static void select_frames(struct filter_state *f, const pcol_filter_options *options)
 {
-    if (!options->selection.hide && !options->selection.show && !options->anonymize &&
+    if (!options->selection->hide && !options->selection->show && !options->anonymize &&
         !options->apply_drop_frames)
         return;
     f->selection.locations = f->query->shown_locations;
@@ -83,10 +85,9 @@ static void select_frames(struct filter_state *f, const pcol_filter_options *opt
 static pcol_status report_drops(const struct filter_state *f, const pcol_filter_options *options,
                                 pcol_error *err)
 {
-    const pcol_message_fn report = options->loss ? options->loss : options->message;
     const struct pci_column *drops;
     const pcol_file *file = f->query->file;
-    if (!f->selection.omitted_frames || options->apply_drop_frames || !report)
+    if (!f->selection.omitted_frames || options->apply_drop_frames)
         return PCOL_OK;
     PCI_TRY(pci_find_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {
@@ -96,8 +97,9 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
             PCI_TRY(pci_get_str(file, drops, row, &text, &valid, err));
         if (!text.size)
             continue;
-        report(options->context, "drop_frames and keep_frames are applied and left out, since "
-                                 "hide and show change the stacks (--keep-dropped applies none)");
+        pci_notice(PCOL_NOTICE_LOSS, "drop_frames and keep_frames",
+                   "drop_frames and keep_frames are applied and left out, since "
+                   "hide and show change the stacks (--keep-dropped applies none)");
         break;
     }
     return PCOL_OK;
@@ -105,9 +107,7 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
 
 static pcol_status check_options(const pcol_filter_options *options, pcol_error *err)
 {
-    const pcol_selection *criteria = &options->selection;
-    if (options->size < sizeof *options)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
+    const pcol_selection *criteria = options->selection;
     for (size_t i = 0; i < options->drop_label_key_count; i++)
         if (!options->drop_label_keys || !options->drop_label_keys[i])
             return pci_fail(err, PCOL_E_ARGUMENT, "a key of a label is NULL");
@@ -125,16 +125,14 @@ static pcol_status report_unknown_keys(const pcol_file *file, const pcol_filter_
                                        pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(file, "samples");
-    char text[160];
-    if (!options->message || !samples || pci_column_find(samples, "extra"))
+    if (!pci_notices_wanted() || !samples || pci_column_find(samples, "extra"))
         return PCOL_OK;
     for (size_t i = 0; i < options->drop_label_key_count; i++) {
         const char *key = options->drop_label_keys[i];
         int exists;
         PCI_TRY(pci_label_exists(file, key, &exists, err));
-        snprintf(text, sizeof text, "no sample has a label '%.100s'", key);
         if (!exists)
-            options->message(options->context, text);
+            pci_notice(PCOL_NOTICE_SELECTION, "", "no sample has a label '%.100s'", key);
     }
     return PCOL_OK;
 }
@@ -147,11 +145,11 @@ static int is_set(const char *pattern)
 static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, const pcol_file *file,
                               const pcol_filter_options *options, pcol_error *err)
 {
-    const pcol_selection *criteria = &options->selection;
+    const pcol_selection *criteria = options->selection;
     PCI_TRY(check_options(options, err));
     PCI_TRY(pci_query_new_unweighted(file, criteria, &f->query, err));
-    if (f->query->note && options->message)
-        options->message(options->context, f->query->note);
+    if (f->query->note)
+        pci_notice(PCOL_NOTICE_SELECTION, "", "%s", f->query->note);
     PCI_TRY(select_sources(f, err));
     PCI_TRY(select_samples(f, options, err));
     if (criteria->sample_type)
@@ -174,11 +172,9 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     f->selection.range =
         (struct pci_range){criteria->time_from_ns, criteria->time_to_ns, criteria->time_share};
     f->selection.names = options->anonymize ? &f->names : NULL;
-    f->selection.message = options->message;
-    f->selection.context = options->context;
     PCI_TRY(pci_merge_selected(builder, file, &f->selection, err));
     if (options->anonymize && options->pseudonym)
-        pci_pseudonyms_report(&f->names, options->pseudonym, options->context);
+        pci_pseudonyms_report(&f->names, options->pseudonym, options->pseudonym_context);
     return PCOL_OK;
 }
 
@@ -187,10 +183,16 @@ pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
 {
     PCI_TRY(pci_builder_check_open(builder, err));
     PCI_REQUIRE(file, err);
-    static const pcol_filter_options defaults = {.size = sizeof defaults,
-                                                 .selection = PCOL_INIT(pcol_selection)};
+    pcol_filter_options own;
+    pcol_selection selection;
     struct filter_state f = {0};
-    pcol_status status = run_filter(&f, builder, file, options ? options : &defaults, err);
+    struct pci_control scope;
+    PCI_STRUCT_READ(pcol_filter_options, own, options, err);
+    PCI_STRUCT_READ(pcol_selection, selection, own.selection, err);
+    own.selection = &selection;
+    PCI_TRY(pci_control_init(&scope, own.control, "filter", err));
+    pcol_status status;
+    PCI_CONTROLLED(&scope, status, run_filter(&f, builder, file, &own, err), err);
     pcol_query_free(f.query);
     pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);

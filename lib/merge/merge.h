@@ -59,8 +59,6 @@ struct pci_merge_selection {
     int has_range; /* samples that extend beyond the range are cut to it */
     struct pci_range range;
     struct pci_pseudonyms *names; /* NULL: no pseudonyms */
-    pcol_message_fn message;      /* reports omitted data; may be NULL */
-    void *context;
 };
 
 struct pci_merge {

@@ -10,7 +10,7 @@
 #include "builder/idle_samples.h"
 #include "model/check.h"
 #include "util/alloc.h"
-#include "util/message.h"
+#include "util/control.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
@@ -26,8 +26,8 @@ static void report_unknown(const struct pci_merge *m, const char *table, const c
     const struct pci_table *t = pci_table_find(m->file, table);
     for (uint32_t i = 0; m->options && t && i < t->column_count; i++)
         if (!pci_merge_is_one_of(t->columns[i].name, known))
-            pci_message(m->options->message, m->options->context,
-                        "column %s of table %s is unknown and left out", t->columns[i].name, table);
+            pci_notice(PCOL_NOTICE_INPUT, "", "column %s of table %s is unknown and left out",
+                       t->columns[i].name, table);
 }
 
 static void report_unknown_columns(const struct pci_merge *m)
@@ -149,7 +149,7 @@ static pcol_status set_interval(const struct pci_merge *m, uint64_t row, pcol_er
     if (c && c->desc->type == PCF_I64)
         PCI_TRY(pci_get(m->file, c, row, &interval, &valid, err));
     if (valid && m->options)
-        pci_builder_record_interval(m->builder, interval, m->options->message, m->options->context);
+        pci_builder_record_interval(m->builder, interval);
     return PCOL_OK;
 }
 

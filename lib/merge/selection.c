@@ -7,6 +7,7 @@
  */
 #include "merge/merge.h"
 #include "merge/pseudonyms.h"
+#include "util/control.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,9 +334,8 @@ void pci_merge_report_omitted(const struct pci_merge *merge)
                                              "location_groups", "mappings",       "threads",
                                              "samples",         "rprof_segments", "rprof_files"};
     struct name_list name_list = {.size = 0};
-    char text[700];
     int name, anonymized = merge->selection && merge->selection->names;
-    if (!merge->selection || !merge->selection->message)
+    if (!merge->selection || !pci_notices_wanted())
         return;
     for (uint32_t i = 0; i < merge->file->index.header.table_count; i++) {
         const struct pci_table *table = &merge->file->tables[i];
@@ -349,8 +349,7 @@ void pci_merge_report_omitted(const struct pci_merge *merge)
     }
     if (!name_list.size)
         return;
-    snprintf(text, sizeof text, "left out, since %s: %s",
-             anonymized ? "they may contain names" : "no selected sample needs them",
-             name_list.text);
-    merge->selection->message(merge->selection->context, text);
+    pci_notice(PCOL_NOTICE_SELECTION, "", "left out, since %s: %s",
+               anonymized ? "they may contain names" : "no selected sample needs them",
+               name_list.text);
 }

@@ -13,6 +13,7 @@
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -367,7 +368,8 @@ pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_
 }
 
 pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_fault_fn report,
-                            void *context, uint64_t *faults, pcol_error *err)
+                            void *context, const pcol_control *control, uint64_t *faults,
+                            pcol_error *err)
 {
     PCI_REQUIRE(faults, err);
     *faults = 0;
@@ -378,12 +380,17 @@ pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_
         return pci_fail(err, PCOL_E_ARGUMENT, "no such depth of checking");
     if (depth < PCOL_CHECK_DEFAULT)
         return PCOL_OK; /* opening has verified it */
-    status = check_open(&check, err);
+    struct pci_control scope;
+    PCI_TRY(pci_control_init(&scope, control, "check", err));
+    status = pci_control_enter(&scope, err);
+    if (status == PCOL_OK)
+        status = check_open(&check, err);
     if (status == PCOL_OK)
         status = run(&check, err);
     if (status == PCOL_OK)
         status = pci_check_unchanged(file, err);
     check_close(&check);
+    pci_control_leave(&scope);
     *faults = status == PCOL_OK ? check.faults : 0;
     return status;
 }

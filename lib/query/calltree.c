@@ -12,6 +12,8 @@
 #include "query/walk.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ struct pcol_calltree {
 };
 
 struct builder {
-    const pcol_query *query;
+    pcol_query *query;
     const struct pci_frames *frames;
     struct pci_call_tree tree; /* nodes are keyed by frame */
     struct sums *sums;         /* by node */
@@ -358,7 +360,7 @@ static pcol_status sort_tree(struct builder *b, pcol_order order, pcol_calltree 
 /* The samples of the empty stack are a node of their own. */
 static pcol_status add_empty_stack(struct builder *b, pcol_error *err)
 {
-    const pcol_query *query = b->query;
+    pcol_query *query = b->query;
     if (!query->calls.count || pci_amount_is_zero(query->measure.is_double, query->weight[0]))
         return PCOL_OK;
     PCI_TRY(enter_child(b, b->frames->empty, err));
@@ -367,7 +369,7 @@ static pcol_status add_empty_stack(struct builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status build_tree(const pcol_query *query, const pcol_calltree_options *options,
+static pcol_status build_tree(pcol_query *query, const pcol_calltree_options *options,
                               pcol_calltree *tree, pcol_error *err)
 {
     struct builder b = {.query = query,
@@ -392,26 +394,27 @@ static pcol_status build_tree(const pcol_query *query, const pcol_calltree_optio
     return status;
 }
 
-pcol_status pcol_query_calltree(const pcol_query *query, const pcol_calltree_options *options,
+pcol_status pcol_query_calltree(pcol_query *query, const pcol_calltree_options *options,
                                 pcol_calltree **tree, pcol_error *err)
 {
     PCI_REQUIRE(tree, err);
     *tree = NULL;
     PCI_REQUIRE(query, err);
-    static const pcol_calltree_options defaults = PCOL_INIT(pcol_calltree_options);
+    pcol_calltree_options own;
     pcol_calltree *t;
     pcol_status status;
-    if (!options)
-        options = &defaults;
-    if (options->size < sizeof *options || (unsigned)options->order > PCOL_ORDER_NAME)
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "size of the options is not set, or the order is unknown");
+    PCI_STRUCT_READ(pcol_calltree_options, own, options, err);
+    if ((unsigned)own.order > PCOL_ORDER_NAME)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown order");
     t = pci_calloc(1, sizeof *t);
     if (!t)
         return pci_fail_memory(err);
-    status = pci_query_load(query, err);
+    status = pci_control_enter(&query->control, err);
     if (status == PCOL_OK)
-        status = build_tree(query, options, t, err);
+        status = pci_query_load(query, err);
+    if (status == PCOL_OK)
+        status = build_tree(query, &own, t, err);
+    pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *tree = t;
     else

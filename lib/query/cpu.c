@@ -29,7 +29,7 @@ struct pcol_cpu {
 };
 
 struct cpu_counter {
-    const pcol_query *query;
+    pcol_query *query;
     struct pci_samples *samples;
     const struct pci_column *thread, *time, *duration, *delta;
     struct thread *threads; /* one more for samples without a thread */
@@ -171,7 +171,7 @@ static pcol_status build_cpu(struct cpu_counter *c, pcol_cpu *cpu, pcol_error *e
     return build_rows(c, cpu, err);
 }
 
-pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *err)
+pcol_status pcol_query_cpu(pcol_query *query, pcol_cpu **cpu, pcol_error *err)
 {
     PCI_REQUIRE(cpu, err);
     *cpu = NULL;
@@ -183,7 +183,7 @@ pcol_status pcol_query_cpu(const pcol_query *query, pcol_cpu **cpu, pcol_error *
         c->query = query;
         c->from = query->sample_filter.has_time ? query->sample_filter.from : INT64_MIN;
         c->to = query->sample_filter.has_time ? query->sample_filter.to : INT64_MAX;
-        status = build_cpu(c, result, err);
+        PCI_CONTROLLED(&query->control, status, build_cpu(c, result, err), err);
         pci_samples_close(c->samples);
         pci_free(c->threads);
     }

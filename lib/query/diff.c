@@ -9,6 +9,8 @@
 #include "query/tree_pair.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +56,7 @@ static pcol_status find_row(struct pcol_diff *d, const pcol_frame *frame, pcol_d
     return pci_hash_add(&d->hash, hash, (uint32_t)d->count++, err);
 }
 
-static pcol_status add_top(struct pcol_diff *d, const pcol_query *query, int side,
+static pcol_status add_top(struct pcol_diff *d, pcol_query *query, int side,
                            const pcol_diff_options *options, pcol_error *err)
 {
     PCI_TRY(
@@ -160,7 +162,7 @@ static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
     return status;
 }
 
-static pcol_status add_stacks(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
+static pcol_status add_stacks(struct pcol_diff *d, pcol_query *base, pcol_query *other,
                               const int is_double[2], pcol_error *err)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
@@ -264,9 +266,8 @@ pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_quer
                     text[3]->data);
 }
 
-static pcol_status describe_sides(struct pcol_diff *d, const pcol_query *base,
-                                  const pcol_query *other, int normalize, int is_double[2],
-                                  pcol_error *err)
+static pcol_status describe_sides(struct pcol_diff *d, pcol_query *base, pcol_query *other,
+                                  int normalize, int is_double[2], pcol_error *err)
 {
     pcol_query_info info[2];
     pcol_amount ignored;
@@ -291,7 +292,7 @@ static pcol_status describe_sides(struct pcol_diff *d, const pcol_query *base,
     return subtract(d, is_double, d->info.total, &ignored, err);
 }
 
-static pcol_status build_diff(struct pcol_diff *d, const pcol_query *base, const pcol_query *other,
+static pcol_status build_diff(struct pcol_diff *d, pcol_query *base, pcol_query *other,
                               const pcol_diff_options *options, pcol_error *err)
 {
     int is_double[2];
@@ -311,25 +312,23 @@ static pcol_status build_diff(struct pcol_diff *d, const pcol_query *base, const
     return PCOL_OK;
 }
 
-pcol_status pcol_diff_new(const pcol_query *base, const pcol_query *other,
-                          const pcol_diff_options *options, pcol_diff **diff, pcol_error *err)
+pcol_status pcol_diff_new(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
+                          pcol_diff **diff, pcol_error *err)
 {
-    pcol_diff_options opts = PCOL_INIT(pcol_diff_options);
+    pcol_diff_options opts;
     if (!diff)
         return pci_fail(err, PCOL_E_ARGUMENT, "no diff given");
     *diff = NULL;
     if (!base || !other)
         return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
-    if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
-    if (options)
-        memcpy(&opts, options, options->size < sizeof opts ? options->size : sizeof opts);
+    PCI_STRUCT_READ(pcol_diff_options, opts, options, err);
     if ((unsigned)opts.order > PCOL_ORDER_NAME || (unsigned)opts.by > PCOL_BY_LABEL)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
     struct pcol_diff *d = pci_calloc(1, sizeof *d);
     if (!d)
         return pci_fail_memory(err);
-    pcol_status status = build_diff(d, base, other, &opts, err);
+    pcol_status status;
+    PCI_CONTROLLED(&other->control, status, build_diff(d, base, other, &opts, err), err);
     if (status == PCOL_OK)
         *diff = d;
     else

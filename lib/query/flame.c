@@ -10,6 +10,8 @@
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <float.h>
 #include <math.h>
@@ -242,7 +244,7 @@ static void collect_drawn(pcol_flame *f)
 
 /* ---- public functions ---- */
 
-static pcol_status build_trees(pcol_flame *f, const pcol_query *query, pcol_error *err)
+static pcol_status build_trees(pcol_flame *f, pcol_query *query, pcol_error *err)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
     options.order = PCOL_ORDER_NAME;
@@ -259,7 +261,7 @@ static pcol_status build_trees(pcol_flame *f, const pcol_query *query, pcol_erro
     return order_trees(f, err);
 }
 
-static pcol_status build_flame(pcol_flame *f, const pcol_query *query, pcol_error *err)
+static pcol_status build_flame(pcol_flame *f, pcol_query *query, pcol_error *err)
 {
     PCI_TRY(build_trees(f, query, err));
     f->weight = pci_calloc(f->count, sizeof *f->weight);
@@ -280,11 +282,7 @@ static pcol_status build_flame(pcol_flame *f, const pcol_query *query, pcol_erro
 
 static pcol_status read_options(pcol_flame *f, const pcol_flame_options *options, pcol_error *err)
 {
-    if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
-    if (options)
-        memcpy(&f->options, options,
-               options->size < sizeof f->options ? options->size : sizeof f->options);
+    PCI_STRUCT_READ(pcol_flame_options, f->options, options, err);
     if (!f->options.width_px)
         f->options.width_px = 1200;
     if (f->options.width_px < 40 || f->options.width_px > 100000)
@@ -295,7 +293,7 @@ static pcol_status read_options(pcol_flame *f, const pcol_flame_options *options
     return PCOL_OK;
 }
 
-pcol_status pcol_query_flame(const pcol_query *query, const pcol_flame_options *options,
+pcol_status pcol_query_flame(pcol_query *query, const pcol_flame_options *options,
                              pcol_flame **flame, pcol_error *err)
 {
     if (!query || !flame)
@@ -309,7 +307,7 @@ pcol_status pcol_query_flame(const pcol_query *query, const pcol_flame_options *
         pcol_query_describe(query, &f->info);
         if (f->options.base)
             pcol_query_describe(f->options.base, &f->base_info);
-        status = build_flame(f, query, err);
+        PCI_CONTROLLED(&query->control, status, build_flame(f, query, err), err);
     }
     if (status == PCOL_OK)
         *flame = f;

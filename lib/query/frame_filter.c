@@ -360,7 +360,7 @@ static pcol_status get_source_text(const pcol_file *file, const struct pci_colum
 }
 
 /* *has_type: 1 if the source has values of the query's sample type. list: space for all types. */
-static pcol_status source_has_type(const pcol_query *query, uint64_t source, uint32_t *list,
+static pcol_status source_has_type(pcol_query *query, uint64_t source, uint32_t *list,
                                    int *has_type, pcol_error *err)
 {
     const struct pci_query_type *measure = &query->measure;

@@ -27,7 +27,7 @@ enum { MAX_CURSORS = 3 };
 struct column_cursor;
 
 struct frame_reader {
-    const pcol_query *query;
+    pcol_query *query;
     const pcol_file *file;
     struct pci_frames *frames;
     pcol_by by;
@@ -464,8 +464,8 @@ static pcol_status read_frames(struct frame_reader *r, pcol_error *err)
     return add_frame(frames, &none, &frames->empty, err);
 }
 
-pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
-                            struct pci_frames *frames, pcol_error *err)
+pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pci_frames *frames,
+                            pcol_error *err)
 {
     struct frame_reader r = {
         .query = query, .file = query->file, .frames = frames, .by = by, .places = places};

@@ -27,7 +27,7 @@ struct pcol_peek {
 };
 
 struct peek_builder {
-    const pcol_query *query;
+    pcol_query *query;
     struct pcol_peek *peek;
     uint8_t *wanted;   /* by frame */
     int has_wanted;    /* a frame is wanted */
@@ -327,8 +327,7 @@ static pcol_status build_peek(struct peek_builder *p, const char *name, pcol_err
     return status;
 }
 
-pcol_status pcol_query_peek(const pcol_query *query, const char *name, pcol_peek **peek,
-                            pcol_error *err)
+pcol_status pcol_query_peek(pcol_query *query, const char *name, pcol_peek **peek, pcol_error *err)
 {
     PCI_REQUIRE(peek, err);
     *peek = NULL;
@@ -337,11 +336,15 @@ pcol_status pcol_query_peek(const pcol_query *query, const char *name, pcol_peek
     pcol_status status;
     if (!name || !*name)
         return pci_fail(err, PCOL_E_ARGUMENT, "no name given");
-    PCI_TRY(pci_query_load(query, err));
     p.peek = pci_calloc(1, sizeof *p.peek);
     if (!p.peek)
         return pci_fail_memory(err);
-    status = build_peek(&p, name, err);
+    status = pci_control_enter(&query->control, err);
+    if (status == PCOL_OK)
+        status = pci_query_load(query, err);
+    if (status == PCOL_OK)
+        status = build_peek(&p, name, err);
+    pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *peek = p.peek;
     else

@@ -11,22 +11,20 @@
 #include "model/column_range.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* A struct of an earlier version of the library is smaller. */
 static pcol_status check_selection(const pcol_selection *selection, pcol_error *err)
 {
-    if (selection && selection->size < sizeof *selection)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the selection is not set");
-    if (selection && selection->label_count && !selection->labels)
+    if (selection->label_count && !selection->labels)
         return pci_fail(err, PCOL_E_ARGUMENT, "the selection has a label_count but no labels");
     return PCOL_OK;
 }
 
-pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
-                              pcol_error *err)
+pcol_status pci_query_samples(pcol_query *query, struct pci_samples **samples, pcol_error *err)
 {
     *samples = NULL;
     PCI_TRY(pci_query_load(query, err));
@@ -99,7 +97,7 @@ static pcol_status find_function_sums(pcol_query *query, const pcol_selection *s
     return PCOL_OK;
 }
 
-pcol_status pci_query_load(const pcol_query *query, pcol_error *err)
+pcol_status pci_query_load(pcol_query *query, pcol_error *err)
 {
     pcol_query *q = query->unloaded;
     pcol_selection selection = PCOL_INIT(pcol_selection);
@@ -144,19 +142,24 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
     return query->function_sums ? PCOL_OK : compute_weights(query, selection, err);
 }
 
-static pcol_status create_query(const pcol_file *file, const pcol_selection *selection,
-                                int without_weights, pcol_query **query, pcol_error *err)
+static pcol_status create_query(const pcol_file *file, const pcol_selection *given,
+                                const pcol_control *control, int without_weights,
+                                pcol_query **query, pcol_error *err)
 {
+    pcol_selection selection;
     pcol_query *q;
     pcol_status status;
     *query = NULL;
-    PCI_TRY(check_selection(selection, err));
+    PCI_STRUCT_READ(pcol_selection, selection, given, err);
+    PCI_TRY(check_selection(&selection, err));
     q = pci_calloc(1, sizeof *q);
     if (!q)
         return pci_fail_memory(err);
     q->file = file;
     q->without_weights = without_weights;
-    status = build_query(q, selection, err);
+    status = pci_control_init(&q->control, control, "query", err);
+    if (status == PCOL_OK)
+        PCI_CONTROLLED(&q->control, status, build_query(q, &selection, err), err);
     if (status == PCOL_OK)
         *query = q;
     else
@@ -165,18 +168,18 @@ static pcol_status create_query(const pcol_file *file, const pcol_selection *sel
 }
 
 pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selection,
-                           pcol_query **query, pcol_error *err)
+                           const pcol_control *control, pcol_query **query, pcol_error *err)
 {
     PCI_REQUIRE(query, err);
     *query = NULL;
     PCI_REQUIRE(file, err);
-    return create_query(file, selection, 0, query, err);
+    return create_query(file, selection, control, 0, query, err);
 }
 
 pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection *selection,
                                      pcol_query **query, pcol_error *err)
 {
-    return create_query(file, selection, 1, query, err);
+    return create_query(file, selection, NULL, 1, query, err);
 }
 
 void pcol_query_free(pcol_query *query)
@@ -195,7 +198,7 @@ void pcol_query_free(pcol_query *query)
     pci_free(query);
 }
 
-void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
+void pcol_query_describe(pcol_query *query, pcol_query_info *info)
 {
     if (!info)
         return;
@@ -218,15 +221,9 @@ void pcol_query_describe(const pcol_query *query, pcol_query_info *info)
 
 /* ---- rows of samples */
 
-pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,
-                               pcol_error *err)
+static pcol_status select_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,
+                                  pcol_error *err)
 {
-    PCI_REQUIRE(query, err);
-    PCI_REQUIRE_MANY(taken, count, err);
-    uint64_t rows = pci_rows(query->file, "samples");
-    if (first > rows || count > rows - first)
-        return pci_fail_cell(err, PCOL_E_ARGUMENT, "samples", NULL, first,
-                             "the table has %llu rows", (unsigned long long)rows);
     if (!query->selected_samples)
         PCI_TRY(pci_query_samples(query, &query->selected_samples, err));
     for (size_t done = 0; done < count; done += PCI_BATCH) {
@@ -238,7 +235,21 @@ pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, 
     return PCOL_OK;
 }
 
-int pcol_query_shows_location(const pcol_query *query, uint64_t location)
+pcol_status pcol_query_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,
+                               pcol_error *err)
+{
+    pcol_status status;
+    PCI_REQUIRE(query, err);
+    PCI_REQUIRE_MANY(taken, count, err);
+    uint64_t rows = pci_rows(query->file, "samples");
+    if (first > rows || count > rows - first)
+        return pci_fail_cell(err, PCOL_E_ARGUMENT, "samples", NULL, first,
+                             "the table has %llu rows", (unsigned long long)rows);
+    PCI_CONTROLLED(&query->control, status, select_samples(query, first, count, taken, err), err);
+    return status;
+}
+
+int pcol_query_shows_location(pcol_query *query, uint64_t location)
 {
     return query && location < pci_rows(query->file, "locations") &&
            (!query->shown_locations || query->shown_locations[location]);

@@ -18,6 +18,7 @@
 #include "model/memory.h"
 #include "model/types.h"
 #include "query/amount.h"
+#include "util/control.h"
 
 /* ---- sample_type.c */
 
@@ -101,8 +102,7 @@ pcol_status pci_samples_pass(struct pci_samples *samples, uint64_t row, size_t n
 void pci_samples_close(struct pci_samples *samples);
 
 /* Iterator over the samples of a query. */
-pcol_status pci_query_samples(const pcol_query *query, struct pci_samples **samples,
-                              pcol_error *err);
+pcol_status pci_query_samples(pcol_query *query, struct pci_samples **samples, pcol_error *err);
 
 /* ---- the query */
 
@@ -118,6 +118,7 @@ struct pci_stack_table {
 };
 
 struct pcol_query {
+    struct pci_control control; /* of all calls for the query */
     const pcol_file *file;
     struct pci_types types;
     struct pci_sample_filter sample_filter;
@@ -142,8 +143,8 @@ struct pcol_query {
 };
 
 /* *sum += amount; E_LIMIT if an integer overflows. */
-static inline pcol_status pci_query_add(const pcol_query *query, pcol_amount *sum,
-                                        pcol_amount amount, pcol_error *err)
+static inline pcol_status pci_query_add(pcol_query *query, pcol_amount *sum, pcol_amount amount,
+                                        pcol_error *err)
 {
     return pci_amount_add(query->measure.is_double, sum, amount)
                ? pci_amount_overflow(query->measure.type, err)
@@ -156,7 +157,7 @@ pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection
 
 /* Reads the call tree and the weights if they are not read yet. Every function that needs them
  * calls it first. */
-pcol_status pci_query_load(const pcol_query *query, pcol_error *err);
+pcol_status pci_query_load(pcol_query *query, pcol_error *err);
 
 /* top_from_sums.c: *found: 1 if the file's sums of functions cover the sample type; the totals of
  * the query are then set. */
@@ -203,8 +204,8 @@ int pci_str_compare(pcol_str a, pcol_str b);
 /* Compares name, file, line, id and address; 0: both are displayed the same. */
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
 /* places: PCOL_BY_FUNCTION includes lines outside functions. */
-pcol_status pci_frames_open(const pcol_query *query, pcol_by by, int places,
-                            struct pci_frames *frames, pcol_error *err);
+pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pci_frames *frames,
+                            pcol_error *err);
 void pci_frames_close(struct pci_frames *frames);
 
 #endif

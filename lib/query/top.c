@@ -12,7 +12,7 @@
 #include "util/arg_check.h"
 
 struct top_builder {
-    const pcol_query *query;
+    pcol_query *query;
     struct pci_frames *frames;
     uint32_t *on_path;         /* by frame */
     pcol_amount *self, *total; /* by frame */
@@ -135,7 +135,7 @@ static pcol_status build_rows(struct top_builder *c, pcol_top *top, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status build_frames(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
+static pcol_status build_frames(pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
 {
     struct top_builder c = {.query = query, .frames = &top->frames};
     pcol_status status;
@@ -155,7 +155,7 @@ static pcol_status build_frames(const pcol_query *query, pcol_by by, pcol_top *t
     return status;
 }
 
-pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *label, pcol_order order,
+pcol_status pcol_query_top(pcol_query *query, pcol_by by, const char *label, pcol_order order,
                            pcol_top **top, pcol_error *err)
 {
     PCI_REQUIRE(top, err);
@@ -169,14 +169,14 @@ pcol_status pcol_query_top(const pcol_query *query, pcol_by by, const char *labe
     t = pci_calloc(1, sizeof *t);
     if (!t)
         return pci_fail_memory(err);
-    if (by == PCOL_BY_LABEL)
-        status = pci_top_of_label(query, label, t, err);
-    else if (by > PCOL_BY_LOCATION)
-        status = pci_top_of_samples(query, by, t, err);
-    else
-        status = build_frames(query, by, t, err);
+    status = pci_control_enter(&query->control, err);
+    if (status == PCOL_OK)
+        status = by == PCOL_BY_LABEL     ? pci_top_of_label(query, label, t, err)
+                 : by > PCOL_BY_LOCATION ? pci_top_of_samples(query, by, t, err)
+                                         : build_frames(query, by, t, err);
     if (status == PCOL_OK)
         status = pci_top_sort(t, order, err);
+    pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *top = t;
     else

@@ -19,7 +19,7 @@ struct pair {
 };
 
 struct label_sums {
-    const pcol_query *query;
+    pcol_query *query;
     struct pci_string_pool *names;
     pcol_amount *sums; /* by name; unused capacity is zeroed */
     size_t capacity;
@@ -187,8 +187,7 @@ static pcol_status build_rows(const struct label_sums *g, pcol_top *top, pcol_er
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_label(const pcol_query *query, const char *label, pcol_top *top,
-                             pcol_error *err)
+pcol_status pci_top_of_label(pcol_query *query, const char *label, pcol_top *top, pcol_error *err)
 {
     struct label_sums g = {.query = query, .names = &top->names};
     pcol_status status;

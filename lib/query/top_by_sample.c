@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct group_sums {
-    const pcol_query *query;
+    pcol_query *query;
     const struct pci_column *cells; /* rows of the table of groups */
     uint64_t groups;                /* rows of that table; one more group for samples without one */
     pcol_amount *sums;
@@ -48,7 +48,7 @@ struct sample_buffers {
 
 static pcol_status add_samples(struct group_sums *g, pcol_error *err)
 {
-    const pcol_query *query = g->query;
+    pcol_query *query = g->query;
     struct pci_samples *samples = NULL;
     struct sample_buffers *b = pci_malloc(1, sizeof *b);
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
@@ -89,7 +89,7 @@ static pcol_status build_rows(struct group_sums *g, const struct pci_column *nam
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
 {
     struct group_sums g = {.query = query, .missing_is_first = by == PCOL_BY_SOURCE};
     const char *table = by == PCOL_BY_THREAD ? "threads" : "sources";

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static pcol_status find_column(const pcol_query *query, const char *kind, uint32_t type,
+static pcol_status find_column(pcol_query *query, const char *kind, uint32_t type,
                                const struct pci_column **column, pcol_error *err)
 {
     char name[32];
@@ -21,7 +21,7 @@ static pcol_status find_column(const pcol_query *query, const char *kind, uint32
 
 /* Sums of the table: of all rows, or by row. */
 struct function_sums {
-    const pcol_query *query;
+    pcol_query *query;
     pcol_amount sum;
     struct pci_top_item *items; /* by row of function_sums; NULL: only the sum of all */
     int adds_total;
@@ -38,7 +38,7 @@ static int add_cell(struct function_sums *a, uint64_t row, int64_t cell)
 static pcol_status add_column(struct function_sums *a, const struct pci_column *column,
                               pcol_error *err)
 {
-    const pcol_query *query = a->query;
+    pcol_query *query = a->query;
     int64_t cells[PCI_BATCH];
     uint64_t rows = column->desc->rows;
     PCI_TRY(pci_verify(query->file, column, err));
@@ -94,7 +94,7 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
 /* The table has the names of spec.md, section 6.4. It cannot be used if a frame is displayed with
  * another name (frame_names.h): an address gets its library, code without a mapping its address,
  * and brackets of a mapping are not doubled. */
-static int is_displayed_name(const pcol_query *query, pcol_str name)
+static int is_displayed_name(pcol_query *query, pcol_str name)
 {
     const struct pci_table *groups = pci_table_find(query->file, "location_groups");
     if (pci_is_address_name(name))
@@ -108,8 +108,8 @@ static int is_displayed_name(const pcol_query *query, pcol_str name)
 
 /* Moves the rows with a name and a value other than 0 to the start of `items`. *answered = 0 if a
  * name differs from the displayed one. */
-static pcol_status compact_rows(const pcol_query *query, const struct pci_column *name,
-                                pcol_top *top, int *answered, pcol_error *err)
+static pcol_status compact_rows(pcol_query *query, const struct pci_column *name, pcol_top *top,
+                                int *answered, pcol_error *err)
 {
     uint64_t rows = pci_rows(query->file, "function_sums");
     pcol_str texts[PCI_BATCH];
@@ -134,7 +134,7 @@ static pcol_status compact_rows(const pcol_query *query, const struct pci_column
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
+pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
 {
     size_t rows = (size_t)pci_rows(query->file, "function_sums");
     struct function_sums a = {.query = query};

@@ -38,7 +38,7 @@ pcol_status pci_walk_grow(struct pci_walk *w, struct pci_walk_path *path, pcol_e
     return PCOL_OK;
 }
 
-struct pci_walk *pci_walk_new(const pcol_query *query, const struct pci_frames *frames)
+struct pci_walk *pci_walk_new(pcol_query *query, const struct pci_frames *frames)
 {
     struct pci_walk *w = pci_malloc(1, sizeof *w);
     if (!w)

@@ -36,7 +36,7 @@ struct pci_walk_step {
 };
 
 struct pci_walk {
-    const pcol_query *query;
+    pcol_query *query;
     const struct pci_frames *frames;
     struct pci_walk_step *path; /* path[0] is the root */
     size_t capacity;
@@ -128,7 +128,7 @@ pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err);
 /* Reads the columns of rows [row, row + n), n <= PCI_BATCH. */
 pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err);
 /* A walk positioned at the root; NULL if memory runs out. */
-struct pci_walk *pci_walk_new(const pcol_query *query, const struct pci_frames *frames);
+struct pci_walk *pci_walk_new(pcol_query *query, const struct pci_frames *frames);
 void pci_walk_free(struct pci_walk *w);
 
 PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker *walker,
@@ -160,7 +160,7 @@ PCI_INLINE pcol_status pci_walk_rows(struct pci_walk *w, const struct pci_walker
 
 /* Visits all rows but the root. Errors: those of the visitor; E_CORRUPT if the table is not in
  * pre-order; E_LIMIT if a sum does not fit. */
-PCI_INLINE pcol_status pci_walk(const pcol_query *query, const struct pci_frames *frames,
+PCI_INLINE pcol_status pci_walk(pcol_query *query, const struct pci_frames *frames,
                                 const struct pci_walker *walker, pcol_error *err)
 {
     struct pci_walk *w = pci_walk_new(query, frames);

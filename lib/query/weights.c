@@ -33,7 +33,7 @@ static pcol_status add(pcol_query *query, uint32_t stack, pcol_amount amount, pc
 /* ---- from the file's sums */
 
 /* Finds the columns of sums of all rows of the sample type; *found: 0 if one is missing. */
-static pcol_status find_sums(const pcol_query *query, const struct pci_column **columns, int *found,
+static pcol_status find_sums(pcol_query *query, const struct pci_column **columns, int *found,
                              pcol_error *err)
 {
     const struct pci_query_type *measure = &query->measure;
@@ -156,7 +156,7 @@ static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filte
 
 /* Sums all weights unless one is negative, in a loop that the compiler vectorizes: halves of 32
  * bits do not overflow within 2^32 rows. */
-static int add_positive(const pcol_query *query, int64_t *sum)
+static int add_positive(pcol_query *query, int64_t *sum)
 {
     uint64_t low = 0, high = 0, any = 0;
     for (uint32_t row = 0; row < query->calls.count; row++) {
@@ -181,7 +181,7 @@ static pcol_status find_negative(const pcol_file *file, const struct pci_column 
     return PCOL_OK;
 }
 
-static pcol_status find_negatives(const pcol_query *query, int *negative, pcol_error *err)
+static pcol_status find_negatives(pcol_query *query, int *negative, pcol_error *err)
 {
     *negative = 0;
     for (uint32_t i = 0; i < query->measure.column_count && !*negative; i++)
@@ -220,7 +220,7 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
     return status;
 }
 
-static pcol_status check_magnitudes(const pcol_query *query, pcol_error *err)
+static pcol_status check_magnitudes(pcol_query *query, pcol_error *err)
 {
     struct whole sum = {0};
     for (uint32_t row = 0; row < query->calls.count; row++)

@@ -9,6 +9,7 @@
 #include "reader/row_references.h"
 
 #include "format/range.h"
+#include "util/control.h"
 
 #include <string.h>
 
@@ -53,6 +54,7 @@ pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
     const struct pcf_section *s = &file->index.sections[section];
     uint8_t state = atomic_load_explicit(&file->section_state[section], memory_order_relaxed);
     if (state == PCI_SECTION_UNKNOWN) { /* concurrent threads compute the same result */
+        PCI_TRY(pci_work(s->size / 8, err));
         uint64_t sum = pcf_checksum(file->bytes + s->offset, s->size);
         PCI_TRY(pci_check_unchanged(file, err));
         state = sum == s->checksum ? PCI_SECTION_VERIFIED : PCI_SECTION_WRONG;
@@ -356,6 +358,7 @@ static pcol_status check_limit(const pcol_file *file, const struct pci_column *c
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,
                      uint64_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
+    PCI_TRY(pci_work(count * sizeof *values, err));
     if (order_of(column))
         PCI_TRY(verify_order(file, column, err));
     PCI_TRY(pci_read_unbounded(file, column, row, count, values, valid, err));

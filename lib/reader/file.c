@@ -13,6 +13,7 @@
 #include "reader/row_references.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/sized_struct.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -411,11 +412,7 @@ static void release(pcol_file *f)
 static pcol_status check_options(const pcol_open_options *options, pcol_open_options *all,
                                  pcol_error *err)
 {
-    *all = (pcol_open_options)PCOL_INIT(pcol_open_options);
-    if (options && options->size < offsetof(pcol_open_options, flags) + sizeof options->flags)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the options is not set");
-    if (options)
-        memcpy(all, options, options->size < sizeof *all ? options->size : sizeof *all);
+    PCI_STRUCT_READ(pcol_open_options, *all, options, err);
     if (all->flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD | PCOL_OPEN_UNVERIFIED))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x", all->flags);
     if (!all->archive_bytes)

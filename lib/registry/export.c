@@ -10,23 +10,12 @@
 #include "reader/file.h"
 #include "registry/registry.h"
 #include "util/alloc.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Copy the caller's options; members unknown to it are 0. */
-static pcol_status copy_options(const pcol_export_options *given, pcol_export_options *options,
-                                pcol_error *err)
-{
-    memset(options, 0, sizeof *options);
-    if (given && given->size < sizeof given->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_export_options is not set");
-    if (given)
-        memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
-    options->size = sizeof *options;
-    return PCOL_OK;
-}
 
 /* Whether an exported source has drop_frames. */
 static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_options *options,
@@ -52,12 +41,21 @@ static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_opt
     return PCOL_OK;
 }
 
-/* Forward messages of the filter as losses. */
-static void report_filter_loss(void *context, const char *message)
+/* Forward the notices and the progress of the filter to the caller of the export: what the filter
+ * leaves out is a loss of the export. */
+static void forward_notice(void *context, const pcol_notice *notice)
 {
-    const pcol_export_options *options = context;
-    if (options->loss)
-        options->loss(options->context, message);
+    const pcol_control *control = context;
+    pcol_notice loss = *notice;
+    loss.code = PCOL_NOTICE_LOSS;
+    if (control->notice)
+        control->notice(control->context, &loss);
+}
+
+static int forward_progress(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+    const pcol_control *control = context;
+    return control->progress ? control->progress(control->context, phase, done, total) : 0;
 }
 
 /* Filter the exported sources into *part, a file in memory at *data. The caller closes and frees
@@ -70,17 +68,19 @@ static pcol_status drop_frames(const pcol_file *file, pcol_export_options *optio
     pcol_open_options open = PCOL_INIT(pcol_open_options);
     char source[24];
     size_t size;
-    filter.selection.size = sizeof filter.selection;
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_control outer = pci_thread_control ? pci_thread_control->given : (pcol_control){0};
+    pcol_control inner = {sizeof inner, &outer, forward_progress, forward_notice};
+    filter.selection = &selection;
     filter.apply_drop_frames = 1;
-    filter.message = report_filter_loss;
-    filter.context = options;
+    filter.control = &inner;
     if (options->source_id) {
         snprintf(source, sizeof source, "%" PRIu64, options->source_id);
-        filter.selection.source = source;
+        selection.source = source;
         options->source_id = 0;
     }
     PCI_TRY(pcol_filter(builder, file, &filter, err));
-    PCI_TRY(pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, data, &size, err));
+    PCI_TRY(pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, NULL, data, &size, err));
     open.flags = PCOL_OPEN_UNVERIFIED; /* written by this process */
     return pcol_file_open_memory(*data, size, &open, part, err);
 }
@@ -101,22 +101,35 @@ static pcol_status export_dropped(const pcol_file *file, const char *format,
     return status;
 }
 
+static pcol_status export_profile(const pcol_file *file, const char *format,
+                                  pcol_export_options *options, pcol_sink sink, pcol_error *err)
+{
+    int has_drop_frames = 0;
+    const struct pci_capabilities *capabilities = pci_format_capabilities(format);
+    if (capabilities && !(capabilities->generic & PCI_KIND_BIT(DROP_FRAMES)) &&
+        !options->keep_dropped)
+        PCI_TRY(find_drop_frames(file, options, &has_drop_frames, err));
+    if (!has_drop_frames)
+        return pci_export(file, format, options, sink, err);
+    PCI_TRY(export_dropped(file, format, options, sink, err));
+    pci_export_report_kind(&(struct pci_export){.options = options, .capabilities = capabilities},
+                           PCI_KIND_DROP_FRAMES);
+    return PCOL_OK;
+}
+
 pcol_status pcol_export(const pcol_file *file, const char *format,
                         const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
     pcol_export_options copy;
-    int has_drop_frames = 0;
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
-    PCI_TRY(copy_options(options, &copy, err));
-    const struct pci_capabilities *capabilities = pci_format_capabilities(format);
-    if (capabilities && !(capabilities->generic & PCI_KIND_BIT(DROP_FRAMES)) && !copy.keep_dropped)
-        PCI_TRY(find_drop_frames(file, &copy, &has_drop_frames, err));
-    if (!has_drop_frames)
-        return pci_export(file, format, &copy, sink, err);
-    PCI_TRY(export_dropped(file, format, &copy, sink, err));
-    if (copy.loss)
-        pci_export_report_kind(&(struct pci_export){.options = &copy, .capabilities = capabilities},
-                               PCI_KIND_DROP_FRAMES);
-    return PCOL_OK;
+    PCI_STRUCT_READ(pcol_export_options, copy, options, err);
+    struct pci_control scope;
+    PCI_TRY(pci_control_init(&scope, copy.control, "write", err));
+    pcol_status status = pci_control_enter(&scope, err);
+    pci_control_set_format(format);
+    if (status == PCOL_OK)
+        status = export_profile(file, format, &copy, sink, err);
+    pci_control_leave(&scope);
+    return status;
 }

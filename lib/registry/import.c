@@ -9,6 +9,8 @@
 
 #include "builder/builder.h"
 #include "util/alloc.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <string.h>
 
@@ -16,13 +18,7 @@
 static pcol_status copy_options(const pcol_import_options *given, pcol_import_options *options,
                                 pcol_error *err)
 {
-    memset(options, 0, sizeof *options);
-    if (given) {
-        if (given->size < sizeof given->size)
-            return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_import_options is not set");
-        memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
-    }
-    options->size = sizeof *options;
+    PCI_STRUCT_READ(pcol_import_options, *options, given, err);
     if (options->format && !strcmp(options->format, "auto"))
         options->format = NULL;
     for (size_t i = 0; i < options->meta_count; i++)
@@ -74,6 +70,7 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     const struct pci_format *format;
     pcol_status status = choose_format(input, options->format, &format, err);
     if (status == PCOL_OK) {
+        pci_control_set_format(format->info.name);
         struct pci_import import = {builder,           input,       options,
                                     format->info.name, pci_schemas, PCOL_NONE};
         status = format->read ? format->read(&import, err) : import_converted(format, &import, err);
@@ -111,10 +108,10 @@ static pcol_status import_origin(pcol_builder *builder, const struct origin *ori
     pcol_import_options options;
     struct pci_input input;
     struct pci_budget *budget = &builder->budget;
+    struct pci_control scope;
     PCI_TRY(copy_options(given, &options, err));
+    PCI_TRY(pci_control_init(&scope, options.control, "read", err));
     struct pci_input_options input_options = {.max_bytes = options.max_input_bytes,
-                                              .progress = options.progress,
-                                              .context = options.context,
                                               .threads = options.threads,
                                               .budget = budget,
                                               .start = options.start,
@@ -122,9 +119,12 @@ static pcol_status import_origin(pcol_builder *builder, const struct origin *ori
     budget->used = 1;
     budget->trusted |= (options.flags & PCOL_IMPORT_TRUSTED) != 0;
     struct pci_budget *enclosing = pci_budget_enter(budget);
-    pcol_status status = open_origin(&input, origin, &input_options, err);
+    pcol_status status = pci_control_enter(&scope, err);
+    if (status == PCOL_OK)
+        status = open_origin(&input, origin, &input_options, err);
     if (status == PCOL_OK)
         status = import_input(builder, &input, &options, err);
+    pci_control_leave(&scope);
     pci_budget_leave(enclosing);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "model/table.h"
 #include "reader/file.h"
 #include "stream/deflate.h"
+#include "util/sized_struct.h"
 #include "util/thread_pool.h"
 
 #include <inttypes.h>
@@ -55,13 +56,10 @@ pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
     char names[160];
-    pcol_export_options copy = {0};
+    pcol_export_options copy;
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
-    if (options && options->size < sizeof options->size)
-        return pci_fail(err, PCOL_E_ARGUMENT, "size of the pcol_export_options is not set");
-    if (options)
-        memcpy(&copy, options, options->size < sizeof copy ? options->size : sizeof copy);
+    PCI_STRUCT_READ(pcol_export_options, copy, options, err);
     if (copy.compress > PCOL_COMPRESS_GZIP)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown compression: %u", copy.compress);
     const struct pci_format *target = pci_format_find(format);

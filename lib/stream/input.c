@@ -12,6 +12,7 @@
 
 #include "stream/inflate.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/import_budget.h"
 #include "util/thread_pool.h"
 
@@ -47,11 +48,9 @@ struct pci_input_state {
     struct pci_budget *budget;       /* NULL: none */
     uint64_t granted;                /* raw bytes that were added to the budget */
     uint64_t read_bytes, file_bytes; /* raw; file_bytes is 0 if this is not a file */
-    pcol_progress_fn progress;
-    void *context;
-    struct pci_input_state *whole; /* parts: input whose progress to report; else NULL */
+    struct pci_input_state *whole;   /* parts: input whose progress to report; else NULL */
     unsigned threads;
-    /* Once a thread decompresses, it owns the members above except limit, total and progress. */
+    /* Once a thread decompresses, it owns the members above except limit and total. */
     int is_ahead;
     struct pci_read_pipe *ahead;
     const uint8_t *pending; /* rest of the current piece of the pipe */
@@ -67,12 +66,11 @@ struct piece_head {
 #define PIECES_AHEAD 8u
 
 /* Report bytes that a part has read; some may be read again. */
-static void report_part(struct pci_input_state *s, size_t bytes)
+static pcol_status report_part(struct pci_input_state *s, size_t bytes, pcol_error *err)
 {
     uint64_t left = s->file_bytes > s->read_bytes ? s->file_bytes - s->read_bytes : 0;
     s->read_bytes += bytes < left ? bytes : left;
-    if (s->progress)
-        s->progress(s->context, s->read_bytes, s->file_bytes);
+    return pci_control_progress(s->read_bytes, s->file_bytes, err);
 }
 
 static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
@@ -92,10 +90,9 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
         s->position += *got;
     s->read_bytes += *got;
     if (s->whole)
-        report_part(s->whole, *got);
-    else if (s->progress && !s->is_ahead)
-        s->progress(s->context, s->read_bytes, s->file_bytes);
-    return PCOL_OK;
+        return report_part(s->whole, *got, err);
+    return s->is_ahead ? pci_work(0, err)
+                       : pci_control_progress(s->read_bytes, s->file_bytes, err);
 }
 
 /* Raw bytes for pci_inflate_read(). */
@@ -146,8 +143,7 @@ static pcol_status read_ahead(const struct pci_input *input, uint8_t *data, size
         s->consumed = head.consumed;
         s->pending += sizeof head;
         s->pending_size -= sizeof head;
-        if (s->progress)
-            s->progress(s->context, head.read_bytes, s->file_bytes);
+        PCI_TRY(pci_control_progress(head.read_bytes, s->file_bytes, err));
     }
     *got = size < s->pending_size ? size : s->pending_size;
     memcpy(data, s->pending, *got);
@@ -327,8 +323,6 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     s->position = UINT64_MAX;
     s->piece = options && options->piece ? options->piece : DEFAULT_PIECE;
     s->limit = options && options->max_bytes ? options->max_bytes : DEFAULT_LIMIT;
-    s->progress = options ? options->progress : NULL;
-    s->context = options ? options->context : NULL;
     s->threads = options ? options->threads : 0;
     s->budget = options ? options->budget : NULL;
     if (s->limit == UINT64_MAX)

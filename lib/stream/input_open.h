@@ -9,8 +9,6 @@
 struct pci_input_options {
     uint64_t max_bytes;        /* of the decompressed input; 0: 64 GiB */
     size_t piece;              /* bytes per read; 0: 256 KiB */
-    pcol_progress_fn progress; /* called after each piece of a file or pipe; may be NULL */
-    void *context;
     unsigned threads;          /* 2 or more: a thread of its own decompresses */
     struct pci_budget *budget; /* charged for bytes read; NULL: none */
     const void *start; /* pci_input_open_fd(): bytes that the caller has read from the descriptor */

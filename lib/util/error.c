@@ -5,6 +5,7 @@
  * Names and messages that are too long are truncated at a character boundary of UTF-8.
  */
 #include "util/error.h"
+#include "util/control.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -139,7 +140,7 @@ pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_e
     (void)pci_fail(&error, PCOL_E_IO, "the output could not be written: its sink failed");
     pcol_status status = sink.write(sink.context, data, size, &error);
     if (status == PCOL_OK)
-        return PCOL_OK;
+        return pci_work(size, err);
     if (err) {
         *err = error;
         err->status = status;

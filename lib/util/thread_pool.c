@@ -9,12 +9,14 @@
 #include "util/thread_pool.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/import_budget.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 /* Enough for all code that runs here; the default of 8 MB would count against limits of address
  * space. */
@@ -50,11 +52,14 @@ static int start_thread(pthread_t *thread, void *(*run)(void *), void *context)
 struct loop {
     pci_task task;
     void *context;
-    struct pci_budget *budget; /* of the caller's thread */
+    struct pci_budget *budget;   /* of the caller's thread */
+    struct pci_control *control; /* likewise */
     size_t count;
     atomic_size_t next;
     atomic_int failed;
     pthread_mutex_t lock; /* protects the members below */
+    pthread_cond_t ended; /* a worker has ended */
+    size_t running;       /* workers */
     size_t failed_number; /* lowest number that failed */
     pcol_status status;
     pcol_error error;
@@ -75,10 +80,8 @@ static void record_failure(struct loop *loop, size_t number, pcol_status status,
 
 /* A number that was taken runs even after a failure of a higher one: it may fail, too, and then its
  * error is the one reported. */
-static void *run_tasks(void *context)
+static void run_tasks(struct loop *loop)
 {
-    struct loop *loop = context;
-    pci_thread_budget = loop->budget;
     while (!atomic_load(&loop->failed)) {
         size_t number = atomic_fetch_add(&loop->next, 1);
         pcol_error error = {0};
@@ -88,14 +91,61 @@ static void *run_tasks(void *context)
         if (status != PCOL_OK)
             record_failure(loop, number, status, &error);
     }
+}
+
+/* Make a new thread work in the scopes of the one that started it. */
+static void inherit_scopes(struct pci_budget *budget, struct pci_control *control)
+{
+    pci_thread_budget = budget;
+    pci_thread_control = control;
+    pci_thread_is_worker = 1;
+}
+
+static void *run_worker(void *context)
+{
+    struct loop *loop = context;
+    inherit_scopes(loop->budget, loop->control);
+    run_tasks(loop);
+    pthread_mutex_lock(&loop->lock);
+    loop->running--;
+    pthread_cond_signal(&loop->ended);
+    pthread_mutex_unlock(&loop->lock);
     return NULL;
+}
+
+#define POLL_NS 10000000L
+
+/* Waits until no thread runs tasks, and lets the caller cancel the call meanwhile: running tasks
+ * see that when they report work. */
+static void wait_for_workers(struct loop *loop)
+{
+    pcol_error error;
+    pthread_mutex_lock(&loop->lock);
+    while (loop->running) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += POLL_NS;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        if (pthread_cond_timedwait(&loop->ended, &loop->lock, &until) == 0)
+            continue;
+        pthread_mutex_unlock(&loop->lock);
+        pcol_status status = pci_work(PCI_CONTROL_STEP, &error);
+        if (status != PCOL_OK)
+            record_failure(loop, 0, status, &error);
+        pthread_mutex_lock(&loop->lock);
+    }
+    pthread_mutex_unlock(&loop->lock);
 }
 
 pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void *context,
                              pcol_error *err)
 {
-    struct loop loop = {
-        .task = task, .context = context, .budget = pci_thread_budget, .count = count};
+    struct loop loop = {.task = task,
+                        .context = context,
+                        .budget = pci_thread_budget,
+                        .control = pci_thread_control,
+                        .count = count};
     pthread_t others[PCI_MAX_THREADS];
     size_t started = 0;
     if (threads > PCI_MAX_THREADS)
@@ -105,12 +155,23 @@ pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void
             PCI_TRY(task(context, i, err));
         return PCOL_OK;
     }
-    while (started + 1 < threads && started + 1 < count &&
-           start_thread(&others[started], run_tasks, &loop) == 0)
+    if (pthread_cond_init(&loop.ended, NULL) != 0) {
+        pthread_mutex_destroy(&loop.lock);
+        return pci_fail_memory(err);
+    }
+    loop.running = threads < count ? threads : count;
+    loop.running--; /* the caller's */
+    size_t workers = loop.running;
+    while (started < workers && start_thread(&others[started], run_worker, &loop) == 0)
         started++;
+    pthread_mutex_lock(&loop.lock);
+    loop.running -= workers - started;
+    pthread_mutex_unlock(&loop.lock);
     run_tasks(&loop);
+    wait_for_workers(&loop);
     for (size_t i = 0; i < started; i++)
         pthread_join(others[i], NULL);
+    pthread_cond_destroy(&loop.ended);
     pthread_mutex_destroy(&loop.lock);
     if (loop.status != PCOL_OK && err)
         *err = loop.error;
@@ -174,7 +235,8 @@ struct ring {
     int ended;            /* the producer is done */
     int stopped;          /* the consumer is done */
     int threaded;
-    struct pci_budget *budget; /* of the thread that made the ring */
+    struct pci_budget *budget;   /* of the thread that made the ring */
+    struct pci_control *control; /* likewise */
     pthread_t thread;
     pcol_status status; /* of the side that runs in `thread`; valid once ended or stopped */
     pcol_error error;
@@ -182,7 +244,10 @@ struct ring {
 
 static pcol_status ring_init(struct ring *r, size_t capacity, size_t count, pcol_error *err)
 {
-    *r = (struct ring){.capacity = capacity, .count = count, .budget = pci_thread_budget};
+    *r = (struct ring){.capacity = capacity,
+                       .count = count,
+                       .budget = pci_thread_budget,
+                       .control = pci_thread_control};
     r->bytes = count > SIZE_MAX / capacity ? NULL : pci_malloc(count * capacity, 1);
     r->sizes = pci_malloc(count, sizeof *r->sizes);
     if (r->bytes && r->sizes && pthread_mutex_init(&r->lock, NULL) == 0) {
@@ -282,7 +347,7 @@ static void *produce_pieces(void *context)
     pcol_status status = PCOL_OK;
     pcol_error error = {0};
     uint8_t *piece;
-    pci_thread_budget = pipe->ring.budget;
+    inherit_scopes(pipe->ring.budget, pipe->ring.control);
     while ((piece = ring_acquire(&pipe->ring))) {
         size_t size = 0;
         status = pipe->produce(pipe->context, piece, pipe->ring.capacity, &size, &error);
@@ -382,7 +447,7 @@ static void *write_pieces(void *context)
     pcol_error error = {0};
     const uint8_t *piece;
     size_t size;
-    pci_thread_budget = pipe->ring.budget;
+    inherit_scopes(pipe->ring.budget, pipe->ring.control);
     while (status == PCOL_OK && (piece = ring_front(&pipe->ring, &size))) {
         status = pci_sink_write(pipe->sink, piece, size, &error);
         if (status == PCOL_OK)

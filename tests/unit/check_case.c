@@ -73,11 +73,11 @@ void case_expect(pcol_check_depth depth, const char *expected)
     void *data;
     size_t size;
     uint64_t faults;
-    cr_assert_eq(pcol_builder_write_memory(case_builder, 0, &data, &size, &err), PCOL_OK, "%s",
-                 err.message);
+    cr_assert_eq(pcol_builder_write_memory(case_builder, 0, NULL, &data, &size, &err), PCOL_OK,
+                 "%s", err.message);
     pcol_builder_free(case_builder);
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, &err), PCOL_OK, "%s", err.message);
-    OK(pcol_file_check(file, depth, case_take, &found, &faults, NULL));
+    OK(pcol_file_check(file, depth, case_take, &found, NULL, &faults, NULL));
     cr_assert(*expected ? found.seen : !faults, "expected '%s', found\n%s", expected, found.all);
     pcol_file_close(file);
     (void)refuses_or_mends(data, size);
@@ -138,7 +138,7 @@ pcol_file *case_open(void **data)
     pcol_error err = {0};
     pcol_file *file;
     size_t size;
-    cr_assert_eq(pcol_builder_write_memory(case_builder, 0, data, &size, &err), PCOL_OK, "%s",
+    cr_assert_eq(pcol_builder_write_memory(case_builder, 0, NULL, data, &size, &err), PCOL_OK, "%s",
                  err.message);
     pcol_builder_free(case_builder);
     cr_assert_eq(pcol_file_open_memory(*data, size, NULL, &file, &err), PCOL_OK, "%s", err.message);

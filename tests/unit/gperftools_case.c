@@ -9,6 +9,7 @@
 
 #include "stream/input_open.h"
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -160,10 +161,10 @@ struct printer gp_printed;
 char gp_said[512];
 pcol_error gp_failure;
 
-static void hear(void *context, const char *message)
+static void note(void *context, const pcol_notice *notice)
 {
     (void)context;
-    snprintf(gp_said, sizeof gp_said, "%s", message);
+    snprintf(gp_said, sizeof gp_said, "%s", notice->text);
 }
 
 pcol_status gp_translate(const void *data, size_t size, int lenient)
@@ -172,7 +173,6 @@ pcol_status gp_translate(const void *data, size_t size, int lenient)
     struct pci_input input;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     options.lenient = lenient;
-    options.message = hear;
     struct pci_import import = {NULL, &input, &options, "gperftools", NULL, PCOL_NONE};
     uint8_t *proto = NULL;
     size_t proto_size;
@@ -180,7 +180,11 @@ pcol_status gp_translate(const void *data, size_t size, int lenient)
     memset(&gp_failure, 0, sizeof gp_failure);
     pcol_status status = pci_input_open_memory(&input, data, size, "in", &how, &gp_failure);
     cr_assert_eq(status, PCOL_OK, "%s", gp_failure.message);
-    status = pci_gperftools_convert(&import, &proto, &proto_size, &gp_failure);
+    pcol_control control = {sizeof control, NULL, NULL, note};
+    struct pci_control scope;
+    cr_assert_eq(pci_control_init(&scope, &control, "read", NULL), PCOL_OK);
+    PCI_CONTROLLED(&scope, status,
+                   pci_gperftools_convert(&import, &proto, &proto_size, &gp_failure), &gp_failure);
     if (status == PCOL_OK)
         print_profile(&gp_printed, proto, proto_size);
     pci_free(proto);

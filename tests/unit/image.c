@@ -63,7 +63,7 @@ struct image image_build(unsigned flags)
     for (int k = 0; k < COLUMNS; k++)
         MUST(pcol_builder_column(builder, table, image_columns[k], types[k], 0, &columns[k], &err));
     fill(builder, columns);
-    MUST(pcol_builder_write_memory(builder, flags, &bytes, &image.size, &err));
+    MUST(pcol_builder_write_memory(builder, flags, NULL, &bytes, &image.size, &err));
     pcol_builder_free(builder);
     image.bytes = bytes;
     return image;

@@ -517,10 +517,10 @@ static int say_fault(void *context, const pcol_fault *fault)
 void together_finish(pcol_builder *b, struct together_made *made)
 {
     uint64_t faults;
-    OK(pcol_builder_write_memory(b, 0, &made->data, &made->size, e));
+    OK(pcol_builder_write_memory(b, 0, NULL, &made->data, &made->size, e));
     pcol_builder_free(b);
     OK(pcol_file_open_memory(made->data, made->size, NULL, &made->file, e));
-    OK(pcol_file_check(made->file, PCOL_CHECK_STRICT, say_fault, NULL, &faults, e));
+    OK(pcol_file_check(made->file, PCOL_CHECK_STRICT, say_fault, NULL, NULL, &faults, e));
     cr_assert_eq(faults, 0);
 }
 

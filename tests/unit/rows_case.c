@@ -45,12 +45,12 @@ void rows_finish(pcol_builder *b, struct rows_made *made)
 {
     pcol_error err = {0};
     uint64_t faults;
-    cr_assert_eq(pcol_builder_write_memory(b, 0, &made->data, &made->size, &err), PCOL_OK, "%s",
-                 err.message);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &made->data, &made->size, &err), PCOL_OK,
+                 "%s", err.message);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(made->data, made->size, NULL, &made->file, &err), PCOL_OK,
                  "%s", err.message);
-    OK(pcol_file_check(made->file, PCOL_CHECK_STRICT, say_fault, NULL, &faults, NULL));
+    OK(pcol_file_check(made->file, PCOL_CHECK_STRICT, say_fault, NULL, NULL, &faults, NULL));
     cr_assert_eq(faults, 0);
 }
 

@@ -18,13 +18,13 @@ pcol_status rprof_pack(const char *format, int lenient, const void *data, size_t
     text_add(&p->messages, "", 0);
     options.format = format;
     options.lenient = lenient;
-    options.message = text_message;
-    options.context = &p->messages;
+    pcol_control control = {sizeof control, &p->messages, NULL, text_notice};
+    options.control = &control;
     pcol_status status = pcol_builder_new(NULL, &builder, err);
     if (status == PCOL_OK)
         status = pcol_import_memory(builder, data, size, "in", &options, err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &p->data, &p->size, err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &p->data, &p->size, err);
     if (status == PCOL_OK)
         status = pcol_file_open_memory(p->data, p->size, NULL, &p->file, err);
     pcol_builder_free(builder);

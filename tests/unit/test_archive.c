@@ -95,7 +95,7 @@ static void check_image(const struct image *image)
     MUST(pci_get_str(file, pci_column_find(things, "string"), 6, &text, &valid, &err));
     cr_assert(valid && text.size == 7 && memcmp(text.data, "text 36", 7) == 0);
     uint64_t faults;
-    MUST(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err));
     cr_assert_eq(faults, 0);
     pcol_file_close(file);
 }
@@ -121,7 +121,7 @@ Test(archive, every_flipped_bit_is_noticed)
         pcol_error err;
         image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         if (image_open(&image, &file, &err) == PCOL_OK) {
-            MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+            MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
             cr_assert_gt(faults, 0, "bit %zu", bit);
             image_walk(file);
             pcol_file_close(file);
@@ -152,7 +152,7 @@ Test(archive, flags_that_contradict_are_refused)
         void *data;
         size_t size;
         MUST(pcol_builder_new(NULL, &builder, &err));
-        cr_assert_eq(pcol_builder_write_memory(builder, wrong[i], &data, &size, &err),
+        cr_assert_eq(pcol_builder_write_memory(builder, wrong[i], NULL, &data, &size, &err),
                      PCOL_E_ARGUMENT);
         pcol_builder_free(builder);
     }
@@ -205,7 +205,7 @@ static struct image large_build(unsigned flags)
         MUST(pcol_builder_stack(builder, stack, groups[group], &stack, &err));
         called[stack] = (uint8_t)group;
     }
-    MUST(pcol_builder_write_memory(builder, flags, &bytes, &image.size, &err));
+    MUST(pcol_builder_write_memory(builder, flags, NULL, &bytes, &image.size, &err));
     pcol_builder_free(builder);
     image.bytes = bytes;
     return image;
@@ -247,7 +247,7 @@ Test(archive, columns_of_several_blocks)
         equal_columns(files[0], files[1], "stacks", "parent");
         equal_columns(files[0], files[1], "things", "large");
         cr_assert_eq(files[1]->archive->evictable_bytes, 0); /* no limit for what is so small */
-        MUST(pcol_file_check(files[1], PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+        MUST(pcol_file_check(files[1], PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
         cr_assert_eq(faults, 0);
         pcol_file_close(files[0]);
         pcol_file_close(files[1]);
@@ -340,7 +340,7 @@ Test(archive, what_is_kept_is_bounded)
     cr_assert_eq(pcf_load64(large->data->values + 8 * (LARGE - 1)),
                  (uint64_t)large_cell(LARGE - 1));
     uint64_t faults;
-    MUST(pcol_file_check(files[1], PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(files[1], PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err));
     cr_assert_eq(faults, 0);
     pcol_file_close(files[0]);
     pcol_file_close(files[1]);
@@ -402,7 +402,7 @@ Test(archive, damage_is_of_a_block)
         }
     }
     pcol_error err;
-    MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
     cr_assert_gt(faults, 0);
     pcol_file_close(file);
     /* Where an entry says that the block is elsewhere. */

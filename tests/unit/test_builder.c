@@ -43,10 +43,11 @@ static pcol_file *finish(pcol_builder *b, void **data)
     pcol_file *file;
     size_t size;
     uint64_t faults;
-    cr_assert_eq(pcol_builder_write_memory(b, 0, data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, data, &size, NULL), PCOL_OK);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(*data, size, NULL, &file, NULL), PCOL_OK);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL),
+                 PCOL_OK);
     cr_assert_eq(faults, 0);
     return file;
 }
@@ -119,8 +120,8 @@ static void expect_same_file(pcol_builder *one, pcol_builder *many)
 {
     void *a, *b;
     size_t a_size, b_size;
-    cr_assert_eq(pcol_builder_write_memory(one, 0, &a, &a_size, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(many, 0, &b, &b_size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(one, 0, NULL, &a, &a_size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(many, 0, NULL, &b, &b_size, NULL), PCOL_OK);
     cr_assert(a_size == b_size && !memcmp(a, b, a_size));
     pcol_free(a);
     pcol_free(b);
@@ -215,36 +216,6 @@ Test(builder, many_samples)
     expect_same_file(b[0], b[1]);
 }
 
-/* A struct whose size was not set may hold anything; one of a later version is read as far as
- * known. */
-Test(builder, sizes_of_structs)
-{
-    struct {
-        pcol_source source;
-        uint64_t later;
-    } longer = {PCOL_INIT(pcol_source), UINT64_MAX};
-    pcol_builder *b;
-    pcol_error err;
-    pcol_function function = {0};
-    pcol_group group = {0};
-    pcol_source source = {.type = "test"};
-    pcol_sample sample = {.size = sizeof sample - 1, .stack = PCOL_NONE, .thread = PCOL_NONE};
-    uint32_t row;
-    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
-    longer.source.type = "test";
-    longer.source.size = sizeof longer;
-    cr_expect_eq(pcol_builder_source(b, &longer.source, &row, NULL), PCOL_OK);
-    cr_expect_eq(pcol_builder_source(b, &source, &row, &err), PCOL_E_ARGUMENT);
-    cr_expect_str_eq(err.message, "size of the pcol_source is not set");
-    cr_expect_eq(pcol_builder_function(b, &function, &row, &err), PCOL_E_ARGUMENT);
-    cr_expect_str_eq(err.message, "size of the pcol_function is not set");
-    cr_expect_eq(pcol_builder_group(b, &group, &row, &err), PCOL_E_ARGUMENT);
-    cr_expect_str_eq(err.message, "size of the pcol_group is not set");
-    cr_expect_eq(pcol_builder_sample(b, &sample, NULL, &err), PCOL_E_ARGUMENT);
-    cr_expect_str_eq(err.message, "size of the pcol_sample is not set");
-    pcol_builder_free(b);
-}
-
 /* A key once for each source, also behind what a file that was imported knows of it. */
 Test(builder, a_source_has_a_key_once)
 {
@@ -269,7 +240,7 @@ Test(builder, a_source_has_a_key_once)
     cr_expect_str_eq(err.message, "source 2 does not exist");
     cr_expect_eq(pcol_builder_source_meta(b, 0, NULL, "b", &err), PCOL_E_ARGUMENT);
     cr_expect_eq(pcol_builder_source_meta(b, 0, "k", NULL, &err), PCOL_E_ARGUMENT);
-    cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &data, &size, NULL), PCOL_OK);
     pcol_builder_free(b);
 
     cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
@@ -279,10 +250,11 @@ Test(builder, a_source_has_a_key_once)
     cr_expect_eq(pcol_builder_source_meta(b, 3, "host", "b", &err), PCOL_E_ARGUMENT);
     cr_expect_str_eq(err.message, "source 3 has the key 'host' already");
     cr_expect_eq(pcol_builder_source_meta(b, 3, "hosts", "b", NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &data, &size, NULL), PCOL_OK);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL),
+                 PCOL_OK);
     cr_expect_eq(faults, 0);
     pcol_file_close(file);
     pcol_free(data);

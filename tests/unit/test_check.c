@@ -76,7 +76,7 @@ static uint8_t *make(const char *type, uint32_t count, unsigned flags, size_t *s
     void *data;
     cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
     fill(b, type, count);
-    cr_assert_eq(pcol_builder_write_memory(b, flags, &data, size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, &data, size, NULL), PCOL_OK);
     pcol_builder_free(b);
     return data;
 }
@@ -121,7 +121,7 @@ static uint64_t check(const uint8_t *data, size_t size, pcol_check_depth depth, 
     *log = (struct log){.stop_after = log->stop_after, .lie = log->lie};
     if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
         return UINT64_MAX;
-    cr_assert_eq(pcol_file_check(file, depth, note_fault, log, &faults, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, depth, note_fault, log, NULL, &faults, NULL), PCOL_OK);
     pcol_file_close(file);
     return faults;
 }
@@ -302,7 +302,7 @@ Test(check, tables_are_divided_in_order)
             status =
                 pcol_export(file, cases[i].format, NULL, (pcol_sink){write_nowhere, NULL}, &error);
         } else {
-            status = pcol_query_new(file, NULL, &query, &error);
+            status = pcol_query_new(file, NULL, NULL, &query, &error);
             if (status == PCOL_OK)
                 status =
                     pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &error);
@@ -431,7 +431,7 @@ Test(check, rules_of_v1)
         function.name = string(b, "");
         function.system_name = function.filename = PCOL_NONE;
         cr_assert_eq(pcol_builder_function(b, &function, &row, NULL), PCOL_OK);
-        cr_assert_eq(pcol_builder_write_memory(b, 0, &data, &size, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &data, &size, NULL), PCOL_OK);
         pcol_builder_free(b);
         cr_assert_eq(check(data, size, PCOL_CHECK_STRICT, &log), 0);
         cr_assert_eq(log.reports, 1);
@@ -517,7 +517,7 @@ Test(check, rows_without_bytes)
     cr_assert_eq(pcol_builder_table(b, "wide", &table, NULL), PCOL_OK);
     cr_assert_eq(pcol_builder_column(b, table, "one", PCOL_I64, 0, &column, NULL), PCOL_OK);
     cr_assert_eq(pcol_builder_set_i64(b, column, 0, 1, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(b, 0, &memory, &image.size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &memory, &image.size, NULL), PCOL_OK);
     pcol_builder_free(b);
     image.bytes = memory;
     x = image_index(&image);
@@ -578,7 +578,7 @@ Test(check, bits_behind_the_last_value)
     cr_assert_eq(pcol_builder_column(b, table, "c", PCOL_BOOL, 0, &column, NULL), PCOL_OK);
     for (uint64_t row = 0; row < 11; row++)
         cr_assert_eq(pcol_builder_set_i64(b, column, row, row % 3 == 0, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(b, PCOL_WRITE_PLAIN, &data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, PCOL_WRITE_PLAIN, NULL, &data, &size, NULL), PCOL_OK);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
     const pcol_table *t;
@@ -622,7 +622,7 @@ Test(check, every_failed_allocation_is_reported)
         cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
         pci_alloc_hook = out_of_memory;
         allowed = used;
-        if (pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err) != PCOL_OK)
+        if (pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err) != PCOL_OK)
             cr_assert_eq(err.status, PCOL_E_NO_MEMORY);
         cr_assert_eq(faults, 0);
         allowed = used;

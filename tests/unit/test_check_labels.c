@@ -316,14 +316,15 @@ Test(check_nodes, a_row_that_stays_behind)
         case_number("nodes", "integer", PCOL_I64, NULL, 1 + i, (int64_t)i);
     }
     case_owner(0, 0);
-    OK(pcol_builder_write_memory(case_builder, 0, &data, &size, NULL));
+    OK(pcol_builder_write_memory(case_builder, 0, NULL, &data, &size, NULL));
     pcol_builder_free(case_builder);
     OK(pcol_file_open_memory(data, size, NULL, &file, NULL));
-    options.selection = (pcol_selection)PCOL_INIT(pcol_selection);
-    options.selection.hide = "^inner$";
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    selection.hide = "^inner$";
+    options.selection = &selection;
     OK(pcol_builder_new(NULL, &case_builder, NULL));
     cr_assert_eq(pcol_filter(case_builder, file, &options, &err), PCOL_OK, "%s", err.message);
-    OK(pcol_builder_write_memory(case_builder, 0, &made, &made_size, NULL));
+    OK(pcol_builder_write_memory(case_builder, 0, NULL, &made, &made_size, NULL));
     pcol_builder_free(case_builder);
     OK(pcol_file_open_memory(made, made_size, NULL, &part, NULL));
     OK(pci_node_get(part, 1, &value, NULL));
@@ -331,7 +332,7 @@ Test(check_nodes, a_row_that_stays_behind)
     OK(pci_node_get(part, 2, &value, NULL));
     cr_expect_eq(value.tag, 0);
     cr_expect_eq(value.has_text, 0);
-    OK(pcol_file_check(part, PCOL_CHECK_STRICT, case_take, &found, &faults, NULL));
+    OK(pcol_file_check(part, PCOL_CHECK_STRICT, case_take, &found, NULL, &faults, NULL));
     cr_expect_eq(faults, 0, "%s", found.all);
     pcol_file_close(part);
     pcol_file_close(file);
@@ -420,7 +421,7 @@ Test(check_labels, a_frame_within_itself)
         case_number("samples", "label.0", PCOL_U32, "location_groups", i, 0);
     case_number("location_groups", "label.1", PCOL_U32, "location_groups", 0, 0);
     case_number("location_groups", "label.2", PCOL_U32, "stacks", 0, 1);
-    OK(pcol_builder_write_memory(case_builder, 0, &data, &size, NULL));
+    OK(pcol_builder_write_memory(case_builder, 0, NULL, &data, &size, NULL));
     pcol_builder_free(case_builder);
     OK(pcol_file_open_memory(data, size, NULL, &file, NULL));
     for (int flat = 0; flat < 2; flat++) {

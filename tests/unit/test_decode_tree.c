@@ -56,7 +56,7 @@ static pcol_file *file_of(size_t rows, unsigned up, unsigned flags, void **data)
         parent[i] = at;
         at = (uint32_t)i;
     }
-    cr_assert_eq(pcol_builder_write_memory(b, flags, data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, data, &size, NULL), PCOL_OK);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(*data, size, NULL, &file, NULL), PCOL_OK);
     free(made);
@@ -116,7 +116,7 @@ Test(tree, read_in_every_way)
             state = seed;
             pcol_file *plain = file_of(sizes[i], up, PCOL_WRITE_PLAIN, &plain_data);
             read_ways(file, plain);
-            cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL),
+            cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL),
                          PCOL_OK);
             cr_assert_eq(faults, 0);
             pcol_file_close(file);

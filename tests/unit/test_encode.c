@@ -301,7 +301,7 @@ static void make(uint64_t rows, unsigned flags, uint64_t memory, void **data, si
     cr_assert_eq(pcol_builder_new(&options, &b, NULL), PCOL_OK);
     for (size_t i = 0; i < SHAPES; i++)
         fill(b, &shapes[i], rows);
-    cr_assert_eq(pcol_builder_write_memory(b, flags, data, size, &err), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, data, size, &err), PCOL_OK);
     pcol_builder_free(b);
 }
 
@@ -423,7 +423,7 @@ Test(encode, no_memory_for_any_shape)
             fill(b, &shapes[i], SOME);
             allowed = used;
             pci_alloc_hook = used == UINT_MAX ? NULL : out_of_memory;
-            pcol_status status = pcol_builder_write_memory(b, 0, &data, &size, &err);
+            pcol_status status = pcol_builder_write_memory(b, 0, NULL, &data, &size, &err);
             pci_alloc_hook = NULL;
             failed = !allowed || !good;
             if (!good) {
@@ -507,7 +507,7 @@ Test(encode, bytes_and_strings)
             text[0] = (char)(r % 251);
             cr_assert_eq(pcol_builder_set_str(b, strings, r, text, n, NULL), PCOL_OK);
         }
-        cr_assert_eq(pcol_builder_write_memory(b, flags, &data, &size, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, &data, &size, NULL), PCOL_OK);
         pcol_builder_free(b);
         cr_assert_eq(pcol_file_open_memory(data, size, NULL, &f, NULL), PCOL_OK);
         for (uint64_t r = 0; r < 2999; r++) {
@@ -579,7 +579,7 @@ static void make_tuples(uint64_t rows, unsigned flags, int broken, void **data, 
             else
                 cr_assert_eq(pcol_builder_set_i64(b, columns[k], row, cell, NULL), PCOL_OK);
         }
-    cr_assert_eq(pcol_builder_write_memory(b, flags, data, size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, data, size, NULL), PCOL_OK);
     pcol_builder_free(b);
 }
 

@@ -212,7 +212,7 @@ static pcol_status import(void **file, size_t *size)
         return status;
     status = pcol_import_memory(builder, profile, sizeof profile - 1, "p.json", &options, &err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, file, size, &err);
+        status = pcol_builder_write_memory(builder, 0, NULL, file, size, &err);
     pcol_builder_free(builder);
     return status;
 }

@@ -33,7 +33,7 @@ static pcol_status pack(int lenient, const void *data, size_t size, struct packe
     if (status == PCOL_OK)
         status = pcol_import_memory(builder, data, size, "in", &options, err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &p->data, &p->size, err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &p->data, &p->size, err);
     if (status == PCOL_OK)
         status = pcol_file_open_memory(p->data, p->size, NULL, &p->file, err);
     pcol_builder_free(builder);
@@ -55,7 +55,8 @@ static void expect_same(const char *data, size_t size, int lenient)
     uint64_t faults = 0;
     text_add(&out, "", 0);
     cr_assert_eq(pack(lenient, data, size, &p, &err), PCOL_OK, "%s: %s", data, err.message);
-    cr_assert_eq(pcol_file_check(p.file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err), PCOL_OK);
+    cr_assert_eq(pcol_file_check(p.file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err),
+                 PCOL_OK);
     cr_assert_eq(faults, 0, "%s", data);
     cr_assert_eq(pcol_export(p.file, "folded", NULL, (pcol_sink){text_gather, &out}, &err), PCOL_OK,
                  "%s", err.message);
@@ -308,14 +309,14 @@ static pcol_status whole_way(const char *format, const char *text, pcol_error *e
     if (status == PCOL_OK)
         status = pcol_import_memory(builder, text, strlen(text), "in", &options, err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &data, &size, err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &data, &size, err);
     pcol_builder_free(builder);
     if (status == PCOL_OK)
         status = pcol_file_open_memory(data, size, NULL, &file, err);
     for (int i = 0; status == PCOL_OK && i < 3; i++)
         status = pcol_export(file, targets[i], NULL, sink, err);
     if (status == PCOL_OK)
-        status = pcol_query_new(file, NULL, &query, err);
+        status = pcol_query_new(file, NULL, NULL, &query, err);
     against.base = query;
     if (status == PCOL_OK)
         status = pcol_query_flame(query, &against, &flame, err);

@@ -91,28 +91,6 @@ Test(readers, what_is_not_there)
     pcol_free(data);
 }
 
-/* A caller of a later version has more options than this library knows. */
-Test(readers, options_of_another_version)
-{
-    struct {
-        pcol_open_options known;
-        uint64_t more[4];
-    } later = {.known = PCOL_INIT(pcol_open_options), .more = {1, 2, 3, 4}};
-    pcol_file *file;
-    void *data;
-    size_t size;
-    case_begin();
-    OK(pcol_builder_write_memory(case_builder, 0, &data, &size, NULL));
-    pcol_builder_free(case_builder);
-    later.known.size = sizeof later;
-    OK(pcol_file_open_memory(data, size, &later.known, &file, NULL));
-    pcol_file_close(file);
-    later.known.size = offsetof(pcol_open_options, flags) + sizeof later.known.flags;
-    OK(pcol_file_open_memory(data, size, &later.known, &file, NULL));
-    pcol_file_close(file);
-    pcol_free(data);
-}
-
 /* Node arrays are read only as far as they go. */
 Test(readers, elements_beyond_an_array)
 {
@@ -386,7 +364,7 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
     case_number("rprof_segments", "first_sample", PCOL_U64, NULL, 0, 0);
     file = case_open(&data);
     selection.sample_type = "memory";
-    pcol_status status = pcol_query_new(file, &selection, &query, &err);
+    pcol_status status = pcol_query_new(file, &selection, NULL, &query, &err);
     if (status == PCOL_OK)
         status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err);
     cr_expect_eq(status, expected, "%s", err.message);

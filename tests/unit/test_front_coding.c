@@ -189,7 +189,7 @@ static void *write_names(const struct names *n, unsigned flags, size_t *size)
         function.name = name;
         cr_assert_eq(pcol_builder_function(b, &function, &row, NULL), PCOL_OK);
     }
-    cr_assert_eq(pcol_builder_write_memory(b, flags, &data, size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, &data, size, NULL), PCOL_OK);
     pcol_builder_free(b);
     return data;
 }
@@ -255,7 +255,8 @@ Test(front, what_went_in_comes_out)
         cr_assert_eq(encoding_of(file), ways[i].encoding);
         read_names(&reading);
         cr_assert_not(reading.wrong);
-        cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL), PCOL_OK);
+        cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL),
+                     PCOL_OK);
         cr_assert_eq(faults, 0);
         pcol_file_close(file);
         pcol_free(data);

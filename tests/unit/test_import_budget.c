@@ -235,7 +235,7 @@ Test(budget, an_import_is_within_it)
                 pcol_import_memory(builder, text, sizeof text - 1, "x.folded", &options, &err),
                 PCOL_OK, "%s", err.message);
         cr_assert_null(pci_thread_budget);
-        cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, &err), PCOL_OK);
+        cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, &err), PCOL_OK);
         cr_assert_null(pci_thread_budget);
         pcol_builder_free(builder);
         pcol_free(data);

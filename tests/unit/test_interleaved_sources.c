@@ -64,7 +64,7 @@ static void write_as(const char *format, int in_turns, struct text *text)
         uint32_t of = (uint32_t)(in_turns ? i % SOURCES : i / EACH);
         add(builder, type, of, in_turns ? i / SOURCES : i % EACH);
     }
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &bytes, &size, &err), PCOL_OK, "%s",
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, &err), PCOL_OK, "%s",
                  err.message);
     cr_assert_eq(pcol_file_open_memory(bytes, size, NULL, &file, &err), PCOL_OK);
     cr_assert_eq(pcol_export(file, format, NULL, sink, &err), PCOL_OK, "%s", err.message);

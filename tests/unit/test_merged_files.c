@@ -145,7 +145,7 @@ Test(together, every_failed_allocation_is_reported)
         if (status == PCOL_OK)
             status = pcol_import_memory(b, parts[1].data, parts[1].size, "b.pcol", NULL, &err);
         if (status == PCOL_OK)
-            status = pcol_builder_write_memory(b, 0, &data, &bytes, &err);
+            status = pcol_builder_write_memory(b, 0, NULL, &data, &bytes, &err);
         pci_alloc_hook = NULL;
         pcol_builder_free(b);
         pcol_free(data);
@@ -166,7 +166,7 @@ static void read_all(const pcol_file *file)
     struct pci_json_writer w;
     struct pci_order o;
     uint64_t faults;
-    (void)!pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL);
+    (void)!pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         struct pci_label_reader reader;
         pcol_status status = pci_labels_open(&reader, file, tables[i], NULL);
@@ -217,7 +217,7 @@ Test(together, damaged_files)
         cr_assert_eq(status, PCOL_OK);
         status = pcol_import_memory(b, copy, whole.size, "b.pcol", NULL, &err);
         if (status == PCOL_OK)
-            status = pcol_builder_write_memory(b, 0, &data, &bytes, &err);
+            status = pcol_builder_write_memory(b, 0, NULL, &data, &bytes, &err);
         cr_assert(status != PCOL_E_STATE && status != PCOL_E_ARGUMENT && status != PCOL_E_NO_MEMORY,
                   "%u: %s: %s", n, pcol_status_name(status), err.message);
         taken += status == PCOL_OK;

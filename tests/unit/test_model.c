@@ -91,7 +91,7 @@ static pcol_file *finish(pcol_builder *b, unsigned flags, void **data)
     pcol_error err = {0};
     pcol_file *file;
     size_t size;
-    cr_assert_eq(pcol_builder_write_memory(b, flags, data, &size, &err), PCOL_OK, "%s",
+    cr_assert_eq(pcol_builder_write_memory(b, flags, NULL, data, &size, &err), PCOL_OK, "%s",
                  err.message);
     pcol_builder_free(b);
     cr_assert_eq(pcol_file_open_memory(*data, size, NULL, &file, &err), PCOL_OK, "%s", err.message);
@@ -356,8 +356,9 @@ Test(model, derived_tables_are_proved)
             void *data;
             uint64_t faults;
             pcol_file *file = make_profile(dense, flags, &data);
-            cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, print_fault, NULL, &faults, NULL),
-                         PCOL_OK);
+            cr_assert_eq(
+                pcol_file_check(file, PCOL_CHECK_STRICT, print_fault, NULL, NULL, &faults, NULL),
+                PCOL_OK);
             cr_expect_eq(faults, 0, "dense %d, flags %u", dense, flags);
             drop(file, data);
         }

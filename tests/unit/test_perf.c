@@ -201,7 +201,7 @@ static pcol_status pack(const char *text, size_t size, int lenient, void **data,
     if (status == PCOL_OK)
         status = pcol_import_memory(builder, text, size, "in", &options, err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, data, &bytes, err);
+        status = pcol_builder_write_memory(builder, 0, NULL, data, &bytes, err);
     if (status == PCOL_OK)
         status = pcol_file_open_memory(*data, bytes, NULL, file, err);
     pcol_builder_free(builder);
@@ -258,7 +258,8 @@ Test(perf, samples)
     pcol_error err = {0};
     uint64_t faults = 1;
     cr_assert_eq(pack(text, sizeof text - 1, 0, &data, &file, &err), PCOL_OK, "%s", err.message);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err),
+                 PCOL_OK);
     cr_assert_eq(faults, 0);
     cr_assert_eq(rows(file, "samples"), 4);
     cr_assert_eq(rows(file, "threads"), 2);

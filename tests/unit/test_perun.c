@@ -119,7 +119,7 @@ static pcol_file *file_of(const char *text)
     options.format = "perun";
     cr_assert_eq(pcol_import_memory(builder, text, strlen(text), "x.perf", &options, &err), PCOL_OK,
                  "%s", err.message);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, &err), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, &err), PCOL_OK);
     pcol_builder_free(builder);
     pcol_open_options open = PCOL_INIT(pcol_open_options);
     cr_assert_eq(pcol_file_open_memory(data, size, &open, &file, &err), PCOL_OK);
@@ -302,7 +302,7 @@ static pcol_status use(int *failed_to_import)
         status =
             pcol_import_memory(builder, whole_profile, strlen(whole_profile), "x", &options, &err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &data, &size, &err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &data, &size, &err);
     pcol_builder_free(builder);
     if (status == PCOL_OK)
         status = pcol_file_open_memory(data, size, NULL, &file, &err);

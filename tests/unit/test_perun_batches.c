@@ -109,7 +109,7 @@ static pcol_file *pack(const char *profile, void **data)
     cr_assert_eq(pcol_builder_new(NULL, &builder, &err), PCOL_OK);
     cr_assert_eq(pcol_import_memory(builder, profile, strlen(profile), "x", &options, &err),
                  PCOL_OK, "%s", err.message);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, data, &size, &err), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, data, &size, &err), PCOL_OK);
     pcol_builder_free(builder);
     cr_assert_eq(pcol_file_open_memory(*data, size, NULL, &file, &err), PCOL_OK);
     return file;

@@ -49,7 +49,8 @@ static void check_sound(const void *data, size_t size, unsigned seed)
     pcol_file *file;
     uint64_t faults;
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL),
+                 PCOL_OK);
     cr_assert_eq(faults, 0, "seed %u: %d faults", seed, (int)faults);
     pcol_file_close(file);
 }
@@ -67,8 +68,8 @@ static void come_back(Profile *const *profiles, size_t count, unsigned seed)
     }
     cr_assert_eq(import_all(inputs, count, &builder, &err), PCOL_OK, "seed %u: %s", seed,
                  err.message);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, &err), PCOL_OK, "seed %u: %s",
-                 seed, err.message);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, &err), PCOL_OK,
+                 "seed %u: %s", seed, err.message);
     pcol_builder_free(builder);
     check_sound(data, size, seed);
     for (size_t i = 0; i < count; i++) {
@@ -137,7 +138,7 @@ Test(pprof, fields_over_the_end_of_the_window)
     size_t whole_size;
     pcol_builder *builder;
     cr_assert_eq(import_all(&packed, 1, &builder, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &whole, &whole_size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &whole, &whole_size, NULL), PCOL_OK);
     pcol_builder_free(builder);
     for (size_t piece = 1; piece < 40; piece += 3) {
         pcol_import_options options = PCOL_INIT(pcol_import_options);
@@ -153,7 +154,7 @@ Test(pprof, fields_over_the_end_of_the_window)
         cr_assert_eq(pci_input_open_fd(&input, ends[0], "in", &how, NULL), PCOL_OK);
         struct pci_import import = {builder, &input, &options, "pprof", NULL, PCOL_NONE};
         cr_assert_eq(pci_pprof_read(&import, NULL), PCOL_OK);
-        cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, NULL), PCOL_OK);
         cr_assert(size == whole_size && !memcmp(data, whole, size), "piece %zu", piece);
         pci_input_close(&input);
         close(ends[0]);
@@ -333,7 +334,7 @@ Test(pprof, out_of_memory_anywhere)
     pcol_builder *builder;
     pcol_status status = PCOL_E_NO_MEMORY;
     cr_assert_eq(import_all(&b, 1, &builder, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, NULL), PCOL_OK);
     pcol_builder_free(builder);
     for (long n = 0; status == PCOL_E_NO_MEMORY; n++) {
         builder = NULL;
@@ -369,7 +370,7 @@ Test(pprof, several_sources_become_one_profile)
     void *data;
     size_t size;
     cr_assert_eq(import_all(b, 2, &builder, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, NULL), PCOL_OK);
     pcol_builder_free(builder);
     cr_assert_eq(export_one(data, size, 0, &out, NULL), PCOL_OK);
     Profile *p = pci_pprof__profile__unpack(NULL, out.size, out.data);

@@ -51,7 +51,7 @@ static pcol_file *open_text(const char *text)
     size_t size;
     cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
     cr_assert_eq(pcol_import_memory(builder, text, strlen(text), "x.Rprof", NULL, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &bytes, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, NULL), PCOL_OK);
     folder_file("x.pcol", bytes, size);
     pcol_free(bytes);
     pcol_builder_free(builder);
@@ -95,9 +95,9 @@ Test(careless, opening_and_tables)
     BAD(pcol_file_times(file, 0, NULL, &last, &err));
     BAD(pcol_file_times(file, 0, &first, NULL, &err));
     BAD(pcol_file_times(file, 7, &first, &last, &err));
-    BAD(pcol_file_check(NULL, PCOL_CHECK_QUICK, NULL, NULL, &faults, &err));
-    BAD(pcol_file_check(file, PCOL_CHECK_QUICK, NULL, NULL, NULL, &err));
-    BAD(pcol_file_check(file, (pcol_check_depth)3, NULL, NULL, &faults, &err));
+    BAD(pcol_file_check(NULL, PCOL_CHECK_QUICK, NULL, NULL, NULL, &faults, &err));
+    BAD(pcol_file_check(file, PCOL_CHECK_QUICK, NULL, NULL, NULL, NULL, &err));
+    BAD(pcol_file_check(file, (pcol_check_depth)3, NULL, NULL, NULL, &faults, &err));
     cr_expect_eq(pcol_file_size(NULL), 0);
     cr_expect_eq(pcol_file_unpacked_size(NULL), 0);
     cr_expect_eq(pcol_file_is_archive(NULL), 0);
@@ -222,13 +222,13 @@ Test(careless, queries)
     pcol_str text;
     int flag;
     uint8_t taken[4];
-    BAD(pcol_query_new(NULL, NULL, &query, &err));
-    BAD(pcol_query_new(file, NULL, NULL, &err));
+    BAD(pcol_query_new(NULL, NULL, NULL, &query, &err));
+    BAD(pcol_query_new(file, NULL, NULL, NULL, &err));
     selection.label_count = 1;
-    BAD(pcol_query_new(file, &selection, &query, &err));
+    BAD(pcol_query_new(file, &selection, NULL, &query, &err));
     selection = (pcol_selection){0};
-    BAD(pcol_query_new(file, &selection, &query, &err));
-    IS(OK, pcol_query_new(file, NULL, &query, &err));
+    BAD(pcol_query_new(file, &selection, NULL, &query, &err));
+    IS(OK, pcol_query_new(file, NULL, NULL, &query, &err));
     pcol_query_describe(query, NULL);
     pcol_query_describe(NULL, &info);
     cr_expect(info.type.size == 0 && info.total.i64 == 0);
@@ -262,7 +262,7 @@ Test(careless, queries)
     BAD(pcol_answers_block(NULL, NULL, &err));
     cr_expect_eq(pcol_answers_column_count(NULL), 0);
     cr_expect_eq(pcol_answers_column(NULL, 0).size, 0);
-    IS(OK, pcol_query_new(file, NULL, &other, &err));
+    IS(OK, pcol_query_new(file, NULL, NULL, &other, &err));
     pcol_query_free(other);
     pcol_query_free(query);
     pcol_file_close(file);
@@ -297,7 +297,7 @@ Test(careless, answers)
     pcol_diff_options by_stack = {.size = sizeof by_stack, .by_stack = 1};
     pcol_flame *flame;
     pcol_cpu *cpu;
-    IS(OK, pcol_query_new(file, NULL, &query, &err));
+    IS(OK, pcol_query_new(file, NULL, NULL, &query, &err));
     BAD(pcol_query_top(NULL, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err));
     BAD(pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, NULL, &err));
     BAD(pcol_query_calltree(NULL, NULL, &tree, &err));
@@ -374,11 +374,11 @@ static void build_end(struct build *t, pcol_status wanted, uint64_t samples)
     uint64_t faults;
     pcol_file *file;
     const pcol_table *table;
-    pcol_status status = pcol_builder_write_memory(t->b, 0, &bytes, &size, &err);
+    pcol_status status = pcol_builder_write_memory(t->b, 0, NULL, &bytes, &size, &err);
     expect("pcol_builder_write_memory", wanted, status);
     if (status == PCOL_OK) {
         IS(OK, pcol_file_open_memory(bytes, size, NULL, &file, &err));
-        IS(OK, pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+        IS(OK, pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err));
         cr_expect_eq(faults, 0);
         IS(OK, pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, &err));
         cr_expect_eq(pcol_table_rows(table), samples);
@@ -433,10 +433,10 @@ Test(careless, builders)
     BAD(pcol_builder_set_f64(NULL, 0, 0, 0, &err));
     BAD(pcol_builder_set_str(NULL, 0, 0, "", 0, &err));
     BAD(pcol_builder_set_str(t.b, 0, 0, NULL, 1, &err));
-    BAD(pcol_builder_write(NULL, 0, nowhere, &err));
-    BAD(pcol_builder_write(t.b, 0, no_sink, &err));
-    BAD(pcol_builder_write_memory(t.b, 0, NULL, &(size_t){0}, &err));
-    BAD(pcol_builder_write_memory(t.b, 0, &(void *){NULL}, NULL, &err));
+    BAD(pcol_builder_write(NULL, 0, NULL, nowhere, &err));
+    BAD(pcol_builder_write(t.b, 0, NULL, no_sink, &err));
+    BAD(pcol_builder_write_memory(t.b, 0, NULL, NULL, &(size_t){0}, &err));
+    BAD(pcol_builder_write_memory(t.b, 0, NULL, &(void *){NULL}, NULL, &err));
     build_end(&t, PCOL_OK, 0);
 }
 
@@ -540,7 +540,7 @@ Test(careless, a_builder_that_was_written_takes_no_more)
     pcol_function function = PCOL_INIT(pcol_function);
     pcol_group group = PCOL_INIT(pcol_group);
     build_begin(&t);
-    IS(OK, pcol_builder_write_memory(t.b, 0, &bytes, &size, &err));
+    IS(OK, pcol_builder_write_memory(t.b, 0, NULL, &bytes, &size, &err));
     pcol_free(bytes);
     IS(E_STATE, pcol_builder_string(t.b, "a", 1, &row, &err));
     IS(E_STATE, pcol_builder_function(t.b, &function, &row, &err));
@@ -555,7 +555,7 @@ Test(careless, a_builder_that_was_written_takes_no_more)
     IS(E_STATE, pcol_builder_set_i64(t.b, 0, 0, 0, &err));
     IS(E_STATE, pcol_builder_set_f64(t.b, 0, 0, 0, &err));
     IS(E_STATE, pcol_builder_set_str(t.b, 0, 0, "", 0, &err));
-    IS(E_STATE, pcol_builder_write(t.b, 0, nowhere, &err));
+    IS(E_STATE, pcol_builder_write(t.b, 0, NULL, nowhere, &err));
     IS(E_STATE, pcol_import_path(t.b, folder_path("x.pcol"), NULL, &err));
     IS(E_STATE, pcol_import_fd(t.b, 0, "x", NULL, &err));
     IS(E_STATE, pcol_import_memory(t.b, "a 1\n", 4, "x", NULL, &err));
@@ -589,7 +589,6 @@ Test(careless, importing_filtering_exporting)
     BAD(pcol_import_fd(t.b, 0, "x", &import, &err));
     BAD(pcol_filter(NULL, file, NULL, &err));
     BAD(pcol_filter(t.b, NULL, NULL, &err));
-    filter.selection.size = sizeof filter.selection;
     filter.drop_label_key_count = 1;
     BAD(pcol_filter(t.b, file, &filter, &err));
     filter.drop_label_keys = half + 1;

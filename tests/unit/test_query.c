@@ -99,7 +99,7 @@ static void sample(struct made *m, const char *word, int64_t integer, double num
 
 static void finish(struct made *m)
 {
-    OK(pcol_builder_write_memory(m->builder, 0, &m->data, &m->size, &m->err));
+    OK(pcol_builder_write_memory(m->builder, 0, NULL, &m->data, &m->size, &m->err));
     pcol_builder_free(m->builder);
     OK(pcol_file_open_memory(m->data, m->size, NULL, &m->file, &m->err));
 }
@@ -119,7 +119,7 @@ static void check_top(struct made *m, const pcol_selection *selection, pcol_by b
     pcol_top *top;
     char text[400] = "";
     size_t used = 0;
-    OK(pcol_query_new(m->file, selection, &query, &m->err));
+    OK(pcol_query_new(m->file, selection, NULL, &query, &m->err));
     pcol_query_describe(query, &info);
     OK(pcol_query_top(query, by, NULL, PCOL_ORDER_SELF, &top, &m->err));
     for (size_t i = 0; i < pcol_top_count(top); i++) {
@@ -271,7 +271,7 @@ Test(query, drop_frames_of_several_sources)
     s.sample_type = NULL;
     s.source = "2";
     check_top(m, &s, PCOL_BY_FUNCTION, "b:2/2 a:0/2 x:0/2");
-    OK(pcol_query_new(m->file, NULL, &query, &m->err));
+    OK(pcol_query_new(m->file, NULL, NULL, &query, &m->err));
     pcol_query_describe(query, &info);
     cr_assert_not_null(info.note);
     pcol_query_free(query);
@@ -288,7 +288,7 @@ Test(query, negative_values)
     sample(&m, "ac", -4, 0, 0);
     finish(&m);
     check_top(&m, NULL, PCOL_BY_FUNCTION, "b:10/10 c:-4/-4 a:0/6");
-    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_OK);
+    cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_OK);
     pcol_query_describe(query, &info);
     cr_assert_eq(info.total.i64, 14);
     cr_assert_eq(info.selected.i64, 6);
@@ -309,7 +309,7 @@ Test(query, percentages_are_of_magnitudes)
     sample(m, "c", INT64_MIN + 14, 0, 0);
     sample(m, "c", -1, 0, 0);
     finish(m);
-    cr_assert_eq(pcol_query_new(m->file, NULL, &query, &m->err), PCOL_E_LIMIT);
+    cr_assert_eq(pcol_query_new(m->file, NULL, NULL, &query, &m->err), PCOL_E_LIMIT);
     done(m);
     for (int is_double = 0; is_double < 2; is_double++) {
         begin(m, "delta", "bytes", is_double ? PCOL_SAMPLE_TYPE_DOUBLE : 0);
@@ -318,7 +318,7 @@ Test(query, percentages_are_of_magnitudes)
         finish(m);
         picked.source = "1";
         for (int has_selection = 0; has_selection < 2; has_selection++) {
-            OK(pcol_query_new(m->file, has_selection ? &picked : NULL, &query, &m->err));
+            OK(pcol_query_new(m->file, has_selection ? &picked : NULL, NULL, &query, &m->err));
             pcol_query_describe(query, &info);
             cr_assert_eq(is_double ? info.total.f64 : (double)info.total.i64, 14);
             cr_assert_eq(is_double ? info.selected.f64 : (double)info.selected.i64, 6);
@@ -336,7 +336,7 @@ Test(query, sums_do_not_wrap)
     sample(&m, "a", INT64_MAX, 0, 0);
     sample(&m, "b", 1, 0, 0);
     finish(&m);
-    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_E_LIMIT);
+    cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_E_LIMIT);
     cr_assert_null(query);
     done(&m);
 }
@@ -359,7 +359,7 @@ Test(query, levels_are_refused)
     begin(&m, "heap", "bytes", PCOL_SAMPLE_TYPE_LEVEL);
     sample(&m, "a", 5, 0, 0);
     finish(&m);
-    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_E_ARGUMENT);
     done(&m);
 }
 
@@ -388,7 +388,7 @@ Test(query, deep_recursion_is_linear)
         OK(pcol_builder_sample(m->builder, &s, NULL, &m->err));
     }
     finish(m);
-    OK(pcol_query_new(m->file, NULL, &query, &m->err));
+    OK(pcol_query_new(m->file, NULL, NULL, &query, &m->err));
     OK(pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_TOTAL, &top, &m->err));
     cr_assert_eq(pcol_top_count(top), 2);
     pcol_top_get(top, 0, &row);
@@ -428,7 +428,7 @@ Test(query, calltree)
     sample(&m, "ax", 0, 0, 0);
     sample(&m, "z", 9, 0, 0);
     finish(&m);
-    cr_assert_eq(pcol_query_new(m.file, NULL, &query, &m.err), PCOL_OK);
+    cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_OK);
     cr_assert_eq(pcol_query_calltree(query, NULL, &tree, &m.err), PCOL_OK);
     for (uint32_t i = 0; i < pcol_calltree_count(tree); i++) {
         pcol_calltree_node n;
@@ -471,7 +471,7 @@ static pcol_status ask_all(const pcol_file *file, pcol_error *err)
     s.has_time = 1;
     s.time_to_ns = INT64_MAX;
     options.bottom_up = 1;
-    status = pcol_query_new(file, &s, &query, err);
+    status = pcol_query_new(file, &s, NULL, &query, err);
     for (int by = PCOL_BY_FUNCTION; status == PCOL_OK && by <= PCOL_BY_SOURCE; by++) {
         status = pcol_query_top(query, (pcol_by)by, NULL, PCOL_ORDER_SELF, &top, err);
         pcol_top_free(top);
@@ -556,14 +556,14 @@ Test(query, percentages_are_of_the_base)
     labelled(m, 1, "b", "other", "x", 0, NULL);
     labelled(m, 2, "b", "pprof::base", "false", 0, NULL);
     finish(m);
-    OK(pcol_query_new(m->file, NULL, &query, &m->err));
+    OK(pcol_query_new(m->file, NULL, NULL, &query, &m->err));
     pcol_query_describe(query, &info);
     cr_assert_eq(info.total.i64, 1);
     cr_assert_eq(info.selected.i64, 7);
     pcol_query_free(query);
     s.labels = other;
     s.label_count = 1;
-    OK(pcol_query_new(m->file, &s, &query, &m->err));
+    OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
     pcol_query_describe(query, &info);
     cr_assert_eq(info.total.i64, 2); /* none of these is of the base */
     pcol_query_free(query);
@@ -605,11 +605,11 @@ Test(query, labels)
     check_labels(m, (const char *const[]){"other=x"}, 1, "a:16/16");
     s.labels = unknown;
     s.label_count = 1;
-    cr_assert_eq(pcol_query_new(m->file, &s, &query, &m->err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
     cr_assert_str_eq(m->err.message, "no sample has a label 'nokey'; existing labels: k, other");
     s.label_count = 0;
     s.focus = "a|b";
-    OK(pcol_query_new(m->file, &s, &query, &m->err));
+    OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
     OK(pcol_query_top(query, PCOL_BY_LABEL, "k", PCOL_ORDER_SELF, &top, &m->err));
     for (size_t i = 0; i < pcol_top_count(top); i++) {
         pcol_top_get(top, i, &row);
@@ -679,7 +679,7 @@ static void check_cpu(struct made *m, double from, double to, double expected)
     pcol_query *query;
     pcol_cpu *cpu;
     pcol_cpu_row row;
-    OK(pcol_query_new(m->file, &s, &query, &m->err));
+    OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
     OK(pcol_query_cpu(query, &cpu, &m->err));
     cr_assert_eq(pcol_cpu_count(cpu), 1);
     pcol_cpu_get(cpu, 0, &row);

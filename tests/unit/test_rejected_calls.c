@@ -30,9 +30,9 @@ static pcol_file *open_sound(pcol_builder *b, void **data)
     pcol_error err;
     uint64_t faults;
     size_t size;
-    MUST(pcol_builder_write_memory(b, 0, data, &size, &err));
+    MUST(pcol_builder_write_memory(b, 0, NULL, data, &size, &err));
     MUST(pcol_file_open_memory(*data, size, NULL, &file, &err));
-    MUST(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err));
     cr_expect_eq(faults, 0);
     return file;
 }
@@ -143,7 +143,7 @@ Test(refused, a_sink_that_fails_without_a_word)
     pcol_free(data);
     b = new_builder();
     memset(&err, 0xab, sizeof err);
-    cr_assert_eq(pcol_builder_write(b, 0, sink, &err), status);
+    cr_assert_eq(pcol_builder_write(b, 0, NULL, sink, &err), status);
     is_complete(&err, status);
     pcol_builder_free(b);
 }
@@ -227,7 +227,7 @@ Test(refused, string_of_a_row_that_was_set)
         if (rejected)
             cr_assert_eq(pcol_builder_set_str(b, column, 0, "late", 4, &err), PCOL_E_ARGUMENT);
         MUST(pcol_builder_set_str(b, column, 1, "second", 6, &err));
-        MUST(pcol_builder_write_memory(b, 0, &data[rejected], &size[rejected], &err));
+        MUST(pcol_builder_write_memory(b, 0, NULL, &data[rejected], &size[rejected], &err));
         pcol_builder_free(b);
     }
     cr_expect(size[0] == size[1] && !memcmp(data[0], data[1], size[0]));
@@ -254,7 +254,7 @@ Test(refused, more_rows_than_are_plausible)
             cr_expect_eq(pci_check_row_counts(file, &err), PCOL_OK);
             pcol_file_close(file);
         } else {
-            cr_expect_eq(pcol_builder_write_memory(b, 0, &data, &size, &err), PCOL_E_LIMIT);
+            cr_expect_eq(pcol_builder_write_memory(b, 0, NULL, &data, &size, &err), PCOL_E_LIMIT);
             cr_expect(strstr(err.message, "table x_t has 16842752 rows"), "%s", err.message);
             cr_expect_null(data);
         }

@@ -176,7 +176,7 @@ Test(rprof, small_window)
         cr_assert_eq(pci_input_open_fd(&input, fileno(file), "in", &window, NULL), PCOL_OK);
         cr_assert_eq(pci_rprof_read(&import, NULL), PCOL_OK);
         pci_input_close(&input);
-        cr_assert_eq(pcol_builder_write_memory(builder, 0, &data, &size, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, NULL), PCOL_OK);
         cr_assert_eq(pcol_file_open_memory(data, size, NULL, &packed, NULL), PCOL_OK);
         out.size = 0;
         cr_assert_eq(pcol_export(packed, "rprof", NULL, (pcol_sink){text_gather, &out}, NULL),
@@ -236,11 +236,11 @@ Test(rprof, written_from_another_kind)
     struct text out = {0};
     pcol_builder *builder;
     pcol_export_options options = PCOL_INIT(pcol_export_options);
-    options.loss = text_message;
-    options.context = &p.messages;
+    pcol_control control = {sizeof control, &p.messages, NULL, text_notice};
+    options.control = &control;
     cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
     from_counts(builder);
-    cr_assert_eq(pcol_builder_write_memory(builder, 0, &p.data, &p.size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &p.data, &p.size, NULL), PCOL_OK);
     cr_assert_eq(pcol_file_open_memory(p.data, p.size, NULL, &p.file, NULL), PCOL_OK);
     cr_assert_eq(pcol_export(p.file, "rprof", &options, (pcol_sink){text_gather, &out}, NULL),
                  PCOL_OK);

@@ -40,7 +40,7 @@ static void make_of(const char *name, int samples, unsigned flags)
         text_addf(&text, "\"f%d\" \"g%d\" \"main\" \n", i * 7919 % 3001, i % 31);
     cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
     cr_assert_eq(pcol_import_memory(builder, text.data, text.size, "x.Rprof", NULL, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(builder, flags, &bytes, &size, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, flags, NULL, &bytes, &size, NULL), PCOL_OK);
     folder_file(name, bytes, size);
     pcol_builder_free(builder);
     pcol_free(bytes);
@@ -119,10 +119,11 @@ Test(guard, a_cut_file_fails_in_every_call_that_reads)
     cr_assert_eq(pcol_scan_new(table, NULL, 0, 0, 100, &scan, NULL), PCOL_OK);
     cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_E_IO);
     pcol_scan_free(scan);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, &err), PCOL_E_IO);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err),
+                 PCOL_E_IO);
     cr_assert_eq(faults, 0, "a file that went away is no damaged file");
     cr_assert_eq(pcol_export(file, "folded", NULL, (pcol_sink){no_bytes, NULL}, &err), PCOL_E_IO);
-    cr_assert_eq(pcol_query_new(file, NULL, &query, &err), PCOL_E_IO);
+    cr_assert_eq(pcol_query_new(file, NULL, NULL, &query, &err), PCOL_E_IO);
     pcol_file_close(file);
 }
 

@@ -82,7 +82,7 @@ static pcol_file *file_of(int kind, unsigned flags, int64_t *values, void **data
         if (source_of(row)) /* a null is the first source */
             MUST(pcol_builder_set_i64(b, of, row, source_of(row), &err));
     }
-    MUST(pcol_builder_write_memory(b, flags, data, &size, &err));
+    MUST(pcol_builder_write_memory(b, flags, NULL, data, &size, &err));
     pcol_builder_free(b);
     MUST(pcol_file_open_memory(*data, size, NULL, &file, &err));
     return file;

@@ -36,9 +36,9 @@ static pcol_status gather(void *context, const void *data, size_t size, pcol_err
     return PCOL_OK;
 }
 
-static void note(void *context, const char *message)
+static void note(void *context, const pcol_notice *notice)
 {
-    snprintf(context, 256, "%s", message);
+    snprintf(context, 256, "%s", notice->text);
 }
 
 /* Pack texts, one source each, into memory. */
@@ -48,13 +48,13 @@ static pcol_status pack(const char *const *texts, const size_t *sizes, size_t co
     pcol_builder *builder;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     char ignored[256];
-    options.message = note;
-    options.context = message ? message : ignored;
+    pcol_control control = {sizeof control, message ? message : ignored, NULL, note};
+    options.control = &control;
     pcol_status status = pcol_builder_new(NULL, &builder, err);
     for (size_t i = 0; status == PCOL_OK && i < count; i++)
         status = pcol_import_memory(builder, texts[i], sizes[i], "in", &options, err);
     if (status == PCOL_OK)
-        status = pcol_builder_write(builder, flags, (pcol_sink){gather, packed}, err);
+        status = pcol_builder_write(builder, flags, NULL, (pcol_sink){gather, packed}, err);
     pcol_builder_free(builder);
     return status;
 }

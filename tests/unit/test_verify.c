@@ -36,7 +36,7 @@ static struct damaged open_damaged(uint64_t rows, unsigned flags)
     MUST(pcol_builder_column(builder, table, "value", PCOL_I64, 0, &column, &err));
     for (uint64_t row = 0; row < rows; row++)
         MUST(pcol_builder_set_i64(builder, column, row, (int64_t)row, &err));
-    MUST(pcol_builder_write_memory(builder, PCOL_WRITE_PLAIN, &data, &d.size, &err));
+    MUST(pcol_builder_write_memory(builder, PCOL_WRITE_PLAIN, NULL, &data, &d.size, &err));
     pcol_builder_free(builder);
     d.bytes = data;
     options.flags = flags;
@@ -150,7 +150,7 @@ Test(verify, not_in_a_file_opened_unverified)
     pcol_error err;
     uint64_t faults;
     read_whole(&d, SMALL_ROWS, PCOL_OK);
-    MUST(pcol_file_check(d.file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(d.file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
     cr_assert(faults > 0);
     close_damaged(&d);
 }
@@ -161,7 +161,7 @@ Test(verify, what_check_found_holds)
     struct damaged d = open_damaged(SMALL_ROWS, 0);
     pcol_error err;
     uint64_t faults;
-    MUST(pcol_file_check(d.file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err));
+    MUST(pcol_file_check(d.file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
     cr_assert(faults > 0);
     read_whole(&d, SMALL_ROWS, PCOL_E_CHECKSUM);
     close_damaged(&d);

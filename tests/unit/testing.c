@@ -46,9 +46,9 @@ pcol_status text_gather(void *context, const void *data, size_t size, pcol_error
     return PCOL_OK;
 }
 
-void text_message(void *context, const char *message)
+void text_notice(void *context, const pcol_notice *notice)
 {
-    text_addf(context, "%s\n", message);
+    text_addf(context, "%s\n", notice->text);
 }
 
 /* ---- the folder */
@@ -106,7 +106,7 @@ int refuses_or_mends(const void *data, size_t size)
     cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
     pcol_status status = pcol_import_memory(builder, data, size, "file", NULL, &err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &packed, &packed_size, &err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &packed, &packed_size, &err);
     pcol_builder_free(builder);
     if (status != PCOL_OK) {
         cr_assert(status == PCOL_E_CORRUPT || status == PCOL_E_LIMIT ||
@@ -117,7 +117,8 @@ int refuses_or_mends(const void *data, size_t size)
     }
     cr_assert_eq(pcol_file_open_memory(packed, packed_size, NULL, &file, &err), PCOL_OK, "%s",
                  err.message);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err), PCOL_OK);
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err),
+                 PCOL_OK);
     cr_assert_eq(faults, 0, "what is packed of a faulty file has %llu faults",
                  (unsigned long long)faults);
     pcol_file_close(file);

@@ -13,9 +13,9 @@ struct text {
 };
 void text_add(struct text *text, const void *data, size_t size);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A sink, and a pcol_message_fn, that add to the struct text that is their context. */
+/* A sink, and a function for notices, that add to the struct text that is their context. */
 pcol_status text_gather(void *context, const void *data, size_t size, pcol_error *err);
-void text_message(void *context, const char *message);
+void text_notice(void *context, const pcol_notice *notice);
 
 /* For .init and .fini of a suite: a new folder, and its end with all that is in it. */
 extern char folder[];

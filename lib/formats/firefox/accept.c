@@ -310,8 +310,7 @@ pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err)
     PCI_TRY(check_counters(&a, err));
     PCI_TRY(check_overhead(&a, root, err));
     if (a.text[0])
-        pci_export_warning(native->export,
-                           "written unchanged, but the Firefox Profiler rejects or misreads it: %s",
+        pci_export_warning("written unchanged, but the Firefox Profiler rejects or misreads it: %s",
                            a.text);
     return PCOL_OK;
 }

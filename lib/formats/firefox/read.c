@@ -237,8 +237,7 @@ static pcol_status read_all(struct pci_ff *ff, pcol_error *err)
     PCI_TRY(finish_counters(ff, err));
     PCI_TRY(pci_ff_write_source_columns(ff, err));
     if (ff->import->options->collapse_idle)
-        pci_import_message(ff->import, "%" PRIu64 " idle samples joined to the previous ones",
-                           ff->joined_rows);
+        pci_import_message("%" PRIu64 " idle samples joined to the previous ones", ff->joined_rows);
     return PCOL_OK;
 }
 

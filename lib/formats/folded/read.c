@@ -345,8 +345,7 @@ pcol_status pci_folded_read(struct pci_import *import, pcol_error *err)
     pci_spill_init(&r.counts, &import->builder->store);
     pcol_status status = read_all(&r, err);
     if (status == PCOL_OK && r.invalid_lines)
-        pci_import_message(import,
-                           "lines without a count imported as text: %" PRIu64
+        pci_import_message("lines without a count imported as text: %" PRIu64
                            ", the first is line %" PRIu64,
                            r.invalid_lines, r.first_invalid_line);
     pci_spill_clear(&r.counts);

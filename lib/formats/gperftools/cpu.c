@@ -93,7 +93,7 @@ static pcol_status handle_truncation(struct cpu *c, uint64_t start, size_t stack
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, start, "the input ends inside this sample");
     c->reader->profile.stack_count = stack;
     c->at = c->reader->import->input->size;
-    pci_import_message(c->reader->import, "the last sample is truncated and was omitted");
+    pci_import_message("the last sample is truncated and was omitted");
     return PCOL_OK;
 }
 
@@ -108,8 +108,8 @@ static pcol_status read_record(struct cpu *c, int *last, pcol_error *err)
     PCI_TRY(read_word(c, &count, &found, err));
     *last = !found;
     if (*last && c->at == input->size) {
-        pci_import_message(c->reader->import, "no end mark after the last sample: the profile "
-                                              "may be truncated");
+        pci_import_message("no end mark after the last sample: the profile "
+                           "may be truncated");
         return PCOL_OK;
     }
     if (found)

@@ -99,7 +99,7 @@ pcol_status pci_gp_read_count(struct pci_gp_reader *r, pcol_error *err)
         PCI_TRY(read_count(r, err));
     }
     if (r->stackless)
-        pci_import_message(r->import, "samples imported without addresses: %" PRIu64, r->stackless);
+        pci_import_message("samples imported without addresses: %" PRIu64, r->stackless);
     return pci_gp_read_map(r, err);
 }
 

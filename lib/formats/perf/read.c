@@ -630,8 +630,8 @@ static void tell_beyond(const struct reader *r)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].beyond->count)
-            pci_import_message(r->import, "%s: %" PRIu64 ", the first is in line %" PRIu64,
-                               kinds[i].what, kinds[i].beyond->count, kinds[i].beyond->first);
+            pci_import_message("%s: %" PRIu64 ", the first is in line %" PRIu64, kinds[i].what,
+                               kinds[i].beyond->count, kinds[i].beyond->first);
 }
 
 pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
@@ -640,10 +640,9 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
         .import = import, .builder = import->builder, .lines = {.input = import->input}};
     pcol_status status = read_all(&r, err);
     if (status == PCOL_OK && r.records)
-        pci_import_message(import, "PERF_RECORD lines left out: %" PRIu64, r.records);
+        pci_import_message("PERF_RECORD lines left out: %" PRIu64, r.records);
     if (status == PCOL_OK && r.tolerated)
-        pci_import_message(import,
-                           "lines left out, neither header nor frame: %" PRIu64
+        pci_import_message("lines left out, neither header nor frame: %" PRIu64
                            ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
     if (status == PCOL_OK)

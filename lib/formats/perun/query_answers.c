@@ -10,6 +10,8 @@
 #include "model/keyed_json.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
+#include "util/sized_struct.h"
 
 #include <string.h>
 
@@ -450,25 +452,26 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
 {
     PCI_REQUIRE(answers, err);
     *answers = NULL;
-    if (!file || (options && options->size < sizeof options->size))
-        return pci_fail(err, PCOL_E_ARGUMENT, "no file, or the size of the options is not set");
+    pcol_ask_options own;
+    PCI_REQUIRE(file, err);
+    PCI_STRUCT_READ(pcol_ask_options, own, options, err);
     PCI_TRY(pci_schema_verify(file, err));
     struct pcol_answers *a = pci_calloc(1, sizeof *a);
     if (!a)
         return pci_fail_memory(err);
     a->file = file;
     a->question = question;
-    a->options.all_rows = 1;
+    a->options = own;
+    a->options.all_rows = options ? own.all_rows : 1;
     a->plan = UINT64_MAX;
-    if (options)
-        memcpy(&a->options, options,
-               options->size < sizeof a->options ? options->size : sizeof a->options);
     void *cells = NULL; /* allocated from the start: rows may have no columns */
     pcol_status status =
         pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
     a->cells = cells;
     if (status == PCOL_OK)
-        status = start_query(a, err);
+        status = pci_control_init(&a->control, own.control, "query", err);
+    if (status == PCOL_OK)
+        PCI_CONTROLLED(&a->control, status, start_query(a, err), err);
     if (status == PCOL_OK)
         *answers = a;
     else
@@ -504,10 +507,15 @@ pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, 
     *cells = NULL;
     PCI_REQUIRE(answers, err);
     struct pcol_answers *a = answers;
-    int more;
-    if (!a->partial)
-        PCI_TRY(pci_result_row(a, err));
-    PCI_TRY(a->next(a, &more, err));
+    int more = 0;
+    pcol_status status = pci_control_enter(&a->control, err);
+    if (status == PCOL_OK && !a->partial)
+        status = pci_result_row(a, err);
+    if (status == PCOL_OK)
+        status = a->next(a, &more, err);
+    pci_control_leave(&a->control);
+    if (status != PCOL_OK)
+        return status;
     if (!more)
         return PCOL_OK;
     settle_row(a);

@@ -7,6 +7,7 @@
 #include "builder/string_pool.h"
 #include "formats/perun/flatten.h"
 #include "formats/perun/query_resources.h"
+#include "util/control.h"
 #include "json/json.h"
 
 #define PCI_FLAT_MOST (UINT64_C(64) << 20)
@@ -38,6 +39,7 @@ struct pci_pair {
 };
 
 struct pcol_answers {
+    struct pci_control control;
     const pcol_file *file;
     pcol_question question;
     pcol_ask_options options;

@@ -147,15 +147,8 @@ static pcol_status row_block(struct pcol_answers *a, pcol_answer_block *block, p
     return PCOL_OK;
 }
 
-pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, pcol_error *err)
+static pcol_status next_block(struct pcol_answers *a, pcol_answer_block *block, pcol_error *err)
 {
-    struct pcol_answers *a = answers;
-    PCI_REQUIRE(block, err);
-    if (block->size < sizeof *block)
-        return pci_fail(err, PCOL_E_ARGUMENT, "the size of the block is not set");
-    *block = (pcol_answer_block){.size = block->size, .times = 1};
-    PCI_REQUIRE(answers, err);
-    a->block_part_count = 0;
     if (!a->block)
         return row_block(a, block, err);
     PCI_TRY(a->block(a, block, err));
@@ -167,4 +160,17 @@ pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, 
     for (size_t i = 0; a->json.size && i < block->rows * a->columns.count; i++)
         pci_result_locate_json(&a->block_cells[i], &text);
     return PCOL_OK;
+}
+
+pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, pcol_error *err)
+{
+    pcol_status status;
+    PCI_REQUIRE(block, err);
+    if (block->size < sizeof *block)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the size of the block is not set");
+    *block = (pcol_answer_block){.size = block->size, .times = 1};
+    PCI_REQUIRE(answers, err);
+    answers->block_part_count = 0;
+    PCI_CONTROLLED(&answers->control, status, next_block(answers, block, err), err);
+    return status;
 }

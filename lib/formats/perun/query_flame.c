@@ -6,6 +6,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -242,9 +243,9 @@ static int is_free(struct pcol_answers *a)
 
 static void report_skipped(struct pcol_answers *a)
 {
-    if (a->skipped && a->options.message)
-        a->options.message(a->options.context,
-                           "resources without a uid, a trace of frames or an amount are skipped");
+    if (a->skipped)
+        pci_notice(PCOL_NOTICE_SELECTION, "", "%s",
+                   "resources without a uid, a trace of frames or an amount are skipped");
     a->skipped = 0;
 }
 

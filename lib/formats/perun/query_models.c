@@ -3,6 +3,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/strbuf.h"
 
 #include <math.h>
@@ -243,9 +244,9 @@ static pcol_status next_curve(struct pcol_answers *a, int *more, pcol_error *err
         a->plot_at = 0;
         return PCOL_OK;
     }
-    if (a->skipped && a->options.message)
-        a->options.message(a->options.context,
-                           "models of other kinds, or without an interval, are skipped");
+    if (a->skipped)
+        pci_notice(PCOL_NOTICE_SELECTION, "", "%s",
+                   "models of other kinds, or without an interval, are skipped");
     a->skipped = 0;
     return PCOL_OK;
 }

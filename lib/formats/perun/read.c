@@ -571,7 +571,7 @@ static pcol_status check_store_header(struct pci_import *import, const struct st
              w->length, characters);
     if (!import->options->lenient)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->length_offset, "%s", text);
-    pci_import_message(import, "%s", text);
+    pci_import_message("%s", text);
     return PCOL_OK;
 }
 

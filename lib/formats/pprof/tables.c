@@ -314,8 +314,7 @@ pcol_status pci_pprof_read_tables(struct pci_pprof_reader *r, pcol_error *err)
         PCI_TRY(record_table(r, i, queues[i]->count, err));
     }
     if (r->zero_functions || r->zero_lines)
-        pci_import_message(r->import,
-                           "id 0, which means absent, accepted for functions: functions %" PRIu32
+        pci_import_message("id 0, which means absent, accepted for functions: functions %" PRIu32
                            ", lines without a function %" PRIu64,
                            r->zero_functions, r->zero_lines);
     return PCOL_OK;

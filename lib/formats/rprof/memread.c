@@ -216,8 +216,7 @@ pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
     r.queue.record = &r.record;
     status = read_lines(&r, err);
     if (status == PCOL_OK && r.tolerated)
-        pci_import_message(import,
-                           "malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
+        pci_import_message("malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r.tolerated, r.first_tolerated);
     pci_rprof_pipeline_clear(&r.queue);
     pci_rprof_text_clear(&r.text);

@@ -449,14 +449,12 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
 static void say_what_was_odd(const struct reader *r)
 {
     if (r->tolerated)
-        pci_import_message(r->import,
-                           "malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
+        pci_import_message("malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r->tolerated, r->first_tolerated);
     if (r->cut)
-        pci_import_message(r->import, "the last line is cut: kept as far as it goes");
+        pci_import_message("the last line is cut: kept as far as it goes");
     if (r->too_long)
-        pci_import_message(r->import,
-                           "lines of %u bytes or more: %" PRIu64
+        pci_import_message("lines of %u bytes or more: %" PRIu64
                            " (R before 4.3 leaves out the outermost frames there)",
                            LONGEST_LINE, r->too_long);
 }

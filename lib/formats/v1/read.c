@@ -315,13 +315,11 @@ static pcol_status finish(struct v1 *v, pcol_error *err)
     if (status == PCOL_OK)
         status = add_samples(v, type, err);
     if (status == PCOL_OK && v->total > MAX_EXPANDED && v->total > v->sample_count)
-        pci_import_message(v->import,
-                           "%" PRIu64 " samples stay %zu rows, each with its value: only up to "
+        pci_import_message("%" PRIu64 " samples stay %zu rows, each with its value: only up to "
                            "%" PRIu64 " become rows of their own",
                            v->total, v->sample_count, MAX_EXPANDED);
     if (status == PCOL_OK && v->empty)
-        pci_import_message(v->import,
-                           "%" PRIu64 " samples have no locations: v1 will not show them again",
+        pci_import_message("%" PRIu64 " samples have no locations: v1 will not show them again",
                            v->empty);
     return status;
 }

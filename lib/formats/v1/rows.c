@@ -184,7 +184,7 @@ static pcol_status read_other(struct pci_v1_rows *r, pcol_error *err)
         return pci_json_fail(&r->json, err, "%s, row %" PRIu64 ": unknown column '%.*s'",
                              table->name, r->row.number, text_size(key), key.data);
     if (!r->told[r->row.table])
-        pci_import_message(r->import, "%s: columns with a dot are left out (%.*s)", table->name,
+        pci_import_message("%s: columns with a dot are left out (%.*s)", table->name,
                            text_size(key), key.data);
     r->told[r->row.table] = 1;
     return pci_json_skip_member(&r->json, err);
@@ -255,7 +255,7 @@ static pcol_status read_object(struct pci_v1_rows *r, pcol_error *err)
         if (i < PCI_V1_TABLES) {
             PCI_TRY(read_table(r, (enum pci_v1_table)i, err));
         } else if (key.size && key.data[0] == '.') {
-            pci_import_message(r->import, "table %.*s is left out", text_size(key), key.data);
+            pci_import_message("table %.*s is left out", text_size(key), key.data);
             PCI_TRY(pci_json_skip_member(&r->json, err));
         } else {
             return pci_json_fail(&r->json, err, "unknown table '%.*s'", text_size(key), key.data);

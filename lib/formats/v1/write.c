@@ -208,7 +208,7 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     pcol_status status =
         pci_merge_file(builder, export->file, NULL, export->first_source, export->last_source, err);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, &data, &size, err);
+        status = pcol_builder_write_memory(builder, 0, NULL, &data, &size, err);
     if (status == PCOL_OK)
         status = pci_file_open_memory(data, size, &options, export->file->schemas, &file, err);
     if (status == PCOL_OK)

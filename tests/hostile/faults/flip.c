@@ -105,7 +105,7 @@ static int judge(const uint8_t *bytes, size_t size)
     if (pcol_file_open_memory(bytes, size, NULL, &file, NULL) != PCOL_OK)
         return REFUSED;
     read_models(file);
-    pcol_status status = pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL);
+    pcol_status status = pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL);
     pcol_file_close(file);
     return status != PCOL_OK || faults ? FAULTY : SOUND;
 }
@@ -132,14 +132,15 @@ static int stops(const uint8_t *bytes, size_t size)
     int right = 1;
     if (pcol_file_open_memory(bytes, size, NULL, &file, NULL) != PCOL_OK)
         return 1;
-    if (pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &all, &all_faults, NULL) != PCOL_OK)
+    if (pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &all, NULL, &all_faults, NULL) !=
+        PCOL_OK)
         all_faults = UINT64_MAX; /* it got no further: how many there are is not told */
     const uint64_t wanted[] = {1, 2, all.came / 2, all.came};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct reports some = {wanted[i], 0};
         if (wanted[i] < 1 || wanted[i] > all.came)
             continue;
-        (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &some, &faults, NULL);
+        (void)!pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &some, NULL, &faults, NULL);
         right = right && some.came == wanted[i] && faults <= all_faults;
     }
     pcol_file_close(file);

@@ -145,7 +145,7 @@ static pcol_status check_file(const pcol_file *file, pcol_error *err)
 {
     uint64_t faults;
     for (int depth = PCOL_CHECK_QUICK; depth <= PCOL_CHECK_STRICT; depth++) {
-        TRY(pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, &faults, err));
+        TRY(pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, NULL, &faults, err));
         digest(&faults, sizeof faults);
         task_reported |= faults != 0;
     }
@@ -154,7 +154,7 @@ static pcol_status check_file(const pcol_file *file, pcol_error *err)
 
 /* ---- questions */
 
-static pcol_status ask_flame(const pcol_query *query, const pcol_query *base, pcol_error *err)
+static pcol_status ask_flame(pcol_query *query, pcol_query *base, pcol_error *err)
 {
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
     pcol_flame *flame;
@@ -166,7 +166,7 @@ static pcol_status ask_flame(const pcol_query *query, const pcol_query *base, pc
     return status;
 }
 
-static pcol_status ask_top(const pcol_query *query, pcol_by by, pcol_error *err)
+static pcol_status ask_top(pcol_query *query, pcol_by by, pcol_error *err)
 {
     pcol_top *top;
     TRY(pcol_query_top(query, by, by == PCOL_BY_LABEL ? "k" : NULL, PCOL_ORDER_SELF, &top, err));
@@ -174,7 +174,7 @@ static pcol_status ask_top(const pcol_query *query, pcol_by by, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status ask_tree(const pcol_query *query, int bottom_up, pcol_error *err)
+static pcol_status ask_tree(pcol_query *query, int bottom_up, pcol_error *err)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
     pcol_calltree *tree;
@@ -184,7 +184,7 @@ static pcol_status ask_tree(const pcol_query *query, int bottom_up, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status ask_peek(const pcol_query *query, pcol_error *err)
+static pcol_status ask_peek(pcol_query *query, pcol_error *err)
 {
     pcol_peek *peek;
     TRY(pcol_query_peek(query, ".", &peek, err));
@@ -192,7 +192,7 @@ static pcol_status ask_peek(const pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status ask_cpu(const pcol_query *query, pcol_error *err)
+static pcol_status ask_cpu(pcol_query *query, pcol_error *err)
 {
     pcol_cpu *cpu;
     TRY(pcol_query_cpu(query, &cpu, err));
@@ -200,8 +200,7 @@ static pcol_status ask_cpu(const pcol_query *query, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status ask_diff(const pcol_query *base, const pcol_query *query, int by_stack,
-                            pcol_error *err)
+static pcol_status ask_diff(pcol_query *base, pcol_query *query, int by_stack, pcol_error *err)
 {
     pcol_diff_options options = PCOL_INIT(pcol_diff_options);
     pcol_diff *diff;
@@ -246,7 +245,7 @@ static pcol_status ask_names(const pcol_file *file, pcol_error *err)
     return status;
 }
 
-static pcol_status ask_all(const pcol_query *query, const pcol_query *part, pcol_error *err)
+static pcol_status ask_all(pcol_query *query, pcol_query *part, pcol_error *err)
 {
     for (int by = PCOL_BY_FUNCTION; by <= PCOL_BY_LABEL; by++)
         TRY_MEMORY(ask_top(query, (pcol_by)by, err));
@@ -269,8 +268,8 @@ static pcol_status ask_file(const pcol_file *file, pcol_error *err)
     some.focus = "[a-m]";
     some.hide = "z";
     TRY_MEMORY(ask_names(file, err));
-    TRY(pcol_query_new(file, NULL, &query, err));
-    pcol_status status = pcol_query_new(file, &some, &part, err);
+    TRY(pcol_query_new(file, NULL, NULL, &query, err));
+    pcol_status status = pcol_query_new(file, &some, NULL, &part, err);
     if (!out_of_memory(status))
         status = ask_all(query, part ? part : query, err);
     pcol_query_free(part);
@@ -311,7 +310,7 @@ static pcol_status write_builder(pcol_builder *builder, pcol_status status, unsi
                                  pcol_error *err)
 {
     if (status == PCOL_OK)
-        status = pcol_builder_write(builder, flags, sink, err);
+        status = pcol_builder_write(builder, flags, NULL, sink, err);
     pcol_builder_free(builder);
     return status;
 }

@@ -62,7 +62,7 @@ static pcol_file *packed(void)
     for (int i = 0; i < 2; i++)
         FUZZ_ASSERT(pcol_import_memory(builder, profile, sizeof profile - 1, i ? "b" : "a.txt",
                                        &options, NULL) == PCOL_OK);
-    FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, &bytes, &size, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, NULL) == PCOL_OK);
     FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &file, NULL) == PCOL_OK);
     pcol_builder_free(builder);
     return file; /* with its bytes, for all inputs */
@@ -115,7 +115,7 @@ static void ask(const pcol_file *file, const pcol_selection *selection)
     pcol_calltree *tree;
     pcol_calltree_node node;
     pcol_peek *peek;
-    if (pcol_query_new(file, selection, &query, NULL) != PCOL_OK)
+    if (pcol_query_new(file, selection, NULL, &query, NULL) != PCOL_OK)
         return;
     pcol_query_describe(query, &info);
     if (pcol_query_calltree(query, NULL, &tree, NULL) == PCOL_OK) {
@@ -143,9 +143,9 @@ static void take(const pcol_file *file, const pcol_selection *selection, int ano
     if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
         return;
     if (pcol_filter(builder, file, &options, NULL) == PCOL_OK) {
-        FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, &bytes, &size, NULL) == PCOL_OK);
+        FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, NULL) == PCOL_OK);
         FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &part, NULL) == PCOL_OK);
-        FUZZ_ASSERT(pcol_file_check(part, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) ==
+        FUZZ_ASSERT(pcol_file_check(part, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
                     PCOL_OK);
         FUZZ_ASSERT(!faults);
         pcol_file_close(part);

@@ -326,7 +326,7 @@ static void read_file(const uint8_t *file, size_t size, uint64_t rows)
             else
                 refused |= compare(column, rows, values, valid);
         }
-    if (pcol_file_check(opened, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err) == PCOL_OK)
+    if (pcol_file_check(opened, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err) == PCOL_OK)
         FUZZ_ASSERT(faults || !refused);
     pcol_file_close(opened);
 }

@@ -59,9 +59,9 @@ static void filter_file(const pcol_file *file, int idle)
     if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
         return;
     if (pcol_filter(builder, file, &options, NULL) == PCOL_OK &&
-        pcol_builder_write_memory(builder, 0, &bytes, &size, NULL) == PCOL_OK) {
+        pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, NULL) == PCOL_OK) {
         FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &part, NULL) == PCOL_OK);
-        if (pcol_file_check(part, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) == PCOL_OK)
+        if (pcol_file_check(part, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) == PCOL_OK)
             FUZZ_ASSERT(!faults);
         pcol_file_close(part);
     }
@@ -78,7 +78,7 @@ static void filter_all(const uint8_t *data, size_t size)
     pcol_file_close(file);
 }
 
-static void draw(const pcol_query *query, const pcol_query *base, int turned)
+static void draw(pcol_query *query, pcol_query *base, int turned)
 {
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
     pcol_flame *flame;
@@ -98,7 +98,7 @@ static void draw(const pcol_query *query, const pcol_query *base, int turned)
 }
 
 /* Nothing differs from itself. */
-static void compare(const pcol_query *query, const pcol_query *part)
+static void compare(pcol_query *query, pcol_query *part)
 {
     pcol_diff *diff;
     pcol_diff_row row;
@@ -119,8 +119,8 @@ static void flame_all(const uint8_t *data, size_t size)
     pcol_selection half = PCOL_INIT(pcol_selection);
     pcol_query *query = NULL, *part = NULL;
     half.ignore = "[a-m]";
-    if (file && pcol_query_new(file, NULL, &query, NULL) == PCOL_OK &&
-        pcol_query_new(file, &half, &part, NULL) == PCOL_OK) {
+    if (file && pcol_query_new(file, NULL, NULL, &query, NULL) == PCOL_OK &&
+        pcol_query_new(file, &half, NULL, &part, NULL) == PCOL_OK) {
         if (fuzz_turn(3, 0))
             draw(query, NULL, 0);
         if (fuzz_turn(3, 1))
@@ -315,7 +315,7 @@ void fuzz_ask(const uint8_t *data, size_t size)
     if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
         return;
     if (pcol_import_memory(builder, data, size, "input", &options, NULL) == PCOL_OK &&
-        pcol_builder_write_memory(builder, 0, &packed, &packed_size, NULL) == PCOL_OK)
+        pcol_builder_write_memory(builder, 0, NULL, &packed, &packed_size, NULL) == PCOL_OK)
         ask_all(packed, packed_size);
     pcol_builder_free(builder);
     pcol_free(packed);

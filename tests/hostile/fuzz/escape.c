@@ -59,7 +59,7 @@ static int make_file(const char *name, size_t size, char *path, size_t room)
     sample.values = &value;
     sample.value_count = 1;
     FUZZ_ASSERT(pcol_builder_sample(b, &sample, NULL, NULL) == PCOL_OK);
-    FUZZ_ASSERT(pcol_builder_write_memory(b, 0, &file, &file_size, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_builder_write_memory(b, 0, NULL, &file, &file_size, NULL) == PCOL_OK);
     pcol_builder_free(b);
     int failed = fuzz_shell_file(file, file_size, path, room);
     pcol_free(file);

@@ -33,7 +33,7 @@ static void *pack(const uint8_t *data, size_t size, const char *format, int leni
     pcol_builder *builder = take(data, size, format, lenient);
     void *file = NULL;
     if (builder)
-        FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, &file, packed, NULL) == PCOL_OK);
+        FUZZ_ASSERT(pcol_builder_write_memory(builder, 0, NULL, &file, packed, NULL) == PCOL_OK);
     pcol_builder_free(builder);
     return file;
 }
@@ -98,7 +98,8 @@ static void import(const uint8_t *data, size_t size, const char *format, int len
         pcol_free(same);
     }
     FUZZ_ASSERT(pcol_file_open_memory(file, packed, NULL, &open, NULL) == PCOL_OK);
-    FUZZ_ASSERT(pcol_file_check(open, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_file_check(open, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
+                PCOL_OK);
     FUZZ_ASSERT(faults == 0);
     if (fuzz_turn(3, 1))
         there_and_back(open, format, lenient);

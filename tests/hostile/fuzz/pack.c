@@ -14,7 +14,8 @@
 static void assert_sound(const pcol_file *file)
 {
     uint64_t faults = 0;
-    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
+                PCOL_OK);
     FUZZ_ASSERT(!faults);
 }
 
@@ -30,7 +31,7 @@ static pcol_file *reopen(pcol_builder *builder, unsigned flags, void **bytes)
 {
     pcol_file *file;
     size_t size = 0;
-    FUZZ_ASSERT(pcol_builder_write_memory(builder, flags, bytes, &size, NULL) == PCOL_OK);
+    FUZZ_ASSERT(pcol_builder_write_memory(builder, flags, NULL, bytes, &size, NULL) == PCOL_OK);
     FUZZ_ASSERT(pcol_file_open_memory(*bytes, size, NULL, &file, NULL) == PCOL_OK);
     return file;
 }
@@ -177,7 +178,7 @@ static void unpack(const pcol_file *file, const char *name, int is_text_of_json)
     if (pcol_export(file, name, &options, sink, NULL) == PCOL_OK) {
         FUZZ_ASSERT(!is_text_of_json || fuzz_is_json(&text, 1));
         if (fuzz_turn(4, 2) &&
-            pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, &faults, NULL) == PCOL_OK &&
+            pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL) == PCOL_OK &&
             !faults)
             assert_readable(&text, format);
     }

@@ -93,7 +93,7 @@ static void check_all(const uint8_t *data, size_t size)
             continue;
         if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
             return;
-        (void)!pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, &faults, NULL);
+        (void)!pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, NULL, &faults, NULL);
         pcol_file_close(file);
     }
 }
@@ -124,7 +124,7 @@ static void export_all(const uint8_t *data, size_t size)
 /* ---- questions */
 
 /* Selves of a top add up to what was selected, if no frames were hidden. */
-static void ask_top(const pcol_query *query, const pcol_query_info *info, pcol_by by)
+static void ask_top(pcol_query *query, const pcol_query_info *info, pcol_by by)
 {
     pcol_top *top;
     int64_t sum = 0;
@@ -140,7 +140,7 @@ static void ask_top(const pcol_query *query, const pcol_query_info *info, pcol_b
     pcol_top_free(top);
 }
 
-static void ask_tree(const pcol_query *query, const pcol_query_info *info, int bottom_up)
+static void ask_tree(pcol_query *query, const pcol_query_info *info, int bottom_up)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
     pcol_calltree *tree;
@@ -165,7 +165,7 @@ static void ask(const pcol_file *file, const pcol_selection *selection)
     pcol_query_info info;
     pcol_peek *peek;
     pcol_cpu *cpu;
-    if (pcol_query_new(file, selection, &query, NULL) != PCOL_OK)
+    if (pcol_query_new(file, selection, NULL, &query, NULL) != PCOL_OK)
         return;
     pcol_query_describe(query, &info);
     for (int by = PCOL_BY_FUNCTION; by <= PCOL_BY_LABEL; by++)

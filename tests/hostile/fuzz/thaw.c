@@ -101,7 +101,7 @@ static void read_column(const uint8_t *file, size_t size, uint32_t rows)
             for (uint32_t i = 0; i < rows; i++)
                 FUZZ_ASSERT(values[i] >= 0 && values[i] <= UINT32_MAX);
         uint64_t faults;
-        FUZZ_ASSERT(pcol_file_check(opened, PCOL_CHECK_DEFAULT, NULL, NULL, &faults, &err) ==
+        FUZZ_ASSERT(pcol_file_check(opened, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err) ==
                     PCOL_OK);
     }
     free(values);

@@ -122,7 +122,8 @@ static uint64_t read_model(const pcol_file *file, int model)
 static uint64_t check_file(const pcol_file *file, int depth)
 {
     uint64_t sum = 2, faults = 0;
-    add_status(&sum, pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, &faults, &failure));
+    add_status(&sum,
+               pcol_file_check(file, (pcol_check_depth)depth, NULL, NULL, NULL, &faults, &failure));
     add_number(&sum, faults);
     return sum;
 }
@@ -135,7 +136,7 @@ static uint64_t export_file(const pcol_file *file, int format)
     return sum;
 }
 
-static void add_top(uint64_t *sum, const pcol_query *query, int by)
+static void add_top(uint64_t *sum, pcol_query *query, int by)
 {
     pcol_top *top;
     pcol_status status = pcol_query_top(query, (pcol_by)by, by == PCOL_BY_LABEL ? "bytes" : NULL,
@@ -152,7 +153,7 @@ static void add_top(uint64_t *sum, const pcol_query *query, int by)
     pcol_top_free(top);
 }
 
-static void add_tree(uint64_t *sum, const pcol_query *query, int bottom_up)
+static void add_tree(uint64_t *sum, pcol_query *query, int bottom_up)
 {
     pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
     pcol_calltree *tree;
@@ -170,7 +171,7 @@ static void add_tree(uint64_t *sum, const pcol_query *query, int bottom_up)
     pcol_calltree_free(tree);
 }
 
-static void add_flame(uint64_t *sum, const pcol_query *query)
+static void add_flame(uint64_t *sum, pcol_query *query)
 {
     pcol_flame *flame;
     pcol_sink sink = {add_output, sum};
@@ -182,7 +183,7 @@ static void add_flame(uint64_t *sum, const pcol_query *query)
     pcol_flame_free(flame);
 }
 
-static void add_rest(uint64_t *sum, const pcol_query *query)
+static void add_rest(uint64_t *sum, pcol_query *query)
 {
     pcol_peek *peek;
     pcol_diff *diff;
@@ -205,7 +206,7 @@ static uint64_t query_file(const pcol_file *file, int part)
     pcol_query *query;
     uint64_t sum = 4;
     selection.ignore = part ? "^[b-f]" : NULL;
-    pcol_status status = pcol_query_new(file, &selection, &query, &failure);
+    pcol_status status = pcol_query_new(file, &selection, NULL, &query, &failure);
     add_status(&sum, status);
     if (status != PCOL_OK)
         return sum;
@@ -235,7 +236,7 @@ static uint64_t filter_file(const pcol_file *file, int unused)
     pcol_status status = pcol_filter(builder, file, &options, &failure);
     add_status(&sum, status);
     if (status == PCOL_OK &&
-        pcol_builder_write_memory(builder, 0, &bytes, &size, &failure) == PCOL_OK)
+        pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, &failure) == PCOL_OK)
         add(&sum, bytes, size);
     pcol_free(bytes);
     pcol_builder_free(builder);

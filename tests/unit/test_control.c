@@ -1,0 +1,248 @@
+/*
+ * test_control.c - progress, cancellation and notices (pcol_control)
+ *
+ * Each long call is cancelled at every one of its calls of progress: it must fail with
+ * PCOL_E_CANCELLED, and leak nothing (address sanitizer).
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcol.h"
+#include "testing.h"
+
+static struct text input;
+static pcol_file *file;
+static void *file_data;
+static size_t file_size;
+
+struct counter {
+    unsigned calls, cancel_at; /* 0: never */
+    uint64_t done, total;
+    char phase[16];
+};
+
+static int count(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+    struct counter *counter = context;
+    snprintf(counter->phase, sizeof counter->phase, "%s", phase);
+    counter->done = done;
+    counter->total = total;
+    return ++counter->calls == counter->cancel_at;
+}
+
+static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+static const pcol_sink nowhere = {discard, NULL};
+
+static pcol_status import(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_builder *builder;
+    options.control = control;
+    options.threads = threads;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    pcol_status status = pcol_import_memory(builder, file_data, file_size, "in", &options, err);
+    pcol_builder_free(builder);
+    return status;
+}
+
+static pcol_status write(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_builder_options options = PCOL_INIT(pcol_builder_options);
+    pcol_builder *builder;
+    options.threads = threads;
+    cr_assert_eq(pcol_builder_new(&options, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(builder, input.data, input.size, "in", NULL, NULL), PCOL_OK);
+    pcol_status status = pcol_builder_write(builder, 0, control, nowhere, err);
+    pcol_builder_free(builder);
+    return status;
+}
+
+static pcol_status export(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_export_options options = PCOL_INIT(pcol_export_options);
+    options.control = control;
+    options.threads = threads;
+    return pcol_export(file, "pprof", &options, nowhere, err);
+}
+
+static pcol_status check(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    uint64_t faults;
+    (void)threads;
+    return pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, control, &faults, err);
+}
+
+static pcol_status filter(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_builder *builder;
+    (void)threads;
+    selection.focus = "f1";
+    options.selection = &selection;
+    options.control = control;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    pcol_status status = pcol_filter(builder, file, &options, err);
+    pcol_builder_free(builder);
+    return status;
+}
+
+static pcol_status ask(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_query *query;
+    pcol_top *top = NULL;
+    pcol_calltree *tree = NULL;
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    (void)threads;
+    selection.focus = "f1";
+    pcol_status status = pcol_query_new(file, &selection, control, &query, err);
+    if (status == PCOL_OK)
+        status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, err);
+    if (status == PCOL_OK)
+        status = pcol_query_calltree(query, NULL, &tree, err);
+    pcol_calltree_free(tree);
+    pcol_top_free(top);
+    pcol_query_free(query);
+    return status;
+}
+
+static const struct {
+    const char *name, *phase;
+    pcol_status (*call)(const pcol_control *control, unsigned threads, pcol_error *err);
+} calls[] = {
+    {"import", "read", import}, {"write", "write", write},    {"export", "write", export},
+    {"check", "check", check},  {"filter", "filter", filter}, {"query", "query", ask},
+};
+
+static void set_up(void)
+{
+    uint32_t seed = 1;
+    pcol_builder *builder;
+    for (int i = 0; i < 30000; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        text_addf(&input, "main;f%u;g%u;h%u;k%d %u\n", seed >> 28, seed >> 24 & 15,
+                  seed >> 16 & 255, i, seed >> 20 & 255);
+    }
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(builder, input.data, input.size, "in", NULL, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &file_data, &file_size, NULL),
+                 PCOL_OK);
+    pcol_builder_free(builder);
+    cr_assert_eq(pcol_file_open_memory(file_data, file_size, NULL, &file, NULL), PCOL_OK);
+}
+
+static void tear_down(void)
+{
+    pcol_file_close(file);
+    pcol_free(file_data);
+    free(input.data);
+}
+
+TestSuite(control, .init = set_up, .fini = tear_down);
+
+Test(control, is_cancelled_at_every_call_of_progress)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (unsigned threads = 1; threads <= 3; threads += 2) {
+            struct counter counter = {0};
+            pcol_control control = {sizeof control, &counter, count, NULL};
+            pcol_error err = {0};
+            cr_assert_eq(calls[i].call(&control, threads, &err), PCOL_OK, "%s: %s", calls[i].name,
+                         err.message);
+            cr_expect_geq(counter.calls, 1, "%s", calls[i].name);
+            cr_expect_str_eq(counter.phase, calls[i].phase);
+            unsigned all = counter.calls;
+            for (unsigned at = 1; at <= all; at++) {
+                counter = (struct counter){.cancel_at = at};
+                pcol_status status = calls[i].call(&control, threads, &err);
+                if (threads > 1 && status == PCOL_OK)
+                    continue; /* fewer calls this time: other threads did the work */
+                cr_assert_eq(status, PCOL_E_CANCELLED, "%s, call %u of %u: %s", calls[i].name, at,
+                             all, pcol_status_name(status));
+                cr_expect_str_eq(err.message, "cancelled");
+            }
+        }
+}
+
+/* A call without control inherits no scope of an earlier one. */
+Test(control, ends_with_its_call)
+{
+    struct counter counter = {.cancel_at = 1};
+    pcol_control control = {sizeof control, &counter, count, NULL};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        counter = (struct counter){.cancel_at = 1};
+        cr_expect_eq(calls[i].call(&control, 1, NULL), PCOL_E_CANCELLED);
+        cr_expect_eq(calls[i].call(NULL, 1, NULL), PCOL_OK, "%s", calls[i].name);
+        cr_expect_eq(counter.calls, 1);
+    }
+}
+
+Test(control, shows_the_bytes_of_the_input)
+{
+    struct counter counter = {0};
+    pcol_control control = {sizeof control, &counter, count, NULL};
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_builder *builder;
+    options.control = &control;
+    folder_begin();
+    const char *path = folder_file("in.folded", input.data, input.size);
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_path(builder, path, &options, NULL), PCOL_OK);
+    pcol_builder_free(builder);
+    folder_end();
+    cr_expect_eq(counter.total, input.size);
+    cr_expect(counter.done > 0 && counter.done <= input.size);
+}
+
+static void take_notice(void *context, const pcol_notice *notice)
+{
+    text_addf(context, "%d|%s|%s|%s\n", (int)notice->code, notice->format, notice->subject,
+              notice->text);
+}
+
+Test(control, notices_have_a_code_and_a_subject)
+{
+    struct text notices = {0};
+    pcol_control control = {sizeof control, &notices, NULL, take_notice};
+    pcol_export_options options = PCOL_INIT(pcol_export_options);
+    pcol_filter_options part = PCOL_INIT(pcol_filter_options);
+    pcol_builder *builder;
+    pcol_file *timed;
+    void *data;
+    size_t size;
+    static const char *const meta[] = {"host", "a"}, *const keys[] = {"request"};
+    pcol_import_options import_options = PCOL_INIT(pcol_import_options);
+    import_options.meta = meta;
+    import_options.meta_count = 1;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(builder, "a;b 1\n", 6, "in", &import_options, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(builder, 0, NULL, &data, &size, NULL), PCOL_OK);
+    pcol_builder_free(builder);
+    cr_assert_eq(pcol_file_open_memory(data, size, NULL, &timed, NULL), PCOL_OK);
+    options.control = &control;
+    cr_assert_eq(pcol_export(timed, "pprof", &options, nowhere, NULL), PCOL_OK);
+    cr_expect_str_eq(notices.data, "2|pprof|keys that --meta added|pprof cannot hold keys that "
+                                   "--meta added\n");
+    pcol_file_close(timed);
+    pcol_free(data);
+    notices.size = 0;
+    part.drop_label_keys = keys;
+    part.drop_label_key_count = 1;
+    part.control = &control;
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_filter(builder, file, &part, NULL), PCOL_OK);
+    pcol_builder_free(builder);
+    cr_expect_str_eq(notices.data, "4|||no sample has a label 'request'\n");
+    free(notices.data);
+}

@@ -1,0 +1,244 @@
+/*
+ * test_sized_structs.c - public structs of earlier and later versions of the header
+ *
+ * Each struct is passed in every size from `size` up, so that it ends at a page that cannot be
+ * read, and with eight bytes more than the library knows.
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pcol.h"
+
+static pcol_builder *builder;
+static pcol_file *file;
+static pcol_query *query;
+static void *file_data;
+
+static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+static pcol_status open_file(const void *options, pcol_error *err)
+{
+    pcol_file *opened;
+    pcol_status status =
+        pcol_file_open_memory(file_data, pcol_file_size(file), options, &opened, err);
+    pcol_file_close(opened);
+    return status;
+}
+
+static pcol_status new_builder(const void *options, pcol_error *err)
+{
+    pcol_builder *made;
+    pcol_status status = pcol_builder_new(options, &made, err);
+    pcol_builder_free(made);
+    return status;
+}
+
+static pcol_status add_function(const void *function, pcol_error *err)
+{
+    uint32_t row;
+    return pcol_builder_function(builder, function, &row, err);
+}
+
+static pcol_status add_group(const void *group, pcol_error *err)
+{
+    uint32_t row;
+    return pcol_builder_group(builder, group, &row, err);
+}
+
+static pcol_status add_source(const void *source, pcol_error *err)
+{
+    uint32_t row;
+    return pcol_builder_source(builder, source, &row, err);
+}
+
+static pcol_status add_sample(const void *sample, pcol_error *err)
+{
+    return pcol_builder_sample(builder, sample, NULL, err);
+}
+
+static pcol_status import(const void *options, pcol_error *err)
+{
+    return pcol_import_memory(builder, "a;b 1\n", 6, "in", options, err);
+}
+
+static pcol_status export(const void *options, pcol_error *err)
+{
+    return pcol_export(file, "folded", options, (pcol_sink){discard, NULL}, err);
+}
+
+static pcol_status ask(const void *selection, pcol_error *err)
+{
+    pcol_query *made;
+    pcol_status status = pcol_query_new(file, selection, NULL, &made, err);
+    pcol_query_free(made);
+    return status;
+}
+
+static pcol_status control(const void *given, pcol_error *err)
+{
+    pcol_query *made;
+    pcol_status status = pcol_query_new(file, NULL, given, &made, err);
+    pcol_query_free(made);
+    return status;
+}
+
+static pcol_status filter(const void *options, pcol_error *err)
+{
+    return pcol_filter(builder, file, options, err);
+}
+
+static pcol_status make_tree(const void *options, pcol_error *err)
+{
+    pcol_calltree *tree;
+    pcol_status status = pcol_query_calltree(query, options, &tree, err);
+    pcol_calltree_free(tree);
+    return status;
+}
+
+static pcol_status compare(const void *options, pcol_error *err)
+{
+    pcol_diff *diff;
+    pcol_status status = pcol_diff_new(query, query, options, &diff, err);
+    pcol_diff_free(diff);
+    return status;
+}
+
+static pcol_status make_flame(const void *options, pcol_error *err)
+{
+    pcol_flame *flame;
+    pcol_status status = pcol_query_flame(query, options, &flame, err);
+    pcol_flame_free(flame);
+    return status;
+}
+
+static pcol_status ask_perun(const void *options, pcol_error *err)
+{
+    pcol_answers *answers;
+    pcol_status status = pcol_ask(file, PCOL_ASK_RESOURCES, options, &answers, err);
+    pcol_answers_free(answers);
+    return status;
+}
+
+/* expected: the status for a struct of zeros. */
+static const struct {
+    const char *name;
+    size_t size;
+    pcol_status (*call)(const void *given, pcol_error *err);
+    pcol_status expected;
+} structs[] = {
+    {"pcol_open_options", sizeof(pcol_open_options), open_file, PCOL_OK},
+    {"pcol_builder_options", sizeof(pcol_builder_options), new_builder, PCOL_OK},
+    {"pcol_function", sizeof(pcol_function), add_function, PCOL_OK},
+    {"pcol_group", sizeof(pcol_group), add_group, PCOL_OK},
+    {"pcol_source", sizeof(pcol_source), add_source, PCOL_E_ARGUMENT}, /* no type */
+    {"pcol_sample", sizeof(pcol_sample), add_sample, PCOL_OK},
+    {"pcol_import_options", sizeof(pcol_import_options), import, PCOL_OK},
+    {"pcol_export_options", sizeof(pcol_export_options), export, PCOL_OK},
+    {"pcol_selection", sizeof(pcol_selection), ask, PCOL_OK},
+    {"pcol_control", sizeof(pcol_control), control, PCOL_OK},
+    {"pcol_filter_options", sizeof(pcol_filter_options), filter, PCOL_OK},
+    {"pcol_calltree_options", sizeof(pcol_calltree_options), make_tree, PCOL_OK},
+    {"pcol_diff_options", sizeof(pcol_diff_options), compare, PCOL_OK},
+    {"pcol_flame_options", sizeof(pcol_flame_options), make_flame, PCOL_OK},
+    {"pcol_ask_options", sizeof(pcol_ask_options), ask_perun, PCOL_E_FORMAT}, /* no Perun profile */
+};
+
+static void set_up(void)
+{
+    size_t size;
+    pcol_builder *first;
+    cr_assert_eq(pcol_builder_new(NULL, &first, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(first, "a;b 1\n", 6, "in", NULL, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_write_memory(first, 0, NULL, &file_data, &size, NULL), PCOL_OK);
+    pcol_builder_free(first);
+    cr_assert_eq(pcol_file_open_memory(file_data, size, NULL, &file, NULL), PCOL_OK);
+    cr_assert_eq(pcol_query_new(file, NULL, NULL, &query, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+    cr_assert_eq(pcol_import_memory(builder, "a;b 1\n", 6, "in", NULL, NULL), PCOL_OK);
+}
+
+static void tear_down(void)
+{
+    pcol_builder_free(builder);
+    pcol_query_free(query);
+    pcol_file_close(file);
+    pcol_free(file_data);
+}
+
+TestSuite(sized_structs, .init = set_up, .fini = tear_down);
+
+/* Memory of one page; what follows it cannot be read. */
+static uint8_t *page_end(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *pages =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(pages, MAP_FAILED);
+    cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
+    return pages + page;
+}
+
+/* A struct of `size` bytes, all 0 but the size, in front of `end`. */
+static uint8_t *place(uint8_t *end, size_t size)
+{
+    uint8_t *given = end - size;
+    memset(given, 0, size);
+    memcpy(given, &size, sizeof size);
+    return given;
+}
+
+Test(sized_structs, of_earlier_versions)
+{
+    uint8_t *end = page_end();
+    for (size_t i = 0; i < sizeof structs / sizeof *structs; i++)
+        for (size_t size = sizeof size; size <= structs[i].size; size += 8) {
+            pcol_error err = {0};
+            pcol_status status = structs[i].call(place(end, size), &err);
+            cr_expect_eq(status, structs[i].expected, "%s of %zu bytes: %s", structs[i].name, size,
+                         err.message);
+        }
+}
+
+Test(sized_structs, of_later_versions)
+{
+    uint8_t *end = page_end();
+    for (size_t i = 0; i < sizeof structs / sizeof *structs; i++) {
+        size_t size = structs[i].size + 8;
+        pcol_error err = {0};
+        cr_expect_eq(structs[i].call(place(end, size), &err), structs[i].expected, "%s: %s",
+                     structs[i].name, err.message);
+        for (size_t byte = structs[i].size; byte < size; byte++) {
+            uint8_t *given = place(end, size);
+            given[byte] = 1;
+            cr_expect_eq(structs[i].call(given, &err), PCOL_E_ARGUMENT, "%s, byte %zu",
+                         structs[i].name, byte);
+            cr_expect(strstr(err.message, "newer library"), "%s: %s", structs[i].name, err.message);
+        }
+    }
+}
+
+Test(sized_structs, without_a_size)
+{
+    static const size_t wrong[] = {0, 1, 7, (size_t)-1};
+    uint64_t given[64] = {0};
+    for (size_t i = 0; i < sizeof structs / sizeof *structs; i++)
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            pcol_error err = {0};
+            char expected[96];
+            memcpy(given, &wrong[k], sizeof *wrong);
+            cr_expect_eq(structs[i].call(given, &err), PCOL_E_ARGUMENT, "%s", structs[i].name);
+            snprintf(expected, sizeof expected, "size of the %s is not set", structs[i].name);
+            cr_expect_str_eq(err.message, expected);
+        }
+}
