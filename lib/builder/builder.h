@@ -418,8 +418,7 @@ struct pci_table_plan {
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
                                const struct pci_table_plan *plan, pcol_error *err);
 
-/* function_sums.c, in this order: new, before strings are sorted, as it may add some (NULL: no such
- * table); begin, after stacks have final rows; add, one task per lane; put, to columns. Begin and
+/* function_sums.c, in this order: new, before mappings are encoded (NULL: no such table); begin, after stacks have final rows; add, one task per lane; put, to columns. Begin and
  * add only read the columns of samples, functions, groups and stacks. Lanes share the sample types
  * and may run in parallel. */
 #define PCI_SUM_LANES 2u

@@ -1,16 +1,18 @@
 /*
  * function_sums.c - self and total values of each function, by prefix sums over the call tree
  *
- * Answers the most frequent query without a walk over all stacks. Functions with equal names are
- * one row; code without a function is named after its binary. Rows of the tree are in pre-order, so
+ * Answers the most frequent query without a walk over all stacks. Frames that are displayed with the
+ * same name are one row (model/frame_names.h), which refers to the first of its locations. Rows of the tree are in pre-order, so
  * that the subtree of a row is a range, and its weight the difference of two prefix sums. Recursion
  * counts once: a row counts for a name only if it is not in the subtree that was counted last for
  * this name. Tests: tests/unit/test_top.c, tests/oracle/query.
  */
 #include "builder/builder.h"
 
+#include "model/address_names.h"
 #include "util/alloc.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -29,8 +31,15 @@ struct name {
 struct pci_function_sums {
     pcol_builder *b;
     const struct pci_column_buffer *stack; /* samples.stack */
-    uint32_t *binary_names; /* string by mapping; the last one: code without a mapping */
-    uint64_t binary_count;
+    uint32_t *paths;                       /* string by mapping */
+    uint32_t *name_of_mapping;             /* code in it without a function; PCOL_NONE: not yet */
+    uint64_t mapping_count;
+    struct pci_string_pool made; /* generated names that are no strings of the builder */
+    uint32_t *name_of_made;      /* by code in `made` */
+    char *text;                  /* buffer of the last generated name */
+    size_t text_capacity, made_capacity, location_capacity;
+    uint32_t row;            /* of locations, while lines are named */
+    uint32_t *location;      /* by name: the lowest row of locations that shows it */
     uint32_t *name_of_code;  /* by string: 1 + name; 0: none */
     uint32_t *name_of_group; /* by group; SEVERAL: by its lines */
     uint32_t *name_of_line;  /* of groups with several lines */
@@ -61,7 +70,12 @@ void pci_function_sums_free(struct pci_function_sums *w)
 {
     if (!w)
         return;
-    pci_free(w->binary_names);
+    pci_free(w->paths);
+    pci_free(w->name_of_mapping);
+    pci_string_pool_clear(&w->made);
+    pci_free(w->name_of_made);
+    pci_free(w->text);
+    pci_free(w->location);
     pci_free((void *)w->values);
     pci_free(w->name_of_code);
     pci_free(w->name_of_group);
@@ -76,52 +90,7 @@ void pci_function_sums_free(struct pci_function_sums *w)
     pci_free(w);
 }
 
-/* ---- names of binaries, before strings are sorted */
-
-/* "[NAME]" of the last component of a path; "<unknown>" if it is empty. */
-static pcol_status name_binary(pcol_builder *b, uint32_t path, uint32_t *code, pcol_error *err)
-{
-    pcol_str text = path == PCOL_NONE ? (pcol_str){"", 0} : pci_string_pool_get(&b->strings, path);
-    size_t start;
-    while (text.size && text.data[text.size - 1] == '/')
-        text.size--;
-    for (start = text.size; start && text.data[start - 1] != '/'; start--)
-        ;
-    if (start == text.size)
-        return pci_string_pool_intern(&b->strings, "<unknown>", 9, code, err);
-    size_t size = text.size - start + 2;
-    char *name = pci_malloc(size, 1);
-    if (!name)
-        return pci_fail_memory(err);
-    name[0] = '[';
-    memcpy(name + 1, text.data + start, size - 2);
-    name[size - 1] = ']';
-    pcol_status status = pci_string_pool_intern(&b->strings, name, size, code, err);
-    pci_free(name);
-    return status;
-}
-
-static int has_name(const pcol_builder *b, uint32_t function)
-{
-    uint32_t name = b->functions[function].name;
-    return name != PCOL_NONE && pci_string_pool_get(&b->strings, name).size > 0;
-}
-
-/* Whether a line is named after its binary. NULL: the line of a group without lines. */
-static int is_named_by_binary(const pcol_builder *b, const pcol_line *line)
-{
-    if (line && line->function != PCOL_NONE)
-        return !has_name(b, line->function);
-    return !line || line->filename == PCOL_NONE;
-}
-
-static int has_line_named_by_binary(const pcol_builder *b, const struct pci_group_record *group)
-{
-    for (uint32_t l = 0; l < group->line_count; l++)
-        if (is_named_by_binary(b, &b->lines[group->first_line + l]))
-            return 1;
-    return !group->line_count;
-}
+/* ---- paths of mappings, before they are encoded */
 
 static const struct pci_column_buffer *find_paths(const pcol_builder *b)
 {
@@ -131,14 +100,20 @@ static const struct pci_column_buffer *find_paths(const pcol_builder *b)
     return NULL;
 }
 
-/* Strings of the paths of all mappings. */
-static pcol_status read_paths(pcol_builder *b, uint32_t *paths, uint64_t count, pcol_error *err)
+/* Codes of the paths of all mappings; PCOL_NONE: no path. */
+static pcol_status read_paths(struct pci_function_sums *w, pcol_error *err)
 {
     struct pci_column_buffer_source source;
-    const struct pci_column_buffer *column = find_paths(b);
+    const struct pci_column_buffer *column = find_paths(w->b);
     struct pci_block_reader *r;
     pcol_status status;
-    memset(paths, 0xff, (size_t)count * sizeof *paths); /* PCOL_NONE */
+    w->mapping_count = pci_builder_rows(w->b, PCI_T_MAPPINGS);
+    w->paths = pci_malloc((size_t)w->mapping_count + 1, sizeof *w->paths);
+    w->name_of_mapping = pci_malloc((size_t)w->mapping_count + 1, sizeof *w->name_of_mapping);
+    if (!w->paths || !w->name_of_mapping)
+        return pci_fail_memory(err);
+    memset(w->paths, 0xff, (size_t)w->mapping_count * sizeof *w->paths); /* PCOL_NONE */
+    memset(w->name_of_mapping, 0xff, (size_t)w->mapping_count * sizeof *w->name_of_mapping);
     if (!column)
         return PCOL_OK;
     r = pci_malloc(1, sizeof *r);
@@ -149,54 +124,124 @@ static pcol_status read_paths(pcol_builder *b, uint32_t *paths, uint64_t count, 
     while ((status = pci_block_reader_next(r, err)) == PCOL_OK && r->n)
         for (size_t i = 0; i < r->n; i++)
             if (r->valid[i])
-                paths[r->row + i] = (uint32_t)r->values[i];
+                w->paths[r->row + i] = (uint32_t)r->values[i];
     pci_free(r);
     return status;
 }
 
-static uint64_t binary_of(const struct pci_function_sums *w, const struct pci_group_record *group)
+/* The last component of the path of a group's mapping; empty without one. */
+static pcol_str binary_of(const struct pci_function_sums *w, const struct pci_group_record *group)
 {
-    return group->mapping < w->binary_count ? group->mapping : w->binary_count;
+    uint32_t path = group->mapping < w->mapping_count ? w->paths[group->mapping] : PCOL_NONE;
+    pcol_str text = {"", 0};
+    size_t start;
+    if (path != PCOL_NONE)
+        text = pci_string_pool_get(&w->b->strings, path);
+    while (text.size && text.data[text.size - 1] == '/')
+        text.size--;
+    for (start = text.size; start && text.data[start - 1] != '/'; start--)
+        ;
+    return (pcol_str){text.data + start, text.size - start};
 }
 
-static pcol_status name_binaries(struct pci_function_sums *w, pcol_error *err)
+/* ---- names of lines, as displayed (model/frame_names.h) */
+
+/* Numbers a name that the current row of locations shows first. */
+static pcol_status add_name(struct pci_function_sums *w, uint32_t *name, pcol_error *err)
 {
-    pcol_builder *b = w->b;
-    uint64_t count = w->binary_count = pci_builder_rows(b, PCI_T_MAPPINGS);
-    uint32_t *names = w->binary_names = pci_malloc((size_t)count + 1, sizeof *names);
-    uint32_t *paths = pci_malloc((size_t)count + 1, sizeof *paths);
-    pcol_status status = names && paths ? read_paths(b, paths, count, err) : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        memset(names, 0xff, ((size_t)count + 1) * sizeof *names); /* PCOL_NONE */
-    for (size_t g = 0; g < b->group_count && status == PCOL_OK; g++) {
-        uint64_t binary = binary_of(w, &b->groups[g]);
-        if (names[binary] == PCOL_NONE && has_line_named_by_binary(b, &b->groups[g]))
-            status =
-                name_binary(b, binary < count ? paths[binary] : PCOL_NONE, &names[binary], err);
-    }
-    pci_free(paths);
-    return status;
+    if (pci_grow((void **)&w->location, &w->location_capacity, w->count + 2, sizeof *w->location))
+        return pci_fail_memory(err);
+    w->location[w->count] = w->row;
+    *name = (uint32_t)w->count++;
+    return PCOL_OK;
 }
 
-/* ---- names of lines */
-
-static uint32_t name_of_string(struct pci_function_sums *w, uint32_t code)
+static pcol_status name_string(struct pci_function_sums *w, uint32_t code, uint32_t *name,
+                               pcol_error *err)
 {
     uint32_t *known = &w->name_of_code[code];
-    if (!*known)
-        *known = (uint32_t)++w->count;
-    return *known - 1;
+    if (!*known) {
+        PCI_TRY(add_name(w, known, err));
+        ++*known;
+    }
+    *name = *known - 1;
+    return PCOL_OK;
 }
 
-static uint32_t name_of(struct pci_function_sums *w, const struct pci_group_record *group,
-                        const pcol_line *line)
+/* A generated name, which may also be that of a function. */
+static pcol_status name_text(struct pci_function_sums *w, const char *before, pcol_str text,
+                             const char *after, size_t after_size, uint32_t *name, pcol_error *err)
+{
+    size_t head = strlen(before), size = head + text.size + after_size;
+    uint32_t code;
+    if (pci_grow((void **)&w->text, &w->text_capacity, size + 1, 1) ||
+        pci_grow((void **)&w->name_of_made, &w->made_capacity, w->made.count + 1,
+                 sizeof *w->name_of_made))
+        return pci_fail_memory(err);
+    memcpy(w->text, before, head);
+    memcpy(w->text + head, text.data, text.size);
+    memcpy(w->text + head + text.size, after, after_size);
+    code = pci_string_pool_find(&w->b->strings, (pcol_str){w->text, size});
+    if (code != PCOL_NONE)
+        return name_string(w, code, name, err);
+    size_t count = w->made.count;
+    PCI_TRY(pci_string_pool_intern(&w->made, w->text, size, &code, err));
+    if (code == count)
+        PCI_TRY(add_name(w, &w->name_of_made[code], err));
+    *name = w->name_of_made[code];
+    return PCOL_OK;
+}
+
+/* Code without a named function: its binary, else its address. */
+static pcol_status name_code(struct pci_function_sums *w, const struct pci_group_record *group,
+                             uint32_t *name, pcol_error *err)
+{
+    char address[24] = "<unknown>";
+    uint32_t *known =
+        group->mapping < w->mapping_count ? &w->name_of_mapping[group->mapping] : NULL;
+    pcol_str binary;
+    if (known && *known != PCOL_NONE) {
+        *name = *known;
+        return PCOL_OK;
+    }
+    binary = binary_of(w, group);
+    if (!binary.size) {
+        if (group->bits & 1)
+            snprintf(address, sizeof address, "0x%" PRIx64, group->address);
+        return name_text(w, address, binary, "", 0, name, err);
+    }
+    int bracketed = binary.data[0] == '['; /* [kernel.kallsyms], [vdso] */
+    PCI_TRY(name_text(w, bracketed ? "" : "[", binary, "]", !bracketed, name, err));
+    *known = *name;
+    return PCOL_OK;
+}
+
+/* line: NULL in a group without lines. *name = PCOL_NONE: a line of a file outside functions. */
+static pcol_status name_line(struct pci_function_sums *w, const struct pci_group_record *group,
+                             const pcol_line *line, uint32_t *name, pcol_error *err)
 {
     const pcol_builder *b = w->b;
-    if (is_named_by_binary(b, line))
-        return name_of_string(w, w->binary_names[binary_of(w, group)]);
-    if (line->function == PCOL_NONE)
-        return PCOL_NONE;
-    return name_of_string(w, b->functions[line->function].name);
+    pcol_str text = {"", 0};
+    uint32_t code = PCOL_NONE;
+    *name = PCOL_NONE;
+    if (line && line->function != PCOL_NONE) {
+        code = b->functions[line->function].name;
+        if (code != PCOL_NONE)
+            text = pci_string_pool_get(&b->strings, code);
+    } else if (line && line->filename != PCOL_NONE) {
+        return PCOL_OK;
+    }
+    if (!text.size)
+        return name_code(w, group, name, err);
+    if (pci_is_address_name(text)) {
+        pcol_str library = binary_of(w, group);
+        if (library.size && library.size <= PCI_MAX_LIBRARY_SIZE) {
+            char address[PCI_MAX_ADDRESS_SIZE + 2];
+            int size = snprintf(address, sizeof address, "+%.*s", (int)text.size, text.data);
+            return name_text(w, "", library, address, (size_t)size, name, err);
+        }
+    }
+    return name_string(w, code, name, err);
 }
 
 /* The innermost name of a group, whose first line is the innermost; PCOL_NONE: none. */
@@ -212,19 +257,31 @@ static uint32_t innermost_name(const struct pci_function_sums *w, size_t number)
     return name;
 }
 
-static void name_group(struct pci_function_sums *w, size_t number)
+static pcol_status name_group(struct pci_function_sums *w, size_t number, pcol_error *err)
 {
     const struct pci_group_record *group = &w->b->groups[number];
     const pcol_line *lines = w->b->lines + group->first_line;
     uint32_t *names = w->name_of_line + group->first_line;
-    w->name_of_group[number] = SEVERAL;
-    for (uint32_t l = 0; group->line_count > 1 && l < group->line_count; l++)
-        names[l] = name_of(w, group, &lines[l]);
-    if (group->line_count < 2)
-        w->name_of_group[number] = name_of(w, group, group->line_count ? lines : NULL);
+    if (group->line_count < 2) {
+        PCI_TRY(
+            name_line(w, group, group->line_count ? lines : NULL, &w->name_of_group[number], err));
+        w->row++;
+    } else {
+        w->name_of_group[number] = SEVERAL;
+        for (uint32_t l = 0; l < group->line_count; l++, w->row++)
+            PCI_TRY(name_line(w, group, &lines[l], &names[l], err));
+    }
     w->nameless |= innermost_name(w, number) == PCOL_NONE;
+    return PCOL_OK;
 }
 
+/* The greatest number of names for which the table pays. */
+static size_t max_names(const struct pci_function_sums *w)
+{
+    return w->b->tree.count / MIN_STACKS_PER_CELL / w->type_count;
+}
+
+/* Ends early if there are too many names. */
 static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
 {
     const pcol_builder *b = w->b;
@@ -233,8 +290,8 @@ static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
     w->name_of_line = pci_malloc(b->line_count, sizeof *w->name_of_line);
     if (!w->name_of_code || !w->name_of_group || !w->name_of_line)
         return pci_fail_memory(err);
-    for (size_t g = 0; g < b->group_count; g++)
-        name_group(w, g);
+    for (size_t g = 0; g < b->group_count && w->count <= max_names(w); g++)
+        PCI_TRY(name_group(w, g, err));
     w->count++; /* samples without any name */
     return PCOL_OK;
 }
@@ -433,7 +490,7 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
     w->stack = b->columns[PCI_C_SAMPLE_STACK];
     pcol_status status = find_types(w, err);
     if (status == PCOL_OK && w->type_count)
-        status = name_binaries(w, err);
+        status = read_paths(w, err);
     if (status == PCOL_OK && w->type_count) {
         *sums = w;
         return PCOL_OK;
@@ -448,7 +505,7 @@ static int is_worthwhile(const struct pci_function_sums *w)
 {
     const struct pci_call_tree *tree = &w->b->tree;
     uint64_t lines = 0;
-    if (w->count - 1 > tree->count / MIN_STACKS_PER_CELL / w->type_count)
+    if (w->count - 1 > max_names(w))
         return 0;
     for (size_t row = 1; row < tree->count; row++)
         if (w->name_of_group[tree->groups[row]] == SEVERAL)
@@ -479,22 +536,21 @@ pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err
 
 /* ---- columns */
 
-/* Append rows in the order of their names; samples without a name come last, if their sum is not 0.
- * Fills *rows entries of name_of_row. */
-static pcol_status append_names(struct pci_function_sums *w, uint32_t *name_of_row, uint64_t *rows,
-                                pcol_error *err)
+/* Append rows in the order of their locations, which is that of names; samples without a name come
+ * last, if their sum is not 0. Fills *rows entries of name_of_row. */
+static pcol_status append_locations(struct pci_function_sums *w, uint32_t *name_of_row,
+                                    uint64_t *rows, pcol_error *err)
 {
     pcol_builder *b = w->b;
     uint32_t column, none = (uint32_t)w->count - 1;
-    PCI_TRY(pci_column_buffer_new(b, PCI_T_FUNCTION_SUMS, "name", PCF_STRING, 0, PCI_DROP_NEVER,
-                                  &column, err));
+    PCI_TRY(pci_column_buffer_new(b, PCI_T_FUNCTION_SUMS, "location", PCF_U32, PCI_T_LOCATIONS + 1,
+                                  PCI_DROP_NEVER, &column, err));
     *rows = 0;
-    for (size_t rank = 0; rank < b->strings.count; rank++) {
-        uint32_t code = b->strings.order[rank], name = w->name_of_code[code];
-        if (!name || !w->shown[name - 1])
+    for (uint32_t name = 0; name < none; name++) {
+        if (!w->shown[name])
             continue;
-        PCI_TRY(pci_column_buffer_set(b->columns[column], *rows, code, err));
-        name_of_row[(*rows)++] = name - 1;
+        PCI_TRY(pci_column_buffer_set(b->columns[column], *rows, w->location[name], err));
+        name_of_row[(*rows)++] = name;
     }
     for (size_t t = 0; t < w->type_count; t++)
         if (w->good[t] && w->self[t * w->count + none]) {
@@ -526,7 +582,7 @@ pcol_status pci_function_sums_finish(struct pci_function_sums *w, pcol_error *er
     pcol_status status = name_of_row ? PCOL_OK : pci_fail_memory(err);
     uint64_t rows = 0;
     if (status == PCOL_OK)
-        status = append_names(w, name_of_row, &rows, err);
+        status = append_locations(w, name_of_row, &rows, err);
     for (size_t t = 0; t < w->type_count && status == PCOL_OK; t++) {
         if (!w->good[t])
             continue;

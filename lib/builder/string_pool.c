@@ -89,7 +89,6 @@ pcol_status pci_string_pool_sort(struct pci_string_pool *pool, pcol_error *err)
         pool->rank[keys[i].code] = (uint32_t)i;
     }
     pci_free(keys);
-    pci_hash_clear(&pool->hash);
     return PCOL_OK;
 }
 

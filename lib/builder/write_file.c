@@ -280,6 +280,7 @@ static pcol_status order_and_begin_sums(struct preparation *p, pcol_error *err)
     p->sum_status = p->place_status;
     if (p->sums && p->sum_status == PCOL_OK)
         p->sum_status = pci_function_sums_begin(p->sums, err);
+    pci_hash_clear(&p->b->strings.hash); /* the last lookup of a string */
     pci_latch_open(p->begun);
     return p->sum_status;
 }

@@ -5,7 +5,8 @@
 
 int pci_is_address_name(pcol_str name)
 {
-    if (name.size < 3 || name.size > 18 || name.data[0] != '0' || name.data[1] != 'x')
+    if (name.size < 3 || name.size > PCI_MAX_ADDRESS_SIZE || name.data[0] != '0' ||
+        name.data[1] != 'x')
         return 0;
     for (size_t i = 2; i < name.size; i++) {
         char c = name.data[i];

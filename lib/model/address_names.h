@@ -9,6 +9,9 @@
 
 #include "util/error.h"
 
+#define PCI_MAX_ADDRESS_SIZE 18u   /* of "0x0123456789abcdef" */
+#define PCI_MAX_LIBRARY_SIZE 1000u /* longer ones are not prepended */
+
 /* 1 if a name is an address, such as "0x9a03e". */
 int pci_is_address_name(pcol_str name);
 /* The address at the end of "libc.so.6+0x9a03e"; empty for other names. */

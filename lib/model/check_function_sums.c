@@ -6,6 +6,7 @@
  * occurrence is left, so recursion counts once. Tests: tests/unit/test_check.c.
  */
 #include "model/check.h"
+#include "model/frame_names.h"
 #include "model/types.h"
 
 #include "builder/string_pool.h"
@@ -29,6 +30,8 @@ struct sums {
     struct pci_stacks tree;
     struct pci_string_pool names;
     uint32_t *of_location; /* by row of locations; PCOL_NONE: no name */
+    uint32_t *first;       /* by name: lowest row of locations that shows it */
+    size_t first_capacity;
     uint32_t *on_path;     /* by name */
     int64_t *self, *total; /* by name; one more for samples without a name */
     uint8_t *met;          /* by name: occurs on a stack */
@@ -42,115 +45,72 @@ struct sums {
 
 /* ---- names */
 
-static pcol_status text_of(struct sums *s, const char *table, const char *column, uint64_t row,
-                           pcol_str *text, int *valid, pcol_error *err)
+static pcol_status name_location(struct sums *s, struct pci_frame_namer *namer, uint32_t group,
+                                 uint32_t row, pcol_error *err)
 {
-    const struct pci_column *cells = pci_check_column(s->check, table, column);
-    *text = (pcol_str){"", 0};
-    *valid = 0;
-    return cells ? pci_get_str(s->file, cells, row, text, valid, err) : PCOL_OK;
-}
-
-static pcol_status row_of(struct sums *s, const char *table, const char *column, uint64_t row,
-                          int64_t *value, int *valid, pcol_error *err)
-{
-    const struct pci_column *cells = pci_check_column(s->check, table, column);
-    *valid = 0;
-    return cells ? pci_get(s->file, cells, row, value, valid, err) : PCOL_OK;
-}
-
-/* Code without a function is named by the base name of its binary. */
-static pcol_status name_binary(struct sums *s, uint64_t group, uint32_t *name, pcol_error *err)
-{
-    int64_t mapping;
-    int valid;
-    pcol_str path = {"", 0};
-    size_t start;
-    PCI_TRY(row_of(s, "location_groups", "mapping", group, &mapping, &valid, err));
-    if (valid && (uint64_t)mapping < pci_rows(s->file, "mappings"))
-        PCI_TRY(text_of(s, "mappings", "filename", (uint64_t)mapping, &path, &valid, err));
-    while (path.size && path.data[path.size - 1] == '/')
-        path.size--;
-    for (start = path.size; start && path.data[start - 1] != '/'; start--)
-        ;
-    if (start == path.size)
-        return pci_string_pool_intern(&s->names, "<unknown>", 9, name, err);
-    size_t size = path.size - start;
-    char *text = pci_malloc(size + 2, 1);
-    if (!text)
+    struct pci_name shown;
+    uint32_t *name = &s->of_location[row];
+    size_t count = s->names.count;
+    PCI_TRY(pci_frame_namer_get(namer, row, group, &shown, err));
+    if (shown.is_place)
+        return PCOL_OK;
+    PCI_TRY(pci_string_pool_intern(&s->names, shown.name.data, shown.name.size, name, err));
+    if (pci_grow((void **)&s->first, &s->first_capacity, s->names.count, sizeof *s->first))
         return pci_fail_memory(err);
-    text[0] = '[';
-    memcpy(text + 1, path.data + start, size);
-    text[size + 1] = ']';
-    pcol_status status = pci_string_pool_intern(&s->names, text, size + 2, name, err);
-    pci_free(text);
-    return status;
-}
-
-static pcol_status name_location(struct sums *s, uint64_t group, uint64_t row, uint32_t *name,
-                                 pcol_error *err)
-{
-    int64_t function;
-    int valid, has_function;
-    pcol_str text;
-    *name = PCOL_NONE;
-    PCI_TRY(row_of(s, "locations", "function", row, &function, &has_function, err));
-    if (!has_function) {
-        PCI_TRY(text_of(s, "locations", "filename", row, &text, &valid, err));
-        return valid ? PCOL_OK : name_binary(s, group, name, err);
-    }
-    text = (pcol_str){"", 0};
-    if ((uint64_t)function < pci_rows(s->file, "functions"))
-        PCI_TRY(text_of(s, "functions", "name", (uint64_t)function, &text, &valid, err));
-    return text.size ? pci_string_pool_intern(&s->names, text.data, text.size, name, err)
-                     : name_binary(s, group, name, err);
+    if (s->names.count > count)
+        s->first[*name] = row;
+    return PCOL_OK;
 }
 
 static pcol_status name_locations(struct sums *s, pcol_error *err)
 {
+    struct pci_frame_namer namer;
     s->of_location = pci_malloc((size_t)s->tree.locations + 1, sizeof *s->of_location);
     if (!s->of_location)
         return pci_fail_memory(err);
     memset(s->of_location, 0xff, ((size_t)s->tree.locations + 1) * sizeof *s->of_location);
-    for (uint64_t group = 0; group < s->tree.groups; group++) {
-        uint64_t first, count;
-        PCI_TRY(pci_stacks_group(&s->tree, group, &first, &count, err));
-        for (uint64_t row = first; row < first + count; row++)
-            PCI_TRY(name_location(s, group, row, &s->of_location[row], err));
+    pcol_status status = pci_frame_namer_open(&namer, s->file, err);
+    namer.libraries = 1;
+    for (uint64_t group = 0; group < s->tree.groups && status == PCOL_OK; group++) {
+        uint64_t first = 0, count = 0;
+        status = pci_stacks_group(&s->tree, group, &first, &count, err);
+        for (uint64_t row = first; row < first + count && status == PCOL_OK; row++)
+            status = name_location(s, &namer, (uint32_t)group, (uint32_t)row, err);
     }
-    return PCOL_OK;
+    pci_frame_namer_close(&namer);
+    return status;
 }
 
-/* Rows of function_sums: ascending names, then optionally a null. */
+/* Rows of function_sums: ascending locations, each the first of its name, then optionally a null.
+ */
 static pcol_status name_rows(struct sums *s, pcol_error *err)
 {
-    struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "name");
-    pcol_str last = {"", 0};
-    pcol_status status = PCOL_OK;
-    for (uint64_t row = 0; row < s->rows && status == PCOL_OK; row++) {
-        pcol_str text;
-        int valid;
-        uint32_t count = (uint32_t)s->names.count;
+    const struct pci_column *column = pci_check_column(s->check, "function_sums", "location");
+    struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "location");
+    int64_t location, last = -1;
+    int valid = 0;
+    for (uint64_t row = 0; row < s->rows; row++) {
         s->name_of_row[row] = PCOL_NONE;
-        status = text_of(s, "function_sums", "name", row, &text, &valid, err);
-        if (status != PCOL_OK)
-            break;
+        if (column)
+            PCI_TRY(pci_get(s->file, column, row, &location, &valid, err));
         if (!valid) {
             if (row + 1 < s->rows)
-                pci_fault(&tally, row, "only the last row may have no name");
+                pci_fault(&tally, row, "only the last row may have no location");
             continue;
         }
-        size_t n = text.size < last.size ? text.size : last.size;
-        int order = n ? memcmp(last.data, text.data, n) : 0;
-        if (row && (order > 0 || (!order && last.size >= text.size)))
-            pci_fault(&tally, row, "names do not ascend");
-        last = text;
-        status = pci_string_pool_intern(&s->names, text.data, text.size, &s->name_of_row[row], err);
-        if (s->names.count > count)
-            pci_fault(&tally, row, "no location shows this name");
+        if (location <= last)
+            pci_fault(&tally, row, "locations do not ascend");
+        last = location;
+        uint32_t name =
+            (uint64_t)location < s->tree.locations ? s->of_location[location] : PCOL_NONE;
+        s->name_of_row[row] = name;
+        if (name == PCOL_NONE)
+            pci_fault(&tally, row, "location %lld has no name", (long long)location);
+        else if (s->first[name] != location)
+            pci_fault(&tally, row, "location %u shows this name first", (unsigned)s->first[name]);
     }
     pci_tally_end(&tally);
-    return status;
+    return PCOL_OK;
 }
 
 /* ---- the walk */
@@ -301,7 +261,7 @@ static pcol_status check_type(struct sums *s, const struct pci_types *types, uin
 /* Called after a walk. */
 static void check_missing(struct sums *s)
 {
-    struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "name");
+    struct pci_tally tally = PCI_TALLY(s->check, "function_sums", "location");
     int unnamed = s->name_of_row[s->rows - 1] == PCOL_NONE;
     for (uint64_t row = 0; row < s->rows; row++) {
         if (s->name_of_row[row] == PCOL_NONE)
@@ -371,6 +331,7 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err)
     pci_types_close(&types);
     pci_string_pool_clear(&s.names);
     pci_free(s.of_location);
+    pci_free(s.first);
     pci_free(s.on_path);
     pci_free(s.self);
     pci_free(s.total);

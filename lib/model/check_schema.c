@@ -76,7 +76,7 @@ static const struct known {
     {"stacks", "parent", U32, 1},
     {"stacks", "group", U32, 1},
     {"stack_sums", "stack", U32, 1},
-    {"function_sums", "name", TEXT, 0},
+    {"function_sums", "location", U32, 0},
     {"samples", "source", U32, 0},
     {"samples", "stack", U32, 0},
     {"samples", "thread", U32, 0},

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_LIBRARY_SIZE 1000u
-
 pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file *file,
                                  pcol_error *err)
 {
@@ -125,7 +123,7 @@ static pcol_status name_address(struct pci_frame_namer *n, uint32_t group, struc
     int valid;
     PCI_TRY(pci_frame_namer_mapping(n, group, &path, &valid, err));
     path = get_base_name(path);
-    if (!path.size || path.size > MAX_LIBRARY_SIZE)
+    if (!path.size || path.size > PCI_MAX_LIBRARY_SIZE)
         return PCOL_OK;
     snprintf(address, sizeof address, "+%.*s", (int)name->name.size, name->name.data);
     name->has_library = 1;

@@ -105,6 +105,13 @@ static pcol_status append_text(struct pci_frames *frames, pcol_str a, pcol_str b
     return PCOL_OK;
 }
 
+pcol_status pci_frames_copy_text(struct pci_frames *frames, pcol_str text, pcol_str *copy,
+                                 pcol_error *err)
+{
+    const pcol_str none = {"", 0};
+    return append_text(frames, text, none, none, copy, err);
+}
+
 /* ---- distinct bases and frames */
 
 /* copy: the name is a temporary. */
@@ -113,7 +120,6 @@ static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, i
 {
     uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
                                   pci_hash_bytes(base->file.data, base->file.size));
-    const pcol_str none = {"", 0};
     size_t slot = pci_hash_start(&r->base_hash, hash);
     while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &slot)) != PCI_HASH_NONE) {
         const pcol_frame *other = &r->bases[*id];
@@ -127,7 +133,7 @@ static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, i
     PCI_TRY(pci_hash_add(&r->base_hash, hash, r->base_count, err));
     r->bases[r->base_count] = *base;
     if (copy)
-        PCI_TRY(append_text(r->frames, base->name, none, none, &r->bases[r->base_count].name, err));
+        PCI_TRY(pci_frames_copy_text(r->frames, base->name, &r->bases[r->base_count].name, err));
     *id = r->base_count++;
     return PCOL_OK;
 }

@@ -139,11 +139,8 @@ static pcol_status build_frames(pcol_query *query, pcol_by by, pcol_top *top, pc
 {
     struct top_builder c = {.query = query, .frames = &top->frames};
     pcol_status status;
-    int answered = 0;
     if (by == PCOL_BY_FUNCTION && query->function_sums)
-        PCI_TRY(pci_top_of_sums(query, top, &answered, err));
-    if (answered)
-        return PCOL_OK;
+        return pci_top_of_sums(query, top, err);
     PCI_TRY(pci_query_load(query, err));
     PCI_TRY(pci_frames_open(query, by, 0, &top->frames, err));
     status = count_frames(&c, err);

@@ -91,57 +91,94 @@ pcol_status pci_function_sums_open(pcol_query *query, int *found, pcol_error *er
     return *found ? set_totals(query, err) : PCOL_OK;
 }
 
-/* The table has the names of spec.md, section 6.4. It cannot be used if a frame is displayed with
- * another name (frame_names.h): an address gets its library, code without a mapping its address,
- * and brackets of a mapping are not doubled. */
-static int is_displayed_name(pcol_query *query, pcol_str name)
+struct name_reader {
+    const pcol_file *file;
+    const struct pci_column *function, *name; /* of locations and of functions */
+    struct pci_stacks stacks;
+    struct pci_frame_namer *namer; /* opened for the first name that is generated */
+};
+
+static pcol_status open_names(struct name_reader *r, pcol_error *err)
 {
-    const struct pci_table *groups = pci_table_find(query->file, "location_groups");
-    if (pci_is_address_name(name))
-        return !pci_rows(query->file, "mappings");
-    if (name.size > 1 && name.data[0] == '[' && name.data[1] == '[')
-        return 0;
-    return name.size != strlen(PCI_NAME_UNKNOWN) ||
-           memcmp(name.data, PCI_NAME_UNKNOWN, name.size) != 0 || !groups ||
-           !pci_column_find(groups, "address");
+    PCI_TRY(pci_stacks_open(r->file, &r->stacks, err));
+    PCI_TRY(pci_find_verified_column(r->file, "locations", "function", PCI_TYPES_ROW, &r->function,
+                                     err));
+    return pci_find_verified_column(r->file, "functions", "name", PCI_TYPES_TEXT, &r->name, err);
 }
 
-/* Moves the rows with a name and a value other than 0 to the start of `items`. *answered = 0 if a
- * name differs from the displayed one. */
-static pcol_status compact_rows(pcol_query *query, const struct pci_column *name, pcol_top *top,
-                                int *answered, pcol_error *err)
+/* The name of a location's function; empty if it has none of its own. */
+static pcol_status get_function_name(const struct name_reader *r, uint64_t location, pcol_str *name,
+                                     pcol_error *err)
 {
+    int64_t function;
+    int valid = 0;
+    *name = (pcol_str){"", 0};
+    if (!r->function || !r->name)
+        return PCOL_OK;
+    PCI_TRY(pci_get(r->file, r->function, location, &function, &valid, err));
+    if (valid)
+        PCI_TRY(pci_get_str(r->file, r->name, (uint64_t)function, name, &valid, err));
+    if (pci_is_address_name(*name))
+        *name = (pcol_str){"", 0};
+    return PCOL_OK;
+}
+
+/* The name of a location that depends on its group. */
+static pcol_status generate_name(struct name_reader *r, struct pci_frames *frames,
+                                 uint64_t location, pcol_str *text, pcol_error *err)
+{
+    struct pci_name name;
+    uint64_t group;
+    if (!r->namer) {
+        PCI_TRY(pci_frame_namer_open(&frames->names, r->file, err));
+        r->namer = &frames->names;
+        r->namer->libraries = 1;
+        if (r->stacks.first)
+            PCI_TRY(pci_verify(r->file, r->stacks.first, err));
+    }
+    PCI_TRY(pci_stacks_group_of(&r->stacks, location, &group, err));
+    PCI_TRY(pci_frame_namer_get(r->namer, location, (uint32_t)group, &name, err));
+    if (name.is_place)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", NULL, location,
+                             "table function_sums refers to it, but it is in no function");
+    return pci_frames_copy_text(frames, name.name, text, err);
+}
+
+/* Moves the rows with a location and a value other than 0 to the start of `items`. */
+static pcol_status name_rows(const pcol_query *query, const struct pci_column *location,
+                             pcol_top *top, pcol_error *err)
+{
+    struct name_reader r = {.file = query->file};
     uint64_t rows = pci_rows(query->file, "function_sums");
-    pcol_str texts[PCI_BATCH];
+    int64_t locations[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
+    PCI_TRY(open_names(&r, err));
     for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
         size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
-        PCI_TRY(pci_read_str(query->file, name, row, n, texts, valid, err));
+        PCI_TRY(pci_read(query->file, location, row, n, locations, valid, err));
         for (size_t i = 0; i < n; i++) {
             struct pci_top_item item = top->items[row + i];
-            if (!valid[i]) /* samples without a function */
-                continue;
-            *answered = is_displayed_name(query, texts[i]);
-            if (!*answered)
-                return PCOL_OK;
-            if (!item.self.i64 && !item.total.i64)
-                continue;
-            item.by.name = &top->texts[top->count];
-            top->texts[top->count] = texts[i];
+            pcol_str *text = &top->texts[top->count];
+            if (!valid[i] || (!item.self.i64 && !item.total.i64))
+                continue; /* samples without a function, or with other values only */
+            PCI_TRY(get_function_name(&r, (uint64_t)locations[i], text, err));
+            if (!text->size)
+                PCI_TRY(generate_name(&r, &top->frames, (uint64_t)locations[i], text, err));
+            item.by.name = text;
             top->items[top->count++] = item;
         }
     }
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, int *answered, pcol_error *err)
+pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, pcol_error *err)
 {
     size_t rows = (size_t)pci_rows(query->file, "function_sums");
     struct function_sums a = {.query = query};
-    const struct pci_column *name;
-    *answered = 1;
-    PCI_TRY(pci_require_column(query->file, "function_sums", "name", PCI_TYPES_TEXT, &name, err));
-    PCI_TRY(pci_verify(query->file, name, err));
+    const struct pci_column *location;
+    PCI_TRY(pci_require_column(query->file, "function_sums", "location", PCI_TYPES_ROW, &location,
+                               err));
+    PCI_TRY(pci_verify(query->file, location, err));
     top->items = a.items = pci_calloc(rows + 1, sizeof *top->items);
     top->texts = pci_malloc(rows + 1, sizeof *top->texts);
     if (!top->items || !top->texts)
@@ -149,13 +186,5 @@ pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, int *answered, pco
     PCI_TRY(add_columns(&a, "self", err));
     a.adds_total = 1;
     PCI_TRY(add_columns(&a, "total", err));
-    PCI_TRY(compact_rows(query, name, top, answered, err));
-    if (!*answered) {
-        pci_free(top->items);
-        pci_free(top->texts);
-        top->items = NULL;
-        top->texts = NULL;
-        top->count = 0;
-    }
-    return PCOL_OK;
+    return name_rows(query, location, top, err);
 }

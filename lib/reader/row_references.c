@@ -31,6 +31,7 @@ const struct pci_reference pci_references[] = {
     {"samples", "resource_type", "resource_types", PCF_U32},
     {"samples", "snapshot", "snapshots", PCF_U32},
     {"stack_sums", "stack", "stacks", PCF_U32},
+    {"function_sums", "location", "locations", PCF_U32},
     {"sample_values", "sample", "samples", PCF_U64},
     {"sample_values", "sample_type", "sample_types", PCF_U32},
     {"sample_locations", "sample", "samples", PCF_U64},

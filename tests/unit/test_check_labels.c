@@ -530,7 +530,7 @@ Test(check_sums, stacks_of_many_lines)
             case_number("samples", "stack", PCOL_U32, "stacks", row, 1);
             case_number("samples", "value.0", PCOL_I64, NULL, row, 2);
         }
-        case_string("function_sums", "name", 0, "f");
+        case_number("function_sums", "location", PCOL_U32, "locations", 0, 0);
         case_number("function_sums", "self.0", PCOL_I64, NULL, 0, 6);
         case_number("function_sums", "total.0", PCOL_I64, NULL, 0, 6);
         case_expect(PCOL_CHECK_STRICT,

@@ -476,7 +476,7 @@ def rich():
 
 def sums():
     """function_sums: two functions of one name, recursion, an inlined line, code that shows its binary, nothing at all, or no name."""
-    words = sorted([b"pprof", b"samples", b"count", b"delta", b"main", b"sort", b"", b"a.c", b"b.c", b"top.R", b"/opt/bin/prog//", b"[prog]", b"<unknown>"])
+    words = sorted([b"pprof", b"samples", b"count", b"delta", b"main", b"sort", b"", b"a.c", b"b.c", b"top.R", b"/opt/bin/prog//"])
 
     def text(*values):
         return plain(STRING, [None if v is None else words.index(v) for v in values])
@@ -496,8 +496,8 @@ def sums():
         ("stacks", 2, 7, [col("parent", U32, 0, 0, 1, 2, 1, 0, 5, ref="stacks"), col("group", U32, 0, 0, 1, 0, 2, 3, 4, ref="location_groups")]),
         ("samples", 0, 9, [col("stack", U32, 1, 2, 3, 4, 5, 6, 0, 3, None, ref="stacks"), col("value.0", I64, 1, 2, 4, 8, 16, 32, 64, 128, 256),
                            col("value.1", I64, 1, -1, None, None, None, None, None, None, None)]),
-        ("function_sums", 0, 5, [named("name", text(b"<unknown>", b"[prog]", b"main", b"sort", None)), col("self.0", I64, 32, 8, 133, 2, 80),
-                                 col("total.0", I64, 32, 8, 143, 134, 80)]),
+        ("function_sums", 0, 5, [col("location", U32, 0, 1, 3, 5, None, ref="locations"), col("self.0", I64, 133, 2, 8, 32, 80),
+                                 col("total.0", I64, 143, 134, 8, 32, 80)]),
         ("sample_zones", 0, 2, [col("location_row", U64, 0, 17), col("value_row", U64, 0, 11)]),
     ]
     return write(tables, words)
@@ -1093,10 +1093,10 @@ def faults():
     cell("strings-unsorted", ("strings", "value", DATA_BYTES), 0, b"~")
     cell("zone-wrong", ("sample_zones", "location_row", VALUES), 8, struct.pack("<Q", 20))
     cell("sum-wrong", ("stack_sums", "sum.0", VALUES), 0, struct.pack("<q", 5))
-    cell("function-sum-self", ("function_sums", "self.0", VALUES), 16, struct.pack("<q", 134), totals)
-    cell("function-sum-total", ("function_sums", "total.0", VALUES), 16, struct.pack("<q", 144), totals)
-    cell("function-sum-negative", ("function_sums", "self.0", VALUES), 0, struct.pack("<q", -32), totals)
-    cell("function-sum-names", ("function_sums", "name", VALUES), 8, struct.pack("<I", 0), totals)
+    cell("function-sum-self", ("function_sums", "self.0", VALUES), 0, struct.pack("<q", 134), totals)
+    cell("function-sum-total", ("function_sums", "total.0", VALUES), 0, struct.pack("<q", 144), totals)
+    cell("function-sum-negative", ("function_sums", "self.0", VALUES), 24, struct.pack("<q", -32), totals)
+    cell("function-sum-locations", ("function_sums", "location", VALUES), 8, struct.pack("<I", 2), totals)
     cell("validity-tail", ("samples", "stack", VALIDITY), 1, b"\xff")
     cell("sibling-twice", ("stacks", "group", VALUES), 4 * 4, struct.pack("<I", 3))
     cell("block-width", ("x_blocks", "blocked", BLOCKS), 23, b"\x3a", enc)
