@@ -85,11 +85,13 @@ pcol_status pci_check_model(struct pci_check *check, pcol_error *err);
 /* Verify the structure of a file once, before logical tables, queries and exports: E_CORRUPT if a
  * known column is missing where its table has rows, or has another type, nulls or references than
  * the format allows; if label columns and label_keys disagree; if the numbers of value trees and of
- * the cells that refer to them differ; if the last row of sample_values or sample_locations refers
- * to a missing sample. The cost is independent of rows, except for those of label_keys. */
+ * the cells that refer to them differ; if a column's maximum is beyond the table that it refers to;
+ * if the last row of sample_values or sample_locations refers to a missing sample, or the last row
+ * of location_groups has no location. The cost is independent of rows, except for those of
+ * label_keys. */
 pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err);
-/* E_CORRUPT if tables of code or sources refer to rows that `table` lacks; called before it is
- * listed. */
+/* E_CORRUPT if others refer to rows that `table` lacks; called before it is listed, after
+ * pci_schema_verify(). */
 pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_error *err);
 /* Called before rows are copied into another file: E_CORRUPT at the first fault that would be
  * copied and that no later step finds. Derived tables are skipped, since they are derived again.

@@ -274,12 +274,35 @@ static void check_roots(struct pci_check *check)
                   (unsigned long long)roots, (unsigned long long)cells);
 }
 
+/* Row numbers and codes of strings whose maximum, by the index alone, is beyond the table that they
+ * refer to. */
+static void check_maxima(struct pci_check *check)
+{
+    const pcol_file *file = check->file;
+    for (uint32_t i = 0; i < file->index.header.column_count; i++) {
+        const struct pci_column *column = &file->columns[i];
+        if (!column->table || !column->supported || column->limit == UINT64_MAX ||
+            !(column->desc->flags & PCF_COLUMN_STATS) ||
+            column->desc->null_count == column->desc->rows ||
+            (uint64_t)column->desc->max < column->limit)
+            continue;
+        if (column->desc->max == 0 && strcmp(column->table->name, "stacks") == 0)
+            continue; /* the root refers to nothing */
+        struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the maximum, %llu, is beyond the %llu rows of %s",
+                  (unsigned long long)column->desc->max, (unsigned long long)column->limit,
+                  column->references ? column->references->name : "strings");
+    }
+}
+
 pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
 {
     (void)err;
     check_groups(check);
-    if (check->copied) /* else each one is reported (check_nodes.c) */
+    if (check->copied) { /* else each one is reported (check_nodes.c, check_columns.c) */
         check_roots(check);
+        check_maxima(check);
+    }
     for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
         for (uint32_t i = 0; i < check->file->tables[t].column_count; i++)
             check_reference(check, &check->file->tables[t].columns[i]);
