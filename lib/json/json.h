@@ -146,6 +146,9 @@ void pci_json_put_key(struct pci_json_writer *w, const char *key, pcol_error *er
 void pci_json_put_key_bytes(struct pci_json_writer *w, pcol_str key, pcol_error *err);
 /* Bytes that are not UTF-8 are written as lone surrogates \udc80..\udcff, unless replaced. */
 void pci_json_put_string(struct pci_json_writer *w, pcol_str text, pcol_error *err);
+/* Write one string: `prefix`, then `text`. */
+void pci_json_put_prefixed(struct pci_json_writer *w, const char *prefix, pcol_str text,
+                           pcol_error *err);
 void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err);
 void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err);
 /* Write a value literally: true, false, null, a number as text. */

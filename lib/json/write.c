@@ -149,11 +149,10 @@ static void put_invalid_byte(struct pci_json_writer *w, uint8_t c, pcol_error *e
     }
 }
 
-static void put_quoted(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
+static void put_escaped(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
 {
     const uint8_t *data = (const uint8_t *)text;
     size_t plain = 0, i = 0;
-    put(w, "\"", 1, err);
     while (i < size) {
         uint8_t c = data[i];
         if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
@@ -179,6 +178,12 @@ static void put_quoted(struct pci_json_writer *w, const char *text, size_t size,
     }
     if (size > plain)
         put(w, text + plain, size - plain, err);
+}
+
+static void put_quoted(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)
+{
+    put(w, "\"", 1, err);
+    put_escaped(w, text, size, err);
     put(w, "\"", 1, err);
 }
 
@@ -200,6 +205,17 @@ void pci_json_put_string(struct pci_json_writer *w, pcol_str text, pcol_error *e
 {
     begin_element(w, err);
     put_quoted(w, text.data, text.size, err);
+    w->comma = 1;
+}
+
+void pci_json_put_prefixed(struct pci_json_writer *w, const char *prefix, pcol_str text,
+                           pcol_error *err)
+{
+    begin_element(w, err);
+    put(w, "\"", 1, err);
+    put_escaped(w, prefix, strlen(prefix), err);
+    put_escaped(w, text.data, text.size, err);
+    put(w, "\"", 1, err);
     w->comma = 1;
 }
 

@@ -248,7 +248,6 @@ static pcol_status put_member(const struct counters *k, const struct pci_label_c
     struct pci_ff_convert *c = k->convert;
     struct pci_json_writer *w = &c->out->w;
     pcol_str key = cell->key->key;
-    char pid[80];
     pci_json_put_key_bytes(w, key, err);
     if (pci_str_is(key, "mainThreadIndex") && cell->key->kind == PCI_LABEL_INTEGER) {
         uint64_t thread = (uint64_t)cell->as.i64 + c->native->first_thread;
@@ -257,10 +256,7 @@ static pcol_status put_member(const struct counters *k, const struct pci_label_c
         c->dropped |= !number;
         pci_json_put_int(w, number ? number - 1 : 0, err);
     } else if (k->prefix && pci_str_is(key, "pid") && cell->key->kind == PCI_LABEL_STRING) {
-        int size =
-            snprintf(pid, sizeof pid, "%s%.*s", k->prefix,
-                     (int)(cell->as.text.size < 40 ? cell->as.text.size : 40), cell->as.text.data);
-        pci_json_put_string(w, (pcol_str){pid, (size_t)size}, err);
+        pci_json_put_prefixed(w, k->prefix, cell->as.text, err);
     } else {
         pci_ff_put_label(c->out, cell, err);
     }

@@ -389,7 +389,7 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
                              pcol_error *err)
 {
     struct pci_json_writer *w = &f->out.w;
-    char pid[64];
+    char number[24];
     pcol_str text, process;
     int valid, has_process, several = f->export->first_source != f->export->last_source;
     PCI_TRY(get_thread_text(f, t, "name", &text, &valid, err));
@@ -401,17 +401,13 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
     pci_json_put_key(w, "processName", err);
     pci_json_put_string(w, process, err);
     PCI_TRY(get_thread_text(f, t, "pid", &text, &valid, err));
-    if (!valid)
-        snprintf(pid, sizeof pid, "%u", (unsigned)t->source + 1);
-    else
-        snprintf(pid, sizeof pid, several ? "%u-%.*s" : "%.0u%.*s",
-                 several ? (unsigned)t->source + 1 : 0, (int)(text.size < 40 ? text.size : 40),
-                 text.data);
-    put_text(f, "pid", pid, err);
+    snprintf(number, sizeof number, several && valid ? "%u-" : "%u", (unsigned)t->source + 1);
+    pci_json_put_key(w, "pid", err);
+    pci_json_put_prefixed(w, several || !valid ? number : "", text, err);
     PCI_TRY(get_thread_text(f, t, "tid", &text, &valid, err));
     if (!valid) {
-        snprintf(pid, sizeof pid, "%u", (unsigned)(t - f->tracks) + 1);
-        text = (pcol_str){pid, strlen(pid)};
+        snprintf(number, sizeof number, "%u", (unsigned)(t - f->tracks) + 1);
+        text = (pcol_str){number, strlen(number)};
     }
     pci_json_put_key(w, "tid", err);
     pci_json_put_string(w, text, err);
