@@ -325,14 +325,24 @@ PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model mode
  * @sample_types: receives rows of the physical table sample_types: the type that the source names
  *                as its default, else for pprof its last, else its first; a level only where it has
  *                nothing else; PCOL_NONE for a source without types
- * What queries and exports use where no sample type is asked for. Cost: one read of sample_types
- * and source_types. Errors: E_ARGUMENT (sources that the file has not), E_NO_MEMORY, E_CORRUPT,
+ * Cost: one read of sample_types and source_types. Errors: E_ARGUMENT (sources that the file has not), E_NO_MEMORY, E_CORRUPT,
  * E_UNSUPPORTED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *file,
                                                             uint64_t first_source, size_t count,
                                                             uint32_t *sample_types,
                                                             pcol_error *err);
+
+/**
+ * pcol_file_default_type() - the sample type of queries for which none is asked
+ * @sample_type: receives its row of the physical table sample_types: the type that the first pprof
+ *               source names, if only pprof sources precede it, as in a merge by pprof; else that of
+ *               the first source that is not about a level; PCOL_NONE if there are no types
+ * Cost: one read of sample_types and source_types. Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT,
+ * E_UNSUPPORTED, E_LIMIT (implausibly many sources).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_type(const pcol_file *file,
+                                                           uint32_t *sample_type, pcol_error *err);
 
 /**
  * pcol_file_times() - the first and the last time of the samples of one source

@@ -33,27 +33,20 @@ struct info {
     const struct cli_input *input;
     const pcol_table *samples, *sources, *types, *threads; /* sources: v2; the others physical */
     uint64_t sample_rows, source_rows, type_rows, thread_rows;
-    unsigned char *is_default; /* one for each sample type: the default of some source */
+    unsigned char *is_default; /* by sample type: queries use it by default */
 };
 
 /* ---- data ---- */
 
-/* Mark the default types of the sources, of which a file may claim any number. */
-static pcol_status mark_defaults(struct info *info, pcol_error *err)
+/* Mark the type that queries use by default. They reject a file with too many sources. */
+static pcol_status mark_default(struct info *info, pcol_error *err)
 {
-    uint32_t types[256];
-    pcol_status status = PCOL_OK;
-    uint64_t rows = info->source_rows < 10000 ? info->source_rows : 10000;
+    uint32_t type;
+    pcol_status status = pcol_file_default_type(info->input->file, &type, err);
 
-    for (uint64_t i = 0; i < rows && status == PCOL_OK; i += 256) {
-        size_t n = rows - i < 256 ? (size_t)(rows - i) : 256;
-        status = pcol_file_default_types(info->input->file, i, n, types, err);
-        for (size_t k = 0; k < n && status == PCOL_OK; k++) {
-            if (types[k] < info->type_rows)
-                info->is_default[types[k]] = 1;
-        }
-    }
-    return status;
+    if (status == PCOL_OK && type < info->type_rows)
+        info->is_default[type] = 1;
+    return status == PCOL_E_LIMIT ? PCOL_OK : status;
 }
 
 static pcol_status gather(struct info *info, const struct cli_input *input, pcol_error *err)
@@ -88,7 +81,7 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     info->is_default = calloc((size_t)info->type_rows + 1, 1);
     if (info->is_default == NULL)
         return cli_set_memory(err);
-    return mark_defaults(info, err);
+    return mark_default(info, err);
 }
 
 /* ---- text ---- */

@@ -7,6 +7,7 @@
 #include "model/format_schema.h"
 
 #include "util/alloc.h"
+#include "util/arg_check.h"
 #include "util/hash.h"
 #include "util/strbuf.h"
 
@@ -389,6 +390,21 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
                 pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err);
     }
     pci_free(list);
+    pci_types_close(&types);
+    return status;
+}
+
+pcol_status pcol_file_default_type(const pcol_file *file, uint32_t *sample_type, pcol_error *err)
+{
+    struct pci_types types;
+    int named;
+    PCI_REQUIRE(sample_type, err);
+    *sample_type = PCOL_NONE;
+    PCI_REQUIRE(file, err);
+    PCI_TRY(pci_check_row_count(file, "sources", err));
+    PCI_TRY(pci_types_open(file, &types, err));
+    pcol_status status = pci_types_first_default(&types, NULL, 0, pci_rows(file, "sources"),
+                                                 sample_type, &named, err);
     pci_types_close(&types);
     return status;
 }

@@ -91,6 +91,8 @@ Test(careless, opening_and_tables)
     BAD(pcol_file_default_types(file, 0, 2, types, &err));
     BAD(pcol_file_default_types(file, 1, SIZE_MAX, types, &err));
     BAD(pcol_file_default_types(file, UINT64_MAX, 2, types, &err));
+    BAD(pcol_file_default_type(NULL, types, &err));
+    BAD(pcol_file_default_type(file, NULL, &err));
     BAD(pcol_file_times(NULL, 0, &first, &last, &err));
     BAD(pcol_file_times(file, 0, NULL, &last, &err));
     BAD(pcol_file_times(file, 0, &first, NULL, &err));
