@@ -110,9 +110,8 @@ static pcol_status count_frames(struct top_builder *c, pcol_error *err)
     c->total = pci_calloc(n, sizeof *c->total);
     if (!c->on_path || !c->self || !c->total)
         return pci_fail_memory(err);
-    /* The walk does not visit the root; rows of source lines include it so that they add up to
-     * all. */
-    if (c->frames->stackless != PCOL_NONE && c->query->calls.count)
+    /* The walk does not visit the root, the empty stack. */
+    if (c->query->calls.count)
         c->self[c->frames->empty] = c->total[c->frames->empty] = c->query->weight[0];
     return c->query->measure.is_double ? walk_doubles(c, err) : walk_integers(c, err);
 }

@@ -144,6 +144,26 @@ static pcol_status generate_name(struct name_reader *r, struct pci_frames *frame
     return pci_frames_copy_text(frames, name.name, text, err);
 }
 
+/* Appends "<no stack>". The samples without a name are those with the empty stack, and in files with
+ * lines outside functions others, too. */
+static pcol_status add_empty_stack(const pcol_query *query, const struct pci_top_item *unnamed,
+                                   pcol_top *top, pcol_error *err)
+{
+    const struct pci_table *locations = pci_table_find(query->file, "locations");
+    pcol_amount weight = unnamed->self;
+    if (weight.i64 && locations && pci_column_find(locations, "filename")) {
+        PCI_TRY(pci_query_load(query, err));
+        weight = query->weight[0];
+    }
+    if (!weight.i64)
+        return PCOL_OK;
+    top->texts[top->count] = (pcol_str)PCI_NAME(PCI_NAME_NO_STACK);
+    top->items[top->count] = (struct pci_top_item){weight, weight, {.name = NULL}};
+    top->items[top->count].by.name = &top->texts[top->count];
+    top->count++;
+    return PCOL_OK;
+}
+
 /* Moves the rows with a location and a value other than 0 to the start of `items`. */
 static pcol_status name_rows(const pcol_query *query, const struct pci_column *location,
                              pcol_top *top, pcol_error *err)
@@ -159,8 +179,12 @@ static pcol_status name_rows(const pcol_query *query, const struct pci_column *l
         for (size_t i = 0; i < n; i++) {
             struct pci_top_item item = top->items[row + i];
             pcol_str *text = &top->texts[top->count];
-            if (!valid[i] || (!item.self.i64 && !item.total.i64))
-                continue; /* samples without a function, or with other values only */
+            if (!valid[i]) {
+                PCI_TRY(add_empty_stack(query, &item, top, err));
+                continue;
+            }
+            if (!item.self.i64 && !item.total.i64)
+                continue; /* only samples with other values */
             PCI_TRY(get_function_name(&r, (uint64_t)locations[i], text, err));
             if (!text->size)
                 PCI_TRY(generate_name(&r, &top->frames, (uint64_t)locations[i], text, err));
