@@ -28,9 +28,9 @@ struct pcol_top {
 /* sort.c */
 pcol_status pci_top_sort(pcol_top *top, pcol_order order, pcol_error *err);
 /* top_by_sample.c: by thread or source. */
-pcol_status pci_top_of_samples(const pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
+pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
 /* top_from_sums.c: by function. */
-pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, pcol_error *err);
+pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, pcol_error *err);
 /* top_by_label.c */
 pcol_status pci_top_of_label(pcol_query *query, const char *label, pcol_top *top, pcol_error *err);
 

@@ -146,7 +146,7 @@ static pcol_status generate_name(struct name_reader *r, struct pci_frames *frame
 
 /* Appends "<no stack>". The samples without a name are those with the empty stack, and in files with
  * lines outside functions others, too. */
-static pcol_status add_empty_stack(const pcol_query *query, const struct pci_top_item *unnamed,
+static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item *unnamed,
                                    pcol_top *top, pcol_error *err)
 {
     const struct pci_table *locations = pci_table_find(query->file, "locations");
@@ -165,7 +165,7 @@ static pcol_status add_empty_stack(const pcol_query *query, const struct pci_top
 }
 
 /* Moves the rows with a location and a value other than 0 to the start of `items`. */
-static pcol_status name_rows(const pcol_query *query, const struct pci_column *location,
+static pcol_status name_rows(pcol_query *query, const struct pci_column *location,
                              pcol_top *top, pcol_error *err)
 {
     struct name_reader r = {.file = query->file};
@@ -195,7 +195,7 @@ static pcol_status name_rows(const pcol_query *query, const struct pci_column *l
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_sums(const pcol_query *query, pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, pcol_error *err)
 {
     size_t rows = (size_t)pci_rows(query->file, "function_sums");
     struct function_sums a = {.query = query};
