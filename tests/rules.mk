@@ -28,7 +28,9 @@ FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ) $(FUZZ_TOOLS)
 FUZZ_LIBS := -Wl,--wrap=write -ldl
 $(OUT)/fuzz/%: FUZZ_LIBS := -ldl
 $(OUT)/fuzz/command $(OUT)/fuzz/escape: FUZZ_LIBS := -Wl,--wrap=write -ldl
-FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/hostile/fuzz/table.c)
+FORMAT_NAMES := $(shell sed -n 's/^    X(\([a-z0-9]*\)).*/\1/p' lib/registry/registry.c)
+FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/hostile/fuzz/table.c) \
+  $(FORMAT_NAMES:%=import_%) $(FORMAT_NAMES:%=unpack_%)
 # What is compared to what guides a fuzzer through the bytes that an importer reads, and costs a third of the time: not where those
 # bytes have become numbers.
 ifneq ($(filter fuzz,$(VARIANT)),)
@@ -42,8 +44,12 @@ $(OBJ)/tests/hostile/fuzz/%.o: tests/hostile/fuzz/%.c $(STAMP)
 $(OBJ)/tests/hostile/fuzz/pcol.o: tools/main.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user) -Wno-missing-prototypes -Dmain=fuzz_pcol -Dclose=fuzz_pcol_close -Dcli_signals=fuzz_pcol_signals)
 
+# import_NAME and unpack_NAME take the format as an argument; all other targets, and import_any, are functions of their own.
+fuzz_entry = $(if $(and $(filter import unpack,$(firstword $1)),$(filter $(FORMAT_NAMES),$(lastword $1))),\
+  -DFUZZ_TARGET=$(firstword $1) -DFUZZ_FORMAT=_$(lastword $1),-DFUZZ_TARGET=$*)
+
 $(OBJ)/tests/hostile/fuzz/entry-%.o: tests/hostile/fuzz/entry.c $(STAMP)
-	$(call compile,$(FLAGS_unit) -DFUZZ_TARGET=$*)
+	$(call compile,$(FLAGS_unit) $(call fuzz_entry,$(subst _, ,$*)))
 
 # From a library, so that a target's program holds only what the target reaches: a fuzzer looks at all counters after each input.
 $(OUT)/fuzz.a: $(FUZZ_OBJ)

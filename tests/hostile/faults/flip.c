@@ -163,13 +163,15 @@ static void use(const uint8_t *bytes, size_t size)
 {
     static const char *const targets[] = {"open",   "check", "query", "export",
                                           "filter", "flame", "ask",   "import_pcol"};
+    struct fuzz_target target;
     if (kept) {
         rewind(kept);
         if (fwrite(bytes, 1, size, kept) != size || fflush(kept))
             perror("flip: what is kept");
     }
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        fuzz_run(fuzz_find(targets[i]), bytes, size);
+        if (fuzz_find(targets[i], &target))
+            fuzz_run(&target, bytes, size);
 }
 
 /* ---- the four kinds of damage */

@@ -157,10 +157,10 @@ static void edit_file(uint8_t *data, size_t size, const uint8_t *edits)
 
 void fuzz_cells(const uint8_t *data, size_t size)
 {
-    static void (*const targets[])(const uint8_t *, size_t) = {
-        fuzz_check, fuzz_query, fuzz_export,         fuzz_filter, fuzz_flame,
-        fuzz_ask,   fuzz_merge, fuzz_unpack_firefox, fuzz_open};
-    size_t count = sizeof targets / sizeof *targets;
+    static void (*const targets[])(const uint8_t *, size_t) = {fuzz_check,  fuzz_query, fuzz_export,
+                                                               fuzz_filter, fuzz_flame, fuzz_ask,
+                                                               fuzz_merge,  fuzz_open};
+    size_t count = sizeof targets / sizeof *targets, ways = count + 1;
     if (size < FUZZ_EDITS * 4)
         return;
     size -= FUZZ_EDITS * 4;
@@ -172,7 +172,9 @@ void fuzz_cells(const uint8_t *data, size_t size)
     edit_file(copy, size, data);
     seal(copy, size);
     for (size_t i = 0; i < count; i++)
-        if (fuzz_turn((unsigned)count, (unsigned)i))
+        if (fuzz_turn((unsigned)ways, (unsigned)i))
             targets[i](copy, size);
+    if (fuzz_turn((unsigned)ways, (unsigned)count))
+        fuzz_unpack(copy, size, "firefox");
     free(copy);
 }

@@ -1,5 +1,6 @@
 /*
- * entry.c - one target as a program for libFuzzer or AFL++: -DFUZZ_TARGET=open
+ * entry.c - one target as a program for libFuzzer or AFL++: -DFUZZ_TARGET=open, or for a format
+ * -DFUZZ_TARGET=import -DFUZZ_FORMAT=_rprof
  */
 #include "targets.h"
 
@@ -23,7 +24,12 @@ const char *__asan_default_options(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct fuzz_target target = {NAME(FUZZ_TARGET), RUN(FUZZ_TARGET), ""};
+#ifdef FUZZ_FORMAT
+    static const struct fuzz_target target = {.name = NAME(FUZZ_TARGET) NAME(FUZZ_FORMAT),
+                                              .run_format = RUN(FUZZ_TARGET)};
+#else
+    static const struct fuzz_target target = {.name = NAME(FUZZ_TARGET), .run = RUN(FUZZ_TARGET)};
+#endif
     static int begun;
     if (!begun) {
         begun = 1;

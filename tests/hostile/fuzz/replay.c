@@ -50,18 +50,18 @@ static int run_file(const struct fuzz_target *target, const char *path)
 
 int main(int argc, char **argv)
 {
+    struct fuzz_target target;
     int failed = 0;
     if (argc < 2) {
-        for (const struct fuzz_target *t = fuzz_targets; t->name; t++)
-            printf("%s\t%s\n", t->name, t->seeds);
+        for (size_t i = 0; fuzz_target_at(i, &target); i++)
+            printf("%s\t%s\t%s\n", target.name, target.seeds, target.folder);
         return 0;
     }
-    const struct fuzz_target *target = fuzz_find(argv[1]);
-    if (!target) {
+    if (!fuzz_find(argv[1], &target)) {
         fprintf(stderr, "fuzz-replay: there is no target '%s'\n", argv[1]);
         return 2;
     }
     for (int i = 2; i < argc; i++)
-        failed |= run_file(target, argv[i]);
+        failed |= run_file(&target, argv[i]);
     return failed;
 }

@@ -52,7 +52,10 @@ void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size
     if (!copy)
         return;
     input_sum = sum_of(data, size);
-    target->run(copy, size);
+    if (target->run_format)
+        target->run_format(copy, size, strchr(target->name, '_') + 1);
+    else
+        target->run(copy, size);
     free(copy);
 }
 

@@ -15,13 +15,16 @@
 #include <stdint.h>
 
 struct fuzz_target {
-    const char *name;
+    char name[32]; /* import_NAME and unpack_NAME: of the format NAME */
     void (*run)(const uint8_t *data, size_t size);
-    const char *seeds; /* blank-separated endings of the files that are worth starting from */
+    const char *seeds;  /* blank-separated endings of the files that are worth starting from */
+    const char *folder; /* of tests/data, all of whose files are; empty: none */
+    void (*run_format)(const uint8_t *data, size_t size, const char *format); /* instead of run */
 };
 
-/* Ends with a NULL name. */
-extern const struct fuzz_target fuzz_targets[];
+/* 0: no such target. */
+int fuzz_target_at(size_t index, struct fuzz_target *target);
+int fuzz_find(const char *name, struct fuzz_target *target);
 
 /* Copies the input into memory of its exact size, so that a byte too many is seen. */
 void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size);
@@ -36,7 +39,6 @@ int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with t
 /* Most damaged pcol files are refused by a checksum, and a fuzzer cannot make checksums. So such a
  * file is run twice: as it is, and with its checksums made right, which lets it get to the rest. */
 void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size);
-const struct fuzz_target *fuzz_find(const char *name);
 
 /* Bytes that somebody writes; freed by who asked for them. */
 struct fuzz_text {
@@ -66,17 +68,7 @@ void fuzz_filter(const uint8_t *data, size_t size);
 void fuzz_flame(const uint8_t *data, size_t size);
 void fuzz_ask(const uint8_t *data, size_t size);
 /* import.c: profiles of other formats */
-void fuzz_import_rprof(const uint8_t *data, size_t size);
-void fuzz_import_rprofmem(const uint8_t *data, size_t size);
-void fuzz_import_v1(const uint8_t *data, size_t size);
-void fuzz_import_pcol(const uint8_t *data, size_t size);
-void fuzz_import_folded(const uint8_t *data, size_t size);
-void fuzz_import_pprof(const uint8_t *data, size_t size);
-void fuzz_import_gperftools(const uint8_t *data, size_t size);
-void fuzz_import_perf(const uint8_t *data, size_t size);
-void fuzz_import_perun(const uint8_t *data, size_t size);
-void fuzz_import_firefox(const uint8_t *data, size_t size);
-void fuzz_import_jslb(const uint8_t *data, size_t size);
+void fuzz_import(const uint8_t *data, size_t size, const char *format);
 void fuzz_import_any(const uint8_t *data, size_t size);
 /* inside.c: parts of the library */
 void fuzz_inflate(const uint8_t *data, size_t size);
@@ -105,10 +97,6 @@ void fuzz_escape(const uint8_t *data, size_t size);
 /* pack.c: pcol files packed anew, and written in other formats */
 void fuzz_archive(const uint8_t *data, size_t size);
 void fuzz_merge(const uint8_t *data, size_t size);
-void fuzz_unpack_firefox(const uint8_t *data, size_t size);
-void fuzz_unpack_pprof(const uint8_t *data, size_t size);
-void fuzz_unpack_perun(const uint8_t *data, size_t size);
-void fuzz_unpack_rprof(const uint8_t *data, size_t size);
-void fuzz_unpack_speedscope(const uint8_t *data, size_t size);
+void fuzz_unpack(const uint8_t *data, size_t size, const char *format);
 
 #endif
