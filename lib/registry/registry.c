@@ -25,6 +25,7 @@
     X(gperftools)  \
     X(firefox)     \
     X(jslb)        \
+    X(dhat)        \
     X(pcol)        \
     X(folded)
 
