@@ -290,13 +290,14 @@ static pcol_status check_column(struct pci_check *check, const struct pci_column
 }
 
 /* A table may declare any number of rows without bytes: implausible numbers are not read. */
-static int believed(struct pci_check *check, const struct pci_table *table)
+static int has_plausible_rows(struct pci_check *check, const struct pci_table *table)
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");
     if (strcmp(table->name, "samples") ? pcf_rows_plausible(table->rows, check->file->size)
                                        : pcf_samples_plausible(table->rows, check->file->size))
         return 1;
-    pci_fault(&tally, PCOL_POSITION_UNKNOWN, "%llu rows in a file of %llu bytes are not believed",
+    pci_fault(&tally, PCOL_POSITION_UNKNOWN,
+              "implausible number of rows, %llu in a file of %llu bytes",
               (unsigned long long)table->rows, (unsigned long long)check->file->size);
     for (uint32_t i = 0; i < table->column_count; i++)
         check->untrusted[table->columns[i].number] = 1;
@@ -315,7 +316,7 @@ pcol_status pci_check_columns(struct pci_check *check, pcol_error *err)
                       "this table needs a newer reader, it was not checked");
             continue;
         }
-        if (!believed(check, table))
+        if (!has_plausible_rows(check, table))
             continue;
         for (uint32_t c = 0; c < table->column_count && !check->stop; c++) {
             const struct pci_column *column = &table->columns[c];

@@ -19,7 +19,7 @@ struct model {
 
 /* 1 if rows can be read one by one: 2^32 rows without bytes would take minutes. Untrusted columns
  * are skipped anyway. */
-static int believed(struct pci_check *check, const char *table, const char *name)
+static int has_plausible_rows(struct pci_check *check, const char *table, const char *name)
 {
     const struct pci_table *t = pci_table_find(check->file, table);
     struct pci_tally tally = PCI_TALLY(check, table, "");
@@ -27,9 +27,9 @@ static int believed(struct pci_check *check, const char *table, const char *name
         return 1;
     if (pci_check_row_count(check->file, table, NULL) == PCOL_OK)
         return 1;
-    pci_fault(&tally, PCOL_POSITION_UNKNOWN, "%llu rows in a file of %llu bytes are not believed",
-              (unsigned long long)pci_rows(check->file, table),
-              (unsigned long long)check->file->size);
+    pci_fault(
+        &tally, PCOL_POSITION_UNKNOWN, "implausible number of rows, %llu in a file of %llu bytes",
+        (unsigned long long)pci_rows(check->file, table), (unsigned long long)check->file->size);
     return 0;
 }
 
@@ -176,7 +176,8 @@ pcol_status pci_check_model(struct pci_check *check, pcol_error *err)
     static const char *const tables[] = {"sources", "samples", "sample_types", "source_types"};
     struct model model = {.check = check};
     const char *hidden = ", v2 shows none";
-    if (!believed(check, "sources", "type") || !believed(check, "functions", "name"))
+    if (!has_plausible_rows(check, "sources", "type") ||
+        !has_plausible_rows(check, "functions", "name"))
         return PCOL_OK;
     model.sources = pci_rows(check->file, "sources");
     PCI_TRY(check_names(&model, err));

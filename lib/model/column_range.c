@@ -250,7 +250,7 @@ pcol_status pci_column_range(const pcol_file *file, const struct pci_column *col
     if (!pcf_samples_plausible(column->desc->rows, file->size))
         return pci_fail_cell(
             err, PCOL_E_LIMIT, column->table ? column->table->name : NULL, column->name,
-            PCOL_POSITION_UNKNOWN, "%llu rows in a file of %llu bytes are not believed",
+            PCOL_POSITION_UNKNOWN, "implausible number of rows, %llu in a file of %llu bytes",
             (unsigned long long)column->desc->rows, (unsigned long long)file->size);
     return search(&s, err);
 }

@@ -258,7 +258,7 @@ uint64_t pci_rows(const pcol_file *file, const char *table)
 static pcol_status fail_rows(const pcol_file *file, const char *table, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_POSITION_UNKNOWN,
-                         "%llu rows in a file of %llu bytes are not believed",
+                         "implausible number of rows, %llu in a file of %llu bytes",
                          (unsigned long long)pci_rows(file, table), (unsigned long long)file->size);
 }
 

@@ -233,7 +233,7 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
     if (!pcf_rows_plausible(rows, file->size))
         return pci_fail_cell(err, PCOL_E_LIMIT, table_name(column), column->name,
                              PCOL_POSITION_UNKNOWN,
-                             "%llu rows in a file of %llu bytes are not believed",
+                             "implausible number of rows, %llu in a file of %llu bytes",
                              (unsigned long long)rows, (unsigned long long)file->size);
     for (uint64_t row = 0; row < rows; row += n) {
         n = rows - row < BATCH ? rows - row : BATCH;

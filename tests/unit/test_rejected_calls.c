@@ -235,7 +235,7 @@ Test(refused, string_of_a_row_that_was_set)
     pcol_free(data[1]);
 }
 
-/* Equal rows take no bytes: tables that readers would not believe are not written. */
+/* Equal rows take no bytes: tables that readers would reject as implausible are not written. */
 Test(refused, more_rows_than_are_plausible)
 {
     const uint64_t rows[] = {PCF_FREE_ROWS, PCF_FREE_ROWS + PCF_ROWS_PER_BYTE * 8192};
