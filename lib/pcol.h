@@ -323,7 +323,7 @@ PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model mode
  * @first_source: row of the first source
  * @count:        how many sources, and the length of @sample_types
  * @sample_types: receives rows of the physical table sample_types: the type that the source names
- *                as its default, else for pprof its last, else its first; a level only where it has
+ *                as its default, else for pprof its last, else its first; a gauge only where it has
  *                nothing else; PCOL_NONE for a source without types
  * Cost: one read of sample_types and source_types. Errors: E_ARGUMENT (sources that the file has not), E_NO_MEMORY, E_CORRUPT,
  * E_UNSUPPORTED.
@@ -692,7 +692,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *build
                                                              const char *key, const char *value,
                                                              pcol_error *err);
 
-#define PCOL_SAMPLE_TYPE_LEVEL 0x1u  /* a level such as a heap size: never summed */
+#define PCOL_SAMPLE_TYPE_GAUGE 0x1u  /* a gauge such as a heap size: never summed */
 #define PCOL_SAMPLE_TYPE_DOUBLE 0x2u /* values are doubles, else int64 */
 /* A sample type; equal (type, unit, flags, ordinal) give the same row. @ordinal tells repeated
  * types of one source apart: 0 for the first. The newest source has the types named since it was
@@ -982,7 +982,7 @@ typedef struct pcol_selection {
  * then read by the first call that asks for more than the top functions, which may have to fail for
  * them. Samples without any stack are outside every query. A query belongs to one thread at a time.
  *
- * Errors: E_ARGUMENT (unknown or level sample type, bad pattern, no such source), E_LIMIT (a sum
+ * Errors: E_ARGUMENT (unknown sample type or a gauge, bad pattern, no such source), E_LIMIT (a sum
  * beyond 64 bits), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_new(const pcol_file *file,
@@ -996,7 +996,7 @@ PCOL_API void pcol_query_free(pcol_query *query);
  * @selection: its source says whose defaults count; NULL: those of the first sources
  * @type, @unit: receive the default of @other if @base has it, else that of @base if @other has it,
  * else the first type of @other that both have; borrowed from @other, and empty if one of the files
- * has no types at all. Types that are levels are passed over.
+ * has no types at all. Gauges are skipped.
  * @is_default: receives whether it is the default of both
  * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
  */
@@ -1080,7 +1080,7 @@ typedef struct pcol_filter_options {
  * hide and show take frames out of stacks, and then frames that a pprof drops go as well (unless
  * keep_dropped). A sample_type leaves only its values. A sample with a duration that reaches out of
  * the range of time is cut: its time and duration are those of the part inside, its values are
- * shared by time_share, levels and CPU deltas stay. Of a source stays what it says of itself, and
+ * shared by time_share, gauges and CPU deltas stay. Of a source stays what it says of itself, and
  * an Rprof file's header lines at their new places; what the source wrote of samples word for word
  * stays where samples are whole. Markers, allocations and counters are taken by source, thread and
  * time as samples are (one that reaches into the range stays whole; counters only where all threads

@@ -71,7 +71,7 @@ static const struct about {
     {"threads", ".label.unregisterTime", "ms", "on the clock of its source"},
     {"threads", ".label.processStartupTime", "ms", "on the clock of its source"},
     {"threads", ".label.processShutdownTime", "ms", "on the clock of its source"},
-    {"sample_types", "level", NULL, "a level such as a heap size, never summed"},
+    {"sample_types", "level", NULL, "a gauge such as a heap size, never summed"},
     {"sample_types", "ordinal", NULL, "distinguishes repeated types of one source"},
     {"mappings", "filename", NULL, "binary or library"},
     {"mappings", "start", NULL, "first address"},

@@ -114,7 +114,7 @@ int cli_row_filter_new(const struct cli_input *input, const struct cli_args *arg
         has_type(input, args->sample_type, &exists, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
     if (exists)
-        whole.sample_type = NULL; /* levels too; otherwise the query reports the available types */
+        whole.sample_type = NULL; /* gauges too; otherwise the query reports the available types */
     (*filter)->sample_type = args->sample_type;
     if (code == CLI_OK)
         code = cli_query_new(input, &whole, &(*filter)->query);

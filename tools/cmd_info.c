@@ -227,23 +227,23 @@ static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_
     for (uint64_t i = 0; i < info->type_rows && status == PCOL_OK; i++) {
         struct cli_cell type;
         struct cli_cell unit;
-        struct cli_cell level;
+        struct cli_cell gauge;
         status = cli_cell_find(info->types, "type", i, &type, err);
         if (status == PCOL_OK)
             status = cli_cell_find(info->types, "unit", i, &unit, err);
         if (status == PCOL_OK)
-            status = cli_cell_find(info->types, "level", i, &level, err);
+            status = cli_cell_find(info->types, "level", i, &gauge, err);
         if (status != PCOL_OK)
             break;
         cli_out_text(out, i == 0 ? "  sample types: " : ", ");
         put_cell(out, &type);
         cli_out_text(out, "/");
         put_cell(out, &unit);
-        int is_level = level.kind == CLI_CELL_BOOL && level.as.i64 != 0;
+        int is_gauge = gauge.kind == CLI_CELL_BOOL && gauge.as.i64 != 0;
         if (info->is_default[i])
-            cli_out_text(out, is_level ? " (default, level)" : " (default)");
-        else if (is_level)
-            cli_out_text(out, " (level)");
+            cli_out_text(out, is_gauge ? " (default, gauge)" : " (default)");
+        else if (is_gauge)
+            cli_out_text(out, " (gauge)");
     }
     if (info->type_rows > 0)
         cli_out_text(out, "\n");
@@ -318,7 +318,7 @@ static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol
     return PCOL_OK;
 }
 
-/* Total of the default sample type, as in top; a level has no sum. A file whose stacks cannot be
+/* Total of the default sample type, as in top; a gauge has no sum. A file whose stacks cannot be
  * queried has none either: top reports the reason. */
 static pcol_status put_total(struct cli_out *out, const struct info *info,
                              const struct cli_args *args, pcol_error *err)

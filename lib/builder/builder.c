@@ -432,7 +432,7 @@ pcol_status pcol_builder_sample_type(pcol_builder *builder, const char *type, co
     PCI_REQUIRE(type, err);
     PCI_REQUIRE(unit, err);
     uint32_t type_string, unit_string;
-    if (flags & ~(PCOL_SAMPLE_TYPE_LEVEL | PCOL_SAMPLE_TYPE_DOUBLE))
+    if (flags & ~(PCOL_SAMPLE_TYPE_GAUGE | PCOL_SAMPLE_TYPE_DOUBLE))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of a sample type: 0x%x", flags);
     PCI_TRY(pci_string_pool_intern(&builder->strings, type, strlen(type), &type_string, err));
     PCI_TRY(pci_string_pool_intern(&builder->strings, unit, strlen(unit), &unit_string, err));

@@ -204,7 +204,7 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
         goto cleanup;
     }
     for (size_t k = 0; k < b->type_count; k++)
-        additive |= s.stored[k] = !(b->types[k].flags & PCOL_SAMPLE_TYPE_LEVEL);
+        additive |= s.stored[k] = !(b->types[k].flags & PCOL_SAMPLE_TYPE_GAUGE);
     if (!additive)
         goto cleanup;
     if (__builtin_mul_overflow(b->type_count, s.stack_count, &cells))

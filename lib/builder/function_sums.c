@@ -464,7 +464,7 @@ static pcol_status find_types(struct pci_function_sums *w, pcol_error *err)
     if (!w->types || !w->good || !w->values)
         return pci_fail_memory(err);
     for (size_t k = 0; k < b->type_count; k++) {
-        if (b->types[k].flags & (PCOL_SAMPLE_TYPE_LEVEL | PCOL_SAMPLE_TYPE_DOUBLE))
+        if (b->types[k].flags & (PCOL_SAMPLE_TYPE_GAUGE | PCOL_SAMPLE_TYPE_DOUBLE))
             continue;
         w->values[w->type_count] = b->columns[b->types[k].column];
         w->types[w->type_count++] = k;

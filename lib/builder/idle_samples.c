@@ -21,7 +21,7 @@ static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_valu
         if (v->sample_type != values[i].sample_type || v->sample_type >= b->type_count)
             return 0;
         flags = b->types[v->sample_type].flags;
-        if (flags & PCOL_SAMPLE_TYPE_LEVEL)
+        if (flags & PCOL_SAMPLE_TYPE_GAUGE)
             return 0;
         if (flags & PCOL_SAMPLE_TYPE_DOUBLE) {
             if (commit)

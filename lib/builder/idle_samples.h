@@ -22,7 +22,7 @@ struct pci_idle_run {
 };
 void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t tolerance_ns);
 /* Merge `next` into `first` if possible: adds to `values`, which are those of `first`, and extends
- * its duration and the run. Returns whether it did. Gauges (level types) are never merged. */
+ * its duration and the run. Returns whether it did. Gauges are never merged. */
 int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *values,
                   struct pci_idle_run *run, const pcol_sample *next);
 /* Store the tolerance with a source, unless it is 0: value of this key of source_meta. */

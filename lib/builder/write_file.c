@@ -139,16 +139,16 @@ static pcol_status add_locations(pcol_builder *b, pcol_error *err)
 
 static pcol_status add_types(pcol_builder *b, pcol_error *err)
 {
-    struct pci_column_buffer *type, *unit, *level, *ordinal;
+    struct pci_column_buffer *type, *unit, *gauge, *ordinal;
     PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "type", PCF_STRING, 0, PCI_DROP_NEVER, &type, err));
     PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "unit", PCF_STRING, 0, PCI_DROP_NEVER, &unit, err));
-    PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "level", PCF_BOOL, 0, PCI_DROP_ZERO, &level, err));
+    PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "level", PCF_BOOL, 0, PCI_DROP_ZERO, &gauge, err));
     PCI_TRY(add_column(b, PCI_T_SAMPLE_TYPES, "ordinal", PCF_U32, 0, PCI_DROP_ZERO, &ordinal, err));
     for (size_t i = 0; i < b->type_count; i++) {
         const struct pci_sample_type_record *t = &b->types[i];
         PCI_TRY(pci_column_buffer_set(type, i, t->type, err));
         PCI_TRY(pci_column_buffer_set(unit, i, t->unit, err));
-        PCI_TRY(pci_column_buffer_set(level, i, t->flags & PCOL_SAMPLE_TYPE_LEVEL ? 1 : 0, err));
+        PCI_TRY(pci_column_buffer_set(gauge, i, t->flags & PCOL_SAMPLE_TYPE_GAUGE ? 1 : 0, err));
         PCI_TRY(pci_column_buffer_set(ordinal, i, t->ordinal, err));
     }
     return PCOL_OK;

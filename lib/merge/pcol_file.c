@@ -98,7 +98,7 @@ static pcol_status add_sample_columns(struct pci_merge *m, uint32_t before, pcol
 static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
 {
     pcol_str text;
-    uint32_t type, unit, level, ordinal;
+    uint32_t type, unit, gauge, ordinal;
     if (m->selection && m->selection->types && !m->selection->types[row])
         return PCOL_OK;
     const struct pci_column *values = pci_merge_values(m, row);
@@ -110,10 +110,10 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
     PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &type, err));
     PCI_TRY(get_cell_bytes(m->file, "sample_types", "unit", row, &text, err));
     PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &unit, err));
-    PCI_TRY(pci_merge_number(m->file, "sample_types", "level", row, &level, err));
+    PCI_TRY(pci_merge_number(m->file, "sample_types", "level", row, &gauge, err));
     PCI_TRY(pci_merge_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
-    if (level)
-        flags |= PCOL_SAMPLE_TYPE_LEVEL;
+    if (gauge)
+        flags |= PCOL_SAMPLE_TYPE_GAUGE;
     return pci_builder_sample_type(m->builder, type, unit, flags, ordinal, &m->types[row], err);
 }
 

@@ -39,7 +39,7 @@ struct sample_walk {
     const struct pci_table *table;
     struct pci_cells *cells; /* the known columns, value.K by type, then the other ones */
     pcol_value *values, *parts;
-    uint32_t *levels;      /* by sample type: 1 = level */
+    uint32_t *is_gauge;    /* by sample type: 1 = gauge */
     uint64_t *value_types; /* by value of the current sample: its row of sample_types */
     uint64_t count_type;   /* row of sample_types of samples/count */
     const struct pci_table *threads;
@@ -97,12 +97,12 @@ static int is_cut(const struct pci_merge *m, const pcol_sample *sample)
            (sample->flags & PCOL_SAMPLE_HAS_DURATION) && sample->duration_ns > 0;
 }
 
-/* Reduces a value to its part in the range; levels are unchanged. */
+/* Reduces a value to its part in the range; gauges are unchanged. */
 static void cut_value(const struct sample_walk *w, uint64_t type, const pcol_sample *sample,
                       pcol_value *value)
 {
     pcol_amount amount = {.i64 = value->as.i64}; /* or the bits of a double */
-    if (w->levels[type])
+    if (w->is_gauge[type])
         return;
     pci_time_overlap(&w->merge->selection->range, is_double(w, type), sample->time_ns,
                      sample->duration_ns, &amount);
@@ -221,7 +221,7 @@ static int find_weight(const struct sample_walk *w, const pcol_sample *sample, d
         if (w->value_types[i] == w->count_type || sample->value_count == 1) {
             *weight =
                 is_double(w, w->value_types[i]) ? w->values[i].as.f64 : (double)w->values[i].as.i64;
-            return !w->levels[w->value_types[i]];
+            return !w->is_gauge[w->value_types[i]];
         }
     return 0;
 }
@@ -258,7 +258,7 @@ static pcol_status write_parts(struct sample_walk *w, uint64_t row, const pcol_s
         }
         for (size_t i = 0; i < sample->value_count; i++) {
             pcol_amount amount = {.i64 = w->values[i].as.i64};
-            if (!w->levels[w->value_types[i]])
+            if (!w->is_gauge[w->value_types[i]])
                 pci_time_overlap(&share, is_double(w, w->value_types[i]), 0, (int64_t)count,
                                  &amount);
             w->parts[i] =
@@ -372,9 +372,9 @@ static pcol_status allocate_buffers(struct sample_walk *w, pcol_error *err)
     w->values = pci_malloc(types, sizeof *w->values);
     w->parts = pci_malloc(types, sizeof *w->parts);
     w->pending_sample.values = pci_malloc(types, sizeof *w->pending_sample.values);
-    w->levels = pci_calloc(types, sizeof *w->levels);
+    w->is_gauge = pci_calloc(types, sizeof *w->is_gauge);
     w->value_types = pci_calloc(types, sizeof *w->value_types);
-    return w->cells && w->values && w->parts && w->pending_sample.values && w->levels &&
+    return w->cells && w->values && w->parts && w->pending_sample.values && w->is_gauge &&
                    w->value_types
                ? PCOL_OK
                : pci_fail_memory(err);
@@ -408,7 +408,7 @@ static pcol_status open_values(struct sample_walk *w, struct pci_cells *cells, p
             return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name,
                                  PCOL_POSITION_UNKNOWN, "the column has the wrong type");
         PCI_TRY(pci_cells_use(cells++, m->file, values, err));
-        PCI_TRY(pci_merge_number(m->file, "sample_types", "level", k, &w->levels[k], err));
+        PCI_TRY(pci_merge_number(m->file, "sample_types", "level", k, &w->is_gauge[k], err));
         PCI_TRY(is_sample_count(m, k, &counts, err));
         if (counts && values && w->count_type == m->type_count)
             w->count_type = k;
@@ -481,7 +481,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     pci_free(w.values);
     pci_free(w.parts);
     pci_free(w.pending_sample.values);
-    pci_free(w.levels);
+    pci_free(w.is_gauge);
     pci_free(w.value_types);
     return status;
 }

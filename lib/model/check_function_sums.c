@@ -246,7 +246,7 @@ static pcol_status check_type(struct sums *s, const struct pci_types *types, uin
     }
     if (!columns[0] && !columns[1])
         return PCOL_OK;
-    PCI_TRY(weigh(s, types->level[type] ? NULL : types->columns[type], &whole, err));
+    PCI_TRY(weigh(s, types->is_gauge[type] ? NULL : types->columns[type], &whole, err));
     if (!whole || !columns[0] || !columns[1])
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this type cannot have these sums");
     if (s->lost || !whole || !columns[0] || !columns[1])

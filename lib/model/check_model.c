@@ -157,7 +157,7 @@ static pcol_status check_values(const struct model *model, pcol_error *err)
     status = check_lists(model, &types, err);
     for (uint32_t k = 0; k < types.count && status == PCOL_OK; k++) {
         if (!pci_str_is(types.type[k], "samples") || !pci_str_is(types.unit[k], "count") ||
-            types.level[k] || types.ordinal[k] || !types.columns[k] ||
+            types.is_gauge[k] || types.ordinal[k] || !types.columns[k] ||
             types.columns[k]->desc->type != PCF_I64)
             continue;
         counts = 1;

@@ -151,9 +151,9 @@ static pcol_status check_type(struct sums *sums, const struct pci_types *types, 
     struct pci_tally tally = PCI_TALLY(sums->check, "stack_sums", name);
     snprintf(name, sizeof name, "sum.%u", (unsigned)type);
     column = pci_column_find(table, name);
-    if (types->level[type]) {
+    if (types->is_gauge[type]) {
         if (column)
-            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "levels are not summed");
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "gauges are not summed");
         return PCOL_OK;
     }
     PCI_TRY(add_column(sums, types->columns[type], err));

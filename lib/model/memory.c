@@ -1,7 +1,7 @@
 /*
  * memory.c - derived type memory/bytes: growth of the heap between samples of Rprof
  *
- * Memory profiling of Rprof records levels: cells of small vectors, cells of big vectors, bytes of
+ * Memory profiling of Rprof records gauges: cells of small vectors, cells of big vectors, bytes of
  * nodes. A sample's value is the sum of the increases of the three since the previous sample of the
  * segment, in bytes (a cell is 8); a decrease is a garbage collection and counts 0. The first
  * sample of a segment counts 0, as in summaryRprof. Tests: tests/unit/test_readers.c,
@@ -18,42 +18,43 @@
 #define SMALL PCI_MEMORY_SMALL
 #define BIG PCI_MEMORY_BIG
 #define NODES PCI_MEMORY_NODES
-#define LEVELS PCI_MEMORY_LEVELS
+#define GAUGES PCI_MEMORY_GAUGES
 
 struct segment {
     uint64_t first;
     int64_t source;
 };
 
-/* The levels of a source's last sample. */
+/* The gauges of a source's last sample. */
 struct last {
-    int64_t level[LEVELS];
+    int64_t gauge[GAUGES];
     int there;
 };
 
 struct pci_memory {
     const pcol_file *file;
-    const struct pci_column *levels[LEVELS], *source;
+    const struct pci_column *gauges[GAUGES], *source;
     struct segment *segments; /* by first sample */
     size_t segment_count, segment;
     struct last *last; /* by source */
     uint64_t source_count;
-    int64_t cells[LEVELS][PCI_BATCH], sources[PCI_BATCH];
-    uint8_t valid[LEVELS][PCI_BATCH];
+    int64_t cells[GAUGES][PCI_BATCH], sources[PCI_BATCH];
+    uint8_t valid[GAUGES][PCI_BATCH];
 };
 
-int pci_memory_find(const struct pci_types *types, uint32_t levels[LEVELS])
+int pci_memory_find(const struct pci_types *types, uint32_t gauges[GAUGES])
 {
-    static const char *const names[LEVELS][2] = {
+    static const char *const names[GAUGES][2] = {
         {"small_v", "cells"}, {"big_v", "cells"}, {"nodes", "bytes"}};
-    for (int i = 0; i < LEVELS; i++) {
-        levels[i] = PCOL_NONE;
-        for (uint32_t k = 0; k < types->count && levels[i] == PCOL_NONE; k++)
-            if (types->level[k] && types->columns[k] && types->columns[k]->desc->type == PCF_I64 &&
+    for (int i = 0; i < GAUGES; i++) {
+        gauges[i] = PCOL_NONE;
+        for (uint32_t k = 0; k < types->count && gauges[i] == PCOL_NONE; k++)
+            if (types->is_gauge[k] && types->columns[k] &&
+                types->columns[k]->desc->type == PCF_I64 &&
                 pci_str_is(types->type[k], names[i][0]) && pci_str_is(types->unit[k], names[i][1]))
-                levels[i] = k;
+                gauges[i] = k;
     }
-    return levels[SMALL] != PCOL_NONE && levels[BIG] != PCOL_NONE && levels[NODES] != PCOL_NONE;
+    return gauges[SMALL] != PCOL_NONE && gauges[BIG] != PCOL_NONE && gauges[NODES] != PCOL_NONE;
 }
 
 static int compare_segments(const void *pa, const void *pb)
@@ -84,19 +85,19 @@ static pcol_status read_segments(struct pci_memory *m, pcol_error *err)
 }
 
 static pcol_status open_memory(struct pci_memory *m, const struct pci_types *types,
-                               const uint32_t levels[LEVELS], pcol_error *err)
+                               const uint32_t gauges[GAUGES], pcol_error *err)
 {
-    for (int k = 0; k < LEVELS; k++)
-        m->levels[k] = types->columns[levels[k]];
+    for (int k = 0; k < GAUGES; k++)
+        m->gauges[k] = types->columns[gauges[k]];
     m->source = types->source;
-    for (int k = 0; k < LEVELS; k++)
-        PCI_TRY(pci_verify(m->file, m->levels[k], err));
+    for (int k = 0; k < GAUGES; k++)
+        PCI_TRY(pci_verify(m->file, m->gauges[k], err));
     m->last = pci_calloc((size_t)m->source_count + 1, sizeof *m->last);
     return m->last ? read_segments(m, err) : pci_fail_memory(err);
 }
 
 pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types,
-                            const uint32_t levels[LEVELS], uint64_t source_count,
+                            const uint32_t gauges[GAUGES], uint64_t source_count,
                             struct pci_memory **memory, pcol_error *err)
 {
     struct pci_memory *m = pci_calloc(1, sizeof *m);
@@ -106,7 +107,7 @@ pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types
         return pci_fail_memory(err);
     m->file = file;
     m->source_count = source_count;
-    status = open_memory(m, types, levels, err);
+    status = open_memory(m, types, gauges, err);
     if (status == PCOL_OK)
         *memory = m;
     else
@@ -124,19 +125,19 @@ void pci_memory_close(struct pci_memory *memory)
 }
 
 /* Computes the growth of one sample; -1 on overflow of 64 bits. */
-static int compute_growth(struct last *last, const int64_t *level, int64_t *bytes)
+static int compute_growth(struct last *last, const int64_t *gauge, int64_t *bytes)
 {
     *bytes = 0;
-    for (int k = 0; k < LEVELS && last->there; k++) {
+    for (int k = 0; k < GAUGES && last->there; k++) {
         int64_t delta;
-        if (level[k] <= last->level[k])
+        if (gauge[k] <= last->gauge[k])
             continue;
-        if (__builtin_sub_overflow(level[k], last->level[k], &delta) ||
+        if (__builtin_sub_overflow(gauge[k], last->gauge[k], &delta) ||
             __builtin_mul_overflow(delta, k == NODES ? 1 : 8, &delta) ||
             __builtin_add_overflow(*bytes, delta, bytes))
             return -1;
     }
-    memcpy(last->level, level, sizeof last->level);
+    memcpy(last->gauge, gauge, sizeof last->gauge);
     last->there = 1;
     return 0;
 }
@@ -154,14 +155,14 @@ static void reset_segments(struct pci_memory *m, uint64_t row)
 pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, int64_t *bytes,
                             uint8_t *alive, pcol_error *err)
 {
-    for (int k = 0; k < LEVELS; k++)
-        PCI_TRY(pci_read(memory->file, memory->levels[k], row, n, memory->cells[k],
+    for (int k = 0; k < GAUGES; k++)
+        PCI_TRY(pci_read(memory->file, memory->gauges[k], row, n, memory->cells[k],
                          memory->valid[k], err));
     if (memory->source)
         PCI_TRY(pci_read(memory->file, memory->source, row, n, memory->sources, NULL, err));
     for (size_t i = 0; i < n; i++) {
         uint64_t source = memory->source ? (uint64_t)memory->sources[i] : 0;
-        int64_t level[LEVELS] = {memory->cells[SMALL][i], memory->cells[BIG][i],
+        int64_t gauge[GAUGES] = {memory->cells[SMALL][i], memory->cells[BIG][i],
                                  memory->cells[NODES][i]};
         reset_segments(memory, row + i);
         bytes[i] = 0;
@@ -174,7 +175,7 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, i
                                  "%llu is beyond the %llu rows of sources",
                                  (unsigned long long)source,
                                  (unsigned long long)memory->source_count);
-        if (compute_growth(&memory->last[source], level, &bytes[i]))
+        if (compute_growth(&memory->last[source], gauge, &bytes[i]))
             return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row + i,
                                  "the growth of memory does not fit into 64 bits");
     }

@@ -6,17 +6,17 @@
 
 #include "model/types.h"
 
-enum { PCI_MEMORY_SMALL, PCI_MEMORY_BIG, PCI_MEMORY_NODES, PCI_MEMORY_LEVELS };
+enum { PCI_MEMORY_SMALL, PCI_MEMORY_BIG, PCI_MEMORY_NODES, PCI_MEMORY_GAUGES };
 
-/* Finds the rows of sample_types with the three levels; 0 if one is missing. */
-int pci_memory_find(const struct pci_types *types, uint32_t levels[PCI_MEMORY_LEVELS]);
+/* Finds the rows of sample_types with the three gauges; 0 if one is missing. */
+int pci_memory_find(const struct pci_types *types, uint32_t gauges[PCI_MEMORY_GAUGES]);
 
 struct pci_memory;
 pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types,
-                            const uint32_t levels[PCI_MEMORY_LEVELS], uint64_t source_count,
+                            const uint32_t gauges[PCI_MEMORY_GAUGES], uint64_t source_count,
                             struct pci_memory **memory, pcol_error *err);
 /* Bytes of the next `n` rows, at most PCI_BATCH; calls must cover all samples in order. Rows
- * without levels get 0 bytes and alive[i] = 0. */
+ * without gauges get 0 bytes and alive[i] = 0. */
 pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, int64_t *bytes,
                             uint8_t *alive, pcol_error *err);
 void pci_memory_close(struct pci_memory *memory);

@@ -37,22 +37,22 @@ static pcol_status find_columns(struct pci_types *types, pcol_error *err)
 static pcol_status read_names(struct pci_types *types, pcol_error *err)
 {
     const pcol_file *file = types->file;
-    const struct pci_column *type, *unit, *ordinal, *level;
+    const struct pci_column *type, *unit, *ordinal, *gauge;
     int valid;
     PCI_TRY(pci_require_column(file, "sample_types", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_require_column(file, "sample_types", "unit", PCI_TYPES_TEXT, &unit, err));
     PCI_TRY(pci_find_column(file, "sample_types", "ordinal", PCI_TYPES_INT, &ordinal, err));
-    PCI_TRY(pci_find_column(file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &level, err));
+    PCI_TRY(pci_find_column(file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
     for (uint32_t i = 0; i < types->count; i++) {
         PCI_TRY(pci_get_str(file, type, i, &types->type[i], &valid, err));
         PCI_TRY(pci_get_str(file, unit, i, &types->unit[i], &valid, err));
         if (ordinal)
             PCI_TRY(pci_get(file, ordinal, i, &types->ordinal[i], &valid, err));
         types->any_ordinal |= types->ordinal[i] > 0;
-        if (level) {
+        if (gauge) {
             int64_t value;
-            PCI_TRY(pci_get(file, level, i, &value, &valid, err));
-            types->level[i] = value != 0;
+            PCI_TRY(pci_get(file, gauge, i, &value, &valid, err));
+            types->is_gauge[i] = value != 0;
         }
     }
     return PCOL_OK;
@@ -70,8 +70,8 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
     types->type = pci_calloc((size_t)rows + 1, sizeof *types->type);
     types->unit = pci_calloc((size_t)rows + 1, sizeof *types->unit);
     types->ordinal = pci_calloc((size_t)rows + 1, sizeof *types->ordinal);
-    types->level = pci_calloc((size_t)rows + 1, sizeof *types->level);
-    if (!types->columns || !types->type || !types->unit || !types->ordinal || !types->level)
+    types->is_gauge = pci_calloc((size_t)rows + 1, sizeof *types->is_gauge);
+    if (!types->columns || !types->type || !types->unit || !types->ordinal || !types->is_gauge)
         return pci_fail_memory(err);
     PCI_TRY(find_columns(types, err));
     PCI_TRY(read_names(types, err));
@@ -108,7 +108,7 @@ void pci_types_close(struct pci_types *types)
     pci_free(types->type);
     pci_free(types->unit);
     pci_free(types->ordinal);
-    pci_free(types->level);
+    pci_free(types->is_gauge);
     *types = (struct pci_types){0};
 }
 
@@ -213,7 +213,7 @@ static pcol_status find_default(const struct pci_types *types, uint64_t source,
     *row = PCOL_NONE;
     *named = 0;
     for (uint32_t i = 0; declared.size && i < count; i++)
-        if (pci_str_equal(types->type[list[i]], declared) && !types->level[list[i]]) {
+        if (pci_str_equal(types->type[list[i]], declared) && !types->is_gauge[list[i]]) {
             *row = list[i];
             *named = 1;
             return PCOL_OK;
@@ -221,7 +221,7 @@ static pcol_status find_default(const struct pci_types *types, uint64_t source,
     const struct pci_format_schema *schema = pci_format_schema(types->file, type);
     int last = schema && schema->last_type_is_default;
     for (uint32_t i = 0; i < count; i++)
-        if (!types->level[list[i]] && (last || *row == PCOL_NONE))
+        if (!types->is_gauge[list[i]] && (last || *row == PCOL_NONE))
             *row = list[i];
     if (*row == PCOL_NONE && count)
         *row = list[0];
@@ -249,8 +249,8 @@ static pcol_status find_first_default(const struct pci_types *types, const uint8
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         PCI_TRY(find_default(types, source, list, count, &default_type, named, err));
         PCI_TRY(get_source_text(types, "type", source, &type, err));
-        int is_additive = default_type != PCOL_NONE && !types->level[default_type];
-        if (*named || *row == PCOL_NONE || (is_additive && types->level[*row]))
+        int is_additive = default_type != PCOL_NONE && !types->is_gauge[default_type];
+        if (*named || *row == PCOL_NONE || (is_additive && types->is_gauge[*row]))
             *row = default_type;
         const struct pci_format_schema *schema = pci_format_schema(types->file, type);
         if (*named || (is_additive && !(schema && schema->last_type_is_default)))
@@ -277,7 +277,7 @@ int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
 {
     return pci_str_equal(types->type[a], types->type[b]) &&
            pci_str_equal(types->unit[a], types->unit[b]) &&
-           types->ordinal[a] == types->ordinal[b] && types->level[a] == types->level[b];
+           types->ordinal[a] == types->ordinal[b] && types->is_gauge[a] == types->is_gauge[b];
 }
 
 static pcol_status fail_type(const struct pci_types *types, const char *wanted, pcol_error *err)
@@ -285,7 +285,7 @@ static pcol_status fail_type(const struct pci_types *types, const char *wanted, 
     char names[200] = "";
     size_t used = 0;
     for (uint32_t i = 0; i < types->count && used < 150; i++)
-        if (!types->level[i]) {
+        if (!types->is_gauge[i]) {
             size_t size = types->type[i].size < 40 ? types->type[i].size : 40;
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
                                      (int)size, types->type[i].data);
@@ -302,7 +302,7 @@ static pcol_status select_type(const struct pci_types *types, uint64_t first, ui
     int named;
     if (!wanted)
         PCI_TRY(pci_types_first_default(types, NULL, first, last + 1, &row, &named, err));
-    if (row != PCOL_NONE && types->level[row])
+    if (row != PCOL_NONE && types->is_gauge[row])
         row = PCOL_NONE;
     for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
@@ -314,8 +314,8 @@ static pcol_status select_type(const struct pci_types *types, uint64_t first, ui
         return wanted ? fail_type(types, wanted, err) : PCOL_OK;
     chosen->type = types->type[row];
     chosen->unit = types->unit[row];
-    if (types->level[row])
-        return pci_fail(err, PCOL_E_ARGUMENT, "%.*s is a level, which is never summed",
+    if (types->is_gauge[row])
+        return pci_fail(err, PCOL_E_ARGUMENT, "%.*s is a gauge, which is never summed",
                         (int)(chosen->type.size < 60 ? chosen->type.size : 60), chosen->type.data);
     for (uint32_t i = 0; i < types->count; i++)
         if (pci_types_equal(types, i, row)) {

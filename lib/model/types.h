@@ -12,7 +12,7 @@ struct pci_types {
     const struct pci_column **columns; /* samples.value.K, NULL if absent */
     pcol_str *type, *unit;             /* "" if null */
     int64_t *ordinal;
-    uint8_t *level;
+    uint8_t *is_gauge;
     int any_double, any_ordinal;
     /* Types by source in its order: rows of source_types; NULL: all types. */
     const struct pci_column *list_source, *list_type;
@@ -65,13 +65,13 @@ struct pci_selected_type {
 };
 
 /* The default type of a source: of its list the one that it declares, else the last for pprof, else
- * the first; a level only if there is no other; PCOL_NONE for an empty list. */
+ * the first; a gauge only if there is no other; PCOL_NONE for an empty list. */
 pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
                               uint32_t count, uint32_t *row, pcol_error *err);
 
 /* The default type of several sources: as in a merge by pprof, the type that the first pprof source
  * declares, if only pprof sources precede it; else the default of the first source whose default is
- * not a level; a level only if there is no other. selected: a byte for each source; NULL: all of
+ * not a gauge; a gauge only if there is no other. selected: a byte for each source; NULL: all of
  * first..end - 1. */
 pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t *selected,
                                     uint64_t first, uint64_t end, uint32_t *row, int *named,
@@ -80,8 +80,8 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b);
 
 /* Selects the type of sources first..last. wanted: "TYPE" or "TYPE/UNIT"; NULL:
- * pci_types_first_default(), if it is not a level. E_NOT_FOUND lists the types; E_ARGUMENT for a
- * level, which is never summed. */
+ * pci_types_first_default(), if it is not a gauge. E_NOT_FOUND lists the types; E_ARGUMENT for a
+ * gauge, which is never summed. */
 pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_selected_type *chosen, pcol_error *err);
 

@@ -219,7 +219,7 @@ static pcol_status find_value(struct pci_v1 *m, const struct pci_selected_type *
     }
     for (uint32_t k = 0; k < types.count && !m->value; k++) {
         if (pci_str_is(types.type[k], "samples") && pci_str_is(types.unit[k], "count") &&
-            !types.level[k] && !types.ordinal[k] && types.columns[k] &&
+            !types.is_gauge[k] && !types.ordinal[k] && types.columns[k] &&
             types.columns[k]->desc->type == PCF_I64)
             m->value = types.columns[k];
     }

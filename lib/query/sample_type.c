@@ -2,7 +2,7 @@
  * sample_type.c - the sample type of a query
  *
  * A name selects every row of sample_types that differs only in the storage of its values, so that
- * integers of one source and doubles of another are queried as one type. Levels of Rprof (heap
+ * integers of one source and doubles of another are queried as one type. Gauges of Rprof (heap
  * sizes) are never summed; the type `memory` is derived from them per sample (samples.c). Tests:
  * tests/unit/test_readers.c, suite answers.
  */
@@ -49,7 +49,7 @@ static void list_types(const struct pci_types *types, int memory, char *text, si
     for (uint32_t k = 0; k < types->count && used + 80 < size; k++) {
         pcol_str type = types->type[k];
         int width = type.size > 60 ? 60 : (int)type.size;
-        if (!types->level[k])
+        if (!types->is_gauge[k])
             used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", width,
                                      type.data);
     }
@@ -62,7 +62,7 @@ static pcol_status fail_type(const struct pci_types *types, const char *problem,
 {
     struct pci_query_type measure = {0};
     char list[240];
-    list_types(types, pci_memory_find(types, measure.levels), list, sizeof list);
+    list_types(types, pci_memory_find(types, measure.gauges), list, sizeof list);
     return pci_fail(err, PCOL_E_ARGUMENT, "%s '%.*s'; use one of: %s", problem,
                     (int)(size > 60 ? 60 : size), name, list);
 }
@@ -93,8 +93,8 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
 static uint32_t find_same_type(const struct pci_types *types, const struct pci_types *others,
                                uint32_t k)
 {
-    for (uint32_t i = 0; k != PCOL_NONE && !others->level[k] && i < types->count; i++)
-        if (!types->level[i] && pci_str_equal(types->type[i], others->type[k]) &&
+    for (uint32_t i = 0; k != PCOL_NONE && !others->is_gauge[k] && i < types->count; i++)
+        if (!types->is_gauge[i] && pci_str_equal(types->type[i], others->type[k]) &&
             pci_str_equal(types->unit[i], others->unit[k]))
             return i;
     return PCOL_NONE;
@@ -326,7 +326,7 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
         /* A sample type with this very name has precedence. */
         for (uint32_t i = 0; i < types->count && k == PCOL_NONE; i++)
             k = has_name(types, i, name, strlen(name)) ? i : PCOL_NONE;
-        if (k == PCOL_NONE && pci_memory_find(types, measure->levels)) {
+        if (k == PCOL_NONE && pci_memory_find(types, measure->gauges)) {
             measure->is_memory = 1;
             measure->type = (pcol_str){"memory", 6};
             measure->unit = (pcol_str){"bytes", 5};
@@ -342,8 +342,8 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
         measure->type = measure->unit = (pcol_str){"", 0};
         return PCOL_OK;
     }
-    if (types->level[k])
-        return fail_type(types, "levels are never summed; no total for", types->type[k].data,
+    if (types->is_gauge[k])
+        return fail_type(types, "gauges are never summed; no total for", types->type[k].data,
                          types->type[k].size, err);
     PCI_TRY(open_columns(types, k, measure, err));
     return find_seconds(types, selected, source_count, measure, err);

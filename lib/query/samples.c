@@ -61,7 +61,7 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
         PCI_TRY(verify_column(s, s->types->columns[measure->columns[i]], err));
     PCI_TRY(pci_sample_filter_verify(sample_filter, s->file, err));
     if (measure->is_memory)
-        PCI_TRY(pci_memory_open(s->file, s->types, measure->levels, sample_filter->source_count,
+        PCI_TRY(pci_memory_open(s->file, s->types, measure->gauges, sample_filter->source_count,
                                 &s->memory, err));
     /* No sample can pass. */
     if (!s->stack || (sample_filter->has_time && !s->time) ||

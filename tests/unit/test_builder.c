@@ -260,7 +260,7 @@ Test(builder, a_source_has_a_key_once)
     pcol_free(data);
 }
 
-/* Its own word, else the last of pprof's and the first of others, levels never but alone. */
+/* Its own word, else the last of pprof's and the first of others, gauges only without others. */
 Test(builder, default_types)
 {
     static const struct {
@@ -273,8 +273,8 @@ Test(builder, default_types)
         {"gperftools", NULL, {"a", "b"}, {0, 0}, 1},
         {"pprof", "a", {"a", "b"}, {0, 0}, 0},
         {"test", "none", {"b", "a"}, {0, 0}, 1},
-        {"test", "heap", {"heap", "b"}, {PCOL_SAMPLE_TYPE_LEVEL, 0}, 1},
-        {"test", NULL, {"heap", "heap"}, {PCOL_SAMPLE_TYPE_LEVEL, PCOL_SAMPLE_TYPE_LEVEL}, 2},
+        {"test", "heap", {"heap", "b"}, {PCOL_SAMPLE_TYPE_GAUGE, 0}, 1},
+        {"test", NULL, {"heap", "heap"}, {PCOL_SAMPLE_TYPE_GAUGE, PCOL_SAMPLE_TYPE_GAUGE}, 2},
     };
     enum { COUNT = sizeof cases / sizeof *cases };
     uint32_t found[COUNT + 1], row;

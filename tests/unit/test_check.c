@@ -34,7 +34,7 @@ static void fill(pcol_builder *b, const char *type, uint32_t count)
     cr_assert_eq(pcol_builder_source(b, &source, &row, NULL), PCOL_OK);
     cr_assert_eq(pcol_builder_sample_type(b, "samples", "count", 0, 0, &types[0], NULL), PCOL_OK);
     cr_assert_eq(
-        pcol_builder_sample_type(b, "nodes", "bytes", PCOL_SAMPLE_TYPE_LEVEL, 0, &types[1], NULL),
+        pcol_builder_sample_type(b, "nodes", "bytes", PCOL_SAMPLE_TYPE_GAUGE, 0, &types[1], NULL),
         PCOL_OK);
     cr_assert_eq(
         pcol_builder_sample_type(b, "cost", "s", PCOL_SAMPLE_TYPE_DOUBLE, 0, &types[2], NULL),

@@ -260,7 +260,7 @@ static void expect_type(const char *wanted, pcol_status expected, const char *me
     case_begin();
     for (uint32_t i = 0; i < 2; i++)
         OK(pcol_builder_sample_type(case_builder, "cpu", "s", 0, i, &row, NULL));
-    OK(pcol_builder_sample_type(case_builder, "heap", "bytes", PCOL_SAMPLE_TYPE_LEVEL, 0, &row,
+    OK(pcol_builder_sample_type(case_builder, "heap", "bytes", PCOL_SAMPLE_TYPE_GAUGE, 0, &row,
                                 NULL));
     file = case_open(&data);
     OK(pci_types_open(file, &types, NULL));
@@ -281,7 +281,7 @@ Test(readers, sample_types_by_name)
     static const char *const others[] = {"cpu/m", "cpux", "cpu:s", "cpu/", "cpu/ss", "cqu/s", "x"};
     expect_type("cpu", PCOL_OK, "");
     expect_type("cpu/s", PCOL_OK, "");
-    expect_type("heap", PCOL_E_ARGUMENT, "heap is a level, which is never summed");
+    expect_type("heap", PCOL_E_ARGUMENT, "heap is a gauge, which is never summed");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char message[100];
         snprintf(message, sizeof message, "no sample type '%s'; use one of: samples, cpu, cpu",
@@ -296,7 +296,7 @@ Test(readers, sample_types_of_long_names)
     char name[100];
     memset(name, 'n', 99);
     name[99] = 0;
-    for (int level = 0; level < 2; level++) {
+    for (int gauge = 0; gauge < 2; gauge++) {
         struct pci_types types;
         struct pci_selected_type chosen;
         pcol_builder *b;
@@ -307,7 +307,7 @@ Test(readers, sample_types_of_long_names)
         OK(pcol_builder_new(NULL, &b, NULL));
         OK(pcol_builder_source(b, &source, &row, NULL));
         for (uint32_t i = 0; i < 5; i++)
-            OK(pcol_builder_sample_type(b, name, "u", level ? PCOL_SAMPLE_TYPE_LEVEL : 0, i, &row,
+            OK(pcol_builder_sample_type(b, name, "u", gauge ? PCOL_SAMPLE_TYPE_GAUGE : 0, i, &row,
                                         NULL));
         pcol_file *file;
         void *data;
@@ -316,18 +316,18 @@ Test(readers, sample_types_of_long_names)
         OK(pci_types_open(file, &types, NULL));
         cr_expect_eq(pci_types_select(&types, 0, 0, "x", &chosen, &err), PCOL_E_NOT_FOUND);
         cr_expect_lt(strlen(err.message), 240);
-        if (level)
+        if (gauge)
             cr_expect_str_eq(err.message, "no sample type 'x'; use one of: (none)");
         else
             cr_expect(strstr(err.message, "of: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn, nnn"));
-        cr_expect_eq(pci_types_select(&types, 0, 0, level ? name : NULL, &chosen, &err),
-                     level ? PCOL_E_ARGUMENT : PCOL_OK);
-        if (level)
-            cr_expect_eq(strlen(err.message), 60 + strlen(" is a level, which is never summed"));
+        cr_expect_eq(pci_types_select(&types, 0, 0, gauge ? name : NULL, &chosen, &err),
+                     gauge ? PCOL_E_ARGUMENT : PCOL_OK);
+        if (gauge)
+            cr_expect_eq(strlen(err.message), 60 + strlen(" is a gauge, which is never summed"));
         pci_free(chosen.rows);
-        /* A file with nothing but levels is asked about none of them. */
+        /* A file with only gauges has no selectable type. */
         OK(pci_types_select(&types, 0, 0, NULL, &chosen, NULL));
-        cr_expect_eq(chosen.count, !level);
+        cr_expect_eq(chosen.count, !gauge);
         pci_free(chosen.rows);
         pci_types_close(&types);
         pcol_file_close(file);
@@ -335,9 +335,9 @@ Test(readers, sample_types_of_long_names)
     }
 }
 
-/* ---- memory out of Rprof's levels */
+/* ---- memory from Rprof's gauges */
 
-/* Levels small_v, big_v and nodes of two samples; what the second one adds is asked for. */
+/* Gauges small_v, big_v and nodes of two samples; what the second one adds is asked for. */
 static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_status expected,
                           int64_t total)
 {
@@ -354,7 +354,7 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
     for (uint32_t k = 0; k < 3; k++) {
         uint32_t type;
         char column[16];
-        OK(pcol_builder_sample_type(case_builder, names[k][0], names[k][1], PCOL_SAMPLE_TYPE_LEVEL,
+        OK(pcol_builder_sample_type(case_builder, names[k][0], names[k][1], PCOL_SAMPLE_TYPE_GAUGE,
                                     0, &type, NULL));
         snprintf(column, sizeof column, "value.%u", type);
         case_number("samples", column, PCOL_I64, NULL, 0, before[k]);

@@ -198,12 +198,12 @@ static pcol_file *make_profile(int dense, unsigned flags, void **data)
     new_source(b, "one");
     sample_type(b, "samples", "count", 0);
     sample_type(b, "cpu", "nanoseconds", 0);
-    sample_type(b, "load", "percent", PCOL_SAMPLE_TYPE_DOUBLE | PCOL_SAMPLE_TYPE_LEVEL);
+    sample_type(b, "load", "percent", PCOL_SAMPLE_TYPE_DOUBLE | PCOL_SAMPLE_TYPE_GAUGE);
     if (!dense) {
         new_source(b, "two");
         sample_type(b, "cpu", "nanoseconds", 0);
         sample_type(b, "samples", "count", 0);
-        sample_type(b, "load", "percent", PCOL_SAMPLE_TYPE_DOUBLE | PCOL_SAMPLE_TYPE_LEVEL);
+        sample_type(b, "load", "percent", PCOL_SAMPLE_TYPE_DOUBLE | PCOL_SAMPLE_TYPE_GAUGE);
         cr_assert_eq(pcol_builder_source_meta(b, 1, "host", "h", NULL), PCOL_OK);
         cr_assert_eq(pcol_builder_source_meta(b, 0, "period", "p", NULL), PCOL_OK);
         cr_assert_eq(pcol_builder_source_meta(b, 0, "host", "g", NULL), PCOL_OK);

@@ -356,7 +356,7 @@ Test(query, levels_are_refused)
 {
     struct made m;
     pcol_query *query;
-    begin(&m, "heap", "bytes", PCOL_SAMPLE_TYPE_LEVEL);
+    begin(&m, "heap", "bytes", PCOL_SAMPLE_TYPE_GAUGE);
     sample(&m, "a", 5, 0, 0);
     finish(&m);
     cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_E_ARGUMENT);

@@ -115,7 +115,7 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
         f->type_count++;
     }
     if (has_gauges)
-        pci_export_loss(f->export, "%s levels (they are not amounts)",
+        pci_export_loss(f->export, "%s gauges (they are not amounts)",
                         f->export->capabilities->loss_prefix);
     return move_default_first(f, err);
 }

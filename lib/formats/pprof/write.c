@@ -269,7 +269,7 @@ static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pco
         pci_types_first_default(&e->types, e->is_exported, 0, e->source_count, &row, &named, err));
     if (!named && e->type_count < 2)
         return PCOL_OK;
-    if (row == PCOL_NONE || e->types.level[row])
+    if (row == PCOL_NONE || e->types.is_gauge[row])
         row = e->types_out[0].row;
     PCI_TRY(pci_pprof_index(&e->w, row == PCOL_NONE ? MEMORY : e->types.type[row], index, err));
     h->message.has_default_sample_type = *index != 0;
@@ -316,7 +316,7 @@ struct choice {
 static pcol_status add_type(struct pci_pprof_export *e, struct choice *c, uint32_t row,
                             pcol_error *err)
 {
-    if (e->types.level[row] && !e->is_native) {
+    if (e->types.is_gauge[row] && !e->is_native) {
         e->lost |= PCI_PPROF_LOSS_LEVELS;
         return PCOL_OK;
     }
@@ -348,7 +348,7 @@ static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pc
         for (uint32_t i = 0; i < count; i++)
             PCI_TRY(add_type(e, c, c->list[i], err));
     }
-    /* The growth of heap levels can be summed. */
+    /* The growth of heap gauges can be summed. */
     if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
         e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE};
     return PCOL_OK;
@@ -407,7 +407,7 @@ const struct pci_capabilities pci_pprof_capabilities = {
 static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *err)
 {
     static const char *const losses[] = {
-        "levels such as heap sizes; Rprof's are written as memory, what they grew by",
+        "gauges such as heap sizes; Rprof's are written as memory, what they grew by",
         "fractions of values: they are rounded",
         "labels that are neither text nor whole numbers: they become text",
         "the difference between samples without a call stack and with an empty one",

@@ -39,7 +39,7 @@ enum pci_pprof_loss {
 
 /* A sample type of the output. */
 struct pci_pprof_out_type {
-    uint32_t row;        /* of sample_types; PCOL_NONE: memory/bytes, derived from levels */
+    uint32_t row;        /* of sample_types; PCOL_NONE: memory/bytes, derived from gauges */
     uint32_t double_row; /* another row of the same name whose values are doubles, or PCOL_NONE */
 };
 
@@ -67,7 +67,7 @@ struct pci_pprof_export {
     struct pci_types types;
     struct pci_pprof_out_type *types_out;
     uint32_t type_count;
-    uint32_t memory_levels[PCI_MEMORY_LEVELS];
+    uint32_t memory_levels[PCI_MEMORY_GAUGES];
     uint8_t *is_exported; /* by source */
     uint32_t source_count;
     struct pci_node_reader nodes;

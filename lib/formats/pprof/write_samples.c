@@ -95,7 +95,7 @@ static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
                                                type_column(e, type->double_row)};
         b->sample[t] = 0;
         if (type->row == PCOL_NONE)
-            b->sample[t] = b->values[(size_t)2 * t].values[b->at]; /* 0 without levels */
+            b->sample[t] = b->values[(size_t)2 * t].values[b->at]; /* 0 without gauges */
         for (size_t k = 0; k < 2; k++) {
             const struct pci_pprof_cells *cells = &b->values[(size_t)2 * t + k];
             if (!columns[k] || !cells->valid[b->at])

@@ -81,7 +81,7 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
 /* A last unit that lacks its blank is taken as it is. */
 pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t *unit,
                                   const uint8_t *end, pcol_error *err);
-/* Take them in: afterwards `depth` levels are the line's, the first `common_depth` of them as they were in
+/* Add them: afterwards `depth` levels are the line's, the first `common_depth` of them as in
  * the line before, and `fresh` names the units of the others. `whole`: the units reach to `end`,
  * and the next line may reuse them. *exact 0 if one of them does not export as the same bytes. */
 pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t *text,

@@ -132,9 +132,9 @@ static pcol_status new_memory_types(struct reader *r, pcol_error *err)
         const char *type, *unit;
         unsigned flags;
     } types[T_COUNT] = {
-        [T_SMALL] = {"small_v", "cells", PCOL_SAMPLE_TYPE_LEVEL},
-        [T_BIG] = {"big_v", "cells", PCOL_SAMPLE_TYPE_LEVEL},
-        [T_NODES] = {"nodes", "bytes", PCOL_SAMPLE_TYPE_LEVEL},
+        [T_SMALL] = {"small_v", "cells", PCOL_SAMPLE_TYPE_GAUGE},
+        [T_BIG] = {"big_v", "cells", PCOL_SAMPLE_TYPE_GAUGE},
+        [T_NODES] = {"nodes", "bytes", PCOL_SAMPLE_TYPE_GAUGE},
         [T_DUP] = {"dup_count", "count", 0},
     };
     if (r->memory_types)

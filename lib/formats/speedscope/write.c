@@ -34,7 +34,7 @@ enum {
 };
 
 static const char *const losses[] = {
-    "sample types that are levels",
+    "sample types that are gauges",
     "negative values",
     "samples whose value is 0",
     "units of values other than counts, times and bytes",
@@ -424,7 +424,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     double sum = 0;
     if (!column)
         return PCOL_OK;
-    if (w->types.level[type]) {
+    if (w->types.is_gauge[type]) {
         w->lost |= LOSS_LEVEL;
         return PCOL_OK;
     }
