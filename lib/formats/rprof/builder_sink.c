@@ -1,8 +1,8 @@
 /*
- * builder_sink.c - samples, segments and file lines of R's profiles in a builder (builder_sink.h)
+ * builder_sink.c - samples, segments and file lines of R's profiles to a builder (builder_sink.h)
  *
- * A builder may have taken other sources in before, so rows are counted by what the columns hold.
- * Columns that most files do not need are made when the first cell for them turns up.
+ * The builder may have other sources already: rows are counted by the columns' lengths. Optional
+ * columns are created with their first cell.
  */
 #include "formats/rprof/builder_sink.h"
 

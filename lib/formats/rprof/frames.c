@@ -1,8 +1,8 @@
 /*
- * frames.c - from the stack text of a line to a node of the tree of stacks (frames.h)
+ * frames.c - stack text of a line to a node of the stack tree (frames.h)
  *
- * A unit with a reference means another function after its file number was given another path, so
- * the path belongs to the key of a known unit: nothing has to be forgotten when a segment ends.
+ * The path of a referenced file is part of the key of a cached unit, since a file number may get
+ * another path in the next segment. Cached units therefore stay valid for the whole input.
  */
 #include "formats/rprof/frames.h"
 
@@ -17,10 +17,10 @@ void pci_rprof_frames_clear(struct pci_rprof_frames *frames)
 {
     pci_hash_clear(&frames->hash);
     pci_hash_clear(&frames->path_hash);
-    pci_free(frames->known);
+    pci_free(frames->units);
     pci_free(frames->arena);
     pci_free(frames->levels);
-    pci_free(frames->fresh);
+    pci_free(frames->new_units);
     pci_free(frames->paths);
     memset(frames, 0, sizeof *frames);
 }
@@ -31,7 +31,7 @@ void pci_rprof_frames_segment(struct pci_rprof_frames *frames)
 {
     pci_hash_clear(&frames->path_hash);
     frames->path_count = 0;
-    frames->before = 0;
+    frames->previous_size = 0;
 }
 
 static struct pci_rprof_path *find_path(const struct pci_rprof_frames *frames, int64_t number,
@@ -54,7 +54,7 @@ pcol_status pci_rprof_frames_file(struct pci_rprof_frames *frames, int64_t numbe
 {
     uint64_t hash = pci_hash_pair((uint64_t)number, 0);
     struct pci_rprof_path *old = find_path(frames, number, hash);
-    frames->before = 0;
+    frames->previous_size = 0;
     if (old) {
         old->path = path;
         return PCOL_OK;
@@ -75,7 +75,7 @@ uint32_t pci_rprof_frames_path(const struct pci_rprof_frames *frames, int64_t nu
     return path ? path->path : PCOL_NONE;
 }
 
-/* The path that a unit's reference names, PCOL_NONE if it has none. */
+/* Path of the file of a unit's reference; PCOL_NONE: none. */
 static uint32_t unit_path(const struct pci_rprof_frames *frames, const uint8_t *p,
                           const uint8_t *end)
 {
@@ -123,14 +123,14 @@ static pcol_status new_unit(struct pci_rprof_frames *frames, const uint8_t *p, s
                             uint32_t path, uint64_t hash, uint32_t *id, pcol_error *err)
 {
     struct pci_rprof_parts parts;
-    struct pci_rprof_known unit = {.text = frames->arena_size, .path = path};
+    struct pci_rprof_cached_unit unit = {.text = frames->arena_size, .path = path};
     size_t count = frames->hash.count;
-    void *known = frames->known, *arena = frames->arena;
+    void *known = frames->units, *arena = frames->arena;
     if (size > UINT32_MAX || count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 different frames");
-    if (pci_grow(&known, &frames->known_capacity, count + 1, sizeof unit))
+    if (pci_grow(&known, &frames->unit_capacity, count + 1, sizeof unit))
         return pci_fail_memory(err);
-    frames->known = known;
+    frames->units = known;
     if (pci_grow(&arena, &frames->arena_capacity, frames->arena_size + size, 1))
         return pci_fail_memory(err);
     frames->arena = arena;
@@ -141,12 +141,12 @@ static pcol_status new_unit(struct pci_rprof_frames *frames, const uint8_t *p, s
     unit.exact = (uint32_t)parts.exact;
     PCI_TRY(add_group(frames, &parts, path, &unit.group, err));
     PCI_TRY(pci_hash_add(&frames->hash, hash, (uint32_t)count, err));
-    frames->known[count] = unit;
+    frames->units[count] = unit;
     *id = (uint32_t)count;
     return PCOL_OK;
 }
 
-/* Number of the unit in `known`. */
+/* *id: number of the unit in frames->units. */
 static pcol_status find_unit(struct pci_rprof_frames *frames, const uint8_t *p, size_t size,
                              uint32_t *id, pcol_error *err)
 {
@@ -159,7 +159,7 @@ static pcol_status find_unit(struct pci_rprof_frames *frames, const uint8_t *p, 
         *id = pci_hash_next(&frames->hash, hash, &at);
         if (*id == PCI_HASH_NONE)
             return new_unit(frames, p, size, path, hash, id, err);
-        const struct pci_rprof_known *unit = &frames->known[*id];
+        const struct pci_rprof_cached_unit *unit = &frames->units[*id];
         if (unit->size == size && unit->path == path &&
             pci_bytes_equal(frames->arena + unit->text, p, size))
             return PCOL_OK;
@@ -168,8 +168,8 @@ static pcol_status find_unit(struct pci_rprof_frames *frames, const uint8_t *p, 
 
 /* ---- lines ---- */
 
-/* Do 64 bytes at both places agree? */
-static inline int same_64(const uint8_t *a, const uint8_t *b)
+/* 1 if the 64 bytes at a and b are equal. */
+static inline int equal_64(const uint8_t *a, const uint8_t *b)
 {
     typedef uint64_t word __attribute__((vector_size(16)));
     word x[4], y[4];
@@ -179,11 +179,11 @@ static inline int same_64(const uint8_t *a, const uint8_t *b)
     return (differ[0] | differ[1]) == 0;
 }
 
-/* Bytes in which the texts that end at a and b agree, at most `limit`. */
+/* Length of the common suffix of the texts that end at a and b, at most `limit`. */
 static size_t common_suffix(const uint8_t *a, const uint8_t *b, size_t limit)
 {
     size_t n = 0;
-    while (limit - n >= 64 && same_64(a - n - 64, b - n - 64))
+    while (limit - n >= 64 && equal_64(a - n - 64, b - n - 64))
         n += 64;
     for (; limit - n >= 8; n += 8) {
         uint64_t differ = pcf_load64(a - n - 8) ^ pcf_load64(b - n - 8);
@@ -195,32 +195,33 @@ static size_t common_suffix(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-static pcol_status more_fresh(struct pci_rprof_frames *frames, pcol_error *err)
+static pcol_status grow_new_units(struct pci_rprof_frames *frames, pcol_error *err)
 {
-    void *fresh = frames->fresh;
-    if (pci_grow(&fresh, &frames->fresh_capacity, frames->fresh_count + 1, sizeof *frames->fresh))
+    void *new_units = frames->new_units;
+    if (pci_grow(&new_units, &frames->new_capacity, frames->new_count + 1,
+                 sizeof *frames->new_units))
         return pci_fail_memory(err);
-    frames->fresh = fresh;
+    frames->new_units = new_units;
     return PCOL_OK;
 }
 
 pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t *text,
-                                  const uint8_t *end, const uint8_t *before_end, unsigned flags,
+                                  const uint8_t *end, const uint8_t *previous_end, unsigned flags,
                                   struct pci_rprof_fault *fault, pcol_error *err)
 {
-    const struct pci_rprof_gauge *levels = frames->levels;
+    const struct pci_rprof_level *levels = frames->levels;
     size_t size = (size_t)(end - text);
-    size_t limit = size < frames->before ? size : frames->before;
-    /* A cut line is read by other rules (PCI_RPROF_LOOSE) than the one before. */
-    size_t same = flags & PCI_RPROF_LOOSE ? common_suffix(end, before_end, limit) : 0;
+    size_t limit = size < frames->previous_size ? size : frames->previous_size;
+    /* A line without line end is parsed without PCI_RPROF_LOOSE, so its boundaries may differ. */
+    size_t same = flags & PCI_RPROF_LOOSE ? common_suffix(end, previous_end, limit) : 0;
     size_t depth = same ? frames->depth : 0;
     while (depth > 0 && levels[depth - 1].distance > same)
         depth--;
-    frames->fresh_count = 0;
-    fault->kind = PCI_RPROF_WHOLE;
+    frames->new_count = 0;
+    fault->kind = PCI_RPROF_NO_FAULT;
     fault->at = end;
     for (const uint8_t *p = text;;) {
-        /* At the end no level is left: units may go over boundaries of the line before. */
+        /* A unit may span boundaries of the previous line; at `end` no level remains. */
         size_t distance = (size_t)(end - p);
         while (depth > 0 && levels[depth - 1].distance > distance)
             depth--;
@@ -233,28 +234,30 @@ pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t
             depth = 0;
             break;
         }
-        if (frames->fresh_count == frames->fresh_capacity)
-            PCI_TRY(more_fresh(frames, err));
-        frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){p, (size_t)(next - p), 0};
+        if (frames->new_count == frames->new_capacity)
+            PCI_TRY(grow_new_units(frames, err));
+        frames->new_units[frames->new_count++] =
+            (struct pci_rprof_new_unit){p, (size_t)(next - p), 0};
         p = next;
     }
     frames->depth = depth;
     return PCOL_OK;
 }
 
-pcol_status pci_rprof_frames_take(struct pci_rprof_frames *frames, const uint8_t *unit,
-                                  const uint8_t *end, pcol_error *err)
+pcol_status pci_rprof_frames_append(struct pci_rprof_frames *frames, const uint8_t *unit,
+                                    const uint8_t *end, pcol_error *err)
 {
-    PCI_TRY(more_fresh(frames, err));
-    frames->fresh[frames->fresh_count++] = (struct pci_rprof_piece){unit, (size_t)(end - unit), 0};
+    PCI_TRY(grow_new_units(frames, err));
+    frames->new_units[frames->new_count++] =
+        (struct pci_rprof_new_unit){unit, (size_t)(end - unit), 0};
     return PCOL_OK;
 }
 
 pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t *text,
                                  const uint8_t *end, int whole, int *exact, pcol_error *err)
 {
-    size_t depth = frames->depth, needed = depth + frames->fresh_count;
-    struct pci_rprof_gauge level = {0, 1};
+    size_t depth = frames->depth, needed = depth + frames->new_count;
+    struct pci_rprof_level level = {0, 1};
     if (needed > frames->level_capacity) {
         void *levels = frames->levels;
         if (pci_grow(&levels, &frames->level_capacity, needed, sizeof level))
@@ -264,15 +267,15 @@ pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t 
     if (depth > 0)
         level = frames->levels[depth - 1];
     frames->common_depth = depth;
-    for (size_t i = frames->fresh_count; i-- > 0;) {
-        struct pci_rprof_piece *piece = &frames->fresh[i];
+    for (size_t i = frames->new_count; i-- > 0;) {
+        struct pci_rprof_new_unit *piece = &frames->new_units[i];
         PCI_TRY(find_unit(frames, piece->text, piece->size, &piece->unit, err));
         level.distance = (size_t)(end - piece->text);
-        level.exact &= frames->known[piece->unit].exact;
+        level.exact &= frames->units[piece->unit].exact;
         frames->levels[depth++] = level;
     }
     *exact = (int)level.exact;
     frames->depth = depth;
-    frames->before = whole ? (size_t)(end - text) : 0;
+    frames->previous_size = whole ? (size_t)(end - text) : 0;
     return PCOL_OK;
 }

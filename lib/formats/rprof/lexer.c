@@ -1,8 +1,8 @@
 /*
- * lexer.c - the words of R's profiles (lexer.h)
+ * lexer.c - tokens of R's profiles (lexer.h)
  *
- * One pass, no copies. Names are short, so the closing quote is looked for eight bytes at a time in
- * line rather than through a call of memchr.
+ * One pass, no copies. Names are short: the closing quote is found by inline SWAR code (eight bytes
+ * in a 64-bit word) instead of calls of memchr.
  */
 #include "formats/rprof/lexer.h"
 
@@ -19,8 +19,8 @@ static const char LINE[] = "line profiling: ";
 static const char INTERVAL[] = "sample.interval=";
 static const char FILE_LINE[] = "#File ";
 
-/* Past the word if it stands at p, else p. */
-static const uint8_t *skip(const uint8_t *p, const uint8_t *end, const char *word)
+/* p + the length of `word` if [p, end) begins with it, else p. */
+static const uint8_t *skip_word(const uint8_t *p, const uint8_t *end, const char *word)
 {
     size_t size = strlen(word);
     return (size_t)(end - p) >= size && memcmp(p, word, size) == 0 ? p + size : p;
@@ -51,17 +51,17 @@ const uint8_t *pci_rprof_int(const uint8_t *p, const uint8_t *end, int sign,
 
 int pci_rprof_header(const uint8_t *p, const uint8_t *end, struct pci_rprof_header *header)
 {
-    const uint8_t *q = skip(p, end, MEMORY);
+    const uint8_t *q = skip_word(p, end, MEMORY);
     header->memory = q != p;
-    p = skip(q, end, GC);
+    p = skip_word(q, end, GC);
     header->gc = p != q;
-    q = skip(p, end, LINE);
+    q = skip_word(p, end, LINE);
     header->line = q != p;
-    p = skip(q, end, INTERVAL);
+    p = skip_word(q, end, INTERVAL);
     return p != q && pci_rprof_int(p, end, 0, &header->interval) == end;
 }
 
-int pci_rprof_header_begun(const uint8_t *p, const uint8_t *end)
+int pci_rprof_is_header_prefix(const uint8_t *p, const uint8_t *end)
 {
     static const char *const words[] = {MEMORY, GC, LINE, INTERVAL};
     for (size_t i = 0; i < 4 && p < end; i++) {
@@ -74,14 +74,14 @@ int pci_rprof_header_begun(const uint8_t *p, const uint8_t *end)
 
 int pci_rprof_file(const uint8_t *p, const uint8_t *end, struct pci_rprof_file *file)
 {
-    const uint8_t *q = skip(p, end, FILE_LINE);
+    const uint8_t *q = skip_word(p, end, FILE_LINE);
     if (q == p)
         return 0;
     p = pci_rprof_int(q, end, 0, &file->number);
     file->numbered = p != NULL;
     if (!p)
         p = q;
-    q = skip(p, end, ": ");
+    q = skip_word(p, end, ": ");
     if (q == p)
         return 0;
     file->path = q;
@@ -89,10 +89,10 @@ int pci_rprof_file(const uint8_t *p, const uint8_t *end, struct pci_rprof_file *
     return 1;
 }
 
-/* Past a number of one to seven digits and its value; p if there is none, or a longer one. Eight
- * bytes are looked at together: which are digits, then pairs, fours and eights of them by
- * multiplication. */
-static inline const uint8_t *short_number(const uint8_t *p, const uint8_t *end, uint64_t *value)
+/* Parse a number of one to seven digits; returns its end, p: none, or a longer one. SWAR: a mask of
+ * the digits in eight bytes, then sums of pairs, fours and eights of them by multiplication. */
+static inline const uint8_t *parse_short_number(const uint8_t *p, const uint8_t *end,
+                                                uint64_t *value)
 {
     if (end - p < 8)
         return p;
@@ -101,7 +101,7 @@ static inline const uint8_t *short_number(const uint8_t *p, const uint8_t *end, 
     unsigned digits = others ? (unsigned)__builtin_ctzll(others) >> 3 : 0;
     if (!digits)
         return p;
-    x <<= 64 - 8 * digits; /* the last digit to the highest byte, zeros in front of the first */
+    x <<= 64 - 8 * digits; /* last digit in the highest byte, zeros before the first */
     x = (x * 10 + (x >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
     x = (x * 100 + (x >> 16)) & UINT64_C(0x0000ffff0000ffff);
     *value = (x * 10000 + (x >> 32)) & UINT32_MAX;
@@ -120,9 +120,9 @@ const uint8_t *pci_rprof_memory(const uint8_t *p, const uint8_t *end,
         p++;
         if (i == 4)
             break;
-        /* The usual number first: it fits, has no sign and no leading zero. */
+        /* Fast path: fits 64 bits, no sign, no leading zero. */
         uint64_t value = 0;
-        q = short_number(p, end, &value);
+        q = parse_short_number(p, end, &value);
         if (q == p)
             for (; q < end && (unsigned)(*q - '0') < 10; q++)
                 value = value * 10 + (unsigned)(*q - '0');
@@ -141,16 +141,16 @@ const uint8_t *pci_rprof_memory(const uint8_t *p, const uint8_t *end,
     return p;
 }
 
-/* The reference at p reaches to the end and lacks only its blank. */
-static int ref_without_blank(const uint8_t *p, const uint8_t *end)
+/* 1 if [p, end) is a reference that lacks only its blank. */
+static int is_ref_without_blank(const uint8_t *p, const uint8_t *end)
 {
     struct pci_rprof_int number;
     p = pci_rprof_int(p, end, 0, &number);
     return p && p < end && *p == '#' && pci_rprof_int(p + 1, end, 0, &number) == end;
 }
 
-/* Does the quote at p close a name? */
-static inline int closes(const uint8_t *p, const uint8_t *end, unsigned flags)
+/* 1 if the quote at p closes a name. */
+static inline int closes_name(const uint8_t *p, const uint8_t *end, unsigned flags)
 {
     if (end - p < 2 || p[1] != ' ')
         return 0;
@@ -160,11 +160,11 @@ static inline int closes(const uint8_t *p, const uint8_t *end, unsigned flags)
     if (flags & PCI_RPROF_NO_REFS)
         return 0;
     return pci_rprof_ref(p, end) != NULL ||
-           ((flags & PCI_RPROF_LOOSE) && ref_without_blank(p, end));
+           ((flags & PCI_RPROF_LOOSE) && is_ref_without_blank(p, end));
 }
 
-/* The closing quote of the name at p, or NULL. */
-static const uint8_t *name_end(const uint8_t *p, const uint8_t *end, unsigned flags)
+/* Closing quote of the name at p; NULL: none. */
+static const uint8_t *find_name_end(const uint8_t *p, const uint8_t *end, unsigned flags)
 {
     while (end - p >= 8) {
         uint64_t x = pcf_load64(p) ^ (ONES * '"');
@@ -174,33 +174,33 @@ static const uint8_t *name_end(const uint8_t *p, const uint8_t *end, unsigned fl
             continue;
         }
         p += (unsigned)__builtin_ctzll(found) >> 3;
-        if (closes(p, end, flags))
+        if (closes_name(p, end, flags))
             return p;
         p++;
     }
     for (; p < end; p++)
-        if (*p == '"' && closes(p, end, flags))
+        if (*p == '"' && closes_name(p, end, flags))
             return p;
     return NULL;
 }
 
-/* The same as pci_rprof_unit(), the name being looked at from `resume` on. */
-static const uint8_t *unit_from(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
-                                unsigned flags, struct pci_rprof_fault *fault)
+/* pci_rprof_unit() with the search for the end of the name beginning at `resume`. */
+static const uint8_t *find_unit_end(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
+                                    unsigned flags, struct pci_rprof_fault *fault)
 {
     const uint8_t *quote = p;
     if (*p != '"') {
         quote = flags & PCI_RPROF_NO_REFS ? NULL : pci_rprof_ref(p, end);
         if (!quote) {
             int whole = (flags & PCI_RPROF_LOOSE) && !(flags & PCI_RPROF_NO_REFS) &&
-                        ref_without_blank(p, end);
+                        is_ref_without_blank(p, end);
             *fault = (struct pci_rprof_fault){whole ? PCI_RPROF_NO_BLANK : PCI_RPROF_GARBAGE, p};
             return NULL;
         }
         if (quote == end || *quote != '"')
             return quote;
     }
-    const uint8_t *close = name_end(resume > quote + 1 ? resume : quote + 1, end, flags);
+    const uint8_t *close = find_name_end(resume > quote + 1 ? resume : quote + 1, end, flags);
     if (close)
         return close + 2;
     int whole = (flags & PCI_RPROF_LOOSE) && end - quote >= 2 && end[-1] == '"';
@@ -211,10 +211,10 @@ static const uint8_t *unit_from(const uint8_t *p, const uint8_t *resume, const u
 const uint8_t *pci_rprof_unit(const uint8_t *p, const uint8_t *end, unsigned flags,
                               struct pci_rprof_fault *fault)
 {
-    return unit_from(p, p, end, flags, fault);
+    return find_unit_end(p, p, end, flags, fault);
 }
 
-const uint8_t *pci_rprof_beyond(const uint8_t *p, const uint8_t *end, unsigned flags)
+const uint8_t *pci_rprof_find_overflow(const uint8_t *p, const uint8_t *end, unsigned flags)
 {
     struct pci_rprof_fault fault;
     for (const uint8_t *next; p < end; p = next) {
@@ -231,21 +231,21 @@ const uint8_t *pci_rprof_beyond(const uint8_t *p, const uint8_t *end, unsigned f
     return NULL;
 }
 
-struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
-                                      unsigned flags)
+struct pci_rprof_fault pci_rprof_skip_units(const uint8_t *p, const uint8_t *resume,
+                                            const uint8_t *end, unsigned flags)
 {
-    struct pci_rprof_fault fault = {PCI_RPROF_WHOLE, end};
+    struct pci_rprof_fault fault = {PCI_RPROF_NO_FAULT, end};
     while (p && p < end)
-        p = unit_from(p, resume, end, flags, &fault);
+        p = find_unit_end(p, resume, end, flags, &fault);
     return fault;
 }
 
-int pci_rprof_units_alone(const uint8_t *p, const uint8_t *end)
+int pci_rprof_is_own_line(const uint8_t *p, const uint8_t *end)
 {
-    if (*p == '"' && closes(p, end, 0))
+    if (*p == '"' && closes_name(p, end, 0))
         return 0;
-    struct pci_rprof_fault fault = pci_rprof_skim(p, p, end, PCI_RPROF_LOOSE);
-    return fault.kind == PCI_RPROF_WHOLE || fault.kind == PCI_RPROF_NO_BLANK ||
+    struct pci_rprof_fault fault = pci_rprof_skip_units(p, p, end, PCI_RPROF_LOOSE);
+    return fault.kind == PCI_RPROF_NO_FAULT || fault.kind == PCI_RPROF_NO_BLANK ||
            (fault.kind == PCI_RPROF_OPEN && fault.at != p);
 }
 

@@ -1,5 +1,5 @@
 /*
- * lexer.h - the words of R's profiles: integers, headers, references, quoted names
+ * lexer.h - tokens of R's profiles: integers, headers, references, quoted names
  *
  *     header   := ["memory profiling: "] ["GC profiling: "] ["line profiling: "]
  *                 "sample.interval=" INT
@@ -7,11 +7,9 @@
  *     sample   := [":" INT ":" INT ":" INT ":" INT ":"] unit*
  *     unit     := ref | [ref] '"' NAME '" '          ref := INT "#" INT " "
  *
- * Nothing in a NAME is escaped, so a name ends at the first `" ` that is followed by the end of the
- * line, by `"` or by a reference. Hence what a unit is depends only on the text to its right: two
- * lines that end alike have the same units there (frames.h lives on that).
- *
- * All functions work on [p, end) and read nothing behind it.
+ * Names have no escapes: a name ends at the first `" ` before the end of the line, a `"` or a
+ * reference. A unit therefore depends only on the text after it, and lines with a common suffix
+ * have the same units there, which frames.h uses. No function reads beyond `end`.
  */
 #ifndef PCI_RPROF_LEXER_H
 #define PCI_RPROF_LEXER_H
@@ -21,14 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A decimal number as it stands in a text. */
+/* A decimal number of the text. */
 struct pci_rprof_int {
     int64_t value;
-    uint8_t known;     /* it fits an int64 */
+    uint8_t known;     /* it fits an int64_t */
     uint8_t canonical; /* printing the value gives the same digits */
 };
 
-/* Past the number at p, NULL if there is none; a minus sign only where `sign` is set. */
+/* Parse the number at p; returns its end, NULL: no number. `sign`: a minus sign is allowed. */
 const uint8_t *pci_rprof_int(const uint8_t *p, const uint8_t *end, int sign,
                              struct pci_rprof_int *number);
 
@@ -38,8 +36,8 @@ struct pci_rprof_header {
 };
 /* 1 if [p, end) is a header line without its line end. */
 int pci_rprof_header(const uint8_t *p, const uint8_t *end, struct pci_rprof_header *header);
-/* 1 if it is the beginning of one. */
-int pci_rprof_header_begun(const uint8_t *p, const uint8_t *end);
+/* 1 if [p, end) is a prefix of a header line. */
+int pci_rprof_is_header_prefix(const uint8_t *p, const uint8_t *end);
 
 struct pci_rprof_file {
     int numbered; /* the package r-prof/profile writes "#File : " if there is no file */
@@ -49,7 +47,7 @@ struct pci_rprof_file {
 };
 int pci_rprof_file(const uint8_t *p, const uint8_t *end, struct pci_rprof_file *file);
 
-/* Past the memory columns at p; NULL, with *fault at the byte that does not fit. */
+/* Parse the memory columns at p; returns their end, or NULL with *fault at the unexpected byte. */
 const uint8_t *pci_rprof_memory(const uint8_t *p, const uint8_t *end,
                                 struct pci_rprof_int number[4], const uint8_t **fault);
 
@@ -57,8 +55,8 @@ const uint8_t *pci_rprof_memory(const uint8_t *p, const uint8_t *end,
 #define PCI_RPROF_NO_REFS 0x2u /* Rprofmem */
 
 enum pci_rprof_fault_kind {
-    PCI_RPROF_WHOLE,    /* no fault */
-    PCI_RPROF_NO_BLANK, /* the last unit is whole but for its blank */
+    PCI_RPROF_NO_FAULT, /* no fault */
+    PCI_RPROF_NO_BLANK, /* the last unit lacks only its blank */
     PCI_RPROF_OPEN,     /* a name without closing quote */
     PCI_RPROF_GARBAGE   /* neither a reference nor a quote */
 };
@@ -68,7 +66,7 @@ struct pci_rprof_fault {
     const uint8_t *at;
 };
 
-/* Past the reference at p, or NULL. */
+/* End of the reference at p; NULL: no reference. */
 static inline const uint8_t *pci_rprof_ref(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *q = p;
@@ -84,13 +82,12 @@ static inline const uint8_t *pci_rprof_ref(const uint8_t *p, const uint8_t *end)
     return q + 1;
 }
 
-/* Past the unit at p < end; NULL if there is no whole one. *fault is written only if there is
- * one. */
+/* End of the unit at p < end; NULL, with *fault set, if it is incomplete or malformed. */
 const uint8_t *pci_rprof_unit(const uint8_t *p, const uint8_t *end, unsigned flags,
                               struct pci_rprof_fault *fault);
 
-/* The same for nearly all units, which are a name and in front of another name: the first quote in
- * it closes it. NULL: look closer. */
+/* Fast path of pci_rprof_unit(): a name whose first quote closes it and is followed by another
+ * name. NULL: not this case. */
 static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_t *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
@@ -107,22 +104,21 @@ static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_
     return NULL;
 }
 
-/* The first number beyond 64 bits among the references of the units in [p, end); NULL if there is
- * none. */
-const uint8_t *pci_rprof_beyond(const uint8_t *p, const uint8_t *end, unsigned flags);
+/* The first number beyond 64 bits in the references of the units in [p, end); NULL: none. */
+const uint8_t *pci_rprof_find_overflow(const uint8_t *p, const uint8_t *end, unsigned flags);
 
-#define PCI_RPROF_BEYOND "number beyond 64 bits; --lenient keeps the line as text"
+#define PCI_RPROF_OVERFLOW "number beyond 64 bits; --lenient keeps the line as text"
 
-/* Run over the units of [p, end) and say how that ends. An open name is looked at from `resume` on
- * (>= p), where p is the open unit: text added behind an open name is read only once. */
-struct pci_rprof_fault pci_rprof_skim(const uint8_t *p, const uint8_t *resume, const uint8_t *end,
-                                      unsigned flags);
+/* Skip the units of [p, end); returns the fault that ends them. If p is a unit with an open name,
+ * the search for its end begins at `resume` >= p: appended text is searched once. */
+struct pci_rprof_fault pci_rprof_skip_units(const uint8_t *p, const uint8_t *resume,
+                                            const uint8_t *end, unsigned flags);
 
-/* Are these units of a line of their own? Not if a quote that stands first closes a name, nor if
- * not one unit is whole: then they go on with a name that holds a line feed. */
-int pci_rprof_units_alone(const uint8_t *p, const uint8_t *end);
+/* 1 if [p, end) are units of a separate line. 0 if a leading quote closes a name, or no unit is
+ * complete: then they continue a name with a line feed. */
+int pci_rprof_is_own_line(const uint8_t *p, const uint8_t *end);
 
-/* The parts of a unit that pci_rprof_unit() has delimited. */
+/* The parts of a unit, as delimited by pci_rprof_unit(). */
 struct pci_rprof_parts {
     int has_ref, has_name;
     struct pci_rprof_int file, line;

@@ -1,9 +1,8 @@
 /*
- * lines.c - the physical lines of an input (lines.h)
+ * lines.c - physical lines of an input (lines.h)
  *
- * A line feed ends a line unless a name is open there and the next line cannot stand alone. Only
- * then the lines are looked at together; the text of an open name is read once however many lines
- * it has.
+ * A line feed ends a line unless a name is open and the next line cannot be one of its own. Only
+ * then lines are joined; the text of an open name is read once, however many lines it has.
  */
 #include "formats/rprof/lines.h"
 
@@ -31,7 +30,7 @@ pcol_status pci_rprof_peek(struct pci_rprof_lines *lines, uint64_t from,
     *got = feed || p != end;
     *line = (struct pci_rprof_line){.start = from, .parts = 1};
     line->next = from + (uint64_t)(end - p) + (feed != NULL);
-    line->eol = feed ? PCI_RPROF_LF : PCI_RPROF_CUT;
+    line->eol = feed ? PCI_RPROF_LF : PCI_RPROF_NO_EOL;
     if (feed && end > p && end[-1] == '\r') {
         end--;
         line->eol = PCI_RPROF_CRLF;
@@ -41,7 +40,7 @@ pcol_status pci_rprof_peek(struct pci_rprof_lines *lines, uint64_t from,
 }
 
 pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsigned flags,
-                             pci_rprof_alone alone, const void *context,
+                             pci_rprof_is_own_line_fn alone, const void *context,
                              struct pci_rprof_line *line, struct pci_rprof_fault *fault,
                              pcol_error *err)
 {
@@ -55,9 +54,9 @@ pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsig
         int got;
         PCI_TRY(pci_rprof_peek(lines, longer.next, &more, &got, err));
         const uint8_t *p = pci_rprof_at(lines, more.start);
-        if (!got || longer.eol == PCI_RPROF_CUT) {
+        if (!got || longer.eol == PCI_RPROF_NO_EOL) {
             *line = longer;
-            line->last = 1;
+            line->is_last = 1;
             break;
         }
         lines->searched = more.start;
@@ -67,21 +66,21 @@ pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsig
             break;
         }
         uint64_t resume = longer.end;
-        longer.bare = longer.bare || longer.eol != PCI_RPROF_CRLF;
+        longer.has_bare_lf = longer.has_bare_lf || longer.eol != PCI_RPROF_CRLF;
         longer.end = more.end;
         longer.next = more.next;
         longer.eol = more.eol;
         longer.parts++;
-        if (more.eol == PCI_RPROF_CUT)
+        if (more.eol == PCI_RPROF_NO_EOL)
             flags &= ~PCI_RPROF_LOOSE;
-        now = pci_rprof_skim(pci_rprof_at(lines, open), pci_rprof_at(lines, resume),
-                             pci_rprof_at(lines, longer.end), flags);
+        now = pci_rprof_skip_units(pci_rprof_at(lines, open), pci_rprof_at(lines, resume),
+                                   pci_rprof_at(lines, longer.end), flags);
         open += (uint64_t)(now.at - pci_rprof_at(lines, open));
-        if (now.kind == PCI_RPROF_WHOLE)
+        if (now.kind == PCI_RPROF_NO_FAULT)
             *line = longer;
     }
     fault->kind = now.kind;
-    fault->at = pci_rprof_at(lines, now.kind == PCI_RPROF_WHOLE ? line->end : open);
+    fault->at = pci_rprof_at(lines, now.kind == PCI_RPROF_NO_FAULT ? line->end : open);
     return PCOL_OK;
 }
 

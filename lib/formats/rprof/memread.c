@@ -1,11 +1,11 @@
 /*
- * memread.c - importing Rprofmem() logs
+ * memread.c - import of Rprofmem() logs
  *
  *     entry := (INT " :" | "new page:") ('"' NAME '" ')* EOL
  *
- * R up to 3.4 forgot the line end of an entry without frames, so that the next entry follows on the
- * same line: such an entry keeps its text ("200 :"), and one text behind the other gives the log
- * back.
+ * R up to 3.4 omitted the line end of an entry without frames, so the next entry is on the same
+ * line. Such an entry stores its text ("200 :"); the exporter concatenates the texts.
+ * Tests: tests/unit/test_rprof.c.
  */
 #include "formats/rprof/builder_sink.h"
 #include "formats/rprof/rprof.h"
@@ -17,7 +17,7 @@
 
 #define NO_ENTRY "neither a size in bytes nor 'new page:'"
 
-enum entry_kind { NO_ENTRY_HERE, ALLOCATION, NEW_PAGE };
+enum entry_kind { NOT_AN_ENTRY, ALLOCATION, NEW_PAGE };
 
 enum { T_SIZE, T_PAGE };
 
@@ -26,23 +26,23 @@ struct reader {
     struct pci_rprof_text text;
     struct pci_rprof_record record;
     struct pci_rprof_pipeline queue;
-    int begun;
+    int has_source;
     uint64_t tolerated, first_tolerated;
 };
 
 struct entry {
     struct pci_rprof_units units; /* frames */
-    uint64_t start;               /* of the entry: behind others on the same line, perhaps */
-    uint64_t next;                /* behind the entry */
+    uint64_t start;               /* offset of the entry, which may not be the first of its line */
+    uint64_t next;                /* offset of the end of the entry */
     enum entry_kind kind;
     struct pci_rprof_int size;
     int exact;
-    int empty; /* its stack, without a look at the units */
+    int empty; /* the stack is empty; `units` is unused */
 };
 
-/* The head of an entry at p; *head is moved behind it. */
-static enum entry_kind entry_head(const uint8_t **head, const uint8_t *end,
-                                  struct pci_rprof_int *size)
+/* Parse the head of an entry at *head, which is advanced to its end. */
+static enum entry_kind read_entry_head(const uint8_t **head, const uint8_t *end,
+                                       struct pci_rprof_int *size)
 {
     static const char page[] = "new page:";
     const uint8_t *p = *head;
@@ -52,13 +52,13 @@ static enum entry_kind entry_head(const uint8_t **head, const uint8_t *end,
     }
     p = pci_rprof_int(p, end, 0, size);
     if (!p || end - p < 2 || p[0] != ' ' || p[1] != ':')
-        return NO_ENTRY_HERE;
+        return NOT_AN_ENTRY;
     *head = p + 2;
     return ALLOCATION;
 }
 
-/* Could [p, end) go on to be the head of an entry? */
-static int head_begun(const uint8_t *p, const uint8_t *end)
+/* 1 if [p, end) is a prefix of the head of an entry. */
+static int is_head_prefix(const uint8_t *p, const uint8_t *end)
 {
     static const char page[] = "new page:";
     size_t size = (size_t)(end - p);
@@ -78,20 +78,22 @@ int pci_rprofmem_sniff(const uint8_t *data, size_t size, int all)
     end = end ? end : data + size;
     if (end > data && end[-1] == '\r')
         end--;
-    if (entry_head(&data, end, &number) == NO_ENTRY_HERE)
+    if (read_entry_head(&data, end, &number) == NOT_AN_ENTRY)
         return 0;
-    return data == end || *data == '"' || entry_head(&data, end, &number) != NO_ENTRY_HERE ? 2 : 0;
+    return data == end || *data == '"' || read_entry_head(&data, end, &number) != NOT_AN_ENTRY ? 2
+                                                                                               : 0;
 }
 
-static int stands_alone(const void *context, const uint8_t *p, const uint8_t *end)
+static int is_own_line(const void *context, const uint8_t *p, const uint8_t *end)
 {
     struct pci_rprof_int size;
     (void)context;
-    return entry_head(&p, end, &size) != NO_ENTRY_HERE;
+    return read_entry_head(&p, end, &size) != NOT_AN_ENTRY;
 }
 
-/* An error at a byte of the line, or one more fault that the user wants kept. */
-static pcol_status complain(struct reader *r, const uint8_t *at, const char *what, pcol_error *err)
+/* Report a fault at a byte of the line. Lenient: it is counted, and the text is stored. */
+static pcol_status report_fault(struct reader *r, const uint8_t *at, const char *what,
+                                pcol_error *err)
 {
     uint64_t column = (uint64_t)(at - pci_rprof_at(&r->text.lines, r->text.lines.at)) + 1;
     if (!r->import->options->lenient)
@@ -104,10 +106,10 @@ static pcol_status complain(struct reader *r, const uint8_t *at, const char *wha
 static pcol_status read_frames(struct reader *r, struct entry *e, pcol_error *err)
 {
     struct pci_rprof_units *u = &e->units;
-    PCI_TRY(pci_rprof_text_units(&r->text, PCI_RPROF_NO_REFS, stands_alone, r, u, err));
+    PCI_TRY(pci_rprof_text_units(&r->text, PCI_RPROF_NO_REFS, is_own_line, r, u, err));
     if (u->start == u->line.end)
         u->has_stack = 1; /* no frames: the empty stack */
-    e->exact = e->exact && u->exact && u->fault.kind == PCI_RPROF_WHOLE;
+    e->exact = e->exact && u->exact && u->fault.kind == PCI_RPROF_NO_FAULT;
     e->next = u->line.next;
     return PCOL_OK;
 }
@@ -127,29 +129,29 @@ static pcol_status add_entry(struct reader *r, const struct entry *e, pcol_error
                                  (size_t)(e->next - e->start), err);
 }
 
-/* The entry at `start` of the line; the line becomes longer if names go over several. */
+/* Read the entry at `start`. *line: extended by lines that continue its names. */
 static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uint64_t start,
                               uint64_t *next, pcol_error *err)
 {
-    const uint8_t *begin = pci_rprof_at(&r->text.lines, start), *p = begin, *q;
+    const uint8_t *begin_source = pci_rprof_at(&r->text.lines, start), *p = begin_source, *q;
     const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
     struct entry e = {.units = {.line = *line, .has_stack = 0}, .start = start, .next = line->next};
     struct pci_rprof_units *u = &e.units;
     struct pci_rprof_int other;
-    e.kind = entry_head(&p, end, &e.size);
-    u->start = start + (uint64_t)(p - begin);
+    e.kind = read_entry_head(&p, end, &e.size);
+    u->start = start + (uint64_t)(p - begin_source);
     e.exact = e.kind == NEW_PAGE || (e.kind == ALLOCATION && e.size.canonical);
     q = p;
     if (e.kind == ALLOCATION && !e.size.known)
-        PCI_TRY(complain(r, begin, PCI_RPROF_BEYOND, err));
-    if (e.kind == NO_ENTRY_HERE) {
-        r->text.frames.before = 0;
-        if (line->eol != PCI_RPROF_CUT || !head_begun(p, end))
-            PCI_TRY(complain(r, p, NO_ENTRY, err));
+        PCI_TRY(report_fault(r, begin_source, PCI_RPROF_OVERFLOW, err));
+    if (e.kind == NOT_AN_ENTRY) {
+        r->text.frames.previous_size = 0;
+        if (line->eol != PCI_RPROF_NO_EOL || !is_head_prefix(p, end))
+            PCI_TRY(report_fault(r, p, NO_ENTRY, err));
     } else if (p < end && *p != '"' &&
-               (entry_head(&q, end, &other) != NO_ENTRY_HERE ||
-                (line->eol == PCI_RPROF_CUT && head_begun(p, end)))) {
-        r->text.frames.before = 0;
+               (read_entry_head(&q, end, &other) != NOT_AN_ENTRY ||
+                (line->eol == PCI_RPROF_NO_EOL && is_head_prefix(p, end)))) {
+        r->text.frames.previous_size = 0;
         u->has_stack = 1;
         e.empty = 1;
         e.exact = 0;
@@ -157,34 +159,35 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
     } else {
         PCI_TRY(read_frames(r, &e, err));
         if (u->fault.kind == PCI_RPROF_GARBAGE)
-            PCI_TRY(complain(r, u->fault.at, "not a quoted frame", err));
-        else if (u->fault.kind == PCI_RPROF_OPEN && !u->line.last)
-            PCI_TRY(complain(r, u->fault.at, "unterminated frame name", err));
-        r->text.before_end = u->line.end;
-        r->text.lines.keep = r->text.frames.before ? u->start : u->line.start;
+            PCI_TRY(report_fault(r, u->fault.at, "not a quoted frame", err));
+        else if (u->fault.kind == PCI_RPROF_OPEN && !u->line.is_last)
+            PCI_TRY(report_fault(r, u->fault.at, "unterminated frame name", err));
+        r->text.previous_end = u->line.end;
+        r->text.lines.keep = r->text.frames.previous_size ? u->start : u->line.start;
     }
     *line = u->line;
     *next = e.next;
     return add_entry(r, &e, err);
 }
 
-static pcol_status begin(struct reader *r, const struct pci_rprof_line *line, pcol_error *err)
+static pcol_status begin_source(struct reader *r, const struct pci_rprof_line *line,
+                                pcol_error *err)
 {
     pcol_builder *b = r->import->builder;
     pcol_source source = PCOL_INIT(pcol_source);
     struct pci_rprof_int size;
-    r->begun = 1;
+    r->has_source = 1;
     if (line) {
         const uint8_t *p = pci_rprof_at(&r->text.lines, line->start);
         const uint8_t *end = pci_rprof_at(&r->text.lines, line->end);
         r->text.crlf = line->eol == PCI_RPROF_CRLF;
-        if (entry_head(&p, end, &size) == NO_ENTRY_HERE)
+        if (read_entry_head(&p, end, &size) == NOT_AN_ENTRY)
             return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1, "not an Rprofmem log: " NO_ENTRY);
     }
     PCI_TRY(pci_import_source(r->import, &source, err));
     PCI_TRY(pcol_builder_sample_type(b, "alloc_size", "bytes", 0, 0, &r->queue.types[T_SIZE], err));
     PCI_TRY(pcol_builder_sample_type(b, "new_page", "count", 0, 0, &r->queue.types[T_PAGE], err));
-    /* A segment says no more of a log than how its lines end. */
+    /* The segment of a log only records the line end. */
     return r->text.crlf ? pci_rprof_record_segment(&r->record, NULL, 1, NULL, 0, err) : PCOL_OK;
 }
 
@@ -196,8 +199,8 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
         PCI_TRY(pci_rprof_peek(&r->text.lines, r->text.lines.at, &line, &got, err));
         if (!got)
             break;
-        if (!r->begun)
-            PCI_TRY(begin(r, &line, err));
+        if (!r->has_source)
+            PCI_TRY(begin_source(r, &line, err));
         uint64_t at = line.start;
         do
             PCI_TRY(read_entry(r, &line, at, &at, err));
@@ -205,7 +208,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
         pci_rprof_text_pass(&r->text, &line);
     }
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
-    return r->begun ? PCOL_OK : begin(r, NULL, err);
+    return r->has_source ? PCOL_OK : begin_source(r, NULL, err);
 }
 
 pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)

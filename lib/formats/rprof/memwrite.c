@@ -1,7 +1,7 @@
 /*
- * memwrite.c - exporting to an Rprofmem() log
+ * memwrite.c - export of an Rprofmem() log
  *
- * Only what was such a log can be written as one: an entry is an allocation and where it happened.
+ * Only sources of type rprofmem can be written: an entry is an allocation and its stack.
  */
 #include "formats/rprof/rprof.h"
 #include "formats/rprof/write.h"
@@ -24,7 +24,7 @@ struct writer {
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
     struct pci_rprof_stack_text stacks;
-    int feeds;
+    int has_line_feed;
     int crlf;
 };
 
@@ -32,7 +32,7 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_byt
                              pcol_error *err)
 {
     struct writer *w = context;
-    return pci_rprof_unit_text(&w->locations, group, to, &w->feeds, err);
+    return pci_rprof_unit_text(&w->locations, group, to, &w->has_line_feed, err);
 }
 
 static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
@@ -58,12 +58,12 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
     if (b->stack.valid[i]) {
         PCI_TRY(
             pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
-        PCI_TRY(pci_rprof_put_feeds(w->out, text, size, w->crlf && w->feeds, err));
+        PCI_TRY(pci_rprof_put_feeds(w->out, text, size, w->crlf && w->has_line_feed, err));
     }
     return pci_out(w->out, w->crlf ? "\r\n" : "\n", w->crlf ? 2 : 1, err);
 }
 
-/* How the lines of the source end: rprof_segments has a row for it if they end in CR LF. */
+/* Find the line end of the source: rprof_segments has a row for it if that is CR LF. */
 static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *err)
 {
     const struct pci_column *sources, *crlf;

@@ -15,36 +15,36 @@
 #include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/text.h"
 
-/* What the lines of a stretch are read under. */
-struct pci_rprof_terms {
-    const struct pci_rprof_frames *frames; /* of the reader: its files, which may still come */
-    uint64_t headers, files;               /* lines of that kind, counted by the reader */
+/* State of the parser at the begin of a chunk. */
+struct pci_rprof_parse_state {
+    const struct pci_rprof_frames *frames; /* of the reader, for its files */
+    uint64_t headers, files;               /* numbers of such lines so far */
     int memory, crlf;
-    size_t longest; /* lines of so many bytes are counted */
+    size_t longest; /* lines of at least so many bytes are counted */
 };
 
 struct pci_rprof_chunks;
 
-/* NULL without an error: the input or its size are no reason for parts. */
+/* *parts: NULL if the input is too small or not seekable, or there is one thread. */
 pcol_status pci_rprof_chunks_new(const struct pci_import *import, struct pci_rprof_chunks **parts,
                                  pcol_error *err);
 void pci_rprof_chunks_free(struct pci_rprof_chunks *parts);
 
-/* The reader is at `at`: set up parts for what comes; *stop is where its own stretch ends,
- * UINT64_MAX: there is nothing for others any more. */
+/* Assign chunks to the parts, with the reader at offset `at`. *stop: end of the reader's own chunk;
+ * UINT64_MAX: the reader reads the rest. */
 pcol_status pci_rprof_chunks_plan(struct pci_rprof_chunks *parts, uint64_t at,
-                                  const struct pci_rprof_terms *terms, uint64_t *stop,
+                                  const struct pci_rprof_parse_state *state, uint64_t *stop,
                                   pcol_error *err);
-/* Call own(context), which reads the reader's stretch, and read the others beside it. Errors: those
- * of own(); E_NO_MEMORY of any. */
+/* Call own(context), which reads the reader's chunk, and read the other chunks in parallel. Errors:
+ * those of own(); E_NO_MEMORY of any. */
 pcol_status pci_rprof_chunks_run(struct pci_rprof_chunks *parts,
                                  pcol_status (*own)(void *context, pcol_error *err), void *context,
                                  pcol_error *err);
-/* Put what follows `at` into the builder; *at is where the reader goes on, *lines and *too_long how
- * many lines that were. */
-pcol_status pci_rprof_chunks_take(struct pci_rprof_chunks *parts,
-                                  const struct pci_rprof_terms *terms,
-                                  struct pci_rprof_pipeline *queue, uint64_t *at, uint64_t *lines,
-                                  uint64_t *too_long, pcol_error *err);
+/* Add the results of the parts that follow *at to the builder; *at: offset at which the reader
+ * continues; *lines, *too_long: numbers of lines read. */
+pcol_status pci_rprof_chunks_merge(struct pci_rprof_chunks *parts,
+                                   const struct pci_rprof_parse_state *state,
+                                   struct pci_rprof_pipeline *queue, uint64_t *at, uint64_t *lines,
+                                   uint64_t *too_long, pcol_error *err);
 
 #endif

@@ -1,15 +1,13 @@
 /*
- * read.c - importing Rprof() output
+ * read.c - import of Rprof() output
  *
- * One pass over the lines. A line that prints the same from what it says leaves only that in the
- * builder; another (numbers with leading zeros, a missing blank, a foreign line end, a cut) leaves
- * its bytes beside it. Whether it does follows from its words, so nothing is printed to find out;
- * the tests print and compare.
- *
- *     whole             a sample
- *     an open name      lines that cannot stand alone are taken in, see lines.c
- *     cut at the end    the units before the cut, and the text
- *     anything else     E_SYNTAX; lenient: what is whole, and the text
+ * One pass over the lines. A line that the exporter reproduces is stored as rows only; other lines
+ * (leading zeros, a missing blank, another line end) also store their bytes. The tokens decide
+ * which; the tests export and compare. Tests: tests/unit/test_rprof*.c.
+ *     complete line     a sample
+ *     open name         lines that cannot be separate are appended (lines.c)
+ *     truncated file    the complete units, and the text
+ *     anything else     E_SYNTAX; lenient: the complete units, and the text
  */
 #include "formats/rprof/builder_sink.h"
 #include "formats/rprof/parallel_chunks.h"
@@ -27,29 +25,29 @@
 #define NO_FRAME "neither a frame nor a line reference"
 
 enum { T_SAMPLES, T_SMALL, T_BIG, T_NODES, T_DUP, T_COUNT };
-static_assert(T_COUNT == PCI_RPROF_TYPES, "the queue has room for all types");
+static_assert(T_COUNT == PCI_RPROF_TYPES, "the queue has a slot for each type");
 
 struct reader {
     struct pci_import *import;
     struct pci_rprof_text text;
     struct pci_rprof_record record;
     struct pci_rprof_pipeline queue;
-    struct pci_rprof_chunks *parts;      /* NULL: others read nothing */
-    uint64_t stop;                       /* of the reader's own stretch */
-    uint64_t headers, files;             /* lines of that kind so far */
+    struct pci_rprof_chunks *parts;      /* NULL: single-threaded */
+    uint64_t stop;                       /* end of the reader's own chunk */
+    uint64_t headers, files;             /* numbers of such lines so far */
     struct pci_rprof_header header;      /* of the segment */
-    int begun;                           /* there is a segment */
-    int memory_types;                    /* the types of the memory columns are known */
-    uint64_t tolerated, first_tolerated; /* lines, and the first one's number */
+    int has_source;                      /* the first header was read */
+    int memory_types;                    /* the sample types of the memory columns exist */
+    uint64_t tolerated, first_tolerated; /* number of malformed lines, and the first of them */
     uint64_t too_long;
-    int cut; /* the last line breaks off inside a word */
+    int is_truncated; /* the last line ends within a word */
 };
 
-/* What one line says. */
+/* A line with a sample. */
 struct sample {
     struct pci_rprof_units units;
     struct pci_rprof_int memory[4];
-    int has_memory; /* -1: damaged */
+    int has_memory; /* -1: malformed */
     int exact;
 };
 
@@ -65,7 +63,7 @@ int pci_rprof_sniff(const uint8_t *data, size_t size, int all)
     return pci_rprof_header(data, end, &header) ? 2 : 0;
 }
 
-static int stands_alone(const void *context, const uint8_t *p, const uint8_t *end)
+static int is_own_line(const void *context, const uint8_t *p, const uint8_t *end)
 {
     const struct reader *r = context;
     struct pci_rprof_header header;
@@ -75,27 +73,28 @@ static int stands_alone(const void *context, const uint8_t *p, const uint8_t *en
     if (p == end)
         return 0;
     if (*p == '"' || pci_rprof_ref(p, end))
-        return pci_rprof_units_alone(p, end);
+        return pci_rprof_is_own_line(p, end);
     return pci_rprof_header(p, end, &header) || (r->header.line && pci_rprof_file(p, end, &file)) ||
            (r->header.memory && pci_rprof_memory(p, end, number, &fault));
 }
 
 /* ---- numbers ---- */
 
-/* A number beyond 64 bits at `at`: an error, or the line is kept as text and the number unknown. */
-static pcol_status read_beyond(struct reader *r, uint64_t start, const uint8_t *at, pcol_error *err)
+/* Report a number beyond 64 bits at `at`. Lenient: it is null, and the text is stored. */
+static pcol_status report_overflow(struct reader *r, uint64_t start, const uint8_t *at,
+                                   pcol_error *err)
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, start);
     if (!r->import->options->lenient)
         return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, (uint64_t)(at - text) + 1,
-                             "%s", PCI_RPROF_BEYOND);
+                             "%s", PCI_RPROF_OVERFLOW);
     if (r->tolerated++ == 0)
         r->first_tolerated = r->text.lines.number;
     return PCOL_OK;
 }
 
-/* The first number beyond 64 bits of a sample's line; NULL: none. */
-static const uint8_t *find_beyond(const struct reader *r, const struct sample *s)
+/* The first number beyond 64 bits in a line with a sample; NULL: none. */
+static const uint8_t *find_overflow(const struct reader *r, const struct sample *s)
 {
     const uint8_t *start = pci_rprof_at(&r->text.lines, s->units.line.start), *p = start;
     const uint8_t *end = pci_rprof_at(&r->text.lines, s->units.line.end);
@@ -107,8 +106,8 @@ static const uint8_t *find_beyond(const struct reader *r, const struct sample *s
         p = pci_rprof_int(p, end, 1, &number);
     }
     return s->has_memory < 0 ? NULL
-                             : pci_rprof_beyond(pci_rprof_at(&r->text.lines, s->units.start), end,
-                                                PCI_RPROF_LOOSE);
+                             : pci_rprof_find_overflow(pci_rprof_at(&r->text.lines, s->units.start),
+                                                       end, PCI_RPROF_LOOSE);
 }
 
 /* ---- lines that are not samples ---- */
@@ -150,9 +149,9 @@ static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *
                                  const struct pci_rprof_header *header, pcol_error *err)
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
-    if (!r->begun)
+    if (!r->has_source)
         PCI_TRY(new_source(r, header, err));
-    r->begun = 1;
+    r->has_source = 1;
     r->headers++;
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     if (header->memory)
@@ -160,7 +159,7 @@ static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *
     r->header = *header;
     r->text.crlf = line->eol == PCI_RPROF_CRLF;
     pci_rprof_frames_segment(&r->text.frames);
-    int exact = header->interval.canonical && line->eol != PCI_RPROF_CUT;
+    int exact = header->interval.canonical && line->eol != PCI_RPROF_NO_EOL;
     return pci_rprof_record_segment(&r->record, header, r->text.crlf, exact ? NULL : text,
                                     (size_t)(line->next - line->start), err);
 }
@@ -169,11 +168,12 @@ static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line
                              const struct pci_rprof_file *file, pcol_error *err)
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
-    int exact = pci_rprof_own_eol(&r->text, line) && (!file->numbered || file->number.canonical);
+    int exact =
+        pci_rprof_has_usual_eol(&r->text, line) && (!file->numbered || file->number.canonical);
     uint32_t path;
     if (file->numbered && !file->number.known)
-        PCI_TRY(read_beyond(r, line->start, text + strlen("#File "), err));
-    r->text.frames.before = 0;
+        PCI_TRY(report_overflow(r, line->start, text + strlen("#File "), err));
+    r->text.frames.previous_size = 0;
     r->files++;
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     PCI_TRY(pci_rprof_record_file(&r->record, file, exact ? NULL : text,
@@ -183,13 +183,13 @@ static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line
     return pci_rprof_frames_file(&r->text.frames, file->number.value, path, err);
 }
 
-/* A line that fits nowhere: an error, or kept as it is. `at`: the byte that does not fit. */
-static pcol_status read_stray(struct reader *r, const struct pci_rprof_line *line,
-                              const uint8_t *at, const char *what, pcol_error *err)
+/* Report a malformed line. Lenient: its text is stored. `at`: the unexpected byte. */
+static pcol_status read_malformed(struct reader *r, const struct pci_rprof_line *line,
+                                  const uint8_t *at, const char *what, pcol_error *err)
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
     uint32_t path;
-    r->text.frames.before = 0; /* so that the window lets go of it */
+    r->text.frames.previous_size = 0; /* so that the window need not retain it */
     if (!r->import->options->lenient)
         return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, (uint64_t)(at - text) + 1,
                              "%s", what);
@@ -200,9 +200,9 @@ static pcol_status read_stray(struct reader *r, const struct pci_rprof_line *lin
                                  err);
 }
 
-/* The last line breaks off before it is known what it was going to be. */
-static pcol_status read_cut(struct reader *r, const struct pci_rprof_line *line, int *done,
-                            pcol_error *err)
+/* *done: the truncated last line is a prefix of a header or #File line. */
+static pcol_status read_truncated(struct reader *r, const struct pci_rprof_line *line, int *done,
+                                  pcol_error *err)
 {
     static const char word[] = "#File ";
     const uint8_t *p = pci_rprof_at(&r->text.lines, line->start);
@@ -210,7 +210,7 @@ static pcol_status read_cut(struct reader *r, const struct pci_rprof_line *line,
     size_t size = (size_t)(end - p);
     struct pci_rprof_header header = {0};
     *done = 1;
-    if (pci_rprof_header_begun(p, end))
+    if (pci_rprof_is_header_prefix(p, end))
         return begin_segment(r, line, &header, err);
     if (r->header.line && memcmp(p, word, size < strlen(word) ? size : strlen(word)) == 0) {
         const uint8_t *q = size > strlen(word) ? p + strlen(word) : end;
@@ -227,8 +227,8 @@ static pcol_status read_cut(struct reader *r, const struct pci_rprof_line *line,
 
 /* ---- samples ---- */
 
-/* Could [p, end) go on to be memory columns? */
-static int memory_begun(const uint8_t *p, const uint8_t *end)
+/* 1 if [p, end) is a prefix of memory columns. */
+static int is_memory_prefix(const uint8_t *p, const uint8_t *end)
 {
     int colons = 0;
     for (; p < end; p++)
@@ -239,8 +239,8 @@ static int memory_begun(const uint8_t *p, const uint8_t *end)
     return colons < 5;
 }
 
-/* Could [p, end) go on to be a reference? */
-static int ref_begun(const uint8_t *p, const uint8_t *end)
+/* 1 if [p, end) is a prefix of a reference. */
+static int is_ref_prefix(const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *digits = p;
     while (p < end && (unsigned)(*p - '0') < 10)
@@ -254,19 +254,19 @@ static int ref_begun(const uint8_t *p, const uint8_t *end)
     return p == end;
 }
 
-/* May the fault stand, because the file is cut there or the user wants it? */
-static pcol_status judge(struct reader *r, struct sample *s, pcol_error *err)
+/* Report the fault unless the file is truncated there or the import is lenient. */
+static pcol_status check_fault(struct reader *r, struct sample *s, pcol_error *err)
 {
     const uint8_t *start = pci_rprof_at(&r->text.lines, s->units.line.start);
     const uint8_t *end = pci_rprof_at(&r->text.lines, s->units.line.end);
-    int cut = s->units.line.eol == PCI_RPROF_CUT;
+    int cut = s->units.line.eol == PCI_RPROF_NO_EOL;
     s->exact = 0;
     if (s->units.fault.kind == PCI_RPROF_NO_BLANK)
         return PCOL_OK;
-    r->cut =
-        (s->units.fault.kind == PCI_RPROF_OPEN && s->units.line.last) ||
-        (cut && (s->has_memory < 0 ? memory_begun(start, end) : ref_begun(s->units.fault.at, end)));
-    if (r->cut)
+    r->is_truncated = (s->units.fault.kind == PCI_RPROF_OPEN && s->units.line.is_last) ||
+                      (cut && (s->has_memory < 0 ? is_memory_prefix(start, end)
+                                                 : is_ref_prefix(s->units.fault.at, end)));
+    if (r->is_truncated)
         return PCOL_OK;
     if (!r->import->options->lenient)
         return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number,
@@ -313,7 +313,7 @@ static void read_memory(struct reader *r, struct sample *s)
                s->memory[3].canonical;
 }
 
-/* *line becomes longer if names go over several lines. */
+/* *line: extended by lines that continue its names. */
 static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
 {
     struct sample s = {.units = {.line = *line, .start = line->start}, .exact = 1};
@@ -321,29 +321,29 @@ static pcol_status read_sample(struct reader *r, struct pci_rprof_line *line, pc
     if (r->header.memory && *pci_rprof_at(&r->text.lines, line->start) == ':')
         read_memory(r, &s);
     if (s.has_memory >= 0) {
-        PCI_TRY(pci_rprof_text_units(&r->text, 0, stands_alone, r, u, err));
+        PCI_TRY(pci_rprof_text_units(&r->text, 0, is_own_line, r, u, err));
         s.exact = s.exact && u->exact;
     } else {
-        r->text.frames.before = 0;
+        r->text.frames.previous_size = 0;
     }
     if (u->fault.kind == PCI_RPROF_GARBAGE && s.has_memory == 0 && u->count == 0 &&
-        !(u->line.eol == PCI_RPROF_CUT &&
-          ref_begun(u->fault.at, pci_rprof_at(&r->text.lines, u->line.end))))
-        return read_stray(r, line, u->fault.at, NO_FRAME, err);
-    if (u->fault.kind != PCI_RPROF_WHOLE)
-        PCI_TRY(judge(r, &s, err));
-    const uint8_t *beyond = s.exact ? NULL : find_beyond(r, &s);
-    if (beyond)
-        PCI_TRY(read_beyond(r, u->line.start, beyond, err));
+        !(u->line.eol == PCI_RPROF_NO_EOL &&
+          is_ref_prefix(u->fault.at, pci_rprof_at(&r->text.lines, u->line.end))))
+        return read_malformed(r, line, u->fault.at, NO_FRAME, err);
+    if (u->fault.kind != PCI_RPROF_NO_FAULT)
+        PCI_TRY(check_fault(r, &s, err));
+    const uint8_t *overflow = s.exact ? NULL : find_overflow(r, &s);
+    if (overflow)
+        PCI_TRY(report_overflow(r, u->line.start, overflow, err));
     PCI_TRY(add_sample(r, &s, err));
     r->too_long += u->line.next - u->line.start >= LONGEST_LINE;
-    r->text.before_end = u->line.end;
-    r->text.lines.keep = r->text.frames.before ? u->start : u->line.next;
+    r->text.previous_end = u->line.end;
+    r->text.lines.keep = r->text.frames.previous_size ? u->start : u->line.next;
     *line = u->line;
     return PCOL_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- file ---- */
 
 static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol_error *err)
 {
@@ -352,39 +352,39 @@ static pcol_status read_line(struct reader *r, struct pci_rprof_line *line, pcol
     struct pci_rprof_header header;
     struct pci_rprof_file file;
     int done;
-    /* Nearly all lines begin with these. */
-    if (r->begun && p < end && (*p == '"' || (*p == ':' && r->header.memory)))
+    /* The most frequent lines first. */
+    if (r->has_source && p < end && (*p == '"' || (*p == ':' && r->header.memory)))
         return read_sample(r, line, err);
     if (pci_rprof_header(p, end, &header)) {
         const uint8_t *digits = end;
         while (digits[-1] != '=')
             digits--;
         if (!header.interval.known)
-            PCI_TRY(read_beyond(r, line->start, digits, err));
+            PCI_TRY(report_overflow(r, line->start, digits, err));
         return begin_segment(r, line, &header, err);
     }
-    if (!r->begun)
+    if (!r->has_source)
         return pci_fail_text(err, PCOL_E_SYNTAX, 1, 1,
                              "not an Rprof file: no sample.interval header");
     if (p == end)
-        return read_stray(r, line, p, "blank line", err);
+        return read_malformed(r, line, p, "blank line", err);
     if (r->header.line && pci_rprof_file(p, end, &file))
         return read_file(r, line, &file, err);
-    if (line->eol == PCI_RPROF_CUT) {
-        PCI_TRY(read_cut(r, line, &done, err));
-        r->cut = done;
+    if (line->eol == PCI_RPROF_NO_EOL) {
+        PCI_TRY(read_truncated(r, line, &done, err));
+        r->is_truncated = done;
         if (done)
             return PCOL_OK;
     }
     if (*p == '#')
-        return read_stray(
+        return read_malformed(
             r, line, p,
             r->header.line ? "malformed #File line" : "#File line without line profiling", err);
     return read_sample(r, line, err);
 }
 
-/* The lines that begin before r->stop; it is UINT64_MAX behind the last one of all. */
-static pcol_status read_stretch(void *context, pcol_error *err)
+/* Read the lines that begin before r->stop, which becomes UINT64_MAX at the end of the input. */
+static pcol_status read_chunk(void *context, pcol_error *err)
 {
     struct reader *r = context;
     while (r->text.lines.at < r->stop) {
@@ -401,30 +401,30 @@ static pcol_status read_stretch(void *context, pcol_error *err)
     return PCOL_OK;
 }
 
-/* A stretch, and beside it those behind it as far as there are any for others to read. */
+/* Read the reader's chunk and, in parallel, the following ones. */
 static pcol_status read_round(struct reader *r, pcol_error *err)
 {
     struct pci_rprof_lines *lines = &r->text.lines;
     struct pci_input *input = r->import->input;
-    struct pci_rprof_terms terms = {&r->text.frames,  r->headers,   r->files,
-                                    r->header.memory, r->text.crlf, LONGEST_LINE};
+    struct pci_rprof_parse_state state = {&r->text.frames,  r->headers,   r->files,
+                                          r->header.memory, r->text.crlf, LONGEST_LINE};
     uint64_t at, passed, too_long;
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
-    PCI_TRY(pci_rprof_chunks_plan(r->parts, lines->at, &terms, &r->stop, err));
-    r->queue.alone = r->stop != UINT64_MAX;
-    if (!r->queue.alone)
-        return read_stretch(r, err);
+    PCI_TRY(pci_rprof_chunks_plan(r->parts, lines->at, &state, &r->stop, err));
+    r->queue.is_inline = r->stop != UINT64_MAX;
+    if (!r->queue.is_inline)
+        return read_chunk(r, err);
     input->pause = r->stop;
-    PCI_TRY(pci_rprof_chunks_run(r->parts, read_stretch, r, err));
+    PCI_TRY(pci_rprof_chunks_run(r->parts, read_chunk, r, err));
     input->pause = 0;
     at = lines->at;
-    terms.headers = r->headers;
-    terms.files = r->files;
-    PCI_TRY(pci_rprof_chunks_take(r->parts, &terms, &r->queue, &at, &passed, &too_long, err));
+    state.headers = r->headers;
+    state.files = r->files;
+    PCI_TRY(pci_rprof_chunks_merge(r->parts, &state, &r->queue, &at, &passed, &too_long, err));
     if (at == lines->at)
         return PCOL_OK;
     r->too_long += too_long;
-    r->text.frames.before = 0;
+    r->text.frames.previous_size = 0;
     lines->number += passed;
     lines->at = lines->keep = at;
     return pci_input_skip(input, at, err);
@@ -432,27 +432,27 @@ static pcol_status read_round(struct reader *r, pcol_error *err)
 
 static pcol_status read_lines(struct reader *r, pcol_error *err)
 {
-    r->stop = 1; /* the first line, so that there is a header */
-    PCI_TRY(read_stretch(r, err));
+    r->stop = 1; /* only the first line: the header */
+    PCI_TRY(read_chunk(r, err));
     while (r->stop != UINT64_MAX) {
-        if (r->parts && r->begun) {
+        if (r->parts && r->has_source) {
             PCI_TRY(read_round(r, err));
         } else {
             r->stop = UINT64_MAX;
-            PCI_TRY(read_stretch(r, err));
+            PCI_TRY(read_chunk(r, err));
         }
     }
     PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
-    return r->begun ? PCOL_OK : new_source(r, NULL, err);
+    return r->has_source ? PCOL_OK : new_source(r, NULL, err);
 }
 
-static void say_what_was_odd(const struct reader *r)
+static void report_deviations(const struct reader *r)
 {
     if (r->tolerated)
         pci_import_message("malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r->tolerated, r->first_tolerated);
-    if (r->cut)
-        pci_import_message("the last line is cut: kept as far as it goes");
+    if (r->is_truncated)
+        pci_import_message(r->import, "the last line is cut: kept as far as it goes");
     if (r->too_long)
         pci_import_message("lines of %u bytes or more: %" PRIu64
                            " (R before 4.3 leaves out the outermost frames there)",
@@ -469,7 +469,7 @@ pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
     if (status == PCOL_OK)
         status = read_lines(&r, err);
     if (status == PCOL_OK)
-        say_what_was_odd(&r);
+        report_deviations(&r);
     pci_rprof_chunks_free(r.parts);
     pci_rprof_pipeline_clear(&r.queue);
     pci_rprof_text_clear(&r.text);

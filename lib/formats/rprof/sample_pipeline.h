@@ -18,29 +18,28 @@
 
 struct pci_rprof_pipeline {
     struct pci_rprof_record *record;
-    uint32_t types[PCI_RPROF_TYPES]; /* sample types, by what the reader calls them */
-    int alone;                       /* no other thread: there are others already */
-    size_t unasked;                  /* samples since the builder was asked for */
+    uint32_t types[PCI_RPROF_TYPES]; /* sample types by the index of the reader */
+    int is_inline;                   /* no thread is started: others are in use */
+    size_t since_flush;              /* samples since the last flush */
     uint32_t *groups;                /* new frames of a sample, outermost first */
     size_t group_capacity;
-    struct pci_write_pipe *behind; /* NULL: samples go to the builder at once */
-    uint8_t *piece; /* samples for the other thread: head, values, new frames of each */
+    struct pci_write_pipe *pipe; /* NULL: samples are added to the builder immediately */
+    uint8_t *batch;              /* samples for the thread: head, values, new frames of each */
     size_t used;
-    /* Of the thread that puts the samples into the builder: the stack of the one before. */
+    /* Of the thread that adds samples to the builder: stack of the previous sample. */
     uint32_t *nodes;
     size_t node_capacity;
 };
 
 void pci_rprof_pipeline_clear(struct pci_rprof_pipeline *queue);
 
-/* A sample whose stack is what pci_rprof_frames_add() has found last, the empty one without
- * `frames`; without `has_stack`: none. values[i] is of types[i], and there if bit i of `present` is
- * set. */
+/* Add a sample with the stack of the last pci_rprof_frames_add(); frames: NULL: the empty stack;
+ * has_stack: 0: no stack. values[i] is of types[i], and valid if bit i of `present` is set. */
 pcol_status pci_rprof_pipeline_sample(struct pci_rprof_pipeline *queue,
                                       const struct pci_rprof_frames *frames, int has_stack,
                                       unsigned present, const int64_t values[PCI_RPROF_TYPES],
                                       pcol_error *err);
-/* All samples into the builder, which belongs to the caller then. */
+/* Wait until all samples are in the builder, which then belongs to the caller. */
 pcol_status pci_rprof_pipeline_flush(struct pci_rprof_pipeline *queue, pcol_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * stack_text.c - from a node of the tree of stacks to the text of a line (stack_text.h)
+ * stack_text.c - node of the stack tree to the text of a line (stack_text.h)
  *
- * Every step is checked: a parent stands before its child, so a walk ends whatever the file says,
- * and no line becomes longer than an importer would take.
+ * Invariant, checked at every step: a parent precedes its child, so a walk ends for any input. No
+ * line is longer than the limit of the importer.
  */
 #include "formats/rprof/stack_text.h"
 
@@ -75,7 +75,7 @@ void pci_rprof_stack_text_close(struct pci_rprof_stack_text *stacks)
     pci_free(s->units);
     pci_free(s->arena.data);
     pci_free(s->path);
-    pci_free(s->fresh);
+    pci_free(s->new_nodes);
     pci_free(s->line);
     memset(s, 0, sizeof *s);
 }
@@ -104,9 +104,9 @@ static pcol_status load_nodes(struct pci_rprof_stack_text *s, size_t page, pcol_
     return PCOL_OK;
 }
 
-/* The node `row` > 0, its parent checked. */
-static pcol_status node_at(struct pci_rprof_stack_text *s, uint32_t row,
-                           struct pci_rprof_node *node, pcol_error *err)
+/* Read the node `row` > 0; its parent and group are checked. */
+static pcol_status get_node(struct pci_rprof_stack_text *s, uint32_t row,
+                            struct pci_rprof_node *node, pcol_error *err)
 {
     size_t page = row >> PAGE_SHIFT;
     if (!s->nodes[page])
@@ -114,15 +114,15 @@ static pcol_status node_at(struct pci_rprof_stack_text *s, uint32_t row,
     *node = s->nodes[page][row & (PAGE_ROWS - 1)];
     if (node->parent >= row)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
-                             "parent does not stand before its child");
+                             "parent does not precede its child");
     if (node->group >= s->group_count)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "group", row,
                              "location group %u does not exist", node->group);
     return PCOL_OK;
 }
 
-static pcol_status unit_of(struct pci_rprof_stack_text *s, uint32_t group, const uint8_t **text,
-                           size_t *size, pcol_error *err)
+static pcol_status get_unit(struct pci_rprof_stack_text *s, uint32_t group, const uint8_t **text,
+                            size_t *size, pcol_error *err)
 {
     size_t page = group >> PAGE_SHIFT;
     if (!s->units[page]) {
@@ -142,8 +142,8 @@ static pcol_status unit_of(struct pci_rprof_stack_text *s, uint32_t group, const
     return PCOL_OK;
 }
 
-/* Room for `size` more bytes in front of the `used` bytes at the end of the line. */
-static pcol_status make_room(struct pci_rprof_stack_text *s, size_t used, size_t size,
+/* Grow the line, which is right-aligned, for `size` bytes before the last `used` ones. */
+static pcol_status grow_line(struct pci_rprof_stack_text *s, size_t used, size_t size,
                              pcol_error *err)
 {
     size_t capacity = s->line_capacity < 4096 ? 4096 : s->line_capacity;
@@ -168,11 +168,11 @@ static pcol_status prepend(struct pci_rprof_stack_text *s, uint32_t row, pcol_er
     struct pci_rprof_node node;
     const uint8_t *text = (const uint8_t *)"";
     size_t size = 0, used = s->depth ? s->path[s->depth - 1].size : 0;
-    PCI_TRY(node_at(s, row, &node, err));
-    PCI_TRY(unit_of(s, node.group, &text, &size, err));
+    PCI_TRY(get_node(s, row, &node, err));
+    PCI_TRY(get_unit(s, node.group, &text, &size, err));
     if (size > s->line_capacity - used)
-        PCI_TRY(make_room(s, used, size, err));
-    if (size) /* a line that has no room yet has no memory either */
+        PCI_TRY(grow_line(s, used, size, err));
+    if (size) /* an empty line may have no memory */
         memcpy(s->line + s->line_capacity - used - size, text, size);
     if (s->depth == s->path_capacity) {
         void *path = s->path;
@@ -198,20 +198,20 @@ pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint6
             s->depth--;
         if (row == 0 || (s->depth > 0 && s->path[s->depth - 1].node == row))
             break;
-        if (count == s->fresh_capacity) {
-            void *fresh = s->fresh;
+        if (count == s->new_capacity) {
+            void *new_nodes = s->new_nodes;
             if (count > LONGEST_TEXT)
                 return pci_fail(err, PCOL_E_LIMIT, "a call stack is deeper than %zu", LONGEST_TEXT);
-            if (pci_grow(&fresh, &s->fresh_capacity, count + 1, sizeof *s->fresh))
+            if (pci_grow(&new_nodes, &s->new_capacity, count + 1, sizeof *s->new_nodes))
                 return pci_fail_memory(err);
-            s->fresh = fresh;
+            s->new_nodes = new_nodes;
         }
-        PCI_TRY(node_at(s, row, &at, err));
-        s->fresh[count++] = row;
+        PCI_TRY(get_node(s, row, &at, err));
+        s->new_nodes[count++] = row;
         row = at.parent;
     }
     while (count > 0)
-        PCI_TRY(prepend(s, s->fresh[--count], err));
+        PCI_TRY(prepend(s, s->new_nodes[--count], err));
     *size = s->depth ? s->path[s->depth - 1].size : 0;
     *text = *size ? s->line + s->line_capacity - *size : (const uint8_t *)"";
     return PCOL_OK;

@@ -10,7 +10,7 @@
 
 #include "formats/rprof/write_common.h"
 
-/* Bytes that grow behind. */
+/* A growable array of bytes. */
 struct pci_rprof_bytes {
     uint8_t *data;
     size_t size, capacity;
@@ -38,9 +38,9 @@ struct pci_rprof_stack_text {
     struct pci_rprof_bytes arena;
     struct pci_rprof_step *path; /* of the last stack, outermost first */
     size_t depth, path_capacity;
-    uint32_t *fresh; /* nodes that the last stack did not have */
-    size_t fresh_capacity;
-    uint8_t *line; /* the text stands at its end */
+    uint32_t *new_nodes; /* nodes that are not on the last path */
+    size_t new_capacity;
+    uint8_t *line; /* right-aligned text */
     size_t line_capacity;
 };
 

@@ -1,5 +1,5 @@
 /*
- * text.c - an input of lines that end in call stacks (text.h)
+ * text.c - input of lines that end in call stacks (text.h)
  */
 #include "formats/rprof/text.h"
 
@@ -11,7 +11,7 @@ void pci_rprof_text_init(struct pci_rprof_text *text, const struct pci_import *i
     *text = (struct pci_rprof_text){
         .lines = {.input = import->input, .at = start, .keep = start, .number = 1},
         .frames = {.builder = import->builder},
-        .before_end = start,
+        .previous_end = start,
     };
 }
 
@@ -25,29 +25,29 @@ void pci_rprof_text_pass(struct pci_rprof_text *text, const struct pci_rprof_lin
 {
     text->lines.at = line->next;
     text->lines.number += line->parts;
-    if (!text->frames.before)
+    if (!text->frames.previous_size)
         text->lines.keep = line->next;
 }
 
-int pci_rprof_own_eol(const struct pci_rprof_text *text, const struct pci_rprof_line *line)
+int pci_rprof_has_usual_eol(const struct pci_rprof_text *text, const struct pci_rprof_line *line)
 {
     return line->eol == (text->crlf ? PCI_RPROF_CRLF : PCI_RPROF_LF);
 }
 
-/* Scan what stands between two places of the input, or in the scratch. */
+/* Find the units of [p, end), in the window of the input or the scratch buffer. */
 static pcol_status scan(struct pci_rprof_text *t, const uint8_t *p, const uint8_t *end,
                         unsigned flags, struct pci_rprof_units *u, pcol_error *err)
 {
-    /* Of use only while there is a line before. */
-    const uint8_t *before = t->frames.before ? pci_rprof_at(&t->lines, t->before_end) : NULL;
-    if (u->line.eol != PCI_RPROF_CUT)
+    const uint8_t *before =
+        t->frames.previous_size ? pci_rprof_at(&t->lines, t->previous_end) : NULL;
+    if (u->line.eol != PCI_RPROF_NO_EOL)
         flags |= PCI_RPROF_LOOSE;
     return pci_rprof_frames_scan(&t->frames, p, end, before, flags, &u->fault, err);
 }
 
-pcol_status pci_rprof_text_units(struct pci_rprof_text *text, unsigned flags, pci_rprof_alone alone,
-                                 const void *context, struct pci_rprof_units *units,
-                                 pcol_error *err)
+pcol_status pci_rprof_text_units(struct pci_rprof_text *text, unsigned flags,
+                                 pci_rprof_is_own_line_fn alone, const void *context,
+                                 struct pci_rprof_units *units, pcol_error *err)
 {
     struct pci_rprof_text *t = text;
     struct pci_rprof_units *u = units;
@@ -58,7 +58,7 @@ pcol_status pci_rprof_text_units(struct pci_rprof_text *text, unsigned flags, pc
     if (u->fault.kind == PCI_RPROF_OPEN || u->fault.kind == PCI_RPROF_NO_BLANK) {
         PCI_TRY(pci_rprof_extend(&t->lines, u->start, flags | PCI_RPROF_LOOSE, alone, context,
                                  &u->line, &u->fault, err));
-        /* The window may have moved, and the units found lie in it: find them again. */
+        /* The window may have moved, and the units point into it: find them again. */
         p = pci_rprof_at(&t->lines, u->start);
         end = pci_rprof_at(&t->lines, u->line.end);
         unified = u->line.parts > 1 && t->crlf;
@@ -66,20 +66,21 @@ pcol_status pci_rprof_text_units(struct pci_rprof_text *text, unsigned flags, pc
             PCI_TRY(pci_rprof_unify(&t->scratch, p, end, err));
             p = t->scratch.data;
             end = p + t->scratch.size;
-            t->frames.before = 0;
+            t->frames.previous_size = 0;
         }
         PCI_TRY(scan(t, p, end, flags, u, err));
         if (u->fault.kind == PCI_RPROF_NO_BLANK)
-            PCI_TRY(pci_rprof_frames_take(&t->frames, u->fault.at, end, err));
-        /* The reference before an open name is whole: that line was on the stack. */
+            PCI_TRY(pci_rprof_frames_append(&t->frames, u->fault.at, end, err));
+        /* The reference before an open name is complete: that line was on the stack. */
         if (u->fault.kind == PCI_RPROF_OPEN && *u->fault.at != '"')
-            PCI_TRY(pci_rprof_frames_take(&t->frames, u->fault.at, pci_rprof_ref(u->fault.at, end),
-                                          err));
+            PCI_TRY(pci_rprof_frames_append(&t->frames, u->fault.at,
+                                            pci_rprof_ref(u->fault.at, end), err));
     }
-    u->count = t->frames.fresh_count;
-    int whole = u->fault.kind == PCI_RPROF_WHOLE && !unified;
+    u->count = t->frames.new_count;
+    int whole = u->fault.kind == PCI_RPROF_NO_FAULT && !unified;
     PCI_TRY(pci_rprof_frames_add(&t->frames, p, end, whole, &u->exact, err));
     u->has_stack = t->frames.depth > 0;
-    u->exact = u->exact && pci_rprof_own_eol(t, &u->line) && !(unified && u->line.bare);
+    u->exact =
+        u->exact && pci_rprof_has_usual_eol(t, &u->line) && !(unified && u->line.has_bare_lf);
     return PCOL_OK;
 }

@@ -1,8 +1,8 @@
 /*
- * write.c - exporting to Rprof() output
+ * write.c - native export of Rprof() output
  *
- * A source that was Rprof output comes back byte for byte: its segments in order, each with its
- * header, and its samples and file lines in their places. What has a verbatim text is that text.
+ * A source that was Rprof output is reproduced byte for byte: its segments in order, each with its
+ * header, samples and file lines. Rows with a verbatim text are written as that text.
  */
 #include "formats/rprof/write.h"
 #include "formats/rprof/rprof.h"
@@ -18,7 +18,7 @@ const struct pci_rprof_type pci_rprof_types[] = {
     {"nodes", "bytes"},   {"dup_count", "count"}, {NULL, NULL},
 };
 
-/* The tables of segments and file lines, and how far they are written. */
+/* The tables of segments and file lines, and the next rows to write. */
 struct segments {
     uint64_t rows, file_rows;
     uint64_t at, file_at; /* next rows */
@@ -46,9 +46,9 @@ struct writer {
     struct segments segments;
     struct pci_rprof_locations locations;
     struct pci_rprof_stack_text stacks;
-    int feeds;     /* some name holds a line feed */
-    int changed;   /* a source of this format is written as one of another kind */
-    unsigned lost; /* by sources of other kinds */
+    int has_line_feed; /* some name contains one */
+    int was_converted; /* a source of this type without segments was written by write_generic.c */
+    unsigned lost;     /* losses of sources of other types */
 };
 
 size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
@@ -102,7 +102,7 @@ static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol
 /* ---- text of a group */
 
 pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
-                                struct pci_rprof_bytes *to, int *feeds, pcol_error *err)
+                                struct pci_rprof_bytes *to, int *has_line_feed, pcol_error *err)
 {
     struct pci_rprof_frame frame;
     uint64_t first, end;
@@ -125,7 +125,8 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
     }
     if (!frame.has_name && p != ref)
         return PCOL_OK;
-    *feeds = *feeds || (frame.name.size && memchr(frame.name.data, '\n', frame.name.size));
+    *has_line_feed =
+        *has_line_feed || (frame.name.size && memchr(frame.name.data, '\n', frame.name.size));
     PCI_TRY(pci_rprof_append(to, "\"", 1, err));
     PCI_TRY(pci_rprof_append(to, frame.name.data, frame.name.size, err));
     return pci_rprof_append(to, "\" ", 2, err);
@@ -135,7 +136,7 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_byt
                              pcol_error *err)
 {
     struct writer *w = context;
-    return pci_rprof_unit_text(&w->locations, group, to, &w->feeds, err);
+    return pci_rprof_unit_text(&w->locations, group, to, &w->has_line_feed, err);
 }
 
 /* ---- lines */
@@ -169,7 +170,7 @@ static pcol_status put_sample(struct writer *w, const struct segment *s, size_t 
         size_t size;
         PCI_TRY(
             pci_rprof_stack_text_text(&w->stacks, (uint64_t)b->stack.value[i], &text, &size, err));
-        PCI_TRY(pci_rprof_put_feeds(w->out, text, size, s->crlf && w->feeds, err));
+        PCI_TRY(pci_rprof_put_feeds(w->out, text, size, s->crlf && w->has_line_feed, err));
     }
     return put_eol(w, s, err);
 }
@@ -196,8 +197,8 @@ static pcol_status put_header(struct writer *w, struct segment *s, pcol_error *e
     return put_eol(w, s, err);
 }
 
-/* File lines of the segment that stand before the sample `row`. *next: the sample before which the
- * next one stands. */
+/* Write the segment's file lines that precede the sample `row`. *next: the sample that the next
+ * one precedes. */
 static pcol_status put_files(struct writer *w, const struct segment *s, uint64_t row,
                              uint64_t *next, pcol_error *err)
 {
@@ -254,7 +255,7 @@ static pcol_status put_segment(struct writer *w, uint32_t source, struct segment
     return put_files(w, s, UINT64_MAX, &next_file, err);
 }
 
-/* Where the segment's samples are. */
+/* Find the segment's range of samples. */
 static pcol_status find_samples(struct writer *w, struct segment *s, pcol_error *err)
 {
     const struct segments *t = &w->segments;
@@ -309,11 +310,11 @@ static pcol_status write_source(struct writer *w, const struct pci_column *types
     int own = pci_str_is(type, "rprof");
     if (own) {
         PCI_TRY(write_segments(w, source, &found, err));
-        if (!found) /* nothing was written, unless by somebody who knows no segments */
+        if (!found) /* another writer may have added samples without segments */
             PCI_TRY(has_samples(w, source, &valid, err));
         if (found || !valid)
             return PCOL_OK;
-        w->changed = 1;
+        w->was_converted = 1;
     }
     return pci_rprof_write_generic(w->export, w->out, w->samples, source, &w->lost, err);
 }
@@ -334,7 +335,7 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
     }
     PCI_TRY(pci_out_flush(w->out, err));
     pci_rprof_report_losses(export, w->lost);
-    return pci_export_losses(export, w->changed ? NULL : "rprof", err);
+    return pci_export_losses(export, w->was_converted ? NULL : "rprof", err);
 }
 
 pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)

@@ -1,5 +1,5 @@
 /*
- * write_common.c - what the writers of R's profiles share (write_common.h)
+ * write_common.c - common parts of the exporters of R's profiles (write_common.h)
  */
 #include "formats/rprof/write_common.h"
 

@@ -1,10 +1,8 @@
 /*
- * write_common.h - what the writers of R's profiles share: buffered output, samples by the batch,
- * and the
- * parts of a location group
+ * write_common.h - common parts of the exporters of R's profiles: buffered output, batches of
+ * samples, lines of location groups
  *
- * Columns that a file lacks read as null. Row numbers that come out of the file are checked by the
- * column they are used on.
+ * Absent columns read as null. Row numbers from the file are checked by the column that they index.
  */
 #ifndef PCI_RPROF_WRITE_COMMON_H
 #define PCI_RPROF_WRITE_COMMON_H
@@ -22,13 +20,13 @@ pcol_status pci_rprof_put_string(struct pci_out *out, const pcol_file *file, int
 pcol_status pci_rprof_put_feeds(struct pci_out *out, const uint8_t *text, size_t size, int crlf,
                                 pcol_error *err);
 
-/* A cell; null if there is no such column. */
+/* Read a cell; null if column is NULL. */
 pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
                            int64_t *value, int *valid, pcol_error *err);
 pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                                pcol_str *value, int *valid, pcol_error *err);
-/* A column of a table if both exist; its checksums are compared first, for it is going to be read
- * whole. E_UNSUPPORTED if it is of none of the types given (bits 1 << PCF_...). */
+/* Find a column; NULL: no such table or column. Its checksums are verified, since it is read whole.
+ * E_UNSUPPORTED if its type is none of `types` (bits 1 << PCF_...). */
 pcol_status pci_rprof_column(const pcol_file *file, const char *table, const char *name,
                              unsigned types, const struct pci_column **column, pcol_error *err);
 uint64_t pci_rprof_rows(const pcol_file *file, const char *table);
@@ -56,16 +54,15 @@ struct pci_rprof_type {
     const char *type, *unit;
 };
 
-/* Find the columns; value[i] is that of types[i], which ends with a NULL type. To be closed, also
- * after a failure. */
+/* Find the columns; value[i] is that of types[i], which ends with a NULL type. Call
+ * pci_rprof_samples_close() also after a failure. */
 pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol_file *file,
                                    const struct pci_rprof_type *types, pcol_error *err);
 void pci_rprof_samples_close(struct pci_rprof_samples *samples);
-/* Make `row` < total part of the batch. */
+/* Load the batch that contains `row` < total. */
 pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row,
                                    pcol_error *err);
-/* The first sample of the source from *row on, which becomes part of the batch; total or
- * more: none. */
+/* Find and load the first sample of the source from *row on; *row >= total: none. */
 pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
                                    uint64_t *row, pcol_error *err);
 
@@ -85,7 +82,7 @@ struct pci_rprof_frame {
     int64_t line;
     int has_name, has_file, has_line;
     int64_t path;        /* string number of filename */
-    int has_text_column; /* there is a column in the line */
+    int has_text_column; /* there is a column number */
     int has_start_line;
 };
 
