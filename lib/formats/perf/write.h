@@ -1,0 +1,109 @@
+/*
+ * write.h - parts of the exporter of perf script text
+ *
+ * A line is built in `line` and parsed again before it is written: text has no escapes, and a name
+ * that is not read back is reported as a loss.
+ */
+#ifndef PCI_PERF_WRITE_H
+#define PCI_PERF_WRITE_H
+
+#include "formats/format.h"
+#include "formats/perf/parse.h"
+#include "model/frame_names.h"
+#include "model/row_details.h"
+#include "model/stack_path.h"
+#include "model/types.h"
+#include "stream/out_buffer.h"
+#include "util/strbuf.h"
+
+enum {
+    LOSS_NAME = 1,
+    LOSS_TYPES = 2,
+    LOSS_LABELS = 4,
+    LOSS_UNIT = 8,
+    LOSS_DOUBLE = 16,
+    LOSS_NEGATIVE = 32,
+    LOSS_TIME = 64,
+    LOSS_EMPTY = 128,
+    LOSS_FILE = 256,
+    LOSS_LINE = 512,
+    LOSS_PARSED = 1024,
+    LOSS_COUNT = 2048
+};
+
+struct pci_perf_writer {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_out *out;
+    struct pci_strbuf line;        /* the current line */
+    struct pci_perf_header header; /* fields that the reader must find in it */
+    struct pci_perf_frame frame;
+    uint8_t *checked; /* by location: the way of writing that was verified */
+    int addressed;    /* a frame with an address was written; the reader has the same state */
+    struct pci_types types;
+    struct pci_samples_by_source turns;
+    struct pci_selected_type chosen;
+    struct pci_frame_namer names;
+    struct pci_stack_path path;
+    struct pci_label_reader labels, group_labels;
+    const struct pci_column *stack, *thread, *time, *address;
+    const struct pci_column *thread_name, *thread_tid, *thread_pid;
+    uint32_t *list, list_count; /* types of the source */
+    uint32_t source;
+    int is_perf;     /* the source is perf script text */
+    int chains;      /* call chains: each sample is a block of lines */
+    int nanoseconds; /* some time is not a multiple of 1000 */
+    size_t event_width;
+    unsigned lost;
+};
+
+/* write_line.c: append to the current line. */
+pcol_status pci_perf_put(struct pci_perf_writer *w, const void *data, size_t size, pcol_error *err);
+/* Line feeds become blanks, which is a loss. */
+pcol_status pci_perf_put_text(struct pci_perf_writer *w, pcol_str text, pcol_error *err);
+/* At most 95 bytes. */
+pcol_status pci_perf_putf(struct pci_perf_writer *w, pcol_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Write the current line, which becomes empty. */
+pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err);
+/* column: NULL: null. */
+pcol_status pci_perf_cell(const struct pci_perf_writer *w, const struct pci_column *column,
+                          uint64_t row, int64_t *value, int *valid, pcol_error *err);
+/* Labels of the current sample and the current location group; NULL: none. */
+const struct pci_label_cell *pci_perf_sample_label(const struct pci_perf_writer *w, const char *key,
+                                                   uint8_t kind);
+const struct pci_label_cell *pci_perf_group_label(const struct pci_perf_writer *w, const char *key,
+                                                  uint8_t kind);
+
+/* write_header.c */
+/* Event and period of a sample. */
+struct pci_perf_event {
+    uint32_t type; /* PCOL_NONE: the sample has no value */
+    int64_t period;
+    int has_period, has_name;
+};
+
+/* Requires the labels of the sample. */
+pcol_status pci_perf_find_event(struct pci_perf_writer *w, uint64_t row,
+                                struct pci_perf_event *event, pcol_error *err);
+pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
+                                const struct pci_perf_event *event, pcol_error *err);
+/* End a header line without a frame. */
+pcol_status pci_perf_end_header(struct pci_perf_writer *w, pcol_error *err);
+/* 1 if the current line is parsed as the header that was written, except for its tail. */
+int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_header *h);
+int pci_perf_same_field(int has, pcol_str text, int has_other, pcol_str other);
+
+/* write_frames.c */
+/* 1 if a colon precedes a blank or the end: text before it may be parsed as a header. */
+int pci_perf_has_colon(pcol_str text);
+/* Number of lines of the current group, from the innermost on, that are marked (inlined). *offsets:
+ * their offsets: hexadecimal digits or nothing, separated by commas. */
+uint64_t pci_perf_count_inlined(const struct pci_perf_writer *w, const struct pci_stack_step *step,
+                                pcol_str *offsets);
+/* Write a line of a group. offsets: of the inlined lines from this one on, NULL if it is not
+ * inlined; first: no frame precedes it. */
+pcol_status pci_perf_put_line(struct pci_perf_writer *w, const struct pci_stack_step *step,
+                              uint64_t line, pcol_str *offsets, int first, pcol_error *err);
+
+#endif
