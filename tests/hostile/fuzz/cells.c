@@ -1,11 +1,10 @@
 /*
- * cells.c - target over pcol files some of whose cells are set to boundary values, with checksums
- * made right: whatever a cell says, everything that is made of the file stays within bounds
+ * cells.c - fuzz target: pcol files with some cells set to boundary values, checksums valid
  *
- * An input is FUZZ_EDITS edits of four bytes and a file. An edit is the number of a column (two
- * bytes, children counted), which rows (0 first, 1 middle, 2 last, 3 all, 255 no edit, else a row)
- * and which value: see value_of(). Only PLAIN columns can be edited in place: files are packed with
- * --plain.
+ * All operations on such a file must stay within bounds. An input is FUZZ_EDITS edits of four bytes
+ * and a file. An edit is the number of a column (two bytes, children counted), its rows (0 first, 1
+ * middle, 2 last, 3 all, 255 no edit, else a row) and the value, see value_of(). Only PLAIN columns
+ * can be edited, so files are packed with --plain.
  */
 #include "targets.h"
 

@@ -1,5 +1,5 @@
 /*
- * choose.c - targets over what users and profiles ask with: patterns, and the fields of a selection
+ * choose.c - fuzz targets: patterns, and the fields of a selection
  */
 #include "targets.h"
 

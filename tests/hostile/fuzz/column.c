@@ -1,11 +1,9 @@
 /*
- * column.c - target over encoded columns: a table of two columns of any encodings, whose children
- * have any encodings
+ * column.c - fuzz target: a table of two columns with arbitrary encodings and children
  *
- * A file that was changed byte by byte mostly breaks a rule that is checked when it is opened. Here
- * the shape is right, sizes and counts follow from it, and the input says which encodings, types
- * and parameters there are and what stands in the sections. What is read in batches must be what is
- * read row by row.
+ * Mutated files mostly fail a check at opening. Here the structure is valid, and sizes and counts
+ * follow from it; the input chooses encodings, types, parameters and the bytes of sections. Batch
+ * reads must equal row reads.
  */
 #include "targets.h"
 

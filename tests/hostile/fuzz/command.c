@@ -1,9 +1,8 @@
 /*
- * command.c - target over the command pcol: its first line says which command with which options,
- * and the rest is the file that it is given
+ * command.c - fuzz target: the command pcol; input: a line with arguments, then the file
  *
- * This is what reads --where and --time, and writes tables, JSON, CSV and messages for terminals.
- * Options that name files are not among those that an input can give.
+ * Covers --where and --time and the output of tables, JSON, CSV and messages to terminals. Options
+ * with names of files are excluded.
  */
 #include "targets.h"
 

@@ -1,8 +1,7 @@
 /*
- * derive.c - targets over what is made of a pcol file: a part of it, flame graphs, comparisons, the
- * questions about Perun's resources
+ * derive.c - fuzz targets: filters, flame graphs, comparisons, queries of Perun's resources
  *
- * A file that holds more samples than could be looked at is left out.
+ * Files with too many samples for a fuzzer are skipped.
  */
 #include "targets.h"
 

@@ -1,11 +1,10 @@
 /*
- * escape.c - target over what is written of a name: the input is one, of a function of a small
- * profile
+ * escape.c - fuzz target: the input is the name of a function in a small profile
  *
- * It goes through each sink and is read back by rules of the sink's own, not ours: what is shown on
- * a terminal holds nothing that a terminal acts on; CSV, TSV and JSON give the name back; with
- * --csv-safe no cell is a formula; markdown has its columns and no marks of the name's; a picture
- * has no element, attribute or script that the picture of a harmless name has not.
+ * The name is written in every output format and read back by independent parsers: terminal output
+ * has no control sequences; CSV, TSV and JSON give the name back; with --csv-safe no cell is a
+ * formula; markdown has the expected columns and no markup from the name; an SVG has no element,
+ * attribute or script that the SVG of a harmless name lacks.
  */
 #include "targets.h"
 

@@ -1,8 +1,8 @@
 /*
- * import.c - targets over profiles of other formats
+ * import.c - fuzz targets: profiles of other formats
  *
- * What was imported must be a sound pcol file: `check` finds nothing, packing twice gives the same
- * bytes, and the way back to its own format can be read again to a file of the same samples.
+ * An imported file must be valid: `check` reports nothing, packing again gives the same bytes, and
+ * the export to the source format can be imported again with the same samples.
  */
 #include "targets.h"
 

@@ -1,5 +1,5 @@
 /*
- * inside.c - targets over parts of the library: the inflater and the JSON reader and writer
+ * inside.c - fuzz targets: the inflater, and the JSON reader and writer
  */
 #include "targets.h"
 

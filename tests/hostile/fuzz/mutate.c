@@ -1,10 +1,9 @@
 /*
- * mutate.c - how inputs are changed that are pcol files: libFuzzer's own ways, but within a
- * section, within the records of the index, or to a field of one
+ * mutate.c - custom mutator for pcol files: mutations of a section, record or field
  *
- * A byte changed anywhere in a file mostly makes it one that is refused when it is opened, and a
- * byte put in moves all behind it. So most changes here keep every section in its place, and
- * checksums are made right again. Other inputs are libFuzzer's to change.
+ * Random mutations of a file are mostly rejected at opening, and inserted bytes move all later
+ * sections. Most mutations here keep section offsets, and checksums are recomputed. Inputs that are
+ * not pcol files are mutated by libFuzzer.
  */
 #include "targets.h"
 

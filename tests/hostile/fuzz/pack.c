@@ -1,6 +1,8 @@
 /*
- * pack.c - targets over pcol files made of pcol files: an archive holds what the plain file does,
- * two merged are sound, and what is written in another format is well formed
+ * pack.c - fuzz targets: pcol files packed again
+ *
+ * An archive has the same content as the plain file, merged files are valid, and exports are
+ * well-formed.
  */
 #include "targets.h"
 

@@ -1,5 +1,5 @@
 /*
- * read.c - targets over pcol files: every table of every model, check, export to every format
+ * read.c - fuzz targets: pcol files: every table of every model, check, export to every format
  */
 #include "targets.h"
 

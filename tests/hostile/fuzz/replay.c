@@ -1,8 +1,7 @@
 /*
- * replay.c - run targets over files: fuzz-replay TARGET FILE...; without arguments, list the
- * targets
+ * replay.c - run targets on files: fuzz-replay TARGET FILE...; without arguments, list the targets
  *
- * Every input that a fuzzer ever broke something with is kept and run again by the tests.
+ * Every input that revealed a fault is committed and replayed by the tests.
  */
 #include "targets.h"
 

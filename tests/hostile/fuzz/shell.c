@@ -1,6 +1,5 @@
 /*
- * shell.c - the command pcol within the fuzzer's process: its main() under another name, and what
- * it writes caught
+ * shell.c - the command pcol within the process of the fuzzer: its main() renamed, output captured
  */
 #include "targets.h"
 

@@ -1,5 +1,5 @@
 /*
- * targets.c - how a target is run on an input
+ * targets.c - execution of a target on an input (targets.h)
  */
 #include "targets.h"
 

@@ -1,9 +1,9 @@
 /*
- * thaw.c - target over a compressed section of an archive
+ * archive_read.c - fuzz target: decompression of one archive section
  *
- * A fuzzer cannot make the checksums and the compressed index of an archive. So the input is a
- * section alone: its codec, how many rows it claims, and its bytes; a sound file is put around it,
- * with a tree, so that every transform can be met.
+ * A fuzzer cannot produce the checksums and the compressed index of an archive. The input is the
+ * codec, the number of rows and the bytes of one section; a valid file with a tree is built around
+ * it, so that every transform is reachable.
  */
 #include "targets.h"
 
@@ -51,7 +51,8 @@ static struct pcf_index fill(struct parts *x, uint32_t rows, uint8_t codec, uint
 }
 
 /* The index as a deflate stream of one stored block: nobody waits for a compressor. */
-static size_t press(const struct pcf_index *x, uint32_t *records_size, uint8_t *to, size_t room)
+static size_t compress_index(const struct pcf_index *x, uint32_t *records_size, uint8_t *to,
+                             size_t room)
 {
     uint64_t records, size = pcf_index_store(x, NULL, &records);
     FUZZ_ASSERT(size + 5 <= room);
@@ -108,7 +109,7 @@ static void read_column(const uint8_t *file, size_t size, uint32_t rows)
     pcol_file_close(opened);
 }
 
-void fuzz_thaw(const uint8_t *data, size_t size)
+void fuzz_archive_read(const uint8_t *data, size_t size)
 {
     struct pcf_header header = {.magic = PCF_MAGIC,
                                 .major = PCF_VERSION_MAJOR,
@@ -144,7 +145,7 @@ void fuzz_thaw(const uint8_t *data, size_t size)
     parts.sections[1].checksum = pcf_checksum(file + at, size);
     index.header = header;
     header.index_size =
-        press(&index, &header.records_size, file + sizeof header, BEGIN - sizeof header);
+        compress_index(&index, &header.records_size, file + sizeof header, BEGIN - sizeof header);
     header.index_checksum = pcf_checksum(file + sizeof header, header.index_size);
     header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));
     memcpy(file, &header, sizeof header);
