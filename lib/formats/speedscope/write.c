@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-    LOSS_LEVEL = 1,
+    LOSS_GAUGE = 1,
     LOSS_NEGATIVE = 2,
     LOSS_ZERO = 4,
     LOSS_UNIT = 8,
@@ -78,12 +78,12 @@ struct writer {
     struct frame *frames;
     size_t frame_count, frame_capacity;
     uint32_t *by_function, *by_location; /* frame + 1 */
-    struct pci_string_pool made;         /* names of code outside functions */
-    uint32_t *by_made;
-    size_t made_capacity;
+    struct pci_string_pool place_names;  /* names of code outside functions */
+    uint32_t *by_place_name;
+    size_t place_capacity;
     /* Frames of the current path, outermost first. */
-    uint32_t *line;
-    size_t line_capacity;
+    uint32_t *path_frames;
+    size_t path_frame_capacity;
     size_t *ends; /* by step: number of frames up to and including it */
     size_t end_capacity;
     /* The profile shown first. */
@@ -99,7 +99,7 @@ static pcol_str text_of(const char *text)
 
 /* ---- tracks ---- */
 
-static pcol_status track_of(struct writer *w, uint64_t row, uint32_t *track, pcol_error *err)
+static pcol_status find_track(struct writer *w, uint64_t row, uint32_t *track, pcol_error *err)
 {
     int64_t source = 0, thread = PCOL_NONE;
     int valid = 0;
@@ -132,7 +132,7 @@ static pcol_status order_rows(struct writer *w, pcol_error *err)
     uint64_t rows = pci_rows(w->file, "samples"), first = 0;
     uint32_t track;
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(track_of(w, row, &track, err));
+        PCI_TRY(find_track(w, row, &track, err));
         if (track != PCOL_NONE)
             w->tracks[track].count++;
     }
@@ -145,7 +145,7 @@ static pcol_status order_rows(struct writer *w, pcol_error *err)
     if (!w->rows)
         return pci_fail_memory(err);
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(track_of(w, row, &track, err));
+        PCI_TRY(find_track(w, row, &track, err));
         if (track != PCOL_NONE)
             w->rows[w->tracks[track].first + w->tracks[track].count++] = row;
     }
@@ -169,17 +169,17 @@ static pcol_status made_frame(struct writer *w, pcol_str name, uint64_t location
                               uint32_t *frame, pcol_error *err)
 {
     uint32_t string;
-    PCI_TRY(pci_string_pool_intern(&w->made, name.data, name.size, &string, err));
-    if (string >= w->made_capacity) {
-        size_t had = w->made_capacity;
-        if (pci_grow((void **)&w->by_made, &w->made_capacity, (size_t)string + 1,
-                     sizeof *w->by_made))
+    PCI_TRY(pci_string_pool_intern(&w->place_names, name.data, name.size, &string, err));
+    if (string >= w->place_capacity) {
+        size_t had = w->place_capacity;
+        if (pci_grow((void **)&w->by_place_name, &w->place_capacity, (size_t)string + 1,
+                     sizeof *w->by_place_name))
             return pci_fail_memory(err);
-        memset(w->by_made + had, 0, (w->made_capacity - had) * sizeof *w->by_made);
+        memset(w->by_place_name + had, 0, (w->place_capacity - had) * sizeof *w->by_place_name);
     }
-    if (!w->by_made[string])
-        PCI_TRY(new_frame(w, location, group, &w->by_made[string], err));
-    *frame = w->by_made[string];
+    if (!w->by_place_name[string])
+        PCI_TRY(new_frame(w, location, group, &w->by_place_name[string], err));
+    *frame = w->by_place_name[string];
     return PCOL_OK;
 }
 
@@ -211,16 +211,16 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
     for (size_t i = w->path.common_depth; i < depth; i++) {
         const struct pci_stack_step *step = &w->path.steps[i];
         size_t count = i ? w->ends[i - 1] : 0;
-        if (pci_grow((void **)&w->line, &w->line_capacity, count + (size_t)step->count + 1,
-                     sizeof *w->line))
+        if (pci_grow((void **)&w->path_frames, &w->path_frame_capacity,
+                     count + (size_t)step->count + 1, sizeof *w->path_frames))
             return pci_fail_memory(err);
         for (uint64_t k = step->count; k; k--) /* the outermost line first */
-            PCI_TRY(frame_of(w, step->first + k - 1, step->group, &w->line[count++], err));
+            PCI_TRY(frame_of(w, step->first + k - 1, step->group, &w->path_frames[count++], err));
         w->ends[i] = count;
     }
     pci_json_put_begin(&w->json, '[', err);
     for (size_t i = 0; i < (depth ? w->ends[depth - 1] : 0); i++)
-        pci_json_put_int(&w->json, w->line[i], err);
+        pci_json_put_int(&w->json, w->path_frames[i], err);
     pci_json_put_end(&w->json, ']', err);
     return w->json.status;
 }
@@ -425,7 +425,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     if (!column)
         return PCOL_OK;
     if (w->types.is_gauge[type]) {
-        w->lost |= LOSS_LEVEL;
+        w->lost |= LOSS_GAUGE;
         return PCOL_OK;
     }
     pcol_str unit = w->types.unit[type];
@@ -573,7 +573,7 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
     pci_frame_namer_close(&w.names);
     pci_stack_path_close(&w.path);
     pci_hash_clear(&w.track_hash);
-    pci_string_pool_clear(&w.made);
+    pci_string_pool_clear(&w.place_names);
     pci_free(w.chosen.rows);
     pci_free(w.list);
     pci_free(w.tracks);
@@ -581,8 +581,8 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
     pci_free(w.frames);
     pci_free(w.by_function);
     pci_free(w.by_location);
-    pci_free(w.by_made);
-    pci_free(w.line);
+    pci_free(w.by_place_name);
+    pci_free(w.path_frames);
     pci_free(w.ends);
     return status;
 }

@@ -30,10 +30,10 @@ struct ids {
 struct function {
     int64_t id;
     int64_t start_line;
-    int64_t least_line; /* of its locations, INT64_MAX if none has any */
+    int64_t first_line; /* of its locations, INT64_MAX if none has any */
     uint32_t name, system_name, filename;
     uint32_t row; /* in the builder */
-    struct pci_v1_place place;
+    struct pci_v1_position position;
 };
 
 struct location {
@@ -41,13 +41,13 @@ struct location {
     int64_t function_id;
     int64_t line;
     uint32_t group; /* in the builder */
-    struct pci_v1_place place, function_place;
+    struct pci_v1_position position, function_position;
 };
 
 /* A location id referenced by samples. */
 struct used {
     int64_t id;
-    struct pci_v1_place place; /* the first time */
+    struct pci_v1_position position; /* the first time */
     uint32_t group;
 };
 
@@ -105,14 +105,14 @@ static pcol_status add_id(struct ids *ids, int64_t id, void **row, pcol_error *e
     return PCOL_OK;
 }
 
-/* ---- taking rows */
+/* ---- rows */
 
-static pcol_status take_function(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
+static pcol_status add_function_row(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
 {
     void *added;
     uint32_t index;
     if (find_id(&v->functions, row->cell[0].integer, &index))
-        return pci_v1_fail(row->cell[0].place, err,
+        return pci_v1_fail(row->cell[0].position, err,
                            "functions, row %" PRIu64 ": function_id %" PRId64 " is not unique",
                            row->number, row->cell[0].integer);
     PCI_TRY(add_id(&v->functions, row->cell[0].integer, &added, err));
@@ -121,25 +121,25 @@ static pcol_status take_function(struct v1 *v, const struct pci_v1_row *row, pco
     f->system_name = row->cell[2].string;
     f->filename = row->cell[3].string;
     f->start_line = row->cell[4].integer;
-    f->least_line = INT64_MAX;
-    f->place = row->cell[0].place;
+    f->first_line = INT64_MAX;
+    f->position = row->cell[0].position;
     return PCOL_OK;
 }
 
-static pcol_status take_location(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
+static pcol_status add_location_row(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
 {
     void *added;
     uint32_t index;
     if (find_id(&v->locations, row->cell[0].integer, &index))
-        return pci_v1_fail(row->cell[0].place, err,
+        return pci_v1_fail(row->cell[0].position, err,
                            "locations, row %" PRIu64 ": location_id %" PRId64 " is not unique",
                            row->number, row->cell[0].integer);
     PCI_TRY(add_id(&v->locations, row->cell[0].integer, &added, err));
     struct location *l = added;
     l->function_id = row->cell[1].integer;
     l->line = row->cell[2].integer;
-    l->place = row->cell[0].place;
-    l->function_place = row->cell[1].place;
+    l->position = row->cell[0].position;
+    l->function_position = row->cell[1].position;
     return PCOL_OK;
 }
 
@@ -163,7 +163,7 @@ static pcol_status find_node(struct v1 *v, uint32_t parent, uint32_t used, uint3
     return PCOL_OK;
 }
 
-static pcol_status take_sample(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
+static pcol_status add_sample_row(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
 {
     uint32_t node = 0;
     v->total += (uint64_t)row->cell[0].integer;
@@ -173,7 +173,7 @@ static pcol_status take_sample(struct v1 *v, const struct pci_v1_row *row, pcol_
         if (!used) {
             index = (uint32_t)v->used.count;
             PCI_TRY(add_id(&v->used, row->list[i], &used, err));
-            ((struct used *)used)->place = row->list_places[i];
+            ((struct used *)used)->position = row->list_positions[i];
         }
         PCI_TRY(find_node(v, node, index, &node, err));
     }
@@ -186,12 +186,13 @@ static pcol_status take_sample(struct v1 *v, const struct pci_v1_row *row, pcol_
     return PCOL_OK;
 }
 
-static pcol_status take(void *context, const struct pci_v1_row *row, pcol_error *err)
+static pcol_status handle_row(void *context, const struct pci_v1_row *row, pcol_error *err)
 {
     struct v1 *v = context;
     if (row->table == PCI_V1_SAMPLES)
-        return take_sample(v, row, err);
-    return row->table == PCI_V1_LOCATIONS ? take_location(v, row, err) : take_function(v, row, err);
+        return add_sample_row(v, row, err);
+    return row->table == PCI_V1_LOCATIONS ? add_location_row(v, row, err)
+                                          : add_function_row(v, row, err);
 }
 
 /* ---- adding to the builder */
@@ -207,9 +208,9 @@ static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
                               .filename = f->filename,
                               .start_line = f->start_line,
                               .id = (uint64_t)f->id};
-    /* 0 means unknown, unless the export would derive it as the least line of the locations. */
+    /* 0 means unknown, unless the export would derive it as the first line of the locations. */
     pci_set_flag(&function.flags, PCOL_FUNCTION_HAS_START_LINE,
-                 f->start_line > 0 || (f->least_line && f->least_line != INT64_MAX));
+                 f->start_line > 0 || (f->first_line && f->first_line != INT64_MAX));
     pci_set_flag(&function.flags, PCOL_FUNCTION_HAS_ID, f->id != (int64_t)index + 1);
     return pci_builder_function(v->import->builder, repeats, &function, NULL, NULL, 0, &f->row,
                                 NULL, err);
@@ -232,7 +233,7 @@ static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
                              err);
 }
 
-/* Report unknown ids, and compute the least line of each function. */
+/* Report unknown ids, and compute the first line of each function. */
 static pcol_status resolve(struct v1 *v, pcol_error *err)
 {
     struct location *locations = v->locations.rows;
@@ -241,15 +242,15 @@ static pcol_status resolve(struct v1 *v, pcol_error *err)
     for (size_t i = 0; i < v->locations.count; i++) {
         struct function *f = find_id(&v->functions, locations[i].function_id, &index);
         if (!f)
-            return pci_v1_fail(locations[i].function_place, err,
+            return pci_v1_fail(locations[i].function_position, err,
                                "locations, row %zu: function_id %" PRId64 " names no function",
                                i + 1, locations[i].function_id);
-        if (locations[i].line > 0 && locations[i].line < f->least_line)
-            f->least_line = locations[i].line;
+        if (locations[i].line > 0 && locations[i].line < f->first_line)
+            f->first_line = locations[i].line;
     }
     for (size_t i = 0; i < v->used.count; i++)
         if (!find_id(&v->locations, used[i].id, &index))
-            return pci_v1_fail(used[i].place, err, "samples: %" PRId64 " names no location",
+            return pci_v1_fail(used[i].position, err, "samples: %" PRId64 " names no location",
                                used[i].id);
     return PCOL_OK;
 }
@@ -330,7 +331,7 @@ pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
                    .functions.row_size = sizeof(struct function),
                    .locations.row_size = sizeof(struct location),
                    .used.row_size = sizeof(struct used)};
-    struct pci_v1_rows rows = {.import = import, .take = take, .context = &v};
+    struct pci_v1_rows rows = {.import = import, .handle_row = handle_row, .context = &v};
     void *nodes = NULL;
     if (pci_grow(&nodes, &v.node_capacity, 1, sizeof *v.nodes))
         return pci_fail_memory(err);

@@ -59,24 +59,24 @@ static const struct table {
                           0},
 };
 
-pcol_status pci_v1_fail(struct pci_v1_place place, pcol_error *err, const char *format, ...)
+pcol_status pci_v1_fail(struct pci_v1_position position, pcol_error *err, const char *format, ...)
 {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return pci_fail_text(err, PCOL_E_SYNTAX, place.line, place.column, "%s", text);
+    return pci_fail_text(err, PCOL_E_SYNTAX, position.line, position.column, "%s", text);
 }
 
-static struct pci_v1_place place_of(const struct pci_json *json)
+static struct pci_v1_position get_position(const struct pci_json *json)
 {
-    struct pci_v1_place place = {UINT32_MAX, UINT32_MAX};
+    struct pci_v1_position position = {UINT32_MAX, UINT32_MAX};
     if (json->line < UINT32_MAX)
-        place.line = (uint32_t)json->line;
+        position.line = (uint32_t)json->line;
     if (json->column < UINT32_MAX)
-        place.column = (uint32_t)json->column;
-    return place;
+        position.column = (uint32_t)json->column;
+    return position;
 }
 
 static int text_size(pcol_str text)
@@ -118,14 +118,15 @@ static pcol_status read_list(struct pci_v1_rows *r, const char *what, pcol_error
         PCI_TRY(pci_json_element(&r->json, &more, err));
         if (!more)
             return PCOL_OK;
-        void *list = row->list, *places = row->list_places;
+        void *list = row->list, *positions = row->list_positions;
         if (pci_grow(&list, &row->list_capacity, row->list_size + 1, sizeof *row->list))
             return pci_fail_memory(err);
         row->list = list;
-        if (pci_grow(&places, &row->place_capacity, row->list_size + 1, sizeof *row->list_places))
+        if (pci_grow(&positions, &row->position_capacity, row->list_size + 1,
+                     sizeof *row->list_positions))
             return pci_fail_memory(err);
-        row->list_places = places;
-        row->list_places[row->list_size] = place_of(&r->json);
+        row->list_positions = positions;
+        row->list_positions[row->list_size] = get_position(&r->json);
         PCI_TRY(read_integer(r, what, &row->list[row->list_size], err));
         row->list_size++;
     }
@@ -157,10 +158,10 @@ static pcol_status read_cell(struct pci_v1_rows *r, const struct column *column,
     char what[128];
     cell_name(r, column, what, sizeof what);
     if (cell->set)
-        return pci_json_fail(&r->json, err, "%s stands there twice", what);
+        return pci_json_fail(&r->json, err, "%s occurs twice", what);
     cell->set = 1;
     PCI_TRY(pci_json_next(&r->json, err));
-    cell->place = place_of(&r->json);
+    cell->position = get_position(&r->json);
     if (column->kind == KIND_LIST)
         return read_list(r, what, err);
     if (column->kind != KIND_ID && column->kind != KIND_LINE && column->kind != KIND_VALUE)
@@ -183,10 +184,10 @@ static pcol_status read_other(struct pci_v1_rows *r, pcol_error *err)
     if (!key.size || key.data[0] != '.')
         return pci_json_fail(&r->json, err, "%s, row %" PRIu64 ": unknown column '%.*s'",
                              table->name, r->row.number, text_size(key), key.data);
-    if (!r->told[r->row.table])
-        pci_import_message("%s: columns with a dot are left out (%.*s)", table->name,
+    if (!r->reported[r->row.table])
+        pci_import_message(r->import, "%s: columns with a dot are left out (%.*s)", table->name,
                            text_size(key), key.data);
-    r->told[r->row.table] = 1;
+    r->reported[r->row.table] = 1;
     return pci_json_skip_member(&r->json, err);
 }
 
@@ -214,14 +215,14 @@ static pcol_status read_row(struct pci_v1_rows *r, pcol_error *err)
     for (size_t i = 0; table->columns[i].name; i++)
         if (!row->cell[i].set)
             return pci_json_fail(&r->json, err, "%s: %s is missing", what, table->columns[i].name);
-    return table->single ? PCOL_OK : r->take(r->context, row, err);
+    return table->single ? PCOL_OK : r->handle_row(r->context, row, err);
 }
 
 static pcol_status read_table(struct pci_v1_rows *r, enum pci_v1_table index, pcol_error *err)
 {
     int more;
     if (r->seen[index])
-        return pci_json_fail(&r->json, err, "table %s stands there twice", tables[index].name);
+        return pci_json_fail(&r->json, err, "table %s occurs twice", tables[index].name);
     r->seen[index] = 1;
     r->row.table = index;
     PCI_TRY(pci_json_next(&r->json, err));
@@ -274,8 +275,8 @@ pcol_status pci_v1_rows_read(struct pci_v1_rows *rows, pcol_error *err)
     pcol_status status = read_object(rows, err);
     pci_json_close(&rows->json);
     pci_free(rows->row.list);
-    pci_free(rows->row.list_places);
+    pci_free(rows->row.list_positions);
     rows->row.list = NULL;
-    rows->row.list_places = NULL;
+    rows->row.list_positions = NULL;
     return status;
 }

@@ -18,7 +18,7 @@ enum pci_v1_table {
 #define PCI_V1_MAX_CELLS 5
 
 /* Position of a cell in the text; saturates at 32 bits. */
-struct pci_v1_place {
+struct pci_v1_position {
     uint32_t line, column;
 };
 
@@ -26,7 +26,7 @@ struct pci_v1_cell {
     int set;
     int64_t integer;
     uint32_t string; /* code in the builder, PCOL_NONE if empty */
-    struct pci_v1_place place;
+    struct pci_v1_position position;
 };
 
 /* The current row: cells in the order of the table's columns, and the locations of a sample. */
@@ -35,8 +35,8 @@ struct pci_v1_row {
     uint64_t number; /* from 1 */
     struct pci_v1_cell cell[PCI_V1_MAX_CELLS];
     int64_t *list;
-    struct pci_v1_place *list_places;
-    size_t list_size, list_capacity, place_capacity;
+    struct pci_v1_position *list_positions;
+    size_t list_size, list_capacity, position_capacity;
 };
 
 struct pci_v1_rows {
@@ -44,17 +44,17 @@ struct pci_v1_rows {
     struct pci_json json;
     struct pci_v1_row row;
     int seen[PCI_V1_TABLES];
-    int told[PCI_V1_TABLES]; /* dotted columns were reported as omitted */
-    pcol_status (*take)(void *context, const struct pci_v1_row *row, pcol_error *err);
+    int reported[PCI_V1_TABLES]; /* dotted columns were reported as omitted */
+    pcol_status (*handle_row)(void *context, const struct pci_v1_row *row, pcol_error *err);
     void *context;
 };
 
-/* Read the whole text and call `take` for each row of samples, locations and functions. Verifies
- * all rules about a single row or table. */
+/* Read the whole text and call handle_row() for each row of samples, locations and functions.
+ * Verifies all rules about a single row or table. */
 pcol_status pci_v1_rows_read(struct pci_v1_rows *rows, pcol_error *err);
 
 /* Report E_SYNTAX at a position. */
-pcol_status pci_v1_fail(struct pci_v1_place place, pcol_error *err, const char *format, ...)
+pcol_status pci_v1_fail(struct pci_v1_position position, pcol_error *err, const char *format, ...)
     PCI_PRINTF(3, 4);
 
 #endif

@@ -17,7 +17,7 @@
 #include <string.h>
 
 const struct pci_capabilities pci_v1_capabilities = {
-    .loss_prefix = "v1 has no place for",
+    .loss_prefix = "v1 cannot hold",
     .generic = PCI_KIND_BIT(NAMELESS) /* left out, and counted */ | PCI_KIND_BIT(UNUSED) |
                PCI_KIND_BIT(SYSTEM_NAMES) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) |
                PCI_KIND_BIT(LINES)};
@@ -124,17 +124,16 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
     int samples = pci_str_is(counted->type, "samples") && pci_str_is(counted->unit, "count");
     uint64_t all = physical_rows(maps->file, "samples") - maps->other_samples;
     if (maps->counted && !samples)
-        pci_export_loss(export,
-                        "v1 has no place for the sample type %.*s/%.*s: each sample counts 1",
+        pci_export_loss(export, "v1 cannot hold the sample type %.*s/%.*s: each sample counts 1",
                         (int)counted->type.size, counted->type.data, (int)counted->unit.size,
                         counted->unit.data);
     if (maps->counted && physical_rows(maps->file, "sample_types") > counted->count)
         pci_export_loss(export,
-                        "v1 has no place for other sample types: %" PRIu64 " samples left "
+                        "v1 cannot hold other sample types: %" PRIu64 " samples left "
                         "out (--sample-type chooses)",
                         maps->other_samples);
     else if (!maps->counted && physical_rows(maps->file, "sample_types") > 1)
-        pci_export_loss(export, "v1 has no place for sample types other than samples/count");
+        pci_export_loss(export, "v1 cannot hold sample types other than samples/count");
     if (maps->sample_count < all)
         pci_export_loss(export, "v1 leaves out %" PRIu64 " samples without a function",
                         all - maps->sample_count);
