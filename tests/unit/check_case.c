@@ -1,5 +1,5 @@
 /*
- * check_case.c - files filled cell by cell, held against the rules (check_case.h)
+ * check_case.c - files built cell by cell, and the faults that `check` reports (check_case.h)
  */
 #include "check_case.h"
 

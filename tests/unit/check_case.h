@@ -1,6 +1,6 @@
 /*
- * check_case.h - files filled cell by cell, as if their tables were any others, and what `check`
- * says of them
+ * check_case.h - files built cell by cell, without the rules of the builder, and the faults that
+ * `check` reports in them
  */
 #ifndef CHECK_CASE_H
 #define CHECK_CASE_H

@@ -1,6 +1,5 @@
 /*
- * gperftools_case.c - profile.proto as text, a line for each message, with strings in place of
- * their numbers
+ * gperftools_case.c - profile.proto as text: one line per message, strings instead of indices
  */
 #include "gperftools_case.h"
 #include "formats/gperftools/gperftools.h"

@@ -1,6 +1,6 @@
 /*
- * gperftools_case.h - older profiles translated into profile.proto, and that printed: what the
- * tests of gperftools share
+ * gperftools_case.h - older profiles converted to profile.proto and printed as text, for the tests
+ * of gperftools
  */
 #ifndef GPERFTOOLS_CASE_H
 #define GPERFTOOLS_CASE_H

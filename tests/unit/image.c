@@ -1,5 +1,5 @@
 /*
- * image.c - a file with most encodings in it, to be changed byte by byte (image.h)
+ * image.c - a file with most encodings, to be changed byte by byte (image.h)
  */
 #include "image.h"
 

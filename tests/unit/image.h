@@ -1,5 +1,5 @@
 /*
- * image.h - a file with most encodings in it, to be changed byte by byte
+ * image.h - a file with most encodings, to be changed byte by byte
  */
 #ifndef IMAGE_H
 #define IMAGE_H

@@ -1,5 +1,5 @@
 /*
- * merge_case.c - making profiles, and describing them
+ * merge_case.c - generation and description of profiles (merge_case.h)
  */
 #include "merge_case.h"
 

@@ -1,6 +1,6 @@
 /*
- * merge_case.h - profiles from pseudo-random numbers that use all that importers can fill, and
- * what a file says of one, as text without any row number
+ * merge_case.h - pseudo-random profiles with all content that importers can add, and the
+ * description of a source as text without row numbers
  */
 #ifndef MERGE_CASE_H
 #define MERGE_CASE_H

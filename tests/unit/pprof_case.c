@@ -1,6 +1,6 @@
 /*
- * pprof_case.c - random profiles as messages of protobuf-c, packed by it in any order of fields,
- * and compared field by field
+ * pprof_case.c - random profiles as messages of protobuf-c, serialized in any order of fields and
+ * compared field by field
  */
 #include "pprof_case.h"
 

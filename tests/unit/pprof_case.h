@@ -1,6 +1,6 @@
 /*
- * pprof_case.h - random profiles as messages of protobuf-c, and comparing them: what the tests of
- * pprof share
+ * pprof_case.h - random profiles as messages of protobuf-c and their comparison, for the tests of
+ * pprof
  */
 #ifndef PPROF_CASE_H
 #define PPROF_CASE_H

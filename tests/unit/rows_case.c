@@ -1,5 +1,5 @@
 /*
- * rows_case.c - files with labels, nodes and source rows: what their tests share
+ * rows_case.c - files with labels, nodes and source rows (rows_case.h)
  */
 #include "rows_case.h"
 

@@ -1,5 +1,5 @@
 /*
- * rows_case.h - files with labels, nodes and source rows: what their tests share
+ * rows_case.h - files with labels, nodes and source rows, for several tests
  */
 #ifndef ROWS_CASE_H
 #define ROWS_CASE_H

@@ -1,5 +1,5 @@
 /*
- * rprof_case.c - packing texts and looking at what became of them (rprof_case.h)
+ * rprof_case.c - import of texts and inspection of the resulting files (rprof_case.h)
  */
 #include "rprof_case.h"
 

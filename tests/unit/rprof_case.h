@@ -1,5 +1,5 @@
 /*
- * rprof_case.h - packing texts and looking at what became of them: what the tests of Rprof share
+ * rprof_case.h - import of texts and inspection of the resulting files, for the tests of Rprof
  */
 #ifndef RPROF_CASE_H
 #define RPROF_CASE_H

@@ -1,5 +1,5 @@
 /*
- * test_archive.c - compressed files: the same cells, every damage noticed, no bombs, many threads
+ * test_archive.c - archives: equal cells, detection of damage, limits of expansion, threads
  */
 #include <criterion/criterion.h>
 

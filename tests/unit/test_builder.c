@@ -1,5 +1,5 @@
 /*
- * test_builder.c - what a builder does with what it is told out of order
+ * test_builder.c - calls of the builder in unusual order
  */
 #include <criterion/criterion.h>
 

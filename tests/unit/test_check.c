@@ -1,6 +1,6 @@
 /*
- * test_check.c - pcol_file_check() on sound files, on every single flipped bit, and on files whose
- * checksums have been made to fit what was changed
+ * test_check.c - pcol_file_check() on valid files, every flipped bit, and changes with valid
+ * checksums
  */
 #include <criterion/criterion.h>
 

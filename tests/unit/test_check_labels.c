@@ -1,8 +1,7 @@
 /*
- * test_check_labels.c - what `check` says of labels, nodes and source rows that break a rule
+ * test_check_labels.c - faults reported by `check` for labels, nodes and source rows
  *
- * The builder makes none of these, so the tables are filled cell by cell as if they were any
- * others.
+ * The builder cannot produce such files, so their tables are filled cell by cell.
  */
 #include <criterion/criterion.h>
 

@@ -1,9 +1,8 @@
 /*
- * test_decode.c - each encoding out of bytes made here by hand, sound and hostile
+ * test_decode.c - decoding of hand-made bytes in each encoding, valid and hostile
  *
- * The bytes are made in the plainest way, one bit after the other; expected cells are computed
- * beside them. Every buffer is as large as the section and not a byte larger, so that the address
- * sanitizer sees a read behind it.
+ * Bytes are written one bit at a time, and expected cells are computed independently. Buffers have
+ * the exact size of the section, so that ASan detects reads beyond the end.
  */
 #include <criterion/criterion.h>
 

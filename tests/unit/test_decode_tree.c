@@ -1,5 +1,5 @@
 /*
- * test_decode_tree.c - parents as steps up their tree: read in every way, and out of hostile bytes
+ * test_decode_tree.c - parents encoded as steps up the tree: all ways of reading, hostile bytes
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 /*
- * test_encode.c - every shape of column survives being written and read
+ * test_encode.c - round trips of every shape of column
  *
  * Each generator is written through a builder at lengths around the block sizes, packed and plain,
- * in memory and through the temporary file, and read back by the cell and by the block.
+ * in memory and through the temporary file, and read back by cell and by block.
  */
 #include "encode/encode_leaf.h"
 #include "format/layout.h"

@@ -1,6 +1,5 @@
 /*
- * test_firefox.c - Firefox profiles: recognised, runs of numbers, times, slabs, memory that runs
- * out
+ * test_firefox.c - Firefox profiles: recognition, runs of numbers, times, JSLB, failing allocations
  */
 #include "formats/firefox/firefox.h"
 #include "formats/firefox/schema.h"

@@ -1,6 +1,6 @@
 /*
- * test_folded.c - folded stacks: what a line means, what is refused and where, what is recognised,
- * and that the same bytes come back from everything that is accepted
+ * test_folded.c - folded stacks: meaning of lines, rejected lines and their positions, recognition,
+ * byte-exact round trips
  */
 #include <criterion/criterion.h>
 

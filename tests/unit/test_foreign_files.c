@@ -1,6 +1,5 @@
 /*
- * test_foreign_files.c - files that no importer of ours makes, and callers who ask for what is not
- * there
+ * test_foreign_files.c - files that none of our importers writes, and calls with absent objects
  */
 #include "check_case.h"
 #include "image.h"

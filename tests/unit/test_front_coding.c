@@ -1,7 +1,5 @@
 /*
- * test_front_coding.c - strings that share bytes with the one before: put together, hostile, by
- * many
- * threads
+ * test_front_coding.c - front coding of strings: reading, hostile bytes, threads
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_import_budget.c - the import budget: what is charged, what is refused, and what is said then
+ * test_import_budget.c - import budget: charged memory, rejected inputs, messages
  */
 #include "builder/builder.h"
 #include "util/alloc.h"

@@ -1,10 +1,9 @@
 /*
- * test_index.c - opening: what a damaged or hostile header and index may do
+ * test_index.c - opening of files with damaged or hostile headers and indexes
  *
- * A file with every encoding in it is built once and then changed. With the checksums left alone,
- * every changed bit must be noticed; with the checksums made right again, every change must end in
- * an error or in answers that stay within the file. Each image is a buffer of its exact size, so
- * that the address sanitizer sees a read beyond it.
+ * A file with every encoding is built once and then changed. With the old checksums every changed
+ * bit must be detected; with valid checksums every change must end in an error or in-bounds
+ * answers. Images are buffers of exact size, so that ASan detects reads beyond the end.
  */
 #include <criterion/criterion.h>
 

@@ -1,6 +1,5 @@
 /*
- * test_interleaved_sources.c - samples of several sources that take turns are written source by
- * source
+ * test_interleaved_sources.c - interleaved samples of several sources are written source by source
  */
 #include <criterion/criterion.h>
 

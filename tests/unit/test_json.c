@@ -1,8 +1,8 @@
 /*
- * test_json.c - the JSON reader and writer, and decimal numbers
+ * test_json.c - JSON reader and writer, and decimal numbers
  *
- * Each text is read through windows of one byte, a few bytes and all at once: what a token is must
- * not depend on how the input arrives.
+ * Each text is read through windows of one byte, a few bytes and all bytes: tokens must not depend
+ * on the chunks of the input.
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 /*
- * test_merged_files.c - pcol files put together, held against what each source said on its own
+ * test_merged_files.c - merges of pcol files, compared with each source alone
  *
- * A merged file must describe each source as its own file did. Packed alone, a file must come out
- * with the same bytes.
+ * A merged file must describe each source as its own file does. A file that is packed alone must
+ * come back with the same bytes.
  */
 #include "merge_case.h"
 

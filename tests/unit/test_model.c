@@ -1,9 +1,9 @@
 /*
- * test_model.c - logical tables against rows that the test works out by itself
+ * test_model.c - logical tables, compared with rows that the test computes itself
  *
- * A profile is made from pseudo-random numbers: two sources with types in different orders, values
- * that are missing, groups of several lines, samples without a stack or with an empty one, and more
- * samples than a zone has. What the views must show is kept beside it in plain arrays.
+ * The profile is pseudo-random: two sources with types in different orders, missing values, groups
+ * of several lines, samples without a stack or with an empty one, and more samples than a zone has.
+ * Expected rows are plain arrays.
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_output.c - files that appear whole or not at all
+ * test_output.c - atomic creation of output files
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_pattern.c - patterns: what matches, and what is refused before it costs anything
+ * test_pattern.c - patterns: matches, and patterns that are rejected before they cost time
  */
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /*
- * test_perf.c - perf script: headers and frames in all their shapes, what becomes of them, what is
- * refused and where
+ * test_perf.c - perf script: all forms of headers and frames, their rows, rejected lines and
+ * positions
  */
 #include <criterion/criterion.h>
 

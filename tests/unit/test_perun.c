@@ -1,6 +1,5 @@
 /*
- * test_perun.c - Perun profiles: how they are recognised, flat forms of numbers and keys, what of a
- * resource becomes a sample
+ * test_perun.c - Perun profiles: recognition, flat forms of numbers and keys, samples of resources
  */
 #include "formats/perun/flat.h"
 #include "formats/perun/perun.h"

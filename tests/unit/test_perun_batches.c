@@ -1,5 +1,5 @@
 /*
- * test_perun_batches.c - answers about Perun profiles by blocks: the rows that they have one by one
+ * test_perun_batches.c - queries of Perun profiles by block equal those by row
  */
 #include "pcol.h"
 

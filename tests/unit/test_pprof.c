@@ -1,9 +1,9 @@
 /*
- * test_pprof.c - pprof profiles: what comes back equals what went in, with protobuf-c as the other
- * reader and writer; what is refused, and where
+ * test_pprof.c - pprof profiles: round trips against protobuf-c, rejected inputs and their
+ * positions
  *
- * Random profiles are made as messages of protobuf-c and packed by it, in any order of fields. They
- * are imported, exported, unpacked by it again and compared field by field with the first ones.
+ * Random profiles are messages of protobuf-c, serialized in any order of fields. They are imported,
+ * exported, parsed by protobuf-c and compared field by field with the original.
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 /*
- * test_public_api_misuse.c - pcol.h as a careless program uses it
+ * test_public_api_misuse.c - misuse of the functions in pcol.h
  *
- * What is missing, unknown, out of range or out of turn is an error with a message, or an empty
- * answer; nothing of it reads from nowhere, and no builder writes a file that cannot be read.
+ * Missing, unknown or out-of-range arguments and calls in the wrong order give an error with a
+ * message or an empty answer, no invalid read, and no unreadable file.
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_query.c - weights, filters and answers over files made by a builder
+ * test_query.c - weights, filters and results of queries over files made by a builder
  */
 #include <criterion/criterion.h>
 

@@ -1,6 +1,5 @@
 /*
- * test_rejected_calls.c - calls that are rejected leave nothing behind, and errors that are
- * complete
+ * test_rejected_calls.c - rejected calls leave no partial state, and complete errors
  */
 #include <criterion/criterion.h>
 

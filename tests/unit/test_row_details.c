@@ -1,7 +1,7 @@
 /*
  * test_row_details.c - interned rows and labels, through a file and back
  *
- * What goes in comes from pseudo-random numbers and is kept beside the file in plain arrays.
+ * The content is pseudo-random; expected rows are plain arrays.
  */
 #include "rows_case.h"
 

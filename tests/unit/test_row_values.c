@@ -1,7 +1,6 @@
 /*
- * test_row_values.c - members of rows as values: JSON and flat texts of what lies in trees, frames
- * and
- * stacks, and the order of flat keys
+ * test_row_values.c - members of rows as values: JSON and flat texts of trees, frames and stacks,
+ * and the order of flat keys
  */
 #include "check_case.h"
 #include "testing.h"

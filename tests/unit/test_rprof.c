@@ -1,5 +1,5 @@
 /*
- * test_rprof.c - Rprof output and Rprofmem logs: what a text means, and what is refused and where
+ * test_rprof.c - Rprof output and Rprofmem logs: meaning of texts, rejected lines and positions
  */
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /*
- * test_rprof_any.c - Rprof output of any kind: that the same bytes come back from everything that
- * is accepted, how other profiles are written, and what happens when memory runs out
+ * test_rprof_any.c - Rprof output: byte-exact round trips of accepted texts, export of other
+ * formats, failing allocations
  */
 #include <criterion/criterion.h>
 

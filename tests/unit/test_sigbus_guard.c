@@ -1,5 +1,5 @@
 /*
- * test_sigbus_guard.c - mapped files that are cut or changed while they are read (PCOL_OPEN_GUARD)
+ * test_sigbus_guard.c - mapped files that are truncated or changed while in use (PCOL_OPEN_GUARD)
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_simd_kernels.c - loops over many values say what simple ones say, on any processor
+ * test_simd_kernels.c - vectorized kernels equal scalar loops, on any processor
  */
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_thread_pool.c - tasks and streams on other threads, with parts that fail
+ * test_thread_pool.c - tasks and streams on worker threads, with failing tasks
  */
 #include <criterion/criterion.h>
 

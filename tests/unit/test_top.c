@@ -1,5 +1,5 @@
 /*
- * test_top.c - rows of a top are in the order that pcol.h promises, however many there are
+ * test_top.c - the order of the rows of a top, for any number of rows
  */
 #include <criterion/criterion.h>
 

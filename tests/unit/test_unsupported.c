@@ -1,5 +1,5 @@
 /*
- * test_unsupported.c - files of other tools: named, with advice, never read as another format
+ * test_unsupported.c - files of other tools: named with advice, never read as another format
  */
 #include <criterion/criterion.h>
 

@@ -1,6 +1,5 @@
 /*
- * test_util.c - the small parts below everything: errors and their places, allocation, the hash
- * table
+ * test_util.c - util: errors and their positions, allocation, the hash table
  */
 #include <criterion/criterion.h>
 

@@ -1,8 +1,8 @@
 /*
- * test_verify.c - which reads verify the checksums of a column's sections, and which do not
+ * test_verify.c - which reads verify the checksums of a column's sections
  *
- * A file has a column with a section above 4 MiB and one with a small section, and a bit of each is
- * flipped in its last row. What a read of other rows gives then depends on how many it reads.
+ * A file has a column with a section above 4 MiB and one with a small section; one bit in the last
+ * row of each is flipped. The number of rows read decides whether the damage is detected.
  */
 #include "image.h"
 #include "pcol.h"

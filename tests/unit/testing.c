@@ -1,5 +1,5 @@
 /*
- * testing.c - text that grows, and a folder of one's own (testing.h)
+ * testing.c - growing text and temporary directories (testing.h)
  */
 #include "testing.h"
 

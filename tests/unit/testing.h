@@ -1,5 +1,5 @@
 /*
- * testing.h - what several tests need: text that grows, a folder of one's own
+ * testing.h - growing text and temporary directories, for several tests
  */
 #ifndef TESTING_H
 #define TESTING_H
