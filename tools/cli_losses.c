@@ -71,15 +71,6 @@ void losses_clear(struct losses *losses)
     *losses = (struct losses){0};
 }
 
-/* Length of the common first words of the messages of a format, 0 if none. */
-static size_t opening(const char *message)
-{
-    static const char verb[] = " cannot hold ";
-    const char *at = strstr(message, verb);
-
-    return at != NULL ? (size_t)(at - message) + strlen(verb) : 0;
-}
-
 /* Length without the explanation: before a colon, a semicolon or a parenthesis. */
 static size_t short_size(const char *text)
 {

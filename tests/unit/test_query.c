@@ -144,7 +144,7 @@ Test(query, recursion_counts_once)
     sample(&m, "abb", 4, 0, 0);
     sample(&m, "", 8, 0, 0);
     finish(&m);
-    check_top(&m, NULL, PCOL_BY_FUNCTION, "b:7/7 a:0/7");
+    check_top(&m, NULL, PCOL_BY_FUNCTION, "<no stack>:8/8 b:7/7 a:0/7");
     done(&m);
 }
 

@@ -452,7 +452,7 @@ static void report_deviations(const struct reader *r)
         pci_import_message("malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
                            r->tolerated, r->first_tolerated);
     if (r->is_truncated)
-        pci_import_message(r->import, "the last line is cut: kept as far as it goes");
+        pci_import_message("the last line is cut: kept as far as it goes");
     if (r->too_long)
         pci_import_message("lines of %u bytes or more: %" PRIu64
                            " (R before 4.3 leaves out the outermost frames there)",

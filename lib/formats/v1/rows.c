@@ -185,7 +185,7 @@ static pcol_status read_other(struct pci_v1_rows *r, pcol_error *err)
         return pci_json_fail(&r->json, err, "%s, row %" PRIu64 ": unknown column '%.*s'",
                              table->name, r->row.number, text_size(key), key.data);
     if (!r->reported[r->row.table])
-        pci_import_message(r->import, "%s: columns with a dot are left out (%.*s)", table->name,
+        pci_import_message("%s: columns with a dot are left out (%.*s)", table->name,
                            text_size(key), key.data);
     r->reported[r->row.table] = 1;
     return pci_json_skip_member(&r->json, err);

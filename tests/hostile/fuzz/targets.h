@@ -1,10 +1,10 @@
 /*
- * targets.h - fuzz targets: functions of the bytes of an input
+ * targets.h - what the fuzzers run
  *
- * A target must not crash, leak, hang or take much memory, and asserts the invariants of every
- * input (an imported profile passes `check`, exported text can be read again). The same table
- * serves libFuzzer and AFL++ (entry.c: one target per program) and the replay of committed inputs
- * in `make test` (replay.c: all targets in one program).
+ * A target is a function of some bytes. It may not crash, leak, hang or take much memory, and it
+ * asserts what must hold of every input (an imported profile passes `check`, a text that was read
+ * is written back readable). The same table serves libFuzzer and AFL++ (entry.c: one target a
+ * program) and the replay of kept inputs in `make test` (replay.c: all targets in one program).
  */
 #ifndef TARGETS_H
 #define TARGETS_H
@@ -17,37 +17,38 @@
 struct fuzz_target {
     char name[32]; /* import_NAME and unpack_NAME: of the format NAME */
     void (*run)(const uint8_t *data, size_t size);
-    const char *seeds; /* blank-separated suffixes of files for the initial corpus */
+    const char *seeds;  /* blank-separated endings of the files that are worth starting from */
+    const char *folder; /* of tests/data, all of whose files are; empty: none */
+    void (*run_format)(const uint8_t *data, size_t size, const char *format); /* instead of run */
 };
 
 /* 0: no such target. */
 int fuzz_target_at(size_t index, struct fuzz_target *target);
 int fuzz_find(const char *name, struct fuzz_target *target);
 
-/* Run a target on a copy of exact size, so that ASan detects reads beyond the end. */
+/* Copies the input into memory of its exact size, so that a byte too many is seen. */
 void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size);
 
-/* Fuzzers run an expensive operation on one of several inputs, chosen by a hash of the input, so a
- * target remains deterministic. Without a call of fuzz_sparingly(), as in a replay, every operation
- * runs on every input. */
+/* Most of what a target could do with an input takes longer than reading it, and finds nothing new.
+ * So a fuzzer does each thing with one in so many inputs, which their bytes decide: a target stays
+ * a function of its input. A replay does all with each, as does who never calls
+ * fuzz_sparingly(). */
 void fuzz_sparingly(void);
-int fuzz_turn(unsigned ways,
-              unsigned way); /* 1: run operation `way` of `ways` on the current input */
+int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with the input at hand? */
 
-/* Run on the input and on a copy with valid checksums: most mutations would be rejected by a
- * checksum, which a fuzzer cannot produce. */
+/* Most damaged pcol files are refused by a checksum, and a fuzzer cannot make checksums. So such a
+ * file is run twice: as it is, and with its checksums made right, which lets it get to the rest. */
 void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 
-/* A growable buffer of output; the caller frees `data`. */
+/* Bytes that somebody writes; freed by who asked for them. */
 struct fuzz_text {
     uint8_t *data;
     size_t size, capacity;
 };
-/* A pcol_sink that appends to a fuzz_text; E_LIMIT beyond 16 MB, since small inputs may have
- * unbounded output. */
+/* A pcol_sink over one. More than 16 MB are E_LIMIT: a few bytes can ask for any number. */
 pcol_status fuzz_gather(void *text, const void *data, size_t size, pcol_error *err);
 
-/* Abort with a message if a condition is false. */
+/* Ends the program, loudly, if a promise is broken. */
 #define FUZZ_ASSERT(condition)                           \
     do {                                                 \
         if (!(condition))                                \
@@ -60,8 +61,8 @@ void fuzz_open(const uint8_t *data, size_t size);
 void fuzz_check(const uint8_t *data, size_t size);
 void fuzz_export(const uint8_t *data, size_t size);
 void fuzz_query(const uint8_t *data, size_t size);
-/* derive.c: filters, flame graphs and comparisons of pcol files */
-/* NULL: rejected, or too large for a target. */
+/* derive.c: what is made of pcol files */
+/* NULL: refused, or too large to be looked at. */
 pcol_file *fuzz_open_file(const uint8_t *data, size_t size);
 void fuzz_filter(const uint8_t *data, size_t size);
 void fuzz_flame(const uint8_t *data, size_t size);
@@ -72,9 +73,9 @@ void fuzz_import_any(const uint8_t *data, size_t size);
 /* inside.c: parts of the library */
 void fuzz_inflate(const uint8_t *data, size_t size);
 void fuzz_json(const uint8_t *data, size_t size);
-/* 1 if the whole text is valid JSON. nonfinite: NaN and infinities are accepted as numbers. */
+/* Whether it is JSON from end to end. nonfinite: NaN and infinities may be numbers. */
 int fuzz_is_json(const struct fuzz_text *text, int nonfinite);
-/* cells.c: cells of a file set to boundary values. FUZZ_EDITS edits of four bytes, then a file. */
+/* cells.c: cells of a file set to boundary values; so many edits of four bytes, then the file */
 #define FUZZ_EDITS 4u
 void fuzz_cells(const uint8_t *data, size_t size);
 /* archive_read.c: a compressed section */
@@ -84,16 +85,16 @@ void fuzz_column(const uint8_t *data, size_t size);
 /* choose.c: patterns and selections */
 void fuzz_match(const uint8_t *data, size_t size);
 void fuzz_select(const uint8_t *data, size_t size);
-/* shell.c: the command pcol within this process. Write the input to an anonymous file that exists
- * until the process ends; returns 0 and its path. */
+/* shell.c: the command pcol within this process. A file without a name for its input, for as long
+ * as the process runs; 0, and what it is called. */
 int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t room);
-/* Returns the exit code. Output goes to *out, NULL: discarded; messages are discarded. */
+/* Exit code. Output goes to *out, or nowhere if that is NULL; messages go nowhere. */
 int fuzz_shell(int count, char **arguments, struct fuzz_text *out);
 /* command.c: any command with any options */
 void fuzz_command(const uint8_t *data, size_t size);
-/* escape.c: escaping of a name in every output format */
+/* escape.c: a name on its way out of every sink */
 void fuzz_escape(const uint8_t *data, size_t size);
-/* pack.c: pcol files packed again, merged and exported */
+/* pack.c: pcol files packed anew, and written in other formats */
 void fuzz_archive(const uint8_t *data, size_t size);
 void fuzz_merge(const uint8_t *data, size_t size);
 void fuzz_unpack(const uint8_t *data, size_t size, const char *format);
