@@ -1208,8 +1208,7 @@ def faults():
 # ---- packed files
 
 def packed_files(pcol):
-    """name -> arguments of `pcol pack`."""
-    rprof = DATA / "rprof"
+    """Pack the golden files of profiles in tests/data that do not exist yet."""
     files = {name: [f"{name}.Rprof"] for name in
              "all append crlf empty gc line memory names plain stackless toplevel".split()}
     files["rprofmem"] = ["rprofmem.out"]
@@ -1218,10 +1217,11 @@ def packed_files(pcol):
     files["append-plain"] = ["append.Rprof", "--plain"]
     files["memory-archive"] = ["memory.Rprof", "--archive"]
     files["append-archive-lz4"] = ["append.Rprof", "--archive=lz4"]
-    for name, arguments in files.items():
-        target = FOLDER / "valid" / f"rprof-{name}.pcol"
+    jobs = [("rprof", name, arguments) for name, arguments in files.items()] + [("folded", "example", ["example.folded"])]
+    for source, name, arguments in jobs:
+        target = FOLDER / "valid" / f"{source}-{name}.pcol"
         if not target.exists():
-            subprocess.run([pcol, "pack", *arguments, "-o", str(target)], cwd=rprof, check=True)
+            subprocess.run([pcol, "pack", *arguments, "-o", str(target)], cwd=DATA / source, check=True)
             print(target.relative_to(HERE))
 
 
