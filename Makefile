@@ -1,23 +1,22 @@
-# Builds pcol. One make process knows every file; each room lists its own in its rules.mk.
+# Makefile - non-recursive build of pcol; each top-level directory lists its files in its rules.mk
 #
-# Nothing built for one variant is ever used by another: objects lie in build/VARIANT/obj, results in build/VARIANT
-# (of the variant `release`: in build/ itself). Include paths say who may know whom:
+# Variants share no build results: objects are in build/VARIANT/obj, results in build/VARIANT (variant `release`: build/).
+# Include paths enforce the layers:
 #
-#     format      sees format
-#     lib         sees format and lib
-#     tools, bench, lib/examples
-#                 see build/include, into which pcol.h alone is copied
-#     tests/unit  sees format and lib
+#     format                      format
+#     lib, tests/unit             format and lib
+#     tools, bench, lib/examples  build/include, which has only a copy of pcol.h
 #
-# Yours to set: CC CFLAGS CPPFLAGS LDFLAGS LDLIBS (added after ours), PREFIX and DESTDIR, V=1 (show the commands),
-# BUNDLE=0 (the command links shared libraries), WERROR=1 (warnings are errors), VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz|swift.
+# Variables: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS (appended to the flags below), PREFIX, DESTDIR, V=1 (print commands),
+# BUNDLE=0 (link the command with shared libraries), WERROR=1 (warnings are errors),
+# VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz|swift.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
 .PHONY: all
-all: ## build everything for use: build/pcol, libpcol.a, libpcol.so, pcol.pc
+all: ## build build/pcol, libpcol.a, libpcol.so and pcol.pc
 
 VARIANT ?= release
 BUILD := build
@@ -37,7 +36,7 @@ INSTALL ?= install
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
-# ---- version: pcol.h is the only place; the name in pcol.map is the number of the ABI
+# ---- version: defined in pcol.h only; pcol.map has the number of the ABI
 
 version_part = $(shell awk '$$2 == "PCOL_VERSION_$(1)" { print $$3; exit }' lib/pcol.h 2>/dev/null)
 VERSION := $(call version_part,MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
@@ -66,11 +65,11 @@ SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recov
 endif
 ifeq ($(VARIANT),tsan)
 OPT := -O1 -g
-# Its instrumentation makes gcc 12 see paths that are none.
+# The instrumentation causes false positives of this warning in gcc 12.
 SANITIZE := -fsanitize=thread -fno-omit-frame-pointer -Wno-maybe-uninitialized
 endif
 ifeq ($(VARIANT),coverage)
-# What a process has reached is counted in its file as it goes, so that one that is killed counts, too.
+# Counters are in a mapped file, so the coverage of killed processes is recorded, too.
 OPT := -O1 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation=true -Wno-unused-command-line-argument
 endif
 ifeq ($(VARIANT),msan)
@@ -81,12 +80,12 @@ ifneq ($(filter fuzz,$(VARIANT)),)
 OPT := -O1 -g
 SANITIZE := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer
 endif
-# The same without AddressSanitizer and what is compared to what, with traps instead of reports: several times as many executions.
+# Like `fuzz`, without AddressSanitizer and tracing of comparisons, with traps instead of reports: several times as many executions.
 ifeq ($(VARIANT),swift)
 SANITIZE := -fsanitize=undefined -fsanitize-trap=undefined -fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls
 endif
 
-# pkg-config where it knows the library, the plain name where it does not.
+# Flags of pkg-config; the plain library name without them.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
 LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
@@ -102,7 +101,7 @@ FLAGS_lib := -I. -Ilib -isystem $(GEN) -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
 FLAGS_user := -I$(BUILD)/include
 FLAGS_unit := -I. -Ilib -isystem $(GEN) $(LIBS_CFLAGS)
 
-# Changed flags or another compiler rebuild what they touch.
+# Objects depend on this stamp: other flags or another compiler rebuild them.
 STAMP := $(OBJ)/flags
 $(STAMP): FORCE
 	@mkdir -p $(@D); \
@@ -139,13 +138,13 @@ endif
 .PHONY: examples
 examples: $(EXAMPLE_BIN) ## build the example programs of lib/examples
 
-# ---- try it
+# ---- demo
 
 DEMO_FILE := tests/data/rprof/demo.Rprof
 DEMO_OUT := $(BUILD)/demo.pcol
 
 .PHONY: demo
-demo: ## install what is missing, build, pack a real profile and look at it
+demo: ## install dependencies, build, pack a real profile and query it
 	@scripts/deps build
 	@echo "building pcol (about half a minute of CPU time)"
 	@$(MAKE) $(if $(findstring j,$(MAKEFLAGS)),,-j$$(nproc 2>/dev/null || echo 2)) all
@@ -154,26 +153,26 @@ demo: ## install what is missing, build, pack a real profile and look at it
 # ---- tests and checks
 
 .PHONY: test test-quick asan check check-format check-headers check-layers check-tidy check-werror format
-test: ## every test, with gcc, with clang and with ASan+UBSan; ends in "N passed, N failed, N skipped"
+test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
 
-test-quick: ## unit and command line tests, one variant, within a minute
+test-quick: ## run the unit and command line tests in one variant, within a minute
 	@scripts/deps test
 	@MAKEFLAGS= tests/run --suite unit --suite cli
 
-asan: ## the unit and command line tests under ASan+UBSan only (CC=clang too)
+asan: ## run the tests under ASan+UBSan only (also with CC=clang)
 	@scripts/deps test
 	@MAKEFLAGS= tests/run --only asan
 
-# The compiler asked for on make's command line reaches tests/run by the environment.
+# Pass a compiler on make's command line to tests/run by the environment.
 ifneq ($(origin CC),default)
 export CC
 endif
 
 C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
 
-check: check-format check-headers check-layers check-tidy check-werror ## format, headers, layers, lint, -Werror builds
+check: check-format check-headers check-layers check-tidy check-werror ## check format, headers, layers, clang-tidy and -Werror builds
 
 check-format:
 	@scripts/deps check
@@ -202,52 +201,52 @@ check-werror:
 	@$(MAKE) VARIANT=test WERROR=1 all examples bench-programs
 	@$(MAKE) VARIANT=clang CC=clang WERROR=1 all examples bench-programs
 
-format: ## rewrite the C files as .clang-format says
+format: ## format the C files with clang-format
 	@scripts/deps check
 	$(Q)clang-format -i $(C_FILES)
 
 ifneq ($(wildcard tests/hostile/fuzz/run),)
 .PHONY: fuzz fuzz-afl
-fuzz: ## fuzz the readers; FUZZ_ARGS go to tests/hostile/fuzz/run
+fuzz: ## fuzz the readers with libFuzzer; FUZZ_ARGS: arguments of tests/hostile/fuzz/run
 	@tests/hostile/fuzz/run $(FUZZ_ARGS)
 
-fuzz-afl: ## the same with AFL++
+fuzz-afl: ## fuzz the readers with AFL++
 	@tests/hostile/fuzz/run --afl $(FUZZ_ARGS)
 endif
 
 ifneq ($(wildcard tests/hostile/faults/run),)
 .PHONY: faults
-faults: all fault-programs ## make everything fail that can; FAULTS_ARGS go to tests/hostile/faults/run
+faults: all fault-programs ## run the fault injection tests; FAULTS_ARGS: arguments of tests/hostile/faults/run
 	@PCOL=$(CURDIR)/$(OUT)/pcol OUT=$(CURDIR)/$(OUT) tests/hostile/faults/run $(FAULTS_ARGS)
 
 .PHONY: faults-long
-faults-long: faults ## and look for bytes never set, and for time that grows faster than inputs
+faults-long: faults ## also search for uninitialised bytes and superlinear time
 	@PCOL=$(CURDIR)/$(OUT)/pcol tests/system/reproducible/run --long
 	@PCOL=$(CURDIR)/$(OUT)/pcol tests/system/scaling/run --long
 endif
 
 .PHONY: coverage
-coverage: ## what the tests reach, and whether that is enough; COVERAGE_ARGS go to scripts/coverage
+coverage: ## measure test coverage against its gates; COVERAGE_ARGS: arguments of scripts/coverage
 	@scripts/deps check
 	@scripts/coverage $(COVERAGE_ARGS)
 
 .PHONY: bench
-bench: all bench-programs ## measure speed and size against their peers; BENCH_ARGS go to bench/run
+bench: all bench-programs ## measure speed and size against other programs; BENCH_ARGS: arguments of bench/run
 	@bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
 
 .PHONY: bench-page
-bench-page: ## docs/benchmarks.md and its chart from the results of the last `make bench`
+bench-page: ## write docs/benchmarks.md and its chart from the results of the last `make bench`
 	@bench/page.py $(OUT)/bench/results.jsonl docs
 
 .PHONY: bench-report
-bench-report: ## both, one after the other: `make bench`, then the page
+bench-report: ## run `make bench`, then `make bench-page`
 	@$(MAKE) bench; code=$$?; $(MAKE) bench-page && exit $$code
 
 .PHONY: bench-quick
-bench-quick: all bench-programs ## the same with small inputs, within a minute
+bench-quick: all bench-programs ## run the benchmarks with small inputs, within a minute
 	@bench/run --quick $(BENCH_ARGS)
 
-# ---- installing
+# ---- installation
 
 .PHONY: install uninstall
 MAN := $(wildcard tools/man/*.1)
@@ -263,7 +262,7 @@ install: all ## install; honours DESTDIR, PREFIX, bindir, libdir, includedir, ma
 	$(INSTALL) -m 644 $(OUT)/pcol.pc $(DESTDIR)$(pkgconfigdir)/pcol.pc
 	$(if $(MAN),$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1)
 
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(bindir)/pcol $(DESTDIR)$(includedir)/pcol.h $(DESTDIR)$(libdir)/libpcol.a \
 	  $(DESTDIR)$(libdir)/libpcol.so $(DESTDIR)$(libdir)/libpcol.so.$(ABI) $(DESTDIR)$(pkgconfigdir)/pcol.pc \
 	  $(patsubst tools/man/%,$(DESTDIR)$(mandir)/man1/%,$(MAN))
@@ -273,7 +272,4 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST)) \
-	  | while read -r name text; do \
-	      case $$name in fuzz|faults) [ -e tests/$$name/run ] || continue;; esac; \
-	      printf '  %-10s %s\n' "$$name" "$$text"; done
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

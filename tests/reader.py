@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """reader.py - a pcol reader written from spec.md alone (Python 3, standard library)
 
-    reader.py [--model v1] [--physical] FILE TABLE    one table as TSV, as `pcol cat --format tsv` prints it
-    reader.py [--model v1] [--physical] --tables FILE names of the tables
+    reader.py [--model v1] [--physical] FILE TABLE    print a table as TSV, in the form of `pcol cat --format tsv`
+    reader.py [--model v1] [--physical] --tables FILE list the tables
 
-Every number from the file is checked before it is used. Checksums are not compared. Archives (9.2): reader_archive.py.
-Exit code 3: the file is damaged or not supported.
+Checks every number from the file before using it, but not the checksums. Archives (9.2): reader_archive.py. Exit code 3: the file
+is damaged or not supported.
 """
 import struct
 import sys
@@ -26,7 +26,7 @@ def signed(bits):
 # ---- columns (section 4)
 
 class Column:
-    """What a record says, its sections by role, its children; cell(i) gives row i or None."""
+    """Fields of a record, sections by role, children; cell(i) returns row i or None."""
 
     def bits(self, i):
         """Row i as 64 bits (bytes: as bytes); None for a null."""
@@ -118,11 +118,11 @@ class Column:
         return self.children[0].whole(self.rank(i)), self.rank(i)
 
     def tail(self, role, start, bits):
-        """Bits past the last one, in the byte that holds it, are 0."""
+        """Verify that the unused bits of the last byte are 0."""
         need(bits % 8 == 0 or self.number(role, start + bits // 8, 1) >> bits % 8 == 0, "bits past the last row are not zero")
 
-    def sound(self):
-        """Hold the directories against all that they index (14.1), before the first value is used."""
+    def verify(self):
+        """Verify the directories as a whole (14.1) before the first value is used."""
         n, e, total = self.rows, self.encoding, 0
         if self.known or not n:
             return
@@ -157,13 +157,13 @@ class Column:
 
     def whole(self, i):
         need(0 <= i < self.rows, "row of a child out of range")
-        self.sound()
+        self.verify()
         return self.bits(i)
 
     def cell(self, i):
         need(not self.why, f"column {self.name}: {self.why}")
         need(0 <= i < self.rows, f"column {self.name}: row {i} out of range")
-        self.sound()
+        self.verify()
         value = self.bits(i)
         if value is None or self.type in (BYTES, U64):
             return value
@@ -176,7 +176,7 @@ class Column:
         return bool(value) if self.type == BOOL else value
 
     def check(self, before):
-        """Sections and children that type, encoding and rows ask for (section 4); `before`: columns of the table so far."""
+        """Verify that sections and children match type, encoding and rows (section 4); `before`: previous columns of the table."""
         n, t, e, bits, blocks = self.rows, self.type, self.encoding, (self.rows + 7) // 8, (self.rows + 1023) // 1024
         have = {role: len(data) for role, data in self.sections.items() if role <= DATA}
         if t not in range(1, 8) or e not in range(12) or any(c.why for c in self.children):
@@ -232,7 +232,7 @@ class File:
         need(len(self.index) == (8 * section_count + records_size + 7) // 8 * 8, "size of the index")
         self.at, self.end = 8 * section_count, 8 * section_count + records_size
         self.section_end, self.sections_left = index_at + index_size, section_count
-        self.extents = []  # of each section: the column that a check would name, where it starts, its size
+        self.extents = []  # for each section: column that `check` names, offset, size
         self.columns_left -= children_left
         self.tables = []
         for _ in range(table_count):
@@ -262,7 +262,7 @@ class File:
         return value
 
     def record(self, fields):
-        """The numbers of a record, 0 where there is none; those of later versions are skipped."""
+        """Read the fields of a record, absent ones as 0; skip fields of later versions."""
         mask = self.varint()
         need(self.minor or mask < 1 << fields, "unknown field of a record")
         return [self.varint() if mask >> k & 1 else 0 for k in range(max(fields, mask.bit_length()))][:fields]
@@ -273,7 +273,7 @@ class File:
         return bytes(self.index[self.at - size:self.at]).decode("utf-8", "surrogateescape")
 
     def column(self, table, depth):
-        """A column of a table, or with table None a child, with all that hangs on it."""
+        """Read a column of a table, or with table None a child, with its sections and children."""
         c, fold = Column(), lambda number: number >> 1 ^ -(number & 1)
         kind, name_size, c.flags, c.ref, _, sections, base, c.width, c.rows, children, step, scale, _, _ = self.record(14)
         need(depth <= 3 and (table or not name_size), "child with a name, or nested too deeply")
@@ -310,7 +310,7 @@ class File:
         return next((c for c in t.columns if c.name == column), None) if t else None
 
     def get(self, table, column, default=None):
-        """A function from row to value of a physical column; strings as bytes."""
+        """Returns a function from row to value of a physical column; strings as bytes."""
         t, c = self.table(table), self.find(table, column)
         need(not t or not t.flags & ~2 and not any(k.flags & MUST_UNDERSTAND for k in t.columns), f"table {table} needs a newer reader")
         if c is None:
@@ -343,7 +343,7 @@ def view(f, model, name):
 
 
 def add_further(f, columns, table, used, row=lambda i: i):
-    """Append the columns that are not used, then the labels; names that are taken get longer."""
+    """Append the unused columns, then the labels; extend names that exist already."""
     own = [c.name for c in f.table(table).columns if not c.why] if f.table(table) else []
     for name in own:
         label = name == "label_shape" or name[:6] == "label." and name[6:].isdigit() or table == "samples" and name[:6] == "value."
@@ -382,7 +382,7 @@ def v2_sources(f):
 
 
 def present(f, table, names, row=lambda i: i):
-    """The dotted columns that are in the file."""
+    """Dotted columns whose physical columns exist."""
     return [("." + c, lambda i, get=f.get(table, c): get(row(i))) for c in names.split() if f.find(table, c)]
 
 
@@ -416,7 +416,7 @@ def v2_sample_values(f):
 
 
 def lines(f, group):
-    """Rows of locations of a group."""
+    """Rows of table locations in a group."""
     first, n = f.get("location_groups", "first_location"), f.rows("locations")
     if not f.find("location_groups", "first_location"):
         need(group is not None and group < n, "group without a location")
@@ -427,7 +427,7 @@ def lines(f, group):
 
 
 def location_lists(f):
-    """The location list of each sample (6.4), empty where it has no stack."""
+    """Yields the location list of each sample (6.4), empty without a stack."""
     stack, parent, group, known = f.get("samples", "stack"), f.get("stacks", "parent"), f.get("stacks", "group"), {None: []}
     for i in range(f.rows("samples")):
         at = stack(i)
@@ -472,7 +472,7 @@ def v2_functions(f):
 
 
 def v1(f):
-    """The five tables of section 8; Bad if v1 cannot express the profile."""
+    """Returns the five tables of section 8; raises Bad if v1 cannot represent the profile."""
     kind, unit, level, ordinal = (f.get("sample_types", c, 0) for c in ("type", "unit", "level", "ordinal"))
     value = next((f"value.{k}" for k in range(f.rows("sample_types")) if (kind(k), unit(k)) == (b"samples", b"count") and not level(k)
                   and not ordinal(k) and getattr(f.find("samples", f"value.{k}"), "type", None) == I64), None)

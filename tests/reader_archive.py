@@ -1,6 +1,6 @@
 """reader_archive.py - sections of archives (spec.md 9.2), for reader.py (Python 3, standard library)
 
-A Section is read like the bytes that it stands for; a block is decompressed when one of its bytes is asked for.
+A Section behaves like its decompressed bytes; each block is decompressed on first access.
 """
 import struct
 import zlib
@@ -52,7 +52,7 @@ def unlz4(data, most=MOST):
         need(at + 2 <= len(data), "LZ4 block is cut")
         offset, at = data[at] | data[at + 1] << 8, at + 2
         copy = length(token & 15) + 4
-        need(0 < offset <= len(out) and len(out) + copy <= most, "LZ4 copies from outside")
+        need(0 < offset <= len(out) and len(out) + copy <= most, "LZ4 match outside of the output")
         start = len(out) - offset
         for i in range(copy):
             out.append(out[start + i])
@@ -60,7 +60,7 @@ def unlz4(data, most=MOST):
 
 
 def varints(stream):
-    """All numbers of a stream."""
+    """Yields the numbers of a stream."""
     value = shift = 0
     for byte in stream:
         need(shift < 70, "varint of more than 10 bytes")
@@ -83,7 +83,7 @@ def gather(stream, width):
 
 
 def can_read(column, table, role, codec):
-    """Whether codec and transform are known and may stand here: VALUES of plain columns."""
+    """Whether codec and transform are known and valid for the section; transforms are only for VALUES of PLAIN columns."""
     t = codec >> 4
     plain = role == 1 and column.encoding == 0 and column.type in (1, 2, 3, 4, 5)
     return codec & 15 in (ZLIB, LZ4) and t <= RANK and (t == NONE or plain and (t < PARENT or column.type == 4))
@@ -103,16 +103,16 @@ class Section:
         out = b""
         while at < end:
             number, within = divmod(at, self.block)
-            piece = self.thaw(number)[within:within + end - at]
+            piece = self.decompress(number)[within:within + end - at]
             out, at = out + piece, at + len(piece)
         return out
 
-    def thaw(self, number):
+    def decompress(self, number):
         if number not in self.blocks:
             begin, end = 0, len(self.data)
             if self.count > 1:
                 entries = end - 16 * self.count
-                need(entries >= 0, "section without room for its entries")
+                need(entries >= 0, "section too small for its entries")
                 ends = [0] + [struct.unpack_from("<Q", self.data, entries + 16 * i)[0] for i in range(self.count)]
                 begin, end = ends[number:number + 2]
                 need(begin < end <= entries and ends[-1] == entries, "block out of place")

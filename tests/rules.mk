@@ -1,10 +1,10 @@
-# tests: one program of all the Criterion tests in tests/unit, linked with the static library so that it reaches inside.
+# tests: all Criterion tests of tests/unit in one program, linked with the static library for access to internal functions.
 
 UNIT_SRC := $(wildcard tests/unit/*.c)
 SEAL_OBJ := $(OBJ)/tests/hostile/faults/seal.o
 UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
 
-# Criterion's macros expand to code that these warnings do not like.
+# Criterion's macros expand to code that causes these warnings.
 $(OBJ)/tests/unit/%.o: tests/unit/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
 	  $(if $(filter 0,$(IS_CLANG)),,-Wno-sign-compare))
@@ -19,10 +19,10 @@ $(OUT)/unit-tests: $(UNIT_OBJ) $(OUT)/libpcol.a
 .PHONY: unit-tests
 unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)
 
-# ---- fuzzing: one program a target for libFuzzer, all of them in one for AFL++'s and our own replays
+# ---- fuzzing: one program per target for libFuzzer; one with all targets for AFL++ and for replays
 
 FUZZ_SRC := $(filter-out $(addprefix tests/hostile/fuzz/,entry.c replay.c mutate.c),$(wildcard tests/hostile/fuzz/*.c))
-# The command is a target, too: its main() under another name, and what it writes caught.
+# The command is a target, too: its main() has another name, and its output is intercepted.
 FUZZ_TOOLS := $(OBJ)/tests/hostile/fuzz/pcol.o $(filter-out $(OBJ)/tools/main.o,$(TOOLS_OBJ))
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ) $(FUZZ_TOOLS)
 FUZZ_LIBS := -Wl,--wrap=write -ldl
@@ -51,7 +51,7 @@ fuzz_entry = $(if $(and $(filter import unpack,$(firstword $1)),$(filter $(FORMA
 $(OBJ)/tests/hostile/fuzz/entry-%.o: tests/hostile/fuzz/entry.c $(STAMP)
 	$(call compile,$(FLAGS_unit) $(call fuzz_entry,$(subst _, ,$*)))
 
-# From a library, so that a target's program holds only what the target reaches: a fuzzer looks at all counters after each input.
+# A library, so that a target's program has only the code that the target reaches: libFuzzer scans all counters after each input.
 $(OUT)/fuzz.a: $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)
@@ -72,7 +72,7 @@ $(OUT)/fuzz-replay: $(OBJ)/tests/hostile/fuzz/replay.o $(FUZZ_OBJ) $(OUT)/libpco
 fuzz-programs: $(FUZZ_BIN)
 fuzz-replay: $(OUT)/fuzz-replay
 
-# ---- faults: a file damaged in every way, and a program whose allocations fail
+# ---- fault injection: damaged files, failing allocations and system calls
 
 $(OBJ)/tests/hostile/faults/%.o: tests/hostile/faults/%.c $(STAMP)
 	$(call compile,$(FLAGS_unit) $(if $(SANITIZE),-DFAULTS_WRAP) -fPIC)
@@ -98,11 +98,11 @@ $(OUT)/faults/pcol: $(OBJ)/tests/hostile/faults/malloc.o $(TOOLS_OBJ) $(OUT)/lib
 	$(call say,LD,$@)
 	$(Q)$(LINK) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -o $@ $^ $(LIBS) -ldl $(LDLIBS)
 
-# Sanitizers bring an allocator of their own, so there the program is wrapped instead.
+# Sanitizers have their own allocator, so under them the program is wrapped at link time instead.
 .PHONY: fault-programs
 fault-programs: $(OUT)/faults/flip $(OUT)/faults/memory $(OUT)/faults/$(if $(SANITIZE),pcol,malloc.so) $(if $(SANITIZE),,$(OUT)/faults/short.so $(OUT)/faults/bad.so)
 
-# ---- threads: eight readers of one file, and of its strings
+# ---- threads: eight concurrent readers of one file, and of its strings
 
 $(OBJ)/tests/system/threads/%.o: tests/system/threads/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))

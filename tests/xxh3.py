@@ -1,4 +1,4 @@
-"""XXH3-64 (default secret, seed 0) in plain Python: slow, but without a library. For tests/reader.py and tests/format/golden."""
+"""XXH3-64 (default secret, seed 0) in pure Python, for tests/format/golden and tests/docs/spec"""
 
 M = (1 << 64) - 1
 P32 = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)

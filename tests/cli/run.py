@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Run the command line expectation tests: tests/cli/*.test, or the files that are named.
+"""Run the command line expectation tests: all tests/cli/*.test, or the given files
 
-A .test file is a list of cases that share one fresh directory, in order:
+A .test file is a list of cases. They run in order in one new directory:
 
-    # a comment; blank lines mean nothing
+    # a comment; blank lines are ignored
     $ pcol count --table samples "$DATA"/rprof/plain.Rprof
-    > | cat -n                        more of the same command
-         1	308                       what it must write to stdout
-    ! pcol count: ...                 what it must write to stderr; no such line: nothing
-    ? 3                               its exit code; no such line: 0
-    % no newline                      stdout ends without a line end
-    % not asan                        before a case: leave it out in this variant
+    > | cat -n                        continues the command
+         1	308                       expected stdout
+    ! pcol count: ...                 expected stderr; default: none
+    ? 3                               expected exit code; default: 0
+    % no newline                      stdout has no line end at its end
+    % not asan                        before a case: skip it in this variant
 
-`...` in an expected line stands for any text, a line of just `...` for any number of lines. An expected stdout line
-that is empty or starts like one of the marks above is written with a backslash in front (`\\`, `\\# text`, `\\$ x`).
+`...` in an expected line matches any text, a line `...` any number of lines. A backslash precedes an expected stdout line that is
+empty or begins like one of these marks (`\\`, `\\# text`, `\\$ x`).
 
-A command is run by sh with `pcol` and the helpers of tests/cli/bin on its PATH, an empty stdin, LC_ALL=C.UTF-8, TZ=UTC
-and these variables: DATA (`data`, a link to tests/data in the directory of the test, so that no output depends on
-where the sources are), SRC (the sources), EXAMPLES (the built example programs), VARIANT. Where the path of
-the directory or of the sources turns up in the output, `$TMP` or `$SRC` stands in its place.
+sh runs each command with `pcol` and the helpers of tests/cli/bin on its PATH, empty stdin, LC_ALL=C.UTF-8, TZ=UTC and the variables
+DATA (`data`, a link to tests/data in the test's directory, so that no output depends on the path of the sources), SRC (the
+sources), EXAMPLES (the built example programs) and VARIANT. In the output, `$TMP` and `$SRC` replace the paths of the test's
+directory and of the sources.
 
-The last line printed is "N passed, N failed"; the exit code is 1 if anything failed.
+The last line is "N passed, N failed"; the exit code is 1 after any failure.
 """
 import argparse
 import concurrent.futures
@@ -43,7 +43,7 @@ ENCODING = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
 
 class Case:
     def __init__(self, before, line):
-        self.before, self.line = before, line  # lines in front of the command; its line number
+        self.before, self.line = before, line  # lines before the command; its line number
         self.command, self.expected = [], []   # raw lines of the file
         self.stdout, self.stderr = [], []
         self.exit, self.newline, self.skip = 0, True, set()
@@ -101,7 +101,7 @@ def line_matches(pattern, text):
 
 
 def matches(patterns, lines):
-    """Like a shell pattern over lines: `...` alone is the star. The last star is the only one to come back to."""
+    """Glob matching of lines with `...` as star: backtracks to the last star only."""
     at, line, star, mark = 0, 0, None, 0
     while line < len(lines):
         if at < len(patterns) and patterns[at] == "...":
@@ -161,7 +161,7 @@ def has_terminals():
 
 
 def run_file(path, options):
-    """Returns passed, failed and the text to print; rewrites the file if asked to."""
+    """Run a file; returns passed, failed and the text to print. Rewrites the file with --update."""
     try:
         cases, tail = parse(path)
     except ValueError as fault:

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""make.py - the golden files that are not packed from a profile: made here byte by byte, from spec.md alone
+"""make.py - writer of the golden files, byte by byte from spec.md alone
 
-    make.py valid      files that use every encoding, type and table, by a writer of its own
-    make.py invalid    damaged files, each with one fault, out of the valid ones; checksums are made right again where
-                       the fault is to lie deeper than they do
-    make.py packed     files packed by $PCOL from tests/data
+    make.py valid      files with every encoding, type and table
+    make.py invalid    copies of valid files with one fault each; checksums are recomputed unless the fault is a checksum
+    make.py packed     files that $PCOL packs from tests/data
 
-A file that exists is left alone: golden files are added, never made again.
+Existing files are not changed: golden files are added, never rewritten.
 """
 import math
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A Firefox profile of more than a megabyte, whose long arrays another thread reads ahead: odd_firefox.py SEED KIND OUT
+"""odd_firefox.py SEED KIND OUT - a Firefox profile above 1 MB, whose long arrays another thread prefetches
 
-    plain     tables that threads share stand before them
-    late      they stand behind them
-    junk      long arrays where nobody knows them, among them ones that are nested, and brackets in strings
-    numbers   spellings in the midst of long arrays that are not read ahead: exponents, -0, blanks and lines
-    fault     something in the midst of a long array that is no number
-    cut       the text ends in an array
+    plain     shared tables before the threads
+    late      shared tables after the threads
+    junk      long arrays in unknown members, some nested, and brackets in strings
+    numbers   in long arrays, spellings that the prefetch does not parse: exponents, -0, spaces and line ends
+    fault     a long array with an element that is not a number
+    cut       the text ends within an array
 """
 import json
 import random

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""odd_rprof.py SEED KIND OUT - 3 MB of Rprof text whose stretches are hard to read apart
+"""odd_rprof.py SEED KIND OUT - 3 MB of Rprof text that is difficult to split into independent parts
 
-KIND: files     #File lines all over, numbers given anew, references to numbers that come later or never
-      names     names that go over lines, whose lines look like samples; some are never closed within a stretch
-      headers   several segments, with other columns and line ends
-      numbers   memory columns that print otherwise, and lines of memory columns alone
+KIND: files     #File lines throughout, reused numbers, references to later or missing numbers
+      names     names with line ends, whose lines look like samples; some are not closed within a part
+      headers   several segments, with different columns and line ends
+      numbers   memory columns in unusual spelling, and lines of memory columns alone
 """
 import random
 import sys

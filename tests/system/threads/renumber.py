@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Give the locations of an uncompressed pprof profile other ids: renumber.py IN OUT.gz HOW
+"""renumber.py IN OUT.gz HOW - change the location ids of an uncompressed pprof profile
 
-HOW: reverse (n to 1), gap (each 1 higher from the middle on), shift (all 7 higher), last (the last sample names a
-location that is not there), zero (the sample in the middle names location 0), cut (the sample in the middle has a
-varint that breaks off, where its locations are).
+HOW: reverse (n to 1), gap (1 higher from the middle on), shift (all 7 higher), last (the last sample refers to a missing
+location), zero (the middle sample refers to location 0), cut (a truncated varint in the locations of the middle sample).
 """
 import gzip
 import pathlib
