@@ -96,7 +96,7 @@ def blocked(kind, scale, blocks, valid=None):
 
 
 def marked_section(marks):
-    """Bits, and behind every 1024 of them that are not the last a count of those set so far."""
+    """A bitmap; after each 1024 bits, except the last ones, the number of bits set so far."""
     data = b""
     for k in range(0, len(marks), 1024):
         data += (struct.pack("<Q", sum(marks[:k])) if k else b"") + bits(marks[k:k + 1024], 1)
@@ -232,14 +232,14 @@ HEADER = dict(magic="0Q", major="8H", minor="10H", header_size="12I", incompatib
               section_count="80I", records_size="84I", child_count="88I", reserved0="92H", checksum_algorithm="94B", reserved1="95B")
 
 
-def assemble(tables, archive=None, header=(), behind=b"", front=b"", tail=b""):
-    """The bytes of a file of tables. header: fields that are to say something else; behind: bytes after the last record; front: of a
-    longer header; tail: in front of the end mark."""
+def assemble(tables, archive=None, header=(), trailing=b"", front=b"", tail=b""):
+    """The bytes of a file of tables. header: fields to override; trailing: bytes after the last record; front: further bytes of
+    the header; tail: bytes before the end mark."""
     nodes = [node for table in tables for node in table.all()]
     sections = [node for node in nodes if node.kind is Node.SECTION]
     columns = [node for node in nodes if node.kind is Node.COLUMN]
     sums = [xxh3(node.data) if node.checksum is None else node.checksum for node in sections]
-    records = b"".join(table.bytes() for table in tables) + behind
+    records = b"".join(table.bytes() for table in tables) + trailing
     index = struct.pack(f"<{len(sums)}Q", *sums) + records
     index += bytes(-len(index) % 8)
     stored = archive(index) if archive else index
@@ -616,13 +616,13 @@ def stacks_only():
 
 
 def later():
-    """A file of a later 1.x: higher minor, longer header, unknown fields, table, column, features, bytes behind the records."""
+    """A file of a later 1.x: higher minor, longer header, unknown fields, table, column, features, bytes after the records."""
     image = Image(write([("x_new", 0, 2, [named("a", plain(I64, [1, 2]))])]))
     for table in image.tables:
         for node in table.all():
             node.later = [5, 2 ** 64 - 1]
     image.header = dict(minor=7, compatible=1 << 40, read_only_compatible=2)
-    image.behind, image.front = b"\xee" * 11, b"\xdd" * 32
+    image.trailing, image.front = b"\xee" * 11, b"\xdd" * 32
     return image.bytes()
 
 
@@ -887,7 +887,7 @@ class Image:
     """A file in parts that can be changed; bytes() puts them together again, with right checksums."""
 
     def __init__(self, data):
-        self.data, self.tables, self.header, self.behind, self.front, self.tail = data, [], {}, b"", b"", b""
+        self.data, self.tables, self.header, self.trailing, self.front, self.tail = data, [], {}, b"", b"", b""
         tables, _, sections = struct.unpack_from("<3I", data, 72)
         index, size = struct.unpack_from("<2Q", data, 48)
         self.at, self.section_end = index + 8 * sections, index + size
@@ -938,7 +938,7 @@ class Image:
         return next(p for p in node.parts if p.kind is Node.SECTION and p.fields["role"] == role) if role else node
 
     def bytes(self):
-        return assemble(self.tables, None, self.header, self.behind, self.front, self.tail)
+        return assemble(self.tables, None, self.header, self.trailing, self.front, self.tail)
 
 
 def faults():
@@ -1056,7 +1056,7 @@ def faults():
 
     case("children-too-deep", nested, enc)
     case("field-unknown", lambda m: setattr(m.table("samples"), "later", [1]))
-    case("records-long", lambda m: setattr(m, "behind", b"\0"))
+    case("records-long", lambda m: setattr(m, "trailing", b"\0"))
 
     def long_number(m):
         m.table("samples").later = [0]
