@@ -94,7 +94,7 @@ static void build_tree(pcol_builder *b, const struct tree *t, uint32_t *stacks)
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         pcol_function function = PCOL_INIT(pcol_function);
         pcol_group group = PCOL_INIT(pcol_group);
-        pcol_line line = {.filename = PCOL_NONE, .line = 10 + i % 90, .has_line = 1};
+        pcol_line line = {.filename = PCOL_NONE, .line = 10 + i % 90, .flags = PCOL_LINE_HAS_LINE};
         char name[32];
         int size = snprintf(name, sizeof name, "module%u::work_%u", i % 17, i);
         MUST(pcol_builder_string(b, name, (size_t)size, &function.name, &err));
@@ -134,7 +134,7 @@ static void build(const struct tree *t, uint64_t count, unsigned flags, const ch
     sample.thread = PCOL_NONE;
     sample.values = values;
     sample.value_count = 2;
-    sample.has_time = 1;
+    sample.flags = PCOL_SAMPLE_HAS_TIME;
     for (uint64_t i = 0; i < count; i++) {
         uint32_t core = (uint32_t)(i % CORES);
         last[core] = draw(t, last[core]);
