@@ -2,7 +2,7 @@
 """annotate.py - a small pcol file in hexadecimal, one line for each field, for section 3.4 of spec.md
 
     annotate.py FILE     print the annotated bytes
-    annotate.py          replace the block in spec.md that is generated from the golden file
+    annotate.py          replace the block in docs/spec/container.md that is generated from the golden file
 
 Parses header, index and sections by spec.md alone, for files that are not archives. tests/docs/spec/run compares the block.
 """
@@ -127,9 +127,9 @@ def main():
     if len(sys.argv) > 1:
         print(block(pathlib.Path(sys.argv[1])), end="")
         return
-    spec = ROOT / "spec.md"
+    spec = ROOT / "docs/spec/container.md"
     text, count = re.subn(r"(?<=\n)    0000  89 50.*\n(?:    [0-9A-F]{4,}  .*\n)*", lambda _: block(), spec.read_text())
-    assert count == 1, "no block of bytes in spec.md"
+    assert count == 1, "no block of bytes in docs/spec/container.md"
     spec.write_text(text)
 
 
