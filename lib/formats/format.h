@@ -8,7 +8,7 @@
 #define PCI_FORMATS_FORMAT_H
 
 #include "formats/losses.h"
-#include "model/format_schema.h"
+#include "reader/file.h"
 #include "stream/input.h"
 
 /* The arguments of an importer. */

@@ -1,7 +1,7 @@
 /*
  * losses.c - detection of content that the export target cannot represent
  *
- * The table `contents` assigns each column of a file to a kind of content. If the target lacks the
+ * The schema assigns each column of a file to a kind of content. If the target lacks the
  * kind, the rows of the exported sources are searched for the first one with content: a value that
  * is neither null, nor an empty text, nor the default of an absent column. Ids, the order of tables
  * and sums are not content. Unknown columns and tables are content. Tests: tests/roundtrip/losses.
@@ -19,152 +19,8 @@
 
 #define BATCH 256u
 
-/* The test for content in a row. */
-enum content_test {
-    NOT_EMPTY, /* not null, not "" */
-    NONZERO,   /* not 0: an absent column is 0 */
-    IS_NULL    /* null */
-};
-
-#define NO_CONTENT PCI_KIND_COUNT
-
-/* column: "NAME", "PREFIX." for all columns with this prefix, or "" for all others of the table. */
-static const struct content {
-    const char *table, *column;
-    uint8_t kind, content_test;
-} contents[] = {
-    {"sources", "type", NO_CONTENT, 0},
-    {"sources", "uri", NO_CONTENT, 0},
-    {"sources", "crlf", NO_CONTENT, 0},
-    {"sources", "collapsed", NO_CONTENT, 0},
-    {"sources", "timestamp", PCI_KIND_RECORDED, NOT_EMPTY},
-    {"sources", "time_ns", PCI_KIND_TIME_NS, NOT_EMPTY},
-    {"sources", "duration_ns", PCI_KIND_DURATION, NOT_EMPTY},
-    {"sources", "period", PCI_KIND_PERIOD, NOT_EMPTY},
-    {"sources", "period_type", PCI_KIND_PERIOD, NOT_EMPTY},
-    {"sources", "period_unit", PCI_KIND_PERIOD, NOT_EMPTY},
-    {"sources", "interval_ns", PCI_KIND_INTERVAL, NOT_EMPTY},
-    {"sources", "default_sample_type", PCI_KIND_DEFAULT_TYPE, NOT_EMPTY},
-    {"sources", "drop_frames", PCI_KIND_DROP_FRAMES, NOT_EMPTY},
-    {"sources", "keep_frames", PCI_KIND_DROP_FRAMES, NOT_EMPTY},
-    {"sources", "doc_url", PCI_KIND_DOC_URL, NOT_EMPTY},
-    {"sources", "text", PCI_KIND_TEXT, NOT_EMPTY},
-    {"sources", "extra", PCI_KIND_OTHER, NOT_EMPTY},
-    {"source_meta", "key", PCI_KIND_META, NOT_EMPTY},
-    {"source_meta", "", NO_CONTENT, 0},
-    {"source_comments", "source", PCI_KIND_COMMENTS, NOT_EMPTY},
-    {"source_comments", "", NO_CONTENT, 0},
-    {"functions", "name", NO_CONTENT, 0},
-    {"functions", "id", NO_CONTENT, 0},
-    {"functions", "system_name", PCI_KIND_SYSTEM_NAMES, NOT_EMPTY},
-    {"functions", "filename", PCI_KIND_FILES, NOT_EMPTY},
-    {"functions", "start_line", PCI_KIND_START_LINES, NOT_EMPTY},
-    {"functions", "column", PCI_KIND_COLUMNS, NOT_EMPTY},
-    {"functions", "is_js", PCI_KIND_FRAME_DETAILS, NONZERO},
-    {"functions", "relevant_for_js", PCI_KIND_FRAME_DETAILS, NONZERO},
-    {"functions", "original", PCI_KIND_FRAME_DETAILS, NOT_EMPTY},
-    {"functions", "code_resource", PCI_KIND_RESOURCES, NOT_EMPTY},
-    {"functions", "source_file", PCI_KIND_SOURCE_FILES, NOT_EMPTY},
-    {"functions", "extra", PCI_KIND_OTHER, NOT_EMPTY},
-    {"locations", "function", PCI_KIND_NAMELESS, IS_NULL},
-    {"locations", "line", PCI_KIND_LINES, NOT_EMPTY},
-    {"locations", "column", PCI_KIND_COLUMNS, NOT_EMPTY},
-    {"locations", "filename", PCI_KIND_PLACES, NOT_EMPTY},
-    {"locations", "extra", PCI_KIND_OTHER, NOT_EMPTY},
-    {"location_groups", "first_location", NO_CONTENT, 0},
-    {"location_groups", "mapping", NO_CONTENT, 0},
-    {"location_groups", "id", NO_CONTENT, 0},
-    {"location_groups", "file_number", NO_CONTENT, 0},
-    {"location_groups", "label_shape", NO_CONTENT, 0},
-    {"location_groups", "address", PCI_KIND_ADDRESSES, NOT_EMPTY},
-    {"location_groups", "folded", PCI_KIND_FOLDED, NONZERO},
-    {"location_groups", "label.", PCI_KIND_FRAME_LABELS, NOT_EMPTY},
-    {"location_groups", "inline_depth", PCI_KIND_FRAME_DETAILS, NONZERO},
-    {"location_groups", "inner_window_id", PCI_KIND_FRAME_DETAILS, NOT_EMPTY},
-    {"location_groups", "original", PCI_KIND_FRAME_DETAILS, NOT_EMPTY},
-    {"location_groups", "category", PCI_KIND_CATEGORIES, NOT_EMPTY},
-    {"location_groups", "subcategory", PCI_KIND_CATEGORIES, NOT_EMPTY},
-    {"location_groups", "native_symbol", PCI_KIND_SYMBOLS, NOT_EMPTY},
-    {"location_groups", "extra", PCI_KIND_OTHER, NOT_EMPTY},
-    {"mappings", "id", NO_CONTENT, 0},
-    {"mappings", "start", PCI_KIND_RANGES, NONZERO},
-    {"mappings", "limit", PCI_KIND_RANGES, NONZERO},
-    {"mappings", "file_offset", PCI_KIND_RANGES, NONZERO},
-    {"mappings", "filename", PCI_KIND_LIBRARIES, NOT_EMPTY},
-    {"mappings", "name", PCI_KIND_LIBRARIES, NOT_EMPTY},
-    {"mappings", "build_id", PCI_KIND_BUILD_IDS, NOT_EMPTY},
-    {"mappings", "breakpad_id", PCI_KIND_DEBUG_FILES, NOT_EMPTY},
-    {"mappings", "debug_name", PCI_KIND_DEBUG_FILES, NOT_EMPTY},
-    {"mappings", "debug_path", PCI_KIND_DEBUG_FILES, NOT_EMPTY},
-    {"mappings", "arch", PCI_KIND_DEBUG_FILES, NOT_EMPTY},
-    {"mappings", "json", PCI_KIND_OTHER, NOT_EMPTY},
-    {"mappings", "has_functions", PCI_KIND_MAPPING_FLAGS, NONZERO},
-    {"mappings", "has_filenames", PCI_KIND_MAPPING_FLAGS, NONZERO},
-    {"mappings", "has_line_numbers", PCI_KIND_MAPPING_FLAGS, NONZERO},
-    {"mappings", "has_inline_frames", PCI_KIND_MAPPING_FLAGS, NONZERO},
-    {"mappings", "extra", PCI_KIND_OTHER, NOT_EMPTY},
-    {"threads", "source", NO_CONTENT, 0},
-    {"threads", "label_shape", NO_CONTENT, 0},
-    {"threads", "name", PCI_KIND_THREADS, NOT_EMPTY},
-    {"threads", "tid", PCI_KIND_THREADS, NOT_EMPTY},
-    {"threads", "pid", PCI_KIND_THREADS, NOT_EMPTY},
-    {"threads", "process_name", PCI_KIND_PROCESSES, NOT_EMPTY},
-    {"threads", "", PCI_KIND_THREAD_LABELS, NOT_EMPTY},
-    {"samples", "source", NO_CONTENT, 0},
-    {"samples", "stack", NO_CONTENT, 0},
-    {"samples", "value.", NO_CONTENT, 0},
-    {"samples", "time_ulp", NO_CONTENT, 0},
-    {"samples", "label_shape", NO_CONTENT, 0},
-    {"samples", "thread", PCI_KIND_THREADS, NOT_EMPTY},
-    {"samples", "time", PCI_KIND_TIMES, NOT_EMPTY},
-    {"samples", "duration", PCI_KIND_DURATIONS, NOT_EMPTY},
-    {"samples", "cpu_delta", PCI_KIND_CPU, NOT_EMPTY},
-    {"samples", "cpu_cycles", PCI_KIND_CPU, NOT_EMPTY},
-    {"samples", "label.", PCI_KIND_LABELS, NOT_EMPTY},
-    {"samples", "text", PCI_KIND_SPELLING, NOT_EMPTY},
-    {"samples", "resource_type", PCI_KIND_RESOURCE_TYPES, NOT_EMPTY},
-    {"samples", "snapshot", PCI_KIND_SNAPSHOTS, NOT_EMPTY},
-    {"samples", "extra", PCI_KIND_OTHER, NOT_EMPTY},
-    {"resource_types", "", PCI_KIND_RESOURCE_TYPES, NOT_EMPTY},
-    {"resource_arrays", "", PCI_KIND_RESOURCE_TYPES, NOT_EMPTY},
-    {"snapshots", "", PCI_KIND_SNAPSHOTS, NOT_EMPTY},
-    {"models", "", PCI_KIND_MODELS, NOT_EMPTY},
-    {"markers", "", PCI_KIND_MARKERS, NOT_EMPTY},
-    {"allocations", "", PCI_KIND_ALLOCATIONS, NOT_EMPTY},
-    {"counters", "", PCI_KIND_COUNTERS, NOT_EMPTY},
-    {"counter_samples", "", PCI_KIND_COUNTERS, NOT_EMPTY},
-    {"categories", "", PCI_KIND_CATEGORIES, NOT_EMPTY},
-    {"subcategories", "", PCI_KIND_CATEGORIES, NOT_EMPTY},
-    {"code_resources", "", PCI_KIND_RESOURCES, NOT_EMPTY},
-    {"source_files", "", PCI_KIND_SOURCE_FILES, NOT_EMPTY},
-    {"source_locations", "", PCI_KIND_FRAME_DETAILS, NOT_EMPTY},
-    {"native_symbols", "", PCI_KIND_SYMBOLS, NOT_EMPTY},
-    {"source_cells", "", PCI_KIND_OTHER, NOT_EMPTY},
-    {"strings", "", NO_CONTENT, 0},
-    {"sample_types", "", NO_CONTENT, 0}, /* exporters report the types that they omit */
-    {"source_types", "", NO_CONTENT, 0},
-    {"stacks", "", NO_CONTENT, 0},
-    {"stack_sums", "", NO_CONTENT, 0},
-    {"function_sums", "", NO_CONTENT, 0},
-    {"sample_zones", "", NO_CONTENT, 0},
-    {"sample_values", "", NO_CONTENT, 0},
-    {"sample_locations", "", NO_CONTENT, 0},
-    {"label_keys", "", NO_CONTENT, 0},
-    {"label_shapes", "", NO_CONTENT, 0},
-    {"label_shape_keys", "", NO_CONTENT, 0},
-    {"nodes", "", NO_CONTENT, 0}, /* reported for the column that refers to them */
-    {"node_integers", "", NO_CONTENT, 0},
-    {"node_doubles", "", NO_CONTENT, 0},
-    {"source_rows", "", NO_CONTENT, 0},
-    {"source_columns", "", NO_CONTENT, 0},
-    {"rprof_segments", "", NO_CONTENT, 0}, /* reported by check_segments() */
-    {"rprof_files", "", NO_CONTENT, 0},
-};
-
-static const struct content unknown = {NULL, NULL, NO_CONTENT, NOT_EMPTY};
-
 static const char *const kind_texts[] = {
-#define KIND_WORDS(name, text) text,
+#define KIND_WORDS(name, text) [PCI_KIND_##name] = text,
     PCI_KINDS(KIND_WORDS)
 #undef KIND_WORDS
 };
@@ -328,7 +184,7 @@ static pcol_status is_selected(const struct scan *s, const struct chosen_rows *r
 
 /* Is the timestamp the one that a reader derives from the target's own field? */
 static pcol_status is_derived(const struct scan *s, const struct pci_column *column,
-                              const struct content *content, uint64_t row, int *derived,
+                              const struct pci_schema_row *content, uint64_t row, int *derived,
                               pcol_error *err)
 {
     char own[PCI_UTC_TEXT_BYTES] = "";
@@ -350,8 +206,8 @@ static int is_text(const struct pci_column *column)
 
 /* Set has[i] if row `row` + i has content, whether the row belongs to the scan or not. */
 static pcol_status find_batch_content(const struct scan *s, const struct pci_column *column,
-                                      enum content_test content_test, uint64_t row, size_t count,
-                                      uint8_t *has, pcol_error *err)
+                                      uint16_t flags, uint64_t row, size_t count, uint8_t *has,
+                                      pcol_error *err)
 {
     int64_t values[BATCH];
     for (size_t i = 0; is_text(column) && i < count; i++) {
@@ -364,15 +220,16 @@ static pcol_status find_batch_content(const struct scan *s, const struct pci_col
         return PCOL_OK;
     PCI_TRY(pci_read(s->file, column, row, count, values, has, err));
     for (size_t i = 0; i < count; i++)
-        has[i] =
-            content_test == IS_NULL ? !has[i] : has[i] && (content_test == NOT_EMPTY || values[i]);
+        has[i] = flags & PCI_NULL_IS_CONTENT ? !has[i]
+                                             : has[i] && (!(flags & PCI_DEFAULT_0) || values[i]);
     return PCOL_OK;
 }
 
 /* Find a row of the scan with content. column: NULL if absent, that is null in every row. */
 static pcol_status find_content_row(const struct scan *s, const struct pci_table *table,
-                                    const struct pci_column *column, const struct content *content,
-                                    int *found, pcol_error *err)
+                                    const struct pci_column *column,
+                                    const struct pci_schema_row *content, int *found,
+                                    pcol_error *err)
 {
     struct chosen_rows rows;
     uint8_t has[BATCH];
@@ -382,8 +239,7 @@ static pcol_status find_content_row(const struct scan *s, const struct pci_table
         size_t count = table->rows - row < BATCH ? (size_t)(table->rows - row) : BATCH;
         memset(has, 1, count);
         if (column)
-            PCI_TRY(find_batch_content(s, column, (enum content_test)content->content_test, row,
-                                       count, has, err));
+            PCI_TRY(find_batch_content(s, column, content->flags, row, count, has, err));
         for (size_t i = 0; i < count; i++) {
             int selected = 0, derived = 0;
             if (!has[i])
@@ -402,40 +258,16 @@ static pcol_status find_content_row(const struct scan *s, const struct pci_table
 
 /* ---- columns */
 
-static int matches_column(const struct content *content, const char *table, const char *column)
-{
-    size_t size = strlen(content->column);
-    int is_prefix = !size || content->column[size - 1] == '.';
-    return !strcmp(content->table, table) &&
-           !strncmp(content->column, column, is_prefix ? size : size + 1);
-}
-
-static const struct content *find_content(const char *table, const char *column)
-{
-    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
-        if (matches_column(&contents[i], table, column))
-            return &contents[i];
-    return NULL;
-}
-
-static int is_known_table(const char *table)
-{
-    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
-        if (!strcmp(contents[i].table, table))
-            return 1;
-    return 0;
-}
-
 static pcol_status check_column(struct scan *s, const struct pci_column *column, pcol_error *err)
 {
     const struct pci_table *table = column->table;
-    const struct content *content = find_content(table->name, column->name);
+    const struct pci_schema_row *content = column->schema;
     int found;
-    if (!column->supported || (content && (content->kind == NO_CONTENT ||
-                                           ((s->represented | *s->reported) >> content->kind & 1))))
+    if (!column->supported || content->kind == PCI_KIND_NONE ||
+        (content->kind != PCI_KIND_UNKNOWN && (s->represented | *s->reported) >> content->kind & 1))
         return PCOL_OK;
-    PCI_TRY(find_content_row(s, table, column, content ? content : &unknown, &found, err));
-    if (found && content)
+    PCI_TRY(find_content_row(s, table, column, content, &found, err));
+    if (found && content->kind != PCI_KIND_UNKNOWN)
         report(s, (enum pci_kind)content->kind);
     else if (found)
         pci_export_loss(s->export, "%s the column %s of %s", s->export->capabilities->loss_prefix,
@@ -447,7 +279,7 @@ static pcol_status check_table(struct scan *s, const struct pci_table *table, pc
 {
     if (!table->rows || !table->supported)
         return PCOL_OK;
-    if (!is_known_table(table->name)) {
+    if (!table->schema->table) {
         pci_export_loss(s->export, "%s the table %s", s->export->capabilities->loss_prefix,
                         table->name);
         return PCOL_OK;
@@ -461,7 +293,7 @@ static pcol_status check_table(struct scan *s, const struct pci_table *table, pc
 
 static pcol_status check_segments(struct scan *s, pcol_error *err)
 {
-    const struct pci_table *table = pci_table_find(s->file, "rprof_segments");
+    const struct pci_table *table = pci_table_flagged(s->file, PCI_TABLE_SEGMENTS);
     struct chosen_rows rows;
     uint64_t count = 0;
     if (!table || (s->represented & PCI_KIND_BIT(SEGMENTS)))
@@ -480,14 +312,14 @@ static pcol_status check_segments(struct scan *s, pcol_error *err)
 /* Location groups of several lines (inlined calls), and an absent column `function`. */
 static pcol_status check_lines(struct scan *s, pcol_error *err)
 {
+    static const struct pci_schema_row absent = {.flags = PCI_NULL_IS_CONTENT};
     const struct pci_table *locations = pci_table_find(s->file, "locations");
-    const struct content *function = find_content("locations", "function");
     struct pci_stacks tree;
     int found = 0;
     if (!locations)
         return PCOL_OK;
     if (!pci_column_find(locations, "function") && !(s->represented & PCI_KIND_BIT(NAMELESS)))
-        PCI_TRY(find_content_row(s, locations, NULL, function, &found, err));
+        PCI_TRY(find_content_row(s, locations, NULL, &absent, &found, err));
     if (found)
         report(s, PCI_KIND_NAMELESS);
     if (s->represented & PCI_KIND_BIT(INLINED))
@@ -533,7 +365,7 @@ static pcol_status check_native(struct scan *s, pcol_error *err)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const struct pci_table *table = pci_table_find(s->file, tables[i]);
         for (uint32_t k = 0; table && k < table->column_count; k++)
-            if (find_content(table->name, table->columns[k].name))
+            if (table->columns[k].schema->kind != PCI_KIND_UNKNOWN)
                 PCI_TRY(check_column(s, &table->columns[k], err));
     }
     return PCOL_OK;

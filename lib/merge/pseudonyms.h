@@ -5,23 +5,9 @@
 #define PCI_MERGE_PSEUDONYMS_H
 
 #include "builder/string_pool.h"
+#include "reader/schema.h"
 
-enum pci_name_kind {
-    PCI_NAME_FUNCTION, /* f1 */
-    PCI_NAME_FILE,     /* file1.R */
-    PCI_NAME_MODULE,   /* module1: name of a mapping */
-    PCI_NAME_BUILD,    /* build1 */
-    PCI_NAME_THREAD,   /* thread1 */
-    PCI_NAME_PROCESS,  /* process1 */
-    PCI_NAME_NUMBER,   /* 1: ids of threads and processes; they are read as numbers */
-    PCI_NAME_KEY,      /* key1: keys of labels */
-    PCI_NAME_VALUE,    /* value1 */
-    PCI_NAME_UNIT,     /* unit1 */
-    PCI_NAME_SOURCE,   /* source1: a URI */
-    PCI_NAME_COUNT
-};
-
-/* The names so far, numbered by kind in order of first use. */
+/* The names so far, numbered by kind (enum pci_anonymize) in order of first use. */
 struct pci_pseudonyms {
     struct pci_string_pool names[PCI_NAME_COUNT];
     char text[64];

@@ -6,7 +6,6 @@
  * its schema (ordered_tables). Tests: suite merge.
  */
 #include "merge/merge.h"
-#include "model/format_schema.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"

@@ -256,12 +256,10 @@ static pcol_status check_open(struct pci_check *check, pcol_error *err)
 /* Tables whose rows are copied unchanged. */
 static pcol_status verify_copied(const pcol_file *file, pcol_error *err)
 {
-    static const char *const tables[] = {"source_meta",    "source_types", "location_groups",
-                                         "rprof_segments", "rprof_files",  "nodes",
-                                         "node_integers",  "node_doubles"};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const struct pci_table *table = pci_table_find(file, tables[i]);
-        for (uint32_t c = 0; table && c < table->column_count; c++)
+    for (uint32_t t = 0; t < file->index.header.table_count; t++) {
+        const struct pci_table *table = &file->tables[t];
+        int is_verified = (table->schema->table_flags & PCI_TABLE_VERIFIED) != 0;
+        for (uint32_t c = 0; is_verified && c < table->column_count; c++)
             PCI_TRY(pci_verify(file, &table->columns[c], err));
     }
     return PCOL_OK;
@@ -364,20 +362,19 @@ pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
 
 /* A column of row numbers is below its limit, which the reader enforces where it reads cells. Of
  * large tables the index has the maximum (check_schema.c); only foreign writers omit it. */
-static pcol_status verify_bound(const pcol_file *file, const struct pci_reference *r,
+static pcol_status verify_bound(const pcol_file *file, const struct pci_column *column,
                                 pcol_error *err)
 {
     static const char *const small[] = {"locations", "source_types", "threads"};
-    const struct pci_column *column;
+    const char *table = column->table->name;
     struct pci_column_range range;
     int is_small = 0;
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
-        is_small |= strcmp(r->table, small[i]) == 0;
-    PCI_TRY(pci_find_column(file, r->table, r->column, PCI_TYPES_ROW, &column, err));
-    if (!column || (!is_small && column->desc->flags & PCF_COLUMN_STATS))
+        is_small |= strcmp(table, small[i]) == 0;
+    if (!is_small && column->desc->flags & PCF_COLUMN_STATS)
         return PCOL_OK;
     PCI_TRY(pci_column_range(file, column, NULL, 0, &range, err));
-    if (range.max == 0 && strcmp(r->table, "stacks") == 0)
+    if (range.max == 0 && strcmp(table, "stacks") == 0)
         return PCOL_OK; /* the root refers to nothing */
     if (range.min <= range.max && (range.min < 0 || (uint64_t)range.max >= column->limit))
         return pci_references_reject(column, PCOL_POSITION_UNKNOWN, &range.max, err);
@@ -387,10 +384,16 @@ static pcol_status verify_bound(const pcol_file *file, const struct pci_referenc
 pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_error *err)
 {
     int with_groups = strcmp(table, "locations") == 0; /* lists the groups as well */
-    for (const struct pci_reference *r = pci_references; r->table; r++)
-        if (strcmp(r->references, table) == 0 ||
-            (with_groups && strcmp(r->references, "location_groups") == 0))
-            PCI_TRY(verify_bound(file, r, err));
+    for (uint32_t i = 0; i < file->index.header.column_count; i++) {
+        const struct pci_column *column = &file->columns[i];
+        const char *to = column->table && column->schema ? column->schema->references : NULL;
+        if (!to || (strcmp(to, table) != 0 &&
+                    !(with_groups && strcmp(to, "location_groups") == 0)))
+            continue;
+        PCI_TRY(pci_find_column(file, column->table->name, column->name, PCI_TYPES_ROW, &column,
+                                err));
+        PCI_TRY(verify_bound(file, column, err));
+    }
     return PCOL_OK;
 }
 

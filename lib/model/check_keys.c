@@ -17,7 +17,6 @@ struct order {
     const char *table, *column;
     int equal;
     uint64_t limit;
-    int derived;
 };
 
 static pcol_status check_order(struct pci_check *check, const struct order *order, pcol_error *err)
@@ -56,7 +55,7 @@ static pcol_status check_order(struct pci_check *check, const struct order *orde
 /* Every location belongs to exactly one group. */
 static pcol_status check_groups(struct pci_check *check, pcol_error *err)
 {
-    const struct order order = {"location_groups", "first_location", 0, UINT64_MAX, 0};
+    const struct order order = {"location_groups", "first_location", 0, UINT64_MAX};
     const struct pci_table *table = pci_table_find(check->file, "location_groups");
     const struct pci_column *first = pci_check_column(check, order.table, order.column);
     struct pci_tally tally = PCI_TALLY(check, order.table, order.column);
@@ -173,20 +172,24 @@ static pcol_status check_durations(struct pci_check *check, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status check_sorted(struct pci_check *check, const struct pci_column *column,
+                                pcol_error *err)
+{
+    uint16_t flags = column->schema->flags;
+    struct order order = {column->table->name, column->name, (flags & PCI_SORTED) != 0, UINT64_MAX};
+    if (flags & PCI_SAMPLE_POSITION)
+        order.limit = pci_rows(check->file, "samples");
+    return flags & (PCI_SORTED | PCI_SORTED_STRICT) ? check_order(check, &order, err) : PCOL_OK;
+}
+
 pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
 {
-    uint64_t samples = pci_rows(check->file, "samples");
-    const struct order orders[] = {
-        {"stack_sums", "stack", 0, UINT64_MAX, 1},
-        {"source_types", "source", 1, UINT64_MAX, 0},
-        {"rprof_segments", "first_sample", 1, samples, 0},
-        {"rprof_files", "before_sample", 1, samples, 0},
-        {"sample_zones", "location_row", 1, UINT64_MAX, 1},
-        {"sample_zones", "value_row", 1, UINT64_MAX, 1},
-    };
-    for (size_t i = 0; i < sizeof orders / sizeof *orders && !check->stop; i++)
-        if (!check->copied || !orders[i].derived)
-            PCI_TRY(check_order(check, &orders[i], err));
+    for (uint32_t t = 0; t < check->file->index.header.table_count; t++) {
+        const struct pci_table *table = &check->file->tables[t];
+        for (uint32_t c = 0; c < table->column_count && !check->stop; c++)
+            if (!check->copied || !(table->schema->table_flags & PCI_TABLE_DERIVED))
+                PCI_TRY(check_sorted(check, &table->columns[c], err));
+    }
     if (!check->copied)
         PCI_TRY(check_durations(check, err));
     PCI_TRY(check_groups(check, err));

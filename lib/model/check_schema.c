@@ -5,163 +5,30 @@
  */
 #include "model/check.h"
 
-#include "reader/row_references.h"
 #include "util/strbuf.h"
 
 #include <string.h>
 
-#define I64 PCI_TYPE(PCF_I64)
-#define U64 PCI_TYPE(PCF_U64)
-#define U32 PCI_TYPE(PCF_U32)
-#define F64 PCI_TYPE(PCF_F64)
-#define BOOL PCI_TYPE(PCF_BOOL)
-#define TEXT PCI_TYPES_TEXT
-
 /* Required columns exist if the table has rows, and have no nulls. */
-static const struct known {
-    const char *table, *column;
-    unsigned types;
-    int required;
-} known[] = {
-    {"strings", "value", PCI_TYPE(PCF_BYTES), 1},
-    {"sources", "type", TEXT, 1},
-    {"sources", "uri", TEXT, 0},
-    {"sources", "timestamp", TEXT, 0},
-    {"sources", "period", I64, 0},
-    {"sources", "period_type", TEXT, 0},
-    {"sources", "period_unit", TEXT, 0},
-    {"sources", "interval_ns", I64, 0},
-    {"sources", "duration_ns", I64, 0},
-    {"sources", "default_sample_type", TEXT, 0},
-    {"sources", "collapsed", BOOL, 0},
-    {"source_meta", "source", U32, 1},
-    {"source_meta", "key", TEXT, 1},
-    {"source_meta", "value", TEXT, 1},
-    {"sample_types", "type", TEXT, 1},
-    {"sample_types", "unit", TEXT, 1},
-    {"sample_types", "level", BOOL, 0},
-    {"sample_types", "ordinal", U32, 0},
-    {"source_types", "source", U32, 1},
-    {"source_types", "sample_type", U32, 1},
-    {"functions", "name", TEXT, 0},
-    {"functions", "system_name", TEXT, 0},
-    {"functions", "filename", TEXT, 0},
-    {"functions", "start_line", I64, 0},
-    {"functions", "id", U64, 0},
-    {"locations", "function", U32, 0},
-    {"locations", "line", I64, 0},
-    {"locations", "column", I64, 0},
-    {"locations", "filename", TEXT, 0},
-    {"location_groups", "first_location", U32, 0},
-    {"location_groups", "mapping", U32, 0},
-    {"location_groups", "address", U64, 0},
-    {"location_groups", "folded", BOOL, 0},
-    {"location_groups", "id", U64, 0},
-    {"location_groups", "file_number", I64, 0},
-    {"mappings", "start", U64, 0},
-    {"mappings", "limit", U64, 0},
-    {"mappings", "file_offset", U64, 0},
-    {"mappings", "filename", TEXT, 0},
-    {"mappings", "build_id", TEXT, 0},
-    {"mappings", "has_functions", BOOL, 0},
-    {"mappings", "has_filenames", BOOL, 0},
-    {"mappings", "has_line_numbers", BOOL, 0},
-    {"mappings", "has_inline_frames", BOOL, 0},
-    {"mappings", "id", U64, 0},
-    {"threads", "source", U32, 1},
-    {"threads", "name", TEXT, 0},
-    {"threads", "tid", TEXT, 0},
-    {"threads", "pid", TEXT, 0},
-    {"threads", "process_name", TEXT, 0},
-    {"stacks", "parent", U32, 1},
-    {"stacks", "group", U32, 1},
-    {"stack_sums", "stack", U32, 1},
-    {"function_sums", "location", U32, 0},
-    {"samples", "source", U32, 0},
-    {"samples", "stack", U32, 0},
-    {"samples", "thread", U32, 0},
-    {"samples", "time", I64, 0},
-    {"samples", "duration", I64, 0},
-    {"samples", "cpu_delta", I64, 0},
-    {"samples", "text", TEXT, 0},
-    {"sample_zones", "location_row", U64, 1},
-    {"sample_zones", "value_row", U64, 1},
-    {"sample_values", "sample", U64, 1},
-    {"sample_values", "sample_type", U32, 1},
-    {"sample_values", "value", I64 | F64, 1},
-    {"sample_locations", "sample", U64, 1},
-    {"sample_locations", "depth", U32, 1},
-    {"sample_locations", "location", U32, 1},
-    {"label_keys", "table", TEXT, 1},
-    {"label_keys", "key", TEXT, 1},
-    {"label_keys", "kind", TEXT, 1},
-    {"label_keys", "unit", TEXT, 0},
-    {"label_keys", "occurrence", U32, 0},
-    {"label_shapes", "first_key", U64, 1},
-    {"label_shape_keys", "label_key", U32, 0},
-    {"label_shape_keys", "joined", BOOL, 0},
-    {"nodes", "parent", U64, 0},
-    {"nodes", "key", TEXT, 0},
-    {"nodes", "tag", U32, 1},
-    {"nodes", "integer", I64, 0},
-    {"nodes", "number", F64, 0},
-    {"nodes", "text", TEXT, 0},
-    {"nodes", "first", U64, 0},
-    {"node_integers", "value", I64, 1},
-    {"node_doubles", "value", F64, 1},
-    {"source_rows", "source", U32, 1},
-    {"source_rows", "thread", U32, 0},
-    {"source_rows", "table", TEXT, 1},
-    {"source_rows", "target", TEXT, 1},
-    {"source_rows", "ordinal", U64, 1},
-    {"source_rows", "row", U64, 1},
-    {"source_rows", "id", U64, 0},
-    {"source_columns", "source", U32, 1},
-    {"source_columns", "thread", U32, 0},
-    {"source_columns", "table", TEXT, 1},
-    {"source_columns", "column", TEXT, 1},
-    {"source_columns", "form", TEXT, 0},
-    {"rprof_segments", "source", U32, 1},
-    {"rprof_segments", "first_sample", U64, 1},
-    {"rprof_segments", "memory", BOOL, 0},
-    {"rprof_segments", "gc", BOOL, 0},
-    {"rprof_segments", "line", BOOL, 0},
-    {"rprof_segments", "interval_us", I64, 0},
-    {"rprof_segments", "crlf", BOOL, 0},
-    {"rprof_segments", "text", TEXT, 0},
-    {"rprof_files", "segment", U32, 1},
-    {"rprof_files", "before_sample", U64, 1},
-    {"rprof_files", "number", I64, 0},
-    {"rprof_files", "path", TEXT, 1},
-    {"rprof_files", "text", TEXT, 0},
-};
-
-static int is_reference(const struct known *k)
+static void check_known(struct pci_check *check, const struct pci_table *table,
+                        const struct pci_schema_row *schema)
 {
-    const struct pci_reference *r = pci_references;
-    while (r->table && (strcmp(r->table, k->table) != 0 || strcmp(r->column, k->column) != 0))
-        r++;
-    return r->table != NULL;
-}
-
-static void check_known(struct pci_check *check, const struct known *k)
-{
-    const struct pci_table *table = pci_table_find(check->file, k->table);
-    const struct pci_column *column = table ? pci_column_find(table, k->column) : NULL;
-    struct pci_tally tally = PCI_TALLY(check, k->table, k->column);
+    const struct pci_column *column = pci_column_find(table, schema->column);
+    struct pci_tally tally = PCI_TALLY(check, table->name, schema->column);
+    int required = (schema->flags & PCI_REQUIRED) != 0;
     if (!column) {
-        if (k->required && table && table->rows)
+        if (required && table->rows)
             pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column is missing");
         return;
     }
     if (!column->supported)
         return;
-    if (!(k->types & PCI_TYPE(column->desc->type)))
+    if (!(schema->types & PCI_TYPE(column->desc->type)))
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                   pcol_type_name((pcol_type)column->desc->type));
-    if (k->required && (column->desc->null_count || column->desc->flags & PCF_COLUMN_NULLABLE))
+    if (required && (column->desc->null_count || column->desc->flags & PCF_COLUMN_NULLABLE))
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot hold nulls");
-    if (column->references && !is_reference(k))
+    if (column->references && !schema->references)
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot refer to %s",
                   column->references->name);
     if (tally.count)
@@ -182,40 +49,38 @@ static void check_reference(struct pci_check *check, const struct pci_column *co
 /* A column that the format defines as a reference refers to its table, or to none if that is
  * absent. */
 static void check_target(struct pci_check *check, const struct pci_table *table,
-                         const struct pci_reference *r)
+                         const struct pci_schema_row *schema)
 {
-    const struct pci_column *column = pci_column_find(table, r->column);
-    const struct pci_table *to = pci_table_find(check->file, r->references);
-    struct pci_tally tally = PCI_TALLY(check, table->name, r->column);
+    const struct pci_column *column = pci_column_find(table, schema->column);
+    const struct pci_table *to = pci_table_find(check->file, schema->references);
+    struct pci_tally tally = PCI_TALLY(check, table->name, schema->column);
     if (!column || !column->supported)
         return;
-    if (column->desc->type != r->type && !check->untrusted[column->number])
+    if (!(schema->types & PCI_TYPE(column->desc->type)) && !check->untrusted[column->number])
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                   pcol_type_name((pcol_type)column->desc->type));
     if (!column->references && to)
-        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column does not refer to %s", r->references);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column does not refer to %s",
+                  schema->references);
     if (column->references && column->references != to)
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot refer to %s",
                   column->references->name);
     /* Without the referenced table no value was compared with a bound. */
     if (!to && column->desc->null_count < column->desc->rows && strcmp(table->name, "stacks") != 0)
-        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there is no table %s to refer to", r->references);
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there is no table %s to refer to",
+                  schema->references);
     if (tally.count)
         check->untrusted[column->number] = 1;
 }
 
-static void check_targets(struct pci_check *check)
+static void check_targets(struct pci_check *check, const struct pci_table *table)
 {
-    const pcol_file *file = check->file;
-    for (const struct pci_reference *r = pci_references; r->table && !check->stop; r++) {
-        const struct pci_table *table = pci_table_find(file, r->table);
-        if (table)
-            check_target(check, table, r);
-    }
-    for (uint32_t i = 0; i < file->index.header.table_count && !check->stop; i++)
-        if (strncmp(file->tables[i].name, "x_", 2) != 0)
-            for (const struct pci_reference *r = pci_references_open; r->column; r++)
-                check_target(check, &file->tables[i], r);
+    for (const struct pci_schema_row *s = table->schema + 1; s->column && !check->stop; s++)
+        if (s->references)
+            check_target(check, table, s);
+    for (const struct pci_schema_row *s = pci_common_columns; s->column && !check->stop; s++)
+        if (strncmp(table->name, "x_", 2) != 0)
+            check_target(check, table, s);
 }
 
 /* value.K and sum.K require row K of sample_types and have one of two types. */
@@ -232,7 +97,7 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
         if ((uint64_t)pci_parse_numbered_name(column->name, prefix) >= types) /* -1 is rejected,
                                                                                  too */
             pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there is no such sample type");
-        if (!((I64 | F64) & PCI_TYPE(column->desc->type)))
+        if (column->desc->type != PCF_I64 && column->desc->type != PCF_F64)
             pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                       pcol_type_name((pcol_type)column->desc->type));
         if (tally.count)
@@ -306,9 +171,15 @@ pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
     for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
         for (uint32_t i = 0; i < check->file->tables[t].column_count; i++)
             check_reference(check, &check->file->tables[t].columns[i]);
-    for (size_t i = 0; i < sizeof known / sizeof *known && !check->stop; i++)
-        check_known(check, &known[i]);
-    check_targets(check);
+    for (uint32_t t = 0; t < check->file->index.header.table_count; t++) {
+        const struct pci_table *table = &check->file->tables[t];
+        const struct pci_schema_row *s = table->schema + 1;
+        for (; s->column && !check->stop; s++)
+            if (s->types)
+                check_known(check, table, s);
+    }
+    for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
+        check_targets(check, &check->file->tables[t]);
     check_numbered(check, "samples", "value.");
     check_numbered(check, "stack_sums", "sum.");
     check_numbered(check, "function_sums", "self.");

@@ -150,11 +150,6 @@ pcol_status pci_check_sample_count(const pcol_file *file, pcol_error *err);
 /* All tables, before full scans. */
 pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err);
 
-#define PCI_TYPE(t) (1u << (t))
-#define PCI_TYPES_INT (PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_U32))
-#define PCI_TYPES_ROW (PCI_TYPE(PCF_U32) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_I64))
-#define PCI_TYPES_TEXT (PCI_TYPE(PCF_STRING) | PCI_TYPE(PCF_BYTES))
-
 /* cells.c: reading rows of a table in order */
 struct pci_rows {
     const pcol_table *table;

@@ -4,7 +4,6 @@
  * Tests: tests/unit/test_model.c, tests/unit/test_turns.c, tests/unit/test_readers.c.
  */
 #include "model/types.h"
-#include "model/format_schema.h"
 
 #include "util/alloc.h"
 #include "util/arg_check.h"

@@ -5,7 +5,6 @@
  * therefore need a map, stacks one bit each, and samples a count per zone. Anything that v1 cannot
  * represent is reported here, before a row is read. Tests: tests/unit/test_v1.c.
  */
-#include "model/format_schema.h"
 #include "model/v1.h"
 
 #include "model/types.h"

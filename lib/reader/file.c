@@ -200,6 +200,7 @@ static void fill_columns(pcol_file *f)
         c->by_block = f->data[i].encoding == PCF_TREE;
         atomic_init(&c->blocks, NULL);
         atomic_init(&c->structure_known, 0);
+        c->schema = NULL;
         c->references = desc->ref_table ? &f->tables[desc->ref_table - 1] : NULL;
     }
 }
@@ -231,6 +232,7 @@ static pcol_status fill_tables(pcol_file *f, pcol_error *err)
     for (uint32_t i = 0; i < x->header.table_count; i++) {
         const struct pcf_table *desc = &x->tables[i];
         struct pci_table *t = &f->tables[i];
+        t->schema = pci_schema_table(f->schemas, t->name);
         t->number = i;
         t->flags = desc->flags;
         t->rows = desc->rows;
@@ -243,6 +245,7 @@ static pcol_status fill_tables(pcol_file *f, pcol_error *err)
         for (uint32_t k = 0; k < t->column_count; k++) {
             struct pci_column *c = &t->columns[k];
             c->table = t;
+            c->schema = pci_schema_column(t->schema, c->name);
             if (c->desc->flags & PCF_COLUMN_MUST_UNDERSTAND)
                 t->supported = 0;
         }
@@ -271,6 +274,15 @@ const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name)
 const struct pci_table *pci_table_find(const pcol_file *file, const char *name)
 {
     return pci_table_named(file, (pcol_str){name, strlen(name)});
+}
+
+const struct pci_table *pci_table_flagged(const pcol_file *file, uint32_t flag)
+{
+    for (uint32_t i = 0; i < file->index.header.table_count; i++) {
+        if (file->tables[i].schema->table_flags & flag)
+            return &file->tables[i];
+    }
+    return NULL;
 }
 
 static const struct pci_column *find_hashed(const struct pci_table *table, pcol_str name)
@@ -434,6 +446,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
         status = pci_archive_open(f, options->archive_bytes, err);
     if (status == PCOL_OK) {
         f->unverified = (options->flags & PCOL_OPEN_UNVERIFIED) != 0;
+        f->schemas = schemas;
         fill_columns(f);
         status = fill_tables(f, err);
     }
@@ -449,7 +462,6 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     if (value && value->desc->type == PCF_BYTES)
         f->strings = value;
     pci_references_set_limits(f);
-    f->schemas = schemas;
     *file = f;
     return PCOL_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "format/index.h"
 #include "pcol.h"
+#include "reader/schema.h"
 #include "reader/sigbus_guard.h"
 #include "util/error.h"
 #include "util/hash.h"
@@ -28,7 +29,8 @@ struct pci_column {
     int supported;                 /* 0: unknown type or encoding; reads fail: E_UNSUPPORTED */
     const struct pcf_data *data;
     const struct pcf_column *desc;
-    struct pci_table *references; /* NULL: none */
+    const struct pci_schema_row *schema; /* not NULL; NULL for a child */
+    struct pci_table *references;        /* NULL: none */
     uint64_t limit; /* exclusive bound of values: rows of the table referred to; UINT64_MAX: none */
     /* Nonzero: PCI_COLUMN_*, data is readable only while pinned (archive_read.h). */
     _Atomic uint8_t compression_state;
@@ -40,13 +42,9 @@ struct pci_column {
     _Atomic(struct pci_decoded_blocks *) blocks; /* FRONT, TREE: decoded_blocks.c; may be NULL */
 };
 
-/* Rules for the values of a column that partitions another table (row_references.c). */
-#define PCI_ORDER_ASCENDING 1u /* non-decreasing */
-#define PCI_ORDER_STRICT 2u    /* strictly ascending */
-#define PCI_ORDER_FROM_0 4u    /* the first value is 0 */
-
 struct pci_table {
-    char *name; /* terminated */
+    char *name;                          /* terminated */
+    const struct pci_schema_row *schema; /* not NULL */
     uint32_t number;
     uint16_t flags;
     int supported; /* 0: unknown flag, or unknown column with MUST_UNDERSTAND */
@@ -96,6 +94,8 @@ static inline pcol_status pci_check_unchanged(const pcol_file *file, pcol_error 
 
 /* Lookup by name; NULL: not found. */
 const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
+/* The first table whose schema has the flag. */
+const struct pci_table *pci_table_flagged(const pcol_file *file, uint32_t flag);
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
 

@@ -6,15 +6,6 @@
 
 #include "reader/file.h"
 
-/* A column that the format (spec.md, sections 6 and 16) defines as a reference. */
-struct pci_reference {
-    const char *table, *column, *references;
-    uint8_t type; /* enum pcf_type */
-};
-extern const struct pci_reference pci_references[]; /* by table; ends with NULLs */
-/* Columns that any table may have unless its name begins with x_; `table` is NULL. */
-extern const struct pci_reference pci_references_open[];
-
 /* Sets the limit and the order of every column at open. */
 void pci_references_set_limits(pcol_file *file);
 

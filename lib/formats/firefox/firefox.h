@@ -16,4 +16,7 @@ pcol_status pci_jslb_write(const struct pci_export *export, pcol_error *err);
 int pci_ff_time_text(double ms, char text[PCI_UTC_TEXT_BYTES]);
 extern const struct pci_capabilities pci_firefox_capabilities;
 
+/* Physical tables of the format. */
+extern const struct pci_schema_row pci_firefox_tables[];
+
 #endif

@@ -11,7 +11,7 @@ const struct pci_format pci_firefox_format = {
     .read = pci_firefox_read,
     .write = pci_firefox_write,
     .capabilities = &pci_firefox_capabilities,
-    .schema = {.source_type = "firefox"},
+    .schema = {.source_type = "firefox", .tables = pci_firefox_tables},
 };
 
 const struct pci_format pci_jslb_format = {

@@ -10,5 +10,5 @@ const struct pci_format pci_perun_format = {
     .read = pci_perun_read,
     .write = pci_perun_write,
     .capabilities = &pci_perun_capabilities,
-    .schema = {.source_type = "perun"},
+    .schema = {.source_type = "perun", .tables = pci_perun_tables},
 };

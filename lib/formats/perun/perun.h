@@ -265,4 +265,7 @@ pcol_status pci_perun_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err);
 extern const struct pci_capabilities pci_perun_capabilities;
 
+/* Physical tables of the format. */
+extern const struct pci_schema_row pci_perun_tables[];
+
 #endif

@@ -14,5 +14,8 @@ const struct pci_format pci_pprof_format = {
     .read = pci_pprof_read,
     .write = pci_pprof_write,
     .capabilities = &pci_pprof_capabilities,
-    .schema = {.source_type = "pprof", .ordered_tables = ordered_tables, .last_type_is_default = 1},
+    .schema = {.source_type = "pprof",
+               .tables = pci_pprof_tables,
+               .ordered_tables = ordered_tables,
+               .last_type_is_default = 1},
 };

@@ -11,4 +11,7 @@ pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err);
 extern const struct pci_capabilities pci_pprof_capabilities;
 
+/* Physical tables of the format. */
+extern const struct pci_schema_row pci_pprof_tables[];
+
 #endif

@@ -10,7 +10,7 @@ const struct pci_format pci_rprof_format = {
     .read = pci_rprof_read,
     .write = pci_rprof_write,
     .capabilities = &pci_rprof_capabilities,
-    .schema = {.source_type = "rprof", .renames_functions = 1},
+    .schema = {.source_type = "rprof", .tables = pci_rprof_tables, .renames_functions = 1},
 };
 
 const struct pci_format pci_rprofmem_format = {

@@ -15,4 +15,7 @@ pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)
 extern const struct pci_capabilities pci_rprof_capabilities;
 extern const struct pci_capabilities pci_rprofmem_capabilities;
 
+/* Physical tables of the format. */
+extern const struct pci_schema_row pci_rprof_tables[];
+
 #endif
