@@ -20,8 +20,6 @@ struct pci_cells {
     const pcol_file *file;
     const struct pci_column *column; /* NULL: all null */
     uint64_t first, count;           /* rows of the current batch */
-    const struct pci_column *named;  /* the column that `name` was determined for */
-    int name;                        /* kind of pseudonym of its strings; -1: none */
     int64_t value[PCI_MERGE_BATCH];
     uint8_t valid[PCI_MERGE_BATCH];
 };

@@ -110,47 +110,60 @@ static pcol_status find_copied_samples(struct marker *k, const struct pci_table 
 }
 
 /* Marks rows that belong to a source whatever samples it has: its metadata and comments, header
- * lines and file lines of Rprof; threads, without a selection of samples. */
-static pcol_status mark_source_rows(struct marker *k, const char *name, const char *column,
-                                    const char *parent, pcol_error *err)
+ * lines and file lines of Rprof; threads, without a selection of samples. owner: the column that
+ * refers to a source, or to a row of another table that is already marked. */
+static pcol_status mark_owned(struct marker *k, const struct pci_column *owner, pcol_error *err)
 {
     struct pci_merge *m = k->m;
-    const struct pci_table *table = pci_table_find(m->file, name);
-    const struct pci_table *to = parent ? pci_table_find(m->file, parent) : NULL;
+    const struct pci_table *table = owner->table, *to = owner->references;
+    int of_sources = !strcmp(to->name, "sources");
     uint64_t rows;
-    PCI_TRY(pci_merge_rows(m->file, name, &rows, err));
-    if (!table || m->actions[table->number] != PCI_MERGE_APPEND ||
-        !pci_merge_copies_table(m, table))
+    PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
+    if (m->actions[table->number] != PCI_MERGE_APPEND || !pci_merge_copies_table(m, table))
         return PCOL_OK;
     PCI_TRY(open_set(&m->used[table->number], rows, err));
-    PCI_TRY(pci_cells_open(k->cells, m->file, name, column, PCI_IS_INT, err));
+    PCI_TRY(pci_cells_open(k->cells, m->file, table->name, owner->name, PCI_IS_INT, err));
     for (uint64_t row = 0; row < rows; row++) {
         int64_t value;
         int valid, is_copied;
         PCI_TRY(pci_cells_get(k->cells, row, &value, &valid, err));
-        if (parent)
-            is_copied = to && m->used[to->number] && (uint64_t)value < to->rows &&
-                        m->used[to->number][value];
-        else
+        if (of_sources)
             is_copied = pci_merge_copies_source(m, (uint64_t)value);
+        else
+            is_copied = (uint64_t)value < to->rows && m->used[to->number][value];
         m->used[table->number][row] |= (uint8_t)is_copied;
     }
     return PCOL_OK;
 }
 
+/* As mark_owned(), for all tables whose owners are sources, or for all others. */
+static pcol_status mark_all_owned(struct marker *k, int of_sources, pcol_error *err)
+{
+    const struct pci_merge *m = k->m;
+    for (uint32_t i = 0; i < m->file->index.header.column_count; i++) {
+        const struct pci_column *column = &m->file->columns[i];
+        const struct pci_table *to = column->references;
+        if (!column->schema || !(column->schema->flags & PCI_OWNER) || !to)
+            continue;
+        if (of_sources ? !strcmp(to->name, "sources") : m->used[to->number] != NULL)
+            PCI_TRY(mark_owned(k, column, err));
+    }
+    return PCOL_OK;
+}
+
 /* Marks sources that have rows in an omitted table and whose `extra` depends on it. */
-static pcol_status find_incomplete_sources(struct marker *k, const char *name, pcol_error *err)
+static pcol_status find_incomplete_sources(struct marker *k, const struct pci_table *table,
+                                           pcol_error *err)
 {
     struct pci_merge *m = k->m;
-    const struct pci_table *table = pci_table_find(m->file, name);
     uint64_t rows;
     if (!m->incomplete_sources)
         m->incomplete_sources = pci_calloc((size_t)m->source_count + 1, 1);
     if (!m->incomplete_sources)
         return pci_fail_memory(err);
-    PCI_TRY(pci_merge_rows(m->file, name, &rows, err));
-    PCI_TRY(pci_cells_open(k->cells, m->file, name, "source", PCI_IS_INT, err));
-    for (uint64_t row = 0; table && row < rows; row++) {
+    PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
+    PCI_TRY(pci_cells_open(k->cells, m->file, table->name, "source", PCI_IS_INT, err));
+    for (uint64_t row = 0; row < rows; row++) {
         uint32_t source;
         PCI_TRY(pci_cells_row(k->cells, row, m->source_count, &source, err));
         if (source != PCOL_NONE)
@@ -162,18 +175,20 @@ static pcol_status find_incomplete_sources(struct marker *k, const char *name, p
 /* Marks the rows that samples and sources refer to, and those that these rows refer to. */
 static pcol_status mark_referenced(struct marker *k, pcol_error *err)
 {
-    static const char *const of_sources[] = {"source_meta", "source_comments", "resource_types",
-                                             "snapshots", "rprof_segments"};
     struct pci_merge *m = k->m;
+    uint32_t incomplete = PCI_TABLE_SPELLING;
     const struct pci_table *samples = pci_table_find(m->file, "samples"),
                            *sources = pci_table_find(m->file, "sources");
+    const struct pci_column *threads =
+        pci_column_find(pci_table_find(m->file, "threads"), "source");
     uint8_t *copied = pci_calloc((size_t)m->source_count + 1, 1);
     pcol_status status = copied ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK && m->selection) /* tables about the text of a source, column by column */
-        status = find_incomplete_sources(k, "source_columns", err);
-    if (status == PCOL_OK && m->selection &&
-        (m->selection->locations || m->selection->omitted_frames))
-        status = find_incomplete_sources(k, "resource_types", err);
+    if (m->selection && (m->selection->locations || m->selection->omitted_frames))
+        incomplete |= PCI_TABLE_NAMES_FRAMES;
+    for (uint32_t i = 0; m->selection && i < m->file->index.header.table_count; i++)
+        if (status == PCOL_OK && m->file->tables[i].schema->table_flags & incomplete &&
+            pci_column_find(&m->file->tables[i], "source"))
+            status = find_incomplete_sources(k, &m->file->tables[i], err);
     for (uint64_t row = 0; copied && row < m->source_count; row++)
         copied[row] = pci_merge_copies_source(m, row) &&
                       !(m->incomplete_sources && m->incomplete_sources[row]);
@@ -191,13 +206,13 @@ static pcol_status mark_referenced(struct marker *k, pcol_error *err)
     if (status == PCOL_OK)
         status = mark_table(k, sources, copied, err);
     pci_free(copied);
-    if (status == PCOL_OK && (!m->selection || m->selection->all_samples))
-        status = mark_source_rows(k, "threads", "source", NULL, err);
-    for (size_t i = 0; i < sizeof of_sources / sizeof *of_sources; i++)
-        if (status == PCOL_OK && m->selection)
-            status = mark_source_rows(k, of_sources[i], "source", NULL, err);
+    if (status == PCOL_OK && threads && threads->references &&
+        (!m->selection || m->selection->all_samples))
+        status = mark_owned(k, threads, err);
     if (status == PCOL_OK && m->selection)
-        status = mark_source_rows(k, "rprof_files", "segment", "rprof_segments", err);
+        status = mark_all_owned(k, 1, err);
+    if (status == PCOL_OK && m->selection)
+        status = mark_all_owned(k, 0, err);
     for (uint32_t i = 0; status == PCOL_OK && i < m->file->index.header.table_count; i++)
         if (m->actions[i] == PCI_MERGE_APPEND && m->used[i])
             status = mark_table(k, &m->file->tables[i], m->used[i], err);
@@ -377,7 +392,7 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err)
         status = mark_all(merge, err);
     /* Frames number subcategories within their category: a used category needs all of them. */
     if (status == PCOL_OK)
-        status = mark_source_rows(&k, "subcategories", "category", "categories", err);
+        status = mark_all_owned(&k, 0, err);
     pci_free(k.cells);
     return status;
 }

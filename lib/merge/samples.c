@@ -439,7 +439,7 @@ static pcol_status open_positions(struct sample_walk *w, pcol_error *err)
     struct pci_merge *m = w->merge;
     if (!m->selection)
         return PCOL_OK;
-    if (pci_table_find(m->file, "rprof_segments")) {
+    if (pci_table_flagged(m->file, PCI_TABLE_SEGMENTS)) {
         m->sample_positions = pci_malloc((size_t)w->table->rows + 1, sizeof *m->sample_positions);
         if (!m->sample_positions)
             return pci_fail_memory(err);

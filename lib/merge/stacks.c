@@ -22,7 +22,6 @@ pcol_status pci_cells_use(struct pci_cells *cells, const pcol_file *file,
     cells->file = file;
     cells->column = column;
     cells->first = cells->count = 0;
-    cells->named = NULL;
     return column ? pci_verify(file, column, err) : PCOL_OK;
 }
 

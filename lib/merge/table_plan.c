@@ -14,20 +14,9 @@
 
 #define DISTINCT_VARIANT (UINT32_C(1) << 30) /* first variant of distinct rows */
 
-static int is_special(const char *name)
+static int is_special(const struct pci_table *table)
 {
-    static const char *const others[] = {"strings",         "sources",
-                                         "sample_types",    "source_types",
-                                         "functions",       "locations",
-                                         "stacks",          "samples",
-                                         "stack_sums",      "function_sums",
-                                         "location_groups", "sample_zones",
-                                         "sample_values",   "sample_locations",
-                                         "label_keys",      "label_shapes",
-                                         "nodes",           "node_integers",
-                                         "node_doubles",    "label_shape_keys",
-                                         "source_rows",     NULL};
-    return pci_merge_is_one_of(name, others);
+    return (table->schema->table_flags & PCI_TABLE_SPECIAL) != 0;
 }
 
 /* ---- selection of the tables to unify */
@@ -53,7 +42,7 @@ static void mark_reachable(const struct pci_merge *m, uint8_t *state)
             if (!strcmp(m->file->tables[i].name, roots[r]))
                 state[i] = READY; /* root tables: reached, and not unified here */
     for (uint32_t i = 0; i < count; i++)
-        if (state[i] == OUTSIDE && !is_special(m->file->tables[i].name) && is_interned(m, i))
+        if (state[i] == OUTSIDE && !is_special(&m->file->tables[i]) && is_interned(m, i))
             state[i] = REACHED;
     while (more) {
         more = 0;
@@ -61,7 +50,7 @@ static void mark_reachable(const struct pci_merge *m, uint8_t *state)
             const struct pci_table *t = &m->file->tables[i];
             for (uint32_t c = 0; state[i] != OUTSIDE && c < t->column_count; c++) {
                 const struct pci_table *to = t->columns[c].references;
-                if (to && state[to->number] == OUTSIDE && !is_special(to->name)) {
+                if (to && state[to->number] == OUTSIDE && !is_special(to)) {
                     state[to->number] = REACHED;
                     more = 1;
                 }
@@ -78,7 +67,7 @@ static int is_ready(const struct pci_merge *m, const struct pci_table *t)
         if (!to || !strcmp(to->name, "sources") || !strcmp(to->name, "nodes") ||
             pci_merge_is_label(t->columns[c].name))
             continue;
-        if (is_special(to->name) || m->actions[to->number] == PCI_MERGE_SPECIAL)
+        if (is_special(to) || m->actions[to->number] == PCI_MERGE_SPECIAL)
             return 0;
     }
     return 1;
@@ -91,7 +80,7 @@ static void order_tables(struct pci_merge *m, uint8_t *state)
     int more = 1;
     mark_reachable(m, state);
     for (uint32_t i = 0; i < count; i++)
-        if (state[i] == OUTSIDE && !is_special(m->file->tables[i].name))
+        if (state[i] == OUTSIDE && !is_special(&m->file->tables[i]))
             m->actions[i] = PCI_MERGE_APPEND;
     while (more) {
         more = 0;

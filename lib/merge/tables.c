@@ -40,18 +40,22 @@ static const uint32_t *get_row_map(const struct pci_merge *m, const struct pci_t
     return NULL;
 }
 
-/* The table that a column refers to. Two columns of Rprof contain positions among the samples,
- * which may be one past the last; they cannot be declared references. */
+/* The table that a column refers to. A position among the samples may be one past the last, so that
+ * it cannot be declared a reference. */
 static const struct pci_table *get_reference(const struct pci_merge *m,
                                              const struct pci_column *column)
 {
-    static const char *const sample_positions[][2] = {{"rprof_segments", "first_sample"},
-                                                      {"rprof_files", "before_sample"}};
-    for (size_t i = 0; i < sizeof sample_positions / sizeof sample_positions[0]; i++)
-        if (!strcmp(column->table->name, sample_positions[i][0]) &&
-            !strcmp(column->name, sample_positions[i][1]))
-            return pci_table_find(m->file, "samples");
-    return column->references;
+    return column->schema->flags & PCI_SAMPLE_POSITION ? pci_table_find(m->file, "samples")
+                                                       : column->references;
+}
+
+/* 1 if a table has such positions, which are known after the samples are copied. */
+static int has_positions(const struct pci_schema_row *table)
+{
+    for (const struct pci_schema_row *row = table + 1; row->column; row++)
+        if (row->flags & PCI_SAMPLE_POSITION)
+            return 1;
+    return 0;
 }
 
 static pcol_status fail_row(const struct pci_column *from, uint64_t from_row, uint64_t row,
@@ -90,15 +94,6 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
     return PCOL_OK;
 }
 
-/* 1 if the rows of a special table can be translated. */
-static int is_mapped(const char *table)
-{
-    static const char *const names[] = {
-        "stacks",       "location_groups", "functions",  "sources", "sample_types",
-        "label_shapes", "nodes",           "label_keys", "samples", NULL};
-    return pci_merge_is_one_of(table, names);
-}
-
 /* Row of label_keys of a column "label.K", whose kind must have columns. */
 static pcol_status find_label_column(struct pci_merge *m, const struct pci_column *column,
                                      uint32_t *number, pcol_error *err)
@@ -124,7 +119,8 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
                              PCOL_POSITION_UNKNOWN, "column needs a newer reader");
     if (pci_merge_is_label(column->name) && strcmp(column->name, "label_shape") != 0)
         return find_label_column(merge, column, number, err);
-    if (to && merge->actions[to->number] == PCI_MERGE_SPECIAL && !is_mapped(to->name))
+    if (to && merge->actions[to->number] == PCI_MERGE_SPECIAL &&
+        !(to->schema->table_flags & PCI_TABLE_MAPPED))
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_POSITION_UNKNOWN, "references to rows of %s cannot be moved",
                              to->name);
@@ -251,9 +247,7 @@ pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err)
     if (!cells)
         return pci_fail_memory(err);
     for (uint32_t i = 0; status == PCOL_OK && i < file->index.header.table_count; i++) {
-        const char *name = file->tables[i].name;
-        int is_late =
-            merge->partial && (!strcmp(name, "rprof_segments") || !strcmp(name, "rprof_files"));
+        int is_late = merge->partial && has_positions(file->tables[i].schema);
         if (merge->actions[i] == PCI_MERGE_APPEND && (!merge->partial || merge->row_maps[i]) &&
             is_late == late)
             status = copy_table(merge, &file->tables[i], cells, err);

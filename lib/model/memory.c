@@ -66,11 +66,12 @@ static int compare_segments(const void *pa, const void *pb)
 static pcol_status read_segments(struct pci_memory *m, pcol_error *err)
 {
     const struct pci_column *source, *first;
-    uint64_t rows = pci_rows(m->file, "rprof_segments");
-    PCI_TRY(pci_check_row_count(m->file, "rprof_segments", err));
-    PCI_TRY(pci_require_column(m->file, "rprof_segments", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(
-        pci_require_column(m->file, "rprof_segments", "first_sample", PCI_TYPES_INT, &first, err));
+    const struct pci_table *table = pci_table_flagged(m->file, PCI_TABLE_SEGMENTS);
+    const char *name = table ? table->name : "";
+    uint64_t rows = pci_rows(m->file, name);
+    PCI_TRY(pci_check_row_count(m->file, name, err));
+    PCI_TRY(pci_require_column(m->file, name, "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_require_column(m->file, name, "first_sample", PCI_TYPES_INT, &first, err));
     m->segments = pci_malloc((size_t)rows, sizeof *m->segments);
     if (!m->segments)
         return pci_fail_memory(err);

@@ -220,20 +220,20 @@ static pcol_status get_sample_seconds(const pcol_file *file, uint64_t source, do
     return PCOL_OK;
 }
 
-/* *agree: 0 if segments of an Rprof file that was appended to have another interval. */
+/* *agree: 0 if segments of a recording that was appended to have another interval. */
 static pcol_status check_segments(const pcol_file *file, const uint8_t *selected,
                                   uint64_t source_count, double seconds, int *agree,
                                   pcol_error *err)
 {
     const struct pci_column *source, *interval;
-    uint64_t rows = pci_rows(file, "rprof_segments");
+    const struct pci_table *table = pci_table_flagged(file, PCI_TABLE_SEGMENTS);
     *agree = 1;
-    if (!rows)
+    if (!table || !table->rows)
         return PCOL_OK;
-    PCI_TRY(pci_check_row_count(file, "rprof_segments", err));
-    PCI_TRY(pci_require_column(file, "rprof_segments", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_find_column(file, "rprof_segments", "interval_us", PCI_TYPES_INT, &interval, err));
-    for (uint64_t row = 0; interval && row < rows && *agree; row++) {
+    PCI_TRY(pci_check_row_count(file, table->name, err));
+    PCI_TRY(pci_require_column(file, table->name, "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_find_column(file, table->name, "interval_us", PCI_TYPES_INT, &interval, err));
+    for (uint64_t row = 0; interval && row < table->rows && *agree; row++) {
         int64_t segment_source, us;
         int valid;
         PCI_TRY(pci_get(file, source, row, &segment_source, &(int){0}, err));
