@@ -273,11 +273,14 @@ PCOL_API void pcol_file_version(const pcol_file *file, unsigned *major, unsigned
  * Tables and columns
  * ------------------------------------------------------------------------------------------- */
 
-/* Three views of the same bytes (spec.md, "Logical tables"). */
+/* Views of the same bytes (spec.md, "Logical tables"). */
 typedef enum pcol_model {
     PCOL_MODEL_V2 = 0,      /* meta, sources, samples, sample_values, sample_locations, ... */
     PCOL_MODEL_V1 = 1,      /* meta, sample_types, samples, locations, functions */
-    PCOL_MODEL_PHYSICAL = 2 /* the tables as they lie in the file */
+    PCOL_MODEL_PHYSICAL = 2, /* the tables as they lie in the file */
+    /* The physical tables in the form of v2: a first column `row` (from 0), ids of rows of v2's
+     * tables, times in ms, labels by their keys; without columns for exact restoration. */
+    PCOL_MODEL_FURTHER = 3
 } pcol_model;
 
 typedef struct pcol_table pcol_table;
@@ -317,6 +320,10 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_table_by_name(const pcol_file *fil
                                                             pcol_error *err);
 /* Name of table @index of a model, or NULL; costs nothing and cannot fail otherwise. */
 PCOL_API const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32_t index);
+
+/* 1 if v2 shows the content of a physical table, or only a reader of the file needs it: lists of
+ * the tables of a profile are those of v2 and all further tables that are not internal. */
+PCOL_API int pcol_file_table_is_internal(const pcol_file *file, uint32_t index);
 
 /**
  * pcol_file_default_types() - which sample type each of some sources is about
@@ -391,6 +398,9 @@ typedef struct pcol_column_info {
     const char *codes_of; /* dictionary: the column before whose codes it shares, or NULL */
     int has_stats;        /* min and max, as the file says: pcol_file_check() compares them */
     int64_t min, max;     /* PCOL_F64: bits of the double */
+    const char *physical_name; /* of the physical column with its cells, if different; or NULL */
+    const char *unit;          /* logical columns: unit of the values; NULL: none, or by row */
+    const char *documentation; /* logical columns: description in one line, or NULL */
 } pcol_column_info;
 
 PCOL_API void pcol_column_describe(const pcol_column *column, pcol_column_info *info);

@@ -750,38 +750,16 @@ int cli_with_stack(int (*function)(void *context), void *context);
 /* Whether a table is for display rather than in a machine format. */
 int cli_for_people(const struct cli_args *args, const struct cli_out *out);
 
-/* ---- columns of a table as they are shown (cli_columns.c, cli_describe_column.c) ---- */
-
-#define CLI_ROW_NUMBER UINT32_MAX
-
-struct cli_column {
-    const char *name;
-    const char *own; /* name in the file if different, else NULL */
-    pcol_type type;
-    uint32_t number; /* in the table; CLI_ROW_NUMBER: the row's own number */
-    enum { CLI_AS_IS, CLI_AS_ID /* a row from 1 */, CLI_AS_MS } as;
-    int primary_key, nullable;
-    const char *references; /* a table, or NULL */
-    const char *unit;       /* NULL: none, or different in each row */
-    const char *about;      /* description in one line, or NULL */
-    char *made, *made_unit; /* owned texts */
-};
+/* ---- columns of a table ---- */
 
 struct cli_columns {
-    struct cli_column *list;
+    pcol_column_info *list;
     size_t count;
 };
 
-/* `further`: a physical table that is shown with those of the data model. */
-pcol_status cli_columns_new(const pcol_file *file, const pcol_table *table, int further,
-                            struct cli_columns *columns, pcol_error *err);
+/* Describe all columns of a table. */
+int cli_columns_new(const pcol_table *table, struct cli_columns *columns);
 void cli_columns_free(struct cli_columns *columns);
-/* Convert a cell of the table for display. */
-void cli_column_cell(const struct cli_column *column, struct cli_cell *cell);
-/* The name of physical table `index` if it is a further table, else NULL. */
-const char *cli_further_table(const pcol_file *file, uint32_t index);
-/* Set unit and about if known. */
-void cli_describe_column(const char *table, struct cli_column *column);
 
 /* ---- rows of a table (cli_rows.c, cli_join.c, cli_where.c) ---- */
 
@@ -818,8 +796,7 @@ struct cli_rows_column {
     enum cli_join_what join;
     uint32_t scan; /* index in the scan, if wanted */
     int wanted;
-    const struct cli_column *shown; /* conversion of its cells for display */
-    int made;                       /* its cells are computed from the scanned ones */
+    const pcol_column_info *info;
 };
 
 #define CLI_TYPE_OPEN 0 /* instead of a pcol_type: each cell has its own type */
@@ -853,7 +830,6 @@ struct cli_rows {
     const char *file_name;
     const pcol_table *table;
     pcol_model model;
-    int further; /* a physical table that is shown with those of the data model */
     struct cli_columns table_columns;
     struct cli_rows_column *columns; /* all columns */
     size_t column_count;

@@ -74,6 +74,7 @@ pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_joi
     const pcol_column **function[] = {&join->function_file};
     const pcol_column **source[] = {&join->source_uri, &join->source_type};
     join->file = file;
+    model = model == PCOL_MODEL_FURTHER ? PCOL_MODEL_V2 : model;
     status = find(file, model, "locations", &join->location_rows, locations, location, 3, err);
     if (status == PCOL_OK)
         status = find(file, model, "functions", &join->function_rows, functions, function, 1, err);

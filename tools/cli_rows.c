@@ -50,7 +50,8 @@ static int fail_table(const struct cli_rows *rows, const char *name)
         offer_tables(&suggest, rows->file, PCOL_MODEL_PHYSICAL);
         count = pcol_file_table_count(rows->file, PCOL_MODEL_PHYSICAL);
         for (uint32_t i = 0; i < count; i++)
-            cli_name_list_add(&list, cli_further_table(rows->file, i));
+            if (!pcol_file_table_is_internal(rows->file, i))
+                cli_name_list_add(&list, pcol_file_table_name(rows->file, PCOL_MODEL_PHYSICAL, i));
         if (has_perun(rows->file))
             cli_name_list_add(&list, "resources");
     }
@@ -74,10 +75,10 @@ static int find_table(struct cli_rows *rows, const struct cli_args *args)
     if (args->physical && args->model != NULL)
         return cli_usage("--model and --physical exclude each other");
     status = pcol_file_table_by_name(rows->file, rows->model, name, &rows->table, &err);
-    /* A name that is no logical table may be a physical one. */
     if (status == PCOL_E_NOT_FOUND && rows->model == PCOL_MODEL_V2) {
-        status = pcol_file_table_by_name(rows->file, PCOL_MODEL_PHYSICAL, name, &rows->table, &err);
-        rows->further = status == PCOL_OK;
+        status = pcol_file_table_by_name(rows->file, PCOL_MODEL_FURTHER, name, &rows->table, &err);
+        if (status == PCOL_OK)
+            rows->model = PCOL_MODEL_FURTHER;
     }
     if (status == PCOL_E_NOT_FOUND)
         return fail_table(rows, name);
@@ -113,7 +114,7 @@ static const struct joined joined[] = {
 #define JOINED (sizeof joined / sizeof *joined)
 
 /* A table's own id is not replaced. */
-static int is_joined(const struct cli_rows *rows, const struct cli_column *column,
+static int is_joined(const struct cli_rows *rows, const pcol_column_info *column,
                      const struct joined *one)
 {
     const char *table = pcol_table_name(rows->table);
@@ -125,46 +126,55 @@ static int is_joined(const struct cli_rows *rows, const struct cli_column *colum
            !(strcmp(table, "sources") == 0 && strcmp(one->id, "source_id") == 0);
 }
 
-static void add_column(struct cli_rows *rows, const struct cli_column *column, const char *name,
-                       pcol_type type, enum cli_join_what join)
+int cli_columns_new(const pcol_table *table, struct cli_columns *columns)
+{
+    columns->count = pcol_table_column_count(table);
+    columns->list = calloc(columns->count + 1, sizeof *columns->list);
+    if (columns->list == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < columns->count; i++)
+        pcol_column_describe(pcol_table_column(table, (uint32_t)i), &columns->list[i]);
+    return CLI_OK;
+}
+
+void cli_columns_free(struct cli_columns *columns)
+{
+    free(columns->list);
+    *columns = (struct cli_columns){NULL, 0};
+}
+
+static void add_column(struct cli_rows *rows, size_t number, const char *name, pcol_type type,
+                       enum cli_join_what join)
 {
     rows->columns[rows->column_count++] = (struct cli_rows_column){
-        name,
-        type,
-        column->number,
-        join,
-        0,
-        0,
-        column,
-        join != CLI_JOIN_NONE || column->number == CLI_ROW_NUMBER || column->as != CLI_AS_IS};
+        name, type, (uint32_t)number, join, 0, 0, &rows->table_columns.list[number]};
 }
 
 static int list_columns(struct cli_rows *rows, int join)
 {
     size_t shown = 0;
-    pcol_error err;
+    int code = cli_columns_new(rows->table, &rows->table_columns);
 
-    if (cli_columns_new(rows->file, rows->table, rows->further, &rows->table_columns, &err) !=
-        PCOL_OK)
-        return cli_fail_error(rows->file_name, &err);
+    if (code != CLI_OK)
+        return code;
     size_t room = rows->table_columns.count + JOINED + 1;
     rows->columns = calloc(room, sizeof *rows->columns);
     rows->shown = calloc(room, sizeof *rows->shown);
     if (rows->columns == NULL || rows->shown == NULL)
         return cli_fail_memory();
     for (size_t i = 0; i < rows->table_columns.count; i++) {
-        const struct cli_column *column = &rows->table_columns.list[i];
+        const pcol_column_info *column = &rows->table_columns.list[i];
         int replaced = 0;
         for (size_t k = 0; join && k < JOINED; k++) {
             if (!is_joined(rows, column, &joined[k]))
                 continue;
             rows->shown[shown++] = rows->column_count;
-            add_column(rows, column, joined[k].name, joined[k].type, joined[k].what);
+            add_column(rows, i, joined[k].name, joined[k].type, joined[k].what);
             replaced = 1;
         }
         if (!replaced)
             rows->shown[shown++] = rows->column_count;
-        add_column(rows, column, column->name, column->type, CLI_JOIN_NONE);
+        add_column(rows, i, column->name, column->type, CLI_JOIN_NONE);
     }
     rows->shown_count = shown;
     return CLI_OK;
@@ -174,10 +184,12 @@ static int list_columns(struct cli_rows *rows, int join)
  * first. */
 static size_t find_column(const struct cli_rows *rows, const char *name, size_t size)
 {
-    for (int pass = 0; pass < 3; pass++)
+    int passes = rows->model == PCOL_MODEL_FURTHER ? 3 : 2;
+
+    for (int pass = 0; pass < passes; pass++)
         for (size_t i = 0; i < rows->column_count; i++) {
             const struct cli_rows_column *column = &rows->columns[i];
-            const char *own = pass < 2 ? column->name : column->shown->own;
+            const char *own = pass < 2 ? column->name : column->info->physical_name;
             if (own == NULL || (pass == 1 && *own++ != '.'))
                 continue;
             if (strlen(own) == size && memcmp(own, name, size) == 0)
@@ -244,7 +256,7 @@ static int plan_scan(struct cli_rows *rows)
     for (size_t i = 0; i < rows->column_count; i++) {
         struct cli_rows_column *column = &rows->columns[i];
         uint32_t k = 0;
-        if (!column->wanted || column->number == CLI_ROW_NUMBER)
+        if (!column->wanted)
             continue;
         while (k < rows->scanned_count && rows->scanned[k] != column->number)
             k++;
@@ -299,14 +311,7 @@ static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_
 {
     const struct cli_rows_column *what = &rows->columns[column];
 
-    if (what->number == CLI_ROW_NUMBER) {
-        *cell = cli_cell_u64(batch->first_row + row);
-        return PCOL_OK;
-    }
     *cell = cli_cell_of(&batch->columns[what->scan], row);
-    if (!what->made)
-        return PCOL_OK;
-    cli_column_cell(what->shown, cell);
     if (what->join == CLI_JOIN_NONE)
         return PCOL_OK;
     struct cli_cell id = *cell;
@@ -319,8 +324,8 @@ static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_
     return cli_join_cell(rows->join, join, &id, cell, err);
 }
 
-static pcol_status passes(struct cli_rows *rows, const pcol_batch *batch, size_t row, int *yes,
-                          pcol_error *err)
+static pcol_status is_match(struct cli_rows *rows, const pcol_batch *batch, size_t row, int *yes,
+                            pcol_error *err)
 {
     size_t count = cli_where_count(rows->where);
 
@@ -365,7 +370,7 @@ static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, st
     for (size_t row = 0; row < batch->rows && !walk->done; row++) {
         pcol_status status = PCOL_OK;
         int yes = 1;
-        if (filtered && (status = passes(rows, batch, row, &yes, err)) != PCOL_OK)
+        if (filtered && (status = is_match(rows, batch, row, &yes, err)) != PCOL_OK)
             return status;
         if (!yes)
             continue;

@@ -29,21 +29,17 @@ const struct cli_option cmd_schema_options[] = {
     CLI_OPTION_END,
 };
 
-static int add_table(struct schema *schema, const pcol_table *table, int further)
+static int add_table(struct schema *schema, const pcol_table *table)
 {
     struct schema_table *one = &schema->tables[schema->count++];
 
     one->table = table;
     one->name = pcol_table_name(table);
-    pcol_error err;
-    if (cli_columns_new(schema->file, table, further, &one->columns, &err) != PCOL_OK)
-        return cli_fail_error(schema->name, &err);
-    return CLI_OK;
+    return cli_columns_new(table, &one->columns);
 }
 
-/* List the tables of a model; a physical table that is not `all` is one that cat shows with
- * those of the data model. */
-static int list_model(struct schema *schema, pcol_model model, int all)
+/* List the tables of a model that are not internal. */
+static int list_model(struct schema *schema, pcol_model model)
 {
     uint32_t count = pcol_file_table_count(schema->file, model);
     int code = CLI_OK;
@@ -57,24 +53,22 @@ static int list_model(struct schema *schema, pcol_model model, int all)
     memset(grown + schema->count, 0, ((size_t)count + 1) * sizeof *grown);
     for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
         const pcol_table *table;
-        if (!all && cli_further_table(schema->file, i) == NULL)
+        if (model == PCOL_MODEL_FURTHER && pcol_file_table_is_internal(schema->file, i))
             continue;
         pcol_status status = pcol_file_table(schema->file, model, i, &table, &err);
-        if (status == PCOL_E_UNSUPPORTED && model == PCOL_MODEL_PHYSICAL)
+        if (status == PCOL_E_UNSUPPORTED && model != PCOL_MODEL_V2 && model != PCOL_MODEL_V1)
             continue; /* from a later version: the other columns remain readable */
-        code =
-            status == PCOL_OK ? add_table(schema, table, !all) : cli_fail_error(schema->name, &err);
+        code = status == PCOL_OK ? add_table(schema, table) : cli_fail_error(schema->name, &err);
     }
     return code;
 }
 
 static int list_tables(struct schema *schema)
 {
-    int code = list_model(schema, schema->model, 1);
+    int code = list_model(schema, schema->model);
 
-    return code == CLI_OK && schema->model == PCOL_MODEL_V2
-               ? list_model(schema, PCOL_MODEL_PHYSICAL, 0)
-               : code;
+    return code == CLI_OK && schema->model == PCOL_MODEL_V2 ? list_model(schema, PCOL_MODEL_FURTHER)
+                                                            : code;
 }
 
 /* ---- table, tsv, csv ---- */
@@ -169,7 +163,7 @@ static int print_logical(const struct schema *schema, struct cli_out *out,
     for (size_t t = 0; t < schema->count && code == CLI_OK; t++) {
         const struct cli_columns *list = &schema->tables[t].columns;
         for (size_t i = 0; i < list->count; i++) {
-            const struct cli_column *column = &list->list[i];
+            const pcol_column_info *column = &list->list[i];
             struct cli_cell cells[9] = {
                 cli_cell_text(schema->tables[t].name),
                 cli_cell_text(column->name),
@@ -180,7 +174,7 @@ static int print_logical(const struct schema *schema, struct cli_out *out,
                 cli_cell_u64(pcol_table_rows(schema->tables[t].table)),
             };
             cells[fixed] = cli_cell_text(column->unit);
-            cells[fixed + 1] = cli_cell_text(column->about);
+            cells[fixed + 1] = cli_cell_text(column->documentation);
             cli_table_row(table, cells);
         }
     }
@@ -213,7 +207,7 @@ static void put_wide(struct cli_out *out, const char *text, size_t width)
 #define WIDEST_NAME 30u
 
 /* "  .time  f64  in ms; on the clock of its source" */
-static void put_column(struct cli_out *out, const struct cli_column *column, size_t width)
+static void put_column(struct cli_out *out, const pcol_column_info *column, size_t width)
 {
     int separated = 0;
 
@@ -221,7 +215,7 @@ static void put_column(struct cli_out *out, const struct cli_column *column, siz
     put_wide(out, column->name, width);
     cli_out_printf(out, "  %s", pcol_type_name(column->type));
     if (column->primary_key || column->references != NULL || column->unit != NULL ||
-        column->about != NULL)
+        column->documentation != NULL)
         pad(out, strlen(pcol_type_name(column->type)), 7);
     if (column->primary_key) {
         cli_out_text(out, " key");
@@ -237,8 +231,8 @@ static void put_column(struct cli_out *out, const struct cli_column *column, siz
         cli_out_safe(out, column->unit, strlen(column->unit));
         separated = 1;
     }
-    if (column->about != NULL)
-        cli_out_printf(out, "%s%s", separated ? "; " : " ", column->about);
+    if (column->documentation != NULL)
+        cli_out_printf(out, "%s%s", separated ? "; " : " ", column->documentation);
     cli_out_text(out, "\n");
 }
 
@@ -345,8 +339,7 @@ static void print_json(const struct schema *schema, struct cli_out *out, int lin
     for (size_t t = 0; t < schema->count; t++) {
         const struct schema_table *table = &schema->tables[t];
         for (size_t i = 0; i < table->columns.count; i++) {
-            const struct cli_column *column = &table->columns.list[i];
-            pcol_column_info info;
+            const pcol_column_info *column = &table->columns.list[i];
             int first = 1;
             if (!lines)
                 cli_out_text(out, written++ == 0 ? "[\n" : ",\n");
@@ -355,8 +348,7 @@ static void print_json(const struct schema *schema, struct cli_out *out, int lin
             json_text(out, &first, "name", column->name);
             json_text(out, &first, "type", pcol_type_name(column->type));
             if (schema->model == PCOL_MODEL_PHYSICAL) {
-                pcol_column_describe(pcol_table_column(table->table, column->number), &info);
-                json_physical(out, &first, &info);
+                json_physical(out, &first, column);
             } else {
                 json_bool(out, &first, "primary_key", column->primary_key);
                 json_text(out, &first, "references", column->references);
@@ -364,7 +356,7 @@ static void print_json(const struct schema *schema, struct cli_out *out, int lin
                 if (schema->with_rows)
                     json_u64(out, &first, "rows", pcol_table_rows(table->table));
                 json_text(out, &first, "unit", column->unit);
-                json_text(out, &first, "about", column->about);
+                json_text(out, &first, "about", column->documentation);
             }
             cli_out_text(out, lines ? "}\n" : "}");
         }

@@ -68,7 +68,7 @@ static const char *only_key(const struct schema_table *table)
 }
 
 /* The table and key that a column refers to; NULL if none. */
-static const char *foreign_key(const struct schema *schema, const struct cli_column *column,
+static const char *foreign_key(const struct schema *schema, const pcol_column_info *column,
                                size_t *at)
 {
     const struct schema_table *table =
@@ -80,7 +80,7 @@ static const char *foreign_key(const struct schema *schema, const struct cli_col
 static void sql_table(const struct schema *schema, struct cli_out *out,
                       const struct schema_table *table)
 {
-    const struct cli_column *list = table->columns.list;
+    const pcol_column_info *list = table->columns.list;
     size_t count = table->columns.count;
     int keys = 0;
 
@@ -172,7 +172,7 @@ static void mermaid_table(const struct schema *schema, struct cli_out *out,
     mermaid_name(out, table->name);
     cli_out_text(out, " {\n");
     for (size_t i = 0; i < table->columns.count; i++) {
-        const struct cli_column *column = &table->columns.list[i];
+        const pcol_column_info *column = &table->columns.list[i];
         size_t at;
         int refers =
             column->references != NULL && table_named(schema, column->references, &at) != NULL;
@@ -201,7 +201,7 @@ void schema_mermaid(const struct schema *schema, struct cli_out *out)
     for (size_t t = 0; t < schema->count; t++) {
         const struct cli_columns *columns = &schema->tables[t].columns;
         for (size_t i = 0; i < columns->count; i++) {
-            const struct cli_column *column = &columns->list[i];
+            const pcol_column_info *column = &columns->list[i];
             size_t at;
             if (column->references == NULL || table_named(schema, column->references, &at) == NULL)
                 continue;

@@ -39,6 +39,7 @@ uint32_t pcol_file_table_count(const pcol_file *file, pcol_model model)
     case PCOL_MODEL_V1:
         return PCI_V1_COUNT;
     case PCOL_MODEL_PHYSICAL:
+    case PCOL_MODEL_FURTHER:
         return file->index.header.table_count;
     default:
         return 0;
@@ -54,13 +55,24 @@ const char *pcol_file_table_name(const pcol_file *file, pcol_model model, uint32
     return model == PCOL_MODEL_V1 ? v1[index] : file->tables[index].name;
 }
 
+int pcol_file_table_is_internal(const pcol_file *file, uint32_t index)
+{
+    const char *name = pcol_file_table_name(file, PCOL_MODEL_PHYSICAL, index);
+    if (!name || file->tables[index].schema->table_flags & PCI_TABLE_INTERNAL)
+        return 1;
+    for (size_t i = 0; i < PCI_V2_COUNT; i++)
+        if (!strcmp(v2[i].name, name))
+            return 1;
+    return 0;
+}
+
 static void models_free(struct pci_models *models)
 {
     for (size_t i = 0; i < PCI_V2_COUNT; i++)
         pci_table_free(models->v2[i]);
     for (size_t i = 0; i < PCI_V1_COUNT; i++)
         pci_table_free(models->v1[i]);
-    for (uint32_t i = 0; i < models->physical_count; i++)
+    for (uint32_t i = 0; i < 2 * models->physical_count; i++)
         pci_table_free(models->physical[i]);
     pci_v1_free(models->maps);
     pci_order_index_free(models->orders);
@@ -77,11 +89,12 @@ pcol_status pci_models_open(pcol_file *file, struct pci_models **models, pcol_er
         if (!m)
             return pci_fail_memory(err);
         m->physical_count = file->index.header.table_count;
-        m->physical = pci_calloc(m->physical_count + 1u, sizeof(pcol_table *));
+        m->physical = pci_calloc(2 * m->physical_count + (size_t)1, sizeof(pcol_table *));
         if (!m->physical) {
             pci_free(m);
             return pci_fail_memory(err);
         }
+        m->further = m->physical + m->physical_count;
         file->models = m;
         file->models_free = models_free;
     }
@@ -95,14 +108,16 @@ static pcol_status open_table(pcol_file *file, pcol_model model, uint32_t index,
     struct pci_models *models = NULL;
     pcol_table **slot;
     PCI_TRY(pci_models_open(file, &models, err));
-    slot = model == PCOL_MODEL_V2   ? &models->v2[index]
-           : model == PCOL_MODEL_V1 ? &models->v1[index]
-                                    : &models->physical[index];
+    slot = model == PCOL_MODEL_V2        ? &models->v2[index]
+           : model == PCOL_MODEL_V1      ? &models->v1[index]
+           : model == PCOL_MODEL_FURTHER ? &models->further[index]
+                                         : &models->physical[index];
     if (!*slot) {
         const char *name = pcol_file_table_name(file, model, index);
-        if (model != PCOL_MODEL_PHYSICAL)
+        int is_logical = model == PCOL_MODEL_V2 || model == PCOL_MODEL_V1;
+        if (is_logical)
             PCI_TRY(pci_schema_verify(file, err));
-        if (model != PCOL_MODEL_PHYSICAL)
+        if (is_logical)
             PCI_TRY(pci_referrers_verify(file, name, err));
         /* Listing samples is bounded by their number only; other tables are scanned by their
          * readers. */
@@ -112,6 +127,8 @@ static pcol_status open_table(pcol_file *file, pcol_model model, uint32_t index,
             PCI_TRY(v2[index].make(file, slot, err));
         else if (model == PCOL_MODEL_V1)
             PCI_TRY(pci_v1_table(file, &models->maps, index, slot, err));
+        else if (model == PCOL_MODEL_FURTHER)
+            PCI_TRY(pci_further_table(file, index, slot, err));
         else
             PCI_TRY(pci_physical_table(file, index, slot, err));
     }

@@ -16,6 +16,7 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, physical->name, NULL, PCOL_POSITION_UNKNOWN,
                              "this table needs a newer reader");
     PCI_TRY(pci_table_new(file, physical->name, physical->rows, physical->column_count, &t, err));
+    t->is_physical = 1;
     for (uint32_t i = 0; i < physical->column_count; i++) {
         const struct pci_column *source = &physical->columns[i];
         pcol_column *column = pci_table_add_source(t, source->name, PCOL_I64, source, 0);
@@ -147,6 +148,10 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
         info->bytes = count_bytes(column->table->file, column->source->number, 0);
     if (column->direct)
         describe_source(column, info);
+    if (column->source && strcmp(column->source->name, column->name) != 0)
+        info->physical_name = column->source->name;
+    if (!column->table->is_physical)
+        pci_column_document(column, &info->unit, &info->documentation);
 }
 
 /* Bytes per value of a column whose VALUES section is an array of integers or doubles; otherwise

@@ -70,10 +70,9 @@ pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type)
 static pcol_status bits_id(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
                            uint8_t *valid, pcol_error *err)
 {
-    (void)column;
     (void)err;
     for (size_t i = 0; i < count; i++)
-        values[i] = (int64_t)(row + i + 1);
+        values[i] = (int64_t)(row + i + 1) + column->offset;
     memset(valid, 1, count);
     return PCOL_OK;
 }

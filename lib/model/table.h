@@ -55,6 +55,7 @@ struct pcol_column {
     uint8_t direct;                  /* cells of `source` unchanged */
     uint8_t lane;                    /* of an expanded table */
     int64_t offset;                  /* added to every value */
+    const char *unit;                /* NULL: none, or that of the documentation */
     const struct pci_column *source; /* physical column, or NULL */
     const void *aux;                 /* data for the functions */
     pci_bits_fn bits;
@@ -68,6 +69,7 @@ struct pcol_table {
     const pcol_file *file;
     const char *name;
     uint64_t rows;
+    int is_physical; /* not a logical table */
     uint32_t column_count, column_capacity;
     pcol_column *columns;
     const struct pci_expander *expander;
@@ -76,7 +78,7 @@ struct pcol_table {
     size_t read_count, read_capacity;
     void *aux; /* owned */
     void (*free_aux)(void *aux);
-    char **owned; /* column names */
+    char **owned; /* names and units of columns */
     size_t owned_count, owned_capacity;
 };
 
@@ -93,7 +95,8 @@ enum { PCI_V2_COUNT = 7, PCI_V1_COUNT = 5 };
 struct pci_models {
     pcol_table *v2[PCI_V2_COUNT];
     pcol_table *v1[PCI_V1_COUNT];
-    pcol_table **physical;          /* by table of the index */
+    pcol_table **physical; /* by table of the index, then `further` likewise */
+    pcol_table **further;
     struct pci_v1 *maps;            /* shared by the v1 tables */
     struct pci_order_index *orders; /* index of source_rows */
     struct pci_source_index *sources;
@@ -112,6 +115,8 @@ void pci_table_free(pcol_table *table);
 pcol_status pci_table_reserve(pcol_table *table, uint32_t more, pcol_error *err);
 /* Appends a zeroed column; requires capacity. */
 pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type);
+/* Shows a column of nanoseconds in milliseconds. */
+void pci_column_show_ms(pcol_column *column);
 /* Appends a column of ids, from 1. */
 pcol_column *pci_table_add_id(pcol_table *table, const char *name);
 /* Appends the cells of a physical column plus `offset`; source NULL: nulls of type `type`. */
@@ -182,7 +187,12 @@ pcol_status pci_table_add_remaining(pcol_table *table, const char *physical,
                                     const char *const *used, pci_column_adapt_fn adapt,
                                     pcol_error *err);
 
+/* documentation.c: unit and description in one line of a logical column; NULL: none. */
+void pci_column_document(const pcol_column *column, const char **unit, const char **text);
+
 /* Constructors; the caller frees the table. */
+pcol_status pci_further_table(const pcol_file *file, uint32_t index, pcol_table **table,
+                              pcol_error *err);
 pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table **table,
                                pcol_error *err);
 pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *err);

@@ -67,19 +67,22 @@ static pcol_status bits_ms(const pcol_column *column, uint64_t row, size_t count
     return PCOL_OK;
 }
 
+void pci_column_show_ms(pcol_column *column)
+{
+    column->type = PCOL_F64;
+    column->direct = 0;
+    column->bits = bits_ms;
+}
+
 /* Adds a column of nanoseconds in milliseconds. */
 static pcol_status add_ms(pcol_table *table, const char *physical, const char *name,
                           pcol_error *err)
 {
     const struct pci_column *source;
-    pcol_column *column;
     PCI_TRY(pci_find_column(table->file, "samples", physical, PCI_TYPE(PCF_I64), &source, err));
     if (!source)
         return PCOL_OK;
-    column = pci_table_add_source(table, name, PCOL_F64, source, 0);
-    column->type = PCOL_F64;
-    column->direct = 0;
-    column->bits = bits_ms;
+    pci_column_show_ms(pci_table_add_source(table, name, PCOL_F64, source, 0));
     return PCOL_OK;
 }
 

@@ -18,6 +18,7 @@ struct column_adder {
     pcol_table *t;
     const struct pci_table *physical;
     pci_column_adapt_fn adapt;
+    int is_further;        /* a further table: labels with units, of other kinds */
     struct pci_hash names; /* column names */
 };
 
@@ -142,6 +143,25 @@ static pcol_status find_key_count(struct pci_hash *hash, struct key_count *count
     return PCOL_OK;
 }
 
+/* A depth has no meaning of its own; a null of the source has none in a further table. */
+static int shows_label(const struct column_adder *a, int kind)
+{
+    return a->is_further ? kind != PCI_LABEL_NULL
+                         : kind != PCI_LABEL_OWNFRAME && kind != PCI_LABEL_OWNNAME;
+}
+
+/* Sets the unit of the last column. */
+static pcol_status set_unit(struct column_adder *a, pcol_str unit, pcol_error *err)
+{
+    char *text;
+    PCI_TRY(allocate_name(a, unit.size + 1, &text, err));
+    if (unit.size)
+        memcpy(text, unit.data, unit.size);
+    text[unit.size] = '\0';
+    a->t->columns[a->t->column_count - 1].unit = text;
+    return PCOL_OK;
+}
+
 static pcol_status add_labels(struct column_adder *a, const struct pci_label_reader *labels,
                               pcol_error *err)
 {
@@ -153,26 +173,30 @@ static pcol_status add_labels(struct column_adder *a, const struct pci_label_rea
         const struct pci_label_key *key = &labels->keys[i];
         uint32_t *next = NULL;
         char *name = NULL;
-        if (!key->column || key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME)
-            continue; /* a depth has no meaning of its own */
+        if (!key->column || !shows_label(a, key->kind))
+            continue;
         status = find_key_count(&hash, counts, &count, key->key, &next, err);
         if (status == PCOL_OK)
             status = build_label_name(a, key->key, next, &name, err);
         if (status == PCOL_OK)
             status = add_column(a, name, key->column, err);
+        if (status == PCOL_OK && key->has_unit && a->is_further)
+            status = set_unit(a, key->unit, err);
     }
     pci_hash_clear(&hash);
     pci_free(counts);
     return status;
 }
 
+/* used: NULL: adds labels only. */
 static pcol_status add_remaining(struct column_adder *a, const char *const *used, pcol_error *err)
 {
     struct pci_label_reader labels;
     pcol_status status;
     for (uint32_t i = 0; i < a->t->column_count; i++)
         PCI_TRY(add_name(a, i, err));
-    PCI_TRY(add_columns(a, used, err));
+    if (used)
+        PCI_TRY(add_columns(a, used, err));
     status = pci_labels_open(&labels, a->t->file, a->physical->name, err);
     if (status == PCOL_OK)
         status = add_labels(a, &labels, err);
@@ -191,5 +215,77 @@ pcol_status pci_table_add_remaining(pcol_table *table, const char *physical,
         return PCOL_OK;
     status = add_remaining(&a, used, err);
     pci_hash_clear(&a.names);
+    return status;
+}
+
+/* ---- further tables */
+
+/* The id column of a table of v2; NULL: rows count from 0. */
+static const char *get_id_name(const struct pci_table *table)
+{
+    static const char *const ids[][2] = {{"sources", "source_id"},
+                                         {"samples", "sample_id"},
+                                         {"locations", "location_id"},
+                                         {"functions", "function_id"}};
+    for (size_t i = 0; table && i < sizeof ids / sizeof *ids; i++)
+        if (!strcmp(table->name, ids[i][0]))
+            return ids[i][1];
+    return NULL;
+}
+
+/* References to tables of v2 become ids, under their name unless the column's own says more. */
+static void add_further_column(pcol_table *t, const struct pci_column *source)
+{
+    const char *id = get_id_name(source->references), *name = source->name;
+    if (id && !strncmp(id, name, strlen(name)))
+        name = id;
+    pcol_column *column = pci_table_add_source(t, name, PCOL_I64, source, id != NULL);
+    column->references = source->references ? source->references->name : NULL;
+    if (source->schema->flags & PCI_TIME && source->desc->type == PCF_I64)
+        pci_column_show_ms(column);
+}
+
+/* Columns that only serve the exact restoration of a source. */
+static int is_restoration(const char *name)
+{
+    size_t size = strlen(name);
+    return !strcmp(name, "label_shape") || (size > 4 && !strcmp(name + size - 4, "_ulp"));
+}
+
+/* The rarely used column `extra` is the last. */
+static pcol_status fill_further(struct column_adder *a, pcol_error *err)
+{
+    static const char extra[] = "extra";
+    const struct pci_column *last = pci_column_find(a->physical, extra);
+    pci_table_add_id(a->t, "row")->offset = -1;
+    for (uint32_t i = 0; i < a->physical->column_count; i++) {
+        const struct pci_column *source = &a->physical->columns[i];
+        if (source != last && !is_restoration(source->name) && !pci_is_label_column(source->name))
+            add_further_column(a->t, source);
+    }
+    pcol_status status = add_remaining(a, NULL, err);
+    if (status == PCOL_OK && last)
+        status = pci_table_reserve(a->t, 1, err);
+    if (status == PCOL_OK && last)
+        add_further_column(a->t, last);
+    pci_hash_clear(&a->names);
+    return status;
+}
+
+pcol_status pci_further_table(const pcol_file *file, uint32_t index, pcol_table **table,
+                              pcol_error *err)
+{
+    struct column_adder a = {.physical = &file->tables[index], .is_further = 1};
+    *table = NULL;
+    if (!a.physical->supported)
+        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, a.physical->name, NULL, PCOL_POSITION_UNKNOWN,
+                             "this table needs a newer reader");
+    PCI_TRY(pci_table_new(file, a.physical->name, a.physical->rows, a.physical->column_count + 1,
+                          &a.t, err));
+    pcol_status status = fill_further(&a, err);
+    if (status == PCOL_OK)
+        *table = a.t;
+    else
+        pci_table_free(a.t);
     return status;
 }

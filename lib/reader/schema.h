@@ -121,6 +121,7 @@ enum pci_anonymize {
 #define PCI_OWNER 128u          /* rows are copied with the row that this column refers to */
 #define PCI_DEFAULT_0 256u      /* an absent column is 0: only other values are content */
 #define PCI_NULL_IS_CONTENT 512u
+#define PCI_TIME 1024u /* ns; logical tables show ms */
 
 /* Flags of a table. */
 #define PCI_TABLE_INTERNAL 1u  /* the data model shows its content, or only its reader needs it */

@@ -472,7 +472,7 @@ static void read_everything(const uint8_t *data, size_t size)
     pcol_file *file;
     if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
         return;
-    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_FURTHER; model++) {
         for (uint32_t i = 0; i < pcol_file_table_count(file, (pcol_model)model); i++) {
             const pcol_table *table;
             if (pcol_file_table(file, (pcol_model)model, i, &table, NULL) == PCOL_OK)
@@ -626,7 +626,7 @@ Test(check, every_failed_allocation_is_reported)
             cr_assert_eq(err.status, PCOL_E_NO_MEMORY);
         cr_assert_eq(faults, 0);
         allowed = used;
-        for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+        for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_FURTHER; model++) {
             for (uint32_t i = 0; i < pcol_file_table_count(file, (pcol_model)model); i++) {
                 const pcol_table *table;
                 if (pcol_file_table(file, (pcol_model)model, i, &table, &err) == PCOL_OK)

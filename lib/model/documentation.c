@@ -1,7 +1,7 @@
 /*
- * cli_describe_column.c - descriptions and units of columns, one line each, for schema
+ * documentation.c - descriptions and units of the columns of logical tables, one line each
  */
-#include "cli.h"
+#include "model/table.h"
 
 #include <string.h>
 
@@ -104,22 +104,22 @@ static const struct about {
     {ANY, ".extra", NULL, "other data of the source: a row of the physical table nodes"},
 };
 
-void cli_describe_column(const char *table, struct cli_column *column)
+void pci_column_document(const pcol_column *column, const char **unit, const char **text)
 {
-    const char *name = column->name;
-
-    column->unit = column->made_unit;
+    const char *name = column->name, *table = column->table->name;
+    *unit = column->unit;
+    *text = NULL;
     for (size_t i = 0; i < sizeof abouts / sizeof *abouts; i++)
         if (strcmp(abouts[i].column, name) == 0 &&
             (abouts[i].table == ANY || strcmp(abouts[i].table, table) == 0)) {
-            column->unit = abouts[i].unit;
-            column->about = abouts[i].text;
+            *unit = abouts[i].unit;
+            *text = abouts[i].text;
             return;
         }
     if (strncmp(name, ".label.", 7) == 0)
-        column->about = "a label of the source";
+        *text = "a label of the source";
     else if (name[0] == '.' && strcmp(table, "sources") == 0)
-        column->about = "metadata of the source or of --meta";
+        *text = "metadata of the source or of --meta";
     else if (name[0] == '.' && strstr(name, "_ulp") != NULL)
-        column->about = "remainder of rounding the source's double to ns, in units of its last bit";
+        *text = "remainder of rounding the source's double to ns, in units of its last bit";
 }
