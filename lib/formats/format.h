@@ -26,6 +26,14 @@ struct pci_import {
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
 /* Warn, once for a builder, if a source was sampled at another interval than an earlier one. */
 void pci_import_interval(const struct pci_import *import, int64_t interval_ns);
+/* A row of threads of the source; strings or PCOL_NONE. Equal ones with one variant are one row. */
+struct pci_import_thread {
+    uint32_t name, tid, pid, process_name;
+    uint32_t variant;
+};
+pcol_status pci_import_thread(const struct pci_import *import,
+                              const struct pci_import_thread *thread, uint32_t *row,
+                              pcol_error *err);
 /* Give a notice PCOL_NOTICE_INPUT: one sentence, printf style. */
 void pci_import_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -32,6 +32,25 @@ void pci_import_interval(const struct pci_import *import, int64_t interval_ns)
     pci_builder_record_interval(import->builder, interval_ns);
 }
 
+pcol_status pci_import_thread(const struct pci_import *import,
+                              const struct pci_import_thread *thread, uint32_t *row,
+                              pcol_error *err)
+{
+    static const char *const names[] = {"source", "name", "tid", "pid", "process_name"};
+    const uint32_t values[] = {import->source, thread->name, thread->tid, thread->pid,
+                               thread->process_name};
+    struct pci_cell_value cells[5];
+    uint32_t columns[5];
+    for (size_t i = 0; i < 5; i++) {
+        PCI_TRY(pcol_builder_column(import->builder, PCI_T_THREADS, names[i],
+                                    i ? PCOL_STRING : PCOL_U32, i ? 0 : PCI_T_SOURCES + 1,
+                                    &columns[i], err));
+        cells[i] = (struct pci_cell_value){values[i], values[i] != PCOL_NONE};
+    }
+    return pci_builder_intern(import->builder, PCI_T_THREADS, columns, cells, 5, thread->variant,
+                              row, NULL, err);
+}
+
 void pci_import_message(const char *format, ...)
 {
     va_list arguments;

@@ -88,6 +88,25 @@ static int changes_samples(const struct pci_merge_selection *selection)
            selection->has_range || selection->idle || selection->names;
 }
 
+/* 1 if a source of the file has a document that describes all of its samples (reader/schema.h). */
+static int has_whole_document(const pcol_file *file)
+{
+    const struct pci_column *type = NULL;
+    uint64_t rows = pci_rows(file, "sources");
+    if (pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, NULL) != PCOL_OK || !type)
+        return 0;
+    for (uint64_t row = 0; row < rows; row++) {
+        pcol_str text;
+        int valid;
+        const struct pci_format_schema *schema = NULL;
+        if (pci_get_str(file, type, row, &text, &valid, NULL) == PCOL_OK && valid)
+            schema = pci_format_schema(file, text);
+        if (schema && schema->whole_document)
+            return 1;
+    }
+    return 0;
+}
+
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column)
 {
     const struct pci_merge_selection *selection = merge->selection;
@@ -97,6 +116,10 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
         (pci_merge_is_label(column->name) || !strcmp(column->name, "extra")))
         return 0;
     if (selection && is_of_samples && !strcmp(column->name, "text") && changes_samples(selection))
+        return 0;
+    if (selection && (changes_samples(selection) || !selection->all_samples) &&
+        !strcmp(column->table->name, "sources") && !strcmp(column->name, "extra") &&
+        has_whole_document(merge->file))
         return 0;
     /* Frames that were dropped must not be dropped again from stacks that lost other frames. */
     if (selection && selection->omitted_frames && !strcmp(column->table->name, "sources") &&

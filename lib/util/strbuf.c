@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+int pci_bytes_contain(const void *data, size_t size, const char *text, size_t text_size)
+{
+    const uint8_t *found = data, *end = found + size;
+    while ((size_t)(end - found) >= text_size &&
+           (found = memchr(found, text[0], (size_t)(end - found) - text_size + 1)) != NULL) {
+        if (memcmp(found, text, text_size) == 0)
+            return 1;
+        found++;
+    }
+    return 0;
+}
+
 pcol_status pci_strbuf_append(struct pci_strbuf *text, const void *data, size_t size,
                               pcol_error *err)
 {

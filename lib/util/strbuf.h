@@ -20,6 +20,9 @@ static inline int pci_str_is(pcol_str text, const char *word)
 }
 
 /* All zero: empty. `size` may be reduced to reuse the memory. */
+/* Whether a text occurs in data, both possibly with NUL. */
+int pci_bytes_contain(const void *data, size_t size, const char *text, size_t text_size);
+
 struct pci_strbuf {
     char *data;
     size_t size, capacity;

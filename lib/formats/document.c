@@ -1,0 +1,418 @@
+/*
+ * document.c - JSON documents that are kept beside the tables derived from them
+ *
+ * Tests: tests/roundtrip/json_formats.
+ */
+#include "formats/document.h"
+
+#include "builder/builder.h"
+#include "model/json_tree.h"
+#include "util/strbuf.h"
+
+#include <string.h>
+
+#define BATCH 256u
+
+int pci_document_begins(const uint8_t *data, size_t size, int array, const char *const *texts)
+{
+    if (size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))
+        data += 3, size -= 3;
+    while (size && memchr(" \t\r\n", *data, 4))
+        data++, size--;
+    if (!size || (*data != '{' && !(array && *data == '[')))
+        return 0;
+    while (*texts && pci_bytes_contain(data, size, *texts, strlen(*texts)))
+        texts++;
+    return !*texts;
+}
+
+/* ---- import: nodes */
+
+static pcol_status intern_key(struct pci_document *d, const char *key, uint32_t *string,
+                              pcol_error *err)
+{
+    *string = PCOL_NONE;
+    return key ? pcol_builder_string(d->builder, key, strlen(key), string, err) : PCOL_OK;
+}
+
+pcol_status pci_document_node(struct pci_document *d, uint64_t parent, const char *key, uint8_t tag,
+                              uint64_t *node, pcol_error *err)
+{
+    struct pci_new_node new_node = {.parent = parent, .tag = tag, .text = PCOL_NONE};
+    PCI_TRY(intern_key(d, key, &new_node.key, err));
+    if (tag == PCI_NODE_TABLE)
+        PCI_TRY(intern_key(d, "samples", &new_node.text, err));
+    return pci_builder_node(d->builder, &new_node, node, err);
+}
+
+pcol_status pci_document_text(struct pci_document *d, uint64_t parent, const char *key,
+                              const char *text, pcol_error *err)
+{
+    struct pci_new_node new_node = {.parent = parent, .tag = PCI_NODE_STRING};
+    uint64_t node;
+    PCI_TRY(intern_key(d, key, &new_node.key, err));
+    PCI_TRY(intern_key(d, text, &new_node.text, err));
+    return pci_builder_node(d->builder, &new_node, &node, err);
+}
+
+pcol_status pci_document_begin(struct pci_document *d, pcol_builder *builder, pcol_error *err)
+{
+    d->builder = builder;
+    PCI_TRY(pci_document_node(d, PCI_NO_NODE, NULL, PCI_NODE_OBJECT, &d->extra, err));
+    PCI_TRY(pci_document_node(d, d->extra, "arrays", PCI_NODE_ARRAY, &d->arrays, err));
+    return pci_document_node(d, d->extra, "document", PCI_NODE_OBJECT, &d->root, err);
+}
+
+pcol_status pci_document_end(struct pci_document *d, uint32_t source, pcol_error *err)
+{
+    return pci_builder_extra(d->builder, PCI_T_SOURCES, source, d->extra, err);
+}
+
+pcol_status pci_document_member(struct pci_document *d, struct pci_json *json, uint64_t parent,
+                                pcol_error *err)
+{
+    uint32_t key;
+    uint64_t node;
+    PCI_TRY(pcol_builder_string(d->builder, json->text.data, json->text.size, &key, err));
+    PCI_TRY(pci_json_next(json, err));
+    return pci_json_to_nodes(json, d->builder, parent, key, &node, err);
+}
+
+pcol_status pci_document_place(struct pci_document *d, uint64_t parent, const char *key,
+                               pcol_error *err)
+{
+    uint64_t node;
+    return pci_document_node(d, parent, key, PCI_NODE_TABLE, &node, err);
+}
+
+/* ---- import: numbers */
+
+void pci_number_array_init(struct pci_number_array *array, struct pci_spill_store *store)
+{
+    pci_spill_init(&array->bits, store);
+    pci_spill_init(&array->kinds, store);
+    array->count = 0;
+    memset(&array->bits_view, 0, sizeof array->bits_view);
+    memset(&array->kinds_view, 0, sizeof array->kinds_view);
+}
+
+void pci_number_array_clear(struct pci_number_array *array)
+{
+    pci_spill_clear(&array->bits);
+    pci_spill_clear(&array->kinds);
+    pci_spill_view_clear(&array->bits_view);
+    pci_spill_view_clear(&array->kinds_view);
+    array->count = 0;
+}
+
+pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
+                                 pcol_error *err)
+{
+    uint8_t kind = is_double != 0;
+    PCI_TRY(pci_spill_append_u64(&array->bits, (uint64_t)bits, err));
+    PCI_TRY(pci_spill_append(&array->kinds, &kind, 1, err));
+    array->count++;
+    return PCOL_OK;
+}
+
+pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,
+                                int *is_double, pcol_error *err)
+{
+    *is_double = json->type == PCI_JSON_DOUBLE;
+    if (json->type == PCI_JSON_BIG)
+        return pci_json_fail(json, err, "%s is beyond 64 bits", what);
+    if (!*is_double && json->type != PCI_JSON_INT)
+        return pci_json_fail(json, err, "%s must be a number", what);
+    *bits = json->integer;
+    if (*is_double)
+        memcpy(bits, &json->number, sizeof *bits);
+    return PCOL_OK;
+}
+
+static pcol_status add_batch(struct pci_number_array *array, const int64_t *values,
+                             const uint8_t *types, size_t count, pcol_error *err)
+{
+    uint8_t kinds[BATCH];
+    for (size_t i = 0; i < count; i++)
+        kinds[i] = types[i] == PCI_JSON_DOUBLE;
+    PCI_TRY(pci_spill_append(&array->bits, values, count * sizeof *values, err));
+    PCI_TRY(pci_spill_append(&array->kinds, kinds, count, err));
+    array->count += count;
+    return PCOL_OK;
+}
+
+pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_json *json,
+                                  const char *what, pcol_error *err)
+{
+    int64_t values[BATCH], bits;
+    uint8_t types[BATCH];
+    size_t count;
+    int more, is_double;
+    PCI_TRY(pci_json_expect(json, PCI_JSON_ARRAY, what, err));
+    for (;;) {
+        unsigned seen = pci_json_read_numbers(json, values, types, BATCH, &count);
+        if (count && seen & ~(1u << PCI_JSON_INT | 1u << PCI_JSON_DOUBLE))
+            return pci_json_fail(json, err, "%s must be numbers, not null", what);
+        PCI_TRY(add_batch(array, values, types, count, err));
+        if (count == BATCH)
+            continue;
+        PCI_TRY(pci_json_element(json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_number_of_token(json, what, &bits, &is_double, err));
+        PCI_TRY(pci_number_array_add(array, bits, is_double, err));
+    }
+}
+
+pcol_status pci_number_array_get(struct pci_number_array *array, uint64_t at, int64_t *bits,
+                                 int *is_double, pcol_error *err)
+{
+    const uint8_t *data;
+    PCI_TRY(pci_spill_view_range(&array->bits, &array->bits_view, at * sizeof *bits, sizeof *bits,
+                                 &data, err));
+    memcpy(bits, data, sizeof *bits);
+    PCI_TRY(pci_spill_view_range(&array->kinds, &array->kinds_view, at, 1, &data, err));
+    *is_double = *data;
+    return PCOL_OK;
+}
+
+pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint64_t first,
+                                     uint64_t count, uint64_t *doubles, pcol_error *err)
+{
+    uint8_t kinds[BATCH];
+    *doubles = 0;
+    for (uint64_t at = 0; at < count; at += BATCH) {
+        size_t n = count - at < BATCH ? (size_t)(count - at) : BATCH;
+        PCI_TRY(pci_spill_read(&array->kinds, first + at, kinds, n, err));
+        for (size_t i = 0; i < n; i++)
+            *doubles += kinds[i];
+    }
+    return PCOL_OK;
+}
+
+static pcol_status put_bits(struct pci_document *d, struct pci_number_array *array, uint64_t node,
+                            int as_double, uint64_t first, uint64_t count,
+                            pcol_error *err)
+{
+    int64_t bits;
+    int is_double;
+    for (uint64_t i = first; i < first + count; i++) {
+        PCI_TRY(pci_number_array_get(array, i, &bits, &is_double, err));
+        PCI_TRY(as_double ? pci_builder_node_double(d->builder, node,
+                                                    pci_number_value(bits, 1), err)
+                          : pci_builder_node_integer(d->builder, node, bits, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_document_numbers(struct pci_document *d, uint64_t parent, const char *key,
+                                 struct pci_number_array *array, uint64_t first, uint64_t count,
+                                 pcol_error *err)
+{
+    uint64_t doubles, node, member;
+    PCI_TRY(pci_number_array_doubles(array, first, count, &doubles, err));
+    if (!doubles || doubles == count) {
+        PCI_TRY(pci_document_node(d, parent, key, doubles ? PCI_NODE_DOUBLES : PCI_NODE_INTEGERS,
+                                  &node, err));
+        return put_bits(d, array, node, doubles != 0, first, count, err);
+    }
+    PCI_TRY(pci_document_node(d, parent, key, PCI_NODE_OBJECT, &node, err));
+    PCI_TRY(pci_document_node(d, node, "bits", PCI_NODE_INTEGERS, &member, err));
+    PCI_TRY(put_bits(d, array, member, 0, first, count, err));
+    PCI_TRY(pci_document_node(d, node, "kinds", PCI_NODE_INTEGERS, &member, err));
+    for (uint64_t i = first; i < first + count; i++) {
+        int64_t bits;
+        int is_double;
+        PCI_TRY(pci_number_array_get(array, i, &bits, &is_double, err));
+        PCI_TRY(pci_builder_node_integer(d->builder, member, is_double, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_document_number_member(struct pci_document *d, uint64_t parent, const char *key,
+                                       struct pci_number_array *array, uint64_t first,
+                                       uint64_t count, pcol_error *err)
+{
+    PCI_TRY(pci_document_place(d, parent, key, err));
+    return pci_document_numbers(d, d->arrays, NULL, array, first, count, err);
+}
+
+/* ---- export */
+
+static pcol_status find_extra(const struct pci_export *export, const char *source_type,
+                              uint64_t *extra, pcol_error *err)
+{
+    const struct pci_column *type, *column;
+    pcol_str text = {"", 0};
+    int64_t node = 0;
+    int valid;
+    *extra = PCI_NO_NODE;
+    if (export->first_source != export->last_source)
+        return PCOL_OK;
+    PCI_TRY(
+        pci_find_verified_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(
+        pci_find_verified_column(export->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
+    if (!type || !column)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &valid, err));
+    if (source_type && !pci_str_is(text, source_type))
+        return PCOL_OK;
+    PCI_TRY(pci_get(export->file, column, export->first_source, &node, &valid, err));
+    *extra = valid ? (uint64_t)node : PCI_NO_NODE;
+    return PCOL_OK;
+}
+
+pcol_status pci_document_find(const struct pci_export *export, const char *source_type, int *found,
+                              pcol_error *err)
+{
+    uint64_t extra;
+    PCI_TRY(find_extra(export, source_type, &extra, err));
+    *found = extra != PCI_NO_NODE;
+    return PCOL_OK;
+}
+
+pcol_status pci_document_find_member(const struct pci_node_reader *nodes, uint64_t object,
+                                     const char *key, uint64_t *member, pcol_error *err)
+{
+    struct pci_node_value node;
+    PCI_TRY(pci_nodes_get(nodes, object, &node, err));
+    if (node.tag != PCI_NODE_OBJECT)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", object, "not an object");
+    PCI_TRY(pci_nodes_first(nodes, object, member, err));
+    while (*member != PCI_NO_NODE) {
+        PCI_TRY(pci_nodes_get(nodes, *member, &node, err));
+        if (node.has_key && pci_str_is(node.key, key))
+            return PCOL_OK;
+        PCI_TRY(pci_nodes_next(nodes, object, member, err));
+    }
+    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, object, "no member '%s'", key);
+}
+
+static int is_number_node(uint8_t tag)
+{
+    return tag == PCI_NODE_INTEGERS || tag == PCI_NODE_DOUBLES;
+}
+
+pcol_status pci_number_reader_open(struct pci_number_reader *r, const struct pci_node_reader *nodes,
+                                   uint64_t node, int *is_numbers, pcol_error *err)
+{
+    uint64_t member;
+    memset(r, 0, offsetof(struct pci_number_reader, values));
+    r->nodes = nodes;
+    r->buffered = 0;
+    PCI_TRY(pci_nodes_get(nodes, node, &r->bits, err));
+    r->kinds.tag = PCI_NODE_NULL;
+    *is_numbers = is_number_node(r->bits.tag);
+    if (r->bits.tag == PCI_NODE_OBJECT) {
+        struct pci_node_value first;
+        PCI_TRY(pci_nodes_first(nodes, node, &member, err));
+        if (member == PCI_NO_NODE)
+            return PCOL_OK;
+        PCI_TRY(pci_nodes_get(nodes, member, &first, err));
+        if (!first.has_key || !pci_str_is(first.key, "bits"))
+            return PCOL_OK;
+        PCI_TRY(pci_document_find_member(nodes, node, "kinds", &member, err));
+        PCI_TRY(pci_nodes_get(nodes, member, &r->kinds, err));
+        r->bits = first;
+        if (r->bits.tag != PCI_NODE_INTEGERS || r->kinds.tag != PCI_NODE_INTEGERS ||
+            r->kinds.end - r->kinds.first != r->bits.end - r->bits.first)
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node,
+                                 "bits and kinds must be integers of one count");
+        *is_numbers = 1;
+    }
+    if (*is_numbers)
+        r->count = r->bits.end - r->bits.first;
+    return PCOL_OK;
+}
+
+pcol_status pci_number_reader_next(struct pci_number_reader *r, int64_t *bits, int *is_double,
+                                   pcol_error *err)
+{
+    if (r->at >= r->count)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "integer", r->bits.row,
+                             "the array has too few elements");
+    if (r->at >= r->first + r->buffered) {
+        size_t n = r->count - r->at < BATCH ? (size_t)(r->count - r->at) : BATCH;
+        PCI_TRY(pci_nodes_elements(r->nodes, &r->bits, r->at, n, r->values, err));
+        if (r->kinds.tag == PCI_NODE_INTEGERS)
+            PCI_TRY(pci_nodes_elements(r->nodes, &r->kinds, r->at, n, r->kind_values, err));
+        r->first = r->at;
+        r->buffered = n;
+    }
+    *bits = r->values[r->at - r->first];
+    *is_double = r->kinds.tag == PCI_NODE_INTEGERS ? r->kind_values[r->at - r->first] != 0
+                                                   : r->bits.tag == PCI_NODE_DOUBLES;
+    r->at++;
+    return PCOL_OK;
+}
+
+pcol_status pci_number_reader_put(struct pci_number_reader *r, struct pci_json_writer *json,
+                                  pcol_error *err)
+{
+    int64_t bits;
+    int is_double;
+    PCI_TRY(pci_number_reader_next(r, &bits, &is_double, err));
+    if (is_double)
+        pci_json_put_double(json, pci_number_value(bits, 1), err);
+    else
+        pci_json_put_int(json, bits, err);
+    return json->status;
+}
+
+struct placing {
+    struct pci_document_writer *writer;
+    pci_document_element_fn element;
+    void *context;
+};
+
+static pcol_status put_place(void *context, const struct pci_node_value *place,
+                             struct pci_json_writer *json, pcol_error *err)
+{
+    struct placing *p = context;
+    struct pci_document_writer *w = p->writer;
+    struct pci_number_reader numbers;
+    struct pci_node_value element;
+    int is_numbers;
+    if (w->next == PCI_NO_NODE)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", place->row,
+                             "`arrays` has no element for this place");
+    PCI_TRY(pci_number_reader_open(&numbers, &w->nodes, w->next, &is_numbers, err));
+    PCI_TRY(pci_nodes_get(&w->nodes, w->next, &element, err));
+    PCI_TRY(pci_nodes_next(&w->nodes, w->arrays, &w->next, err));
+    if (!is_numbers && p->element)
+        return p->element(p->context, w, place, &element, err);
+    if (!is_numbers)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", element.row, "not an array");
+    pci_json_put_begin(json, '[', err);
+    for (uint64_t i = 0; i < numbers.count; i++)
+        PCI_TRY(pci_number_reader_put(&numbers, json, err));
+    pci_json_put_end(json, ']', err);
+    return json->status;
+}
+
+static pcol_status write_document(struct pci_document_writer *w, struct placing *placing,
+                                  pcol_error *err)
+{
+    const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
+    uint64_t extra;
+    PCI_TRY(find_extra(w->export, NULL, &extra, err));
+    PCI_TRY(pci_nodes_open(&w->nodes, w->file, err));
+    PCI_TRY(pci_document_find_member(&w->nodes, extra, "document", &w->root, err));
+    PCI_TRY(pci_document_find_member(&w->nodes, extra, "arrays", &w->arrays, err));
+    PCI_TRY(pci_nodes_first(&w->nodes, w->arrays, &w->next, err));
+    PCI_TRY(pci_json_writer_open(&w->json, w->export->sink, flags, err));
+    PCI_TRY(pci_json_from_nodes(w->file, w->root, &w->json, put_place, placing, err));
+    return pci_json_writer_finish(&w->json, err);
+}
+
+pcol_status pci_document_write(const struct pci_export *export, pci_document_element_fn element,
+                               void *context, pcol_error *err)
+{
+    struct pci_document_writer w = {
+        .export = export, .file = export->file, .source = export->first_source};
+    struct placing placing = {&w, element, context};
+    pcol_status status = write_document(&w, &placing, err);
+    pci_json_writer_close(&w.json);
+    return status == PCOL_OK ? pci_export_losses(export, "", err) : status;
+}

@@ -1,0 +1,133 @@
+/*
+ * document.h - JSON documents that are kept beside the tables derived from them
+ *
+ * sources.extra is an object with the members `document`, the tree of the document, and `arrays`.
+ * A node of tag table in the tree stands for the next element of `arrays`, which has a compact form
+ * or tells that the value follows from other tables. A selection of samples omits sources.extra
+ * (pci_format_schema.whole_document), so that the document always describes all samples.
+ */
+#ifndef PCI_FORMATS_DOCUMENT_H
+#define PCI_FORMATS_DOCUMENT_H
+
+#include "formats/format.h"
+#include "json/json.h"
+#include "model/row_details.h"
+#include "util/spill_buffer.h"
+
+/* Whether data is the beginning of a JSON object (or, with `array`, of an array) with all of these
+ * texts; the list ends in NULL. */
+int pci_document_begins(const uint8_t *data, size_t size, int array, const char *const *texts);
+
+/* ---- import */
+
+struct pci_document {
+    pcol_builder *builder;
+    uint64_t extra, root, arrays; /* nodes; root: the document, an object */
+};
+
+/* Create the nodes; the root is an object. */
+pcol_status pci_document_begin(struct pci_document *document, pcol_builder *builder,
+                               pcol_error *err);
+/* Assign the nodes to a source. */
+pcol_status pci_document_end(struct pci_document *document, uint32_t source, pcol_error *err);
+/* Append a node below `parent`; key: NULL for an element. tag: OBJECT, ARRAY, INTEGERS, DOUBLES or
+ * TABLE (of the table `samples`). */
+pcol_status pci_document_node(struct pci_document *document, uint64_t parent, const char *key,
+                              uint8_t tag, uint64_t *node, pcol_error *err);
+/* Append the STRING node `text`. */
+pcol_status pci_document_text(struct pci_document *document, uint64_t parent, const char *key,
+                              const char *text, pcol_error *err);
+/* From a key of the object `parent`: append the member with any value, and advance to the value's
+ * last token. */
+pcol_status pci_document_member(struct pci_document *document, struct pci_json *json,
+                                uint64_t parent, pcol_error *err);
+/* Append a node of tag table for the current value of member `key`. */
+pcol_status pci_document_place(struct pci_document *document, uint64_t parent, const char *key,
+                               pcol_error *err);
+
+/* Numbers of arrays, integers and doubles told apart. */
+struct pci_number_array {
+    struct pci_spill bits;  /* int64, or bits of a double */
+    struct pci_spill kinds; /* a byte each: 1 for a double */
+    uint64_t count;
+    struct pci_spill_view bits_view, kinds_view;
+};
+
+void pci_number_array_init(struct pci_number_array *array, struct pci_spill_store *store);
+void pci_number_array_clear(struct pci_number_array *array);
+pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
+                                 pcol_error *err);
+/* Append the elements of the JSON array whose first token is current, and advance to its end.
+ * E_SYNTAX if one is not a number of 64 bits: "WHAT must be a number, not ...". */
+pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_json *json,
+                                  const char *what, pcol_error *err);
+/* The number of the current token. */
+pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,
+                                int *is_double, pcol_error *err);
+/* Made for sequential reading. */
+pcol_status pci_number_array_get(struct pci_number_array *array, uint64_t at, int64_t *bits,
+                                 int *is_double, pcol_error *err);
+static inline double pci_number_value(int64_t bits, int is_double)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return is_double ? value : (double)bits;
+}
+/* Number of doubles among elements [first, first + count). */
+pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint64_t first,
+                                     uint64_t count, uint64_t *doubles, pcol_error *err);
+/* Append elements [first, first + count) as a value: typed arrays for numbers of one kind, an
+ * object of bits and kinds for others. */
+pcol_status pci_document_numbers(struct pci_document *document, uint64_t parent, const char *key,
+                                 struct pci_number_array *array, uint64_t first, uint64_t count,
+                                 pcol_error *err);
+/* The same as member `key` of the object `parent` of the document. */
+pcol_status pci_document_number_member(struct pci_document *document, uint64_t parent,
+                                       const char *key, struct pci_number_array *array,
+                                       uint64_t first, uint64_t count, pcol_error *err);
+
+/* ---- export */
+
+struct pci_document_writer {
+    const struct pci_export *export;
+    const pcol_file *file;
+    uint32_t source;
+    struct pci_json_writer json;
+    struct pci_node_reader nodes;
+    uint64_t root, arrays, next; /* next: element of `arrays` */
+};
+
+/* Whether the exported sources are one source of this type with a document. */
+pcol_status pci_document_find(const struct pci_export *export, const char *source_type, int *found,
+                              pcol_error *err);
+/* Write an element of `arrays` that does not consist of numbers; element: its node. */
+typedef pcol_status (*pci_document_element_fn)(void *context, struct pci_document_writer *writer,
+                                               const struct pci_node_value *place,
+                                               const struct pci_node_value *element,
+                                               pcol_error *err);
+/* Write the document of the source found before. element: may be NULL. */
+pcol_status pci_document_write(const struct pci_export *export, pci_document_element_fn element,
+                               void *context, pcol_error *err);
+/* Reader of the numbers of an element, in either form. */
+struct pci_number_reader {
+    const struct pci_node_reader *nodes;
+    struct pci_node_value bits, kinds; /* kinds: tag NULL if all are of one kind */
+    uint64_t count, at, first;
+    int64_t values[256], kind_values[256];
+    size_t buffered;
+};
+/* *is_numbers: 0 if the node has another form. */
+pcol_status pci_number_reader_open(struct pci_number_reader *reader,
+                                   const struct pci_node_reader *nodes, uint64_t node,
+                                   int *is_numbers, pcol_error *err);
+/* Write the next of `count` numbers. */
+pcol_status pci_number_reader_put(struct pci_number_reader *reader, struct pci_json_writer *json,
+                                  pcol_error *err);
+/* The next number; E_CORRUPT past the last. */
+pcol_status pci_number_reader_next(struct pci_number_reader *reader, int64_t *bits, int *is_double,
+                                   pcol_error *err);
+/* The member `key` of an object; E_CORRUPT if there is none. */
+pcol_status pci_document_find_member(const struct pci_node_reader *nodes, uint64_t object,
+                                     const char *key, uint64_t *member, pcol_error *err);
+
+#endif
