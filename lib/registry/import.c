@@ -34,7 +34,7 @@ static pcol_status copy_options(const pcol_import_options *given, pcol_import_op
 static pcol_status choose_format(struct pci_input *input, const char *name,
                                  const struct pci_format **format, pcol_error *err)
 {
-    char names[160];
+    char names[200];
     if (!name)
         return pci_format_detect(input, format, err);
     *format = pci_format_find(name);

@@ -14,19 +14,23 @@
 
 /* One line per format: the constant pci_NAME_format of lib/formats. The order is that of `pcol
  * formats` and of recognition. */
-#define FORMATS(X) \
-    X(rprof)       \
-    X(rprofmem)    \
-    X(v1)          \
-    X(perf)        \
-    X(speedscope)  \
-    X(pprof)       \
-    X(perun)       \
-    X(gperftools)  \
-    X(firefox)     \
-    X(jslb)        \
-    X(dhat)        \
-    X(pcol)        \
+#define FORMATS(X)  \
+    X(rprof)        \
+    X(rprofmem)     \
+    X(v1)           \
+    X(perf)         \
+    X(speedscope)   \
+    X(chrome_trace) \
+    X(trace_event)  \
+    X(heapprofile)  \
+    X(cpuprofile)   \
+    X(pprof)        \
+    X(perun)        \
+    X(gperftools)   \
+    X(firefox)      \
+    X(jslb)         \
+    X(dhat)         \
+    X(pcol)         \
     X(folded)
 
 #define DECLARE(name) extern const struct pci_format pci_##name##_format;
@@ -89,7 +93,7 @@ static int has_suffix(const char *name, const char *suffixes)
 pcol_status pci_format_detect(struct pci_input *input, const struct pci_format **format,
                               pcol_error *err)
 {
-    char names[160];
+    char names[200];
     const struct pci_format *maybe = NULL, *named = NULL;
     *format = NULL;
     while (input->size < SNIFF_SIZE && !input->end)
@@ -121,7 +125,6 @@ pcol_status pci_format_detect(struct pci_input *input, const struct pci_format *
         return pci_fail(err, PCOL_E_FORMAT, "input is empty");
     pci_format_names(0, names, sizeof names);
     return pci_fail(err, PCOL_E_FORMAT,
-                    "format not recognised: it looks like none of %s; if it is one all the same, "
-                    "--from says which",
+                    "format not recognised: it looks like none of %s; --from chooses one",
                     names);
 }

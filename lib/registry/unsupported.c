@@ -8,7 +8,7 @@
  */
 #include "registry/unsupported.h"
 
-#include "util/error.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -138,16 +138,6 @@ static const struct {
     struct mark marks[2];
     const char *description;
 } contents[] = {
-    {{MARK("speedscope.app/file-format-schema")},
-     "speedscope: pcol writes this format and does not read it; use the profile it was made from"},
-    {{MARK("\"traceEvents\"")}, "a Chrome trace, which pcol cannot read"},
-    {{MARK("\"ph\":"), MARK("\"ts\":")}, "a Chrome trace, which pcol cannot read"},
-    {{MARK("\"callFrame\""), MARK("\"hitCount\"")},
-     "a V8 .cpuprofile, which pcol cannot read; Node's pprof package writes pprof"},
-    {{MARK("\"callFrame\""), MARK("\"timeDeltas\"")},
-     "a V8 .cpuprofile, which pcol cannot read; Node's pprof package writes pprof"},
-    {{MARK("\"callFrame\""), MARK("\"selfSize\"")},
-     "a V8 .heapprofile, which pcol cannot read; Node's pprof package writes pprof"},
     {{MARK("\"dhatFileVersion\"")}, "a DHAT file, which pcol cannot read"},
     {{MARK("\"resourceProfiles\"")}, "an OpenTelemetry profile, which pcol cannot read; use pprof"},
     {{MARK("\"missed_samples\""), MARK("\"gc_samples\"")},
@@ -166,14 +156,7 @@ static const struct {
 
 static int contains(const uint8_t *data, size_t size, const struct mark *mark)
 {
-    const uint8_t *found = data, *end = data + size;
-    while ((size_t)(end - found) >= mark->size &&
-           (found = memchr(found, mark->data[0], (size_t)(end - found) - mark->size + 1)) != NULL) {
-        if (memcmp(found, mark->data, mark->size) == 0)
-            return 1;
-        found++;
-    }
-    return 0;
+    return pci_bytes_contain(data, size, mark->data, mark->size);
 }
 
 static int starts_with(const uint8_t *data, size_t size, const struct mark *mark)

@@ -35,15 +35,6 @@ static const struct {
     {TEXT("# tracer: nop\n#\n            bash-1977  [000] .... 17284.993652: sys_close: fd: 3\n"),
      "ftrace"},
     {TEXT("FLR\0\0\2\0\1"), "Flight Recorder"},
-    {TEXT("{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},\"hitCount\":0}]}"),
-     ".cpuprofile"},
-    {TEXT("{\"head\":{\"callFrame\":{\"functionName\":\"(root)\"},\"selfSize\":0,\"id\":1,"
-          "\"children\":[]}}"),
-     ".heapprofile"},
-    {TEXT("[{\"name\":\"f\",\"ph\":\"X\",\"ts\":1,\"dur\":2,\"pid\":1,\"tid\":1}]"),
-     "Chrome trace"},
-    {TEXT("{\"traceEvents\":[]}"), "Chrome trace"},
-    {TEXT("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"}"), "speedscope"},
     {TEXT("{\xa9\3\xfa\1~i\0\0\0\0"), "pstats"},
     {TEXT("version: 1\ncreator: xdebug 3.2\ncmd: /a.php\n\nevents: Time_(10ns) "
           "Memory_(bytes)\n\nfl=(1) a.php\nfn=(1) f\n1 2\n"),

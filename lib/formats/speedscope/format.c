@@ -3,11 +3,31 @@
  */
 #include "formats/speedscope/speedscope.h"
 
+#include "formats/speedscope/units.h"
+
+const struct pci_speedscope_unit pci_speedscope_units[PCI_SPEEDSCOPE_UNITS] = {
+    {"none", "weight", "count", 0},
+    {"bytes", "weight", "bytes", 0},
+    {"nanoseconds", "time", "nanoseconds", 1},
+    {"microseconds", "time", "microseconds", 1000},
+    {"milliseconds", "time", "milliseconds", 1000000},
+    {"seconds", "time", "seconds", 1000000000},
+};
+
+pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err)
+{
+    int found;
+    PCI_TRY(pci_document_find(export, "speedscope", &found, err));
+    return found ? pci_speedscope_write_native(export, err)
+                 : pci_speedscope_write_generic(export, err);
+}
+
 const struct pci_format pci_speedscope_format = {
-    .info = {"speedscope", "JSON of the viewer speedscope", ".speedscope.json",
-             "not read; stacks and weights of each thread and sample type, files of functions", 0,
-             1},
+    .info = {"speedscope", "JSON of the viewer speedscope, sampled and evented",
+             ".speedscope.json", "everything: an equal JSON value is restored", 1, 1},
+    .sniff = pci_speedscope_sniff,
+    .read = pci_speedscope_read,
     .write = pci_speedscope_write,
     .capabilities = &pci_speedscope_capabilities,
-    .schema = {.source_type = "speedscope"},
+    .schema = {.source_type = "speedscope", .whole_document = 1},
 };

@@ -1,5 +1,5 @@
 /*
- * write.c - export to speedscope (its JSON file format, "sampled" profiles)
+ * write_generic.c - export of any profile to speedscope (its JSON file format, "sampled" profiles)
  *
  * speedscope shows one list of weighted stacks at a time: each thread and sample type becomes a
  * profile, in the order of samples; adjacent equal stacks are one entry. A counting sort orders
@@ -564,7 +564,7 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     return note_losses(w, err);
 }
 
-pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err)
+pcol_status pci_speedscope_write_generic(const struct pci_export *export, pcol_error *err)
 {
     struct writer w = {.export = export, .file = export->file};
     pcol_status status = write_all(&w, err);

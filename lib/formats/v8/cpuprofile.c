@@ -1,0 +1,207 @@
+/*
+ * cpuprofile.c - import of V8's CPU profiles (.cpuprofile), today's and the old form
+ *
+ * {"nodes": [...], "startTime": us, "samples": [ids], "timeDeltas": [us]}; older ones have a nested
+ * tree `head` and `timestamps`. Hits and samples are different counts.
+ */
+#include "formats/v8/v8.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+
+enum { M_NODES, M_HEAD, M_SAMPLES, M_DELTAS, M_TIMESTAMPS, M_START, M_END, M_OTHER };
+
+struct reader {
+    struct pci_v8 v8;
+    unsigned seen;
+    struct pci_number_array samples, deltas, stamps;
+    uint64_t lines[M_OTHER], columns[M_OTHER]; /* places of the members */
+    struct pci_v8_clock start, end;
+};
+
+int pci_cpuprofile_sniff(const uint8_t *data, size_t size, int all)
+{
+    static const char *const today[] = {"\"callFrame\"", "\"hitCount\"", NULL};
+    static const char *const minimal[] = {"\"nodes\"", "\"callFrame\"", NULL};
+    static const char *const old[] = {"\"head\"", "\"functionName\"", "\"hitCount\"", NULL};
+    (void)all;
+    return pci_document_begins(data, size, 0, today) ||
+                   pci_document_begins(data, size, 0, minimal) ||
+                   pci_document_begins(data, size, 0, old)
+               ? 2
+               : 0;
+}
+
+static pcol_status read_nodes(struct reader *r, pcol_error *err)
+{
+    struct pci_v8 *v8 = &r->v8;
+    uint64_t array;
+    int more;
+    PCI_TRY(pci_json_next(&v8->json, err));
+    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "nodes", err));
+    PCI_TRY(pci_document_node(&v8->document, v8->document.root, "nodes", PCI_NODE_ARRAY, &array,
+                              err));
+    for (;;) {
+        PCI_TRY(pci_json_element(&v8->json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_v8_read_node(v8, array, NULL, err));
+    }
+}
+
+static pcol_status read_numbers(struct reader *r, struct pci_number_array *array, const char *key,
+                                pcol_error *err)
+{
+    PCI_TRY(pci_json_next(&r->v8.json, err));
+    PCI_TRY(pci_number_array_read(array, &r->v8.json, key, err));
+    return pci_document_number_member(&r->v8.document, r->v8.document.root, key, array, 0,
+                                      array->count, err);
+}
+
+static pcol_status read_time(struct reader *r, struct pci_v8_clock *clock, pcol_error *err)
+{
+    int64_t bits;
+    int is_double;
+    PCI_TRY(pci_v8_member(&r->v8, r->v8.document.root, err));
+    PCI_TRY(pci_number_of_token(&r->v8.json, "a time", &bits, &is_double, err));
+    pci_v8_clock_add(clock, bits, is_double);
+    return PCOL_OK;
+}
+
+static pcol_status read_member(struct reader *r, pcol_error *err)
+{
+    static const char *const names[] = {"nodes",      "head",      "samples", "timeDeltas",
+                                        "timestamps", "startTime", "endTime"};
+    struct pci_v8 *v8 = &r->v8;
+    int member = 0;
+    while (member < M_OTHER && !pci_json_is(&v8->json, names[member]))
+        member++;
+    if (member == M_OTHER)
+        return pci_v8_member(v8, v8->document.root, err);
+    if (r->seen & 1u << member)
+        return pci_json_fail(&v8->json, err, "the profile has this member twice");
+    r->seen |= 1u << member;
+    r->lines[member] = v8->json.line;
+    r->columns[member] = v8->json.column;
+    switch (member) {
+    case M_NODES:
+        return read_nodes(r, err);
+    case M_HEAD:
+        PCI_TRY(pci_json_next(&v8->json, err));
+        return pci_v8_read_node(v8, v8->document.root, "head", err);
+    case M_SAMPLES:
+        return read_numbers(r, &r->samples, "samples", err);
+    case M_DELTAS:
+        return read_numbers(r, &r->deltas, "timeDeltas", err);
+    case M_TIMESTAMPS:
+        return read_numbers(r, &r->stamps, "timestamps", err);
+    default:
+        return read_time(r, member == M_START ? &r->start : &r->end, err);
+    }
+}
+
+static pcol_status fail_member(const struct reader *r, int member, uint64_t count,
+                               const char *problem, pcol_error *err)
+{
+    return pci_fail_text(err, PCOL_E_SYNTAX, r->lines[member], r->columns[member],
+                         "%s (%" PRIu64 ")", problem, count);
+}
+
+/* The time of each sample, and its node. */
+static pcol_status add_samples(struct reader *r, int timed, pcol_error *err)
+{
+    struct pci_number_array *times = r->seen & 1u << M_DELTAS ? &r->deltas : &r->stamps;
+    int member = times == &r->deltas ? M_DELTAS : M_TIMESTAMPS;
+    struct pci_v8_clock clock = r->start;
+    if (timed && times->count != r->samples.count)
+        return fail_member(r, member, times->count,
+                           "there must be as many times as samples", err);
+    for (uint64_t i = 0; i < r->samples.count; i++) {
+        int64_t id, bits, ns = 0;
+        int is_double;
+        PCI_TRY(pci_number_array_get(&r->samples, i, &id, &is_double, err));
+        uint32_t node = is_double ? PCOL_NONE : pci_v8_find(&r->v8, 0, id);
+        if (node == PCOL_NONE)
+            return fail_member(r, M_SAMPLES, i + 1, "this sample names no node", err);
+        if (timed) {
+            PCI_TRY(pci_number_array_get(times, i, &bits, &is_double, err));
+            if (times == &r->stamps)
+                clock = (struct pci_v8_clock){0};
+            pci_v8_clock_add(&clock, bits, is_double);
+            if (!pci_v8_clock_ns(&clock, &ns))
+                return fail_member(r, member, i + 1,
+                                   "this time is beyond 64 bits of nanoseconds", err);
+        }
+        PCI_TRY(pci_v8_add_sample(&r->v8, ns, node, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_source(struct reader *r, pcol_error *err)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    int64_t start, end;
+    if (r->seen & 1u << M_START && r->seen & 1u << M_END && r->seen & 1u << M_DELTAS &&
+        pci_v8_clock_ns(&r->start, &start) && pci_v8_clock_ns(&r->end, &end) &&
+        !__builtin_sub_overflow(end, start, &source.duration_ns) && source.duration_ns >= 0)
+        source.flags = PCOL_SOURCE_HAS_DURATION;
+    return pci_import_source(r->v8.import, &source, err);
+}
+
+static pcol_status build(struct reader *r, pcol_error *err)
+{
+    pcol_builder *b = r->v8.builder;
+    struct pci_v8_types types = {PCOL_NONE, PCOL_NONE, PCOL_NONE};
+    int timed = r->seen & (1u << M_DELTAS | 1u << M_TIMESTAMPS) && r->samples.count;
+    PCI_TRY(pci_v8_resolve(&r->v8, 0, 0, err));
+    PCI_TRY(add_samples(r, timed, err));
+    PCI_TRY(add_source(r, err));
+    if (r->seen & 1u << M_SAMPLES)
+        PCI_TRY(pcol_builder_sample_type(b, "samples", "count", 0, 0, &types.samples, err));
+    if (timed)
+        PCI_TRY(pcol_builder_sample_type(b, "time", "nanoseconds", 0, 0, &types.time, err));
+    if (r->v8.has_hits)
+        PCI_TRY(pcol_builder_sample_type(b, "hits", "count", 0, 0, &types.hits, err));
+    PCI_TRY(pci_v8_put_samples(&r->v8, &types, 0, r->v8.sample_count, PCOL_NONE, err));
+    PCI_TRY(pci_v8_put_hits(&r->v8, &types, err));
+    return pci_document_end(&r->v8.document, r->v8.import->source, err);
+}
+
+static pcol_status read_document(struct reader *r, pcol_error *err)
+{
+    static const struct pci_json_options options = {0, 16384};
+    struct pci_v8 *v8 = &r->v8;
+    int more;
+    PCI_TRY(pci_json_open(&v8->json, v8->import->input, &options, err));
+    PCI_TRY(pci_document_begin(&v8->document, v8->builder, err));
+    PCI_TRY(pci_json_next(&v8->json, err));
+    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_OBJECT, "a CPU profile", err));
+    for (;;) {
+        PCI_TRY(pci_json_member(&v8->json, &more, err));
+        if (!more)
+            break;
+        PCI_TRY(read_member(r, err));
+    }
+    if (!(r->seen & 1u << M_NODES) == !(r->seen & 1u << M_HEAD))
+        return pci_json_fail(&v8->json, err, "a CPU profile has either nodes or head");
+    PCI_TRY(pci_json_finish(&v8->json, err));
+    return build(r, err);
+}
+
+pcol_status pci_cpuprofile_read(struct pci_import *import, pcol_error *err)
+{
+    struct reader r = {.v8 = {.import = import,
+                              .builder = import->builder,
+                              .has_document = 1,
+                              .column = PCOL_NONE,
+                              .anonymous = PCOL_NONE}};
+    struct pci_number_array *const arrays[] = {&r.samples, &r.deltas, &r.stamps};
+    for (size_t i = 0; i < 3; i++)
+        pci_number_array_init(arrays[i], &import->builder->store);
+    pcol_status status = read_document(&r, err);
+    for (size_t i = 0; i < 3; i++)
+        pci_number_array_clear(arrays[i]);
+    pci_v8_close(&r.v8);
+    return status;
+}

@@ -1,0 +1,60 @@
+/*
+ * format.c - profiles of V8: names, capabilities and entry points
+ */
+#include "formats/v8/v8.h"
+#include "formats/v8/write.h"
+
+const struct pci_capabilities pci_cpuprofile_capabilities = {
+    .loss_prefix = ".cpuprofile cannot hold", .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
+const struct pci_capabilities pci_heapprofile_capabilities = {
+    .loss_prefix = ".heapprofile cannot hold", .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
+
+pcol_status pci_cpuprofile_write(const struct pci_export *export, pcol_error *err)
+{
+    int found;
+    PCI_TRY(pci_document_find(export, "cpuprofile", &found, err));
+    return found ? pci_document_write(export, NULL, NULL, err)
+                 : pci_v8_write_generic(export, 0, err);
+}
+
+pcol_status pci_heapprofile_write(const struct pci_export *export, pcol_error *err)
+{
+    int found;
+    PCI_TRY(pci_document_find(export, "heapprofile", &found, err));
+    return found ? pci_document_write(export, NULL, NULL, err)
+                 : pci_v8_write_generic(export, 1, err);
+}
+
+const struct pci_format pci_cpuprofile_format = {
+    .info = {"cpuprofile", "CPU profile of V8 (Node, Chrome, Deno)", ".cpuprofile",
+             "everything: an equal JSON value is restored", 1, 1},
+    .sniff = pci_cpuprofile_sniff,
+    .read = pci_cpuprofile_read,
+    .write = pci_cpuprofile_write,
+    .capabilities = &pci_cpuprofile_capabilities,
+    .schema = {.source_type = "cpuprofile", .whole_document = 1},
+};
+
+const struct pci_format pci_heapprofile_format = {
+    .info = {"heapprofile", "sampling heap profile of V8", ".heapprofile",
+             "everything: an equal JSON value is restored", 1, 1},
+    .sniff = pci_heapprofile_sniff,
+    .read = pci_heapprofile_read,
+    .write = pci_heapprofile_write,
+    .capabilities = &pci_heapprofile_capabilities,
+    .schema = {.source_type = "heapprofile", .whole_document = 1},
+};
+
+const struct pci_format pci_chrome_trace_format = {
+    .info = {"chrome-trace", "CPU profiles in a Chrome trace; without any, its spans", ".trace",
+             "not written", 1, 0},
+    .sniff = pci_chrome_trace_sniff,
+    .read = pci_chrome_trace_read,
+    .schema = {.source_type = "chrome-trace"},
+};
+
+const struct pci_format pci_trace_event_format = {
+    .info = {"trace-event", "spans (X, B and E events) of a Chrome trace", "", "not written", 1, 0},
+    .read = pci_trace_event_read,
+    .schema = {.source_type = "trace-event"},
+};

@@ -1,0 +1,146 @@
+/*
+ * samples.c - rows of V8's samples
+ *
+ * Samples are sorted by time, as DevTools does: time deltas may be negative. A sample counts until
+ * the next one, the last one for the average. Hits are a count of each node; which of its samples
+ * were counted is not recorded, so that the last ones have the value.
+ */
+#include "formats/v8/v8.h"
+
+#include "util/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double)
+{
+    clock->number += pci_number_value(bits, is_double);
+    clock->is_double |= is_double || __builtin_add_overflow(clock->integer, bits, &clock->integer);
+}
+
+int pci_v8_clock_ns(const struct pci_v8_clock *clock, int64_t *ns)
+{
+    if (!clock->is_double)
+        return !__builtin_mul_overflow(clock->integer, 1000, ns);
+    double value = clock->number * 1000;
+    if (!(value > -9.2e18 && value < 9.2e18))
+        return 0;
+    *ns = (int64_t)llround(value);
+    return 1;
+}
+
+pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node, pcol_error *err)
+{
+    if (v8->sample_count >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 samples");
+    if (pci_grow((void **)&v8->samples, &v8->sample_capacity, v8->sample_count + 1,
+                 sizeof *v8->samples))
+        return pci_fail_memory(err);
+    v8->samples[v8->sample_count] =
+        (struct pci_v8_sample){time_ns, node, (uint32_t)v8->sample_count, 0};
+    v8->sample_count++;
+    return PCOL_OK;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    const struct pci_v8_sample *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void sort_samples(struct pci_v8_sample *samples, size_t count)
+{
+    size_t i = 1;
+    while (i < count && samples[i - 1].time_ns <= samples[i].time_ns)
+        i++;
+    if (i < count)
+        qsort(samples, count, sizeof *samples, compare_samples);
+}
+
+/* Bits of the samples that have a hit. */
+static uint8_t *assign_hits(struct pci_v8 *v8, size_t first, size_t count)
+{
+    uint8_t *hits = pci_calloc(count / 8 + 1, 1);
+    for (size_t i = count; hits && i-- > 0;) {
+        struct pci_v8_node *node = &v8->nodes[v8->samples[first + i].node];
+        if (node->hits) {
+            node->hits--;
+            hits[i / 8] |= (uint8_t)(1u << i % 8);
+        }
+    }
+    return hits;
+}
+
+/* Time from a sample to the next one. */
+static int64_t duration(const struct pci_v8_sample *samples, size_t count, size_t i)
+{
+    int64_t from = samples[i].time_ns;
+    uint64_t all = (uint64_t)samples[count - 1].time_ns - (uint64_t)samples[0].time_ns;
+    if (i + 1 < count)
+        return (int64_t)((uint64_t)samples[i + 1].time_ns - (uint64_t)from);
+    return count > 1 ? (int64_t)((all + (count - 1) / 2) / (count - 1)) : 0;
+}
+
+static pcol_status put_rows(struct pci_v8 *v8, const struct pci_v8_types *types,
+                            const struct pci_v8_sample *samples, size_t count, const uint8_t *hits,
+                            uint32_t thread, pcol_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        pcol_sample row = PCOL_INIT(pcol_sample);
+        pcol_value values[3] = {{.sample_type = types->samples, .as.i64 = 1}};
+        row.values = values;
+        row.value_count = 1;
+        row.source = v8->import->source;
+        row.thread = thread;
+        row.stack = v8->nodes[samples[i].node].stack;
+        if (types->time != PCOL_NONE) {
+            int64_t ns = duration(samples, count, i);
+            if (ns < 0)
+                return pci_fail(err, PCOL_E_SYNTAX, "samples span more than 64 bits of time");
+            row.flags = PCOL_SAMPLE_HAS_TIME;
+            row.time_ns = samples[i].time_ns;
+            values[row.value_count++] = (pcol_value){types->time, {.i64 = ns}};
+        }
+        if (types->hits != PCOL_NONE && hits[i / 8] >> i % 8 & 1)
+            values[row.value_count++] = (pcol_value){types->hits, {.i64 = 1}};
+        PCI_TRY(pcol_builder_sample(v8->builder, &row, NULL, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_v8_put_samples(struct pci_v8 *v8, const struct pci_v8_types *types, size_t first,
+                               size_t end, uint32_t thread, pcol_error *err)
+{
+    struct pci_v8_sample *samples = v8->samples + first;
+    size_t count = end - first;
+    uint8_t *hits;
+    if (!count)
+        return PCOL_OK;
+    if (types->time != PCOL_NONE)
+        sort_samples(samples, count);
+    hits = assign_hits(v8, first, count);
+    if (!hits)
+        return pci_fail_memory(err);
+    pcol_status status = put_rows(v8, types, samples, count, hits, thread, err);
+    pci_free(hits);
+    return status;
+}
+
+pcol_status pci_v8_put_hits(struct pci_v8 *v8, const struct pci_v8_types *types, pcol_error *err)
+{
+    for (size_t i = 0; types->hits != PCOL_NONE && i < v8->node_count; i++) {
+        pcol_sample row = PCOL_INIT(pcol_sample);
+        pcol_value value = {types->hits, {.i64 = v8->nodes[i].hits}};
+        if (!value.as.i64)
+            continue;
+        row.values = &value;
+        row.value_count = 1;
+        row.source = v8->import->source;
+        row.thread = PCOL_NONE;
+        row.stack = v8->nodes[i].stack;
+        PCI_TRY(pcol_builder_sample(v8->builder, &row, NULL, err));
+    }
+    return PCOL_OK;
+}

@@ -1,0 +1,230 @@
+/*
+ * spans.c - spans of a Chrome trace as rows of samples
+ *
+ * The spans of a thread are sorted by start, longer ones first, and nested by a stack of open
+ * spans. The self time of a span is its duration less that of the spans directly in it.
+ */
+#include "formats/v8/trace.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+pcol_status pci_trace_thread(struct pci_trace *t, uint32_t pid, uint32_t tid, uint32_t *thread,
+                             pcol_error *err)
+{
+    int found;
+    PCI_TRY(pci_pair_set_add(&t->thread_ids, pid, tid, &found, err));
+    *thread = pci_pair_set_find(&t->thread_ids, pid, tid);
+    if (found)
+        return PCOL_OK;
+    if (pci_grow((void **)&t->threads, &t->thread_capacity, (size_t)*thread + 1,
+                 sizeof *t->threads))
+        return pci_fail_memory(err);
+    t->threads[*thread] =
+        (struct pci_trace_thread){.pid = pid, .tid = tid, .name = PCOL_NONE, .open = PCOL_NONE};
+    return PCOL_OK;
+}
+
+pcol_status pci_trace_thread_row(struct pci_trace *t, uint32_t thread, uint32_t *row,
+                                 pcol_error *err)
+{
+    const struct pci_trace_thread *of = &t->threads[thread];
+    uint32_t process = pci_pair_set_find(&t->process_ids, of->pid, 0);
+    struct pci_import_thread cells = {of->name, of->tid, of->pid,
+                                      process == PCI_HASH_NONE ? PCOL_NONE : t->processes[process],
+                                      0};
+    return pci_import_thread(t->v8.import, &cells, row, err);
+}
+
+/* ---- events ---- */
+
+static pcol_status append(struct pci_trace *t, const struct pci_trace_event *e, uint32_t thread,
+                          pcol_error *err)
+{
+    struct pci_span span = {.start = e->ts,
+                            .duration = e->phase == 'X' && e->has_duration ? e->duration : -1,
+                            .order = t->span_count,
+                            .thread = thread,
+                            .name = e->name,
+                            .outer = PCOL_NONE};
+    if (t->span_count >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 spans");
+    if (pci_grow((void **)&t->spans, &t->span_capacity, t->span_count + 1, sizeof span))
+        return pci_fail_memory(err);
+    if (e->phase == 'B') {
+        span.outer = t->threads[thread].open;
+        t->threads[thread].open = (uint32_t)t->span_count;
+    }
+    t->spans[t->span_count++] = span;
+    return PCOL_OK;
+}
+
+pcol_status pci_trace_add_span(struct pci_trace *t, const struct pci_trace_event *e,
+                               pcol_error *err)
+{
+    uint32_t index;
+    int64_t end;
+    if (e->phase != 'X' && e->phase != 'B' && e->phase != 'E')
+        return PCOL_OK;
+    if (!e->has_ts || (e->phase != 'E' && e->name == PCOL_NONE))
+        return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+                             "an event of phase %c needs ts%s", e->phase,
+                             e->phase == 'E' ? "" : " and name");
+    if (__builtin_add_overflow(e->ts, e->duration, &end))
+        return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+                             "the event ends beyond 64 bits of nanoseconds");
+    PCI_TRY(pci_trace_thread(t, e->pid, e->tid, &index, err));
+    struct pci_trace_thread *thread = &t->threads[index];
+    if (end > thread->last)
+        thread->last = end;
+    if (e->phase != 'E')
+        return append(t, e, index, err);
+    if (thread->open == PCOL_NONE) {
+        t->without_begin++;
+        return PCOL_OK;
+    }
+    struct pci_span *span = &t->spans[thread->open];
+    if (__builtin_sub_overflow(e->ts, span->start, &span->duration) || span->duration < 0)
+        return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+                             "the event ends a span before its begin");
+    thread->open = span->outer;
+    return PCOL_OK;
+}
+
+/* ---- rows ---- */
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct pci_span *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->duration != y->duration)
+        return x->duration > y->duration ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Spans without an end last until the latest event of their thread. */
+static void close_spans(struct pci_trace *t)
+{
+    for (size_t i = 0; i < t->span_count; i++) {
+        struct pci_span *span = &t->spans[i];
+        if (span->duration >= 0)
+            continue;
+        t->without_end++;
+        if (__builtin_sub_overflow(t->threads[span->thread].last, span->start, &span->duration) ||
+            span->duration < 0)
+            span->duration = 0;
+    }
+}
+
+struct open_span {
+    int64_t end;
+    size_t span;
+    uint32_t stack;
+};
+
+struct nesting {
+    struct open_span *open;
+    size_t depth, capacity;
+    int64_t *self;    /* by span */
+    uint32_t *stacks; /* by span */
+};
+
+static pcol_status add_group(struct pci_trace *t, uint32_t name, uint32_t *group, pcol_error *err)
+{
+    pcol_function function = PCOL_INIT(pcol_function);
+    pcol_group new_group = PCOL_INIT(pcol_group);
+    pcol_line line = {.filename = PCOL_NONE};
+    function.name = name;
+    function.system_name = function.filename = PCOL_NONE;
+    PCI_TRY(pcol_builder_function(t->v8.builder, &function, &line.function, err));
+    new_group.lines = &line;
+    new_group.line_count = 1;
+    new_group.mapping = PCOL_NONE;
+    return pcol_builder_group(t->v8.builder, &new_group, group, err);
+}
+
+static pcol_status nest(struct pci_trace *t, struct nesting *n, size_t i, pcol_error *err)
+{
+    const struct pci_span *span = &t->spans[i];
+    int64_t end = span->start + span->duration;
+    uint32_t group, stack = 0;
+    if (i && t->spans[i - 1].thread != span->thread)
+        n->depth = 0;
+    while (n->depth && n->open[n->depth - 1].end <= span->start)
+        n->depth--;
+    n->self[i] = span->duration;
+    if (n->depth) {
+        const struct open_span *outer = &n->open[n->depth - 1];
+        t->overlapping += end > outer->end;
+        n->self[outer->span] -= (end < outer->end ? end : outer->end) - span->start;
+        stack = outer->stack;
+    }
+    PCI_TRY(add_group(t, span->name, &group, err));
+    PCI_TRY(pcol_builder_stack(t->v8.builder, stack, group, &stack, err));
+    n->stacks[i] = stack;
+    if (pci_grow((void **)&n->open, &n->capacity, n->depth + 1, sizeof *n->open))
+        return pci_fail_memory(err);
+    n->open[n->depth++] = (struct open_span){end, i, stack};
+    return PCOL_OK;
+}
+
+static pcol_status put_rows(struct pci_trace *t, const struct nesting *n, pcol_error *err)
+{
+    pcol_value values[2] = {{.as.i64 = 0}, {.as.i64 = 1}};
+    uint32_t thread = PCOL_NONE, row = PCOL_NONE;
+    PCI_TRY(pcol_builder_sample_type(t->v8.builder, "time", "nanoseconds", 0, 0,
+                                     &values[0].sample_type, err));
+    PCI_TRY(pcol_builder_sample_type(t->v8.builder, "spans", "count", 0, 0, &values[1].sample_type,
+                                     err));
+    for (size_t i = 0; i < t->span_count; i++) {
+        const struct pci_span *span = &t->spans[i];
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        if (span->thread != thread)
+            PCI_TRY(pci_trace_thread_row(t, span->thread, &row, err));
+        thread = span->thread;
+        values[0].as.i64 = n->self[i];
+        sample.source = t->v8.import->source;
+        sample.stack = n->stacks[i];
+        sample.thread = row;
+        sample.values = values;
+        sample.value_count = 2;
+        sample.flags = PCOL_SAMPLE_HAS_TIME | PCOL_SAMPLE_HAS_DURATION;
+        sample.time_ns = span->start;
+        sample.duration_ns = span->duration;
+        PCI_TRY(pcol_builder_sample(t->v8.builder, &sample, NULL, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_trace_put_spans(struct pci_trace *t, pcol_error *err)
+{
+    struct nesting n = {.self = pci_calloc(t->span_count + 1, sizeof *n.self),
+                        .stacks = pci_calloc(t->span_count + 1, sizeof *n.stacks)};
+    pcol_status status = n.self && n.stacks ? PCOL_OK : pci_fail_memory(err);
+    close_spans(t);
+    if (t->span_count)
+        qsort(t->spans, t->span_count, sizeof *t->spans, compare_spans);
+    for (size_t i = 0; status == PCOL_OK && i < t->span_count; i++)
+        status = nest(t, &n, i, err);
+    if (status == PCOL_OK)
+        status = put_rows(t, &n, err);
+    pci_free(n.open);
+    pci_free(n.self);
+    pci_free(n.stacks);
+    PCI_TRY(status);
+    if (t->without_begin)
+        pci_import_message("events that end no span ignored: %" PRIu64,
+                           t->without_begin);
+    if (t->without_end)
+        pci_import_message("spans without an end last until the end of their thread: %" PRIu64,
+                           t->without_end);
+    if (t->overlapping)
+        pci_import_message("spans that end after the span in which they begin: %" PRIu64,
+                           t->overlapping);
+    return PCOL_OK;
+}

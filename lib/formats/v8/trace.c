@@ -1,0 +1,409 @@
+/*
+ * trace.c - import of Chrome's trace format: CPU profiles of V8, or spans
+ *
+ * {"traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": us, "dur": us, "name": ...}, ...]}, or the
+ * array alone. Events Profile and ProfileChunk of one (pid, id) are a profile. In a file of Chrome
+ * `args` precede the name of an event, so the nodes of any event are read and then assigned to a
+ * profile, or forgotten.
+ */
+#include "formats/v8/trace.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int pci_chrome_trace_sniff(const uint8_t *data, size_t size, int all)
+{
+    static const char *const document[] = {"\"traceEvents\"", NULL};
+    static const char *const events[] = {"\"ph\"", "\"ts\"", "\"pid\"", NULL};
+    (void)all;
+    return pci_document_begins(data, size, 0, document) ||
+                   pci_document_begins(data, size, 1, events)
+               ? 2
+               : 0;
+}
+
+/* ---- members of events ---- */
+
+static pcol_status skip_value(struct pci_json *json, pcol_error *err)
+{
+    return json->type == PCI_JSON_OBJECT || json->type == PCI_JSON_ARRAY ? pci_json_skip(json, err)
+                                                                         : PCOL_OK;
+}
+
+/* The text of a string or number; other values are skipped. */
+static pcol_status read_text(struct pci_trace *t, uint32_t *text, pcol_error *err)
+{
+    struct pci_json *json = &t->v8.json;
+    if (json->type == PCI_JSON_STRING || json->type == PCI_JSON_INT ||
+        json->type == PCI_JSON_BIG || json->type == PCI_JSON_DOUBLE)
+        return pcol_builder_string(t->v8.builder, json->text.data, json->text.size, text, err);
+    return skip_value(json, err);
+}
+
+static pcol_status read_time(struct pci_trace *t, const char *what, int64_t *ns, pcol_error *err)
+{
+    struct pci_v8_clock clock = {0};
+    int64_t bits;
+    int is_double;
+    PCI_TRY(pci_number_of_token(&t->v8.json, what, &bits, &is_double, err));
+    pci_v8_clock_add(&clock, bits, is_double);
+    return pci_v8_clock_ns(&clock, ns)
+               ? PCOL_OK
+               : pci_json_fail(&t->v8.json, err, "%s is beyond 64 bits of nanoseconds", what);
+}
+
+static pcol_status read_nodes(struct pci_trace *t, pcol_error *err)
+{
+    int more;
+    PCI_TRY(pci_json_expect(&t->v8.json, PCI_JSON_ARRAY, "nodes", err));
+    for (;;) {
+        PCI_TRY(pci_json_element(&t->v8.json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_v8_read_node(&t->v8, PCI_NO_NODE, NULL, err));
+    }
+}
+
+/* Members of `data`, with those of its member cpuProfile. */
+static pcol_status read_data(struct pci_trace *t, struct pci_trace_event *e, int is_profile,
+                             pcol_error *err)
+{
+    struct pci_json *json = &t->v8.json;
+    int more;
+    for (;;) {
+        PCI_TRY(pci_json_member(json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        int is_nodes = is_profile && pci_json_is(json, "nodes");
+        int is_samples = is_profile && pci_json_is(json, "samples");
+        int is_deltas = pci_json_is(json, "timeDeltas");
+        int is_start = !is_profile && pci_json_is(json, "startTime");
+        int is_inner = !is_profile && pci_json_is(json, "cpuProfile");
+        PCI_TRY(pci_json_next(json, err));
+        if (is_inner && json->type == PCI_JSON_OBJECT) {
+            PCI_TRY(read_data(t, e, 1, err)); /* at most once: is_profile */
+        } else if (is_nodes && json->type == PCI_JSON_ARRAY) {
+            PCI_TRY(read_nodes(t, err));
+        } else if ((is_samples || is_deltas) && json->type == PCI_JSON_ARRAY) {
+            PCI_TRY(pci_number_array_read(is_samples ? &t->samples : &t->deltas, json,
+                                          is_samples ? "samples" : "timeDeltas", err));
+        } else if (is_start && (json->type == PCI_JSON_INT || json->type == PCI_JSON_DOUBLE)) {
+            e->has_start = 1;
+            PCI_TRY(read_time(t, "startTime", &e->start, err));
+        } else {
+            PCI_TRY(skip_value(json, err));
+        }
+    }
+}
+
+static pcol_status read_args(struct pci_trace *t, struct pci_trace_event *e, pcol_error *err)
+{
+    struct pci_json *json = &t->v8.json;
+    int more;
+    if (json->type != PCI_JSON_OBJECT)
+        return skip_value(json, err);
+    for (;;) {
+        PCI_TRY(pci_json_member(json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        int is_data = !t->only_spans && pci_json_is(json, "data");
+        int is_name = pci_json_is(json, "name");
+        PCI_TRY(pci_json_next(json, err));
+        if (is_data && json->type == PCI_JSON_OBJECT)
+            PCI_TRY(read_data(t, e, 0, err));
+        else if (is_name && json->type == PCI_JSON_STRING)
+            PCI_TRY(read_text(t, &e->args_name, err));
+        else
+            PCI_TRY(skip_value(json, err));
+    }
+}
+
+/* {"local": "0x1"} or {"global": "0x1"} */
+static pcol_status read_id2(struct pci_trace *t, struct pci_trace_event *e, pcol_error *err)
+{
+    int more;
+    if (t->v8.json.type != PCI_JSON_OBJECT)
+        return skip_value(&t->v8.json, err);
+    for (;;) {
+        PCI_TRY(pci_json_member(&t->v8.json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(pci_json_next(&t->v8.json, err));
+        PCI_TRY(read_text(t, &e->id, err));
+    }
+}
+
+static pcol_status read_name(struct pci_trace *t, struct pci_trace_event *e, pcol_error *err)
+{
+    const struct pci_json *json = &t->v8.json;
+    PCI_TRY(pci_json_expect(json, PCI_JSON_STRING, "the name of an event", err));
+    e->is_profile = pci_json_is(json, "Profile");
+    e->is_chunk = pci_json_is(json, "ProfileChunk");
+    e->is_thread_name = pci_json_is(json, "thread_name");
+    e->is_process_name = pci_json_is(json, "process_name");
+    return read_text(t, &e->name, err);
+}
+
+static pcol_status read_member(struct pci_trace *t, struct pci_trace_event *e, pcol_error *err)
+{
+    static const char *const names[] = {"ph", "name", "pid", "tid", "id", "id2", "ts", "dur",
+                                        "args", NULL};
+    struct pci_json *json = &t->v8.json;
+    int member = 0;
+    while (names[member] && !pci_json_is(json, names[member]))
+        member++;
+    PCI_TRY(pci_json_next(json, err));
+    switch (member) {
+    case 0:
+        PCI_TRY(pci_json_expect(json, PCI_JSON_STRING, "ph", err));
+        e->phase = json->text.size ? json->text.data[0] : 0;
+        return PCOL_OK;
+    case 1:
+        return read_name(t, e, err);
+    case 2:
+        return read_text(t, &e->pid, err);
+    case 3:
+        return read_text(t, &e->tid, err);
+    case 4:
+        return read_text(t, &e->id, err);
+    case 5:
+        return read_id2(t, e, err);
+    case 6:
+        e->has_ts = 1;
+        return read_time(t, "ts", &e->ts, err);
+    case 7:
+        e->has_duration = 1;
+        PCI_TRY(read_time(t, "dur", &e->duration, err));
+        return e->duration < 0 ? pci_json_fail(json, err, "dur is negative") : PCOL_OK;
+    case 8:
+        return read_args(t, e, err);
+    default:
+        return skip_value(json, err);
+    }
+}
+
+/* ---- profiles ---- */
+
+static pcol_status find_profile(struct pci_trace *t, const struct pci_trace_event *e,
+                                uint32_t *profile, pcol_error *err)
+{
+    uint32_t thread;
+    int found;
+    PCI_TRY(pci_pair_set_add(&t->profile_ids, e->pid, e->id, &found, err));
+    *profile = pci_pair_set_find(&t->profile_ids, e->pid, e->id);
+    if (!found) {
+        if (pci_grow((void **)&t->profiles, &t->profile_capacity, (size_t)*profile + 1,
+                     sizeof *t->profiles))
+            return pci_fail_memory(err);
+        t->profiles[*profile] = (struct pci_trace_profile){.pid = e->pid, .thread = PCOL_NONE};
+    }
+    if (e->is_profile || t->profiles[*profile].thread == PCOL_NONE) {
+        PCI_TRY(pci_trace_thread(t, e->pid, e->tid, &thread, err));
+        t->profiles[*profile].thread = thread;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_chunk(struct pci_trace *t, const struct pci_trace_event *e, size_t first,
+                             pcol_error *err)
+{
+    uint32_t profile;
+    PCI_TRY(find_profile(t, e, &profile, err));
+    struct pci_trace_profile *p = &t->profiles[profile];
+    if (e->has_start && e->is_profile)
+        p->start_ns = e->start;
+    PCI_TRY(pci_v8_resolve(&t->v8, first, profile, err));
+    if (t->samples.count != t->deltas.count)
+        return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+                             "the event has %" PRIu64 " samples, but %" PRIu64 " timeDeltas",
+                             t->samples.count, t->deltas.count);
+    for (uint64_t i = 0; i < t->samples.count; i++) {
+        int64_t id, bits, ns;
+        int is_double;
+        PCI_TRY(pci_number_array_get(&t->samples, i, &id, &is_double, err));
+        uint32_t node = is_double ? PCOL_NONE : pci_v8_find(&t->v8, profile, id);
+        if (node == PCOL_NONE)
+            return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+                                 "sample %" PRIu64 " of the event names no node", i + 1);
+        PCI_TRY(pci_number_array_get(&t->deltas, i, &bits, &is_double, err));
+        pci_v8_clock_add(&p->clock, bits, is_double);
+        if (!pci_v8_clock_ns(&p->clock, &ns))
+            return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+                                 "a time of the event is beyond 64 bits of nanoseconds");
+        PCI_TRY(pci_v8_add_sample(&t->v8, ns, node, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status set_process_name(struct pci_trace *t, const struct pci_trace_event *e,
+                                    pcol_error *err)
+{
+    int found;
+    PCI_TRY(pci_pair_set_add(&t->process_ids, e->pid, 0, &found, err));
+    uint32_t process = pci_pair_set_find(&t->process_ids, e->pid, 0);
+    if (pci_grow((void **)&t->processes, &t->process_capacity, (size_t)process + 1,
+                 sizeof *t->processes))
+        return pci_fail_memory(err);
+    t->processes[process] = e->args_name;
+    return PCOL_OK;
+}
+
+static pcol_status read_event(struct pci_trace *t, pcol_error *err)
+{
+    struct pci_trace_event e = {.name = PCOL_NONE,
+                                .pid = PCOL_NONE,
+                                .tid = PCOL_NONE,
+                                .id = PCOL_NONE,
+                                .args_name = PCOL_NONE,
+                                .line = t->v8.json.line,
+                                .column = t->v8.json.column};
+    size_t first = t->v8.node_count;
+    uint32_t thread;
+    int more;
+    PCI_TRY(pci_json_expect(&t->v8.json, PCI_JSON_OBJECT, "an event", err));
+    for (;;) {
+        PCI_TRY(pci_json_member(&t->v8.json, &more, err));
+        if (!more)
+            break;
+        PCI_TRY(read_member(t, &e, err));
+    }
+    if (!t->only_spans && e.phase == 'P' && (e.is_profile || e.is_chunk))
+        PCI_TRY(add_chunk(t, &e, first, err));
+    else
+        pci_v8_forget(&t->v8, first);
+    if (t->samples.count)
+        pci_number_array_clear(&t->samples);
+    if (t->deltas.count)
+        pci_number_array_clear(&t->deltas);
+    if (e.phase == 'M' && e.is_process_name)
+        return set_process_name(t, &e, err);
+    if (e.phase == 'M' && e.is_thread_name) {
+        PCI_TRY(pci_trace_thread(t, e.pid, e.tid, &thread, err));
+        t->threads[thread].name = e.args_name;
+        return PCOL_OK;
+    }
+    return pci_trace_add_span(t, &e, err);
+}
+
+/* ---- rows ---- */
+
+static int compare_profiles(const void *a, const void *b)
+{
+    const struct pci_v8_sample *x = a, *y = b;
+    if (x->profile != y->profile)
+        return x->profile < y->profile ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static pcol_status put_profiles(struct pci_trace *t, pcol_error *err)
+{
+    struct pci_v8 *v8 = &t->v8;
+    struct pci_v8_types types = {PCOL_NONE, PCOL_NONE, PCOL_NONE};
+    PCI_TRY(pcol_builder_sample_type(v8->builder, "samples", "count", 0, 0, &types.samples, err));
+    PCI_TRY(pcol_builder_sample_type(v8->builder, "time", "nanoseconds", 0, 0, &types.time, err));
+    for (size_t i = 0; i < v8->sample_count; i++) {
+        struct pci_v8_sample *sample = &v8->samples[i];
+        sample->profile = v8->nodes[sample->node].profile;
+        if (__builtin_add_overflow(sample->time_ns, t->profiles[sample->profile].start_ns,
+                                   &sample->time_ns))
+            return pci_fail(err, PCOL_E_SYNTAX, "a time of a profile is beyond 64 bits");
+    }
+    qsort(v8->samples, v8->sample_count, sizeof *v8->samples, compare_profiles);
+    for (size_t first = 0, end; first < v8->sample_count; first = end) {
+        uint32_t profile = v8->samples[first].profile, row;
+        for (end = first; end < v8->sample_count && v8->samples[end].profile == profile; end++)
+            ;
+        PCI_TRY(pci_trace_thread_row(t, t->profiles[profile].thread, &row, err));
+        PCI_TRY(pci_v8_put_samples(v8, &types, first, end, row, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status build(struct pci_trace *t, pcol_error *err)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    PCI_TRY(pci_import_source(t->v8.import, &source, err));
+    if (!t->v8.sample_count)
+        return pci_trace_put_spans(t, err);
+    if (t->span_count)
+        pci_import_message("CPU profiles imported; --from trace-event imports the spans instead: "
+                           "%zu",
+                           t->span_count);
+    return put_profiles(t, err);
+}
+
+/* ---- document ---- */
+
+static pcol_status read_events(struct pci_trace *t, pcol_error *err)
+{
+    int more;
+    PCI_TRY(pci_json_expect(&t->v8.json, PCI_JSON_ARRAY, "traceEvents", err));
+    for (;;) {
+        PCI_TRY(pci_json_element(&t->v8.json, &more, err));
+        if (!more)
+            return PCOL_OK;
+        PCI_TRY(read_event(t, err));
+    }
+}
+
+static pcol_status read_document(struct pci_trace *t, pcol_error *err)
+{
+    static const struct pci_json_options options = {0, 0};
+    struct pci_json *json = &t->v8.json;
+    int more, found = 0;
+    PCI_TRY(pci_json_open(json, t->v8.import->input, &options, err));
+    PCI_TRY(pci_json_next(json, err));
+    if (json->type == PCI_JSON_ARRAY) {
+        PCI_TRY(read_events(t, err));
+    } else {
+        PCI_TRY(pci_json_expect(json, PCI_JSON_OBJECT, "a Chrome trace", err));
+        for (;;) {
+            PCI_TRY(pci_json_member(json, &more, err));
+            if (!more)
+                break;
+            int is_events = pci_json_is(json, "traceEvents");
+            PCI_TRY(pci_json_next(json, err));
+            PCI_TRY(is_events ? read_events(t, err) : skip_value(json, err));
+            found |= is_events;
+        }
+        if (!found)
+            return pci_json_fail(json, err, "a Chrome trace needs the member traceEvents");
+    }
+    PCI_TRY(pci_json_finish(json, err));
+    return build(t, err);
+}
+
+static pcol_status read_trace(struct pci_import *import, int only_spans, pcol_error *err)
+{
+    struct pci_trace t = {.v8 = {.import = import,
+                                 .builder = import->builder,
+                                 .column = PCOL_NONE,
+                                 .anonymous = PCOL_NONE},
+                          .only_spans = only_spans};
+    pci_number_array_init(&t.samples, &import->builder->store);
+    pci_number_array_init(&t.deltas, &import->builder->store);
+    pcol_status status = read_document(&t, err);
+    pci_number_array_clear(&t.samples);
+    pci_number_array_clear(&t.deltas);
+    pci_pair_set_clear(&t.thread_ids);
+    pci_pair_set_clear(&t.process_ids);
+    pci_pair_set_clear(&t.profile_ids);
+    pci_free(t.threads);
+    pci_free(t.processes);
+    pci_free(t.profiles);
+    pci_free(t.spans);
+    pci_v8_close(&t.v8);
+    return status;
+}
+
+pcol_status pci_chrome_trace_read(struct pci_import *import, pcol_error *err)
+{
+    return read_trace(import, 0, err);
+}
+
+pcol_status pci_trace_event_read(struct pci_import *import, pcol_error *err)
+{
+    return read_trace(import, 1, err);
+}

@@ -1,0 +1,127 @@
+/*
+ * v8.h - profiles of V8: CPU profiles, sampling heap profiles and those in Chrome traces
+ *
+ * A profile is a tree of nodes with ids, each with a call frame, and samples that name nodes. Nodes
+ * come nested or as a list; parents are resolved when all are known.
+ */
+#ifndef PCI_V8_V8_H
+#define PCI_V8_V8_H
+
+#include "builder/builder.h"
+#include "formats/document.h"
+
+/* A call frame; line and column from 1. */
+struct pci_v8_frame {
+    uint32_t name, url; /* strings; PCOL_NONE: unknown */
+    int64_t line, column;
+    unsigned has_line : 1, has_column : 1, is_root : 1;
+};
+
+struct pci_v8_node {
+    int64_t id, parent_id;
+    uint64_t line, column; /* of its text */
+    int64_t hits, size;
+    uint32_t profile;
+    uint32_t parent; /* node, or PCOL_NONE */
+    uint32_t group;
+    uint32_t stack;
+    unsigned has_id : 1, has_parent_id : 1, is_root : 1;
+};
+
+struct pci_v8_child {
+    uint32_t parent; /* node */
+    int64_t id;
+    uint64_t line, column;
+};
+
+/* An object that is being read: a node whose members continue after its children. */
+struct pci_v8_level {
+    uint64_t object, children; /* nodes of the document */
+    uint32_t node;
+    int in_children;
+    struct pci_v8_frame frame;
+};
+
+struct pci_v8_sample {
+    int64_t time_ns;
+    uint32_t node, order;
+    uint32_t profile; /* set to sort the samples of several profiles */
+};
+
+struct pci_v8 {
+    struct pci_import *import;
+    pcol_builder *builder;
+    struct pci_json json;
+    struct pci_document document;
+    int has_document; /* members of nodes are kept */
+    struct pci_v8_node *nodes;
+    size_t node_count, node_capacity;
+    struct pci_hash by_id;
+    struct pci_v8_child *children;
+    size_t child_count, child_capacity;
+    struct pci_v8_level *levels;
+    size_t depth, level_capacity;
+    uint32_t column;  /* functions.column */
+    uint32_t anonymous;
+    int has_hits;
+    struct pci_v8_sample *samples;
+    size_t sample_count, sample_capacity;
+};
+
+void pci_v8_close(struct pci_v8 *v8);
+
+/* ---- nodes.c */
+
+/* From the first token of an object: read a node and its nested descendants, below `parent` of the
+ * document (key: NULL for an element). */
+pcol_status pci_v8_read_node(struct pci_v8 *v8, uint64_t parent, const char *key, pcol_error *err);
+/* From a key: keep the member in the document's object `parent`, or skip it; scalars stay
+ * current. */
+pcol_status pci_v8_member(struct pci_v8 *v8, uint64_t parent, pcol_error *err);
+/* The node with an id in a profile; PCOL_NONE: none. */
+uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, int64_t id);
+/* Assign nodes [first, node_count) to a profile, and set their parents and stacks. */
+pcol_status pci_v8_resolve(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err);
+/* Remove nodes from `first` on, which are not resolved. */
+void pci_v8_forget(struct pci_v8 *v8, size_t first);
+
+/* ---- samples.c */
+
+/* Sum of microseconds, exact as long as all are integers. */
+struct pci_v8_clock {
+    int64_t integer;
+    double number;
+    int is_double;
+};
+
+void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double);
+/* 0: beyond 64 bits of nanoseconds. */
+int pci_v8_clock_ns(const struct pci_v8_clock *clock, int64_t *ns);
+
+pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node, pcol_error *err);
+
+struct pci_v8_types {
+    uint32_t samples, time, hits; /* PCOL_NONE: none */
+};
+/* Add rows of samples [first, end), by time; the value of a sample is the time until the next one.
+ * The last sample has the average. */
+pcol_status pci_v8_put_samples(struct pci_v8 *v8, const struct pci_v8_types *types, size_t first,
+                               size_t end, uint32_t thread, pcol_error *err);
+/* Add rows for hits that no sample has. */
+pcol_status pci_v8_put_hits(struct pci_v8 *v8, const struct pci_v8_types *types, pcol_error *err);
+
+/* ---- formats */
+
+int pci_cpuprofile_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_cpuprofile_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_cpuprofile_write(const struct pci_export *export, pcol_error *err);
+extern const struct pci_capabilities pci_cpuprofile_capabilities;
+int pci_heapprofile_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_heapprofile_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_heapprofile_write(const struct pci_export *export, pcol_error *err);
+extern const struct pci_capabilities pci_heapprofile_capabilities;
+int pci_chrome_trace_sniff(const uint8_t *data, size_t size, int all);
+pcol_status pci_chrome_trace_read(struct pci_import *import, pcol_error *err);
+pcol_status pci_trace_event_read(struct pci_import *import, pcol_error *err);
+
+#endif
