@@ -152,10 +152,17 @@ demo: ## install dependencies, build, pack a real profile and query it
 
 # ---- tests and checks
 
-.PHONY: test test-quick asan check check-format check-headers check-layers check-tidy check-werror format
+.PHONY: test test-all test-quick asan check check-format check-headers check-layers check-tidy check-werror format
 test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
+
+# Suites beside the engine's: the rules of each directory in bindings/ add theirs to TEST_ALL.
+TEST_ALL := test
+-include $(wildcard bindings/*/rules.mk)
+
+test-all: ## run `test` and the tests of all bindings; the last line is the sum
+	@MAKEFLAGS= scripts/test-all $(TEST_ALL)
 
 test-quick: ## run the unit and command line tests in one variant, within a minute
 	@scripts/deps test
