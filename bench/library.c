@@ -158,8 +158,12 @@ static void run_range(struct bench *b)
     uint64_t all = pcol_table_rows(view);
     for (b->items = 0; b->items < 200; b->items++) {
         pcol_scan *scan;
-        pcol_batch batch;
-        MUST(pcol_scan_new(view, NULL, 0, b->order[b->items] % all, 1000, &scan, &err));
+        pcol_batch batch = PCOL_INIT(pcol_batch);
+        MUST(pcol_scan_new(view,
+                           &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                                .first_row = b->order[b->items] % all,
+                                                .row_count = 1000},
+                           &scan, &err));
         do
             MUST(pcol_scan_next(scan, &batch, &err));
         while (batch.rows);

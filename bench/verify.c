@@ -32,10 +32,10 @@ static pcol_status scan(const pcol_file *file, pcol_error *err)
 {
     const pcol_table *table;
     pcol_scan *rows = NULL;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_status status = pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, err);
     if (status == PCOL_OK)
-        status = pcol_scan_new(table, NULL, 0, 0, UINT64_MAX, &rows, err);
+        status = pcol_scan_new(table, NULL, &rows, err);
     do
         status = status == PCOL_OK ? pcol_scan_next(rows, &batch, err) : status;
     while (status == PCOL_OK && batch.rows);

@@ -430,6 +430,19 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_str(const pcol_column *colu
                                                          size_t count, pcol_str *values,
                                                          uint8_t *valid, pcol_error *err);
 
+/* Number of strings in the file's pool: codes are below it. */
+PCOL_API uint64_t pcol_file_string_count(const pcol_file *file);
+/* The string of a code, valid until the file is closed: the same code gives the same pointer, and
+ * different codes different strings. Cost: O(1), of front-coded pools one block. Errors: E_ARGUMENT
+ * (no such code), E_CORRUPT, E_CHECKSUM. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_string(const pcol_file *file, uint64_t code,
+                                                     pcol_str *string, pcol_error *err);
+/* As pcol_column_read_str() for strings of the pool, as codes without the texts; 0 where null.
+ * Errors: E_UNSUPPORTED (the column's texts are not of the pool: PCOL_BYTES, or computed). */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_codes(const pcol_column *column, uint64_t row,
+                                                           size_t count, uint32_t *codes,
+                                                           uint8_t *valid, pcol_error *err);
+
 /* Compare the checksums of all that a read of the whole column touches, once per file, as the calls
  * above and pcol_scan_new() do for whole columns; in a file opened with PCOL_OPEN_UNVERIFIED only
  * the directories. Meant for programs that are going to read many single cells. Errors: E_CHECKSUM,
@@ -467,40 +480,109 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, 
 
 typedef struct pcol_scan pcol_scan;
 
+typedef enum pcol_operator {
+    PCOL_OP_EQ = 0,
+    PCOL_OP_NE = 1,
+    PCOL_OP_LT = 2,
+    PCOL_OP_LE = 3,
+    PCOL_OP_GT = 4,
+    PCOL_OP_GE = 5,
+    PCOL_OP_MATCH = 6,     /* a pattern (pcol_pattern) matches anywhere in the text */
+    PCOL_OP_NOT_MATCH = 7, /* the text is not null and the pattern does not match */
+    PCOL_OP_IS_NULL = 8,
+    PCOL_OP_NOT_NULL = 9
+} pcol_operator;
+
+/* A condition on the cells of a column. Numbers compare exactly, whatever the types of column and
+ * value; NaN satisfies only PCOL_OP_NE. Texts compare by bytes. A null satisfies only
+ * PCOL_OP_IS_NULL. */
+typedef struct pcol_condition {
+    uint32_t column;   /* number in the table */
+    uint32_t op;       /* pcol_operator */
+    uint32_t type;     /* pcol_type of `value`: I64, U64, F64 or STRING; not read for the nulls */
+    uint32_t reserved; /* 0 */
+    union {
+        int64_t i64;
+        uint64_t u64;
+        double f64;
+        pcol_str str;
+    } value;
+} pcol_condition;
+
+/* Strings of the file's pool as codes: pcol_cells.codes instead of .str. Other texts stay texts. */
+#define PCOL_SCAN_CODES 0x1u
+
+struct pcol_selection;
+
+typedef struct pcol_scan_options {
+    size_t size;
+    const uint32_t *columns; /* numbers of columns, in any order; NULL: all of them */
+    uint32_t column_count;   /* of `columns` */
+    uint32_t batch_rows;     /* of a batch at most; 0: 1024; at most 2^20 */
+    uint64_t first_row;      /* the range is cut at the table's end */
+    uint64_t row_count;      /* 0: to the end */
+    const pcol_condition *where; /* all must hold */
+    size_t where_count;
+    /* Only rows of the samples that pass (pcol_query_samples()): for samples, sample_values and
+     * sample_locations of PCOL_MODEL_V2. sample_type also selects rows of sample_values, and hide
+     * and show those of sample_locations. NULL: all. */
+    const struct pcol_selection *selection;
+    uint32_t flags; /* PCOL_SCAN_* */
+    uint32_t reserved;
+} pcol_scan_options;
+
 /* Cells of one column of a batch: one of the arrays, by type. */
 typedef struct pcol_cells {
     pcol_type type;
-    const int64_t *i64;   /* I64, U32, BOOL; U64 as bits */
-    const double *f64;    /* F64 */
-    const pcol_str *str;  /* STRING, BYTES */
-    const uint64_t *list; /* LIST: rows + 1 offsets into list_values */
+    uint32_t reserved;
+    const int64_t *i64;    /* I64, U32, BOOL; U64 as bits */
+    const double *f64;     /* F64 */
+    const pcol_str *str;   /* STRING, BYTES; valid until the file is closed */
+    const uint32_t *codes; /* PCOL_SCAN_CODES: instead of `str`; 0 where null */
+    const uint64_t *list;  /* LIST: rows + 1 offsets into list_values */
     const int64_t *list_values;
     const uint8_t *valid; /* 1 = value, 0 = null; never NULL */
+    const void *more[2];  /* NULL */
 } pcol_cells;
 
 typedef struct pcol_batch {
-    uint64_t first_row;
-    size_t rows; /* 0: the scan is at its end */
+    size_t size;
+    uint64_t first_row; /* row of the first cells */
+    size_t rows;        /* 0: the scan is at its end */
+    /* Row of the table for each row of the batch, ascending; NULL: contiguous from first_row. */
+    const uint64_t *row_numbers;
+    const pcol_cells *columns; /* in the order of pcol_scan_options.columns */
     uint32_t column_count;
-    const pcol_cells *columns; /* in the order asked for */
+    uint32_t reserved;
 } pcol_batch;
 
 /**
- * pcol_scan_new() - iterate over a range of rows
- * @columns: column numbers of the table, or NULL for all of them
- * @column_count: number of @columns
- * @first_row, @row_count: the range; cut at the table's end
- * Rows of computed tables (sample_locations, sample_values) are made as the scan goes: memory does
- * not grow with the range. Finding the first row costs O(log zones + 8192 samples), beside one pass
- * over the samples of the file when pcol_file_table() first gives the table.
- * A scan over all rows compares the checksums of what it reads first.
+ * pcol_scan_new() - iterate over rows of a table
+ * @options: columns, range, conditions; NULL: all rows and columns
+ * @scan: receives the scan, which borrows the file; freed with pcol_scan_free(). @options and what
+ * it points to are not used after the call.
+ * Rows of computed tables (sample_locations, sample_values) are generated as the scan goes: memory
+ * follows batch_rows, not the range. Finding the first row costs O(log zones + 8192 samples),
+ * beside one pass over the samples of the file when pcol_file_table() first gives the table.
+ * Conditions on ids select rows without reading them; blocks of 1024 rows whose encoding shows that
+ * no value satisfies a condition (times, sorted columns) are not read. Other columns are read only
+ * for blocks with hits. A scan over all rows compares the checksums of what it reads first, with
+ * conditions those of a column when it first reads it.
+ * Errors: E_ARGUMENT (a column that the table does not have; a condition whose type does not fit
+ * its column; a bad pattern; batch_rows; a selection for another table), E_UNSUPPORTED (a column
+ * that needs a newer reader), E_NO_MEMORY, E_CORRUPT, E_CHECKSUM, and those of pcol_query_new() for
+ * a selection.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table, const uint32_t *columns,
-                                                  uint32_t column_count, uint64_t first_row,
-                                                  uint64_t row_count, pcol_scan **scan,
-                                                  pcol_error *err);
-/* The next rows, at most 1024; the batch is valid until the next call. A scan that has failed can
- * only be freed (E_STATE). */
+PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table,
+                                                  const pcol_scan_options *options,
+                                                  pcol_scan **scan, pcol_error *err);
+/**
+ * pcol_scan_next() - the next rows
+ * @batch: size set by the caller (PCOL_INIT); what it points to is valid until the next call
+ * A batch has at most batch_rows rows, and fewer before the end under conditions and for lists.
+ * A scan that has failed can only be freed (E_STATE). Errors: those of reading the columns;
+ * E_LIMIT (a pattern that takes too many steps).
+ */
 PCOL_API PCOL_NODISCARD pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch,
                                                    pcol_error *err);
 PCOL_API void pcol_scan_free(pcol_scan *scan);

@@ -398,7 +398,7 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
     uint64_t first = filtered ? 0 : offset;
     uint64_t count = filtered ? UINT64_MAX : limit;
     pcol_scan *scan = NULL;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_error err;
     pcol_status status = PCOL_OK;
 
@@ -409,8 +409,12 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
     walk.cells = calloc(rows->shown_count + 1, sizeof *walk.cells);
     if (walk.cells == NULL)
         return cli_fail_memory();
-    status =
-        pcol_scan_new(rows->table, rows->scanned, rows->scanned_count, first, count, &scan, &err);
+    pcol_scan_options options = {.size = sizeof options,
+                                 .columns = rows->scanned,
+                                 .column_count = rows->scanned_count,
+                                 .first_row = first,
+                                 .row_count = count};
+    status = pcol_scan_new(rows->table, &options, &scan, &err);
     while (status == PCOL_OK && !walk.done) {
         status = pcol_scan_next(scan, &batch, &err);
         if (status != PCOL_OK || batch.rows == 0)
@@ -426,7 +430,7 @@ int cli_rows_count(struct cli_rows *rows, uint64_t *count)
 {
     const uint64_t all = UINT64_MAX;
     pcol_scan *scan = NULL;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_error err;
     pcol_status status;
 
@@ -436,7 +440,9 @@ int cli_rows_count(struct cli_rows *rows, uint64_t *count)
         return CLI_OK;
     }
     struct walk walk = {0, all, NULL, NULL, NULL, CLI_OK, 0};
-    status = pcol_scan_new(rows->table, rows->scanned, rows->scanned_count, 0, all, &scan, &err);
+    pcol_scan_options options = {
+        .size = sizeof options, .columns = rows->scanned, .column_count = rows->scanned_count};
+    status = pcol_scan_new(rows->table, &options, &scan, &err);
     while (status == PCOL_OK && !walk.done) {
         status = pcol_scan_next(scan, &batch, &err);
         if (status != PCOL_OK || batch.rows == 0)

@@ -60,6 +60,15 @@ pcol_status pci_rows_read_str(const struct pci_rows *rows, const pcol_column *co
     return column->str(column, row, count, values, valid, err);
 }
 
+pcol_status pci_rows_read_codes(const struct pci_rows *rows, const pcol_column *column,
+                                uint64_t row, size_t count, int64_t *codes, uint8_t *valid,
+                                pcol_error *err)
+{
+    if (rows->lanes)
+        return column->lane_codes(column, rows->lanes, count, codes, valid, err);
+    return column->codes(column, row, count, codes, valid, err);
+}
+
 pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                          size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
 {

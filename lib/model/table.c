@@ -81,6 +81,7 @@ pcol_column *pci_table_add_id(pcol_table *table, const char *name)
 {
     pcol_column *column = pci_table_add(table, name, PCOL_I64);
     column->bits = bits_id;
+    column->order = PCI_ROW_ID;
     column->primary_key = 1;
     return column;
 }
@@ -133,6 +134,7 @@ pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type
     if (!source) {
         column->bits = bits_null;
         column->str = str_null;
+        column->codes = bits_null;
         return column;
     }
     column->type = offset ? PCOL_I64 : (pcol_type)source->desc->type;
@@ -142,6 +144,8 @@ pcol_column *pci_table_add_source(pcol_table *table, const char *name, pcol_type
     column->offset = offset;
     column->bits = bits_source;
     column->str = str_source;
+    column->codes = source->desc->type == PCF_STRING ? bits_source : NULL;
+    column->order = PCI_STORED;
     return column;
 }
 

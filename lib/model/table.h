@@ -26,6 +26,9 @@ struct pci_expander {
     /* Generates exactly `count` further rows, at most PCI_BATCH and within the table. */
     pcol_status (*next)(void *cursor, size_t count, struct pci_row_lanes *lanes, pcol_error *err);
     void (*close)(void *cursor);
+    /* The first row of samples from `sample` on; at most the table's rows. NULL: rows are not
+     * ordered by sample. */
+    pcol_status (*find)(const pcol_table *table, uint64_t sample, uint64_t *row, pcol_error *err);
 };
 
 /* Reads `count` cells from `row`, within the table; count <= PCI_BATCH; valid is not NULL. */
@@ -45,6 +48,16 @@ typedef pcol_status (*pci_list_fn)(const pcol_column *column, const struct pci_r
                                    size_t at, int64_t **values, size_t *capacity, size_t *count,
                                    pcol_error *err);
 
+/* How the cells of a column follow from row numbers or from stored values, so that conditions can
+ * skip rows. */
+enum pci_column_order {
+    PCI_UNORDERED,
+    PCI_ROW_ID,    /* row + 1 */
+    PCI_SAMPLE_ID, /* of an expanded table: row of the sample + 1, ascending */
+    PCI_STORED,    /* the cell of `source` in the same row + offset */
+    PCI_STORED_MS  /* the same, nanoseconds as doubles of milliseconds */
+};
+
 struct pcol_column {
     const pcol_table *table;
     const char *name;
@@ -54,6 +67,7 @@ struct pcol_column {
     uint8_t primary_key, nullable;
     uint8_t direct;                  /* cells of `source` unchanged */
     uint8_t lane;                    /* of an expanded table */
+    uint8_t order;                   /* enum pci_column_order */
     int64_t offset;                  /* added to every value */
     const char *unit;                /* NULL: none, or that of the documentation */
     const struct pci_column *source; /* physical column, or NULL */
@@ -63,6 +77,9 @@ struct pcol_column {
     pci_lane_bits_fn lane_bits;
     pci_lane_str_fn lane_str;
     pci_list_fn list;
+    /* Codes of PCOL_STRING cells, in the pool of the file; both NULL: the texts are computed. */
+    pci_bits_fn codes;
+    pci_lane_bits_fn lane_codes;
 };
 
 struct pcol_table {
@@ -172,6 +189,14 @@ pcol_status pci_rows_read_bits(const struct pci_rows *rows, const pcol_column *c
                                size_t count, int64_t *values, uint8_t *valid, pcol_error *err);
 pcol_status pci_rows_read_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
                               size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);
+/* Codes of a column for which pci_column_has_codes(); each is a row of the pool. */
+pcol_status pci_rows_read_codes(const struct pci_rows *rows, const pcol_column *column,
+                                uint64_t row, size_t count, int64_t *codes, uint8_t *valid,
+                                pcol_error *err);
+static inline int pci_column_has_codes(const pcol_column *column)
+{
+    return column->type == PCOL_STRING && (column->codes || column->lane_codes);
+}
 /* Reads `count` cells of a physical STRING or BYTES column. */
 pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                          size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);

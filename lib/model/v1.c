@@ -128,7 +128,7 @@ static pcol_status samples_next(void *cursor, size_t count, struct pci_row_lanes
     return PCOL_OK;
 }
 
-static const struct pci_expander expander = {samples_open, samples_next, pci_free};
+static const struct pci_expander expander = {samples_open, samples_next, pci_free, NULL};
 
 static pcol_status list_locations(const pcol_column *column, const struct pci_row_lanes *lanes,
                                   size_t at, int64_t **values, size_t *capacity, size_t *count,

@@ -72,6 +72,7 @@ void pci_column_show_ms(pcol_column *column)
     column->type = PCOL_F64;
     column->direct = 0;
     column->bits = bits_ms;
+    column->order = PCI_STORED_MS;
 }
 
 /* Adds a column of nanoseconds in milliseconds. */
@@ -180,6 +181,7 @@ static void add_line(pcol_table *table, const char *name, const struct pci_colum
         column->direct = 0;
         column->nullable = 1;
         column->bits = bits_line;
+        column->order = PCI_UNORDERED;
     }
 }
 
@@ -267,6 +269,8 @@ static void read_from_group(pcol_column *column)
     column->direct = 0;
     column->bits = bits_group;
     column->str = str_group;
+    column->codes = column->codes ? bits_group : NULL;
+    column->order = PCI_UNORDERED;
 }
 
 static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tree, pcol_error *err)
@@ -343,6 +347,22 @@ static pcol_status str_system(const pcol_column *column, uint64_t row, size_t co
     return PCOL_OK;
 }
 
+static pcol_status codes_system(const pcol_column *column, uint64_t row, size_t count,
+                                int64_t *codes, uint8_t *valid, pcol_error *err)
+{
+    const pcol_file *file = column->table->file;
+    const struct pci_column *name = column->aux;
+    PCI_TRY(pci_read(file, column->source, row, count, codes, valid, err));
+    for (size_t i = 0; name && i < count; i++) {
+        int present;
+        if (valid[i])
+            continue;
+        PCI_TRY(pci_get(file, name, row + i, &codes[i], &present, err));
+        valid[i] = (uint8_t)present;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status fill_functions(pcol_table *t, pcol_error *err)
 {
     static const struct optional_column id = {"id", ".id", NULL, PCI_TYPES_INT, 0};
@@ -360,6 +380,9 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
         column->direct = 0;
         column->aux = name;
         column->str = str_system;
+        column->codes = column->codes && (!name || name->desc->type == PCF_STRING) ? codes_system
+                                                                                   : NULL;
+        column->order = PCI_UNORDERED;
         PCI_TRY(pci_table_add_reads(t, &name, 1, err));
     }
     pci_table_add_source(t, "filename", PCOL_STRING, filename, 0);

@@ -158,7 +158,43 @@ static pcol_status locations_open(const pcol_table *table, uint64_t row, void **
     return status;
 }
 
-static const struct pci_expander expander = {locations_open, locations_next, pci_free};
+static pcol_status skip_samples(struct location_cursor *c, uint64_t sample, pcol_error *err)
+{
+    while (c->next < sample) {
+        PCI_TRY(enter_sample(c, err));
+        while (c->node) {
+            PCI_TRY(enter_node(c, err));
+            skip_lines(c, c->lines_left);
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status locations_find(const pcol_table *table, uint64_t sample, uint64_t *row,
+                                  pcol_error *err)
+{
+    const struct location_view *view = table->aux;
+    struct location_cursor *c;
+    int64_t before;
+    *row = table->rows;
+    if (sample >= view->samples)
+        return PCOL_OK;
+    PCI_TRY(pci_get(view->stacks.file, view->zones, sample / PCI_ZONE, &before, &(int){0}, err));
+    c = pci_calloc(1, sizeof *c);
+    if (!c)
+        return pci_fail_memory(err);
+    c->view = view;
+    c->next_batch_size = 16;
+    c->next = sample / PCI_ZONE * PCI_ZONE;
+    c->row = (uint64_t)before;
+    pcol_status status = view->stack ? skip_samples(c, sample, err) : PCOL_OK;
+    *row = c->row < table->rows ? c->row : table->rows;
+    pci_free(c);
+    return status;
+}
+
+static const struct pci_expander expander = {locations_open, locations_next, pci_free,
+                                             locations_find};
 
 /* ---- verification of sample_zones.location_row */
 
@@ -255,6 +291,7 @@ pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, p
         return status;
     }
     column = pci_table_add_lane(t, "sample_id", PCOL_I64, 0, 1);
+    column->order = PCI_SAMPLE_ID;
     column->primary_key = 1;
     column->references = "samples";
     column = pci_table_add_lane(t, "depth", PCOL_I64, 1, 0);

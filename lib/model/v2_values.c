@@ -213,8 +213,6 @@ static pcol_status values_open(const pcol_table *table, uint64_t row, void **cur
     return status;
 }
 
-static const struct pci_expander expander = {values_open, values_next, values_close};
-
 /* ---- verification of sample_zones.value_row */
 
 /* Skips all values of the samples before `sample`. */
@@ -229,6 +227,31 @@ static pcol_status skip_samples(struct value_cursor *c, uint64_t sample, pcol_er
     c->position = c->list_count;
     return PCOL_OK;
 }
+
+static pcol_status values_find(const pcol_table *table, uint64_t sample, uint64_t *row,
+                               pcol_error *err)
+{
+    const struct value_view *view = table->aux;
+    struct value_cursor *c;
+    int64_t before;
+    *row = table->rows;
+    if (sample >= view->samples)
+        return PCOL_OK;
+    if (view->uniform) {
+        *row = sample * view->types.count;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_get(view->types.file, view->zones, sample / PCI_ZONE, &before, &(int){0}, err));
+    PCI_TRY(new_cursor(view, &c, err));
+    c->next = sample / PCI_ZONE * PCI_ZONE;
+    c->row = (uint64_t)before;
+    pcol_status status = skip_samples(c, sample, err);
+    *row = c->row < table->rows ? c->row : table->rows;
+    values_close(c);
+    return status;
+}
+
+static const struct pci_expander expander = {values_open, values_next, values_close, values_find};
 
 static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
 {
@@ -313,6 +336,7 @@ static void add_columns(pcol_table *table, const struct value_view *view)
 {
     const struct pci_types *types = &view->types;
     pcol_column *column = pci_table_add_lane(table, "sample_id", PCOL_I64, 0, 1);
+    column->order = PCI_SAMPLE_ID;
     column->primary_key = 1;
     column->references = "samples";
     column = pci_table_add(table, "type", PCOL_STRING);

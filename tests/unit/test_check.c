@@ -224,12 +224,14 @@ static pcol_status scan_from(const uint8_t *data, size_t size, pcol_model model,
     const pcol_table *table;
     pcol_file *file;
     pcol_scan *scan = NULL;
-    pcol_batch batch = {.rows = 1};
+    pcol_batch batch = {.size = sizeof batch, .rows = 1};
     pcol_status status;
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
     status = pcol_file_table_by_name(file, model, name, &table, error);
     if (status == PCOL_OK)
-        status = pcol_scan_new(table, NULL, 0, row, UINT64_MAX, &scan, error);
+        status = pcol_scan_new(
+            table, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .first_row = row}, &scan,
+            error);
     while (status == PCOL_OK && batch.rows)
         status = pcol_scan_next(scan, &batch, error);
     pcol_scan_free(scan);
@@ -447,8 +449,10 @@ Test(check, rules_of_v1)
 static void read_table(const pcol_table *table)
 {
     pcol_scan *scan;
-    pcol_batch batch;
-    if (pcol_scan_new(table, NULL, 0, 0, 3000, &scan, NULL) != PCOL_OK)
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    if (pcol_scan_new(table,
+                      &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 3000},
+                      &scan, NULL) != PCOL_OK)
         return;
     while (pcol_scan_next(scan, &batch, NULL) == PCOL_OK && batch.rows)
         ;

@@ -49,7 +49,10 @@ Test(readers, what_is_not_there)
     cr_expect_str_eq(err.message, "no table name given");
     cr_expect_eq(pcol_file_table_count(file, (pcol_model)99), 0);
     cr_expect_null(pcol_file_table_name(file, (pcol_model)99, 0));
-    cr_expect_eq(pcol_scan_new(NULL, NULL, 0, 0, 1, &scan, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(
+        pcol_scan_new(NULL, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 1},
+                      &scan, &err),
+        PCOL_E_ARGUMENT);
     cr_expect_str_eq(err.message, "no table given");
     cr_expect_null(scan);
     cr_expect_eq(pcol_file_default_types(NULL, 0, 1, &type, &err), PCOL_E_ARGUMENT);
@@ -441,12 +444,15 @@ Test(readers, lists_of_deep_stacks)
     cr_assert_not_null(pcol_table_column_by_name(table, "locations", &list));
     for (uint64_t first = 0; first <= 9000; first += 9000) {
         pcol_scan *scan;
-        pcol_batch batch;
+        pcol_batch batch = PCOL_INIT(pcol_batch);
         pcol_error err = {0};
         uint64_t seen = first;
         size_t smallest = SIZE_MAX, largest = 0;
-        cr_assert_eq(pcol_scan_new(table, NULL, 0, first, UINT64_MAX, &scan, &err), PCOL_OK, "%s",
-                     err.message);
+        cr_assert_eq(pcol_scan_new(table,
+                                   &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                                        .first_row = first},
+                                   &scan, &err),
+                     PCOL_OK, "%s", err.message);
         for (;;) {
             cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_OK, "%s", err.message);
             if (!batch.rows)

@@ -235,11 +235,15 @@ static void expect_locations(const pcol_file *file, uint64_t first, uint64_t cou
 {
     const pcol_table *table = table_of(file, PCOL_MODEL_V2, "sample_locations");
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_error err = {0};
     uint64_t row = first, end = first + count < location_count ? first + count : location_count;
-    cr_assert_eq(pcol_scan_new(table, NULL, 0, first, count, &scan, &err), PCOL_OK, "%s",
-                 err.message);
+    cr_assert_eq(pcol_scan_new(table,
+                               &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                                    .first_row = first,
+                                                    .row_count = count},
+                               &scan, &err),
+                 PCOL_OK, "%s", err.message);
     do {
         cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_OK, "%s", err.message);
         cr_assert_eq(batch.first_row, row);
@@ -258,11 +262,15 @@ static void expect_values(const pcol_file *file, uint64_t first, uint64_t count)
     static const char *const units[] = {"count", "nanoseconds", "percent"};
     const pcol_table *table = table_of(file, PCOL_MODEL_V2, "sample_values");
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_error err = {0};
     uint64_t row = first, end = first + count < value_count ? first + count : value_count;
-    cr_assert_eq(pcol_scan_new(table, NULL, 0, first, count, &scan, &err), PCOL_OK, "%s",
-                 err.message);
+    cr_assert_eq(pcol_scan_new(table,
+                               &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                                    .first_row = first,
+                                                    .row_count = count},
+                               &scan, &err),
+                 PCOL_OK, "%s", err.message);
     do {
         cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_OK, "%s", err.message);
         for (size_t i = 0; i < batch.rows; i++, row++) {
@@ -513,7 +521,12 @@ Test(model, arguments)
     cr_assert_eq(pcol_column_i64(value, 0, &integer, NULL, NULL), PCOL_E_ARGUMENT); /* a double */
     cr_assert_eq(pcol_column_str(value, 0, &text, NULL, NULL), PCOL_E_ARGUMENT);
     cr_assert_eq(pcol_column_f64(value, value_count, &(double){0}, NULL, NULL), PCOL_E_ARGUMENT);
-    cr_assert_eq(pcol_scan_new(t, &column, 1, 0, 1, &scan, NULL), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_scan_new(t,
+                               &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                                    .columns = &column,
+                                                    .column_count = 1},
+                               &scan, NULL),
+                 PCOL_E_ARGUMENT);
     cr_assert_null(scan);
     cr_assert_null(pcol_table_column(t, 99));
     cr_assert_null(pcol_table_column_by_name(t, "sample_id", NULL));
@@ -571,9 +584,12 @@ Test(model, v1)
     pcol_file *file = make_v1(5, &data);
     const pcol_table *t = table_of(file, PCOL_MODEL_V1, "samples");
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     cr_assert_eq(pcol_table_rows(t), 2);
-    cr_assert_eq(pcol_scan_new(t, NULL, 0, 0, 10, &scan, NULL), PCOL_OK);
+    cr_assert_eq(
+        pcol_scan_new(t, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 10},
+                      &scan, NULL),
+        PCOL_OK);
     cr_assert_eq(pcol_scan_next(scan, &batch, NULL), PCOL_OK);
     cr_assert(batch.rows == 2 && batch.columns[0].i64[0] == 1 && batch.columns[0].i64[1] == 5);
     cr_assert_eq(memcmp(batch.columns[1].list + 1, ends, sizeof ends), 0);
@@ -610,4 +626,124 @@ Test(model, v1_cannot_hold_everything)
         pcol_file_close(file);
         pcol_free(data);
     }
+}
+
+/* ---- conditions and selections on generated rows */
+
+/* Rows of a scan, compared with the rows of `all` whose sample is in `taken`. */
+static void expect_selected(const pcol_table *table, const pcol_scan_options *options,
+                            const struct row *all, size_t count, const uint8_t *taken)
+{
+    pcol_scan *scan;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    pcol_error err = {0};
+    size_t row = 0;
+    cr_assert_eq(pcol_scan_new(table, options, &scan, &err), PCOL_OK, "%s", err.message);
+    do {
+        cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_OK, "%s", err.message);
+        for (size_t i = 0; i < batch.rows; i++, row++) {
+            while (row < count && !taken[all[row].cell[0] - 1])
+                row++;
+            cr_assert(row < count);
+            cr_assert_eq(batch.row_numbers[i], row);
+            cr_assert_eq(batch.columns[0].i64[i], all[row].cell[0]);
+        }
+    } while (batch.rows);
+    while (row < count && !taken[all[row].cell[0] - 1])
+        row++;
+    cr_assert_eq(row, count);
+    pcol_scan_free(scan);
+}
+
+static void expect_id_range(const pcol_file *file, int64_t low, int64_t high)
+{
+    static uint8_t taken[SAMPLES];
+    pcol_condition where[2] = {{.op = PCOL_OP_GE, .type = PCOL_I64, .value.i64 = low},
+                               {.op = PCOL_OP_LE, .type = PCOL_I64, .value.i64 = high}};
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    options.where = where;
+    options.where_count = 2;
+    options.batch_rows = dice(2) ? 0 : 5000;
+    for (int64_t i = 0; i < SAMPLES; i++)
+        taken[i] = i + 1 >= low && i + 1 <= high;
+    expect_selected(table_of(file, PCOL_MODEL_V2, "sample_locations"), &options, locations,
+                    location_count, taken);
+    expect_selected(table_of(file, PCOL_MODEL_V2, "sample_values"), &options, values, value_count,
+                    taken);
+}
+
+static void check_id_ranges(int dense, unsigned flags)
+{
+    void *data;
+    pcol_file *file = make_profile(dense, flags, &data);
+    expect_id_range(file, 1, 10);
+    expect_id_range(file, INT64_MIN, INT64_MAX);
+    expect_id_range(file, SAMPLES, SAMPLES);
+    expect_id_range(file, SAMPLES + 1, INT64_MAX);
+    expect_id_range(file, 8192, 8193);
+    expect_id_range(file, 10, 9);
+    for (int i = 0; i < 20; i++) {
+        int64_t low = dice(SAMPLES);
+        expect_id_range(file, low, low + dice(300));
+    }
+    drop(file, data);
+}
+
+Test(model, ids_narrow_generated_rows)
+{
+    check_id_ranges(0, 0);
+    check_id_ranges(1, 0);
+    check_id_ranges(0, PCOL_WRITE_PLAIN);
+}
+
+/* The same samples as pcol_query_samples(). */
+Test(model, scans_of_a_selection)
+{
+    static uint8_t taken[SAMPLES];
+    static struct row samples[SAMPLES];
+    void *data;
+    pcol_file *file = make_profile(0, 0, &data);
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    pcol_query *query;
+    selection.has_time = 1;
+    selection.time_from_ns = INT64_C(30000000);
+    selection.time_to_ns = INT64_C(150000000000);
+    selection.source = "2";
+    selection.sample_type = "load";
+    for (size_t i = 0; i < SAMPLES; i++)
+        samples[i].cell[0] = (int64_t)i + 1;
+    cr_assert_eq(pcol_query_new(file,
+                                &(pcol_selection){.size = sizeof selection,
+                                                  .has_time = 1,
+                                                  .time_from_ns = selection.time_from_ns,
+                                                  .time_to_ns = selection.time_to_ns,
+                                                  .source = selection.source},
+                                NULL, &query, NULL),
+                 PCOL_OK);
+    cr_assert_eq(pcol_query_samples(query, 0, SAMPLES, taken, NULL), PCOL_OK);
+    cr_assert(memchr(taken, 0, SAMPLES) && memchr(taken, 1, SAMPLES));
+    options.selection = &selection;
+    expect_selected(table_of(file, PCOL_MODEL_V2, "samples"), &options, samples, SAMPLES, taken);
+    expect_selected(table_of(file, PCOL_MODEL_V2, "sample_locations"), &options, locations,
+                    location_count, taken);
+    /* Only values of the selected type, which is a level. */
+    pcol_scan *scan;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    size_t expected = 0, found = 0;
+    for (size_t i = 0; i < value_count; i++)
+        expected += values[i].cell[1] == 2 && taken[values[i].cell[0] - 1];
+    cr_assert_eq(
+        pcol_scan_new(table_of(file, PCOL_MODEL_V2, "sample_values"), &options, &scan, NULL),
+        PCOL_OK);
+    do {
+        cr_assert_eq(pcol_scan_next(scan, &batch, NULL), PCOL_OK);
+        for (size_t i = 0; i < batch.rows; i++)
+            cr_assert_eq(values[batch.row_numbers[i]].cell[1], 2);
+        found += batch.rows;
+    } while (batch.rows);
+    cr_assert_eq(found, expected);
+    pcol_scan_free(scan);
+    pcol_query_free(query);
+    drop(file, data);
 }

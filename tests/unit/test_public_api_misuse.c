@@ -167,15 +167,24 @@ Test(careless, scans)
     pcol_file *file = open_some();
     const pcol_table *table;
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     uint32_t beyond = 99;
     cr_assert_eq(pcol_file_table(file, PCOL_MODEL_V2, 0, &table, NULL), PCOL_OK);
-    BAD(pcol_scan_new(NULL, NULL, 0, 0, 1, &scan, &err));
-    BAD(pcol_scan_new(table, NULL, 0, 0, 1, NULL, &err));
-    BAD(pcol_scan_new(table, &beyond, 1, 0, 1, &scan, &err));
+    BAD(pcol_scan_new(NULL, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 1},
+                      &scan, &err));
+    BAD(pcol_scan_new(table,
+                      &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 1}, NULL,
+                      &err));
+    BAD(pcol_scan_new(table,
+                      &(pcol_scan_options){
+                          .size = sizeof(pcol_scan_options), .columns = &beyond, .column_count = 1},
+                      &scan, &err));
     cr_expect_null(scan);
     BAD(pcol_scan_next(NULL, &batch, &err));
-    IS(OK, pcol_scan_new(table, NULL, 0, UINT64_MAX, UINT64_MAX, &scan, &err));
+    IS(OK,
+       pcol_scan_new(
+           table, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .first_row = UINT64_MAX},
+           &scan, &err));
     BAD(pcol_scan_next(scan, NULL, &err));
     IS(OK, pcol_scan_next(scan, &batch, &err));
     cr_expect_eq(batch.rows, 0);
@@ -191,7 +200,7 @@ Test(careless, a_scan_that_has_failed_stays_so)
     pcol_file *file;
     const pcol_table *table;
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     text_addf(&text, "sample.interval=20000\n");
     for (int i = 0; i < 30000; i++)
         text_addf(&text, "\"f%d\" \"g%d\" \"main\" \n", i * 7919 % 3001, i % 31);
@@ -200,7 +209,9 @@ Test(careless, a_scan_that_has_failed_stays_so)
     cr_assert_eq(pcol_file_open(folder_path("x.pcol"), &options, &file, NULL), PCOL_OK);
     cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_V2, "sample_locations", &table, NULL),
                  PCOL_OK);
-    IS(OK, pcol_scan_new(table, NULL, 0, 0, 5000, &scan, &err));
+    IS(OK, pcol_scan_new(table,
+                         &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 5000},
+                         &scan, &err));
     IS(OK, pcol_scan_next(scan, &batch, &err));
     cr_assert_eq(truncate(folder_path("x.pcol"), 4096), 0);
     IS(E_IO, pcol_scan_next(scan, &batch, &err));

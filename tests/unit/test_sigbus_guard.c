@@ -101,7 +101,7 @@ Test(guard, a_cut_file_fails_in_every_call_that_reads)
     make("a.pcol");
     pcol_error err;
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     const pcol_table *table;
     uint64_t faults;
     pcol_query *query = NULL;
@@ -116,7 +116,11 @@ Test(guard, a_cut_file_fails_in_every_call_that_reads)
     cr_assert_eq(pcol_file_intact(file, &err), PCOL_E_IO);
     cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "samples", &table, NULL),
                  PCOL_OK);
-    cr_assert_eq(pcol_scan_new(table, NULL, 0, 0, 100, &scan, NULL), PCOL_OK);
+    cr_assert_eq(
+        pcol_scan_new(table,
+                      &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = 100},
+                      &scan, NULL),
+        PCOL_OK);
     cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_E_IO);
     pcol_scan_free(scan);
     cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err),

@@ -272,8 +272,13 @@ Test(reading, cells_that_are_not_there)
     cr_expect_null(pcol_table_column_by_name(table, "nothing", NULL));
     cr_expect_neq(pcol_file_table_by_name(file, PCOL_MODEL_V2, "nothing", &table, &err), PCOL_OK);
     MUST(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "things", &table, &err));
-    cr_expect_eq(pcol_scan_new(table, NULL, 0, ROWS, 5, &scan, &err), PCOL_OK);
-    pcol_batch batch;
+    cr_expect_eq(pcol_scan_new(table,
+                               &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                                    .first_row = ROWS,
+                                                    .row_count = 5},
+                               &scan, &err),
+                 PCOL_OK);
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     MUST(pcol_scan_next(scan, &batch, &err));
     cr_expect_eq(batch.rows, 0);
     pcol_scan_free(scan);

@@ -65,7 +65,7 @@ static void read_whole(const struct damaged *d, uint64_t rows, pcol_status expec
     cr_assert_eq(pcol_column_read_i64(d->column, 0, rows, values, NULL, &err), expected);
     cr_assert_eq(pcol_column_verify(d->column, &err), expected);
     cr_assert_eq(pcol_column_data(d->column, &buffer, &err), expected);
-    cr_assert_eq(pcol_scan_new(d->table, NULL, 0, 0, UINT64_MAX, &scan, &err), expected);
+    cr_assert_eq(pcol_scan_new(d->table, NULL, &scan, &err), expected);
     pcol_scan_free(scan);
     if (expected != PCOL_OK) {
         cr_assert_str_eq(err.table, "x_table");
@@ -98,9 +98,12 @@ Test(verify, ranges_verify_small_sections)
     pcol_error err;
     int64_t value;
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     cr_assert_eq(pcol_column_read_i64(d.column, 0, 1, &value, NULL, &err), PCOL_E_CHECKSUM);
-    MUST(pcol_scan_new(d.table, NULL, 0, 3, 1, &scan, &err));
+    MUST(pcol_scan_new(
+        d.table,
+        &(pcol_scan_options){.size = sizeof(pcol_scan_options), .first_row = 3, .row_count = 1},
+        &scan, &err));
     cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_E_CHECKSUM);
     pcol_scan_free(scan);
     close_damaged(&d);
@@ -112,10 +115,13 @@ Test(verify, ranges_leave_large_sections_up_to_a_tenth)
     static int64_t values[LARGE_ROWS / 10 + 1];
     pcol_error err;
     pcol_scan *scan;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     MUST(pcol_column_read_i64(d.column, 5, 1, values, NULL, &err));
     cr_assert_eq(values[0], 5);
-    MUST(pcol_scan_new(d.table, NULL, 0, 3, 10, &scan, &err));
+    MUST(pcol_scan_new(
+        d.table,
+        &(pcol_scan_options){.size = sizeof(pcol_scan_options), .first_row = 3, .row_count = 10},
+        &scan, &err));
     MUST(pcol_scan_next(scan, &batch, &err));
     cr_assert_eq(batch.columns[0].i64[0], 3);
     pcol_scan_free(scan);
@@ -123,7 +129,11 @@ Test(verify, ranges_leave_large_sections_up_to_a_tenth)
                  PCOL_E_CHECKSUM);
     close_damaged(&d);
     d = open_damaged(LARGE_ROWS, 0);
-    MUST(pcol_scan_new(d.table, NULL, 0, 3, LARGE_ROWS / 10, &scan, &err));
+    MUST(pcol_scan_new(d.table,
+                       &(pcol_scan_options){.size = sizeof(pcol_scan_options),
+                                            .first_row = 3,
+                                            .row_count = LARGE_ROWS / 10},
+                       &scan, &err));
     cr_assert_eq(pcol_scan_next(scan, &batch, &err), PCOL_E_CHECKSUM);
     pcol_scan_free(scan);
     close_damaged(&d);

@@ -71,8 +71,8 @@ static void put_batch(struct pci_json_writer *w, const pcol_table *table, const 
 static pcol_status put_rows(struct pci_json_writer *w, const pcol_table *table, pcol_error *err)
 {
     pcol_scan *scan;
-    pcol_batch batch;
-    PCI_TRY(pcol_scan_new(table, NULL, 0, 0, UINT64_MAX, &scan, err));
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    PCI_TRY(pcol_scan_new(table, NULL, &scan, err));
     pci_json_put_newline(w);
     pci_json_put_key(w, pcol_table_name(table), err);
     pci_json_put_begin(w, '[', err);

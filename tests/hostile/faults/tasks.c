@@ -56,9 +56,11 @@ static int out_of_memory(pcol_status status)
 static pcol_status scan(const pcol_table *table, pcol_error *err)
 {
     pcol_scan *s;
-    pcol_batch batch;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_status status;
-    TRY(pcol_scan_new(table, NULL, 0, 0, MAX_ROWS, &s, err));
+    TRY(pcol_scan_new(
+        table, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = MAX_ROWS}, &s,
+        err));
     do
         status = pcol_scan_next(s, &batch, err);
     while (status == PCOL_OK && batch.rows);

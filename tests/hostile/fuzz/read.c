@@ -29,8 +29,10 @@ static pcol_status swallow(void *context, const void *data, size_t size, pcol_er
 static void read_scan(const pcol_table *table)
 {
     pcol_scan *scan;
-    pcol_batch batch;
-    if (pcol_scan_new(table, NULL, 0, 0, MAX_ROWS, &scan, NULL) != PCOL_OK)
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    if (pcol_scan_new(
+            table, &(pcol_scan_options){.size = sizeof(pcol_scan_options), .row_count = MAX_ROWS},
+            &scan, NULL) != PCOL_OK)
         return;
     do {
         if (pcol_scan_next(scan, &batch, NULL) != PCOL_OK)

@@ -72,8 +72,8 @@ static void add_cells(uint64_t *sum, const pcol_cells *cells, size_t rows)
 static void scan_table(uint64_t *sum, const pcol_table *table)
 {
     pcol_scan *scan;
-    pcol_batch batch;
-    pcol_status status = pcol_scan_new(table, NULL, 0, 0, UINT64_MAX, &scan, &failure);
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    pcol_status status = pcol_scan_new(table, NULL, &scan, &failure);
     add_status(sum, status);
     if (status != PCOL_OK)
         return;
