@@ -172,6 +172,95 @@ static void run_range(struct bench *b)
     b->items *= 1000;
 }
 
+/* Call stacks of all samples, with the opening of the tree. */
+static void run_frames(struct bench *b)
+{
+    enum { CAPACITY = 1 << 18, SAMPLES = 4096 };
+    static uint32_t locations[CAPACITY];
+    static uint64_t offsets[SAMPLES + 1];
+    pcol_frames *frames;
+    uint64_t row = 0;
+    int64_t sum = 0;
+    b->items = 0;
+    MUST(pcol_frames_open(b->file, &frames, &err));
+    while (row < b->rows) {
+        size_t n = b->rows - row < SAMPLES ? (size_t)(b->rows - row) : SAMPLES, read;
+        MUST(pcol_frames_read(frames, row, n, offsets, locations, CAPACITY, &read, &err));
+        if (!read)
+            fail("frames", "a stack is too deep");
+        sum += locations[0];
+        b->items += offsets[read];
+        row += read;
+    }
+    kept = sum;
+    pcol_frames_free(frames);
+}
+
+/* Names of functions as codes, and the codes as the numbers that they are stored as. */
+static void run_codes(struct bench *b)
+{
+    static uint32_t codes[8192];
+    const pcol_table *functions;
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_PHYSICAL, "functions", &functions, &err));
+    const pcol_column *name = pcol_table_column_by_name(functions, "name", NULL);
+    uint64_t rows = pcol_table_rows(functions);
+    size_t n = rows < 8192 ? (size_t)rows : 8192;
+    for (b->items = 0; b->items < 1000000; b->items += n)
+        MUST(pcol_column_read_codes(name, 0, n, codes, NULL, &err));
+    kept = codes[0];
+}
+
+static void read_stream(struct bench *b, const char *table)
+{
+    const pcol_table *view;
+    struct ArrowArrayStream stream;
+    struct ArrowArray batch;
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_V2, table, &view, &err));
+    MUST(pcol_table_arrow(view, NULL, &stream, &err));
+    for (b->items = 0;; b->items += (uint64_t)batch.length, batch.release(&batch)) {
+        if (stream.get_next(&stream, &batch))
+            fail(table, stream.get_last_error(&stream));
+        if (!batch.release)
+            break;
+    }
+    stream.release(&stream);
+}
+
+static void run_arrow_samples(struct bench *b)
+{
+    read_stream(b, "samples");
+}
+
+static void run_arrow_values(struct bench *b)
+{
+    read_stream(b, "sample_values");
+}
+
+static void run_arrow_locations(struct bench *b)
+{
+    read_stream(b, "sample_locations");
+}
+
+/* Rows whose id is at most 10: finding them reads nothing else. */
+static void run_first_ids(struct bench *b)
+{
+    pcol_condition first = {.op = PCOL_OP_LE, .type = PCOL_I64, .value.i64 = 10};
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    const pcol_table *view;
+    options.where = &first;
+    options.where_count = 1;
+    MUST(pcol_file_table_by_name(b->file, PCOL_MODEL_V2, "samples", &view, &err));
+    for (b->items = 0; b->items < 1000; b->items++) {
+        pcol_scan *scan;
+        pcol_batch batch = PCOL_INIT(pcol_batch);
+        MUST(pcol_scan_new(view, &options, &scan, &err));
+        do
+            MUST(pcol_scan_next(scan, &batch, &err));
+        while (batch.rows);
+        pcol_scan_free(scan);
+    }
+}
+
 /* ---- cost of checks: the same loops over mapped plain columns, with the checks of the library
  * at each access and without */
 
@@ -444,6 +533,12 @@ int main(int argc, char **argv)
         {"scan", "column of stacks", run_scan_stack},
         {"scan.time", "column of times", run_scan_time},
         {"walk", "step from a stack to its caller", run_walk},
+        {"frames", "frame of a sample's stack, all samples, with opening the tree", run_frames},
+        {"codes", "name of a function as a code", run_codes},
+        {"arrow.samples", "row of samples as an Arrow stream", run_arrow_samples},
+        {"arrow.values", "row of sample_values as an Arrow stream", run_arrow_values},
+        {"arrow.locations", "row of sample_locations as an Arrow stream", run_arrow_locations},
+        {"scan.ids", "scan of samples under sample_id <= 10", run_first_ids},
         {"range", "row of sample_locations, 1000 at a time, found by number", run_range},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

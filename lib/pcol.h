@@ -247,6 +247,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_open_memory(const void *data, size
                                                           pcol_file **file, pcol_error *err);
 
 PCOL_API void pcol_file_close(pcol_file *file);
+/* A further reference to an open file, for objects of other languages: the file is closed by the
+ * last pcol_file_close(), of which each reference needs one. Any thread. Returns @file. */
+PCOL_API pcol_file *pcol_file_retain(const pcol_file *file);
 
 /**
  * pcol_file_intact() - whether what was read so far is what the file held when it was opened
@@ -474,6 +477,36 @@ typedef struct pcol_buffer {
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer,
                                                      pcol_error *err);
 
+#define PCOL_ARRAY_TEXT 0x1u        /* offsets and bytes: BYTES, strings that are not of the pool */
+#define PCOL_ARRAY_UTF8 0x2u        /* every text is UTF-8 */
+#define PCOL_ARRAY_NANOSECONDS 0x4u /* times as stored, where the column shows milliseconds */
+
+/* A whole column in the layout of an Arrow array. */
+typedef struct pcol_array {
+    size_t size;
+    uint32_t type;       /* pcol_type of the values */
+    uint32_t flags;      /* PCOL_ARRAY_* */
+    uint32_t width_bits; /* of a value: 1 (BOOL), 32 (U32, codes of the pool) or 64 */
+    uint32_t reserved;
+    uint64_t rows, null_count;
+    const uint8_t *validity; /* bitmap, LSB first; NULL: no nulls */
+    const void *values;      /* PCOL_ARRAY_TEXT: rows + 1 i64 offsets into `data` */
+    const void *data;
+    uint64_t data_bytes;
+} pcol_array;
+
+/**
+ * pcol_column_array() - the column as one array
+ * @array: size set by the caller (PCOL_INIT); its pointers are valid until the file is closed
+ * In place, without a copy, where the column is plain and not compressed: every column of a file
+ * packed with PCOL_WRITE_PLAIN. Any other column is decoded as a whole on first use and kept in the
+ * file: rows * width_bits / 8 bytes, and the texts. Strings of the pool are codes
+ * (pcol_file_string()); references and codes are checked. Any thread.
+ * Errors: E_UNSUPPORTED (lists), E_NO_MEMORY, E_LIMIT (implausibly large), E_CHECKSUM, E_CORRUPT.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_array(const pcol_column *column, pcol_array *array,
+                                                      pcol_error *err);
+
 /* ---------------------------------------------------------------------------------------------
  * Iterating over rows
  * ------------------------------------------------------------------------------------------- */
@@ -586,6 +619,125 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table,
 PCOL_API PCOL_NODISCARD pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch,
                                                    pcol_error *err);
 PCOL_API void pcol_scan_free(pcol_scan *scan);
+
+/* Splits the rows of a table into @parts ranges for as many threads: part i is rows[i] to
+ * rows[i + 1] - 1, and @rows has @parts + 1 places. Boundaries are those of blocks and, in computed
+ * tables, where reading starts without a search; parts may be empty. Costs O(parts).
+ * Errors: E_ARGUMENT, E_CORRUPT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_table_split(const pcol_table *table, uint32_t parts,
+                                                     uint64_t *rows, pcol_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Arrow
+ * ------------------------------------------------------------------------------------------- */
+
+/* The structs of the Arrow C data and C stream interfaces, as the specification prescribes them. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif /* ARROW_C_STREAM_INTERFACE */
+
+/**
+ * pcol_table_arrow() - a table as a stream of Arrow record batches
+ * @options: as for pcol_scan_new(); batch_rows 0: 65536; PCOL_SCAN_CODES has no effect
+ * @out: receives the stream, which the caller releases; *@out is not released before
+ * Each batch is a struct array with one child per column. Strings of the pool are
+ * dictionary-encoded, with the whole pool of the file as dictionary; times are int64 nanoseconds,
+ * with the unit in the metadata (docs/api.md has all types). Plain columns that are not compressed
+ * are not copied, unless there are conditions or a selection: arrays point into the file. Stream
+ * and arrays retain the file, and may be released in any order, also after pcol_file_close() and by
+ * any thread; the stream itself belongs to one thread at a time. A failed get_next() returns an
+ * errno value, and get_last_error() the message with its place.
+ * Errors: those of pcol_scan_new(); E_LIMIT and E_NO_MEMORY of pcol_column_array() for the pool and
+ * for computed texts.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_table_arrow(const pcol_table *table,
+                                                     const pcol_scan_options *options,
+                                                     struct ArrowArrayStream *out, pcol_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * Frames
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct pcol_frames pcol_frames;
+
+/**
+ * pcol_frames_open() - the call tree of a file, decoded for reading many stacks
+ * @frames: receives it; borrows the file; freed with pcol_frames_free(). Any number of threads may
+ * read it.
+ * Cost: O(stacks), 12 bytes of memory for each. Errors: E_CORRUPT, E_CHECKSUM, E_LIMIT, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_frames_open(const pcol_file *file, pcol_frames **frames,
+                                                     pcol_error *err);
+PCOL_API void pcol_frames_free(pcol_frames *frames);
+
+/**
+ * pcol_frames_read() - the call stacks of a range of samples
+ * @first_sample, @count: rows of samples
+ * @offsets: receives @samples_read + 1 offsets into @locations, the first is 0: the layout of an
+ * Arrow list; @count + 1 places
+ * @locations: receives rows of `locations`, innermost first, inlined calls included; none for a
+ * sample without a stack
+ * @capacity: places at @locations
+ * @samples_read: receives the number of samples whose stacks fit. If the stack of the first sample
+ * does not fit it is 0, and offsets[1] is the depth of that stack.
+ * Cost: O(frames), a few nanoseconds each. Errors: E_ARGUMENT (rows), E_CORRUPT, E_CHECKSUM.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_frames_read(const pcol_frames *frames,
+                                                     uint64_t first_sample, size_t count,
+                                                     uint64_t *offsets, uint32_t *locations,
+                                                     size_t capacity, size_t *samples_read,
+                                                     pcol_error *err);
+
+/* The function of the innermost frame of @count rows of `stacks`, as rows of `functions`; PCOL_NONE
+ * for the empty stack and where the frame has no function. With pcol_query_weights() these are the
+ * self weights of functions. Errors: E_ARGUMENT (rows), E_CORRUPT, E_CHECKSUM. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_frames_leaf_functions(const pcol_frames *frames,
+                                                               uint64_t first_stack, size_t count,
+                                                               uint32_t *functions,
+                                                               pcol_error *err);
 
 /**
  * pcol_stack_locations() - the call stack of a node of the table `stacks`
@@ -1114,6 +1266,18 @@ typedef struct pcol_query_info {
     const char *note;         /* what the caller should be told, one sentence, or NULL */
 } pcol_query_info;
 PCOL_API void pcol_query_describe(pcol_query *query, pcol_query_info *info);
+
+/**
+ * pcol_query_weights() - the weight of each row of `stacks`
+ * @weights: receives the weights, after all filters: i64 or f64 as pcol_query_info.is_double says;
+ * borrowed from the query
+ * @stacks: receives their number
+ * Samples whose innermost frame is a stack of weight w add w. Errors: E_CORRUPT, E_NO_MEMORY,
+ * E_LIMIT (a query that was answered from the file's sums reads the stacks now).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_weights(pcol_query *query,
+                                                       const pcol_amount **weights,
+                                                       uint64_t *stacks, pcol_error *err);
 
 /**
  * pcol_query_samples() - which samples the selection takes

@@ -117,6 +117,29 @@ pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err)
     return pci_verify_column(column, err);
 }
 
+pcol_status pcol_table_split(const pcol_table *table, uint32_t parts, uint64_t *rows,
+                             pcol_error *err)
+{
+    PCI_REQUIRE(table, err);
+    PCI_REQUIRE(rows, err);
+    if (!parts)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a table cannot be split into 0 parts");
+    int by_sample = table->expander && table->expander->find;
+    uint64_t all = by_sample ? pci_rows(table->file, "samples") : table->rows;
+    for (uint32_t i = 0; i <= parts; i++) {
+        /* all * i / parts without overflow, at the start of a zone */
+        uint64_t at = all / parts * i + all % parts * i / parts;
+        rows[i] = at / PCI_ZONE * PCI_ZONE;
+        if (by_sample)
+            PCI_TRY(table->expander->find(table, rows[i], &rows[i], err));
+        if (i && rows[i] < rows[i - 1])
+            return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", NULL, PCOL_POSITION_UNKNOWN,
+                                 "rows do not ascend");
+    }
+    rows[parts] = table->rows;
+    return PCOL_OK;
+}
+
 static pcol_status fail_type(const pcol_column *column, const char *requested, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_ARGUMENT, column->table->name, column->name,

@@ -4,6 +4,7 @@
  * Names of tables and columns are literals, names of the index or memory owned by the table; they
  * are not copied.
  */
+#include "model/arrays.h"
 #include "model/table.h"
 
 #include "format/range.h"
@@ -41,6 +42,8 @@ void pci_table_free(pcol_table *table)
         pci_free(table->owned[i]);
     pci_free(table->owned);
     pci_free(table->reads);
+    for (uint32_t i = 0; i < table->column_count; i++)
+        pci_array_free(atomic_load_explicit(&table->columns[i].array, memory_order_relaxed));
     pci_free(table->columns);
     pci_free(table);
 }

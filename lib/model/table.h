@@ -58,6 +58,8 @@ enum pci_column_order {
     PCI_STORED_MS  /* the same, nanoseconds as doubles of milliseconds */
 };
 
+struct pci_array;
+
 struct pcol_column {
     const pcol_table *table;
     const char *name;
@@ -80,6 +82,7 @@ struct pcol_column {
     /* Codes of PCOL_STRING cells, in the pool of the file; both NULL: the texts are computed. */
     pci_bits_fn codes;
     pci_lane_bits_fn lane_codes;
+    _Atomic(struct pci_array *) array; /* arrays.h: made on first use */
 };
 
 struct pcol_table {

@@ -219,6 +219,20 @@ void pcol_query_describe(pcol_query *query, pcol_query_info *info)
         .note = query->note};
 }
 
+pcol_status pcol_query_weights(pcol_query *query, const pcol_amount **weights, uint64_t *stacks,
+                               pcol_error *err)
+{
+    PCI_REQUIRE(weights, err);
+    *weights = NULL;
+    PCI_REQUIRE(stacks, err);
+    *stacks = 0;
+    PCI_REQUIRE(query, err);
+    PCI_TRY(pci_query_load(query, err));
+    *weights = query->weight;
+    *stacks = query->calls.count;
+    return PCOL_OK;
+}
+
 /* ---- rows of samples */
 
 static pcol_status select_samples(pcol_query *query, uint64_t first, size_t count, uint8_t *taken,

@@ -8,6 +8,7 @@
  */
 #include "query/conditions.h"
 #include "query/query.h"
+#include "query/scan.h"
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -21,6 +22,7 @@
 
 struct scan_column {
     const pcol_column *column;
+    int as_stored; /* nanoseconds, although the column shows milliseconds */
     int64_t *i64;
     double *f64;
     pcol_str *str;
@@ -48,7 +50,7 @@ struct pcol_scan {
     uint64_t count;          /* rows of the scan, for pci_partial_read_begin() */
     size_t capacity, filled; /* rows of a batch; rows in the current one */
     size_t most;             /* rows of the next chunk */
-    int failed, has_lists;
+    int failed, has_lists, nanoseconds;
     int64_t *bits; /* PCI_BATCH cells */
     struct pci_rows rows;
     struct pci_conditions *conditions;
@@ -82,7 +84,7 @@ static pcol_status open_column(struct scan_column *c, const pcol_column *column,
     } else if (column->type == PCOL_LIST) {
         c->list = pci_malloc(rows + 1, sizeof *c->list);
         missing = !c->list;
-    } else if (column->type == PCOL_F64) {
+    } else if (column->type == PCOL_F64 && !c->as_stored) {
         c->f64 = pci_malloc(rows, sizeof *c->f64);
         missing = !c->f64;
     } else {
@@ -112,6 +114,7 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
             return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table->name, column->name,
                                  PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
         scan->has_lists |= column->type == PCOL_LIST;
+        scan->columns[i].as_stored = scan->nanoseconds && column->order == PCI_STORED_MS;
         PCI_TRY(open_column(&scan->columns[i], column, scan->capacity, options->flags, err));
     }
     scan->most = scan->has_lists ? LIST_ROWS : PCI_BATCH;
@@ -239,11 +242,19 @@ pcol_status pcol_scan_new(const pcol_table *table, const pcol_scan_options *opti
     *scan = NULL;
     PCI_REQUIRE(table, err);
     PCI_STRUCT_READ(pcol_scan_options, own, options, err);
+    return pci_scan_new(table, &own, 0, scan, err);
+}
+
+pcol_status pci_scan_new(const pcol_table *table, const pcol_scan_options *options, int nanoseconds,
+                         pcol_scan **scan, pcol_error *err)
+{
+    *scan = NULL;
     pcol_scan *s = pci_calloc(1, sizeof *s);
     if (!s)
         return pci_fail_memory(err);
     s->table = table;
-    pcol_status status = open_scan(s, &own, err);
+    s->nanoseconds = nanoseconds;
+    pcol_status status = open_scan(s, options, err);
     if (status == PCOL_OK)
         *scan = s;
     else
@@ -359,6 +370,9 @@ static pcol_status read_cells(pcol_scan *scan, struct scan_column *c, size_t n, 
     struct pci_tested_cells tested = {0};
     uint8_t *valid = c->valid + scan->filled;
     const int64_t *bits = scan->bits;
+    if (c->as_stored)
+        return pci_read(scan->table->file, c->column->source, scan->row, n, c->i64 + scan->filled,
+                        valid, err);
     pci_conditions_cells(scan->conditions, c->column, &tested);
     int known = c->str ? !!tested.texts : c->codes ? !!tested.codes : !!tested.bits;
     if (known)

@@ -515,9 +515,18 @@ pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_
     return open_origin(&o, &known, schemas, file, err);
 }
 
+pcol_file *pcol_file_retain(const pcol_file *file)
+{
+    /* Counting does not change the file as the caller sees it. */
+    pcol_file *counted = (pcol_file *)(uintptr_t)file;
+    if (counted)
+        atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
+    return counted;
+}
+
 void pcol_file_close(pcol_file *file)
 {
-    if (!file)
+    if (!file || atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) != 0)
         return;
     if (file->models)
         file->models_free(file->models);

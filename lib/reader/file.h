@@ -55,6 +55,7 @@ struct pci_table {
 };
 
 struct pcol_file {
+    _Atomic uint32_t references; /* of pcol_file_retain(), beyond the first */
     const uint8_t *bytes;
     uint64_t size;
     int owned;                     /* ownership of `bytes`: 0 borrowed, 1 mapped, 2 allocated */
