@@ -16,6 +16,7 @@ static const struct fuzz_target targets[] = {
     {"check", fuzz_check, ".pcol", "", NULL},
     {"export", fuzz_export, ".pcol", "", NULL},
     {"query", fuzz_query, ".pcol", "", NULL},
+    {"scan", fuzz_scan, ".pcol", "", NULL},
     {"filter", fuzz_filter, ".pcol", "", NULL},
     {"flame", fuzz_flame, ".pcol", "", NULL},
     {"ask", fuzz_ask, ".perf .perun .pcol", "", NULL},

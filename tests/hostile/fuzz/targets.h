@@ -61,6 +61,8 @@ void fuzz_open(const uint8_t *data, size_t size);
 void fuzz_check(const uint8_t *data, size_t size);
 void fuzz_export(const uint8_t *data, size_t size);
 void fuzz_query(const uint8_t *data, size_t size);
+/* scan.c: scans under conditions, Arrow streams and bulk frames */
+void fuzz_scan(const uint8_t *data, size_t size);
 /* derive.c: what is made of pcol files */
 /* NULL: refused, or too large to be looked at. */
 pcol_file *fuzz_open_file(const uint8_t *data, size_t size);
