@@ -560,7 +560,8 @@ typedef struct pcol_scan_options {
      * sample_locations of PCOL_MODEL_V2. sample_type also selects rows of sample_values, and hide
      * and show those of sample_locations. NULL: all. */
     const struct pcol_selection *selection;
-    uint32_t flags; /* PCOL_SCAN_* */
+    const pcol_control *control; /* of the scan and each of its batches; NULL: none */
+    uint32_t flags;              /* PCOL_SCAN_* */
     uint32_t reserved;
 } pcol_scan_options;
 

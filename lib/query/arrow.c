@@ -369,6 +369,11 @@ static int fail(struct stream *s, int error, const pcol_error *err)
     return error;
 }
 
+static int to_errno(pcol_status status)
+{
+    return status == PCOL_E_NO_MEMORY ? ENOMEM : status == PCOL_E_CANCELLED ? ECANCELED : EIO;
+}
+
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
     struct stream *s = stream->private_data;
@@ -390,7 +395,7 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
         return s->error;
     pcol_status status = pcol_scan_next(s->scan, &batch, &err);
     if (status != PCOL_OK)
-        return fail(s, status == PCOL_E_NO_MEMORY ? ENOMEM : EIO, &err);
+        return fail(s, to_errno(status), &err);
     if (!batch.rows)
         return 0;
     if (!fill_batch(s, &batch, out))

@@ -12,6 +12,7 @@
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 #include "util/sized_struct.h"
 
 #include <string.h>
@@ -50,6 +51,7 @@ struct pcol_scan {
     uint64_t count;          /* rows of the scan, for pci_partial_read_begin() */
     size_t capacity, filled; /* rows of a batch; rows in the current one */
     size_t most;             /* rows of the next chunk */
+    struct pci_control control;
     int failed, has_lists, nanoseconds;
     int64_t *bits; /* PCI_BATCH cells */
     struct pci_rows rows;
@@ -254,7 +256,9 @@ pcol_status pci_scan_new(const pcol_table *table, const pcol_scan_options *optio
         return pci_fail_memory(err);
     s->table = table;
     s->nanoseconds = nanoseconds;
-    pcol_status status = open_scan(s, options, err);
+    pcol_status status = pci_control_init(&s->control, options->control, "scanning", err);
+    if (status == PCOL_OK)
+        PCI_CONTROLLED(&s->control, status, open_scan(s, options, err), err);
     if (status == PCOL_OK)
         *scan = s;
     else
@@ -490,6 +494,7 @@ static pcol_status fill(pcol_scan *scan, pcol_error *err)
             PCI_TRY(read_chunk(scan, n, err));
         else
             n = left < block ? (size_t)left : (size_t)block;
+        PCI_TRY(pci_work(n, err));
         scan->row += n;
     }
     return PCOL_OK;
@@ -528,7 +533,8 @@ pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch, pcol_error *err)
     if (scan->failed)
         return pci_fail(err, PCOL_E_STATE, "the scan has failed before");
     uint64_t before = pci_partial_read_begin(scan->count);
-    pcol_status status = next(scan, &own, err);
+    pcol_status status;
+    PCI_CONTROLLED(&scan->control, status, next(scan, &own, err), err);
     pci_partial_read_end(before);
     scan->failed = status != PCOL_OK;
     return status == PCOL_OK ? pci_struct_write(batch, &own, sizeof own, "pcol_batch", err)

@@ -317,6 +317,42 @@ Test(arrow, bad_arguments)
     pcol_file_close(file);
 }
 
+static int stop(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+    (void)phase;
+    (void)done;
+    (void)total;
+    return *(int *)context;
+}
+
+Test(arrow, cancelled_calls)
+{
+    pcol_file *file;
+    const pcol_table *table;
+    struct ArrowArrayStream stream;
+    struct ArrowArray batch;
+    int cancel = 0;
+    pcol_control control = {.size = sizeof control, .context = &cancel, .progress = stop};
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    pcol_scan *scan;
+    pcol_error err;
+    options.control = &control;
+    options.batch_rows = 1;
+    MUST(pcol_file_open(GOLDEN "/rich.pcol", NULL, &file, &err));
+    MUST(pcol_file_table_by_name(file, PCOL_MODEL_V2, "samples", &table, &err));
+    MUST(pcol_table_arrow(table, &options, &stream, &err));
+    pcol_file_close(file);
+    cr_assert_eq(stream.get_next(&stream, &batch), 0);
+    batch.release(&batch);
+    stream.release(&stream);
+    MUST(pcol_file_open(GOLDEN "/rich.pcol", NULL, &file, &err));
+    MUST(pcol_file_table_by_name(file, PCOL_MODEL_V2, "samples", &table, &err));
+    cancel = 1;
+    cr_assert_eq(pcol_scan_new(table, &options, &scan, &err), PCOL_E_CANCELLED);
+    cr_assert_null(scan);
+    pcol_file_close(file);
+}
+
 /* ---- conditions */
 
 Test(arrow, rows_that_satisfy_conditions)
