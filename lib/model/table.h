@@ -52,7 +52,7 @@ typedef pcol_status (*pci_list_fn)(const pcol_column *column, const struct pci_r
  * skip rows. */
 enum pci_column_order {
     PCI_UNORDERED,
-    PCI_ROW_ID,    /* row + 1 */
+    PCI_ROW_ID,    /* row + 1 + offset */
     PCI_SAMPLE_ID, /* of an expanded table: row of the sample + 1, ascending */
     PCI_STORED,    /* the cell of `source` in the same row + offset */
     PCI_STORED_MS  /* the same, nanoseconds as doubles of milliseconds */

@@ -319,10 +319,11 @@ void pci_conditions_close(struct pci_conditions *conditions)
 
 /* ---- skipping rows */
 
-/* Rows of an interval of ids: row = id - 1. */
-static void clip(int64_t low, int64_t high, uint64_t *first, uint64_t *end)
+/* Rows of an interval of numbers of rows, which count from `base`: 0 or 1. */
+static void clip(int64_t low, int64_t high, int64_t base, uint64_t *first, uint64_t *end)
 {
-    uint64_t from = low > 1 ? (uint64_t)low - 1 : 0, to = high > 0 ? (uint64_t)high : 0;
+    uint64_t from = low > base ? (uint64_t)(low - base) : 0;
+    uint64_t to = high >= base ? (uint64_t)(high - base) + 1 : 0;
     *first = from > *first ? from : *first;
     *end = to < *end ? to : *end;
 }
@@ -340,10 +341,10 @@ pcol_status pci_conditions_narrow(const struct pci_conditions *conditions, uint6
         if (t->kind != TEST_INTEGER || t->complement || t->never)
             continue;
         if (column->order == PCI_ROW_ID)
-            clip(t->low, t->high, first, end);
+            clip(t->low, t->high, 1 + column->offset, first, end);
         if (column->order != PCI_SAMPLE_ID || !table->expander->find)
             continue;
-        clip(t->low, t->high, &from, &to);
+        clip(t->low, t->high, 1, &from, &to);
         if (from)
             PCI_TRY(table->expander->find(table, from, &from, err));
         if (to < UINT64_MAX)

@@ -104,7 +104,7 @@ static void check_file(const char *name)
     pcol_error err;
     snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
     MUST(pcol_file_open(path, NULL, &file, &err));
-    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++)
+    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_FURTHER; model++)
         for (uint32_t i = 0; i < pcol_file_table_count(file, (pcol_model)model); i++) {
             const pcol_table *table;
             pcol_scan_options options = PCOL_INIT(pcol_scan_options);

@@ -367,6 +367,29 @@ Test(scan, ranges_beyond_the_table)
     close_file();
 }
 
+/* The number of a row of a further table counts from 0. */
+Test(scan, row_numbers_of_further_tables)
+{
+    open_file(0);
+    pcol_condition c[2] = {{.op = PCOL_OP_GE, .type = PCOL_I64, .value.i64 = 0},
+                           {.op = PCOL_OP_LT, .type = PCOL_I64, .value.i64 = 3}};
+    pcol_scan_options o = PCOL_INIT(pcol_scan_options);
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    const pcol_table *table;
+    pcol_scan *scan;
+    pcol_error err;
+    o.where = c;
+    o.where_count = 2;
+    MUST(pcol_file_table_by_name(f.file, PCOL_MODEL_FURTHER, "x_table", &table, &err));
+    MUST(pcol_scan_new(table, &o, &scan, &err));
+    MUST(pcol_scan_next(scan, &batch, &err));
+    cr_assert_eq(batch.rows, 3);
+    for (int64_t i = 0; i < 3; i++)
+        cr_assert_eq(batch.columns[0].i64[i], i);
+    pcol_scan_free(scan);
+    close_file();
+}
+
 /* The caller's conditions may change after the call. */
 Test(scan, conditions_are_copied)
 {

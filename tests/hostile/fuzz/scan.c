@@ -150,7 +150,7 @@ static void scan_all(const uint8_t *data, size_t size)
     state |= 1;
     if (!file)
         return;
-    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_PHYSICAL; model++) {
+    for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_FURTHER; model++) {
         uint32_t count = pcol_file_table_count(file, (pcol_model)model);
         for (uint32_t i = 0; i < count && i < MAX_TABLES; i++) {
             const pcol_table *table;
