@@ -9,7 +9,7 @@
  */
 #include "builder/builder.h"
 
-#include "model/address_names.h"
+#include "util/address_names.h"
 #include "util/alloc.h"
 
 #include <inttypes.h>

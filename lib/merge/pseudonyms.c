@@ -6,7 +6,7 @@
  */
 #include "merge/pseudonyms.h"
 
-#include "model/address_names.h"
+#include "util/address_names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #ifndef PCI_MODEL_FRAME_NAMES_H
 #define PCI_MODEL_FRAME_NAMES_H
 
-#include "model/address_names.h"
 #include "model/table.h"
+#include "util/address_names.h"
 
 /* Initializer of a pcol_str from a literal. */
 #define PCI_NAME(literal)               \

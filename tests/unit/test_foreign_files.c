@@ -5,9 +5,9 @@
 #include "image.h"
 #include "testing.h"
 
-#include "model/address_names.h"
 #include "model/row_details.h"
 #include "model/types.h"
+#include "util/address_names.h"
 #include "util/alloc.h"
 
 #include <stdio.h>

@@ -138,7 +138,7 @@ static void take(const pcol_file *file, const pcol_selection *selection, int ano
     void *bytes = NULL;
     size_t size = 0;
     uint64_t faults = 0;
-    options.selection = *selection;
+    options.selection = selection;
     options.anonymize = anonymize;
     if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)
         return;

@@ -1,7 +1,7 @@
 /*
  * address_names.c - names of functions that consist of an address (address_names.h)
  */
-#include "model/address_names.h"
+#include "util/address_names.h"
 
 int pci_is_address_name(pcol_str name)
 {

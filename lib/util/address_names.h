@@ -4,8 +4,8 @@
  * A profile without symbols names its functions "0x9a03e"; such a name is unique only together with
  * its library: "libc.so.6+0x9a03e". The library is that of the frame's mapping (frame_names.h).
  */
-#ifndef PCI_MODEL_ADDRESS_NAMES_H
-#define PCI_MODEL_ADDRESS_NAMES_H
+#ifndef PCI_UTIL_ADDRESS_NAMES_H
+#define PCI_UTIL_ADDRESS_NAMES_H
 
 #include "util/error.h"
 
