@@ -322,8 +322,9 @@ static pcol_status filter_file(const pcol_file *file, pcol_error *err)
     for (int idle = PCOL_IDLE_KEEP; idle <= PCOL_IDLE_EXPAND; idle++) {
         pcol_filter_options options = PCOL_INIT(pcol_filter_options);
         pcol_builder *builder;
-        options.selection = (pcol_selection)PCOL_INIT(pcol_selection);
-        options.selection.ignore = "[n-p]";
+        pcol_selection selection = PCOL_INIT(pcol_selection);
+        selection.ignore = "[n-p]";
+        options.selection = &selection;
         options.idle = (pcol_idle)idle;
         TRY(pcol_builder_new(NULL, &builder, err));
         pcol_status status = pcol_filter(builder, file, &options, err);

@@ -51,8 +51,9 @@ static void filter_file(const pcol_file *file, int idle)
     void *bytes = NULL;
     size_t size = 0;
     uint64_t faults = 0;
-    options.selection = (pcol_selection)PCOL_INIT(pcol_selection);
-    options.selection.hide = "[n-p]";
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    selection.hide = "[n-p]";
+    options.selection = &selection;
     options.idle = (pcol_idle)idle;
     options.drop_labels = idle == PCOL_IDLE_COLLAPSE;
     if (pcol_builder_new(NULL, &builder, NULL) != PCOL_OK)

@@ -229,8 +229,9 @@ static uint64_t filter_file(const pcol_file *file, int unused)
     size_t size = 0;
     uint64_t sum = 5;
     (void)unused;
-    options.selection = (pcol_selection)PCOL_INIT(pcol_selection);
-    options.selection.ignore = "^[m-p]";
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    selection.ignore = "^[m-p]";
+    options.selection = &selection;
     if (pcol_builder_new(NULL, &builder, &failure) != PCOL_OK)
         return sum;
     pcol_status status = pcol_filter(builder, file, &options, &failure);
