@@ -152,7 +152,7 @@ demo: ## install dependencies, build, pack a real profile and query it
 
 # ---- tests and checks
 
-.PHONY: test test-all test-quick asan check check-format check-headers check-layers check-tidy check-werror format
+.PHONY: abi docs test test-all test-quick asan check check-abi check-format check-headers check-layers check-tidy check-werror format
 test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
@@ -179,7 +179,7 @@ endif
 
 C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
 
-check: check-format check-headers check-layers check-tidy check-werror ## check format, headers, layers, clang-tidy and -Werror builds
+check: check-format check-headers check-abi check-layers check-tidy check-werror ## check format, headers, ABI, layers, clang-tidy and -Werror builds
 
 check-format:
 	@scripts/deps check
@@ -188,9 +188,32 @@ check-format:
 
 check-headers:
 	@scripts/deps check
-	$(call say,HEADERS,pcol.h as C99 and as C++)
-	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c lib/pcol.h
-	$(Q)c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ lib/pcol.h
+	$(call say,HEADERS,public headers as C99 and C11 and as C++11 and C++20)
+	$(Q)for header in lib/pcol*.h; do \
+	  for std in c99 c11; do $(CC) -std=$$std -Ilib -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c $$header || exit 1; done; \
+	  for std in c++11 c++20; do c++ -std=$$std -Ilib -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ $$header || exit 1; done; \
+	done
+
+# The binary interface of libpcol.so, compared with the dump of the last commit that changed it on purpose. Until the tag 1.0.0 a
+# commit may replace the dump (`make abi`) and says what changed.
+ABI_DUMP := lib/libpcol.abi
+ABI_WRITE = abidw --header-file lib/pcol.h --drop-private-types --exported-interfaces-only --type-id-style hash --no-architecture --no-show-locs --no-corpus-path --no-comp-dir-path $(1) --out-file $(2)
+
+abi: $(OUT)/libpcol.so ## store the binary interface of the library in lib/libpcol.abi
+	@scripts/deps check
+	$(Q)$(call ABI_WRITE,$(OUT)/libpcol.so,$(ABI_DUMP))
+
+check-abi: $(OUT)/libpcol.so
+	@scripts/deps check
+	$(call say,ABI,$(OUT)/libpcol.so against $(ABI_DUMP))
+	$(Q)$(call ABI_WRITE,$(OUT)/libpcol.so,$(OUT)/libpcol.abi)
+	$(Q)abidiff $(ABI_DUMP) $(OUT)/libpcol.abi
+
+docs: ## write the reference of pcol.h as HTML and as man pages to build/docs
+	@scripts/deps docs
+	$(Q)mkdir -p build/docs
+	$(call say,DOXYGEN,lib/pcol.h)
+	$(Q)doxygen docs/Doxyfile
 
 check-layers: all
 	$(call say,LAYERS,symbols and includes of $(OBJ))
