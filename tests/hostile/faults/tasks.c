@@ -321,8 +321,8 @@ static pcol_status filter_file(const pcol_file *file, pcol_error *err)
 {
     for (int idle = PCOL_IDLE_KEEP; idle <= PCOL_IDLE_EXPAND; idle++) {
         pcol_filter_options options = PCOL_INIT(pcol_filter_options);
-        pcol_builder *builder;
         pcol_selection selection = PCOL_INIT(pcol_selection);
+        pcol_builder *builder;
         selection.ignore = "[n-p]";
         options.selection = &selection;
         options.idle = (pcol_idle)idle;

@@ -46,12 +46,12 @@ pcol_file *fuzz_open_file(const uint8_t *data, size_t size)
 static void filter_file(const pcol_file *file, int idle)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_selection selection = PCOL_INIT(pcol_selection);
     pcol_builder *builder;
     pcol_file *part;
     void *bytes = NULL;
     size_t size = 0;
     uint64_t faults = 0;
-    pcol_selection selection = PCOL_INIT(pcol_selection);
     selection.hide = "[n-p]";
     options.selection = &selection;
     options.idle = (pcol_idle)idle;

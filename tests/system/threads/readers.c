@@ -224,12 +224,12 @@ static uint64_t query_file(const pcol_file *file, int part)
 static uint64_t filter_file(const pcol_file *file, int unused)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_selection selection = PCOL_INIT(pcol_selection);
     pcol_builder *builder;
     void *bytes = NULL;
     size_t size = 0;
     uint64_t sum = 5;
     (void)unused;
-    pcol_selection selection = PCOL_INIT(pcol_selection);
     selection.ignore = "^[m-p]";
     options.selection = &selection;
     if (pcol_builder_new(NULL, &builder, &failure) != PCOL_OK)
