@@ -1,11 +1,12 @@
 /*
  * function_sums.c - self and total values of each function, by prefix sums over the call tree
  *
- * Answers the most frequent query without a walk over all stacks. Frames that are displayed with the
- * same name are one row (model/frame_names.h), which refers to the first of its locations. Rows of the tree are in pre-order, so
- * that the subtree of a row is a range, and its weight the difference of two prefix sums. Recursion
- * counts once: a row counts for a name only if it is not in the subtree that was counted last for
- * this name. Tests: tests/unit/test_top.c, tests/oracle/query.
+ * Answers the most frequent query without a walk over all stacks. Frames that are displayed with
+ * the same name are one row (model/frame_names.h), which refers to the first of its locations. Rows
+ * of the tree are in pre-order, so that the subtree of a row is a range, and its weight the
+ * difference of two prefix sums. Recursion counts once: a row counts for a name only if it is not
+ * in the subtree that was counted last for this name.
+ * Tests: tests/unit/test_top.c, tests/oracle/query.
  */
 #include "builder/builder.h"
 
