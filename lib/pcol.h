@@ -278,8 +278,8 @@ PCOL_API void pcol_file_version(const pcol_file *file, unsigned *major, unsigned
 
 /* Views of the same bytes (spec.md, "Logical tables"). */
 typedef enum pcol_model {
-    PCOL_MODEL_V2 = 0,      /* meta, sources, samples, sample_values, sample_locations, ... */
-    PCOL_MODEL_V1 = 1,      /* meta, sample_types, samples, locations, functions */
+    PCOL_MODEL_V2 = 0,       /* meta, sources, samples, sample_values, sample_locations, ... */
+    PCOL_MODEL_V1 = 1,       /* meta, sample_types, samples, locations, functions */
     PCOL_MODEL_PHYSICAL = 2, /* the tables as they lie in the file */
     /* The physical tables in the form of v2: a first column `row` (from 0), ids of rows of v2's
      * tables, times in ms, labels by their keys; without columns for exact restoration. */
@@ -335,8 +335,8 @@ PCOL_API int pcol_file_table_is_internal(const pcol_file *file, uint32_t index);
  * @sample_types: receives rows of the physical table sample_types: the type that the source names
  *                as its default, else for pprof its last, else its first; a gauge only where it has
  *                nothing else; PCOL_NONE for a source without types
- * Cost: one read of sample_types and source_types. Errors: E_ARGUMENT (sources that the file has not), E_NO_MEMORY, E_CORRUPT,
- * E_UNSUPPORTED.
+ * Cost: one read of sample_types and source_types. Errors: E_ARGUMENT (sources that the file has
+ * not), E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *file,
                                                             uint64_t first_source, size_t count,
@@ -346,8 +346,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_types(const pcol_file *fil
 /**
  * pcol_file_default_type() - the sample type of queries for which none is asked
  * @sample_type: receives its row of the physical table sample_types: the type that the first pprof
- *               source names, if only pprof sources precede it, as in a merge by pprof; else that of
- *               the first source that is not about a level; PCOL_NONE if there are no types
+ *               source names, if only pprof sources precede it, as in a merge by pprof; else that
+ *               of the first source that is not about a level; PCOL_NONE if there are no types
  * Cost: one read of sample_types and source_types. Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT,
  * E_UNSUPPORTED, E_LIMIT (implausibly many sources).
  */
@@ -398,9 +398,9 @@ typedef struct pcol_column_info {
     unsigned width_bits; /* of a plain or packed value */
     int64_t base, step;  /* parameters of the encoding (spec.md, "Encodings") */
     uint64_t scale;
-    const char *codes_of; /* dictionary: the column before whose codes it shares, or NULL */
-    int has_stats;        /* min and max, as the file says: pcol_file_check() compares them */
-    int64_t min, max;     /* PCOL_F64: bits of the double */
+    const char *codes_of;      /* dictionary: the column before whose codes it shares, or NULL */
+    int has_stats;             /* min and max, as the file says: pcol_file_check() compares them */
+    int64_t min, max;          /* PCOL_F64: bits of the double */
     const char *physical_name; /* of the physical column with its cells, if different; or NULL */
     const char *unit;          /* logical columns: unit of the values; NULL: none, or by row */
     const char *documentation; /* logical columns: description in one line, or NULL */
@@ -1114,9 +1114,9 @@ typedef struct pcol_export_options {
  * pcol_export() - write a profile in another format
  * @format: name of a pcol_format that writes
  *
- * A notice PCOL_NOTICE_LOSS is given for each kind of content that the exported sources have and the output
- * lacks: columns of the tables, labels, sample types, rows. Ids, the order of a source's own
- * tables, derived sums and the source's uri are not content. Frames that a pprof's drop_frames
+ * A notice PCOL_NOTICE_LOSS is given for each kind of content that the exported sources have and
+ * the output lacks: columns of the tables, labels, sample types, rows. Ids, the order of a source's
+ * own tables, derived sums and the source's uri are not content. Frames that a pprof's drop_frames
  * take away are left out, and reported, unless the target is pprof, which gets the expressions.
  *
  * Errors: E_NOT_FOUND (format, source), E_LOSS (the target cannot express the profile at all, such

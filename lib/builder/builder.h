@@ -418,9 +418,10 @@ struct pci_table_plan {
 pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
                                const struct pci_table_plan *plan, pcol_error *err);
 
-/* function_sums.c, in this order: new, before mappings are encoded (NULL: no such table); begin, after stacks have final rows; add, one task per lane; put, to columns. Begin and
- * add only read the columns of samples, functions, groups and stacks. Lanes share the sample types
- * and may run in parallel. */
+/* function_sums.c, in this order: new, before mappings are encoded (NULL: no such table); begin,
+ * after stacks have final rows; add, one task per lane; put, to columns. Begin and add only read
+ * the columns of samples, functions, groups and stacks. Lanes share the sample types and may run
+ * in parallel. */
 #define PCI_SUM_LANES 2u
 struct pci_function_sums;
 pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **sums,

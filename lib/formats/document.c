@@ -191,16 +191,15 @@ pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint6
 }
 
 static pcol_status put_bits(struct pci_document *d, struct pci_number_array *array, uint64_t node,
-                            int as_double, uint64_t first, uint64_t count,
-                            pcol_error *err)
+                            int as_double, uint64_t first, uint64_t count, pcol_error *err)
 {
     int64_t bits;
     int is_double;
     for (uint64_t i = first; i < first + count; i++) {
         PCI_TRY(pci_number_array_get(array, i, &bits, &is_double, err));
-        PCI_TRY(as_double ? pci_builder_node_double(d->builder, node,
-                                                    pci_number_value(bits, 1), err)
-                          : pci_builder_node_integer(d->builder, node, bits, err));
+        PCI_TRY(as_double
+                    ? pci_builder_node_double(d->builder, node, pci_number_value(bits, 1), err)
+                    : pci_builder_node_integer(d->builder, node, bits, err));
     }
     return PCOL_OK;
 }
@@ -249,8 +248,7 @@ static pcol_status find_extra(const struct pci_export *export, const char *sourc
     *extra = PCI_NO_NODE;
     if (export->first_source != export->last_source)
         return PCOL_OK;
-    PCI_TRY(
-        pci_find_verified_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_find_verified_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(
         pci_find_verified_column(export->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
     if (!type || !column)

@@ -10,9 +10,9 @@
 #define PCI_FORMATS_DOCUMENT_H
 
 #include "formats/format.h"
-#include "json/json.h"
 #include "model/row_details.h"
 #include "util/spill_buffer.h"
+#include "json/json.h"
 
 /* Whether data is the beginning of a JSON object (or, with `array`, of an array) with all of these
  * texts; the list ends in NULL. */

@@ -2,7 +2,8 @@
  * selection.c - the rows, columns and names of a selection
  *
  * An anonymized copy uses an allow list: a column without a rule in the schema is omitted, whatever
- * it contains, and so are tables without such columns. Tests: tests/cli/filter.test, tests/unit/test_model.c.
+ * it contains, and so are tables without such columns. Tests: tests/cli/filter.test,
+ * tests/unit/test_model.c.
  */
 #include "merge/merge.h"
 #include "merge/pseudonyms.h"

@@ -387,11 +387,10 @@ pcol_status pci_referrers_verify(const pcol_file *file, const char *table, pcol_
     for (uint32_t i = 0; i < file->index.header.column_count; i++) {
         const struct pci_column *column = &file->columns[i];
         const char *to = column->table && column->schema ? column->schema->references : NULL;
-        if (!to || (strcmp(to, table) != 0 &&
-                    !(with_groups && strcmp(to, "location_groups") == 0)))
+        if (!to || (strcmp(to, table) != 0 && !(with_groups && strcmp(to, "location_groups") == 0)))
             continue;
-        PCI_TRY(pci_find_column(file, column->table->name, column->name, PCI_TYPES_ROW, &column,
-                                err));
+        PCI_TRY(
+            pci_find_column(file, column->table->name, column->name, PCI_TYPES_ROW, &column, err));
         PCI_TRY(verify_bound(file, column, err));
     }
     return PCOL_OK;

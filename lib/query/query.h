@@ -204,8 +204,8 @@ int pci_str_compare(pcol_str a, pcol_str b);
 /* Compares name, file, line, id and address; 0: both are displayed the same. */
 int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
 /* places: PCOL_BY_FUNCTION includes lines outside functions. */
-pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places,
-                            struct pci_frames *frames, pcol_error *err);
+pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pci_frames *frames,
+                            pcol_error *err);
 /* Copies a temporary text; the frames own it. */
 pcol_status pci_frames_copy_text(struct pci_frames *frames, pcol_str text, pcol_str *copy,
                                  pcol_error *err);

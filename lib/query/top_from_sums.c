@@ -144,8 +144,8 @@ static pcol_status generate_name(struct name_reader *r, struct pci_frames *frame
     return pci_frames_copy_text(frames, name.name, text, err);
 }
 
-/* Appends "<no stack>". The samples without a name are those with the empty stack, and in files with
- * lines outside functions others, too. */
+/* Appends "<no stack>". The samples without a name are those with the empty stack, and in files
+ * with lines outside functions others, too. */
 static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item *unnamed,
                                    pcol_top *top, pcol_error *err)
 {
@@ -165,8 +165,8 @@ static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item 
 }
 
 /* Moves the rows with a location and a value other than 0 to the start of `items`. */
-static pcol_status name_rows(pcol_query *query, const struct pci_column *location,
-                             pcol_top *top, pcol_error *err)
+static pcol_status name_rows(pcol_query *query, const struct pci_column *location, pcol_top *top,
+                             pcol_error *err)
 {
     struct name_reader r = {.file = query->file};
     uint64_t rows = pci_rows(query->file, "function_sums");

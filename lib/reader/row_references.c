@@ -1,7 +1,8 @@
 /*
  * row_references.c - bounds of row numbers, set at open and checked when cells are read
  *
- * The limit of a column is the smaller of the rows of the table that its schema refers to and of the table that the file's ref_table names. Row numbers from pci_get() and pci_read() are
+ * The limit of a column is the smaller of the rows of the table that its schema refers to and of
+ * the table that the file's ref_table names. Row numbers from pci_get() and pci_read() are
  * therefore valid indexes. Tests: tests/hostile/cells.
  */
 #include "reader/row_references.h"

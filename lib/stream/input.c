@@ -91,8 +91,7 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
     s->read_bytes += *got;
     if (s->whole)
         return report_part(s->whole, *got, err);
-    return s->is_ahead ? pci_work(0, err)
-                       : pci_control_progress(s->read_bytes, s->file_bytes, err);
+    return s->is_ahead ? pci_work(0, err) : pci_control_progress(s->read_bytes, s->file_bytes, err);
 }
 
 /* Raw bytes for pci_inflate_read(). */

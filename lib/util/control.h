@@ -67,7 +67,8 @@ static inline pcol_status pci_work(uint64_t bytes, pcol_error *err)
     return pci_thread_control ? pci_control_work(pci_thread_control, bytes, err) : PCOL_OK;
 }
 
-/* Reports the bytes of an input that were read, and its size or 0, after each piece. E_CANCELLED. */
+/* Reports the bytes of an input that were read, and its size or 0, after each piece.
+ * E_CANCELLED. */
 pcol_status pci_control_progress(uint64_t done, uint64_t total, pcol_error *err);
 
 /* 1 if the scope takes notices. */

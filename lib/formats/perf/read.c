@@ -376,8 +376,8 @@ static void report_overflows(const struct reader *r)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].overflow->count)
-            pci_import_message("%s: %" PRIu64 ", the first is in line %" PRIu64,
-                               kinds[i].what, kinds[i].overflow->count, kinds[i].overflow->first);
+            pci_import_message("%s: %" PRIu64 ", the first is in line %" PRIu64, kinds[i].what,
+                               kinds[i].overflow->count, kinds[i].overflow->first);
 }
 
 pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)

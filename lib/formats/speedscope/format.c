@@ -23,8 +23,8 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
 }
 
 const struct pci_format pci_speedscope_format = {
-    .info = {"speedscope", "JSON of the viewer speedscope, sampled and evented",
-             ".speedscope.json", "everything: an equal JSON value is restored", 1, 1},
+    .info = {"speedscope", "JSON of the viewer speedscope, sampled and evented", ".speedscope.json",
+             "everything: an equal JSON value is restored", 1, 1},
     .sniff = pci_speedscope_sniff,
     .read = pci_speedscope_read,
     .write = pci_speedscope_write,

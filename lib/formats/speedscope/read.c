@@ -46,8 +46,8 @@ struct reader {
     pcol_builder *builder;
     struct pci_json json;
     struct pci_document document;
-    struct pci_call_tree tree;      /* groups are numbers of frames */
-    struct pci_spill stacks;        /* by sample: node of the tree, u32 */
+    struct pci_call_tree tree; /* groups are numbers of frames */
+    struct pci_spill stacks;   /* by sample: node of the tree, u32 */
     struct pci_spill_view stack_view;
     struct pci_number_array values; /* by sample */
     struct pci_number_array starts; /* by sample of an evented profile */
@@ -72,12 +72,12 @@ struct current {
     uint64_t node; /* of the document */
     unsigned seen; /* bits of enum member */
     int type;
-    struct pci_number_array weights;   /* sampled */
-    struct pci_number_array at;        /* evented */
-    struct pci_number_array frames;    /* evented: 2 * frame + (1 if closed) */
-    uint64_t others;                   /* node of other members of events, or PCI_NO_NODE */
-    uint64_t events;                   /* node of the compact form of events */
-    int64_t earliest, latest;          /* `at` of the first and the last event */
+    struct pci_number_array weights; /* sampled */
+    struct pci_number_array at;      /* evented */
+    struct pci_number_array frames;  /* evented: 2 * frame + (1 if closed) */
+    uint64_t others;                 /* node of other members of events, or PCI_NO_NODE */
+    uint64_t events;                 /* node of the compact form of events */
+    int64_t earliest, latest;        /* `at` of the first and the last event */
     int earliest_is_double, latest_is_double;
 };
 
@@ -247,8 +247,8 @@ static pcol_status read_other_member(struct reader *r, struct current *c, uint64
                                      pcol_error *err)
 {
     if (c->others == PCI_NO_NODE)
-        PCI_TRY(pci_document_node(&r->document, c->events, "others", PCI_NODE_ARRAY, &c->others,
-                                  err));
+        PCI_TRY(
+            pci_document_node(&r->document, c->events, "others", PCI_NODE_ARRAY, &c->others, err));
     if (*other == PCI_NO_NODE) {
         struct pci_new_node number = {.tag = PCI_NODE_INTEGER, .text = PCOL_NONE};
         uint64_t node;
@@ -500,7 +500,9 @@ static pcol_status read_frame_member(struct reader *r, struct frame *f, uint64_t
                                      pcol_error *err)
 {
     struct pci_json *json = &r->json;
-    uint32_t *text = pci_json_is(json, "name") ? &f->name : pci_json_is(json, "file") ? &f->file : NULL;
+    uint32_t *text = pci_json_is(json, "name")   ? &f->name
+                     : pci_json_is(json, "file") ? &f->file
+                                                 : NULL;
     int is_line = pci_json_is(json, "line"), is_column = pci_json_is(json, "col");
     PCI_TRY(pci_document_member(&r->document, json, node, err));
     if (text && json->type == PCI_JSON_STRING)
@@ -532,8 +534,8 @@ static pcol_status add_group(struct reader *r, const struct frame *f, struct pci
     if (f->has_column && r->column == PCOL_NONE)
         PCI_TRY(pcol_builder_column(r->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0, &r->column,
                                     err));
-    PCI_TRY(pci_builder_function(r->builder, NULL, &function, &r->column, &column, f->has_column ? 1 : 0,
-                                 &line.function, NULL, err));
+    PCI_TRY(pci_builder_function(r->builder, NULL, &function, &r->column, &column,
+                                 f->has_column ? 1 : 0, &line.function, NULL, err));
     if (pci_grow((void **)&r->groups, &r->group_capacity, r->frame_count + 1, sizeof *r->groups))
         return pci_fail_memory(err);
     return pci_builder_group(r->builder, uses, &group, NULL, NULL, 0, &r->groups[r->frame_count++],
@@ -623,8 +625,7 @@ static pcol_status put_frame_order(struct reader *r, pcol_error *err)
 }
 
 /* Sample types by unit; PCOL_NONE for a unit that no profile has. */
-static pcol_status add_types(struct reader *r, uint32_t *types, uint8_t *is_double,
-                             pcol_error *err)
+static pcol_status add_types(struct reader *r, uint32_t *types, uint8_t *is_double, pcol_error *err)
 {
     uint64_t doubles;
     memset(is_double, 0, PCI_SPEEDSCOPE_UNITS);
@@ -770,8 +771,8 @@ static pcol_status read_profiles(struct reader *r, pcol_error *err)
     int more;
     PCI_TRY(pci_json_next(&r->json, err));
     PCI_TRY(pci_json_expect(&r->json, PCI_JSON_ARRAY, "profiles", err));
-    PCI_TRY(pci_document_node(&r->document, r->document.root, "profiles", PCI_NODE_ARRAY, &array,
-                              err));
+    PCI_TRY(
+        pci_document_node(&r->document, r->document.root, "profiles", PCI_NODE_ARRAY, &array, err));
     for (;;) {
         PCI_TRY(pci_json_element(&r->json, &more, err));
         if (!more)
@@ -801,12 +802,13 @@ static pcol_status read_document(struct reader *r, pcol_error *err)
         if (part && (*part)++)
             return pci_json_fail(&r->json, err, "the file has this member twice");
         PCI_TRY(part == &profiles ? read_profiles(r, err)
-                : part == &shared ? read_shared(r, err)
-                                  : pci_document_member(&r->document, &r->json, r->document.root,
-                                                        err));
+                : part == &shared
+                    ? read_shared(r, err)
+                    : pci_document_member(&r->document, &r->json, r->document.root, err));
     }
     if (!profiles || !shared)
-        return pci_json_fail(&r->json, err, "a speedscope file needs the members profiles and shared");
+        return pci_json_fail(&r->json, err,
+                             "a speedscope file needs the members profiles and shared");
     PCI_TRY(pci_json_finish(&r->json, err));
     return build(r, err);
 }
@@ -833,8 +835,8 @@ pcol_status pci_speedscope_read(struct pci_import *import, pcol_error *err)
 
 int pci_speedscope_sniff(const uint8_t *data, size_t size, int all)
 {
-    static const char *const texts[] = {"\"$schema\"",
-                                        "www.speedscope.app/file-format-schema.json", NULL};
+    static const char *const texts[] = {"\"$schema\"", "www.speedscope.app/file-format-schema.json",
+                                        NULL};
     (void)all;
     return pci_document_begins(data, size, 0, texts) ? 2 : 0;
 }

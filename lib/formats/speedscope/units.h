@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct pci_speedscope_unit {
-    const char *name;       /* in the file */
+    const char *name;        /* in the file */
     const char *type, *unit; /* sample type */
-    int64_t ns;             /* nanoseconds in one; 0: not a time */
+    int64_t ns;              /* nanoseconds in one; 0: not a time */
 };
 
 #define PCI_SPEEDSCOPE_UNITS 6

@@ -52,8 +52,10 @@ static pcol_status find_rows(struct native *n, pcol_error *err)
         if (pci_grow((void **)&n->profiles, &n->profile_capacity, n->profile_count + 1,
                      sizeof *n->profiles))
             status = pci_fail_memory(err);
-        else
-            n->profiles[n->profile_count++] = (struct rows){0, 0}, run[i] = (uint32_t)n->profile_count;
+        else {
+            n->profiles[n->profile_count++] = (struct rows){0, 0};
+            run[i] = (uint32_t)n->profile_count;
+        }
     }
     for (uint64_t row = 0; n->thread && row < rows && status == PCOL_OK; row++) {
         int64_t thread = 0;

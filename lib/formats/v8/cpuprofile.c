@@ -40,8 +40,8 @@ static pcol_status read_nodes(struct reader *r, pcol_error *err)
     int more;
     PCI_TRY(pci_json_next(&v8->json, err));
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "nodes", err));
-    PCI_TRY(pci_document_node(&v8->document, v8->document.root, "nodes", PCI_NODE_ARRAY, &array,
-                              err));
+    PCI_TRY(
+        pci_document_node(&v8->document, v8->document.root, "nodes", PCI_NODE_ARRAY, &array, err));
     for (;;) {
         PCI_TRY(pci_json_element(&v8->json, &more, err));
         if (!more)
@@ -115,8 +115,7 @@ static pcol_status add_samples(struct reader *r, int timed, pcol_error *err)
     int member = times == &r->deltas ? M_DELTAS : M_TIMESTAMPS;
     struct pci_v8_clock clock = r->start;
     if (timed && times->count != r->samples.count)
-        return fail_member(r, member, times->count,
-                           "there must be as many times as samples", err);
+        return fail_member(r, member, times->count, "there must be as many times as samples", err);
     for (uint64_t i = 0; i < r->samples.count; i++) {
         int64_t id, bits, ns = 0;
         int is_double;
@@ -130,8 +129,8 @@ static pcol_status add_samples(struct reader *r, int timed, pcol_error *err)
                 clock = (struct pci_v8_clock){0};
             pci_v8_clock_add(&clock, bits, is_double);
             if (!pci_v8_clock_ns(&clock, &ns))
-                return fail_member(r, member, i + 1,
-                                   "this time is beyond 64 bits of nanoseconds", err);
+                return fail_member(r, member, i + 1, "this time is beyond 64 bits of nanoseconds",
+                                   err);
         }
         PCI_TRY(pci_v8_add_sample(&r->v8, ns, node, err));
     }

@@ -5,9 +5,11 @@
 #include "formats/v8/write.h"
 
 const struct pci_capabilities pci_cpuprofile_capabilities = {
-    .loss_prefix = ".cpuprofile cannot hold", .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
+    .loss_prefix = ".cpuprofile cannot hold",
+    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
 const struct pci_capabilities pci_heapprofile_capabilities = {
-    .loss_prefix = ".heapprofile cannot hold", .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
+    .loss_prefix = ".heapprofile cannot hold",
+    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
 
 pcol_status pci_cpuprofile_write(const struct pci_export *export, pcol_error *err)
 {

@@ -74,8 +74,8 @@ static pcol_status read_samples(struct reader *r, pcol_error *err)
     }
 }
 
-static pcol_status put_row(struct reader *r, uint32_t stack, const pcol_value *values,
-                           size_t count, pcol_error *err)
+static pcol_status put_row(struct reader *r, uint32_t stack, const pcol_value *values, size_t count,
+                           pcol_error *err)
 {
     pcol_sample row = PCOL_INIT(pcol_sample);
     row.values = values;
@@ -109,8 +109,8 @@ static pcol_status build(struct reader *r, pcol_error *err)
     pcol_value value = {.as.i64 = 0};
     PCI_TRY(pci_v8_resolve(&r->v8, 0, 0, err));
     PCI_TRY(pci_import_source(r->v8.import, &source, err));
-    PCI_TRY(pcol_builder_sample_type(r->v8.builder, "space", "bytes", 0, 0, &value.sample_type,
-                                     err));
+    PCI_TRY(
+        pcol_builder_sample_type(r->v8.builder, "space", "bytes", 0, 0, &value.sample_type, err));
     for (size_t i = 0; i < r->v8.node_count; i++) {
         value.as.i64 = r->v8.nodes[i].size;
         if (value.as.i64)

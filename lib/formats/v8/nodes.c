@@ -54,14 +54,14 @@ static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
 {
     const struct pci_json *json = &v8->json;
     if (member == F_NAME || member == F_URL) {
-        PCI_TRY(pci_json_expect(json, PCI_JSON_STRING,
-                                member == F_NAME ? "functionName" : "url", err));
+        PCI_TRY(
+            pci_json_expect(json, PCI_JSON_STRING, member == F_NAME ? "functionName" : "url", err));
         if (member == F_NAME)
             frame->is_root = pci_json_is(json, "(root)") ? 1 : 0;
-        return json->text.size ? pcol_builder_string(v8->builder, json->text.data, json->text.size,
-                                                     member == F_NAME ? &frame->name : &frame->url,
-                                                     err)
-                               : PCOL_OK;
+        return json->text.size
+                   ? pcol_builder_string(v8->builder, json->text.data, json->text.size,
+                                         member == F_NAME ? &frame->name : &frame->url, err)
+                   : PCOL_OK;
     }
     if (json->type != PCI_JSON_INT || json->integer < base || json->integer > LARGEST_LINE)
         return PCOL_OK;

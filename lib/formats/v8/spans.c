@@ -218,8 +218,7 @@ pcol_status pci_trace_put_spans(struct pci_trace *t, pcol_error *err)
     pci_free(n.stacks);
     PCI_TRY(status);
     if (t->without_begin)
-        pci_import_message("events that end no span ignored: %" PRIu64,
-                           t->without_begin);
+        pci_import_message("events that end no span ignored: %" PRIu64, t->without_begin);
     if (t->without_end)
         pci_import_message("spans without an end last until the end of their thread: %" PRIu64,
                            t->without_end);

@@ -36,8 +36,8 @@ static pcol_status skip_value(struct pci_json *json, pcol_error *err)
 static pcol_status read_text(struct pci_trace *t, uint32_t *text, pcol_error *err)
 {
     struct pci_json *json = &t->v8.json;
-    if (json->type == PCI_JSON_STRING || json->type == PCI_JSON_INT ||
-        json->type == PCI_JSON_BIG || json->type == PCI_JSON_DOUBLE)
+    if (json->type == PCI_JSON_STRING || json->type == PCI_JSON_INT || json->type == PCI_JSON_BIG ||
+        json->type == PCI_JSON_DOUBLE)
         return pcol_builder_string(t->v8.builder, json->text.data, json->text.size, text, err);
     return skip_value(json, err);
 }
@@ -148,8 +148,8 @@ static pcol_status read_name(struct pci_trace *t, struct pci_trace_event *e, pco
 
 static pcol_status read_member(struct pci_trace *t, struct pci_trace_event *e, pcol_error *err)
 {
-    static const char *const names[] = {"ph", "name", "pid", "tid", "id", "id2", "ts", "dur",
-                                        "args", NULL};
+    static const char *const names[] = {"ph",  "name", "pid", "tid",  "id",
+                                        "id2", "ts",   "dur", "args", NULL};
     struct pci_json *json = &t->v8.json;
     int member = 0;
     while (names[member] && !pci_json_is(json, names[member]))

@@ -29,7 +29,7 @@ struct pci_trace_profile {
 
 /* Members of the event that is being read. */
 struct pci_trace_event {
-    char phase; /* 0: none */
+    char phase;                             /* 0: none */
     uint32_t name, pid, tid, id, args_name; /* strings or PCOL_NONE */
     int is_profile, is_chunk, is_thread_name, is_process_name;
     int64_t ts, duration, start; /* ts and duration: ns */

@@ -61,7 +61,7 @@ struct pci_v8 {
     size_t child_count, child_capacity;
     struct pci_v8_level *levels;
     size_t depth, level_capacity;
-    uint32_t column;  /* functions.column */
+    uint32_t column; /* functions.column */
     uint32_t anonymous;
     int has_hits;
     struct pci_v8_sample *samples;

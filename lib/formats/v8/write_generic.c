@@ -9,11 +9,11 @@
  */
 #include "formats/v8/write.h"
 
-#include "json/json.h"
 #include "model/frame_names.h"
 #include "model/types.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
+#include "json/json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,9 +32,9 @@ static const char *const losses[] = {
 };
 
 struct node {
-    uint64_t value;            /* hits or bytes */
-    uint32_t id;               /* of its outermost line; 0: not used */
-    uint32_t child, sibling;   /* 0: none */
+    uint64_t value;          /* hits or bytes */
+    uint32_t id;             /* of its outermost line; 0: not used */
+    uint32_t child, sibling; /* 0: none */
     uint32_t parent;
 };
 
@@ -49,7 +49,7 @@ struct writer {
     struct pci_stacks tree;
     const struct pci_column *stack, *duration, *column;
     struct node *nodes;
-    double us;       /* microseconds of one unit of a time; 0: not a time */
+    double us; /* microseconds of one unit of a time; 0: not a time */
     int is_count;
     double interval;  /* microseconds */
     uint64_t entries; /* sum of counts */
@@ -233,9 +233,8 @@ static pcol_status put_location(struct writer *w, uint64_t location, uint32_t gr
     if (w->column && name.function != PCOL_NONE)
         PCI_TRY(pci_get(w->file, w->column, name.function, &column, &valid, err));
     line = name.has_start_line && name.start_line > 0 ? name.start_line - 1 : -1;
-    put_frame(w, name.name,
-              name.has_filename && !name.is_made ? name.filename : (pcol_str){"", 0}, line,
-              valid && column > 0 ? column - 1 : -1, err);
+    put_frame(w, name.name, name.has_filename && !name.is_made ? name.filename : (pcol_str){"", 0},
+              line, valid && column > 0 ? column - 1 : -1, err);
     return w->json.status;
 }
 
@@ -403,8 +402,8 @@ static pcol_status set_units(struct writer *w, pcol_error *err)
     if (w->chosen.count && !(pci_str_is(w->chosen.type, w->is_heap ? "space" : "samples") &&
                              pci_str_is(w->chosen.unit, w->is_heap ? "bytes" : "count")))
         w->lost |= LOSS_UNIT;
-    PCI_TRY(pci_find_verified_column(w->file, "sources", "interval_ns", PCI_TYPE(PCF_I64), &interval,
-                                     err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "interval_ns", PCI_TYPE(PCF_I64),
+                                     &interval, err));
     if (interval && w->export->first_source <= w->export->last_source)
         PCI_TRY(pci_get(w->file, interval, w->export->first_source, &ns, &valid, err));
     w->interval = valid && ns > 0 ? (double)ns / 1e3 : 1000;
@@ -430,8 +429,8 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_find_verified_column(w->file, "samples", "duration", PCI_TYPE(PCF_I64),
                                      &w->duration, err));
-    PCI_TRY(pci_find_verified_column(w->file, "functions", "column", PCI_TYPES_INT, &w->column,
-                                     err));
+    PCI_TRY(
+        pci_find_verified_column(w->file, "functions", "column", PCI_TYPES_INT, &w->column, err));
     w->nodes = pci_calloc((size_t)w->tree.stacks + 1, sizeof *w->nodes);
     if (!w->nodes)
         return pci_fail_memory(err);
