@@ -89,9 +89,7 @@ pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder *
     PCI_STRUCT_READ(pcol_builder_options, used, options, err);
     uint64_t memory = used.memory_bytes ? used.memory_bytes : DEFAULT_MEMORY;
     const char *directory = used.temporary_folder ? used.temporary_folder : "/tmp";
-    b = pci_calloc(1, sizeof *b);
-    if (!b)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(b, 1, err));
     b->threads = used.threads;
     status = pci_spill_store_init(&b->store, memory, directory, err);
     if (status == PCOL_OK)
@@ -206,9 +204,7 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
         }
     if (b->function_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 functions");
-    if (pci_grow((void **)&b->functions, &b->function_capacity, b->function_count + 1,
-                 sizeof *b->functions))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->functions, b->function_capacity, b->function_count + 1, err));
     PCI_TRY(pci_hash_add(&b->function_hash, hash, (uint32_t)b->function_count, err));
     b->functions[b->function_count] = f;
     *row = (uint32_t)b->function_count++;
@@ -289,9 +285,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     g.address = group->flags & PCOL_GROUP_HAS_ADDRESS ? group->address : 0;
     g.file_number = group->flags & PCOL_GROUP_HAS_FILE_NUMBER ? group->file_number : 0;
     /* The lines are appended first, and not kept if the group is known. */
-    if (pci_grow((void **)&b->lines, &b->line_capacity, b->line_count + g.line_count + 1,
-                 sizeof *b->lines))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->lines, b->line_capacity, b->line_count + g.line_count + 1, err));
     lines = b->lines + b->line_count;
     for (size_t i = 0; i < g.line_count; i++)
         normalize_line(&lines[i], &group->lines[i]);
@@ -303,8 +297,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
             *row = id;
             return PCOL_OK;
         }
-    if (pci_grow((void **)&b->groups, &b->group_capacity, b->group_count + 1, sizeof *b->groups))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->groups, b->group_capacity, b->group_count + 1, err));
     PCI_TRY(pci_hash_add(&b->group_hash, hash, (uint32_t)b->group_count, err));
     g.first_line = (uint32_t)b->line_count;
     if (group->flags & PCOL_GROUP_HAS_ID)
@@ -410,8 +403,7 @@ pcol_status pci_builder_sample_type(pcol_builder *b, uint32_t type, uint32_t uni
     *row = 0;
     if (b->type_count >= PCF_MAX_COLUMNS / 2)
         return pci_fail(err, PCOL_E_LIMIT, "more than %u sample types", PCF_MAX_COLUMNS / 2);
-    if (pci_grow((void **)&b->types, &b->type_capacity, b->type_count + 1, sizeof *b->types))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->types, b->type_capacity, b->type_count + 1, err));
     snprintf(name, sizeof name, "value.%zu", b->type_count);
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLES, name,
                                   flags & PCOL_SAMPLE_TYPE_DOUBLE ? PCF_F64 : PCF_I64, 0,

@@ -8,8 +8,7 @@
 pcol_status pci_call_tree_init(struct pci_call_tree *tree, pcol_error *err)
 {
     *tree = (struct pci_call_tree){0};
-    if (pci_grow((void **)&tree->nodes, &tree->capacity, 64, sizeof *tree->nodes))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(tree->nodes, tree->capacity, 64, err));
     tree->nodes[0] = (struct pci_node){0, 0, 0};
     tree->count = 1;
     return PCOL_OK;
@@ -49,8 +48,7 @@ pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *gro
     size_t first = tree->count;
     if (count > PCOL_NONE - 1 - first)
         return fail_too_many(err);
-    if (pci_grow((void **)&tree->nodes, &tree->capacity, first + count, sizeof *tree->nodes))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(tree->nodes, tree->capacity, first + count, err));
     uint32_t hash = tree->nodes[first - 1].hash;
     for (size_t i = 0; i < count; i++) {
         uint32_t group = groups[count - 1 - i];
@@ -124,9 +122,7 @@ pcol_status pci_call_tree_order(struct pci_call_tree *tree, pcol_error *err)
 {
     if (tree->order)
         return PCOL_OK;
-    tree->order = pci_malloc(tree->count, sizeof *tree->order);
-    if (!tree->order)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(tree->order, tree->count, err));
     for (uint32_t i = 0; i < tree->count; i++)
         tree->order[tree->preorder[i]] = i;
     return PCOL_OK;

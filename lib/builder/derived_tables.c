@@ -37,10 +37,9 @@ static void pass_free(struct pass *pass)
 
 static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
 {
-    struct pass *pass = pci_calloc(1, sizeof *pass);
+    struct pass *pass;
     *out = NULL;
-    if (!pass)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(pass, 1, err));
     pass->type_count = b->type_count;
     pass->value_sources = pci_calloc(b->type_count, sizeof *pass->value_sources);
     pass->values = pci_calloc(b->type_count, sizeof *pass->values);
@@ -115,9 +114,7 @@ static pcol_status mark_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
 static pcol_status rank_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
 {
     uint32_t rank = 0;
-    s->nodes = pci_malloc(s->stack_count, sizeof *s->nodes);
-    if (!s->nodes)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(s->nodes, s->stack_count, err));
     for (size_t p = 0; p < b->tree.count; p++)
         if (s->rank[p]) {
             s->nodes[rank++] = s->rank[p] - 1;
@@ -423,9 +420,7 @@ static pcol_status store_values(pcol_builder *b, pcol_error *err)
     c.sample = b->columns[sample];
     c.type = b->columns[type];
     c.value = b->columns[value];
-    sources = pci_malloc(1, sizeof *sources);
-    if (!sources)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(sources, 1, err));
     status = type_lists_init(b, &lists, err);
     if (status == PCOL_OK)
         status = append_all_values(b, &c, &lists, sources, err);

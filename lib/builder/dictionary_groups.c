@@ -302,9 +302,7 @@ static pcol_status join_trials(struct choice *choice, const struct trial *a, con
         return PCOL_OK;
     memcpy(t->members, a->members, a->member_count * sizeof *t->members);
     memcpy(t->members + a->member_count, b->members, b->member_count * sizeof *t->members);
-    t->numbers = pci_malloc(choice->n, sizeof *t->numbers);
-    if (!t->numbers)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(t->numbers, choice->n, err));
     status = assign_pairs(choice, a, b, t, &ok, err);
     if (status == PCOL_OK && ok)
         status = measure(choice, t, err);
@@ -357,9 +355,7 @@ static int compare_numbers(const void *a, const void *b)
 static pcol_status group_new(const struct choice *choice, const struct trial *t,
                              struct pci_dictionary_groups *groups, pcol_error *err)
 {
-    if (pci_grow((void **)&groups->groups, &groups->capacity, groups->count + 1,
-                 sizeof *groups->groups))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(groups->groups, groups->capacity, groups->count + 1, err));
     struct pci_dictionary_group *g = &groups->groups[groups->count++];
     *g = (struct pci_dictionary_group){.column_count = t->member_count,
                                        .code_bits = t->code_bits,
@@ -410,10 +406,9 @@ static pcol_status choose_for_table(pcol_builder *b, struct pci_container *w,
                                     struct pci_dictionary_groups *groups, pcol_error *err)
 {
     uint64_t rows = plan->rows[table];
-    struct choice *choice = pci_calloc(1, sizeof *choice);
+    struct choice *choice;
     pcol_status status;
-    if (!choice)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(choice, 1, err));
     choice->b = b;
     choice->w = w;
     choice->rows = rows;

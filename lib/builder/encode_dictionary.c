@@ -28,8 +28,7 @@ static pcol_status count_numbers(struct pci_dictionary_group *g, const uint32_t 
 {
     size_t before = g->count;
     g->count = g->column_count > 1 ? g->pairs[g->column_count - 1].count : g->values[0].count;
-    if (pci_grow((void **)&g->counts, &g->counts_capacity, g->count + 1, sizeof *g->counts))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(g->counts, g->counts_capacity, g->count + 1, err));
     memset(g->counts + before, 0, (g->count - before) * sizeof *g->counts);
     for (size_t i = 0; i < n; i++)
         g->counts[numbers[i]]++;

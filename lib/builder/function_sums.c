@@ -109,17 +109,13 @@ static pcol_status read_paths(struct pci_function_sums *w, pcol_error *err)
     struct pci_block_reader *r;
     pcol_status status;
     w->mapping_count = pci_builder_rows(w->b, PCI_T_MAPPINGS);
-    w->paths = pci_malloc((size_t)w->mapping_count + 1, sizeof *w->paths);
-    w->name_of_mapping = pci_malloc((size_t)w->mapping_count + 1, sizeof *w->name_of_mapping);
-    if (!w->paths || !w->name_of_mapping)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(w->paths, (size_t)w->mapping_count + 1, err));
+    PCI_TRY(PCI_MALLOC(w->name_of_mapping, (size_t)w->mapping_count + 1, err));
     memset(w->paths, 0xff, (size_t)w->mapping_count * sizeof *w->paths); /* PCOL_NONE */
     memset(w->name_of_mapping, 0xff, (size_t)w->mapping_count * sizeof *w->name_of_mapping);
     if (!column)
         return PCOL_OK;
-    r = pci_malloc(1, sizeof *r);
-    if (!r)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r, 1, err));
     pci_column_buffer_source_init(&source, column, NULL);
     pci_block_reader_init(r, &source.source);
     while ((status = pci_block_reader_next(r, err)) == PCOL_OK && r->n)
@@ -150,8 +146,7 @@ static pcol_str binary_of(const struct pci_function_sums *w, const struct pci_gr
 /* Numbers a name that the current row of locations shows first. */
 static pcol_status add_name(struct pci_function_sums *w, uint32_t *name, pcol_error *err)
 {
-    if (pci_grow((void **)&w->location, &w->location_capacity, w->count + 2, sizeof *w->location))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->location, w->location_capacity, w->count + 2, err));
     w->location[w->count] = w->row;
     *name = (uint32_t)w->count++;
     return PCOL_OK;
@@ -175,10 +170,8 @@ static pcol_status name_text(struct pci_function_sums *w, const char *before, pc
 {
     size_t head = strlen(before), size = head + text.size + after_size;
     uint32_t code;
-    if (pci_grow((void **)&w->text, &w->text_capacity, size + 1, 1) ||
-        pci_grow((void **)&w->name_of_made, &w->made_capacity, w->made.count + 1,
-                 sizeof *w->name_of_made))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->text, w->text_capacity, size + 1, err));
+    PCI_TRY(PCI_GROW(w->name_of_made, w->made_capacity, w->made.count + 1, err));
     memcpy(w->text, before, head);
     memcpy(w->text + head, text.data, text.size);
     memcpy(w->text + head + text.size, after, after_size);
@@ -286,11 +279,9 @@ static size_t max_names(const struct pci_function_sums *w)
 static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
 {
     const pcol_builder *b = w->b;
-    w->name_of_code = pci_calloc(b->strings.count, sizeof *w->name_of_code);
-    w->name_of_group = pci_malloc(b->group_count, sizeof *w->name_of_group);
-    w->name_of_line = pci_malloc(b->line_count, sizeof *w->name_of_line);
-    if (!w->name_of_code || !w->name_of_group || !w->name_of_line)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(w->name_of_code, b->strings.count, err));
+    PCI_TRY(PCI_MALLOC(w->name_of_group, b->group_count, err));
+    PCI_TRY(PCI_MALLOC(w->name_of_line, b->line_count, err));
     for (size_t g = 0; g < b->group_count && w->count <= max_names(w); g++)
         PCI_TRY(name_group(w, g, err));
     w->count++; /* samples without any name */
@@ -434,10 +425,9 @@ pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol
 {
     if (!w->end || lane >= w->type_count || lane >= lane_count(w))
         return PCOL_OK;
-    struct adder *a = pci_malloc(1, sizeof *a);
+    struct adder *a;
     size_t t;
-    if (!a)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(a, 1, err));
     a->w = w;
     a->names = pci_malloc(w->count, sizeof *a->names);
     a->before = pci_malloc(w->b->tree.count + 1, sizeof *a->before);
@@ -459,11 +449,9 @@ pcol_status pci_function_sums_add(struct pci_function_sums *w, size_t lane, pcol
 static pcol_status find_types(struct pci_function_sums *w, pcol_error *err)
 {
     pcol_builder *b = w->b;
-    w->types = pci_malloc(b->type_count, sizeof *w->types);
-    w->good = pci_calloc(b->type_count, 1);
-    w->values = pci_malloc(b->type_count, sizeof(struct pci_column_buffer *));
-    if (!w->types || !w->good || !w->values)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(w->types, b->type_count, err));
+    PCI_TRY(PCI_CALLOC(w->good, b->type_count, err));
+    PCI_TRY(PCI_MALLOC(w->values, b->type_count, err));
     for (size_t k = 0; k < b->type_count; k++) {
         if (b->types[k].flags & (PCOL_SAMPLE_TYPE_GAUGE | PCOL_SAMPLE_TYPE_DOUBLE))
             continue;
@@ -483,9 +471,8 @@ pcol_status pci_function_sums_new(pcol_builder *b, struct pci_function_sums **su
         paths->type !=
             PCF_STRING) /* a copied file may have bytes, which are not strings of the builder */
         return PCOL_OK;
-    struct pci_function_sums *w = pci_calloc(1, sizeof *w);
-    if (!w)
-        return pci_fail_memory(err);
+    struct pci_function_sums *w;
+    PCI_TRY(PCI_CALLOC(w, 1, err));
     w->b = b;
     atomic_init(&w->next, 1); /* the first lane starts with type 0 */
     w->stack = b->columns[PCI_C_SAMPLE_STACK];

@@ -39,14 +39,10 @@ void pci_interned_free(pcol_builder *builder)
 
 static pcol_status reserve(struct pci_intern *in, size_t cells, pcol_error *err)
 {
-    if (pci_grow((void **)&in->starts, &in->start_capacity, in->count + 2, sizeof *in->starts) ||
-        pci_grow((void **)&in->variants, &in->variant_capacity, in->count + 1,
-                 sizeof *in->variants) ||
-        pci_grow((void **)&in->columns, &in->column_capacity, in->cell_count + cells + 1,
-                 sizeof *in->columns) ||
-        pci_grow((void **)&in->bits, &in->bits_capacity, in->cell_count + cells + 1,
-                 sizeof *in->bits))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(in->starts, in->start_capacity, in->count + 2, err));
+    PCI_TRY(PCI_GROW(in->variants, in->variant_capacity, in->count + 1, err));
+    PCI_TRY(PCI_GROW(in->columns, in->column_capacity, in->cell_count + cells + 1, err));
+    PCI_TRY(PCI_GROW(in->bits, in->bits_capacity, in->cell_count + cells + 1, err));
     in->starts[0] = 0;
     return PCOL_OK;
 }
@@ -123,14 +119,11 @@ static pcol_status get_interned(pcol_builder *b, uint32_t table, struct pci_inte
     *out = NULL;
     if (table >= b->table_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "table %u does not exist", table);
-    if (pci_grow((void **)&b->interned, &b->interned_capacity, (size_t)table + 1, sizeof(void *)))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->interned, b->interned_capacity, (size_t)table + 1, err));
     for (size_t i = before; i < b->interned_capacity; i++)
         b->interned[i] = NULL;
     if (!b->interned[table]) {
-        in = pci_calloc(1, sizeof *in);
-        if (!in)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_CALLOC(in, 1, err));
         in->table = table;
         b->interned[table] = in;
     }
@@ -177,8 +170,7 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
         *is_new = 0;
     if (!in)
         return status;
-    if (pci_grow((void **)&in->at, &in->at_capacity, in->rows.count + 1, sizeof *in->at))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(in->at, in->at_capacity, in->rows.count + 1, err));
     PCI_TRY(
         intern_cells(&in->rows, builder, table, columns, cells, count, variant, &id, &added, err));
     if (added)
@@ -221,8 +213,7 @@ static pcol_status count_use(struct pci_row_uses *uses, uint32_t row, uint32_t *
                              pcol_error *err)
 {
     size_t before = uses->capacity;
-    if (pci_grow((void **)&uses->count, &uses->capacity, (size_t)row + 1, sizeof *uses->count))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(uses->count, uses->capacity, (size_t)row + 1, err));
     memset(uses->count + before, 0, (uses->capacity - before) * sizeof *uses->count);
     *number = uses->count[row]++;
     return PCOL_OK;

@@ -81,8 +81,7 @@ static pcol_status get_table(pcol_builder *b, uint32_t table, struct pci_label_t
         return pci_fail(err, PCOL_E_ARGUMENT, "table %u does not exist", table);
     if (!l->table_count)
         PCI_TRY(pci_label_tables(b, err));
-    if (pci_grow((void **)&l->tables, &l->table_capacity, l->table_count + 1, sizeof *l->tables))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(l->tables, l->table_capacity, l->table_count + 1, err));
     *out = &l->tables[l->table_count++];
     **out = (struct pci_label_table){
         .table = table, .shape = PCOL_NONE, .extra = PCOL_NONE, .last_shape = PCOL_NONE};
@@ -97,8 +96,7 @@ static pcol_status append_key(pcol_builder *b, const struct pci_label_key_record
     struct pci_label_store *l = &b->labels;
     if (l->count >= MAX_KEYS)
         return pci_fail(err, PCOL_E_LIMIT, "more than %u label keys", MAX_KEYS);
-    if (pci_grow((void **)&l->keys, &l->capacity, l->count + 1, sizeof *l->keys))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(l->keys, l->capacity, l->count + 1, err));
     *number = (uint32_t)l->count;
     l->keys[l->count] = *key;
     l->keys[l->count].column = PCOL_NONE;
@@ -212,11 +210,8 @@ pcol_status pci_label_shape(pcol_builder *builder, const uint32_t *entries, size
     *shape = 0;
     if (l->shape_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 shapes of labels");
-    if (pci_grow((void **)&l->shape_entries, &l->entry_capacity, l->entry_count + count + 1,
-                 sizeof *l->shape_entries) ||
-        pci_grow((void **)&l->shape_starts, &l->shape_capacity, l->shape_count + 2,
-                 sizeof *l->shape_starts))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(l->shape_entries, l->entry_capacity, l->entry_count + count + 1, err));
+    PCI_TRY(PCI_GROW(l->shape_starts, l->shape_capacity, l->shape_count + 2, err));
     PCI_TRY(pci_hash_add(&l->shape_hash, hash, (uint32_t)l->shape_count, err));
     if (count)
         memcpy(l->shape_entries + l->entry_count, entries, count * sizeof *entries);
@@ -437,9 +432,8 @@ pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t r
         return pci_fail(err, PCOL_E_ARGUMENT, "labels of row %llu were set before",
                         (unsigned long long)row);
     t->next_row = row + 1;
-    if (pci_grow((void **)&t->last, &t->last_capacity, count + 1, sizeof *t->last) ||
-        pci_grow((void **)&t->entries, &t->entry_capacity, count + 1, sizeof *t->entries))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(t->last, t->last_capacity, count + 1, err));
+    PCI_TRY(PCI_GROW(t->entries, t->entry_capacity, count + 1, err));
     builder->labels.serial++;
     for (size_t i = 0; i < count; i++)
         PCI_TRY(set_label(&r, t, i, &labels[i], err));

@@ -95,9 +95,7 @@ static pcol_status begin_rows(pcol_builder *b, const struct pci_source_row *row,
     else
         PCI_TRY(pcol_builder_string(b, target, strlen(target), name, err));
     if (!continued) {
-        if (pci_grow((void **)&o->filled, &o->filled_capacity, o->filled_count + 1,
-                     sizeof *o->filled))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(o->filled, o->filled_capacity, o->filled_count + 1, err));
         o->filled[o->filled_count++] = (struct pci_source_table){row->source, row->table};
     }
     o->last = *row;
@@ -179,9 +177,7 @@ pcol_status pci_source_order_defer(pcol_builder *builder, const struct pci_sourc
                                    const char *name, uint64_t count, pcol_error *err)
 {
     struct pci_source_order *o = &builder->order;
-    if (pci_grow((void **)&o->deferred, &o->deferred_capacity, o->deferred_count + 1,
-                 sizeof *o->deferred))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(o->deferred, o->deferred_capacity, o->deferred_count + 1, err));
     o->deferred[o->deferred_count++] = (struct pci_source_order_table){*row, count, name};
     return PCOL_OK;
 }

@@ -42,10 +42,8 @@ pcol_status pci_string_pool_intern(struct pci_string_pool *pool, const char *dat
     *code = 0;
     if (pool->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 distinct strings");
-    if (pci_grow((void **)&pool->starts, &pool->start_capacity, pool->count + 2,
-                 sizeof *pool->starts) ||
-        pci_grow((void **)&pool->bytes, &pool->capacity, pool->size + size + 1, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(pool->starts, pool->start_capacity, pool->count + 2, err));
+    PCI_TRY(PCI_GROW(pool->bytes, pool->capacity, pool->size + size + 1, err));
     if (size)
         memcpy(pool->bytes + pool->size, data, size);
     pool->starts[pool->count] = pool->size;

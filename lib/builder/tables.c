@@ -11,11 +11,8 @@ pcol_status pci_builder_add_table(pcol_builder *b, const char *name, pcol_error 
 {
     size_t size = strlen(name) + 1;
     char *copy;
-    if (pci_grow((void **)&b->tables, &b->table_capacity, b->table_count + 1, sizeof *b->tables))
-        return pci_fail_memory(err);
-    copy = pci_malloc(size, 1);
-    if (!copy)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->tables, b->table_capacity, b->table_count + 1, err));
+    PCI_TRY(PCI_MALLOC(copy, size, err));
     memcpy(copy, name, size);
     b->tables[b->table_count++] = (struct pci_table_buffer){.name = copy};
     return PCOL_OK;

@@ -96,8 +96,7 @@ static pcol_status update_path(struct pci_node_store *n, const struct pci_new_no
         n->ordered = 0;
         return PCOL_OK;
     }
-    if (pci_grow((void **)&n->path, &n->path_capacity, n->path_size + 1, sizeof *n->path))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(n->path, n->path_capacity, n->path_size + 1, err));
     n->path[n->path_size++] = (uint32_t)n->count;
     return PCOL_OK;
 }
@@ -381,9 +380,7 @@ pcol_status pci_node_store_finish(pcol_builder *builder, pcol_error *err)
     PCI_TRY(close_array(n, 1, err));
     builder->tables[n->table].flags |= PCF_TABLE_PREORDER;
     PCI_TRY(create_node_columns(builder, &c, err));
-    r = pci_malloc(1, sizeof *r);
-    if (!r)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r, 1, err));
     r->nodes = n;
     r->first = r->count = 0;
     status = n->ordered ? PCOL_OK : sort_nodes(n, r, &order, err);

@@ -425,8 +425,7 @@ static pcol_status write_memory(void *context, const void *data, size_t size, pc
                sizeof whole);
         needed = whole > needed && whole < SIZE_MAX ? (size_t)whole : needed;
     }
-    if (pci_grow((void **)&m->data, &m->capacity, needed, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(m->data, m->capacity, needed, err));
     memcpy(m->data + m->size, data, size);
     m->size += size;
     return PCOL_OK;

@@ -48,10 +48,9 @@ struct pci_archive_writer {
 pcol_status pci_archive_writer_new(unsigned flags, struct pci_archive_writer **writer,
                                    pcol_error *err)
 {
-    struct pci_archive_writer *new = pci_malloc(1, sizeof *new);
+    struct pci_archive_writer *new;
     *writer = NULL;
-    if (!new)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(new, 1, err));
     memset(new, 0, offsetof(struct pci_archive_writer, block));
     new->flags = flags;
     new->lz4 = pci_malloc(1, (size_t)LZ4_sizeofStateHC());
@@ -198,8 +197,7 @@ static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_pu
         p->codec = PCF_CODEC_NONE;
         return put(context, p->block, p->fill, err);
     }
-    if (pci_grow((void **)&p->entries, &p->entry_capacity, p->entry_count + 1, sizeof *p->entries))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->entries, p->entry_capacity, p->entry_count + 1, err));
     p->stored += 1 + size;
     p->entries[p->entry_count++] =
         (struct pcf_archive_entry){p->stored, pcf_checksum(out, 1 + size)};
@@ -249,9 +247,7 @@ pcol_status pci_archive_writer_index(struct pci_archive_writer *writer, const vo
     deflateReset(z);
     bound = deflateBound(z, (uLong)size);
     *out_size = 0;
-    *out = pci_malloc((size_t)bound + 1, 1);
-    if (!*out)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(*out, (size_t)bound + 1, err));
     z->next_in = data;
     z->avail_in = (uInt)size; /* an index is smaller than 1 GiB */
     z->next_out = *out;

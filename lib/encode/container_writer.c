@@ -35,8 +35,7 @@ static pcol_status add_name(struct pci_container *writer, const char *name, uint
                         "name of a table or column is not 1 to 255 bytes of printable UTF-8");
     if (writer->names_size + n > PCF_MAX_RECORDS)
         return pci_fail(err, PCOL_E_LIMIT, "names and columns exceed the index size limit");
-    if (pci_grow((void **)&writer->names, &writer->names_capacity, writer->names_size + n, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(writer->names, writer->names_capacity, writer->names_size + n, err));
     memcpy(writer->names + writer->names_size, name, n);
     *offset = (uint32_t)writer->names_size;
     *size = (uint16_t)n;
@@ -51,9 +50,7 @@ pcol_status pci_container_table(struct pci_container *writer, const char *name, 
     if (rows > PCF_MAX_ROWS || writer->table_count >= PCF_MAX_TABLES)
         return pci_fail(err, PCOL_E_LIMIT, "table %.40s exceeds the limits of the format", name);
     table.first_column = (uint32_t)writer->column_count;
-    if (pci_grow((void **)&writer->tables, &writer->table_capacity, writer->table_count + 1,
-                 sizeof *writer->tables))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(writer->tables, writer->table_capacity, writer->table_count + 1, err));
     PCI_TRY(add_name(writer, name, &table.name_offset, &table.name_size, err));
     writer->tables[writer->table_count++] = table;
     return PCOL_OK;
@@ -64,9 +61,7 @@ static pcol_status add_columns(struct pci_container *writer, size_t count, uint3
 {
     if (writer->column_count + count > PCF_MAX_COLUMNS)
         return pci_fail(err, PCOL_E_LIMIT, "more than %u columns", PCF_MAX_COLUMNS);
-    if (pci_grow((void **)&writer->columns, &writer->column_capacity, writer->column_count + count,
-                 sizeof *writer->columns))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(writer->columns, writer->column_capacity, writer->column_count + count, err));
     *first = (uint32_t)writer->column_count;
     memset(writer->columns + *first, 0, count * sizeof *writer->columns);
     writer->column_count += count;
@@ -162,9 +157,7 @@ pcol_status pci_section_end(struct pci_section *section, pcol_error *err)
     pci_section_abort(section);
     if (status != PCOL_OK || !size)
         return status;
-    if (pci_grow((void **)&writer->sections, &writer->section_capacity, writer->section_count + 1,
-                 sizeof *writer->sections))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(writer->sections, writer->section_capacity, writer->section_count + 1, err));
     if (!column->section_count)
         column->first_section = (uint32_t)writer->section_count;
     column->section_count++;
@@ -221,9 +214,8 @@ pcol_status pci_container_take_part(struct pci_container *writer, uint32_t colum
 {
     uint32_t first, sections = (uint32_t)writer->section_count;
     PCI_TRY(add_columns(writer, part->column_count - 1, &first, err));
-    if (pci_grow((void **)&writer->sections, &writer->section_capacity,
-                 writer->section_count + part->section_count, sizeof *writer->sections))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(writer->sections, writer->section_capacity,
+                     writer->section_count + part->section_count, err));
     for (uint32_t i = 0; i < part->column_count; i++) {
         struct pcf_column *c = &writer->columns[map_column(i, column, first)];
         *c = part->columns[i];
@@ -278,9 +270,7 @@ static pcol_status encode_index(struct pci_container *w, struct pcf_header *h, u
     size_t size = (size_t)pcf_index_store(&x, NULL, &records);
     if (records > PCF_MAX_RECORDS)
         return pci_fail(err, PCOL_E_LIMIT, "names and columns exceed the index size limit");
-    *index = pci_malloc(size + 1, 1);
-    if (!*index)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(*index, size + 1, err));
     pcf_index_store(&x, *index, &records);
     *h = x.header;
     if (w->archive) {

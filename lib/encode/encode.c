@@ -36,11 +36,10 @@ static pcol_status new_exceptions(const struct pci_value_source *source, int nul
                                   uint64_t base, uint64_t step, struct pci_exceptions **out,
                                   pcol_error *err)
 {
-    struct pci_exceptions *e = pci_malloc(1, sizeof *e);
+    struct pci_exceptions *e;
     pcol_status status;
     *out = NULL;
-    if (!e)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(e, 1, err));
     pci_row_part_init(&e->marked, source, mark_exceptions, e, PCI_PART_MARKED, 0);
     e->null_default = null_default;
     e->base = base;

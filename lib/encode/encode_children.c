@@ -210,11 +210,10 @@ static pcol_status read_array(void *context, uint64_t row, size_t n, int64_t *va
 static pcol_status find_runs(const struct pci_value_source *source, int64_t *ends, int64_t *values,
                              uint64_t *count, pcol_error *err)
 {
-    struct pci_block_reader *r = pci_malloc(1, sizeof *r);
+    struct pci_block_reader *r;
     pcol_status status;
     *count = 0;
-    if (!r)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r, 1, err));
     pci_block_reader_init(r, source);
     while ((status = pci_block_reader_next(r, err)) == PCOL_OK && r->n) {
         for (size_t i = 0; i < r->n; i++) {

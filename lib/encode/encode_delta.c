@@ -65,10 +65,9 @@ pcol_status pci_delta_plan_new(const struct pci_value_source *source,
                                pcol_error *err)
 {
     struct choice best = find_best_choice(stats);
-    struct pci_delta_plan *d = pci_calloc(1, sizeof *d);
+    struct pci_delta_plan *d;
     *plan = NULL;
-    if (!d)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(d, 1, err));
     d->high = (int64_t)((UINT64_C(1) << best.width) - 1);
     d->low = best.falls ? ~d->high : 0;
     pci_row_part_init(&d->marked, source, pci_mark_far, d, PCI_PART_MARKED,

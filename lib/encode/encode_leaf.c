@@ -197,9 +197,7 @@ pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
     c->encoding = PCF_BLOCKED;
     c->scale = b.scale = slopes ? 1 : stats->scale;
     b.divisor = pci_divisor_init(b.scale);
-    b.all = pci_malloc(stats->block_count + 1, sizeof *b.all);
-    if (!b.all)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(b.all, stats->block_count + 1, err));
     status = pci_emit_blocks(writer, column, source, put_blocked, &b, err);
     if (status == PCOL_OK)
         status =

@@ -56,11 +56,10 @@ static pcol_status count_bits(const struct pci_value_source *source,
 {
     unsigned less = scale_bits(stats);
     uint64_t odd[65] = {0};
-    struct pci_block_reader *r = pci_malloc(1, sizeof *r);
+    struct pci_block_reader *r;
     pcol_status status = PCOL_OK;
     memset(counts, 0, sizeof odd);
-    if (!r)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r, 1, err));
     pci_block_reader_init(r, source);
     while (r->row + r->n < rows && (status = pci_block_reader_next(r, err)) == PCOL_OK && r->n) {
         for (size_t i = 0; i < r->n; i++) {
@@ -114,10 +113,9 @@ pcol_status pci_patch_new(const struct pci_value_source *source,
                           const struct pci_patch_choice *choice, struct pci_patch_plan **split,
                           pcol_error *err)
 {
-    struct pci_patch_plan *s = pci_calloc(1, sizeof *s);
+    struct pci_patch_plan *s;
     *split = NULL;
-    if (!s)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s, 1, err));
     s->base = (uint64_t)stats->min;
     s->most = (UINT64_C(1) << (choice->width + scale_bits(stats))) - 1;
     pci_row_part_init(&s->large, source, pci_mark_large, s, PCI_PART_MARKED,

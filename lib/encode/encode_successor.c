@@ -55,10 +55,9 @@ static void update_votes(struct pci_successors *successors, uint32_t *weights)
 static pcol_status find_successors(struct pci_successors *successors, pcol_error *err)
 {
     struct pci_block_reader *r = &successors->marked.reader;
-    uint32_t *weights = pci_calloc((size_t)successors->next.rows, sizeof *weights);
+    uint32_t *weights;
     pcol_status status;
-    if (!weights)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(weights, (size_t)successors->next.rows, err));
     pci_block_reader_init(r, successors->marked.all);
     while ((status = pci_block_reader_next(r, err)) == PCOL_OK && r->n)
         update_votes(successors, weights);
@@ -87,9 +86,7 @@ pcol_status pci_successors_new(const struct pci_value_source *source,
         (uint64_t)stats->max >= source->rows / MIN_ROWS_PER_VALUE ||
         cost_of(source->rows, min_marked + (uint64_t)stats->max + 1, width) >= limit)
         return PCOL_OK;
-    l = pci_calloc(1, sizeof *l);
-    if (!l)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(l, 1, err));
     pci_row_part_init(&l->marked, source, pci_mark_successors, l, PCI_PART_MARKED, 0);
     l->next = (struct pci_value_source){(uint64_t)stats->max + 1, source->type, read_next, l, NULL};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);

@@ -50,12 +50,11 @@ static pcol_status read_steps(void *context, uint64_t row, size_t n, int64_t *va
 static pcol_status find_steps(struct pci_tree_steps *steps, const struct pci_value_source *source,
                               int *found, pcol_error *err)
 {
-    struct pci_block_reader *r = pci_malloc(1, sizeof *r);
+    struct pci_block_reader *r;
     size_t capacity = 0;
     pcol_status status = PCOL_OK;
     *found = 1;
-    if (!r)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r, 1, err));
     pci_block_reader_init(r, source);
     while (*found && (status = pci_block_reader_next(r, err)) == PCOL_OK && r->n) {
         void *values = steps->values;
@@ -93,8 +92,7 @@ pcol_status pci_tree_steps_new(const struct pci_value_source *source,
     if (source->type != PCF_U32 || source->rows < MIN_ROWS || stats->first != 0 ||
         pci_cost_marks(source->rows) >= limit)
         return PCOL_OK;
-    if (!(s = pci_calloc(1, sizeof *s)))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s, 1, err));
     s->source = (struct pci_value_source){0, PCF_U64, read_steps, s, NULL};
     pcol_status status = find_steps(s, source, &found, err);
     if (status == PCOL_OK && found)

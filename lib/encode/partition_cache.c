@@ -58,10 +58,9 @@ pcol_status pci_partition_capture_new(const struct pci_row_part *part,
                                       struct pci_partition_capture **capture, pcol_error *err)
 {
     const struct pci_value_source *source = &part->source;
-    struct pci_partition_capture *k = pci_malloc(1, sizeof *k);
+    struct pci_partition_capture *k;
     *capture = NULL;
-    if (!k)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(k, 1, err));
     k->part = part;
     k->count = 0;
     k->pending = 0;

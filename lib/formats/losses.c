@@ -120,13 +120,11 @@ static pcol_status mark_reachable(struct scan *s, pcol_error *err)
     struct pci_stacks tree;
     PCI_TRY(pci_stacks_open(s->file, &tree, err));
     PCI_TRY(pci_stacks_verify(&tree, err));
-    s->stacks = pci_calloc((size_t)tree.stacks + 1, 1);
-    s->locations = pci_calloc((size_t)tree.locations + 1, 1);
-    s->groups = pci_calloc((size_t)tree.groups + 1, 1);
-    s->functions = pci_calloc((size_t)pci_rows(s->file, "functions") + 1, 1);
-    s->mappings = pci_calloc((size_t)pci_rows(s->file, "mappings") + 1, 1);
-    if (!s->stacks || !s->locations || !s->groups || !s->functions || !s->mappings)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->stacks, (size_t)tree.stacks + 1, err));
+    PCI_TRY(PCI_CALLOC(s->locations, (size_t)tree.locations + 1, err));
+    PCI_TRY(PCI_CALLOC(s->groups, (size_t)tree.groups + 1, err));
+    PCI_TRY(PCI_CALLOC(s->functions, (size_t)pci_rows(s->file, "functions") + 1, err));
+    PCI_TRY(PCI_CALLOC(s->mappings, (size_t)pci_rows(s->file, "mappings") + 1, err));
     PCI_TRY(mark_stacks(s, &tree, err));
     return mark_code(s, &tree, err);
 }

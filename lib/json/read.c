@@ -31,8 +31,7 @@ pcol_status pci_json_open(struct pci_json *json, struct pci_input *input,
         json->options.max_depth = DEFAULT_DEPTH;
     json->line = 1;
     json->line_start = input->offset;
-    json->nesting = pci_calloc((size_t)json->options.max_depth / 8 + 1, 1);
-    return json->nesting ? PCOL_OK : pci_fail_memory(err);
+    return PCI_CALLOC(json->nesting, (size_t)json->options.max_depth / 8 + 1, err);
 }
 
 void pci_json_close(struct pci_json *json)

@@ -46,9 +46,7 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
     uint64_t rows = pci_rows(f->query->file, "samples");
     if (rows > FREE_SAMPLES)
         PCI_TRY(pci_check_row_count(f->query->file, "samples", err));
-    f->samples = pci_malloc((size_t)rows + 1, 1);
-    if (!f->samples)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(f->samples, (size_t)rows + 1, err));
     f->selection.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
     f->selection.all_samples =

@@ -82,8 +82,7 @@ static pcol_status update_order(struct key_walk *w, const struct pci_table *tabl
 static pcol_status check_unique(struct key_walk *w, uint64_t row, uint32_t number, pcol_error *err)
 {
     size_t before = w->seen_capacity;
-    if (pci_grow((void **)&w->seen, &w->seen_capacity, (size_t)number + 1, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->seen, w->seen_capacity, (size_t)number + 1, err));
     memset(w->seen + before, 0, w->seen_capacity - before);
     if (w->seen[number]++)
         return fail_label_key(row, "key", "duplicate key", err);
@@ -189,9 +188,7 @@ static pcol_status walk_keys(struct key_walk *w, pcol_error *err)
                          {"occurrence", PCI_TYPES_INT}};
     struct pci_merge *m = w->m;
     PCI_TRY(pci_merge_map(&m->label_keys, m->label_key_count, err));
-    w->last_key = pci_calloc(m->file->index.header.table_count, sizeof *w->last_key);
-    if (!w->last_key)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(w->last_key, m->file->index.header.table_count, err));
     for (size_t i = 0; i < K_COUNT; i++) {
         PCI_TRY(pci_find_column(m->file, "label_keys", needed[i].name, needed[i].types,
                                 &w->columns[i], err));
@@ -222,8 +219,7 @@ static pcol_status add_shape(struct pci_merge *m, struct pci_cells *cells, uint6
         uint32_t key, entry = 0;
         PCI_TRY(pci_cells_row(&cells[1], entry_row, m->label_key_count, &key, err));
         PCI_TRY(pci_cells_get(&cells[2], entry_row, &joined, &valid, err));
-        if (pci_grow((void **)entries, capacity, count + 1, sizeof **entries))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(*entries, *capacity, count + 1, err));
         if (key != PCOL_NONE && m->label_keys[key] == PCOL_NONE)
             return PCOL_OK; /* a shape of omitted labels */
         if (key != PCOL_NONE)
@@ -238,10 +234,9 @@ static pcol_status add_shapes(struct pci_merge *m, pcol_error *err)
     uint32_t *entries = NULL;
     size_t capacity = 0;
     uint64_t entry_rows;
-    struct pci_cells *cells = pci_malloc(3, sizeof *cells);
+    struct pci_cells *cells;
     pcol_status status;
-    if (!cells)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(cells, 3, err));
     status = pci_merge_rows(m->file, "label_shape_keys", &entry_rows, err);
     if (status == PCOL_OK)
         status = pci_merge_map(&m->label_shapes, m->label_shape_count, err);
@@ -304,9 +299,8 @@ void pci_label_rows_close(struct pci_merge_label_rows *rows)
 static pcol_status add_cell(struct pci_merge_label_rows *r, uint32_t column, int64_t bits,
                             pcol_error *err)
 {
-    if (pci_grow((void **)&r->columns, &r->column_capacity, r->count + 1, sizeof *r->columns) ||
-        pci_grow((void **)&r->cells, &r->cell_capacity, r->count + 1, sizeof *r->cells))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->columns, r->column_capacity, r->count + 1, err));
+    PCI_TRY(PCI_GROW(r->cells, r->cell_capacity, r->count + 1, err));
     r->columns[r->count] = column;
     r->cells[r->count++] = (struct pci_cell_value){bits, 1};
     return PCOL_OK;
@@ -455,9 +449,7 @@ pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, 
     int all;
     r->count = 0;
     PCI_TRY(pci_labels_row(&r->reader, row, err));
-    if (pci_grow((void **)&r->entries, &r->entry_capacity, r->reader.cell_count + 1,
-                 sizeof *r->entries))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->entries, r->entry_capacity, r->reader.cell_count + 1, err));
     PCI_TRY(copy_entries(r, row, &count, &all, err));
     if ((!r->reader.has_shape && is_default_order(r, count)) || (!all && !count))
         return PCOL_OK;

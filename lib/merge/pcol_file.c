@@ -65,9 +65,7 @@ static pcol_status get_cell_text(const pcol_file *file, const char *table, const
     if (memchr(string.data, 0, string.size))
         return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row,
                              "the text contains a NUL byte");
-    *text = pci_malloc(string.size + 1, 1);
-    if (!*text)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(*text, string.size + 1, err));
     memcpy(*text, string.data, string.size);
     (*text)[string.size] = 0;
     return PCOL_OK;
@@ -247,9 +245,7 @@ static pcol_status add_sources_cells(struct pci_merge *m, pcol_error *err)
     pcol_status status;
     if (!m->source_count)
         return PCOL_OK;
-    cells = pci_malloc(1, sizeof *cells);
-    if (!cells)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(cells, 1, err));
     status = add_source_cells(m, cells, err);
     pci_free(cells);
     return status;

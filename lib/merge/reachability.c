@@ -45,9 +45,7 @@ static uint8_t **find_set(struct marker *k, const struct pci_table *to, uint64_t
 
 static pcol_status open_set(uint8_t **set, uint64_t count, pcol_error *err)
 {
-    if (!*set)
-        *set = pci_calloc((size_t)count + 1, 1);
-    return *set ? PCOL_OK : pci_fail_memory(err);
+    return *set ? PCOL_OK : PCI_CALLOC(*set, (size_t)count + 1, err);
 }
 
 /* Marks the rows that a column refers to from `rows` (NULL: all). */
@@ -158,9 +156,7 @@ static pcol_status find_incomplete_sources(struct marker *k, const struct pci_ta
     struct pci_merge *m = k->m;
     uint64_t rows;
     if (!m->incomplete_sources)
-        m->incomplete_sources = pci_calloc((size_t)m->source_count + 1, 1);
-    if (!m->incomplete_sources)
-        return pci_fail_memory(err);
+        PCI_TRY(PCI_CALLOC(m->incomplete_sources, (size_t)m->source_count + 1, err));
     PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
     PCI_TRY(pci_cells_open(k->cells, m->file, table->name, "source", PCI_IS_INT, err));
     for (uint64_t row = 0; row < rows; row++) {

@@ -55,15 +55,11 @@ pcol_status pci_row_content_open(struct pci_row_content *content, struct pci_mer
     *f = (struct pci_row_content){.merge = merge, .table = table, .to = to};
     if (!table)
         return PCOL_OK;
-    f->content_columns = pci_malloc(table->column_count, sizeof *f->content_columns);
-    if (!f->content_columns)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(f->content_columns, table->column_count, err));
     PCI_TRY(add_columns(f, excluded, err));
     if (merge->labels[table->number] == PCI_LABELS_NONE)
         return PCOL_OK;
-    f->labels = pci_calloc(1, sizeof *f->labels);
-    if (!f->labels)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->labels, 1, err));
     return pci_label_rows_open(f->labels, merge, table, to, err);
 }
 
@@ -81,9 +77,8 @@ void pci_row_content_close(struct pci_row_content *content)
 static pcol_status add_cell(struct pci_row_content *f, uint32_t column, int64_t bits,
                             pcol_error *err)
 {
-    if (pci_grow((void **)&f->columns, &f->column_capacity, f->count + 1, sizeof *f->columns) ||
-        pci_grow((void **)&f->cells, &f->cell_capacity, f->count + 1, sizeof *f->cells))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(f->columns, f->column_capacity, f->count + 1, err));
+    PCI_TRY(PCI_GROW(f->cells, f->cell_capacity, f->count + 1, err));
     f->columns[f->count] = column;
     f->cells[f->count++] = (struct pci_cell_value){bits, 1};
     return PCOL_OK;

@@ -440,9 +440,7 @@ static pcol_status open_positions(struct sample_walk *w, pcol_error *err)
     if (!m->selection)
         return PCOL_OK;
     if (pci_table_flagged(m->file, PCI_TABLE_SEGMENTS)) {
-        m->sample_positions = pci_malloc((size_t)w->table->rows + 1, sizeof *m->sample_positions);
-        if (!m->sample_positions)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(m->sample_positions, (size_t)w->table->rows + 1, err));
     }
     return PCOL_OK;
 }

@@ -76,9 +76,7 @@ pcol_status pci_merge_source_meta(struct pci_merge *merge, pcol_error *err)
         pci_find_verified_column(merge->file, "source_meta", "key", PCI_TYPES_TEXT, &t.key, err));
     if (!t.key)
         return PCOL_OK;
-    t.source = pci_malloc(1, sizeof *t.source);
-    if (!t.source)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(t.source, 1, err));
     pcol_status status =
         pci_cells_open(t.source, merge->file, "source_meta", "source", PCI_IS_INT, err);
     if (status == PCOL_OK)

@@ -123,9 +123,7 @@ pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *r
 
 pcol_status pci_merge_map(uint32_t **map, uint64_t rows, pcol_error *err)
 {
-    *map = pci_malloc((size_t)rows, sizeof **map);
-    if (!*map)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(*map, (size_t)rows, err));
     memset(*map, 0xff, (size_t)rows * sizeof **map); /* PCOL_NONE */
     return PCOL_OK;
 }
@@ -408,10 +406,9 @@ pcol_status pci_merge_open_maps(struct pci_merge *merge, pcol_error *err)
 pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
 {
     const pcol_file *file = merge->file;
-    struct stack_copy *w = pci_calloc(1, sizeof *w);
+    struct stack_copy *w;
     pcol_status status = PCOL_OK;
-    if (!w)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(w, 1, err));
     w->merge = merge;
     w->mappings = pci_table_find(file, "mappings");
     for (size_t i = 0; status == PCOL_OK && i < CELL_COUNT; i++)

@@ -100,9 +100,8 @@ static void order_tables(struct pci_merge *m, uint8_t *state)
 
 static pcol_status plan_actions(struct pci_merge *m, pcol_error *err)
 {
-    uint8_t *state = pci_calloc(m->file->index.header.table_count, 1);
-    if (!state)
-        return pci_fail_memory(err);
+    uint8_t *state;
+    PCI_TRY(PCI_CALLOC(state, m->file->index.header.table_count, err));
     order_tables(m, state);
     pci_free(state);
     return PCOL_OK;
@@ -114,14 +113,11 @@ pcol_status pci_merge_plan_tables(struct pci_merge *merge, pcol_error *err)
     const pcol_file *file = merge->file;
     uint32_t count = file->index.header.table_count;
     PCI_TRY(pci_merge_map(&merge->tables, count, err));
-    merge->base = pci_calloc(count, sizeof *merge->base);
-    merge->actions = pci_calloc(count, 1);
-    merge->labels = pci_calloc(count, 1);
-    merge->row_maps = pci_calloc(count, sizeof(uint32_t *));
-    merge->unify_order = pci_malloc(count, sizeof *merge->unify_order);
-    if (!merge->base || !merge->actions || !merge->labels || !merge->row_maps ||
-        !merge->unify_order)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(merge->base, count, err));
+    PCI_TRY(PCI_CALLOC(merge->actions, count, err));
+    PCI_TRY(PCI_CALLOC(merge->labels, count, err));
+    PCI_TRY(PCI_CALLOC(merge->row_maps, count, err));
+    PCI_TRY(PCI_MALLOC(merge->unify_order, count, err));
     for (uint32_t i = 0; i < count; i++) {
         const char *name = file->tables[i].name;
         PCI_TRY(pcol_builder_table(merge->builder, name, &merge->tables[i], err));

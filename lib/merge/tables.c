@@ -242,10 +242,9 @@ static pcol_status copy_table(struct pci_merge *merge, const struct pci_table *t
 pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err)
 {
     const pcol_file *file = merge->file;
-    struct pci_cells *cells = pci_malloc(1, sizeof *cells);
+    struct pci_cells *cells;
     pcol_status status = PCOL_OK;
-    if (!cells)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(cells, 1, err));
     for (uint32_t i = 0; status == PCOL_OK && i < file->index.header.table_count; i++) {
         int is_late = merge->partial && has_positions(file->tables[i].schema);
         if (merge->actions[i] == PCI_MERGE_APPEND && (!merge->partial || merge->row_maps[i]) &&

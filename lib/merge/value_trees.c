@@ -140,11 +140,8 @@ struct node_path {
 static pcol_status push_node(struct node_path *node_path, uint64_t from, uint64_t to,
                              pcol_error *err)
 {
-    if (pci_grow((void **)&node_path->from, &node_path->from_capacity, node_path->size + 1,
-                 sizeof *node_path->from) ||
-        pci_grow((void **)&node_path->to, &node_path->to_capacity, node_path->size + 1,
-                 sizeof *node_path->to))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(node_path->from, node_path->from_capacity, node_path->size + 1, err));
+    PCI_TRY(PCI_GROW(node_path->to, node_path->to_capacity, node_path->size + 1, err));
     node_path->from[node_path->size] = from;
     node_path->to[node_path->size++] = to;
     return PCOL_OK;

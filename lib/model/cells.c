@@ -19,9 +19,7 @@ pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64
     *rows = (struct pci_rows){.table = table};
     if (!table->expander || row >= table->rows)
         return PCOL_OK;
-    rows->lanes = pci_malloc(1, sizeof *rows->lanes);
-    if (!rows->lanes)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(rows->lanes, 1, err));
     status = table->expander->open(table, row, &rows->cursor, err);
     if (status != PCOL_OK)
         pci_rows_close(rows);

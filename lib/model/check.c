@@ -197,9 +197,8 @@ static void check_padding(struct pci_check *check)
 static pcol_status check_bytes(struct pci_check *check, pcol_error *err)
 {
     uint32_t count = check->file->index.header.column_count;
-    uint32_t *owner = pci_malloc(count + (size_t)1, sizeof *owner);
-    if (!owner)
-        return pci_fail_memory(err);
+    uint32_t *owner;
+    PCI_TRY(PCI_MALLOC(owner, count + (size_t)1, err));
     find_owners(check->file, owner);
     check_sections(check, owner);
     pci_free(owner);
@@ -347,9 +346,7 @@ pcol_status pci_schema_verify(const pcol_file *file, pcol_error *err)
     pcol_file *f = (pcol_file *)(uintptr_t)file; /* the flag is a cache */
     if (atomic_load_explicit(&f->schema_known, memory_order_acquire))
         return PCOL_OK;
-    check.untrusted = pci_calloc(file->index.header.column_count + (size_t)1, 1);
-    if (!check.untrusted)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(check.untrusted, file->index.header.column_count + (size_t)1, err));
     uint64_t before = pci_partial_read_begin(3 + pci_rows(file, "label_keys"));
     pcol_status status = verify_structure(&check, err);
     pci_partial_read_end(before);

@@ -55,8 +55,7 @@ static pcol_status name_location(struct sums *s, struct pci_frame_namer *namer, 
     if (shown.is_place)
         return PCOL_OK;
     PCI_TRY(pci_string_pool_intern(&s->names, shown.name.data, shown.name.size, name, err));
-    if (pci_grow((void **)&s->first, &s->first_capacity, s->names.count, sizeof *s->first))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->first, s->first_capacity, s->names.count, err));
     if (s->names.count > count)
         s->first[*name] = row;
     return PCOL_OK;
@@ -65,9 +64,7 @@ static pcol_status name_location(struct sums *s, struct pci_frame_namer *namer, 
 static pcol_status name_locations(struct sums *s, pcol_error *err)
 {
     struct pci_frame_namer namer;
-    s->of_location = pci_malloc((size_t)s->tree.locations + 1, sizeof *s->of_location);
-    if (!s->of_location)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(s->of_location, (size_t)s->tree.locations + 1, err));
     memset(s->of_location, 0xff, ((size_t)s->tree.locations + 1) * sizeof *s->of_location);
     pcol_status status = pci_frame_namer_open(&namer, s->file, err);
     namer.libraries = 1;
@@ -284,9 +281,7 @@ static void check_missing(struct sums *s)
 
 static pcol_status check_all(struct sums *s, const struct pci_types *types, pcol_error *err)
 {
-    s->name_of_row = pci_malloc((size_t)s->rows + 1, sizeof *s->name_of_row);
-    if (!s->name_of_row)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(s->name_of_row, (size_t)s->rows + 1, err));
     PCI_TRY(name_locations(s, err));
     PCI_TRY(name_rows(s, err));
     size_t names = s->names.count + 1;

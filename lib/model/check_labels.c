@@ -103,8 +103,7 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
     while ((id = pci_hash_next(&k->hash, hash, &at)) != PCI_HASH_NONE)
         if (same_key(&k->all[id], &key))
             pci_fault(&k->twice, row, "row %u has the same key", id);
-    if (pci_grow((void **)&k->all, &k->capacity, k->count + 1, sizeof *k->all))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(k->all, k->capacity, k->count + 1, err));
     k->all[k->count] = key;
     return pci_hash_add(&k->hash, hash, (uint32_t)k->count++, err);
 }
@@ -286,9 +285,7 @@ pcol_status pci_check_label_rows(struct pci_check *check, pcol_error *err)
             return PCOL_OK;
     if (!pci_rows(check->file, "label_keys") && !pci_rows(check->file, "label_shapes"))
         return PCOL_OK;
-    counts = pci_malloc(PCI_CHECK_ROWS, sizeof *counts);
-    if (!counts)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(counts, PCI_CHECK_ROWS, err));
     for (uint32_t t = 0; t < check->file->index.header.table_count && status == PCOL_OK; t++)
         if (!check->stop)
             status = check_table(check, &check->file->tables[t], counts, err);

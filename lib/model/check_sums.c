@@ -166,11 +166,9 @@ static pcol_status check_type(struct sums *sums, const struct pci_types *types, 
 
 static pcol_status check_all(struct sums *sums, const struct pci_types *types, pcol_error *err)
 {
-    sums->row_of = pci_calloc((size_t)sums->stacks + 1, sizeof *sums->row_of);
-    sums->sum = pci_calloc((size_t)sums->rows + 1, sizeof *sums->sum);
-    sums->seen = pci_calloc((size_t)sums->rows + 1, 1);
-    if (!sums->row_of || !sums->sum || !sums->seen)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(sums->row_of, (size_t)sums->stacks + 1, err));
+    PCI_TRY(PCI_CALLOC(sums->sum, (size_t)sums->rows + 1, err));
+    PCI_TRY(PCI_CALLOC(sums->seen, (size_t)sums->rows + 1, err));
     PCI_TRY(mark_rows(sums, err));
     for (uint32_t k = 0; k < types->count && !sums->check->stop; k++)
         PCI_TRY(check_type(sums, types, k, err));

@@ -85,9 +85,7 @@ pcol_status pci_models_open(pcol_file *file, struct pci_models **models, pcol_er
 {
     struct pci_models *m = file->models;
     if (!m) {
-        m = pci_calloc(1, sizeof *m);
-        if (!m)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_CALLOC(m, 1, err));
         m->physical_count = file->index.header.table_count;
         m->physical = pci_calloc(2 * m->physical_count + (size_t)1, sizeof(pcol_table *));
         if (!m->physical) {

@@ -93,8 +93,7 @@ static pcol_status concatenate(struct pci_frame_namer *n, const char *before, pc
                                const char *after, pcol_str *name, pcol_error *err)
 {
     size_t head = strlen(before), tail = strlen(after);
-    if (pci_grow((void **)&n->made, &n->made_capacity, head + text.size + tail + 1, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(n->made, n->made_capacity, head + text.size + tail + 1, err));
     memcpy(n->made, before, head);
     if (text.size)
         memcpy(n->made + head, text.data, text.size);
@@ -217,9 +216,8 @@ pcol_status pcol_names_new(const pcol_file *file, pcol_names **names, pcol_error
     *names = NULL;
     PCI_REQUIRE(file, err);
     PCI_TRY(pci_schema_verify(file, err));
-    pcol_names *n = pci_calloc(1, sizeof *n);
-    if (!n)
-        return pci_fail_memory(err);
+    pcol_names *n;
+    PCI_TRY(PCI_CALLOC(n, 1, err));
     pcol_status status = open_names(n, file, err);
     if (status == PCOL_OK)
         *names = n;

@@ -83,8 +83,7 @@ static pcol_status add_node(struct tree_reader *r, uint8_t tag, uint64_t parent,
 
 static pcol_status open_container(struct tree_reader *r, uint64_t node, pcol_error *err)
 {
-    if (pci_grow((void **)&r->open, &r->capacity, r->depth + 1, sizeof *r->open))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->open, r->capacity, r->depth + 1, err));
     r->open[r->depth++] = node;
     return PCOL_OK;
 }
@@ -257,8 +256,7 @@ static pcol_status begin_container(struct tree_writer *wr, const struct pci_node
                                    pcol_error *err)
 {
     int object = node->tag == PCI_NODE_OBJECT;
-    if (pci_grow((void **)&wr->open, &wr->capacity, wr->depth + 1, sizeof *wr->open))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(wr->open, wr->capacity, wr->depth + 1, err));
     wr->open[wr->depth++] = (struct level){node->row, (uint8_t)object};
     pci_json_put_begin(wr->w, object ? '{' : '[', err);
     return PCOL_OK;

@@ -73,9 +73,8 @@ static pcol_status open_values(struct pci_keyed_reader *k, pcol_error *err)
                                 &column, err));
         if (!column)
             continue;
-        struct batched_column *b = pci_malloc(1, sizeof *b);
-        if (!b)
-            return pci_fail_memory(err);
+        struct batched_column *b;
+        PCI_TRY(PCI_MALLOC(b, 1, err));
         b->column = column;
         b->first = b->count = 0;
         s->values[s->value_count++] = b;
@@ -91,9 +90,7 @@ static pcol_status open_batched_column(struct pci_keyed_reader *k, const char *t
     PCI_TRY(pci_find_column(k->file, table, name, PCI_TYPES_ROW, &column, err));
     if (!column)
         return PCOL_OK;
-    *out = pci_malloc(1, sizeof **out);
-    if (!*out)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(*out, 1, err));
     (*out)->column = column;
     (*out)->first = (*out)->count = 0;
     return PCOL_OK;
@@ -132,9 +129,7 @@ pcol_status pci_keyed_open(struct pci_keyed_reader *keyed, const pcol_file *file
 {
     memset(keyed, 0, sizeof *keyed);
     keyed->file = file;
-    keyed->state = pci_calloc(1, sizeof *keyed->state);
-    if (!keyed->state)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(keyed->state, 1, err));
     PCI_TRY(pci_labels_open(&keyed->labels, file, table, err));
     PCI_TRY(pci_nodes_open(&keyed->nodes, file, err));
     if (!strcmp(table, "samples"))

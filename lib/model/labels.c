@@ -141,17 +141,14 @@ static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol
         return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_POSITION_UNKNOWN,
                              "more keys than a table can have label columns");
     PCI_TRY(open_key_columns(r->file, &c, err));
-    s->keys_by_number = pci_calloc((size_t)s->number_count, sizeof *s->keys_by_number);
-    if (!s->keys_by_number)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->keys_by_number, (size_t)s->number_count, err));
     for (uint32_t row = 0; row < s->number_count; row++) {
         pcol_str key_table;
         int valid;
         PCI_TRY(pci_get_str(r->file, c.table, row, &key_table, &valid, err));
         if (key_table.size != size || memcmp(key_table.data, table, size) != 0)
             continue;
-        if (pci_grow((void **)&r->keys, &capacity, r->key_count + 1, sizeof *r->keys))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(r->keys, capacity, r->key_count + 1, err));
         PCI_TRY(read_key(r, &c, row, &r->keys[r->key_count++], err));
         s->keys_by_number[row] = (uint32_t)r->key_count;
     }
@@ -187,11 +184,9 @@ pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *fi
         return pci_fail_memory(err);
     PCI_TRY(read_keys(reader, table, err));
     PCI_TRY(open_shapes(reader, table, err));
-    s->batches = pci_calloc(reader->key_count, sizeof(struct batch *));
-    s->limits = pci_calloc(reader->key_count, sizeof *s->limits);
-    s->seen = pci_calloc(reader->key_count, sizeof *s->seen);
-    if (!s->batches || !s->limits || !s->seen)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->batches, reader->key_count, err));
+    PCI_TRY(PCI_CALLOC(s->limits, reader->key_count, err));
+    PCI_TRY(PCI_CALLOC(s->seen, reader->key_count, err));
     for (size_t i = 0; i < reader->key_count; i++) {
         const char *to = kinds[reader->keys[i].kind].references;
         s->limits[i] = to ? pci_rows(file, to) : UINT64_MAX;
@@ -335,8 +330,7 @@ static pcol_status load_entry(struct pci_label_reader *r, uint64_t row, uint64_t
     if (s->joined)
         PCI_TRY(pci_get(r->file, s->joined, at, &joined, &valid, err));
     entry.joined = joined != 0;
-    if (pci_grow((void **)&s->entries, &s->entry_capacity, s->entry_count + 1, sizeof entry))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->entries, s->entry_capacity, s->entry_count + 1, err));
     s->entries[s->entry_count++] = entry;
     return PCOL_OK;
 }
@@ -477,8 +471,7 @@ static pcol_status read_all_keys(struct pci_label_reader *r, uint64_t row, pcol_
         return PCOL_OK;
     s->loaded_shape = 0; /* the entries belong to no shape */
     s->entry_count = 0;
-    if (pci_grow((void **)&s->entries, &s->entry_capacity, r->cell_count + 1, sizeof *s->entries))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->entries, s->entry_capacity, r->cell_count + 1, err));
     for (size_t i = 0; i < r->cell_count; i++)
         s->entries[s->entry_count++] =
             (struct shape_entry){(uint32_t)(s->cells[i].key - r->keys) + 1, 0};

@@ -72,9 +72,7 @@ static pcol_status read_segments(struct pci_memory *m, pcol_error *err)
     PCI_TRY(pci_check_row_count(m->file, name, err));
     PCI_TRY(pci_require_column(m->file, name, "source", PCI_TYPES_ROW, &source, err));
     PCI_TRY(pci_require_column(m->file, name, "first_sample", PCI_TYPES_INT, &first, err));
-    m->segments = pci_malloc((size_t)rows, sizeof *m->segments);
-    if (!m->segments)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(m->segments, (size_t)rows, err));
     for (uint64_t row = 0; row < rows; row++) {
         struct segment *segment = &m->segments[row];
         PCI_TRY(pci_get(m->file, first, row, (int64_t *)&segment->first, &(int){0}, err));
@@ -101,11 +99,10 @@ pcol_status pci_memory_open(const pcol_file *file, const struct pci_types *types
                             const uint32_t gauges[GAUGES], uint64_t source_count,
                             struct pci_memory **memory, pcol_error *err)
 {
-    struct pci_memory *m = pci_calloc(1, sizeof *m);
+    struct pci_memory *m;
     pcol_status status;
     *memory = NULL;
-    if (!m)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(m, 1, err));
     m->file = file;
     m->source_count = source_count;
     status = open_memory(m, types, gauges, err);

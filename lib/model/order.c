@@ -87,8 +87,7 @@ static pcol_status add_row(struct pci_order_index *index, const struct run *row,
         return fail_row(row->first, NULL, "the rows of a table are not contiguous", err);
     if (index->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many tables in source_rows");
-    if (pci_grow((void **)&index->runs, &index->capacity, index->count + 1, sizeof *index->runs))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(index->runs, index->capacity, index->count + 1, err));
     PCI_TRY(pci_hash_add(&index->hash, hash_run(row->source, row->thread, row->table),
                          (uint32_t)index->count, err));
     index->runs[index->count++] = *row;
@@ -209,11 +208,9 @@ pcol_status pci_order_read(const pcol_file *file, uint32_t source, uint32_t thre
         return PCOL_OK;
     order->known = 1;
     order->count = run->count;
-    order->rows = pci_malloc((size_t)run->count, sizeof *order->rows);
-    order->ids = pci_calloc((size_t)run->count, sizeof *order->ids);
-    order->has_id = pci_calloc((size_t)run->count, 1);
-    if (!order->rows || !order->ids || !order->has_id)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(order->rows, (size_t)run->count, err));
+    PCI_TRY(PCI_CALLOC(order->ids, (size_t)run->count, err));
+    PCI_TRY(PCI_CALLOC(order->has_id, (size_t)run->count, err));
     return read_run(file, &c, run, order, err);
 }
 

@@ -25,8 +25,7 @@ static pcol_status push_node(struct pci_stack_path *path, uint32_t node, pcol_er
     PCI_TRY(pci_stacks_node(&path->tree, node, &parent, &step.first, &step.count, err));
     PCI_TRY(pci_get(path->tree.file, path->tree.group, node, &group, &(int){0}, err));
     step.group = (uint32_t)group;
-    if (pci_grow((void **)&path->steps, &path->capacity, path->depth + 1, sizeof *path->steps))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(path->steps, path->capacity, path->depth + 1, err));
     path->steps[path->depth++] = step;
     return PCOL_OK;
 }
@@ -43,8 +42,7 @@ pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_e
             path->depth--;
         if (!row || (path->depth && path->steps[path->depth - 1].node == row))
             break;
-        if (pci_grow((void **)&path->fresh, &path->fresh_capacity, count + 1, sizeof *path->fresh))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(path->fresh, path->fresh_capacity, count + 1, err));
         path->fresh[count++] = row;
         PCI_TRY(pci_get(path->tree.file, path->tree.parent, row, &parent, &(int){0}, err));
         if ((uint64_t)parent >= row)

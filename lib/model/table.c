@@ -15,10 +15,9 @@
 pcol_status pci_table_new(const pcol_file *file, const char *name, uint64_t rows,
                           uint32_t column_capacity, pcol_table **table, pcol_error *err)
 {
-    pcol_table *t = pci_calloc(1, sizeof *t);
+    pcol_table *t;
     *table = NULL;
-    if (!t)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(t, 1, err));
     t->columns = pci_calloc(column_capacity ? column_capacity : 1, sizeof *t->columns);
     if (!t->columns) {
         pci_free(t);
@@ -51,9 +50,7 @@ void pci_table_free(pcol_table *table)
 pcol_status pci_table_reserve(pcol_table *table, uint32_t more, pcol_error *err)
 {
     size_t capacity = table->column_capacity;
-    if (pci_grow((void **)&table->columns, &capacity, (size_t)table->column_count + more,
-                 sizeof *table->columns))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(table->columns, capacity, (size_t)table->column_count + more, err));
     memset(table->columns + table->column_capacity, 0,
            (capacity - table->column_capacity) * sizeof *table->columns);
     table->column_capacity = (uint32_t)capacity;

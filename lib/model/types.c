@@ -65,13 +65,11 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
         return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
                              "more types than a table can have columns");
     types->count = (uint32_t)rows;
-    types->columns = pci_calloc((size_t)rows + 1, sizeof(struct pci_column *));
-    types->type = pci_calloc((size_t)rows + 1, sizeof *types->type);
-    types->unit = pci_calloc((size_t)rows + 1, sizeof *types->unit);
-    types->ordinal = pci_calloc((size_t)rows + 1, sizeof *types->ordinal);
-    types->is_gauge = pci_calloc((size_t)rows + 1, sizeof *types->is_gauge);
-    if (!types->columns || !types->type || !types->unit || !types->ordinal || !types->is_gauge)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(types->columns, (size_t)rows + 1, err));
+    PCI_TRY(PCI_CALLOC(types->type, (size_t)rows + 1, err));
+    PCI_TRY(PCI_CALLOC(types->unit, (size_t)rows + 1, err));
+    PCI_TRY(PCI_CALLOC(types->ordinal, (size_t)rows + 1, err));
+    PCI_TRY(PCI_CALLOC(types->is_gauge, (size_t)rows + 1, err));
     PCI_TRY(find_columns(types, err));
     PCI_TRY(read_names(types, err));
     PCI_TRY(pci_find_column(file, "samples", "source", PCI_TYPES_ROW, &types->source, err));
@@ -449,10 +447,8 @@ static pcol_status sort_samples(struct pci_samples_by_source *turns, struct sour
                                 pcol_error *err)
 {
     uint64_t count;
-    turns->first = pci_calloc((size_t)turns->sources + 1, sizeof *turns->first);
-    turns->rows = pci_malloc((size_t)walk->rows, sizeof *turns->rows);
-    if (!turns->first || !turns->rows)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(turns->first, (size_t)turns->sources + 1, err));
+    PCI_TRY(PCI_MALLOC(turns->rows, (size_t)walk->rows, err));
     PCI_TRY(count_samples(turns, walk, err));
     for (uint64_t source = 0; source < turns->sources; source++)
         turns->first[source + 1] += turns->first[source];

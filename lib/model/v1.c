@@ -91,11 +91,10 @@ static pcol_status samples_open(const pcol_table *table, uint64_t row, void **cu
                                 pcol_error *err)
 {
     const struct pci_v1 *m = table->aux;
-    struct sample_cursor *c = pci_calloc(1, sizeof *c);
+    struct sample_cursor *c;
     size_t low = 0, high = m->zone_count;
     pcol_status status = PCOL_OK;
-    if (!c)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c, 1, err));
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (m->zones[middle] <= row)

@@ -34,9 +34,7 @@ static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol
         return PCOL_OK;
     hash_value = pci_hash_bytes(name->data, name->size);
     slot = pci_hash_start(hash, hash_value);
-    copy = pci_malloc(name->size + sizeof name->size, 1);
-    if (!copy)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(copy, name->size + sizeof name->size, err));
     for (size_t i = 0; i < name->size; i++)
         copy[i] = (char)(name->data[i] == '.' ? '_' : name->data[i]);
     while ((id = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE) {
@@ -111,13 +109,11 @@ static pcol_status map_functions(struct pci_v1 *m, pcol_error *err)
     PCI_TRY(pci_check_row_count(m->file, "functions", err));
     PCI_TRY(has_renaming_source(m->file, &m->rename, err));
     m->function_count = rows;
-    m->names = pci_calloc(rows + 1, sizeof *m->names);
-    m->systems = pci_calloc(rows + 1, sizeof *m->systems);
-    m->filenames = pci_calloc(rows + 1, sizeof *m->filenames);
-    m->start_lines = pci_calloc(rows + 1, sizeof *m->start_lines);
-    m->has_start_line = pci_calloc(rows + 1, 1);
-    if (!m->names || !m->systems || !m->filenames || !m->start_lines || !m->has_start_line)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(m->names, rows + 1, err));
+    PCI_TRY(PCI_CALLOC(m->systems, rows + 1, err));
+    PCI_TRY(PCI_CALLOC(m->filenames, rows + 1, err));
+    PCI_TRY(PCI_CALLOC(m->start_lines, rows + 1, err));
+    PCI_TRY(PCI_CALLOC(m->has_start_line, rows + 1, err));
     PCI_TRY(pci_v2_functions(m->file, &functions, err));
     status = read_functions(m, functions, &hash, err);
     pci_hash_clear(&hash);
@@ -154,10 +150,8 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
     PCI_TRY(pci_check_row_count(m->file, "locations", err));
     PCI_TRY(pci_find_column(m->file, "locations", "function", PCI_TYPES_ROW, &m->function, err));
     PCI_TRY(pci_find_column(m->file, "locations", "line", PCI_TYPE(PCF_I64), &m->line, err));
-    m->location_ids = pci_calloc(rows + 1, sizeof *m->location_ids);
-    m->location_rows = pci_calloc(rows + 1, sizeof *m->location_rows);
-    if (!m->location_ids || !m->location_rows)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(m->location_ids, rows + 1, err));
+    PCI_TRY(PCI_CALLOC(m->location_rows, rows + 1, err));
     for (uint64_t row = 0; m->function && row < rows; row++) {
         int64_t function;
         int valid;
@@ -175,9 +169,7 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
 static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 {
     PCI_TRY(pci_check_row_count(m->file, "stacks", err));
-    m->included_stacks = pci_calloc((size_t)(m->stacks.stacks / 8 + 1), 1);
-    if (!m->included_stacks)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(m->included_stacks, (size_t)(m->stacks.stacks / 8 + 1), err));
     for (uint64_t node = 1; node < m->stacks.stacks; node++) {
         uint32_t parent;
         uint64_t first, count;
@@ -194,9 +186,7 @@ static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
                                 const struct pci_selected_type *counted, pcol_error *err)
 {
-    m->counted = pci_calloc((size_t)counted->count + 1, sizeof *m->counted);
-    if (!m->counted)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(m->counted, (size_t)counted->count + 1, err));
     for (uint32_t i = 0; i < counted->count; i++)
         if (types->columns[counted->rows[i]])
             m->counted[m->counted_count++] = types->columns[counted->rows[i]];
@@ -327,11 +317,10 @@ static pcol_status build_maps(struct pci_v1 *m, const struct pci_selected_type *
 pcol_status pci_v1_open(const pcol_file *file, const struct pci_selected_type *counted,
                         struct pci_v1 **maps, pcol_error *err)
 {
-    struct pci_v1 *m = pci_calloc(1, sizeof *m);
+    struct pci_v1 *m;
     pcol_status status;
     *maps = NULL;
-    if (!m)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(m, 1, err));
     m->file = file;
     status = build_maps(m, counted, err);
     if (status == PCOL_OK)

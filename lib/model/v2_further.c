@@ -44,11 +44,8 @@ static pcol_status allocate_name(struct column_adder *a, size_t size, char **nam
 {
     pcol_table *t = a->t;
     *name = NULL;
-    if (pci_grow((void **)&t->owned, &t->owned_capacity, t->owned_count + 1, sizeof(char *)))
-        return pci_fail_memory(err);
-    *name = pci_malloc(size, 1);
-    if (!*name)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(t->owned, t->owned_capacity, t->owned_count + 1, err));
+    PCI_TRY(PCI_MALLOC(*name, size, err));
     t->owned[t->owned_count++] = *name;
     return PCOL_OK;
 }

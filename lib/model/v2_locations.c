@@ -137,11 +137,10 @@ static pcol_status locations_open(const pcol_table *table, uint64_t row, void **
                                   pcol_error *err)
 {
     const struct location_view *view = table->aux;
-    struct location_cursor *c = pci_calloc(1, sizeof *c);
+    struct location_cursor *c;
     uint64_t zone;
     pcol_status status;
-    if (!c)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c, 1, err));
     c->view = view;
     c->next_batch_size = 16;
     status = pci_zones_find(view->stacks.file, view->zones, row, &zone, &c->row, err);
@@ -245,9 +244,8 @@ static pcol_status verify_zones(const struct location_view *view, pcol_error *er
         return PCOL_OK;
     PCI_TRY(pci_check_sample_count(file, err));
     PCI_TRY(pci_check_row_count(file, "stacks", err));
-    uint64_t *depth = pci_malloc((size_t)view->stacks.stacks + 1, sizeof *depth);
-    if (!depth)
-        return pci_fail_memory(err);
+    uint64_t *depth;
+    PCI_TRY(PCI_MALLOC(depth, (size_t)view->stacks.stacks + 1, err));
     pcol_status status = find_depths(&view->stacks, depth, err);
     if (status == PCOL_OK)
         status = count_zones(view, depth, err);

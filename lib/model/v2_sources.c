@@ -195,9 +195,8 @@ static int is_reserved(const char *name)
 static pcol_status set_column_name(const pcol_table *t, struct meta_key *meta_key, pcol_error *err)
 {
     size_t prefix = sizeof ".meta." - 1, size = meta_key->text.size;
-    char *name = pci_malloc(prefix + size + 1, 1);
-    if (!name)
-        return pci_fail_memory(err);
+    char *name;
+    PCI_TRY(PCI_MALLOC(name, prefix + size + 1, err));
     meta_key->name = name;
     name[0] = '.';
     memcpy(name + 1, meta_key->text.data, size);

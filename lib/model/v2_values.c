@@ -48,11 +48,10 @@ static void values_close(void *cursor)
 static pcol_status new_cursor(const struct value_view *view, struct value_cursor **cursor,
                               pcol_error *err)
 {
-    struct value_cursor *c = pci_calloc(1, sizeof *c);
+    struct value_cursor *c;
     size_t types = view->types.count + 1u;
     *cursor = NULL;
-    if (!c)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c, 1, err));
     c->view = view;
     c->list_source = PCOL_POSITION_UNKNOWN;
     c->max_batch_size = MAX_BATCH_CELLS / types;

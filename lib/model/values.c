@@ -126,9 +126,7 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
 
 static pcol_status allocate_members(struct pci_member_iterator *e, size_t count, pcol_error *err)
 {
-    e->members = pci_calloc(count + 1, sizeof *e->members);
-    if (!e->members)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(e->members, count + 1, err));
     e->count = count;
     e->mode = MODE_MEMBERS;
     return PCOL_OK;

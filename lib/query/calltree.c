@@ -67,8 +67,7 @@ static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *er
     if (before >= b->max_nodes)
         return pci_fail(err, PCOL_E_LIMIT, "the call tree has more than %llu nodes; give a depth",
                         (unsigned long long)b->max_nodes);
-    if (pci_grow((void **)&b->sums, &b->capacity, b->tree.count, sizeof *b->sums))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(b->sums, b->capacity, b->tree.count, err));
     memset(b->sums + capacity, 0, (b->capacity - capacity) * sizeof *b->sums);
     return PCOL_OK;
 }
@@ -406,9 +405,7 @@ pcol_status pcol_query_calltree(pcol_query *query, const pcol_calltree_options *
     PCI_STRUCT_READ(pcol_calltree_options, own, options, err);
     if ((unsigned)own.order > PCOL_ORDER_NAME)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown order");
-    t = pci_calloc(1, sizeof *t);
-    if (!t)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
     if (status == PCOL_OK)
         status = pci_query_load(query, err);

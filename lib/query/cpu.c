@@ -113,9 +113,7 @@ static pcol_status count_samples(struct cpu_counter *c, pcol_error *err)
     PCI_TRY(pci_check_sample_count(file, err));
     PCI_TRY(pci_check_row_count(file, "threads", err));
     c->thread_count = pci_rows(file, "threads");
-    c->threads = pci_calloc((size_t)c->thread_count + 1, sizeof *c->threads);
-    if (!c->threads)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c->threads, (size_t)c->thread_count + 1, err));
     PCI_TRY(pci_find_column(file, "samples", "thread", PCI_TYPES_ROW, &c->thread, err));
     PCI_TRY(pci_find_column(file, "samples", "time", PCI_TYPE(PCF_I64), &c->time, err));
     PCI_TRY(pci_find_column(file, "samples", "duration", PCI_TYPE(PCF_I64), &c->duration, err));
@@ -141,9 +139,7 @@ static pcol_status get_thread_text(const pcol_file *file, const char *column, ui
 static pcol_status build_rows(const struct cpu_counter *c, pcol_cpu *cpu, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
-    cpu->rows = pci_malloc((size_t)c->thread_count + 1, sizeof *cpu->rows);
-    if (!cpu->rows)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(cpu->rows, (size_t)c->thread_count + 1, err));
     for (uint64_t i = 0; i <= c->thread_count; i++) {
         const struct thread *thread = &c->threads[i];
         pcol_cpu_row *row = &cpu->rows[cpu->count];

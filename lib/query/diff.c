@@ -48,8 +48,7 @@ static pcol_status find_row(struct pcol_diff *d, const pcol_frame *frame, pcol_d
         if (!pci_frame_compare(&(*row)->frame, frame))
             return PCOL_OK;
     }
-    if (pci_grow((void **)&d->rows, &d->capacity, d->count + 1, sizeof *d->rows))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(d->rows, d->capacity, d->count + 1, err));
     *row = &d->rows[d->count];
     memset(*row, 0, sizeof **row);
     (*row)->frame = *frame;
@@ -132,8 +131,7 @@ static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
         const struct pci_tree_pair_node *node = &pair->nodes[i];
         if (!has_self(node, is_double))
             continue;
-        if (pci_grow((void **)&d->rows, &d->capacity, d->count + 1, sizeof *d->rows))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(d->rows, d->capacity, d->count + 1, err));
         pcol_diff_row *row = &d->rows[d->count++];
         memset(row, 0, sizeof *row);
         write_path(pair, (uint32_t)i, path, (size_t)sizes[i]);
@@ -152,9 +150,8 @@ static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
                             const int is_double[2], pcol_error *err)
 {
     uint64_t bytes;
-    uint64_t *sizes = pci_calloc(pair->tree.count, sizeof *sizes);
-    if (!sizes)
-        return pci_fail_memory(err);
+    uint64_t *sizes;
+    PCI_TRY(PCI_CALLOC(sizes, pair->tree.count, err));
     pcol_status status = compute_path_sizes(pair, is_double, sizes, &bytes, err);
     if (status == PCOL_OK)
         status = add_paths(d, pair, is_double, sizes, bytes, err);
@@ -324,9 +321,8 @@ pcol_status pcol_diff_new(pcol_query *base, pcol_query *other, const pcol_diff_o
     PCI_STRUCT_READ(pcol_diff_options, opts, options, err);
     if ((unsigned)opts.order > PCOL_ORDER_NAME || (unsigned)opts.by > PCOL_BY_LABEL)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
-    struct pcol_diff *d = pci_calloc(1, sizeof *d);
-    if (!d)
-        return pci_fail_memory(err);
+    struct pcol_diff *d;
+    PCI_TRY(PCI_CALLOC(d, 1, err));
     pcol_status status;
     PCI_CONTROLLED(&other->control, status, build_diff(d, base, other, &opts, err), err);
     if (status == PCOL_OK)

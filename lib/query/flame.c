@@ -264,12 +264,10 @@ static pcol_status build_trees(pcol_flame *f, pcol_query *query, pcol_error *err
 static pcol_status build_flame(pcol_flame *f, pcol_query *query, pcol_error *err)
 {
     PCI_TRY(build_trees(f, query, err));
-    f->weight = pci_calloc(f->count, sizeof *f->weight);
-    f->start = pci_calloc(f->count, sizeof *f->start);
-    f->order = pci_calloc(f->count, sizeof *f->order);
-    f->row = pci_calloc(PCI_FLAME_DEPTH + 3, sizeof *f->row);
-    if (!f->weight || !f->start || !f->order || !f->row)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->weight, f->count, err));
+    PCI_TRY(PCI_CALLOC(f->start, f->count, err));
+    PCI_TRY(PCI_CALLOC(f->order, f->count, err));
+    PCI_TRY(PCI_CALLOC(f->row, PCI_FLAME_DEPTH + 3, err));
     compute_positions(f);
     if (f->weight[0] > 0)
         f->scale = (f->options.width_px - 2 * PCI_FLAME_PAD) / f->weight[0];
@@ -299,9 +297,8 @@ pcol_status pcol_query_flame(pcol_query *query, const pcol_flame_options *option
     if (!query || !flame)
         return pci_fail(err, PCOL_E_ARGUMENT, "no query or no flame given");
     *flame = NULL;
-    pcol_flame *f = pci_calloc(1, sizeof *f);
-    if (!f)
-        return pci_fail_memory(err);
+    pcol_flame *f;
+    PCI_TRY(PCI_CALLOC(f, 1, err));
     pcol_status status = read_options(f, options, err);
     if (status == PCOL_OK) {
         pcol_query_describe(query, &f->info);

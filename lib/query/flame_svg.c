@@ -292,9 +292,7 @@ pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title, pcol_sink
     struct drawing d = {flame, title, NULL};
     if (!flame || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no flame graph or no sink");
-    d.out = pci_malloc(1, sizeof *d.out);
-    if (!d.out)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(d.out, 1, err));
     pci_out_open(d.out, sink);
     pcol_status status = put_document(&d, err);
     pci_free(d.out);

@@ -119,9 +119,7 @@ static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_err
 static pcol_status match_functions(struct frame_filter *f, pcol_error *err)
 {
     PCI_TRY(pci_check_row_count(f->query->file, "functions", err));
-    f->functions = pci_calloc((size_t)f->names.functions + 1, 1);
-    if (!f->functions)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->functions, (size_t)f->names.functions + 1, err));
     for (uint64_t row = 0; row < f->names.functions; row++)
         PCI_TRY(match_function(f, row, err));
     return PCOL_OK;
@@ -130,9 +128,7 @@ static pcol_status match_functions(struct frame_filter *f, pcol_error *err)
 static pcol_status match_mappings(struct frame_filter *f, pcol_error *err)
 {
     PCI_TRY(pci_check_row_count(f->query->file, "mappings", err));
-    f->mappings = pci_calloc((size_t)f->names.mappings + 1, 1);
-    if (!f->mappings)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->mappings, (size_t)f->names.mappings + 1, err));
     for (uint64_t row = 0; row < f->names.mappings; row++) {
         pcol_str text = {"", 0};
         int valid;
@@ -328,17 +324,13 @@ static pcol_status filter_stacks(struct frame_filter *f, pcol_error *err)
         f->stacks[row] = compute_state(f->stacks[calls->parent[row]], f->groups[calls->group[row]]);
     PCI_TRY(move_weights(f, err));
     if (f->drops) {
-        query->joined_stacks = pci_malloc((size_t)calls->count + 1, 1);
-        if (!query->joined_stacks)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(query->joined_stacks, (size_t)calls->count + 1, err));
         for (uint32_t row = 0; row < calls->count; row++)
             query->joined_stacks[row] = f->stacks[row] & JOINED;
     }
     if (!f->match[FOCUS] && !f->match[IGNORE] && !f->match[HIDE] && !f->match[SHOW])
         return PCOL_OK;
-    query->passes = pci_malloc((size_t)calls->count + 1, 1);
-    if (!query->passes)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(query->passes, (size_t)calls->count + 1, err));
     PCI_TRY(compute_empty_state(f, &f->stacks[0], err));
     for (uint32_t row = 0; row < calls->count; row++) {
         uint8_t state = f->stacks[row];
@@ -471,11 +463,9 @@ static pcol_status apply_patterns(struct frame_filter *f, pcol_error *err)
     PCI_TRY(pci_stack_table_load(&f->query->calls, err));
     PCI_TRY(pci_frame_namer_open(&f->names, f->query->file, err));
     f->names.libraries = 1;
-    f->groups = pci_calloc((size_t)calls->group_count + 1, 1);
-    f->stacks = pci_calloc((size_t)calls->count + 1, 1);
-    f->query->shown_locations = pci_malloc((size_t)calls->location_count + 1, 1);
-    if (!f->groups || !f->stacks || !f->query->shown_locations)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->groups, (size_t)calls->group_count + 1, err));
+    PCI_TRY(PCI_CALLOC(f->stacks, (size_t)calls->count + 1, err));
+    PCI_TRY(PCI_MALLOC(f->query->shown_locations, (size_t)calls->location_count + 1, err));
     memset(f->query->shown_locations, 1, (size_t)calls->location_count + 1);
     PCI_TRY(match_functions(f, err));
     PCI_TRY(match_mappings(f, err));

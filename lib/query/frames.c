@@ -127,9 +127,7 @@ static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, i
             (base->flags & PCOL_FRAME_HAS_FILE) == (other->flags & PCOL_FRAME_HAS_FILE))
             return PCOL_OK;
     }
-    if (pci_grow((void **)&r->bases, &r->base_capacity, (size_t)r->base_count + 1,
-                 sizeof *r->bases))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->bases, r->base_capacity, (size_t)r->base_count + 1, err));
     PCI_TRY(pci_hash_add(&r->base_hash, hash, r->base_count, err));
     r->bases[r->base_count] = *base;
     if (copy)
@@ -151,11 +149,8 @@ static pcol_status intern_frame(struct frame_reader *r, uint32_t base, const pco
             !((other->flags ^ position->flags) & (PCOL_FRAME_HAS_LINE | PCOL_FRAME_HAS_ADDRESS)))
             return PCOL_OK;
     }
-    if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
-                 sizeof *frames->frames) ||
-        pci_grow((void **)&r->frame_base, &r->frame_base_capacity, (size_t)frames->count + 1,
-                 sizeof *r->frame_base))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(frames->frames, frames->capacity, (size_t)frames->count + 1, err));
+    PCI_TRY(PCI_GROW(r->frame_base, r->frame_base_capacity, (size_t)frames->count + 1, err));
     PCI_TRY(pci_hash_add(&frames->hash, hash, frames->count, err));
     frames->frames[frames->count] = *position;
     frames->frames[frames->count].name = r->bases[base].name;
@@ -284,9 +279,7 @@ static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
         PCI_TRY(pci_verify(r->file, name, err));
     if (file)
         PCI_TRY(pci_verify(r->file, file, err));
-    r->function_base = pci_malloc((size_t)r->function_count + 1, sizeof *r->function_base);
-    if (!r->function_base)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r->function_base, (size_t)r->function_count + 1, err));
     r->frames->names.libraries = 1;
     for (uint64_t row = 0; row < r->function_count; row += PCI_BATCH) {
         uint64_t left = r->function_count - row;
@@ -390,10 +383,7 @@ static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
     PCI_TRY(open_cursor(r, "locations", "line", PCI_TYPE(PCF_I64), &r->line, err));
     PCI_TRY(open_cursor(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
     PCI_TRY(pci_find_column(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
-    r->frames->of_location =
-        pci_malloc((size_t)calls->location_count + 1, sizeof *r->frames->of_location);
-    if (!r->frames->of_location)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r->frames->of_location, (size_t)calls->location_count + 1, err));
     for (uint32_t group = 0; group < calls->group_count; group++) {
         for (uint32_t row = calls->first[group]; row < calls->first[group + 1]; row++) {
             if (shown_locations && !shown_locations[row])
@@ -410,9 +400,7 @@ static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
 static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame, uint32_t *id,
                              pcol_error *err)
 {
-    if (pci_grow((void **)&frames->frames, &frames->capacity, (size_t)frames->count + 1,
-                 sizeof *frames->frames))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(frames->frames, frames->capacity, (size_t)frames->count + 1, err));
     *id = frames->count++;
     frames->frames[*id] = *frame;
     return PCOL_OK;
@@ -437,10 +425,7 @@ static pcol_status index_groups(struct frame_reader *r, pcol_error *err)
 {
     const struct pci_stack_table *calls = &r->query->calls;
     struct pci_frames *frames = r->frames;
-    frames->frame_of_group =
-        pci_malloc((size_t)calls->group_count + 1, sizeof *frames->frame_of_group);
-    if (!frames->frame_of_group)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(frames->frame_of_group, (size_t)calls->group_count + 1, err));
     for (uint32_t g = 0; g < calls->group_count; g++)
         frames->frame_of_group[g] = calls->first[g + 1] - calls->first[g] == 1
                                         ? frames->of_location[calls->first[g]]

@@ -80,9 +80,7 @@ static pcol_status open_frames(struct pci_label_columns *c, pcol_error *err)
     const struct pci_column *stack;
     if (c->frames)
         return PCOL_OK;
-    c->frames = pci_calloc(1, sizeof *c->frames);
-    if (!c->frames)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c->frames, 1, err));
     PCI_TRY(pci_find_verified_column(c->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     PCI_TRY(pci_keyed_open(&c->frames->samples, c->file, "samples", err));
     PCI_TRY(pci_stacks_open(c->file, &c->frames->stacks, err));
@@ -93,9 +91,7 @@ static pcol_status open_frames(struct pci_label_columns *c, pcol_error *err)
 static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
                                 struct pci_label_columns *c, pcol_error *err)
 {
-    c->columns = pci_malloc(reader->key_count + 1, sizeof *c->columns);
-    if (!c->columns)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(c->columns, reader->key_count + 1, err));
     for (size_t i = 0; i < reader->key_count; i++) {
         const struct pci_label_key *label_key = &reader->keys[i];
         if (label_key->key.size != size || (size && memcmp(label_key->key.data, key, size)) ||
@@ -400,9 +396,7 @@ static pcol_status add_columns(const pcol_file *file, struct pci_label_test *tes
     size_t count;
     PCI_TRY(pci_label_columns_open(&test->key_columns, file, key, size, err));
     count = test->key_columns.count;
-    test->columns = pci_calloc(count, sizeof *test->columns);
-    if (!test->columns)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(test->columns, count, err));
     for (size_t i = 0; i < count; i++)
         test->columns[i].column = test->key_columns.columns[i];
     for (size_t i = 0; test->match && i < count; i++) {
@@ -411,9 +405,7 @@ static pcol_status add_columns(const pcol_file *file, struct pci_label_test *tes
             continue;
         PCI_TRY(pci_check_row_count(file, "strings", err));
         tested_column->result_count = pci_rows(file, "strings");
-        tested_column->results = pci_calloc((size_t)tested_column->result_count + 1, 1);
-        if (!tested_column->results)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_CALLOC(tested_column->results, (size_t)tested_column->result_count + 1, err));
     }
     return PCOL_OK;
 }
@@ -437,9 +429,7 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
                                  struct pci_label_test **tests, size_t *made, pcol_error *err)
 {
     *made = 0;
-    *tests = pci_calloc(count, sizeof **tests);
-    if (!*tests)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(*tests, count, err));
     while (*made < count) {
         if (!texts[*made])
             return pci_fail(err, PCOL_E_ARGUMENT, "a label is NULL");

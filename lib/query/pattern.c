@@ -68,8 +68,7 @@ static pcol_status reserve(struct parser *p, size_t more)
 {
     if (more > MAX_STEPS - p->count)
         return reject(p, "is too large with all of its repeats");
-    if (pci_grow((void **)&p->steps, &p->capacity, p->count + more, sizeof *p->steps))
-        return pci_fail_memory(p->err);
+    PCI_TRY(PCI_GROW(p->steps, p->capacity, p->count + more, p->err));
     return PCOL_OK;
 }
 
@@ -107,8 +106,7 @@ static void begin_atom(struct parser *p)
 
 static pcol_status append_set(struct parser *p, const struct pci_bytes *set)
 {
-    if (pci_grow((void **)&p->sets, &p->set_capacity, p->set_count + 1, sizeof *p->sets))
-        return pci_fail_memory(p->err);
+    PCI_TRY(PCI_GROW(p->sets, p->set_capacity, p->set_count + 1, p->err));
     p->sets[p->set_count] = *set;
     return append(p, PCI_STEP_SET, 0, p->set_count++);
 }
@@ -435,9 +433,7 @@ pcol_status pcol_pattern_new(const char *text, size_t size, const char *owner, i
     if (size > MAX_PATTERN_SIZE)
         return pci_fail(err, PCOL_E_ARGUMENT, "%s: the pattern is longer than %u bytes", owner,
                         MAX_PATTERN_SIZE);
-    compiled = pci_calloc(1, sizeof *compiled);
-    if (!compiled)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(compiled, 1, err));
     snprintf(compiled->owner, sizeof compiled->owner, "%s", owner);
     p.owner = owner;
     p.at = (const uint8_t *)text;

@@ -102,8 +102,7 @@ static pcol_status find_call(struct peek_builder *p, uint32_t caller, uint32_t c
         return PCOL_OK;
     if (p->call_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 distinct calls");
-    if (pci_grow((void **)&p->calls, &p->call_capacity, p->call_count + 1, sizeof *p->calls))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->calls, p->call_capacity, p->call_count + 1, err));
     PCI_TRY(pci_hash_add(&p->hash, hash, (uint32_t)p->call_count, err));
     *call = &p->calls[p->call_count++];
     **call = (struct call){.caller = caller, .callee = callee};
@@ -176,10 +175,8 @@ static pcol_status link_calls(const struct peek_builder *p, pcol_relation relati
                               struct call_lists *call_lists, pcol_error *err)
 {
     size_t frames = (size_t)p->peek->frames.count + 1;
-    call_lists->head = pci_malloc(frames, sizeof *call_lists->head);
-    call_lists->next = pci_malloc(p->call_count + 1, sizeof *call_lists->next);
-    if (!call_lists->head || !call_lists->next)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(call_lists->head, frames, err));
+    PCI_TRY(PCI_MALLOC(call_lists->next, p->call_count + 1, err));
     memset(call_lists->head, 0xff, frames * sizeof *call_lists->head);
     for (size_t i = 0; i < p->call_count; i++) {
         const struct call *call = &p->calls[i];
@@ -205,9 +202,7 @@ static pcol_status append_calls(struct peek_builder *p, const struct call_lists 
                 (struct pci_top_item){call->self, call->total, {&peek->frames.frames[other]}};
     }
     PCI_TRY(pci_top_sort(sorted, PCOL_ORDER_TOTAL, err));
-    if (pci_grow((void **)&peek->rows, &peek->capacity, peek->count + sorted->count + 1,
-                 sizeof *peek->rows))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(peek->rows, peek->capacity, peek->count + sorted->count + 1, err));
     for (size_t i = 0; i < sorted->count; i++) {
         const struct pci_top_item *row = &sorted->items[sorted->order[i]];
         peek->rows[peek->count++] =
@@ -299,11 +294,9 @@ static pcol_status walk_stacks(struct peek_builder *p, pcol_error *err)
                                       leave_frame};
     size_t frames = (size_t)p->peek->frames.count + 1;
     uint32_t empty = p->peek->frames.empty;
-    p->on_path = pci_calloc(frames, sizeof *p->on_path);
-    p->self = pci_calloc(frames, sizeof *p->self);
-    p->total = pci_calloc(frames, sizeof *p->total);
-    if (!p->on_path || !p->self || !p->total)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(p->on_path, frames, err));
+    PCI_TRY(PCI_CALLOC(p->self, frames, err));
+    PCI_TRY(PCI_CALLOC(p->total, frames, err));
     if (p->query->calls.count)
         p->self[empty] = p->total[empty] = p->query->weight[0];
     PCI_TRY(pci_walk(p->query, &p->peek->frames, &walker, err));
@@ -336,9 +329,7 @@ pcol_status pcol_query_peek(pcol_query *query, const char *name, pcol_peek **pee
     pcol_status status;
     if (!name || !*name)
         return pci_fail(err, PCOL_E_ARGUMENT, "no name given");
-    p.peek = pci_calloc(1, sizeof *p.peek);
-    if (!p.peek)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(p.peek, 1, err));
     status = pci_control_enter(&query->control, err);
     if (status == PCOL_OK)
         status = pci_query_load(query, err);

@@ -152,9 +152,7 @@ static pcol_status create_query(const pcol_file *file, const pcol_selection *giv
     *query = NULL;
     PCI_STRUCT_READ(pcol_selection, selection, given, err);
     PCI_TRY(check_selection(&selection, err));
-    q = pci_calloc(1, sizeof *q);
-    if (!q)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(q, 1, err));
     q->file = file;
     q->without_weights = without_weights;
     status = pci_control_init(&q->control, control, "query", err);

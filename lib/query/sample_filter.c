@@ -47,8 +47,7 @@ static pcol_status new_set(const pcol_file *file, const char *table, uint64_t *c
 {
     *count = pci_rows(file, table);
     PCI_TRY(pci_check_row_count(file, table, err));
-    *set = pci_calloc((size_t)*count + 1, 1);
-    return *set ? PCOL_OK : pci_fail_memory(err);
+    return PCI_CALLOC(*set, (size_t)*count + 1, err);
 }
 
 /* Builds the set of the rows of `table` that match a pattern. */

@@ -296,10 +296,8 @@ static pcol_status find_duration(const pcol_file *file, const uint8_t *selected,
 static pcol_status open_columns(const struct pci_types *types, uint32_t k,
                                 struct pci_query_type *measure, pcol_error *err)
 {
-    measure->columns = pci_malloc((size_t)types->count + 1, sizeof *measure->columns);
-    measure->alike = pci_calloc((size_t)types->count + 1, 1);
-    if (!measure->columns || !measure->alike)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(measure->columns, (size_t)types->count + 1, err));
+    PCI_TRY(PCI_CALLOC(measure->alike, (size_t)types->count + 1, err));
     measure->type = types->type[k];
     measure->unit = types->unit[k];
     for (uint32_t i = 0; i < types->count; i++) {

@@ -75,11 +75,10 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
                              const struct pci_sample_filter *sample_filter, uint32_t stack_count,
                              struct pci_samples **samples, pcol_error *err)
 {
-    struct pci_samples *s = pci_calloc(1, sizeof *s);
+    struct pci_samples *s;
     pcol_status status;
     *samples = NULL;
-    if (!s)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s, 1, err));
     s->file = file;
     s->types = types;
     s->measure = measure;

@@ -143,8 +143,7 @@ pcol_status pci_top_sort(pcol_top *top, pcol_order by, pcol_error *err)
     uint32_t *memory, *order, *spare;
     if (n >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 rows");
-    if (!(memory = pci_malloc(2 * n + 1, sizeof *memory)))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(memory, 2 * n + 1, err));
     order = memory;
     spare = memory + n;
     for (size_t i = 0; i < n; i++)

@@ -71,9 +71,7 @@ pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *
     calls->location_count = (uint32_t)tree.locations;
     calls->parents = tree.parent;
     calls->groups = tree.group;
-    calls->first = pci_calloc((size_t)tree.groups + 1, sizeof *calls->first);
-    if (!calls->first)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(calls->first, (size_t)tree.groups + 1, err));
     if (tree.stacks == 0)
         return PCOL_OK;
     PCI_TRY(pci_verify(file, tree.parent, err));
@@ -85,10 +83,8 @@ pcol_status pci_stack_table_load(struct pci_stack_table *calls, pcol_error *err)
 {
     if (calls->parent)
         return PCOL_OK;
-    calls->parent = pci_calloc((size_t)calls->count + 1, sizeof *calls->parent);
-    calls->group = pci_calloc((size_t)calls->count + 1, sizeof *calls->group);
-    if (!calls->parent || !calls->group)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(calls->parent, (size_t)calls->count + 1, err));
+    PCI_TRY(PCI_CALLOC(calls->group, (size_t)calls->count + 1, err));
     if (calls->count == 0)
         return PCOL_OK;
     PCI_TRY(read_row_numbers(calls->file, calls->parents, 0, 1, calls->parent, calls->count, err));

@@ -105,11 +105,9 @@ static pcol_status walk_doubles(struct top_builder *c, pcol_error *err)
 static pcol_status count_frames(struct top_builder *c, pcol_error *err)
 {
     size_t n = (size_t)c->frames->count + 1;
-    c->on_path = pci_calloc(n, sizeof *c->on_path);
-    c->self = pci_calloc(n, sizeof *c->self);
-    c->total = pci_calloc(n, sizeof *c->total);
-    if (!c->on_path || !c->self || !c->total)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c->on_path, n, err));
+    PCI_TRY(PCI_CALLOC(c->self, n, err));
+    PCI_TRY(PCI_CALLOC(c->total, n, err));
     /* The walk does not visit the root, the empty stack. */
     if (c->query->calls.count)
         c->self[c->frames->empty] = c->total[c->frames->empty] = c->query->weight[0];
@@ -121,9 +119,7 @@ static pcol_status count_frames(struct top_builder *c, pcol_error *err)
 static pcol_status build_rows(struct top_builder *c, pcol_top *top, pcol_error *err)
 {
     top->is_double = c->query->measure.is_double;
-    top->items = pci_malloc((size_t)c->frames->count + 1, sizeof *top->items);
-    if (!top->items)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(top->items, (size_t)c->frames->count + 1, err));
     for (uint32_t i = 0; i < c->frames->count; i++) {
         if (pci_amount_is_zero(top->is_double, c->self[i]) &&
             pci_amount_is_zero(top->is_double, c->total[i]))
@@ -162,9 +158,7 @@ pcol_status pcol_query_top(pcol_query *query, pcol_by by, const char *label, pco
     if ((unsigned)by > PCOL_BY_LABEL || (unsigned)order > PCOL_ORDER_NAME ||
         (label != NULL) != (by == PCOL_BY_LABEL))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
-    t = pci_calloc(1, sizeof *t);
-    if (!t)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
     if (status == PCOL_OK)
         status = by == PCOL_BY_LABEL     ? pci_top_of_label(query, label, t, err)

@@ -41,8 +41,7 @@ static pcol_status add_pair(struct label_sums *g, size_t at, pcol_str name, pcol
 {
     uint32_t id;
     PCI_TRY(pci_string_pool_intern(g->names, name.data, name.size, &id, err));
-    if (pci_grow((void **)&g->pairs, &g->pair_capacity, g->pair_count + 1, sizeof *g->pairs))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(g->pairs, g->pair_capacity, g->pair_count + 1, err));
     g->pairs[g->pair_count++] = (struct pair){(uint32_t)at, id};
     return PCOL_OK;
 }
@@ -59,8 +58,7 @@ static pcol_status add_pairs(struct label_sums *g, const struct pci_sample_batch
                              pcol_error *err)
 {
     size_t capacity = g->capacity;
-    if (pci_grow((void **)&g->sums, &g->capacity, (size_t)g->names->count + 1, sizeof *g->sums))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(g->sums, g->capacity, (size_t)g->names->count + 1, err));
     memset(g->sums + capacity, 0, (g->capacity - capacity) * sizeof *g->sums);
     if ((g->columns.count > 1 || g->columns.members.roots) && g->pair_count)
         qsort(g->pairs, g->pair_count, sizeof *g->pairs, compare_pairs);
@@ -170,10 +168,8 @@ static pcol_status build_rows(const struct label_sums *g, pcol_top *top, pcol_er
     int is_double = g->query->measure.is_double;
     uint32_t count = (uint32_t)top->names.count;
     top->is_double = is_double;
-    top->items = pci_malloc((size_t)count + 1, sizeof *top->items);
-    top->frames.frames = pci_calloc((size_t)count + 1, sizeof *top->frames.frames);
-    if (!top->items || !top->frames.frames)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(top->items, (size_t)count + 1, err));
+    PCI_TRY(PCI_CALLOC(top->frames.frames, (size_t)count + 1, err));
     for (uint32_t i = 0; i <= count; i++) {
         pcol_frame *frame = &top->frames.frames[i];
         pcol_amount sum = i < count ? g->sums[i] : g->unlabelled;

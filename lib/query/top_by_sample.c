@@ -70,10 +70,8 @@ static pcol_status build_rows(struct group_sums *g, const struct pci_column *nam
 {
     int is_double = g->query->measure.is_double;
     top->is_double = is_double;
-    top->items = pci_malloc((size_t)g->groups + 1, sizeof *top->items);
-    top->frames.frames = pci_calloc((size_t)g->groups + 1, sizeof *top->frames.frames);
-    if (!top->items || !top->frames.frames)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(top->items, (size_t)g->groups + 1, err));
+    PCI_TRY(PCI_CALLOC(top->frames.frames, (size_t)g->groups + 1, err));
     for (uint64_t group = 0; group <= g->groups; group++) {
         pcol_frame *frame = &top->frames.frames[group];
         int valid = 0;
@@ -101,9 +99,7 @@ pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, pcol_top *top, pco
                             PCI_TYPES_ROW, &g.cells, err));
     PCI_TRY(pci_find_column(query->file, table, by == PCOL_BY_THREAD ? "name" : "uri",
                             PCI_TYPES_TEXT, &names, err));
-    g.sums = pci_calloc((size_t)g.groups + 1, sizeof *g.sums);
-    if (!g.sums)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
     status = add_samples(&g, err);
     if (status == PCOL_OK)
         status = build_rows(&g, names, top, err);

@@ -26,8 +26,7 @@ static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, in
                                         err));
         }
         size_t old_capacity = pair->capacity;
-        if (pci_grow((void **)&pair->nodes, &pair->capacity, pair->tree.count, sizeof *pair->nodes))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(pair->nodes, pair->capacity, pair->tree.count, err));
         memset(pair->nodes + old_capacity, 0,
                (pair->capacity - old_capacity) * sizeof *pair->nodes);
         struct pci_tree_pair_node *sums = &pair->nodes[pair_node[i]];

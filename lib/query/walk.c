@@ -32,8 +32,7 @@ pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error
 pcol_status pci_walk_grow(struct pci_walk *w, struct pci_walk_path *path, pcol_error *err)
 {
     size_t depth = (size_t)(path->top - path->root) + 1;
-    if (pci_grow((void **)&w->path, &w->capacity, depth + 1, sizeof *w->path))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->path, w->capacity, depth + 1, err));
     *path = (struct pci_walk_path){w->path + depth - 1, w->path, w->path + w->capacity - 1};
     return PCOL_OK;
 }

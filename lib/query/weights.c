@@ -131,10 +131,9 @@ static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filte
                                 int weigh, struct whole *whole, pcol_error *err)
 {
     struct pci_samples *samples;
-    struct pci_sample_batch *batch = pci_malloc(1, sizeof *batch);
+    struct pci_sample_batch *batch;
     pcol_status status;
-    if (!batch)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(batch, 1, err));
     status = pci_samples_open(query->file, &query->types, &query->measure, sample_filter,
                               query->calls.count, &samples, err);
     while (status == PCOL_OK) {
@@ -201,9 +200,8 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
     PCI_TRY(pci_label_exists(query->file, "pprof::base", found, err));
     if (!*found)
         return PCOL_OK;
-    const char **labels = pci_malloc(given + 1, sizeof *labels);
-    if (!labels)
-        return pci_fail_memory(err);
+    const char **labels;
+    PCI_TRY(PCI_MALLOC(labels, given + 1, err));
     if (selection)
         memcpy(&of_base, selection, sizeof of_base);
     if (given)

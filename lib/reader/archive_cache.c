@@ -26,10 +26,9 @@ static pcol_status reserve_section(const pcol_file *file, uint32_t section, pcol
     size_t size = (size_t)file->index.sections[section].raw_size;
     if (!s->raw)
         s->raw = s->blocks > 1 ? pci_reserve(size) : pci_calloc(size, 1);
-    if (s->raw)
-        s->state = pci_calloc((size_t)s->blocks, sizeof *s->state);
-    if (!s->state)
+    if (!s->raw)
         return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->state, (size_t)s->blocks, err));
     pcf_index_set_section(&file->index, section, s->raw, file->data);
     return PCOL_OK;
 }
@@ -75,9 +74,7 @@ static pcol_status grow_queue(struct pci_archive *archive, pcol_error *err)
     if (archive->queue_count < archive->queue_capacity)
         return PCOL_OK;
     size_t capacity = archive->queue_capacity, first = archive->queue_first;
-    if (pci_grow((void **)&archive->queue, &archive->queue_capacity, capacity + 1,
-                 sizeof *archive->queue))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(archive->queue, archive->queue_capacity, capacity + 1, err));
     /* Move the wrapped elements after the old end; the capacity has at least doubled. */
     if (first)
         memcpy(archive->queue + capacity, archive->queue, first * sizeof *archive->queue);

@@ -110,8 +110,7 @@ static pcol_status decode_parents(const struct pci_column *column, uint64_t row,
     *result = pcf_read(column->data, first, n, values, NULL);
     if (*result != PCF_OK)
         return PCOL_OK;
-    if (!(parents = pci_malloc(n, sizeof *parents)))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(parents, n, err));
     for (size_t i = 0; i < n; i++)
         parents[i] = (uint32_t)values[i];
     *made = parents;

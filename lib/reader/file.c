@@ -113,8 +113,7 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
 {
     struct arena a = {NULL, 0};
     allocate_all(&a, h, p);
-    if (!(a.block = pci_malloc((size_t)a.used, 1)))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(a.block, (size_t)a.used, err));
     a.used = 0;
     allocate_all(&a, h, p);
     pcol_file *f = p->file;
@@ -153,9 +152,8 @@ static pcol_status new_names(pcol_file *f, pcol_error *err)
         size += x->tables[i].name_size + 1u;
     for (uint32_t i = 0; i < x->header.column_count; i++)
         size += x->columns[i].name_size + 1u;
-    char *at = pci_malloc(size, 1);
-    if (!at)
-        return pci_fail_memory(err);
+    char *at;
+    PCI_TRY(PCI_MALLOC(at, size, err));
     f->memory = at;
     for (uint32_t i = 0; i < x->header.table_count; i++)
         f->tables[i].name = put_name(f, &at, x->tables[i].name_offset, x->tables[i].name_size);
@@ -386,9 +384,8 @@ static pcol_status attach_bytes(pcol_file *f, const struct origin *o, unsigned f
                                 pcol_error *err)
 {
     if (flags & PCOL_OPEN_COPY) {
-        uint8_t *bytes = pci_malloc((size_t)f->size, 1);
-        if (!bytes)
-            return pci_fail_memory(err);
+        uint8_t *bytes;
+        PCI_TRY(PCI_MALLOC(bytes, (size_t)f->size, err));
         f->bytes = bytes;
         f->owned = ALLOCATED;
         return read_at(o, 0, bytes, f->size, err);

@@ -18,10 +18,9 @@ struct pci_gzip_writer {
 
 pcol_status pci_gzip_writer_new(pcol_sink to, struct pci_gzip_writer **gz, pcol_error *err)
 {
-    struct pci_gzip_writer *new = pci_calloc(1, sizeof *new);
+    struct pci_gzip_writer *new;
     *gz = NULL;
-    if (!new)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(new, 1, err));
     new->to = to;
     new->z.zalloc = pci_zlib_alloc;
     new->z.zfree = pci_zlib_free;

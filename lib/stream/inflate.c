@@ -61,10 +61,9 @@ enum pci_wrap pci_detect_wrap(const uint8_t *data, size_t size)
 pcol_status pci_inflate_new(struct pci_raw_reader raw, enum pci_wrap wrap,
                             struct pci_inflate **inflate, pcol_error *err)
 {
-    struct pci_inflate *new = pci_calloc(1, sizeof *new);
+    struct pci_inflate *new;
     *inflate = NULL;
-    if (!new)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(new, 1, err));
     new->raw = raw;
     new->wrap = wrap;
     new->z.zalloc = pci_zlib_alloc;

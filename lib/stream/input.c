@@ -206,9 +206,8 @@ static pcol_status reserve(struct pci_input *input, pcol_error *err)
         memmove(s->buffer, input->data, input->size);
     } else if (!s->buffer || s->capacity < MAX_WINDOW) {
         size_t capacity = s->capacity ? s->capacity * 2 : s->piece * 2;
-        uint8_t *buffer = pci_malloc(capacity, 1);
-        if (!buffer)
-            return pci_fail_memory(err);
+        uint8_t *buffer;
+        PCI_TRY(PCI_MALLOC(buffer, capacity, err));
         if (input->size)
             memcpy(buffer, input->data, input->size);
         pci_free(s->buffer);
@@ -314,9 +313,7 @@ static pcol_status new_state(struct pci_input *input, const char *name,
     memset(input, 0, sizeof *input);
     input->name = name ? name : "";
     input->data = (const uint8_t *)"";
-    input->state = pci_calloc(1, sizeof *input->state);
-    if (!input->state)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(input->state, 1, err));
     struct pci_input_state *s = input->state;
     s->fd = -1;
     s->position = UINT64_MAX;
@@ -370,9 +367,7 @@ static pcol_status begin_fd(struct pci_input *input, const struct pci_input_opti
     s->file = S_ISREG(info.st_mode) && s->own_fd;
     s->file_bytes = S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
     (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: fails for pipes */
-    s->raw_buffer = pci_malloc(s->piece > 2 ? s->piece : 2, 1);
-    if (!s->raw_buffer)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(s->raw_buffer, s->piece > 2 ? s->piece : 2, err));
     s->raw = s->raw_buffer;
     if (options && options->start_size) {
         if (options->start_size > s->piece)

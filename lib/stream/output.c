@@ -68,9 +68,8 @@ static pcol_status follow_link(char **path, pcol_error *err)
     if (size == 0 || (size_t)size == sizeof text)
         return pci_fail(err, PCOL_E_IO, "the symbolic link is too long");
     size_t folder = text[0] == '/' ? 0 : folder_size(*path);
-    char *next = pci_malloc(folder + (size_t)size + 1, 1);
-    if (!next)
-        return pci_fail_memory(err);
+    char *next;
+    PCI_TRY(PCI_MALLOC(next, folder + (size_t)size + 1, err));
     memcpy(next, *path, folder);
     memcpy(next + folder, text, (size_t)size);
     next[folder + (size_t)size] = 0;
@@ -113,9 +112,7 @@ static pcol_status make_temporary(pcol_output *o, mode_t mode, pcol_error *err)
     size_t folder = folder_size(o->target), name = strlen(o->target) - folder;
     if (name > MAX_NAME)
         name = MAX_NAME;
-    o->temporary = pci_malloc(folder + name + sizeof "..pcol-XXXXXX", 1);
-    if (!o->temporary)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(o->temporary, folder + name + sizeof "..pcol-XXXXXX", err));
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         uint64_t random = pci_hash_pair((uint64_t)getpid(), atomic_fetch_add(&counter, 1));
         char *end = o->temporary;
@@ -193,9 +190,7 @@ static pcol_status open_temporary(pcol_output *o, const char *path, const struct
 static pcol_status open_any(pcol_output *o, const char *path, pcol_error *err)
 {
     struct stat info;
-    o->buffer = pci_malloc(BUFFER_SIZE, 1);
-    if (!o->buffer)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(o->buffer, BUFFER_SIZE, err));
     if (!*path)
         return pci_fail(err, PCOL_E_ARGUMENT, "the output has no name");
     if (stat(path, &info)) {
@@ -234,9 +229,8 @@ pcol_status pcol_output_open(const char *path, unsigned flags, pcol_output **out
     *output = NULL;
     if (!path || flags & ~(PCOL_OUTPUT_OVERWRITE | PCOL_OUTPUT_NO_SYNC | PCOL_OUTPUT_PRIVATE))
         return pci_fail(err, PCOL_E_ARGUMENT, "no path, or unknown flags");
-    pcol_output *o = pci_calloc(1, sizeof *o);
-    if (!o)
-        return pci_fail_memory(err);
+    pcol_output *o;
+    PCI_TRY(PCI_CALLOC(o, 1, err));
     o->fd = -1;
     o->folder = -1;
     o->flags = flags;

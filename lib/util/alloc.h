@@ -8,6 +8,8 @@
 #ifndef PCI_UTIL_ALLOC_H
 #define PCI_UTIL_ALLOC_H
 
+#include "util/error.h"
+
 #include <stddef.h>
 
 /* A block is charged to the import budget of the thread (import_budget.h), if there is one. NULL:
@@ -21,6 +23,20 @@ void pci_free(void *memory);
 /* Grow *array of capacity *capacity to at least `needed` elements of `size` bytes; the capacity at
  * least doubles. 0, or -1 with both unchanged. */
 int pci_grow(void **array, size_t *capacity, size_t needed, size_t size);
+
+/* The same with an error: status of a failed allocation. `pointer` and `capacity` are lvalues, and
+ * the element type is that of the pointer. PCI_MALLOC() and PCI_CALLOC() assign NULL on failure. */
+static inline pcol_status pci_check_memory(const void *memory, pcol_error *err)
+{
+    return memory ? PCOL_OK : pci_fail_memory(err);
+}
+#define PCI_MALLOC(pointer, count, err) \
+    pci_check_memory((pointer) = pci_malloc(count, sizeof *(pointer)), err)
+#define PCI_CALLOC(pointer, count, err) \
+    pci_check_memory((pointer) = pci_calloc(count, sizeof *(pointer)), err)
+#define PCI_GROW(pointer, capacity, needed, err)                                                  \
+    (pci_grow((void **)&(pointer), &(capacity), needed, sizeof *(pointer)) ? pci_fail_memory(err) \
+                                                                           : PCOL_OK)
 
 /* Zeroed memory from the system, on huge pages if available; `bytes` and the address are multiples
  * of PCI_MAP_BYTES. pci_unmap() returns memory to the system at once. NULL: out of memory. */

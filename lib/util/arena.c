@@ -26,9 +26,8 @@ pcol_status pci_arena_alloc(struct pci_arena *arena, size_t size, char **text, p
         return pci_fail_memory(err);
     arena->blocks = blocks;
     size_t capacity = size < BLOCK_BYTES ? BLOCK_BYTES : size;
-    char *block = pci_malloc(capacity, 1);
-    if (!block)
-        return pci_fail_memory(err);
+    char *block;
+    PCI_TRY(PCI_MALLOC(block, capacity, err));
     arena->blocks[arena->block_count++] = block;
     arena->size = capacity;
     arena->used = size;

@@ -56,9 +56,8 @@ static pcol_status grow(struct pci_hash *h, pcol_error *err)
     size_t wanted = old ? old < MAX_SLOTS_GROWN_FOURFOLD ? 4 * old : 2 * old : MIN_SLOTS;
     if (wanted > MAX_SLOTS)
         return pci_fail(err, PCOL_E_LIMIT, "more than %zu distinct entries", h->count);
-    uint64_t *slots = pci_malloc(wanted, sizeof *slots);
-    if (!slots)
-        return pci_fail_memory(err);
+    uint64_t *slots;
+    PCI_TRY(PCI_MALLOC(slots, wanted, err));
     memset(slots, 0, wanted * sizeof *slots);
     for (size_t i = 0; i < old; i++) {
         if (h->slots[i])

@@ -27,8 +27,7 @@ pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_
         return PCOL_OK;
     if (pairs->count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 pairs of rows");
-    if (pci_grow((void **)&pairs->pairs, &pairs->capacity, pairs->count + 1, sizeof *pairs->pairs))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(pairs->pairs, pairs->capacity, pairs->count + 1, err));
     PCI_TRY(pci_hash_add(&pairs->hash, hash, (uint32_t)pairs->count, err));
     pairs->pairs[pairs->count++] = (struct pci_pair){first, second};
     return PCOL_OK;

@@ -17,9 +17,7 @@ pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_
 {
     size_t size = strlen(directory) + 1;
     *store = (struct pci_spill_store){.memory_limit = memory_limit, .fd = -1};
-    store->directory = pci_malloc(size, 1);
-    if (!store->directory)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(store->directory, size, err));
     memcpy(store->directory, directory, size);
     if (pthread_mutex_init(&store->lock, NULL) != 0) {
         pci_free(store->directory);
@@ -46,9 +44,8 @@ static pcol_status open_file(struct pci_spill_store *store, pcol_error *err)
 {
     static const char name[] = "/.pcol-spool-XXXXXX";
     size_t size = strlen(store->directory);
-    char *path = pci_malloc(size + sizeof name, 1);
-    if (!path)
-        return pci_fail_memory(err);
+    char *path;
+    PCI_TRY(PCI_MALLOC(path, size + sizeof name, err));
     memcpy(path, store->directory, size);
     memcpy(path + size, name, sizeof name);
     store->fd = mkstemp(path);
@@ -133,9 +130,7 @@ static pcol_status finish_page(struct pci_spill *buffer, pcol_error *err)
     struct pci_page page = {.memory = buffer->tail};
     uint64_t offset;
     int in_memory;
-    if (pci_grow((void **)&buffer->pages, &buffer->page_capacity, buffer->page_count + 1,
-                 sizeof *buffer->pages))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(buffer->pages, buffer->page_capacity, buffer->page_count + 1, err));
     PCI_TRY(reserve_page(store, &in_memory, &offset, err));
     if (in_memory) {
         uint8_t *tail = pci_malloc(PCI_PAGE_BYTES, 1);
@@ -232,9 +227,7 @@ static pcol_status load_page(const struct pci_spill *buffer, struct pci_spill_vi
     if (view->page && view->page_number == page)
         return PCOL_OK;
     if (!view->page)
-        view->page = pci_malloc(PCI_PAGE_BYTES, 1);
-    if (!view->page)
-        return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(view->page, PCI_PAGE_BYTES, err));
     view->page_number = SIZE_MAX;
     PCI_TRY(
         read_file(buffer->store, buffer->pages[page].file_offset, view->page, PCI_PAGE_BYTES, err));

@@ -362,10 +362,9 @@ static void *produce_pieces(void *context)
 pcol_status pci_read_pipe_new(pci_pipe_produce produce, void *context, size_t capacity,
                               size_t count, struct pci_read_pipe **pipe, pcol_error *err)
 {
-    struct pci_read_pipe *p = pci_calloc(1, sizeof *p);
+    struct pci_read_pipe *p;
     *pipe = NULL;
-    if (!p)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(p, 1, err));
     p->produce = produce;
     p->context = context;
     pcol_status status = ring_init(&p->ring, capacity, count, err);
@@ -460,10 +459,9 @@ static void *write_pieces(void *context)
 pcol_status pci_write_pipe_new(pcol_sink sink, size_t capacity, size_t count,
                                struct pci_write_pipe **pipe, pcol_error *err)
 {
-    struct pci_write_pipe *p = pci_calloc(1, sizeof *p);
+    struct pci_write_pipe *p;
     *pipe = NULL;
-    if (!p)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(p, 1, err));
     p->sink = sink;
     pcol_status status = ring_init(&p->ring, capacity, count, err);
     if (status != PCOL_OK) {

@@ -30,8 +30,7 @@ static pcol_status insert(struct pci_tree_context_set *set, uint64_t context, ui
                           uint32_t result, pcol_error *err)
 {
     uint32_t id = (uint32_t)set->hash.count;
-    if (pci_grow((void **)&set->entries, &set->capacity, set->hash.count + 1, sizeof *set->entries))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(set->entries, set->capacity, set->hash.count + 1, err));
     set->entries[id] = (struct pci_tree_context_entry){context, key, result};
     return pci_hash_add(&set->hash, pci_hash_pair(context, key), id, err);
 }

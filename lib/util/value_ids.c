@@ -26,8 +26,7 @@ void pci_value_ids_clear(struct pci_value_ids *ids)
 
 static pcol_status add(struct pci_value_ids *ids, int64_t key, uint32_t *id, pcol_error *err)
 {
-    if (pci_grow((void **)&ids->keys, &ids->capacity, ids->count + 1, sizeof *ids->keys))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(ids->keys, ids->capacity, ids->count + 1, err));
     ids->keys[ids->count] = key;
     *id = (uint32_t)ids->count++;
     return PCOL_OK;
@@ -104,9 +103,8 @@ static int compare_counts(const void *a, const void *b)
 pcol_status pci_ranks_by_frequency(const uint64_t *counts, size_t count, uint32_t *ranks,
                                    pcol_error *err)
 {
-    struct counted *order = pci_malloc(count + 1, sizeof *order);
-    if (!order)
-        return pci_fail_memory(err);
+    struct counted *order;
+    PCI_TRY(PCI_MALLOC(order, count + 1, err));
     for (size_t i = 0; i < count; i++)
         order[i] = (struct counted){counts[i], (uint32_t)i};
     qsort(order, count, sizeof *order, compare_counts);

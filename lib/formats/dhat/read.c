@@ -75,8 +75,7 @@ static pcol_status read_frame_numbers(struct dhat *d, uint64_t **numbers, size_t
             d->most_line = d->json.line;
             d->most_column = d->json.column;
         }
-        if (pci_grow((void **)numbers, capacity, *count + 1, sizeof **numbers))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(*numbers, *capacity, *count + 1, err));
         (*numbers)[*count] = (uint64_t)d->json.integer;
     }
 }
@@ -210,8 +209,7 @@ static pcol_status read_frame(struct dhat *d, pcol_error *err)
     PCI_TRY(pci_dhat_print_frame(&frame, &text, &size, err));
     int same = size == d->json.text.size && !memcmp(text, d->json.text.data, size);
     pci_free(text);
-    if (pci_grow((void **)&d->groups, &d->group_capacity, d->group_count + 1, sizeof *d->groups))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(d->groups, d->group_capacity, d->group_count + 1, err));
     d->groups[d->group_count++] = group;
     node.as.i64 = group;
     PCI_TRY(pcol_builder_string(d->builder, "location_groups", 15, &node.text, err));
@@ -239,9 +237,7 @@ static pcol_status read_frames(struct dhat *d, pcol_error *err)
 static pcol_status keep_unit(struct dhat *d, int unit, pcol_error *err)
 {
     pci_free(d->units[unit]);
-    d->units[unit] = pci_calloc(d->json.text.size + 1, 1);
-    if (!d->units[unit])
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(d->units[unit], d->json.text.size + 1, err));
     if (d->json.text.size)
         memcpy(d->units[unit], d->json.text.data, d->json.text.size);
     return PCOL_OK;
@@ -344,8 +340,7 @@ static pcol_status add_sample(struct dhat *d, const uint32_t *types, uint64_t *o
         value->sample_type = types[i];
         *offset += 8;
     }
-    if (pci_grow((void **)numbers, capacity, (size_t)p.frame_count + 1, sizeof **numbers))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(*numbers, *capacity, (size_t)p.frame_count + 1, err));
     if (p.frame_count)
         PCI_TRY(pci_spill_read(&d->points, *offset, *numbers, (size_t)p.frame_count * 8, err));
     *offset += p.frame_count * 8;

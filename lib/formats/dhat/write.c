@@ -111,9 +111,7 @@ static pcol_status open_trees(struct writer *w, uint64_t root, pcol_error *err)
     struct pci_node_value node;
     uint32_t count = 0;
     PCI_TRY(pci_check_row_count(w->file, "location_groups", err));
-    w->frames = pci_malloc((size_t)groups + 1, sizeof *w->frames);
-    if (!w->frames)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(w->frames, (size_t)groups + 1, err));
     memset(w->frames, 0xff, ((size_t)groups + 1) * sizeof *w->frames);
     PCI_TRY(pci_nodes_open(&w->nodes, w->file, err));
     PCI_TRY(pci_nodes_first(&w->nodes, root, &w->document, err));
@@ -334,9 +332,7 @@ pcol_status pci_dhat_write(const struct pci_export *export, pcol_error *err)
     struct writer *w;
     uint64_t root = 0;
     PCI_TRY(find_root(export, &root, err));
-    w = pci_calloc(1, sizeof *w);
-    if (!w)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(w, 1, err));
     w->file = export->file;
     w->source = export->first_source;
     pcol_status status = pci_types_open(export->file, &w->types, err);

@@ -85,9 +85,8 @@ static pcol_status append_rows(struct pci_ff *ff, struct append_state *w, pcol_e
 pcol_status pci_ff_append_table(struct pci_ff *ff, const struct pci_ff_append *append,
                                 pcol_error *err)
 {
-    struct append_state *w = pci_calloc(1, sizeof *w);
-    if (!w)
-        return pci_fail_memory(err);
+    struct append_state *w;
+    PCI_TRY(PCI_CALLOC(w, 1, err));
     w->a = append;
     pcol_status status = append_rows(ff, w, err);
     pci_ff_fields_close(w->fields, append->spec_count);

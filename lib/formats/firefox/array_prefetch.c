@@ -222,9 +222,7 @@ static pcol_status make_next(struct pci_ff_prefetch *a, struct array **out, pcol
             return PCOL_OK;
         if (leave_to_reader(a, begin))
             continue;
-        array = pci_calloc(1, sizeof *array);
-        if (!array)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_CALLOC(array, 1, err));
         array->begin = begin;
         pci_ff_cells_init(&array->cells, a->store);
         status = read_array(a, array, &dropped, err);
@@ -266,9 +264,8 @@ pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
     *prefetch = NULL;
     if (bytes < at || bytes - at < PCI_PARALLEL_MIN_BYTES)
         return PCOL_OK;
-    struct pci_ff_prefetch *a = pci_calloc(1, sizeof *a);
-    if (!a)
-        return pci_fail_memory(err);
+    struct pci_ff_prefetch *a;
+    PCI_TRY(PCI_CALLOC(a, 1, err));
     a->json.input = &a->input;
     a->store = store;
     if (pthread_mutex_init(&a->lock, NULL) != 0) {

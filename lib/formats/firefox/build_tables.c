@@ -15,8 +15,7 @@ static pcol_status new_map(const pcol_file *file, const char *table, uint32_t **
                            pcol_error *err)
 {
     PCI_TRY(pci_check_row_count(file, table, err));
-    *map = pci_calloc((size_t)pci_rows(file, table) + 1, sizeof **map);
-    return *map ? PCOL_OK : pci_fail_memory(err);
+    return PCI_CALLOC(*map, (size_t)pci_rows(file, table) + 1, err);
 }
 
 pcol_status pci_ff_code_tables_open(struct pci_ff_code_tables *code, const pcol_file *file,
@@ -74,8 +73,7 @@ static pcol_status add_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_
         return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
                              "no such mapping");
     if (!c->lib_of[mapping]) {
-        if (pci_grow((void **)&c->libs, &c->lib_capacity, c->lib_count + 1, sizeof *c->libs))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(c->libs, c->lib_capacity, c->lib_count + 1, err));
         c->libs[c->lib_count++] = (uint32_t)mapping;
         c->lib_of[mapping] = (uint32_t)c->lib_count;
     }
@@ -87,16 +85,12 @@ static pcol_status add_source(struct pci_ff_code_tables *c, uint32_t file, uint3
                               pcol_error *err)
 {
     size_t old_capacity = c->source_of_capacity;
-    if (pci_grow((void **)&c->source_of, &c->source_of_capacity, (size_t)file + 1,
-                 sizeof *c->source_of))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(c->source_of, c->source_of_capacity, (size_t)file + 1, err));
     if (c->source_of_capacity > old_capacity)
         memset(c->source_of + old_capacity, 0,
                (c->source_of_capacity - old_capacity) * sizeof *c->source_of);
     if (!c->source_of[file]) {
-        if (pci_grow((void **)&c->sources, &c->source_capacity, c->source_count + 1,
-                     sizeof *c->sources))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(c->sources, c->source_capacity, c->source_count + 1, err));
         c->sources[c->source_count++] = file;
         c->source_of[file] = (uint32_t)c->source_count;
     }
@@ -124,9 +118,7 @@ static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_n
         PCI_TRY(add_source(c, f.file, &f.source, err));
     }
     PCI_TRY(add_lib(c, group, &f.resource, err));
-    if (pci_grow((void **)&c->functions, &c->function_capacity, c->function_count + 1,
-                 sizeof *c->functions))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(c->functions, c->function_capacity, c->function_count + 1, err));
     c->functions[c->function_count++] = f;
     if (name->function != PCOL_NONE)
         c->function_of[name->function] = (uint32_t)c->function_count;
@@ -142,9 +134,7 @@ static pcol_status add_frame(struct pci_ff_code_tables *c, uint64_t location, ui
     if (!c->frame_of[location]) {
         PCI_TRY(pci_frame_namer_get(&c->names, location, group, &name, err));
         PCI_TRY(add_function(c, &name, group, &f.function, err));
-        if (pci_grow((void **)&c->frames, &c->frame_capacity, c->frame_count + 1,
-                     sizeof *c->frames))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(c->frames, c->frame_capacity, c->frame_count + 1, err));
         c->frames[c->frame_count++] = f;
         c->frame_of[location] = (uint32_t)c->frame_count;
     }
@@ -159,11 +149,8 @@ static pcol_status append_stack_row(struct pci_ff_code_tables *c, uint32_t paren
 {
     if (c->stack_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LOSS, "more than 4294967294 stacks");
-    if (pci_grow((void **)&c->parents, &c->parent_capacity, c->stack_count + 1,
-                 sizeof *c->parents) ||
-        pci_grow((void **)&c->stack_frames, &c->frame_ref_capacity, c->stack_count + 1,
-                 sizeof *c->stack_frames))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(c->parents, c->parent_capacity, c->stack_count + 1, err));
+    PCI_TRY(PCI_GROW(c->stack_frames, c->frame_ref_capacity, c->stack_count + 1, err));
     c->parents[c->stack_count] = parent;
     c->stack_frames[c->stack_count++] = frame;
     return PCOL_OK;
@@ -210,8 +197,7 @@ pcol_status pci_ff_code_tables_add_stack(struct pci_ff_code_tables *code, uint64
     while (stack && !c->stack_rows[stack]) {
         uint64_t first, lines;
         uint32_t parent;
-        if (pci_grow((void **)&c->chain, &c->chain_capacity, count + 1, sizeof *c->chain))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(c->chain, c->chain_capacity, count + 1, err));
         c->chain[count++] = stack;
         PCI_TRY(pci_stacks_node(&c->stacks, stack, &parent, &first, &lines, err));
         stack = parent; /* a lower row number */
@@ -232,9 +218,8 @@ static pcol_status add_stacks(struct pci_ff_code_tables *c, const uint8_t *marke
 pcol_status pci_ff_code_tables_add_used(struct pci_ff_code_tables *code, const uint8_t *used,
                                         pcol_error *err)
 {
-    uint8_t *marked = pci_malloc((size_t)code->stacks.stacks + 1, 1);
-    if (!marked)
-        return pci_fail_memory(err);
+    uint8_t *marked;
+    PCI_TRY(PCI_MALLOC(marked, (size_t)code->stacks.stacks + 1, err));
     memcpy(marked, used, (size_t)code->stacks.stacks);
     pcol_status status = mark_callers(code, marked, err);
     if (status == PCOL_OK)

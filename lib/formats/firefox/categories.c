@@ -102,14 +102,10 @@ pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
     PCI_TRY(pci_find_column(f->file, "subcategories", "category", PCI_TYPES_ROW, &category_column,
                             err));
     subcategory_rows = category_column ? pci_rows(f->file, "subcategories") : 0;
-    f->rows = pci_malloc((size_t)rows + 1, sizeof *f->rows);
-    code->part_first = pci_calloc((size_t)rows + 2, sizeof *code->part_first);
-    if (!f->rows || !code->part_first)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(f->rows, (size_t)rows + 1, err));
+    PCI_TRY(PCI_CALLOC(code->part_first, (size_t)rows + 2, err));
     PCI_TRY(merge_categories(f, code, &grey, err));
-    numbers = pci_calloc((size_t)subcategory_rows + f->count + 1, sizeof *numbers);
-    if (!numbers)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(numbers, (size_t)subcategory_rows + f->count + 1, err));
     pcol_status status =
         subcategory_rows ? number_subcategories(f, code, category_column, numbers, err) : PCOL_OK;
     pci_free(numbers);

@@ -41,9 +41,7 @@ pcol_status pci_ff_fields_open(struct pci_ff *ff, struct pci_ff_scope *scope,
             f->repeated = scope->tables[id].present ? scope->repeated : ff->shared.repeated;
         if (!f->column)
             continue;
-        f->cursor = pci_malloc(1, sizeof *f->cursor);
-        if (!f->cursor)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(f->cursor, 1, err));
         pci_ff_cursor_init(f->cursor, &f->column->cells);
     }
     return PCOL_OK;

@@ -23,10 +23,8 @@ static pcol_status group_by_thread(const pcol_file *file, const char *table,
     PCI_TRY(pci_check_row_count(file, table, err));
     PCI_TRY(pci_check_row_count(file, "threads", err));
     PCI_TRY(pci_find_column(file, table, "thread", PCI_TYPES_ROW, &thread, err));
-    out->first = pci_calloc((size_t)threads + 2, sizeof *out->first);
-    out->rows = pci_malloc((size_t)rows + 1, sizeof *out->rows);
-    if (!out->first || !out->rows)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(out->first, (size_t)threads + 2, err));
+    PCI_TRY(PCI_MALLOC(out->rows, (size_t)rows + 1, err));
     for (uint64_t row = 0; row < rows; row++) {
         PCI_TRY(pci_ff_get_cell(file, thread, row, &value, &valid, err));
         out->first[valid && (uint64_t)value < threads ? value + 1 : 0]++;
@@ -138,9 +136,7 @@ static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
     int valid;
     c->one = *c->export;
     c->one.first_source = c->one.last_source = c->source;
-    c->native = pci_calloc(1, sizeof *c->native);
-    if (!c->native)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c->native, 1, err));
     PCI_TRY(pci_ff_native_open(c->native, &c->one, &c->whole, &reason, err));
     pci_pair_set_clear(&c->unique);
     pci_string_pool_clear(&c->names);

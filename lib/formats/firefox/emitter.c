@@ -197,9 +197,7 @@ static pcol_status put_slab(struct pci_ff_emitter *out, int type, struct pci_ff_
     PCI_TRY(put_elements(out, type, cursor, count, done, err));
     if (!*done)
         return PCOL_OK; /* the bytes so far remain as unused padding */
-    if (pci_grow((void **)&out->slabs, &out->slab_capacity, out->slab_count + 1,
-                 sizeof *out->slabs))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(out->slabs, out->slab_capacity, out->slab_count + 1, err));
     struct pci_ff_slab_out slab = {offset, count * pci_slab_widths[type], (uint8_t)type};
     int size = snprintf(text, sizeof text, "{\"$s\":%zu}", out->slab_count);
     out->slabs[out->slab_count++] = slab;
@@ -248,9 +246,8 @@ static pcol_status write_header(struct pci_ff_emitter *out, uint64_t *first, pco
     uint64_t data = pci_spill_size(&out->data), root = pci_spill_size(&out->root);
     if (padded + data + root > UINT32_MAX)
         return pci_fail(err, PCOL_E_LOSS, "a JSLB file can have at most 4 GiB");
-    uint8_t *header = pci_calloc(padded, 1);
-    if (!header)
-        return pci_fail_memory(err);
+    uint8_t *header;
+    PCI_TRY(PCI_CALLOC(header, padded, err));
     memcpy(header, pci_slab_magic, sizeof pci_slab_magic);
     set_u32(header + 8, 1);
     set_u32(header + 12, count);

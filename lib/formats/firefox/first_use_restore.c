@@ -46,8 +46,7 @@ static pcol_status append_stack(struct restore *t, int64_t node, uint64_t **chai
     while (node && !t->seen[node]) {
         int valid;
         int64_t parent;
-        if (pci_grow((void **)chain, capacity, count + 1, sizeof **chain))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(*chain, *capacity, count + 1, err));
         (*chain)[count++] = (uint64_t)node;
         PCI_TRY(pci_get(t->native->file, t->native->stacks.parent, (uint64_t)node, &parent, &valid,
                         err));
@@ -192,9 +191,7 @@ pcol_status pci_ff_restore_use_order(struct pci_ff_native *native, int level, in
     PCI_TRY(pci_check_row_count(native->file, t.table, err));
     t.capacity = (size_t)t.order->count;
     t.order->known = 1;
-    t.seen = pci_calloc((size_t)t.rows + 1, 1);
-    if (!t.seen)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(t.seen, (size_t)t.rows + 1, err));
     for (uint64_t i = 0; i < t.order->count; i++) /* rows listed in source_rows */
         if (t.order->rows[i] < t.rows)
             t.seen[t.order->rows[i]] = 1;

@@ -95,9 +95,7 @@ static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16,
                                 "root slab %u is out of range, there are %u slabs",
                                 (unsigned)s->root, (unsigned)s->count);
-    s->slabs = pci_calloc(s->count, sizeof *s->slabs);
-    if (!s->slabs)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->slabs, s->count, err));
     for (uint32_t i = 0; i < s->count; i++)
         PCI_TRY(read_entry(s, i, err));
     if (s->slabs[s->root].type != PCI_SLAB_JSON)

@@ -127,8 +127,7 @@ pcol_status pci_ff_read_libs(struct pci_ff *ff, struct pci_ff_scope *scope, pcol
             break;
         if (count >= PCOL_NONE - 1)
             return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 libraries");
-        if (pci_grow((void **)&scope->map[PCI_FF_LIBS], &capacity, count + 1, sizeof(uint32_t)))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(scope->map[PCI_FF_LIBS], capacity, count + 1, err));
         PCI_TRY(add_lib(ff, columns, &scope->map[PCI_FF_LIBS][count], err));
     }
     table->rows = scope->rows[PCI_FF_LIBS] = count;

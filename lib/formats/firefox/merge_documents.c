@@ -157,8 +157,7 @@ static pcol_status compare_member(struct merge *k, const struct pci_node_value *
         *k->lost |= k->hashes[code] != hash;
         return PCOL_OK;
     }
-    if (pci_grow((void **)&k->hashes, &k->capacity, k->keys.count, sizeof *k->hashes))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(k->hashes, k->capacity, k->keys.count, err));
     k->hashes[code] = hash;
     return PCOL_OK;
 }

@@ -38,9 +38,7 @@ static pcol_status read_category(struct pci_ff *ff, struct pci_ff_stream *in,
 {
     size_t number = (size_t)ff->category_count;
     int more;
-    if (pci_grow((void **)&ff->subcategories, &ff->subcategory_capacity, number + 1,
-                 sizeof *ff->subcategories))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(ff->subcategories, ff->subcategory_capacity, number + 1, err));
     ff->subcategories[number] = 0;
     if (in->type != PCI_JSON_OBJECT)
         return pci_ff_skip(in, err);

@@ -96,9 +96,7 @@ static pcol_status load_preserved(struct pci_ff_native *b, int *whole, pcol_erro
     PCI_TRY(pci_find_column(f, name, "first_cell", PCI_TYPES_ROW, &c.first, err));
     PCI_TRY(pci_find_column(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
-        if (pci_grow((void **)&b->preserved, &capacity, b->preserved_count + 1,
-                     sizeof *b->preserved))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(b->preserved, capacity, b->preserved_count + 1, err));
         PCI_TRY(read_preserved(b, &c, row, &b->preserved[b->preserved_count++], err));
     }
     if (b->preserved_count)
@@ -134,8 +132,7 @@ static pcol_status load_threads(struct pci_ff_native *b, int *whole, pcol_error 
     *whole &= !rows.scattered;
     b->first_thread = (uint32_t)rows.first;
     b->thread_count = (size_t)rows.count;
-    b->threads = pci_calloc(b->thread_count + 1, sizeof *b->threads);
-    return b->threads ? PCOL_OK : pci_fail_memory(err);
+    return PCI_CALLOC(b->threads, b->thread_count + 1, err);
 }
 
 /* Assign rows of a table to threads; the rows of each thread must be consecutive. */
@@ -418,9 +415,8 @@ static pcol_status invert(struct pci_ff_native *b, int level, int id, pcol_error
     const struct pci_order *o = &b->orders[level][id];
     uint64_t rows = pci_rows(b->file, pci_ff_pcol_tables[id]);
     PCI_TRY(pci_check_row_count(b->file, pci_ff_pcol_tables[id], err));
-    uint32_t *to = pci_calloc((size_t)rows + 1, sizeof *to);
-    if (!to)
-        return pci_fail_memory(err);
+    uint32_t *to;
+    PCI_TRY(PCI_CALLOC(to, (size_t)rows + 1, err));
     for (uint64_t i = o->count; i-- > 0;) /* the first of equal strings */
         if (o->rows[i] < rows)
             to[o->rows[i]] = (uint32_t)i + 1;

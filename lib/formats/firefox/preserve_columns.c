@@ -78,9 +78,8 @@ pcol_status pci_ff_preserve(struct pci_ff *ff, uint32_t thread, const char *tabl
     /* At least as many as threads: writing a batch takes time proportional to both. */
     if (ff->source_column_count >= MAX_BUFFERED && ff->source_column_count / 8 >= ff->thread_count)
         PCI_TRY(pci_ff_write_source_columns(ff, err));
-    if (pci_grow((void **)&ff->source_columns, &ff->source_column_capacity,
-                 ff->source_column_count + 1, sizeof row))
-        return pci_fail_memory(err);
+    PCI_TRY(
+        PCI_GROW(ff->source_columns, ff->source_column_capacity, ff->source_column_count + 1, err));
     ff->source_columns[ff->source_column_count++] = row;
     return PCOL_OK;
 }
@@ -193,9 +192,8 @@ static pcol_status put_rows(struct pci_ff *ff, struct ranks *r, uint8_t *unorder
     PCI_TRY(rank_rows(ff, r, err));
     memset(r->last_kind, 0, (ff->thread_count + 1) * sizeof *r->last_kind);
     find_unordered(ff, r->last_kind, unordered);
-    size_t *starts = pci_calloc((size_t)r->count + 2, sizeof *starts);
-    if (!starts)
-        return pci_fail_memory(err);
+    size_t *starts;
+    PCI_TRY(PCI_CALLOC(starts, (size_t)r->count + 2, err));
     sort_rows(ff, unordered, starts, r->count, order);
     pci_free(starts);
     for (size_t i = 0; i < ff->source_column_count; i++)

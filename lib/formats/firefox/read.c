@@ -166,9 +166,8 @@ static pcol_status finish_counters(struct pci_ff *ff, pcol_error *err)
 
 static pcol_status map_categories(struct pci_ff *ff, pcol_error *err)
 {
-    uint32_t *map = pci_malloc((size_t)ff->category_count + 1, sizeof *map);
-    if (!map)
-        return pci_fail_memory(err);
+    uint32_t *map;
+    PCI_TRY(PCI_MALLOC(map, (size_t)ff->category_count + 1, err));
     for (uint64_t i = 0; i < ff->category_count; i++)
         map[i] = (uint32_t)(ff->category_base + i);
     ff->shared.map[PCI_FF_CATEGORIES] = map;
@@ -294,9 +293,8 @@ static void add_path(const struct pci_ff *ff, pcol_error *err)
 
 static pcol_status read_profile(struct pci_import *import, struct pci_slabs *slabs, pcol_error *err)
 {
-    struct pci_ff *ff = pci_calloc(1, sizeof *ff);
-    if (!ff)
-        return pci_fail_memory(err);
+    struct pci_ff *ff;
+    PCI_TRY(PCI_CALLOC(ff, 1, err));
     ff->import = import;
     ff->b = import->builder;
     ff->shared.thread = PCOL_NONE;

@@ -102,9 +102,7 @@ static pcol_status reject_duplicate_key(struct pci_ff *ff, const struct pci_ff_s
                                         uint32_t key, pcol_error *err)
 {
     size_t before = ff->key_capacity;
-    if (pci_grow((void **)&ff->key_thread, &ff->key_capacity, (size_t)key + 1,
-                 sizeof *ff->key_thread))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(ff->key_thread, ff->key_capacity, (size_t)key + 1, err));
     memset(ff->key_thread + before, 0, (ff->key_capacity - before) * sizeof *ff->key_thread);
     if (ff->key_thread[key] == ff->thread_count) {
         pcol_str text = pci_string_pool_get(&ff->b->strings, key);
@@ -138,9 +136,7 @@ static pcol_status read_thread_member(struct pci_ff *ff, struct pci_ff_scope *sc
     if (scope->extra == PCI_NO_NODE)
         PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
     PCI_TRY(add_table_node(ff, scope->extra, key, pci_ff_pcol_tables[id], err));
-    if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
-                 sizeof *scope->labels))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(scope->labels, scope->label_capacity, scope->label_count + 1, err));
     scope->labels[scope->label_count++] = label;
     return PCOL_OK;
 }
@@ -151,11 +147,8 @@ static pcol_status read_thread(struct pci_ff *ff, pcol_error *err)
     struct pci_ff_scope *scope;
     if (ff->thread_count >= 1000000)
         return pci_ff_fail(&ff->in, err, "more than 1000000 threads");
-    if (pci_grow((void **)&ff->threads, &ff->thread_capacity, ff->thread_count + 1, sizeof(void *)))
-        return pci_fail_memory(err);
-    scope = pci_calloc(1, sizeof *scope);
-    if (!scope)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(ff->threads, ff->thread_capacity, ff->thread_count + 1, err));
+    PCI_TRY(PCI_CALLOC(scope, 1, err));
     scope->extra = PCI_NO_NODE;
     snprintf(scope->path, sizeof scope->path, "threads[%zu]", ff->thread_count);
     ff->threads[ff->thread_count++] = scope;
@@ -213,12 +206,8 @@ static pcol_status add_counter(struct pci_ff *ff, uint32_t row, struct pci_ff_co
                                pcol_error *err)
 {
     *counter = NULL;
-    if (pci_grow((void **)&ff->counters, &ff->counter_capacity, ff->counter_count + 1,
-                 sizeof(void *)))
-        return pci_fail_memory(err);
-    *counter = pci_calloc(1, sizeof **counter);
-    if (!*counter)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(ff->counters, ff->counter_capacity, ff->counter_count + 1, err));
+    PCI_TRY(PCI_CALLOC(*counter, 1, err));
     (*counter)->row = row;
     ff->counters[ff->counter_count++] = *counter;
     return PCOL_OK;
@@ -246,9 +235,7 @@ static pcol_status read_counter_members(struct pci_ff *ff, struct pci_ff_counter
             if (scope->extra == PCI_NO_NODE)
                 PCI_TRY(add_object_node(ff, PCI_NO_NODE, PCOL_NONE, &scope->extra, err));
             PCI_TRY(add_table_node(ff, scope->extra, key, "counter_samples", err));
-            if (pci_grow((void **)&scope->labels, &scope->label_capacity, scope->label_count + 1,
-                         sizeof *scope->labels))
-                return pci_fail_memory(err);
+            PCI_TRY(PCI_GROW(scope->labels, scope->label_capacity, scope->label_count + 1, err));
             scope->labels[scope->label_count++] = label;
         } else {
             PCI_TRY(pci_ff_read_label(ff, key, &scope->labels, &scope->label_count,

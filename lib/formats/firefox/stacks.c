@@ -37,8 +37,7 @@ struct stack_import {
 static pcol_status grow_zeroed(uint32_t **list, size_t *capacity, uint32_t at, pcol_error *err)
 {
     size_t old = *capacity;
-    if (pci_grow((void **)list, capacity, (size_t)at + 1, sizeof **list))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(*list, *capacity, (size_t)at + 1, err));
     if (*capacity > old)
         memset(*list + old, 0, (*capacity - old) * sizeof **list);
     return PCOL_OK;
@@ -143,8 +142,7 @@ static inline __attribute__((always_inline)) pcol_status add_checked_row(
     PCI_TRY(pci_call_tree_child(&ff->b->tree, parent, w->groups[frame], &node, err));
     size_t capacity = ff->mark_capacity;
     if (node >= capacity) {
-        if (pci_grow((void **)&ff->marks, &ff->mark_capacity, (size_t)node + 1, 1))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(ff->marks, ff->mark_capacity, (size_t)node + 1, err));
         memset(ff->marks + capacity, 0, ff->mark_capacity - capacity);
     }
     uint32_t before = ff->marks[node]; /* 0, 1, or 2 for more */
@@ -208,10 +206,8 @@ static pcol_status load_categories(struct stack_import *w, pcol_error *err)
     for (int k = 0; k < 2; k++) {
         const struct pci_ff_column *c =
             pci_ff_find_column(w->ff, &s->tables[PCI_FF_FRAMES], names[k]);
-        w->frame_category[k] = pci_malloc((size_t)w->frames + 1, sizeof(int64_t));
-        w->predicted[k] = pci_malloc((size_t)w->table->rows + 1, sizeof(int64_t));
-        if (!w->frame_category[k] || !w->predicted[k])
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(w->frame_category[k], (size_t)w->frames + 1, err));
+        PCI_TRY(PCI_MALLOC(w->predicted[k], (size_t)w->table->rows + 1, err));
         pci_ff_cursor_init(cursor, c ? &c->cells : NULL);
         for (uint64_t i = 0; i < w->frames; i++) {
             int kind;

@@ -193,9 +193,7 @@ static pcol_status add_column(struct pci_ff *ff, struct pci_ff_table *table, uin
     if (table->count >= PCF_MAX_COLUMNS / 16)
         return pci_ff_fail(&ff->in, err, "%s has more than %u columns", table->path,
                            PCF_MAX_COLUMNS / 16);
-    if (pci_grow((void **)&table->columns, &table->capacity, table->count + 1,
-                 sizeof *table->columns))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(table->columns, table->capacity, table->count + 1, err));
     *column = &table->columns[table->count++];
     memset(*column, 0, sizeof **column);
     (*column)->name = name;
@@ -283,9 +281,7 @@ pcol_status pci_ff_table_count_rows(struct pci_ff *ff, struct pci_ff_table *tabl
             longest = table->columns[i].cells.count;
     table->rows = longest;
     if (length) {
-        cursor = pci_malloc(1, sizeof *cursor);
-        if (!cursor)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(cursor, 1, err));
         pci_ff_cursor_init(cursor, &length->cells);
         pcol_status status = pci_ff_cell(cursor, 0, &kind, &value, err);
         pci_free(cursor);
@@ -380,8 +376,7 @@ pcol_status pci_ff_read_label(struct pci_ff *ff, uint32_t key, struct pci_label 
 {
     struct pci_label label = {.key = key, .unit = PCOL_NONE, .text = PCOL_NONE};
     const struct pci_new_node object = {.parent = PCI_NO_NODE, .tag = PCI_NODE_OBJECT};
-    if (pci_grow((void **)labels, capacity, *count + 1, sizeof **labels))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(*labels, *capacity, *count + 1, err));
     if (ff->in.type == PCI_JSON_OBJECT || ff->in.type == PCI_JSON_ARRAY ||
         ff->in.type == PCI_FF_SLAB) {
         uint64_t node;

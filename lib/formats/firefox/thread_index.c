@@ -92,8 +92,7 @@ static pcol_status find_track(struct pci_ff_write_generic *f, uint32_t source, u
         }
     }
     PCI_TRY(pci_ff_is_firefox(f->file, source, &t.is_firefox, err));
-    if (pci_grow((void **)&f->tracks, &f->track_capacity, f->track_count + 1, sizeof t))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(f->tracks, f->track_capacity, f->track_count + 1, err));
     PCI_TRY(pci_hash_add(hash, h, (uint32_t)f->track_count, err));
     *track = f->track_count;
     f->tracks[f->track_count++] = t;
@@ -175,9 +174,7 @@ pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err)
 {
     struct pci_hash hash = {0};
     uint64_t total = 0;
-    f->used = pci_calloc((size_t)f->code.stacks.stacks + 1, 1);
-    if (!f->used)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->used, (size_t)f->code.stacks.stacks + 1, err));
     pcol_status status = add_threads(f, &hash, err);
     if (status == PCOL_OK)
         status = sort_samples(f, &hash, 0, err);

@@ -42,9 +42,7 @@ pcol_status pci_ff_times_open(struct pci_ff *ff, const struct pci_ff_table *tabl
     if (!times->column)
         return PCOL_OK;
     times->all_real = pci_ff_all_real(&times->column->cells);
-    times->cursor = pci_malloc(1, sizeof *times->cursor);
-    if (!times->cursor)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(times->cursor, 1, err));
     pci_ff_cursor_init(times->cursor, &times->column->cells);
     return PCOL_OK;
 }

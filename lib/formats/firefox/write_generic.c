@@ -494,9 +494,7 @@ static pcol_status put_counters(struct pci_ff_write_generic *f, pcol_error *err)
     char prefix[16];
     if (!pci_rows(f->file, "counters"))
         return PCOL_OK;
-    f->thread_of = pci_calloc((size_t)pci_rows(f->file, "threads") + 1, sizeof *f->thread_of);
-    if (!f->thread_of)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->thread_of, (size_t)pci_rows(f->file, "threads") + 1, err));
     for (size_t i = 0; i < f->track_count; i++)
         if (f->tracks[i].thread != PCOL_NONE)
             f->thread_of[f->tracks[i].thread] = (uint32_t)i + 1;
@@ -622,9 +620,8 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
 
 pcol_status pci_ff_write_generic(const struct pci_export *export, int jslb, pcol_error *err)
 {
-    struct pci_ff_write_generic *f = pci_calloc(1, sizeof *f);
-    if (!f)
-        return pci_fail_memory(err);
+    struct pci_ff_write_generic *f;
+    PCI_TRY(PCI_CALLOC(f, 1, err));
     f->export = export;
     f->file = export->file;
     f->newest = jslb;

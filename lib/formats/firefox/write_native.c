@@ -140,10 +140,9 @@ static pcol_status check_cells(struct pci_ff_native *b, int id,
 {
     int value = has_form(column, PCI_FF_FORM_VALUE), kind = PCI_FF_NULL;
     int64_t length = -1;
-    struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+    struct pci_ff_cursor *cursor;
     pcol_status status = PCOL_OK;
-    if (!cursor)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(cursor, 1, err));
     pci_ff_cursor_init(cursor, cells);
     if (!value && cells->count != rows) {
         status = fail_preserved(
@@ -181,11 +180,10 @@ static pcol_status repeat_cell(struct pci_ff_native *b, int id,
 static pcol_status write_value(struct pci_ff_native *b, const struct pci_ff_cells *cells,
                                pcol_error *err)
 {
-    struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
+    struct pci_ff_cursor *cursor;
     int kind = PCI_FF_NULL;
     int64_t cell = 0;
-    if (!cursor)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(cursor, 1, err));
     pci_ff_cursor_init(cursor, cells);
     pcol_status status = pci_ff_cell(cursor, 0, &kind, &cell, err);
     pci_free(cursor);
@@ -620,11 +618,10 @@ const struct pci_capabilities pci_firefox_capabilities = {
 
 static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
 {
-    struct pci_ff_native *native = pci_calloc(1, sizeof *native);
+    struct pci_ff_native *native;
     const char *why;
     int whole = 0;
-    if (!native)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(native, 1, err));
     pcol_status status = pci_ff_native_open(native, export, &whole, &why, err);
     /* The typed arrays of JSLB are known for this version only. */
     int is_native = whole && (!jslb || native->version == PCI_FF_JSLB_WRITTEN), named = 1;

@@ -145,9 +145,7 @@ static pcol_status find_or_add_group(struct reader *r, const uint8_t *name, size
     PCI_TRY(pcol_builder_string(r->builder, (const char *)name, size, &string, err));
     if (string >= r->group_capacity) {
         size_t old_capacity = r->group_capacity;
-        if (pci_grow((void **)&r->groups, &r->group_capacity, (size_t)string + 1,
-                     sizeof *r->groups))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(r->groups, r->group_capacity, (size_t)string + 1, err));
         memset(r->groups + old_capacity, 0, (r->group_capacity - old_capacity) * sizeof *r->groups);
     }
     if (!r->groups[string]) {
@@ -198,8 +196,7 @@ static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size,
         PCI_TRY(pcol_builder_stack(r->builder, *node, group, node, err));
         if (!end)
             return PCOL_OK;
-        if (pci_grow((void **)&r->levels, &r->level_capacity, r->depth + 1, sizeof *r->levels))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(r->levels, r->level_capacity, r->depth + 1, err));
         r->levels[r->depth++] = (struct level){at + length, *node};
         at += length + 1;
     }

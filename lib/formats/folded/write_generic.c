@@ -67,8 +67,7 @@ static pcol_status intern_name(struct sums *s, pcol_str name, uint32_t *string, 
     if (i == name.size)
         return pci_string_pool_intern(&s->strings, name.data, name.size, string, err);
     s->lost |= LOSS_NAME;
-    if (pci_grow((void **)&s->replaced_name, &s->replaced_capacity, name.size, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->replaced_name, s->replaced_capacity, name.size, err));
     memcpy(s->replaced_name, name.data, name.size);
     for (; i < name.size; i++) {
         char c = s->replaced_name[i];
@@ -206,8 +205,7 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
             if (name.size > PCI_FOLDED_LONGEST - start)
                 return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
                                 PCI_FOLDED_LONGEST);
-            if (pci_grow((void **)&s->line, &s->line_capacity, start + name.size + 1, 1))
-                return pci_fail_memory(err);
+            PCI_TRY(PCI_GROW(s->line, s->line_capacity, start + name.size + 1, err));
             if (name.size)
                 memcpy(s->line + start, name.data, name.size);
             s->line[start + name.size] = ';';
@@ -247,17 +245,12 @@ static pcol_status aggregate_and_write(struct sums *s, pcol_error *err)
     PCI_TRY(pci_frame_namer_open(&s->names, s->file, err));
     s->names.libraries = 1;
     PCI_TRY(pci_call_tree_init(&s->tree, err));
-    s->nodes = pci_calloc((size_t)s->stacks.stacks + 1, sizeof *s->nodes);
-    s->names_by_location =
-        pci_calloc((size_t)s->stacks.locations + 1, sizeof *s->names_by_location);
-    if (!s->nodes || !s->names_by_location)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->nodes, (size_t)s->stacks.stacks + 1, err));
+    PCI_TRY(PCI_CALLOC(s->names_by_location, (size_t)s->stacks.locations + 1, err));
     PCI_TRY(build_tree(s, err));
-    s->values = pci_calloc(s->tree.count, sizeof *s->values);
-    s->has = pci_calloc(s->tree.count, 1);
-    s->ends = pci_calloc(s->tree.count, sizeof *s->ends);
-    if (!s->values || !s->has || !s->ends)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(s->values, s->tree.count, err));
+    PCI_TRY(PCI_CALLOC(s->has, s->tree.count, err));
+    PCI_TRY(PCI_CALLOC(s->ends, s->tree.count, err));
     PCI_TRY(add_samples(s, err));
     PCI_TRY(write_lines(s, err));
     return report_losses(s, err);

@@ -68,8 +68,7 @@ static pcol_status update_line(struct native *o, uint64_t node, size_t *size, pc
 {
     PCI_TRY(pci_stack_path_to(&o->path, node, err));
     size_t depth = o->path.depth;
-    if (pci_grow((void **)&o->ends, &o->end_capacity, depth + 1, sizeof *o->ends))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(o->ends, o->end_capacity, depth + 1, err));
     for (size_t i = o->path.common_depth; i < depth; i++) {
         size_t start = i ? o->ends[i - 1] : 0;
         pcol_str name;
@@ -77,8 +76,7 @@ static pcol_status update_line(struct native *o, uint64_t node, size_t *size, pc
         if (name.size > PCI_FOLDED_LONGEST - start)
             return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
                             PCI_FOLDED_LONGEST);
-        if (pci_grow((void **)&o->line, &o->line_capacity, start + name.size + 1, 1))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(o->line, o->line_capacity, start + name.size + 1, err));
         if (name.size)
             memcpy(o->line + start, name.data, name.size);
         o->line[start + name.size] = ';';
@@ -182,10 +180,9 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
 {
     struct pci_types types;
     struct pci_selected_type chosen = {0};
-    struct pci_out *out = pci_malloc(1, sizeof *out);
+    struct pci_out *out;
     int native;
-    if (!out)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(out, 1, err));
     pci_out_open(out, export->sink);
     pcol_status status = check_native(export, &native, err);
     if (status == PCOL_OK)

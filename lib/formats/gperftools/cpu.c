@@ -135,10 +135,9 @@ static pcol_status read_record(struct cpu *c, int *last, pcol_error *err)
 /* Find the address that is second on at least 31/32 of all stacks, else PCI_HASH_NONE. */
 static pcol_status find_handler(const struct pci_gp_profile *p, uint32_t *handler, pcol_error *err)
 {
-    uint32_t *counts = pci_calloc(p->location_count + 1, sizeof *counts);
+    uint32_t *counts;
     size_t enough = p->sample_count - p->sample_count / 32;
-    if (!counts)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(counts, p->location_count + 1, err));
     *handler = PCI_HASH_NONE;
     for (size_t s = 0; s < p->sample_count && *handler == PCI_HASH_NONE; s++) {
         const struct pci_gp_sample *sample = &p->samples[s];

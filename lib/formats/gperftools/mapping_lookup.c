@@ -82,11 +82,9 @@ static pcol_status build_tree(struct segment_tree *c, const struct pci_gp_profil
                               pcol_error *err)
 {
     size_t count = 3 * p->mapping_count;
-    c->bounds = pci_malloc(count, sizeof *c->bounds);
-    c->spanned = pci_calloc(2 * count, sizeof *c->spanned);
-    c->extended = pci_calloc(2 * count, sizeof *c->extended);
-    if (!c->bounds || !c->spanned || !c->extended)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(c->bounds, count, err));
+    PCI_TRY(PCI_CALLOC(c->spanned, 2 * count, err));
+    PCI_TRY(PCI_CALLOC(c->extended, 2 * count, err));
     for (size_t i = 0; i < p->mapping_count; i++) {
         const struct pci_gp_mapping *m = &p->mappings[i];
         c->bounds[3 * i] = m->start;

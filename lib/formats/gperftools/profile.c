@@ -41,9 +41,7 @@ pcol_status pci_gp_location(struct pci_gp_profile *p, uint64_t address, uint32_t
         return PCOL_OK;
     if (p->location_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 addresses");
-    if (pci_grow((void **)&p->locations, &p->location_capacity, p->location_count + 1,
-                 sizeof *p->locations))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->locations, p->location_capacity, p->location_count + 1, err));
     *number = (uint32_t)p->location_count;
     PCI_TRY(pci_hash_add(&p->location_hash, pci_hash_pair(address, 0), *number, err));
     p->locations[p->location_count++] = (struct pci_gp_location){.address = address};
@@ -54,8 +52,7 @@ pcol_status pci_gp_push(struct pci_gp_profile *p, uint64_t address, pcol_error *
 {
     uint32_t number;
     PCI_TRY(pci_gp_location(p, address, &number, err));
-    if (pci_grow((void **)&p->stack, &p->stack_capacity, p->stack_count + 1, sizeof *p->stack))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->stack, p->stack_capacity, p->stack_count + 1, err));
     p->stack[p->stack_count++] = number;
     return PCOL_OK;
 }
@@ -63,11 +60,8 @@ pcol_status pci_gp_push(struct pci_gp_profile *p, uint64_t address, pcol_error *
 pcol_status pci_gp_sample(struct pci_gp_profile *p, const int64_t *values, pcol_error *err)
 {
     size_t count = p->type_count + (p->has_bytes != 0);
-    if (pci_grow((void **)&p->samples, &p->sample_capacity, p->sample_count + 1,
-                 sizeof *p->samples) ||
-        pci_grow((void **)&p->values, &p->value_capacity, p->value_count + count,
-                 sizeof *p->values))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->samples, p->sample_capacity, p->sample_count + 1, err));
+    PCI_TRY(PCI_GROW(p->values, p->value_capacity, p->value_count + count, err));
     memcpy(p->values + p->value_count, values, count * sizeof *values);
     p->value_count += count;
     size_t first = p->sample_count ? p->samples[p->sample_count - 1].end : 0;
@@ -78,8 +72,7 @@ pcol_status pci_gp_sample(struct pci_gp_profile *p, const int64_t *values, pcol_
 pcol_status pci_gp_text(struct pci_gp_profile *p, const void *data, size_t size,
                         struct pci_gp_text *text, pcol_error *err)
 {
-    if (pci_grow((void **)&p->texts, &p->text_capacity, p->text_count + size + 1, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->texts, p->text_capacity, p->text_count + size + 1, err));
     if (size)
         memcpy(p->texts + p->text_count, data, size);
     *text = (struct pci_gp_text){p->text_count, size};
@@ -100,9 +93,7 @@ pcol_status pci_gp_add_function(struct pci_gp_profile *p, const uint8_t *name, s
             return PCOL_OK;
     }
     struct pci_gp_add_function function;
-    if (pci_grow((void **)&p->functions, &p->function_capacity, p->function_count + 1,
-                 sizeof *p->functions))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->functions, p->function_capacity, p->function_count + 1, err));
     PCI_TRY(pci_gp_text(p, name, name_size, &function.name, err));
     PCI_TRY(pci_gp_text(p, file, file_size, &function.file, err));
     *number = (uint32_t)p->function_count;
@@ -113,8 +104,7 @@ pcol_status pci_gp_add_function(struct pci_gp_profile *p, const uint8_t *name, s
 
 pcol_status pci_gp_number_locations(struct pci_gp_profile *p, pcol_error *err)
 {
-    if (pci_grow((void **)&p->order, &p->order_capacity, p->location_count + 1, sizeof *p->order))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(p->order, p->order_capacity, p->location_count + 1, err));
     for (size_t s = 0; s < p->sample_count; s++)
         for (size_t i = p->samples[s].first; i < p->samples[s].end; i++) {
             struct pci_gp_location *location = &p->locations[p->stack[i]];

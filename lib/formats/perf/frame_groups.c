@@ -53,8 +53,7 @@ pcol_status pci_perf_string_entry(uint32_t **array, size_t *capacity, uint32_t c
 {
     if (code >= *capacity) {
         size_t had = *capacity;
-        if (pci_grow((void **)array, capacity, (size_t)code + 1, sizeof **array))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(*array, *capacity, (size_t)code + 1, err));
         memset(*array + had, 0, (*capacity - had) * sizeof **array);
     }
     *entry = *array + code;
@@ -154,9 +153,7 @@ pcol_status pci_perf_groups_end(struct pci_perf_groups *groups, pcol_error *err)
     if (!g->line_count)
         return PCOL_OK;
     if (g->line_count > sizeof few / sizeof *few) {
-        lines = pci_malloc(g->line_count, sizeof *lines);
-        if (!lines)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(lines, g->line_count, err));
     }
     const struct pci_perf_frame *f = &g->frame;
     pcol_status status = add_lines(g, lines, err);
@@ -176,8 +173,7 @@ pcol_status pci_perf_groups_end(struct pci_perf_groups *groups, pcol_error *err)
     g->line_count = g->inlined_count = g->inlined.size = 0;
     g->is_complete = g->inlined_offset = 0;
     PCI_TRY(status);
-    if (pci_grow((void **)&g->rows, &g->capacity, g->count + 1, sizeof *g->rows))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(g->rows, g->capacity, g->count + 1, err));
     g->rows[g->count++] = row;
     return PCOL_OK;
 }
@@ -211,8 +207,7 @@ pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci
         PCI_TRY(pci_perf_string(g->builder, frame->symbol, &line.name, err));
     if (frame->has_object)
         PCI_TRY(pci_perf_string(g->builder, frame->object, &g->object, err));
-    if (pci_grow((void **)&g->lines, &g->line_capacity, g->line_count + 1, sizeof *g->lines))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(g->lines, g->line_capacity, g->line_count + 1, err));
     g->lines[g->line_count++] = line;
     return PCOL_OK;
 }

@@ -225,9 +225,7 @@ static pcol_status write_sources(struct pci_perf_writer *w, pcol_error *err)
 pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)
 {
     struct pci_perf_writer w = {.export = export, .file = export->file};
-    w.out = pci_malloc(1, sizeof *w.out);
-    if (!w.out)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(w.out, 1, err));
     pci_out_open(w.out, export->sink);
     pcol_status status = write_sources(&w, err);
     pci_samples_by_source_close(&w.turns);

@@ -111,9 +111,7 @@ static pcol_status add_models(struct pci_perun *p, const struct pci_perun_out *o
 static pcol_status read_times(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err)
 {
     uint64_t row = 0;
-    out->times = pci_calloc((size_t)p->snapshots.count + 1, sizeof *out->times);
-    if (!out->times)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(out->times, (size_t)p->snapshots.count + 1, err));
     for (uint64_t at = 0; at < pci_spill_size(&p->snapshots.data); row++) {
         struct pci_perun_cell cell;
         PCI_TRY(pci_perun_read_record(p, &p->snapshots, at, &p->record, err));

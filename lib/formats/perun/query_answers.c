@@ -456,9 +456,8 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     PCI_REQUIRE(file, err);
     PCI_STRUCT_READ(pcol_ask_options, own, options, err);
     PCI_TRY(pci_schema_verify(file, err));
-    struct pcol_answers *a = pci_calloc(1, sizeof *a);
-    if (!a)
-        return pci_fail_memory(err);
+    struct pcol_answers *a;
+    PCI_TRY(PCI_CALLOC(a, 1, err));
     a->file = file;
     a->question = question;
     a->options = own;

@@ -119,9 +119,7 @@ static pcol_status sort_parts(struct level *level, pcol_error *err)
     struct member_text *from = level->parts, *to;
     if (n < 2)
         return PCOL_OK;
-    to = pci_malloc(n, sizeof *to);
-    if (!to)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(to, n, err));
     struct member_text *spare = to;
     for (size_t width = 1; width < n; width *= 2) {
         for (size_t begin = 0; begin < n; begin += 2 * width) {

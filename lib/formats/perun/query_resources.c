@@ -66,9 +66,7 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
     PCI_TRY(pci_find_column(r->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_check_row_count(r->file, "sources", err));
     r->source_count = pci_rows(r->file, "sources");
-    r->is_perun = pci_calloc((size_t)r->source_count + 1, 1);
-    if (!r->is_perun)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(r->is_perun, (size_t)r->source_count + 1, err));
     for (uint64_t i = 0; type && i < r->source_count; i++) {
         pcol_str text;
         int valid;
@@ -87,9 +85,7 @@ static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
 {
     int64_t source, previous = -1, next = 0;
     PCI_TRY(pci_check_row_count(r->file, "snapshots", err));
-    r->numbers = pci_malloc((size_t)r->snapshot_rows + 1, sizeof *r->numbers);
-    if (!r->numbers)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r->numbers, (size_t)r->snapshot_rows + 1, err));
     for (uint64_t row = 0; row < r->snapshot_rows; row++) {
         pcol_str region = {"", 0};
         int valid;
@@ -114,9 +110,7 @@ pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, p
 {
     memset(r, 0, sizeof *r);
     r->file = file;
-    r->state = pci_calloc(1, sizeof *r->state);
-    if (!r->state)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(r->state, 1, err));
     PCI_TRY(open_sources(r, err));
     PCI_TRY(pci_values_open(&r->values, file, err));
     PCI_TRY(pci_keyed_open(&r->samples, file, "samples", err));
@@ -270,11 +264,10 @@ static pcol_status plan_part(struct pci_resources *r, struct part *part,
     if (count > part->capacity) {
         pci_free(part->keys);
         pci_free(part->slots);
+        part->slots = NULL;
         part->capacity = part->count = 0;
-        part->keys = pci_malloc(count, sizeof(const struct pci_label_key *));
-        part->slots = pci_malloc(count, sizeof *part->slots);
-        if (!part->keys || !part->slots)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(part->keys, count, err));
+        PCI_TRY(PCI_MALLOC(part->slots, count, err));
         part->capacity = count;
     }
     part->count = count;

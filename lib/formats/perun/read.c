@@ -577,11 +577,10 @@ static pcol_status check_store_header(struct pci_import *import, const struct st
 
 pcol_status pci_perun_read(struct pci_import *import, pcol_error *err)
 {
-    struct pci_perun *p = pci_calloc(1, sizeof *p);
+    struct pci_perun *p;
     struct store_header header;
     pcol_status status;
-    if (!p)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(p, 1, err));
     p->import = import;
     p->builder = import->builder;
     status = skip_store_header(import, &header, err);

@@ -174,9 +174,8 @@ pcol_status pci_perun_text_any_cell(struct pci_perun *p, const struct pci_perun_
         uint64_t size;
         uint64_t at = (uint64_t)cell->value;
         PCI_TRY(pci_spill_read(&p->texts, at, &size, sizeof size, err));
-        char *text = pci_malloc((size_t)size, 1);
-        if (!text)
-            return pci_fail_memory(err);
+        char *text;
+        PCI_TRY(PCI_MALLOC(text, (size_t)size, err));
         pcol_status status = pci_spill_read(&p->texts, at + sizeof size, text, (size_t)size, err);
         if (status == PCOL_OK)
             pci_json_put_raw(w, text, (size_t)size, err);

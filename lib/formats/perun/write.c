@@ -254,9 +254,8 @@ pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)
         PCI_TRY(find_document(export, export->first_source, &root, err));
     if (root == PCI_NO_NODE)
         return pci_perun_write_generic(export, err);
-    struct pci_perun_writer *w = pci_calloc(1, sizeof *w);
-    if (!w)
-        return pci_fail_memory(err);
+    struct pci_perun_writer *w;
+    PCI_TRY(PCI_CALLOC(w, 1, err));
     w->export = export;
     w->file = export->file;
     w->source = export->first_source;

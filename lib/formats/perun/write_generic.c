@@ -92,9 +92,7 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
     int has_gauges = 0;
     PCI_TRY(pci_find_column(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
     PCI_TRY(pci_check_row_count(f->file, "sample_types", err));
-    f->types = pci_calloc((size_t)rows + 1, sizeof *f->types);
-    if (!f->types)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(f->types, (size_t)rows + 1, err));
     for (uint64_t row = 0; row < rows; row++) {
         struct type *t = &f->types[f->type_count];
         char column[32];
@@ -130,10 +128,8 @@ static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
     PCI_TRY(pci_stacks_open(f->file, &f->tree, err));
     PCI_TRY(pci_check_row_count(f->file, "stacks", err));
     f->samples = pci_rows(f->file, "samples");
-    f->sums = pci_malloc((size_t)f->tree.stacks + 1, sizeof *f->sums);
-    f->has = pci_malloc((size_t)f->tree.stacks + 1, 1);
-    if (!f->sums || !f->has)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(f->sums, (size_t)f->tree.stacks + 1, err));
+    PCI_TRY(PCI_MALLOC(f->has, (size_t)f->tree.stacks + 1, err));
     PCI_TRY(open_types(f, err));
     return pci_json_writer_open(&f->json, f->export->sink, flags, err);
 }
@@ -385,9 +381,8 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
 
 pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error *err)
 {
-    struct generic_writer *f = pci_calloc(1, sizeof *f);
-    if (!f)
-        return pci_fail_memory(err);
+    struct generic_writer *f;
+    PCI_TRY(PCI_CALLOC(f, 1, err));
     f->export = export;
     f->file = export->file;
     pcol_status status = write_document(f, err);

@@ -308,9 +308,8 @@ static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uin
 /* Counting sort by ordinal; each ordinal must occur once. */
 static pcol_status sort_order(struct order *o, pcol_error *err)
 {
-    uint64_t *sorted = pci_malloc(o->count, sizeof *sorted);
-    if (!sorted)
-        return pci_fail_memory(err);
+    uint64_t *sorted;
+    PCI_TRY(PCI_MALLOC(sorted, o->count, err));
     memset(sorted, 0xff, o->count * sizeof *sorted);
     for (size_t i = 0; i < o->count; i++) {
         uint64_t ordinal = o->rows[i] >> 32;

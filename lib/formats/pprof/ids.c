@@ -10,9 +10,7 @@ pcol_status pci_pprof_ids_init(struct pci_pprof_ids *ids, uint64_t count, pcol_e
     if (count > SIZE_MAX / 16)
         return pci_fail_memory(err);
     /* Fresh pages of the system are zero, so that unused entries take no memory. */
-    ids->rows = pci_calloc((size_t)count * 2 + 64, sizeof *ids->rows);
-    if (!ids->rows)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(ids->rows, (size_t)count * 2 + 64, err));
     ids->dense = count * 2 + 64;
     return PCOL_OK;
 }
@@ -47,8 +45,7 @@ pcol_status pci_pprof_ids_add(struct pci_pprof_ids *ids, uint64_t id, uint32_t r
         return PCOL_OK;
     }
     size_t count = ids->hash.count;
-    if (pci_grow((void **)&ids->sparse, &ids->sparse_capacity, count + 1, sizeof *ids->sparse))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(ids->sparse, ids->sparse_capacity, count + 1, err));
     ids->sparse[count] = (struct pci_pprof_id){id, row};
     return pci_hash_add(&ids->hash, pci_hash_pair(id, 0), (uint32_t)count, err);
 }

@@ -42,8 +42,7 @@ static pcol_status add_string(struct pci_pprof_writer *w, pcol_str string, int64
                               pcol_error *err)
 {
     size_t count = w->string_count ? w->string_count : 1; /* strings[0] is always "" */
-    if (pci_grow((void **)&w->strings, &w->string_capacity, count + 1, sizeof *w->strings))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->strings, w->string_capacity, count + 1, err));
     if (!w->string_count)
         w->strings[0] = (pcol_str){"", 0};
     w->strings[count] = string;
@@ -95,11 +94,9 @@ pcol_status pci_pprof_index_text(struct pci_pprof_writer *w, const char *text, s
             *index = id;
             return PCOL_OK;
         }
-    if (pci_grow((void **)&w->copies, &w->copy_capacity, w->copy_count + 1, sizeof *w->copies))
-        return pci_fail_memory(err);
-    char *copy = pci_malloc(size, 1);
-    if (!copy)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->copies, w->copy_capacity, w->copy_count + 1, err));
+    char *copy;
+    PCI_TRY(PCI_MALLOC(copy, size, err));
     memcpy(copy, text, size);
     w->copies[w->copy_count++] = copy;
     PCI_TRY(add_string(w, (pcol_str){copy, size}, index, err));
@@ -120,8 +117,7 @@ pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,
                           pcol_error *err)
 {
     size_t packed = protobuf_c_message_get_packed_size(message);
-    if (pci_grow((void **)&w->message, &w->message_capacity, packed + LONGEST_HEAD, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->message, w->message_capacity, packed + LONGEST_HEAD, err));
     size_t head = put_head(w->message, number, packed + size);
     PCI_TRY(pci_out(&w->out, w->message, head, err));
     protobuf_c_message_pack(message, w->message);
@@ -134,9 +130,8 @@ pcol_status pci_pprof_append(struct pci_pprof_bytes *bytes, unsigned number,
                              pcol_error *err)
 {
     size_t packed = protobuf_c_message_get_packed_size(message);
-    if (pci_grow((void **)&bytes->data, &bytes->capacity,
-                 bytes->size + packed + size + LONGEST_HEAD, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(
+        PCI_GROW(bytes->data, bytes->capacity, bytes->size + packed + size + LONGEST_HEAD, err));
     bytes->size += put_head(bytes->data + bytes->size, number, packed + size);
     bytes->size += protobuf_c_message_pack(message, bytes->data + bytes->size);
     if (size)
@@ -156,8 +151,7 @@ pcol_status pci_pprof_put_end(struct pci_pprof_writer *w, const PciPprof__Profil
         PCI_TRY(pci_out(&w->out, s.data, s.size, err));
     }
     size_t packed = protobuf_c_message_get_packed_size(&header->base);
-    if (pci_grow((void **)&w->message, &w->message_capacity, packed + 1, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->message, w->message_capacity, packed + 1, err));
     protobuf_c_message_pack(&header->base, w->message);
     PCI_TRY(pci_out(&w->out, w->message, packed, err));
     PCI_TRY(pci_out(&w->out, rest, size, err));

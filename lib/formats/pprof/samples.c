@@ -92,8 +92,7 @@ static pcol_status add_label(struct pci_pprof_reader *r, struct sample *s,
     unsigned seen;
     uint32_t key, text;
     PCI_TRY(read_label_numbers(r, s, &m, values, &seen, err));
-    if (pci_grow((void **)&r->labels, &r->label_capacity, s->entries + 2, sizeof *r->labels))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->labels, r->label_capacity, s->entries + 2, err));
     PCI_TRY(pci_pprof_string(r, values[L_KEY], &m, L_KEY, &key, err));
     if (key == PCOL_NONE)
         PCI_TRY(pcol_builder_string(r->b, "", 0, &key, err));

@@ -101,8 +101,7 @@ static pcol_status insert_stack(struct pci_pprof_stacks *s, const uint32_t *grou
     struct pci_pprof_trail *cached = &s->paths[outermost % CACHED_PATHS];
     size_t i = common_prefix(s->path, s->path_size, groups, depth);
     size_t cached_depth = common_prefix(cached->steps, cached->size, groups, depth);
-    if (pci_grow((void **)&s->path, &s->path_capacity, depth, sizeof *s->path))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->path, s->path_capacity, depth, err));
     for (; i < cached_depth; i++)
         s->path[i] = cached->steps[i];
     uint32_t node = i ? s->path[i - 1].node : 0;
@@ -246,9 +245,7 @@ static pcol_status map_ids(struct pci_pprof_stacks *s, struct pci_pprof_pending_
                            const struct pci_pprof_message *m, const struct pci_pprof_field *field,
                            pcol_error *err)
 {
-    if (pci_grow((void **)&s->groups, &s->group_capacity, s->group_count + field->size + 1,
-                 sizeof *s->groups))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->groups, s->group_capacity, s->group_count + field->size + 1, err));
     uint32_t *to = s->groups + s->group_count;
     if (field->type == PCI_PB_VARINT) {
         *to = find_group(s, field->value);

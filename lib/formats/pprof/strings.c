@@ -15,8 +15,7 @@ pcol_status pci_pprof_add_string(struct pci_pprof_reader *r, const struct pci_pp
     if (!r->text_count && field->size)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, pci_pprof_offset(m, field->key),
                                 "Profile.string_table: the first string is not empty");
-    if (pci_grow((void **)&r->text_of, &r->text_capacity, r->text_count + 1, sizeof *r->text_of))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->text_of, r->text_capacity, r->text_count + 1, err));
     PCI_TRY(pci_string_pool_intern(&r->texts, (const char *)field->data, field->size,
                                    &r->text_of[r->text_count], err));
     r->text_count++;
@@ -29,9 +28,7 @@ pcol_status pci_pprof_strings_end(struct pci_pprof_reader *r, pcol_error *err)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX,
                                 r->import->input->offset + r->import->input->size,
                                 "Profile.string_table is missing");
-    r->string_of = pci_malloc(r->texts.count, sizeof *r->string_of);
-    if (!r->string_of)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(r->string_of, r->texts.count, err));
     for (size_t i = 0; i < r->texts.count; i++)
         r->string_of[i] = PCOL_NONE;
     return PCOL_OK;

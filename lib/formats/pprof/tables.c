@@ -185,8 +185,7 @@ static pcol_status read_line(struct pci_pprof_reader *r, struct pci_pprof_messag
     pcol_line *line;
     PCI_TRY(pci_pprof_read_numbers(&m, COLUMN, values, &seen, (struct pci_pprof_path){4, count},
                                    &r->unknown, err));
-    if (pci_grow((void **)&r->lines, &r->line_capacity, count + 1, sizeof *r->lines))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->lines, r->line_capacity, count + 1, err));
     line = &r->lines[count];
     *line = (pcol_line){.function = pci_pprof_ids_find(&r->function_ids, values[FUNCTION]),
                         .filename = PCOL_NONE,

@@ -140,10 +140,8 @@ pcol_status pci_pprof_add_unknown(struct pci_pprof_unknown *unknown, struct pci_
                                   const struct pci_pprof_field *field, pcol_error *err)
 {
     size_t size = (size_t)(m->p - field->key);
-    if (pci_grow((void **)&unknown->fields, &unknown->capacity, unknown->count + 1,
-                 sizeof *unknown->fields) ||
-        pci_grow((void **)&unknown->bytes, &unknown->bytes_capacity, unknown->size + size, 1))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(unknown->fields, unknown->capacity, unknown->count + 1, err));
+    PCI_TRY(PCI_GROW(unknown->bytes, unknown->bytes_capacity, unknown->size + size, err));
     struct pci_pprof_unknown_field *last =
         &unknown->fields[unknown->count ? unknown->count - 1 : 0];
     if (unknown->count && last->path.number == path.number && last->path.index == path.index &&

@@ -204,9 +204,7 @@ static pcol_status add_comment(struct pci_pprof_export *e, struct header *h, int
             return PCOL_OK;
     if (!e->is_native)
         PCI_TRY(pci_hash_add(&h->comment_hash, hash, (uint32_t)h->comment_count, err));
-    if (pci_grow((void **)&h->comments, &h->comment_capacity, h->comment_count + 1,
-                 sizeof *h->comments))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(h->comments, h->comment_capacity, h->comment_count + 1, err));
     h->comments[h->comment_count++] = index;
     h->message.comment = h->comments;
     h->message.n_comment = h->comment_count;
@@ -244,9 +242,8 @@ static pcol_status add_origin_comment(struct pci_pprof_export *e, struct header 
     if (h->columns.uri)
         PCI_TRY(pci_get_str(e->file, h->columns.uri, source, &uri, &valid, err));
     size_t size = type.size + 1 + uri.size;
-    char *line = pci_malloc(size, 1);
-    if (!line)
-        return pci_fail_memory(err);
+    char *line;
+    PCI_TRY(PCI_MALLOC(line, size, err));
     memcpy(line, type.data, type.size);
     line[type.size] = ' ';
     if (uri.size)
@@ -427,9 +424,7 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     pcol_str type;
     PCI_TRY(open_sources(e, &h->columns, err));
     e->source_count = (uint32_t)pci_rows(e->file, "sources");
-    e->is_exported = pci_calloc(e->source_count, 1);
-    if (!e->is_exported)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(e->is_exported, e->source_count, err));
     for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++) {
         e->is_exported[i] = 1;
         PCI_TRY(read_source_type(e, &h->columns, i, &type, err));
@@ -496,9 +491,8 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
 {
     struct header h = {.message = PCI_PPROF__PROFILE__INIT,
                        .period_type = PCI_PPROF__VALUE_TYPE__INIT};
-    struct pci_pprof_export *e = pci_calloc(1, sizeof *e);
-    if (!e)
-        return pci_fail_memory(err);
+    struct pci_pprof_export *e;
+    PCI_TRY(PCI_CALLOC(e, 1, err));
     e->export = export;
     e->file = export->file;
     pci_pprof_writer_init(&e->w, export->sink);

@@ -31,10 +31,8 @@ static pcol_status find_key(struct pci_pprof_export *e, struct aggregate *m, uin
             *key = id;
             return PCOL_OK;
         }
-    if (pci_grow((void **)&m->keys, &m->capacity, count + 1, sizeof *m->keys) ||
-        pci_grow((void **)&m->sums, &m->sum_capacity, (count + 1) * e->type_count + 1,
-                 sizeof *m->sums))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(m->keys, m->capacity, count + 1, err));
+    PCI_TRY(PCI_GROW(m->sums, m->sum_capacity, (count + 1) * e->type_count + 1, err));
     m->keys[count] = (struct aggregate_key){stack, labels};
     for (uint32_t t = 0; t < e->type_count; t++)
         m->sums[count * e->type_count + t] = 0;

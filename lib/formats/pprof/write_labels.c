@@ -233,9 +233,7 @@ static pcol_status open_labels(struct pci_pprof_labels *l, pcol_error *err)
     for (size_t i = 0; i < T_COUNT && l->thread; i++)
         PCI_TRY(
             pci_find_column(file, "threads", texts[i], PCI_TYPES_TEXT, &l->thread_text[i], err));
-    l->keys = pci_malloc(l->reader.key_count, sizeof *l->keys);
-    if (!l->keys)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(l->keys, l->reader.key_count, err));
     for (size_t i = 0; i < l->reader.key_count; i++)
         l->keys[i].key = -1;
     return PCOL_OK;
@@ -244,10 +242,9 @@ static pcol_status open_labels(struct pci_pprof_labels *l, pcol_error *err)
 pcol_status pci_pprof_labels_new(struct pci_pprof_export *e, struct pci_pprof_labels **labels,
                                  pcol_error *err)
 {
-    struct pci_pprof_labels *l = pci_calloc(1, sizeof *l);
+    struct pci_pprof_labels *l;
     *labels = NULL;
-    if (!l)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(l, 1, err));
     l->e = e;
     pcol_status status = open_labels(l, err);
     if (status == PCOL_OK)

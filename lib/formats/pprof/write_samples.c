@@ -38,10 +38,8 @@ pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_
 {
     *b = (struct pci_pprof_batches){.e = e, .rows = pci_rows(e->file, "samples")};
     PCI_TRY(pci_find_column(e->file, "samples", "stack", PCI_TYPES_ROW, &b->stack, err));
-    b->values = pci_malloc((size_t)e->type_count * 2 + 1, sizeof *b->values);
-    b->sample = pci_malloc((size_t)e->type_count, sizeof *b->sample);
-    if (!b->values || !b->sample)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(b->values, (size_t)e->type_count * 2 + 1, err));
+    PCI_TRY(PCI_MALLOC(b->sample, (size_t)e->type_count, err));
     PCI_TRY(verify_column(e, e->types.source, err));
     PCI_TRY(verify_column(e, b->stack, err));
     for (uint32_t t = 0; t < e->type_count; t++) {

@@ -37,10 +37,8 @@ pcol_status pci_pprof_tree_open(struct pci_pprof_export *e, pcol_error *err)
     if (!e->stack_count)
         return PCOL_OK;
     PCI_TRY(pci_check_row_count(e->file, "stacks", err));
-    e->parent = pci_malloc((size_t)e->stack_count, sizeof *e->parent);
-    e->group = pci_malloc((size_t)e->stack_count, sizeof *e->group);
-    if (!e->parent || !e->group)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(e->parent, (size_t)e->stack_count, err));
+    PCI_TRY(PCI_MALLOC(e->group, (size_t)e->stack_count, err));
     PCI_TRY(read_column(e, "parent", e->parent, NULL, err));
     return read_column(e, "group", e->group, &e->groups.rows, err);
 }

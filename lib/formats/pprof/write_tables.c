@@ -18,8 +18,7 @@ static pcol_status add_entry(struct pci_pprof_entries *t, uint64_t row, uint64_t
                              pcol_error *err)
 {
     size_t capacity = (size_t)t->capacity;
-    if (pci_grow((void **)&t->order, &capacity, (size_t)t->count + 1, sizeof *t->order))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(t->order, capacity, (size_t)t->count + 1, err));
     t->capacity = capacity;
     t->order[t->count++] = (uint32_t)row;
     t->ids[row] = id;
@@ -145,10 +144,8 @@ static pcol_status open_entries(struct pci_pprof_export *e, struct pci_pprof_ent
     struct pci_order order = {0};
     t->rows = pci_rows(e->file, table);
     PCI_TRY(pci_check_row_count(e->file, table, err));
-    t->ids = pci_calloc((size_t)t->rows, sizeof *t->ids);
-    t->is_listed = pci_calloc((size_t)t->rows, 1);
-    if (!t->ids || !t->is_listed)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(t->ids, (size_t)t->rows, err));
+    PCI_TRY(PCI_CALLOC(t->is_listed, (size_t)t->rows, err));
     if (!e->is_native)
         return PCOL_OK;
     PCI_TRY(pci_find_column(e->file, table, "id", PCI_TYPES_INT, &t->id_column, err));
@@ -301,9 +298,7 @@ static pcol_status find_toplevel_function(struct pci_pprof_export *e,
             *id = e->functions.rows + k + 1;
             return PCOL_OK;
         }
-    if (pci_grow((void **)&e->toplevel_code, &e->toplevel_capacity, count + 1,
-                 sizeof *e->toplevel_code))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(e->toplevel_code, e->toplevel_capacity, count + 1, err));
     e->toplevel_code[count] = code;
     *id = e->functions.rows + count + 1;
     return pci_hash_add(&e->toplevel_hash, hash, (uint32_t)count, err);

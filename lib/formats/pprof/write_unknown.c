@@ -42,9 +42,7 @@ static pcol_status add_field(struct pci_pprof_unknown_cache *cache,
         message.size--;
     if (message.size == node->key.size) /* ends in a dot: no field number */
         return PCOL_OK;
-    if (pci_grow((void **)&cache->fields, &cache->capacity, cache->count + 1,
-                 sizeof *cache->fields))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(cache->fields, cache->capacity, cache->count + 1, err));
     cache->fields[cache->count++] = (struct pci_pprof_unknown_cache_field){message, node->row};
     return PCOL_OK;
 }
@@ -89,8 +87,7 @@ pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, 
     }
     for (; at < cache->count && !compare_text(cache->fields[at].message, message); at++) {
         PCI_TRY(pci_nodes_get(&e->nodes, cache->fields[at].node, &node, err));
-        if (pci_grow((void **)&to->data, &to->capacity, to->size + node.text.size, 1))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(to->data, to->capacity, to->size + node.text.size, err));
         memcpy(to->data + to->size, node.text.data, node.text.size);
         to->size += node.text.size;
     }

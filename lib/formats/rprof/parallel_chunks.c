@@ -66,9 +66,8 @@ pcol_status pci_rprof_chunks_new(const struct pci_import *import, struct pci_rpr
     *parts = NULL;
     if (bytes < PCI_PARALLEL_MIN_BYTES)
         return PCOL_OK;
-    struct pci_rprof_chunks *p = pci_calloc(1, sizeof *p);
-    if (!p)
-        return pci_fail_memory(err);
+    struct pci_rprof_chunks *p;
+    PCI_TRY(PCI_CALLOC(p, 1, err));
     p->import = import;
     p->bytes = bytes;
     p->threads = threads;
@@ -181,9 +180,7 @@ static pcol_status find_node(struct part *part, uint32_t *node, pcol_error *err)
     const struct pci_rprof_frames *frames = &part->text.frames;
     struct pci_call_tree *tree = &part->builder->tree;
     size_t depth = frames->common_depth, count = frames->new_count;
-    if (pci_grow((void **)&part->nodes, &part->node_capacity, depth + count + 1,
-                 sizeof *part->nodes))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(part->nodes, part->node_capacity, depth + count + 1, err));
     *node = depth ? part->nodes[depth - 1] : 0;
     uint32_t hash = tree->nodes[*node].hash;
     for (size_t i = count; i-- > 0;)
@@ -203,8 +200,7 @@ static pcol_status append_sample(struct part *part, const struct pci_rprof_int m
     uint32_t node;
     size_t n = part->count;
     PCI_TRY(find_node(part, &node, err));
-    if (pci_grow((void **)&part->stacks, &part->capacity, n + 1, sizeof *part->stacks))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(part->stacks, part->capacity, n + 1, err));
     part->stacks[n] = part->text.frames.depth ? node : PCOL_NONE;
     part->count++;
     if (!part->state.memory)
@@ -292,8 +288,7 @@ pcol_status pci_rprof_chunks_run(struct pci_rprof_chunks *parts,
 static pcol_status extend_map(uint32_t **map, size_t *count, size_t *capacity, size_t wanted,
                               pcol_error *err)
 {
-    if (pci_grow((void **)map, capacity, wanted + 1, sizeof **map))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(*map, *capacity, wanted + 1, err));
     for (; *count < wanted; ++*count)
         (*map)[*count] = PCOL_NONE;
     return PCOL_OK;
@@ -356,8 +351,7 @@ static pcol_status merge_nodes(struct part *part, const struct pci_rprof_frames 
                        from->function_count, err));
     PCI_TRY(extend_map(&part->groups, &part->group_count, &part->group_capacity, from->group_count,
                        err));
-    if (pci_grow((void **)&part->mapped, &part->mapped_capacity, count, sizeof *part->mapped))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(part->mapped, part->mapped_capacity, count, err));
     if (!part->mapped_count)
         part->mapped[part->mapped_count++] = (struct mapped_node){0, b->tree.nodes[0].hash};
     for (size_t i = part->mapped_count, end; i < count; i = end) {

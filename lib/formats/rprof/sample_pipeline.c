@@ -42,8 +42,7 @@ static pcol_status add_sample(struct pci_rprof_pipeline *q, const struct head *h
     pcol_value values[PCI_RPROF_TYPES];
     size_t depth = head->common_depth, count = 0;
     uint32_t node = depth ? q->nodes[depth - 1] : 0, hash = tree->nodes[node].hash;
-    if (pci_grow((void **)&q->nodes, &q->node_capacity, depth + head->new_frames, sizeof *q->nodes))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(q->nodes, q->node_capacity, depth + head->new_frames, err));
     for (uint32_t i = 0; i < head->new_frames; i++)
         hash = pci_call_tree_prefetch(tree, pci_call_tree_hash(hash, groups[i]));
     for (uint32_t i = 0; i < head->new_frames; i++) {
@@ -137,8 +136,7 @@ static pcol_status list_groups(struct pci_rprof_pipeline *q, const struct pci_rp
                                pcol_error *err)
 {
     size_t count = frames->new_count;
-    if (pci_grow((void **)&q->groups, &q->group_capacity, count, sizeof *q->groups))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(q->groups, q->group_capacity, count, err));
     for (size_t i = 0; i < count; i++)
         q->groups[i] = frames->units[frames->new_units[count - 1 - i].unit].group;
     return PCOL_OK;

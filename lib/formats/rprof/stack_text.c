@@ -85,9 +85,8 @@ static pcol_status load_nodes(struct pci_rprof_stack_text *s, size_t page, pcol_
     int64_t parent[256], group[256];
     uint64_t first = (uint64_t)page << PAGE_SHIFT;
     uint64_t rows = s->node_count - first < PAGE_ROWS ? s->node_count - first : PAGE_ROWS;
-    struct pci_rprof_node *nodes = pci_malloc(PAGE_ROWS, sizeof *nodes);
-    if (!nodes)
-        return pci_fail_memory(err);
+    struct pci_rprof_node *nodes;
+    PCI_TRY(PCI_MALLOC(nodes, PAGE_ROWS, err));
     for (uint64_t at = 0; at < rows; at += 256) {
         uint64_t count = rows - at < 256 ? rows - at : 256;
         pcol_status status = pci_read(s->file, s->parent, first + at, count, parent, NULL, err);
@@ -152,9 +151,8 @@ static pcol_status grow_line(struct pci_rprof_stack_text *s, size_t used, size_t
                         LONGEST_TEXT);
     while (capacity < used + size)
         capacity *= 2;
-    uint8_t *line = pci_malloc(capacity, 1);
-    if (!line)
-        return pci_fail_memory(err);
+    uint8_t *line;
+    PCI_TRY(PCI_MALLOC(line, capacity, err));
     if (used)
         memcpy(line + capacity - used, s->line + s->line_capacity - used, used);
     pci_free(s->line);

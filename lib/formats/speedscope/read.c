@@ -104,8 +104,7 @@ static pcol_status check_frame(struct reader *r, int64_t frame, pcol_error *err)
 static pcol_status add_frame(struct reader *r, size_t *count, int64_t frame, pcol_error *err)
 {
     PCI_TRY(check_frame(r, frame, err));
-    if (pci_grow((void **)&r->list, &r->list_capacity, *count + 1, sizeof *r->list))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->list, r->list_capacity, *count + 1, err));
     r->list[(*count)++] = (uint32_t)frame;
     return PCOL_OK;
 }
@@ -139,8 +138,7 @@ static pcol_status push(struct reader *r, uint32_t frame, pcol_error *err)
 {
     uint32_t parent = r->depth ? r->path[r->depth - 1].node : 0, node;
     PCI_TRY(pci_call_tree_child(&r->tree, parent, frame, &node, err));
-    if (pci_grow((void **)&r->path, &r->path_capacity, r->depth + 1, sizeof *r->path))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->path, r->path_capacity, r->depth + 1, err));
     r->path[r->depth++] = (struct open_frame){frame, node};
     return PCOL_OK;
 }
@@ -461,9 +459,7 @@ static pcol_status read_members(struct reader *r, struct current *c, pcol_error 
     c->profile.evented = c->type == TYPE_EVENTED;
     PCI_TRY(c->profile.evented ? end_evented(c, err) : end_sampled(r, c, err));
     c->profile.count = sample_count(r) - c->profile.first;
-    if (pci_grow((void **)&r->profiles, &r->profile_capacity, r->profile_count + 1,
-                 sizeof *r->profiles))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->profiles, r->profile_capacity, r->profile_count + 1, err));
     r->profiles[r->profile_count++] = c->profile;
     return PCOL_OK;
 }
@@ -534,10 +530,9 @@ static pcol_status add_group(struct reader *r, const struct frame *f, struct pci
     if (f->has_column && r->column == PCOL_NONE)
         PCI_TRY(pcol_builder_column(r->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0, &r->column,
                                     err));
-    PCI_TRY(pci_builder_function(r->builder, NULL, &function, &r->column, &column,
-                                 f->has_column ? 1 : 0, &line.function, NULL, err));
-    if (pci_grow((void **)&r->groups, &r->group_capacity, r->frame_count + 1, sizeof *r->groups))
-        return pci_fail_memory(err);
+    PCI_TRY(pci_builder_function(r->builder, NULL, &function, &r->column, &column, f->has_column ? 1 : 0,
+                                 &line.function, NULL, err));
+    PCI_TRY(PCI_GROW(r->groups, r->group_capacity, r->frame_count + 1, err));
     return pci_builder_group(r->builder, uses, &group, NULL, NULL, 0, &r->groups[r->frame_count++],
                              NULL, err);
 }
@@ -750,9 +745,8 @@ static pcol_status put_samples(struct reader *r, const uint32_t *nodes, pcol_err
 
 static pcol_status build(struct reader *r, pcol_error *err)
 {
-    uint32_t *nodes = pci_malloc(r->tree.count, sizeof *nodes);
-    if (!nodes)
-        return pci_fail_memory(err);
+    uint32_t *nodes;
+    PCI_TRY(PCI_MALLOC(nodes, r->tree.count, err));
     pcol_status status = build_stacks(r, nodes, err);
     if (status == PCOL_OK)
         status = put_samples(r, nodes, err);

@@ -120,8 +120,7 @@ static pcol_status find_track(struct writer *w, uint64_t row, uint32_t *track, p
             *track = id;
             return PCOL_OK;
         }
-    if (pci_grow((void **)&w->tracks, &w->track_capacity, w->track_count + 1, sizeof *w->tracks))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->tracks, w->track_capacity, w->track_count + 1, err));
     *track = (uint32_t)w->track_count;
     w->tracks[w->track_count++] = (struct track){(uint32_t)source, (uint32_t)thread, 0, 0};
     return pci_hash_add(&w->track_hash, hash, *track, err);
@@ -141,9 +140,7 @@ static pcol_status order_rows(struct writer *w, pcol_error *err)
         first += w->tracks[i].count;
         w->tracks[i].count = 0;
     }
-    w->rows = pci_calloc((size_t)first + 1, sizeof *w->rows);
-    if (!w->rows)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(w->rows, (size_t)first + 1, err));
     for (uint64_t row = 0; row < rows; row++) {
         PCI_TRY(find_track(w, row, &track, err));
         if (track != PCOL_NONE)
@@ -157,8 +154,7 @@ static pcol_status order_rows(struct writer *w, pcol_error *err)
 static pcol_status new_frame(struct writer *w, uint64_t location, uint32_t group, uint32_t *frame,
                              pcol_error *err)
 {
-    if (pci_grow((void **)&w->frames, &w->frame_capacity, w->frame_count + 1, sizeof *w->frames))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->frames, w->frame_capacity, w->frame_count + 1, err));
     w->frames[w->frame_count] = (struct frame){location, group};
     *frame = (uint32_t)++w->frame_count;
     return PCOL_OK;
@@ -172,9 +168,7 @@ static pcol_status made_frame(struct writer *w, pcol_str name, uint64_t location
     PCI_TRY(pci_string_pool_intern(&w->place_names, name.data, name.size, &string, err));
     if (string >= w->place_capacity) {
         size_t had = w->place_capacity;
-        if (pci_grow((void **)&w->by_place_name, &w->place_capacity, (size_t)string + 1,
-                     sizeof *w->by_place_name))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(w->by_place_name, w->place_capacity, (size_t)string + 1, err));
         memset(w->by_place_name + had, 0, (w->place_capacity - had) * sizeof *w->by_place_name);
     }
     if (!w->by_place_name[string])
@@ -206,14 +200,12 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
 {
     PCI_TRY(pci_stack_path_to(&w->path, node, err));
     size_t depth = w->path.depth;
-    if (pci_grow((void **)&w->ends, &w->end_capacity, depth + 1, sizeof *w->ends))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(w->ends, w->end_capacity, depth + 1, err));
     for (size_t i = w->path.common_depth; i < depth; i++) {
         const struct pci_stack_step *step = &w->path.steps[i];
         size_t count = i ? w->ends[i - 1] : 0;
-        if (pci_grow((void **)&w->path_frames, &w->path_frame_capacity,
-                     count + (size_t)step->count + 1, sizeof *w->path_frames))
-            return pci_fail_memory(err);
+        PCI_TRY(
+            PCI_GROW(w->path_frames, w->path_frame_capacity, count + (size_t)step->count + 1, err));
         for (uint64_t k = step->count; k; k--) /* the outermost line first */
             PCI_TRY(frame_of(w, step->first + k - 1, step->group, &w->path_frames[count++], err));
         w->ends[i] = count;
@@ -528,11 +520,9 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_find_verified_column(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
     w->source = w->types.source;
-    w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
-    w->by_function = pci_calloc((size_t)w->names.functions + 1, sizeof *w->by_function);
-    w->by_location = pci_calloc((size_t)w->path.tree.locations + 1, sizeof *w->by_location);
-    if (!w->list || !w->by_function || !w->by_location)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(w->list, (size_t)w->types.count + 1, err));
+    PCI_TRY(PCI_CALLOC(w->by_function, (size_t)w->names.functions + 1, err));
+    PCI_TRY(PCI_CALLOC(w->by_location, (size_t)w->path.tree.locations + 1, err));
     return order_rows(w, err);
 }
 

@@ -78,9 +78,7 @@ static pcol_status find_frames(struct native *n, pcol_error *err)
 {
     struct pci_order order = {0};
     uint64_t groups = n->path.tree.groups;
-    n->frames = pci_malloc((size_t)groups + 1, sizeof *n->frames);
-    if (!n->frames)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(n->frames, (size_t)groups + 1, err));
     memset(n->frames, 0xff, (size_t)groups * sizeof *n->frames);
     pcol_status status =
         pci_order_read(n->file, n->export->first_source, PCOL_NONE, "frames", &order, err);
@@ -100,9 +98,7 @@ static pcol_status prepare(struct native *n, pcol_error *err)
     PCI_TRY(pci_stack_path_open(&n->path, n->file, err));
     PCI_TRY(pci_find_verified_column(n->file, "samples", "stack", PCI_TYPES_ROW, &n->stack, err));
     PCI_TRY(pci_find_verified_column(n->file, "samples", "thread", PCI_TYPES_ROW, &n->thread, err));
-    n->list = pci_calloc((size_t)n->types.count + 1, sizeof *n->list);
-    if (!n->list)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(n->list, (size_t)n->types.count + 1, err));
     PCI_TRY(pci_types_of_source(&n->types, n->export->first_source, n->list, &n->type_count, err));
     PCI_TRY(find_rows(n, err));
     return find_frames(n, err);

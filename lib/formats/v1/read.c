@@ -282,10 +282,9 @@ static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
                           .values = &value,
                           .value_count = 1,
                           .thread = PCOL_NONE};
-    uint32_t *stacks = pci_malloc(v->node_count, sizeof *stacks);
+    uint32_t *stacks;
     pcol_status status = PCOL_OK;
-    if (!stacks)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(stacks, v->node_count, err));
     stacks[0] = 0;
     for (size_t i = 1; status == PCOL_OK && i < v->node_count; i++)
         status = pcol_builder_stack(builder, stacks[v->nodes[i].parent],

@@ -163,9 +163,8 @@ static pcol_status open_node(struct pci_v8 *v8, uint32_t parent, uint64_t docume
                                   &level.object, err));
     if (v8->node_count >= IN_PROGRESS)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes");
-    if (pci_grow((void **)&v8->nodes, &v8->node_capacity, v8->node_count + 1, sizeof node) ||
-        pci_grow((void **)&v8->levels, &v8->level_capacity, v8->depth + 1, sizeof level))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(v8->nodes, v8->node_capacity, v8->node_count + 1, err));
+    PCI_TRY(PCI_GROW(v8->levels, v8->level_capacity, v8->depth + 1, err));
     v8->nodes[v8->node_count++] = node;
     v8->levels[v8->depth++] = level;
     return PCOL_OK;
@@ -182,9 +181,7 @@ static pcol_status close_node(struct pci_v8 *v8, pcol_error *err)
 static pcol_status add_child(struct pci_v8 *v8, uint32_t parent, pcol_error *err)
 {
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_INT, "the id of a child", err));
-    if (pci_grow((void **)&v8->children, &v8->child_capacity, v8->child_count + 1,
-                 sizeof *v8->children))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(v8->children, v8->child_capacity, v8->child_count + 1, err));
     v8->children[v8->child_count++] =
         (struct pci_v8_child){parent, v8->json.integer, v8->json.line, v8->json.column};
     return PCOL_OK;

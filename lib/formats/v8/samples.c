@@ -33,9 +33,7 @@ pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node,
 {
     if (v8->sample_count >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 samples");
-    if (pci_grow((void **)&v8->samples, &v8->sample_capacity, v8->sample_count + 1,
-                 sizeof *v8->samples))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(v8->samples, v8->sample_capacity, v8->sample_count + 1, err));
     v8->samples[v8->sample_count] =
         (struct pci_v8_sample){time_ns, node, (uint32_t)v8->sample_count, 0};
     v8->sample_count++;

@@ -19,9 +19,7 @@ pcol_status pci_trace_thread(struct pci_trace *t, uint32_t pid, uint32_t tid, ui
     *thread = pci_pair_set_find(&t->thread_ids, pid, tid);
     if (found)
         return PCOL_OK;
-    if (pci_grow((void **)&t->threads, &t->thread_capacity, (size_t)*thread + 1,
-                 sizeof *t->threads))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(t->threads, t->thread_capacity, (size_t)*thread + 1, err));
     t->threads[*thread] =
         (struct pci_trace_thread){.pid = pid, .tid = tid, .name = PCOL_NONE, .open = PCOL_NONE};
     return PCOL_OK;
@@ -51,8 +49,7 @@ static pcol_status append(struct pci_trace *t, const struct pci_trace_event *e, 
                             .outer = PCOL_NONE};
     if (t->span_count >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 spans");
-    if (pci_grow((void **)&t->spans, &t->span_capacity, t->span_count + 1, sizeof span))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(t->spans, t->span_capacity, t->span_count + 1, err));
     if (e->phase == 'B') {
         span.outer = t->threads[thread].open;
         t->threads[thread].open = (uint32_t)t->span_count;
@@ -167,8 +164,7 @@ static pcol_status nest(struct pci_trace *t, struct nesting *n, size_t i, pcol_e
     PCI_TRY(add_group(t, span->name, &group, err));
     PCI_TRY(pcol_builder_stack(t->v8.builder, stack, group, &stack, err));
     n->stacks[i] = stack;
-    if (pci_grow((void **)&n->open, &n->capacity, n->depth + 1, sizeof *n->open))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(n->open, n->capacity, n->depth + 1, err));
     n->open[n->depth++] = (struct open_span){end, i, stack};
     return PCOL_OK;
 }

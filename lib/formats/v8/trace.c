@@ -194,9 +194,7 @@ static pcol_status find_profile(struct pci_trace *t, const struct pci_trace_even
     PCI_TRY(pci_pair_set_add(&t->profile_ids, e->pid, e->id, &found, err));
     *profile = pci_pair_set_find(&t->profile_ids, e->pid, e->id);
     if (!found) {
-        if (pci_grow((void **)&t->profiles, &t->profile_capacity, (size_t)*profile + 1,
-                     sizeof *t->profiles))
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_GROW(t->profiles, t->profile_capacity, (size_t)*profile + 1, err));
         t->profiles[*profile] = (struct pci_trace_profile){.pid = e->pid, .thread = PCOL_NONE};
     }
     if (e->is_profile || t->profiles[*profile].thread == PCOL_NONE) {
@@ -243,9 +241,7 @@ static pcol_status set_process_name(struct pci_trace *t, const struct pci_trace_
     int found;
     PCI_TRY(pci_pair_set_add(&t->process_ids, e->pid, 0, &found, err));
     uint32_t process = pci_pair_set_find(&t->process_ids, e->pid, 0);
-    if (pci_grow((void **)&t->processes, &t->process_capacity, (size_t)process + 1,
-                 sizeof *t->processes))
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(t->processes, t->process_capacity, (size_t)process + 1, err));
     t->processes[process] = e->args_name;
     return PCOL_OK;
 }
