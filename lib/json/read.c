@@ -133,10 +133,7 @@ static size_t skip_plain_bytes(const uint8_t *data, size_t at, size_t size)
 
 static pcol_status reserve_scratch(struct pci_json *json, size_t size, pcol_error *err)
 {
-    void *scratch = json->scratch;
-    if (pci_grow(&scratch, &json->scratch_capacity, size, 1))
-        return pci_fail_memory(err);
-    json->scratch = scratch;
+    PCI_TRY(PCI_GROW(json->scratch, json->scratch_capacity, size, err));
     return PCOL_OK;
 }
 

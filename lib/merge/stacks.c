@@ -279,10 +279,7 @@ static pcol_status read_lines(struct stack_copy *w, uint64_t row, pcol_group *gr
     PCI_TRY(pci_merge_line_range(w->merge, &w->cells[G_FIRST], row, w->location_rows, &first, &end,
                                  err));
     group->line_count = (size_t)(end - first);
-    void *lines = w->lines;
-    if (pci_grow(&lines, &w->line_capacity, group->line_count, sizeof *w->lines))
-        return pci_fail_memory(err);
-    w->lines = lines;
+    PCI_TRY(PCI_GROW(w->lines, w->line_capacity, group->line_count, err));
     const uint8_t *copied = w->merge->selection ? w->merge->selection->locations : NULL;
     group->line_count = 0;
     for (; first < end; first++)

@@ -156,11 +156,8 @@ static void leave(struct sums *s, size_t at)
 static pcol_status enter(struct sums *s, size_t at, uint32_t row, uint64_t first, uint64_t count,
                          pcol_error *err)
 {
-    void *path = s->path;
     uint32_t none = (uint32_t)s->names.count;
-    if (pci_grow(&path, &s->path_capacity, at + 1, sizeof *s->path))
-        return pci_fail_memory(err);
-    s->path = path;
+    PCI_TRY(PCI_GROW(s->path, s->path_capacity, at + 1, err));
     struct step *step = &s->path[at];
     *step = (struct step){row, (uint32_t)count, first, s->path[at - 1].leaf, s->weight[row]};
     for (uint64_t line = first + count; line-- > first;) {

@@ -35,7 +35,6 @@ static void check_row(struct walk *w, const struct pci_node_value *node)
 static pcol_status check_node(struct walk *w, const struct pci_node_value *node, pcol_error *err)
 {
     uint8_t kind = node->parent == PCI_NO_NODE ? LEAF : w->kinds[node->parent] & (ARRAY | OBJECT);
-    void *path = w->path;
     if (node->parent != PCI_NO_NODE && !kind)
         pci_fault(&w->parent, node->row, "the parent is neither an array nor an object");
     if (node->has_key != (kind == OBJECT))
@@ -55,9 +54,7 @@ static pcol_status check_node(struct walk *w, const struct pci_node_value *node,
         w->depth--;
     if (!w->depth && node->parent != PCI_NO_NODE)
         pci_fault(&w->order, node->row, "the node does not stand in pre-order");
-    if (pci_grow(&path, &w->capacity, w->depth + 1, sizeof *w->path))
-        return pci_fail_memory(err);
-    w->path = path;
+    PCI_TRY(PCI_GROW(w->path, w->capacity, w->depth + 1, err));
     w->path[w->depth++] = node->row;
     return PCOL_OK;
 }

@@ -38,7 +38,6 @@ static pcol_status check_sibling(struct walk *walk, const struct pci_stacks *sta
 static pcol_status check_row(struct walk *walk, const struct pci_stacks *stacks, uint32_t row,
                              int64_t parent, int64_t group, pcol_error *err)
 {
-    void *path = walk->path;
     if ((uint64_t)parent >= row) {
         pci_fault(&walk->parent, row, "parent %llu is not before its child",
                   (unsigned long long)parent);
@@ -50,9 +49,7 @@ static pcol_status check_row(struct walk *walk, const struct pci_stacks *stacks,
         pci_fault(&walk->parent, row,
                   "parent %llu is neither the row before nor one of its ancestors",
                   (unsigned long long)parent);
-    if (pci_grow(&path, &walk->capacity, walk->depth + 1, sizeof *walk->path))
-        return pci_fail_memory(err);
-    walk->path = path;
+    PCI_TRY(PCI_GROW(walk->path, walk->capacity, walk->depth + 1, err));
     walk->path[walk->depth++] = row;
     return check_sibling(walk, stacks, row, parent, group, err);
 }

@@ -302,11 +302,8 @@ static pcol_status append_member(struct pci_keyed_reader *k, struct pci_member *
                                  pcol_error *err)
 {
     struct pci_keyed_state *s = k->state;
-    void *members = s->members;
     if (k->count == s->capacity) {
-        if (pci_grow(&members, &s->capacity, k->count + 1, sizeof *s->members))
-            return pci_fail_memory(err);
-        s->members = members;
+        PCI_TRY(PCI_GROW(s->members, s->capacity, k->count + 1, err));
     }
     *member = &s->members[k->count++];
     return PCOL_OK;

@@ -173,11 +173,7 @@ pcol_column *pci_table_add_constant(pcol_table *table, const char *name, pcol_ty
 pcol_status pci_table_add_reads(pcol_table *table, const struct pci_column *const *columns,
                                 size_t count, pcol_error *err)
 {
-    void *reads = table->reads;
-    if (pci_grow(&reads, &table->read_capacity, table->read_count + count,
-                 sizeof(struct pci_column *)))
-        return pci_fail_memory(err);
-    table->reads = reads;
+    PCI_TRY(PCI_GROW(table->reads, table->read_capacity, table->read_count + count, err));
     for (size_t i = 0; i < count; i++)
         if (columns[i])
             table->reads[table->read_count++] = columns[i];

@@ -277,10 +277,7 @@ static pcol_status map_samples(struct pci_v1 *m, const struct pci_selected_type 
         PCI_TRY(pci_verify(m->file, m->value, err));
     for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
         if (row % PCI_ZONE == 0) {
-            void *zones = m->zones;
-            if (pci_grow(&zones, &m->zone_capacity, m->zone_count + 1, sizeof *m->zones))
-                return pci_fail_memory(err);
-            m->zones = zones;
+            PCI_TRY(PCI_GROW(m->zones, m->zone_capacity, m->zone_count + 1, err));
             m->zones[m->zone_count++] = m->sample_count;
         }
         PCI_TRY(

@@ -56,7 +56,6 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
 {
     uint64_t hash_value = pci_hash_bytes(text.data, text.size);
     size_t slot = pci_hash_start(hash, hash_value);
-    void *keys = meta->keys;
     while ((*meta_key = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE) {
         pcol_str other = meta->keys[*meta_key].text;
         if (pci_str_equal(other, text))
@@ -65,9 +64,7 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
     if (meta->key_count == MAX_META_KEYS)
         return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", "key", PCOL_POSITION_UNKNOWN,
                              "more than %u different keys", MAX_META_KEYS);
-    if (pci_grow(&keys, &meta->key_capacity, meta->key_count + 1, sizeof *meta->keys))
-        return pci_fail_memory(err);
-    meta->keys = keys;
+    PCI_TRY(PCI_GROW(meta->keys, meta->key_capacity, meta->key_count + 1, err));
     *meta_key = (uint32_t)meta->key_count++;
     meta->keys[*meta_key] = (struct meta_key){.text = text};
     return pci_hash_add(hash, hash_value, *meta_key, err);
@@ -97,7 +94,6 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
                              "more than %u rows", MAX_META_ROWS);
     for (uint32_t row = 0; row < rows; row++) {
         struct meta_entry meta_entry = {.row = row};
-        void *entries = meta->entries;
         int64_t number;
         pcol_str text;
         int valid;
@@ -110,9 +106,7 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
         PCI_TRY(pci_get_str(file, value, row, &meta_entry.value, &meta_entry.valid, err));
         PCI_TRY(find_key(meta, hash, text, &meta_entry.meta_key, err));
         meta_entry.source = (uint64_t)number;
-        if (pci_grow(&entries, &meta->capacity, meta->count + 1, sizeof meta_entry))
-            return pci_fail_memory(err);
-        meta->entries = entries;
+        PCI_TRY(PCI_GROW(meta->entries, meta->capacity, meta->count + 1, err));
         meta->entries[meta->count++] = meta_entry;
     }
     return PCOL_OK;

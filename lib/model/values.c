@@ -97,13 +97,10 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
     while (node) {
         int64_t parent, group;
         int valid;
-        void *list = values->list;
         if (node >= values->stack_rows)
             return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
                                  "this row does not exist");
-        if (pci_grow(&list, &values->list_capacity, n + 1, sizeof *values->list))
-            return pci_fail_memory(err);
-        values->list = list;
+        PCI_TRY(PCI_GROW(values->list, values->list_capacity, n + 1, err));
         PCI_TRY(pci_get(values->file, values->group, node, &group, &valid, err));
         PCI_TRY(pci_get(values->file, values->parent, node, &parent, &valid, err));
         if ((uint64_t)parent >= node)

@@ -12,7 +12,6 @@
 
 pcol_status pci_arena_alloc(struct pci_arena *arena, size_t size, char **text, pcol_error *err)
 {
-    void *blocks = arena->blocks;
     if (arena->most && (size > arena->most || arena->total > arena->most - size))
         return pci_fail(err, PCOL_E_LIMIT, "a flat text is longer than %llu bytes",
                         (unsigned long long)arena->most);
@@ -22,9 +21,7 @@ pcol_status pci_arena_alloc(struct pci_arena *arena, size_t size, char **text, p
         arena->used += size;
         return PCOL_OK;
     }
-    if (pci_grow(&blocks, &arena->block_capacity, arena->block_count + 1, sizeof(char *)))
-        return pci_fail_memory(err);
-    arena->blocks = blocks;
+    PCI_TRY(PCI_GROW(arena->blocks, arena->block_capacity, arena->block_count + 1, err));
     size_t capacity = size < BLOCK_BYTES ? BLOCK_BYTES : size;
     char *block;
     PCI_TRY(PCI_MALLOC(block, capacity, err));

@@ -247,12 +247,9 @@ pcol_status pci_spill_view_range(const struct pci_spill *buffer, struct pci_spil
             PCI_TRY(load_page(buffer, view, page, err));
         *data = (buffer->pages[page].memory ? buffer->pages[page].memory : view->page) + start;
     } else {
-        void *joined = view->joined;
-        if (pci_grow(&joined, &view->capacity, size, 1))
-            return pci_fail_memory(err);
-        view->joined = joined;
-        *data = joined;
-        return pci_spill_read(buffer, offset, joined, size, err);
+        PCI_TRY(PCI_GROW(view->joined, view->capacity, size, err));
+        *data = view->joined;
+        return pci_spill_read(buffer, offset, view->joined, size, err);
     }
     return PCOL_OK;
 }

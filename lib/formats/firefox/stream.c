@@ -340,10 +340,7 @@ pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w,
 static pcol_status append_text(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct pci_ff_text *text = context;
-    void *bytes = text->data;
-    if (pci_grow(&bytes, &text->capacity, text->size + size, 1))
-        return pci_fail_memory(err);
-    text->data = bytes;
+    PCI_TRY(PCI_GROW(text->data, text->capacity, text->size + size, err));
     memcpy(text->data + text->size, data, size);
     text->size += size;
     return PCOL_OK;

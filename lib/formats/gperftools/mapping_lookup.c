@@ -115,12 +115,9 @@ static void extend_mapping(const struct segment_tree *c, struct pci_gp_mapping *
 
 static pcol_status add_catch_all(struct pci_gp_profile *p, uint32_t *catch_all, pcol_error *err)
 {
-    void *rows = p->mappings;
     if (*catch_all)
         return PCOL_OK;
-    if (pci_grow(&rows, &p->mapping_capacity, p->mapping_count + 1, sizeof *p->mappings))
-        return pci_fail_memory(err);
-    p->mappings = rows;
+    PCI_TRY(PCI_GROW(p->mappings, p->mapping_capacity, p->mapping_count + 1, err));
     p->mappings[p->mapping_count++] = (struct pci_gp_mapping){.limit = UINT64_MAX};
     *catch_all = (uint32_t)p->mapping_count;
     return PCOL_OK;

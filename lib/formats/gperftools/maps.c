@@ -209,13 +209,10 @@ static const uint8_t *skip_log_prefix(const uint8_t *p, const uint8_t *end)
 
 static pcol_status append(struct map_reader *m, const void *data, size_t size, pcol_error *err)
 {
-    void *grown = m->expanded;
     if (m->expanded_size + size > MAX_EXPANDED)
         return pci_gp_fail(m->reader, m->reader->line.text, err,
                            "the expanded line of the memory map exceeds 65536 bytes");
-    if (pci_grow(&grown, &m->expanded_capacity, m->expanded_size + size, 1))
-        return pci_fail_memory(err);
-    m->expanded = grown;
+    PCI_TRY(PCI_GROW(m->expanded, m->expanded_capacity, m->expanded_size + size, err));
     if (size)
         memcpy(m->expanded + m->expanded_size, data, size);
     m->expanded_size += size;
@@ -287,12 +284,10 @@ static pcol_status read_line(struct map_reader *m, pcol_error *err)
     if (permissions && !memchr(e.permissions.p, 'x', permissions))
         return PCOL_OK; /* not executable */
     struct pci_gp_mapping mapping = {.start = e.start, .limit = e.limit, .offset = e.offset};
-    void *rows = profile->mappings;
     if (profile->mapping_count >= PCOL_NONE / 8)
         return pci_fail(err, PCOL_E_LIMIT, "more than %u mappings", PCOL_NONE / 8);
-    if (pci_grow(&rows, &profile->mapping_capacity, profile->mapping_count + 1, sizeof mapping))
-        return pci_fail_memory(err);
-    profile->mappings = rows;
+    PCI_TRY(
+        PCI_GROW(profile->mappings, profile->mapping_capacity, profile->mapping_count + 1, err));
     PCI_TRY(pci_gp_text(profile, e.file.p, (size_t)(e.file.end - e.file.p), &mapping.file, err));
     PCI_TRY(pci_gp_text(profile, e.build_id.p, (size_t)(e.build_id.end - e.build_id.p),
                         &mapping.build_id, err));

@@ -76,13 +76,10 @@ pcol_status pci_flat_add(struct pci_flat_tree *tree, uint32_t parent,
                          const struct pci_member *member, enum pci_flat_shape shape,
                          pcol_error *err)
 {
-    void *nodes = tree->nodes;
     if (tree->count >= MAX_NODES)
         return pci_fail(err, PCOL_E_LIMIT, "a value has more than %llu members",
                         (unsigned long long)MAX_NODES);
-    if (pci_grow(&nodes, &tree->capacity, tree->count + 1, sizeof *tree->nodes))
-        return pci_fail_memory(err);
-    tree->nodes = nodes;
+    PCI_TRY(PCI_GROW(tree->nodes, tree->capacity, tree->count + 1, err));
     uint32_t id = (uint32_t)tree->count++;
     struct pci_flat_node *n = &tree->nodes[id];
     memset(n, 0, sizeof *n);
@@ -141,10 +138,7 @@ static void find_pair_arrays(struct flattening *w)
 static pcol_status add_item(struct flattening *w, pcol_str key, const struct pci_value *value,
                             pcol_error *err)
 {
-    void *items = w->items;
-    if (pci_grow(&items, &w->item_capacity, w->item_count + 1, sizeof *w->items))
-        return pci_fail_memory(err);
-    w->items = items;
+    PCI_TRY(PCI_GROW(w->items, w->item_capacity, w->item_count + 1, err));
     w->items[w->item_count++] = (struct pci_flat_item){key, *value};
     return PCOL_OK;
 }
@@ -153,10 +147,7 @@ static pcol_status add_item(struct flattening *w, pcol_str key, const struct pci
 static pcol_status sort_items(struct flattening *w, const struct pci_flat_item *items, size_t count,
                               pcol_error *err)
 {
-    void *order = w->order;
-    if (pci_grow(&order, &w->order_capacity, 2 * count, sizeof *w->order))
-        return pci_fail_memory(err);
-    w->order = order;
+    PCI_TRY(PCI_GROW(w->order, w->order_capacity, 2 * count, err));
     uint32_t *from = w->order, *to = w->order + count;
     for (size_t i = 0; i < count; i++)
         from[i] = (uint32_t)i;
@@ -335,12 +326,9 @@ static pcol_status make_items(struct flattening *w, struct pci_flat *flat, pcol_
     const struct pci_flat_node *n = &w->nodes[0];
     size_t inner = has_items(n) ? n->item_count : 0;
     struct pci_value root_value = n->value;
-    void *items = flat->items;
     if (has_items(n))
         PCI_TRY(join_items(w, n->item, n->item_count, 1, &root_value, err));
-    if (pci_grow(&items, &flat->capacity, flat->count + inner + 1, sizeof *flat->items))
-        return pci_fail_memory(err);
-    flat->items = items;
+    PCI_TRY(PCI_GROW(flat->items, flat->capacity, flat->count + inner + 1, err));
     if (inner)
         memcpy(flat->items + flat->count, w->items + n->item, inner * sizeof *flat->items);
     flat->count += inner;

@@ -24,17 +24,11 @@ static pcol_status intern_name(struct pci_perun *p, const char *name, uint32_t *
 pcol_status pci_perun_frames_init(struct pci_perun *p, pcol_error *err)
 {
     struct pci_perun_frames *f = &p->frames;
-    void *cells = NULL, *members = NULL, *fresh = NULL;
     /* Non-empty buffers from the start: pointers into them are valid for empty frames and traces,
      * too. */
-    int failed = pci_grow(&cells, &f->cell_capacity, 1, sizeof *f->cells);
-    failed |= pci_grow(&members, &f->member_capacity, 1, sizeof *f->members);
-    failed |= pci_grow(&fresh, &f->fresh_capacity, 1, sizeof *f->fresh);
-    f->cells = cells;
-    f->members = members;
-    f->fresh = fresh;
-    if (failed)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(f->cells, f->cell_capacity, 1, err));
+    PCI_TRY(PCI_GROW(f->members, f->member_capacity, 1, err));
+    PCI_TRY(PCI_GROW(f->fresh, f->fresh_capacity, 1, err));
     PCI_TRY(intern_name(p, "function", &f->function, err));
     PCI_TRY(intern_name(p, "func", &f->func, err));
     PCI_TRY(intern_name(p, "source", &f->source, err));
@@ -230,13 +224,8 @@ static pcol_status intern_frame(struct pci_perun *p, const struct pci_perun_cell
     if (f->cell_count + count >= PCOL_NONE || f->frame_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 keys of frames");
     PCI_TRY(make_group(p, cells, (uint32_t)count, &group, err));
-    void *all = f->cells, *frames = f->frames;
-    int failed = pci_grow(&all, &f->cell_capacity, f->cell_count + count + 1, sizeof *f->cells);
-    f->cells = all;
-    failed |= pci_grow(&frames, &f->frame_capacity, f->frame_count + 1, sizeof *f->frames);
-    f->frames = frames;
-    if (failed)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(f->cells, f->cell_capacity, f->cell_count + count + 1, err));
+    PCI_TRY(PCI_GROW(f->frames, f->frame_capacity, f->frame_count + 1, err));
     PCI_TRY(pci_hash_add(&f->frame_hash, hash, (uint32_t)f->frame_count, err));
     if (count)
         memcpy(f->cells + f->cell_count, cells, count * sizeof *cells);
@@ -267,12 +256,9 @@ static pcol_status intern_trace(struct pci_perun *p, size_t count, uint32_t *tra
             return PCOL_OK;
         }
     }
-    void *traces = f->traces;
     if (f->member_count >= PCOL_NONE || f->trace_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 frames of traces");
-    if (pci_grow(&traces, &f->trace_capacity, f->trace_count + 1, sizeof *f->traces))
-        return pci_fail_memory(err);
-    f->traces = traces;
+    PCI_TRY(PCI_GROW(f->traces, f->trace_capacity, f->trace_count + 1, err));
     PCI_TRY(pci_hash_add(&f->trace_hash, hash, (uint32_t)f->trace_count, err));
     *trace = (uint32_t)f->trace_count++;
     f->traces[*trace] =
@@ -282,10 +268,7 @@ static pcol_status intern_trace(struct pci_perun *p, size_t count, uint32_t *tra
 
 static pcol_status push_member(struct pci_perun_frames *f, uint32_t frame, pcol_error *err)
 {
-    void *members = f->members;
-    if (pci_grow(&members, &f->member_capacity, f->member_count + 1, sizeof *f->members))
-        return pci_fail_memory(err);
-    f->members = members;
+    PCI_TRY(PCI_GROW(f->members, f->member_capacity, f->member_count + 1, err));
     f->members[f->member_count++] = frame;
     return PCOL_OK;
 }
@@ -313,20 +296,14 @@ pcol_status pci_perun_find_stack(struct pci_perun *p, uint32_t trace, int outer_
 static pcol_status push_fresh(struct pci_perun_frames *f, const struct pci_perun_cell *cell,
                               pcol_error *err)
 {
-    void *fresh = f->fresh;
-    if (pci_grow(&fresh, &f->fresh_capacity, f->fresh_count + 1, sizeof *f->fresh))
-        return pci_fail_memory(err);
-    f->fresh = fresh;
+    PCI_TRY(PCI_GROW(f->fresh, f->fresh_capacity, f->fresh_count + 1, err));
     f->fresh[f->fresh_count++] = *cell;
     return PCOL_OK;
 }
 
 static pcol_status push_start(struct pci_perun_frames *f, pcol_error *err)
 {
-    void *starts = f->starts;
-    if (pci_grow(&starts, &f->start_capacity, f->start_count + 1, sizeof *f->starts))
-        return pci_fail_memory(err);
-    f->starts = starts;
+    PCI_TRY(PCI_GROW(f->starts, f->start_capacity, f->start_count + 1, err));
     f->starts[f->start_count++] = (uint32_t)f->fresh_count;
     return PCOL_OK;
 }

@@ -131,15 +131,12 @@ pcol_status pci_perun_add_labels(struct pci_perun *p, uint32_t table, uint64_t r
                                  struct pci_perun_cell *cells, size_t count, pcol_error *err)
 {
     uint64_t extra = PCI_NO_NODE;
-    void *labels = p->labels;
     int has_extra = 0;
     for (size_t i = 0; i < count; i++)
         has_extra |= cells[i].kind == PCI_PERUN_TEXT || cells[i].kind == PCI_PERUN_TABLE;
     for (size_t i = 0; has_extra && is_nearly_full(p, table, count) && i < count; i++)
         PCI_TRY(move_to_text(p, &cells[i], err));
-    if (pci_grow(&labels, &p->label_capacity, count + 1, sizeof *p->labels))
-        return pci_fail_memory(err);
-    p->labels = labels;
+    PCI_TRY(PCI_GROW(p->labels, p->label_capacity, count + 1, err));
     for (size_t i = 0; i < count; i++) {
         PCI_TRY(make_label(p, &cells[i], &p->labels[i], err));
         if (p->labels[i].kind == PCI_LABEL_EXTRA)

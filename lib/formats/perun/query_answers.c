@@ -20,14 +20,11 @@
 pcol_status pci_result_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,
                                   pcol_error *err)
 {
-    void *cells = a->cells;
     size_t known = a->columns.count;
     PCI_TRY(pci_string_pool_intern(&a->columns, name.data, name.size, column, err));
     if (a->columns.count == known)
         return PCOL_OK;
-    if (pci_grow(&cells, &a->cell_capacity, a->columns.count, sizeof *a->cells))
-        return pci_fail_memory(err);
-    a->cells = cells;
+    PCI_TRY(PCI_GROW(a->cells, a->cell_capacity, a->columns.count, err));
     a->cells[*column].kind = PCOL_ANSWER_ABSENT;
     return PCOL_OK;
 }
@@ -40,11 +37,8 @@ pcol_status pci_result_column(struct pcol_answers *a, const char *name, pcol_err
 
 pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err)
 {
-    void *touched = a->touched;
     if (a->columns.count >= a->touched_capacity) {
-        if (pci_grow(&touched, &a->touched_capacity, a->columns.count + 1, sizeof *a->touched))
-            return pci_fail_memory(err);
-        a->touched = touched;
+        PCI_TRY(PCI_GROW(a->touched, a->touched_capacity, a->columns.count + 1, err));
     }
     for (size_t i = 0; i < a->touched_count; i++)
         a->cells[a->touched[i]].kind = PCOL_ANSWER_ABSENT;
@@ -76,11 +70,8 @@ pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *valu
 static pcol_status push_cell(struct pci_flat_cell **cells, size_t *count, size_t *capacity,
                              uint32_t field, const struct pci_value *value, pcol_error *err)
 {
-    void *all = *cells;
     if (*count == *capacity) {
-        if (pci_grow(&all, capacity, *count + 1, sizeof **cells))
-            return pci_fail_memory(err);
-        *cells = all;
+        PCI_TRY(PCI_GROW(*cells, *capacity, *count + 1, err));
     }
     (*cells)[(*count)++] = (struct pci_flat_cell){field, *value};
     return PCOL_OK;
@@ -109,10 +100,7 @@ static uint32_t find_shared(const struct pcol_answers *a, uint32_t use,
 static pcol_status add_shared(struct pcol_answers *a, uint32_t use, const struct pci_value *value,
                               uint64_t hash, uint32_t *id, pcol_error *err)
 {
-    void *shared = a->shared;
-    if (pci_grow(&shared, &a->shared_capacity, a->shared_count + 1, sizeof *a->shared))
-        return pci_fail_memory(err);
-    a->shared = shared;
+    PCI_TRY(PCI_GROW(a->shared, a->shared_capacity, a->shared_count + 1, err));
     a->shared[a->shared_count] =
         (struct pci_cached_value){use, value->kind, value->as.i64, a->shared_item_count, 0};
     PCI_TRY(pci_hash_add(&a->shared_hash, hash, (uint32_t)a->shared_count, err));
@@ -233,10 +221,7 @@ pcol_status pci_result_int(struct pcol_answers *a, uint32_t column, int64_t valu
 
 pcol_status pci_result_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_error *err)
 {
-    void *list = a->list;
-    if (pci_grow(&list, &a->list_capacity, a->list_count + 1, sizeof *a->list))
-        return pci_fail_memory(err);
-    a->list = list;
+    PCI_TRY(PCI_GROW(a->list, a->list_capacity, a->list_count + 1, err));
     a->list[a->list_count++] = (struct pci_pair){x, y};
     return PCOL_OK;
 }
@@ -346,13 +331,8 @@ static pcol_status add_flat_node(struct pcol_answers *a, uint32_t field,
 pcol_status pci_result_slots(struct pcol_answers *a, pcol_error *err)
 {
     const struct pci_resources *r = &a->resources;
-    void *fields = a->slot_fields, *cells = a->slot_cells;
-    if (pci_grow(&fields, &a->slot_capacity, r->count + 1, sizeof *a->slot_fields))
-        return pci_fail_memory(err);
-    a->slot_fields = fields;
-    if (pci_grow(&cells, &a->slot_cell_capacity, r->count + 1, sizeof *a->slot_cells))
-        return pci_fail_memory(err);
-    a->slot_cells = cells;
+    PCI_TRY(PCI_GROW(a->slot_fields, a->slot_capacity, r->count + 1, err));
+    PCI_TRY(PCI_GROW(a->slot_cells, a->slot_cell_capacity, r->count + 1, err));
     for (size_t i = 0; i < r->count; i++)
         PCI_TRY(pci_string_pool_intern(&a->fields, r->members[i].key.data, r->members[i].key.size,
                                        &a->slot_fields[i], err));
@@ -385,12 +365,9 @@ pcol_status pci_result_flat(struct pcol_answers *a, pcol_error *err)
 /* Copy the name of a field for cells, since the string pool moves when it grows. */
 static pcol_status copy_field_name(struct pcol_answers *a, uint32_t field, pcol_error *err)
 {
-    void *names = a->field_names;
     pcol_str name = pci_string_pool_get(&a->fields, field);
     char *text;
-    if (pci_grow(&names, &a->field_name_capacity, a->fields.count, sizeof *a->field_names))
-        return pci_fail_memory(err);
-    a->field_names = names;
+    PCI_TRY(PCI_GROW(a->field_names, a->field_name_capacity, a->fields.count, err));
     for (; a->field_name_count < a->fields.count; a->field_name_count++)
         a->field_names[a->field_name_count] = (pcol_str){NULL, 0};
     PCI_TRY(pci_arena_alloc(&a->cache_arena, name.size, &text, err));

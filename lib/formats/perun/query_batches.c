@@ -31,10 +31,7 @@ pcol_status pci_block_part(struct pcol_answers *a, size_t row, size_t column,
     static const pcol_answer_kind kinds[] = {[PCI_VALUE_BOOL] = PCOL_ANSWER_BOOL,
                                              [PCI_VALUE_INTEGER] = PCOL_ANSWER_I64,
                                              [PCI_VALUE_DOUBLE] = PCOL_ANSWER_F64};
-    void *parts = a->block_parts;
-    if (pci_grow(&parts, &a->block_part_capacity, a->block_part_count + 1, sizeof *a->block_parts))
-        return pci_fail_memory(err);
-    a->block_parts = parts;
+    PCI_TRY(PCI_GROW(a->block_parts, a->block_part_capacity, a->block_part_count + 1, err));
     a->block_parts[a->block_part_count++] =
         (pcol_answer_part){row, column, kinds[run->kind], {"", 0}, run->values};
     return PCOL_OK;
@@ -43,10 +40,7 @@ pcol_status pci_block_part(struct pcol_answers *a, size_t row, size_t column,
 pcol_status pci_block_numbers(struct pcol_answers *a, size_t count, struct pci_run_part *run,
                               pcol_error *err)
 {
-    void *numbers = a->numbers;
-    if (pci_grow(&numbers, &a->number_capacity, count, sizeof *a->numbers))
-        return pci_fail_memory(err);
-    a->numbers = numbers;
+    PCI_TRY(PCI_GROW(a->numbers, a->number_capacity, count, err));
     for (size_t i = 0; i < count; i++)
         a->numbers[i] = (int64_t)(a->resources.number + i);
     *run = (struct pci_run_part){0, PCI_VALUE_INTEGER, a->numbers};

@@ -87,10 +87,7 @@ struct levels {
 static pcol_status open_level(struct levels *l, struct pci_values *values,
                               const struct pci_value *value, int object, pcol_error *err)
 {
-    void *levels = l->levels;
-    if (pci_grow(&levels, &l->capacity, l->count + 1, sizeof *l->levels))
-        return pci_fail_memory(err);
-    l->levels = levels;
+    PCI_TRY(PCI_GROW(l->levels, l->capacity, l->count + 1, err));
     struct level *level = &l->levels[l->count++];
     memset(level, 0, sizeof *level);
     level->object = object;
@@ -171,12 +168,9 @@ static pcol_status put_scalar(const struct pci_value *value, struct pci_strbuf *
 
 static pcol_status add_part(struct level *level, size_t begin, pcol_error *err)
 {
-    void *parts = level->parts;
     if (!level->object)
         return PCOL_OK;
-    if (pci_grow(&parts, &level->capacity, level->count + 1, sizeof *level->parts))
-        return pci_fail_memory(err);
-    level->parts = parts;
+    PCI_TRY(PCI_GROW(level->parts, level->capacity, level->count + 1, err));
     level->parts[level->count++] =
         (struct member_text){level->key, begin, level->text.size - begin};
     return PCOL_OK;

@@ -354,11 +354,8 @@ static pcol_status buffer_lines(struct pcol_answers *a, pcol_error *err)
         a->skipped += !ok;
         if (!ok)
             continue;
-        void *cells = a->flat_cells;
         char *text;
-        if (pci_grow(&cells, &a->flat_capacity, a->flat_count + 1, sizeof *a->flat_cells))
-            return pci_fail_memory(err);
-        a->flat_cells = cells;
+        PCI_TRY(PCI_GROW(a->flat_cells, a->flat_capacity, a->flat_count + 1, err));
         PCI_TRY(pci_arena_alloc(&a->cache_arena, a->other.size, &text, err));
         memcpy(text, a->other.data, a->other.size);
         a->flat_cells[a->flat_count] =

@@ -13,10 +13,7 @@
 static pcol_status append_value(struct pci_value **list, size_t *count, size_t *capacity,
                                 const struct pci_value *value, pcol_error *err)
 {
-    void *all = *list;
-    if (pci_grow(&all, capacity, *count + 1, sizeof **list))
-        return pci_fail_memory(err);
-    *list = all;
+    PCI_TRY(PCI_GROW(*list, *capacity, *count + 1, err));
     (*list)[(*count)++] = *value;
     return PCOL_OK;
 }
@@ -120,7 +117,6 @@ static pcol_status check_identity(struct pcol_answers *a, const struct pci_value
 {
     int text = value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_BIG;
     struct pci_pair id = {value->kind, value->as.i64};
-    void *ids = a->ids;
     uint32_t known;
     *seen = 0;
     if (text)
@@ -142,9 +138,7 @@ static pcol_status check_identity(struct pcol_answers *a, const struct pci_value
         }
     if (a->id_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 different values");
-    if (pci_grow(&ids, &a->id_capacity, a->id_count + 1, sizeof *a->ids))
-        return pci_fail_memory(err);
-    a->ids = ids;
+    PCI_TRY(PCI_GROW(a->ids, a->id_capacity, a->id_count + 1, err));
     a->ids[a->id_count] = id;
     return pci_hash_add(&a->seen_ids, hash, (uint32_t)a->id_count++, err);
 }

@@ -222,7 +222,6 @@ static pcol_status set_member(struct pci_resources *r, const struct pci_member *
                               struct part *part, size_t cell, uint32_t *slot, pcol_error *err)
 {
     struct pci_resources_state *s = r->state;
-    void *members = r->members, *owners = s->owners;
     uint64_t hash =
         r->count >= LINEAR_MEMBERS ? pci_hash_bytes(member->key.data, member->key.size) : 0;
     *slot = find_member(r, member->key, hash);
@@ -234,12 +233,8 @@ static pcol_status set_member(struct pci_resources *r, const struct pci_member *
         r->members[*slot].value = member->value;
         return PCOL_OK;
     }
-    int failed = pci_grow(&members, &s->capacity, r->count + 1, sizeof *r->members);
-    r->members = members;
-    failed |= pci_grow(&owners, &s->owner_capacity, r->count + 1, sizeof *s->owners);
-    s->owners = owners;
-    if (failed)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(r->members, s->capacity, r->count + 1, err));
+    PCI_TRY(PCI_GROW(s->owners, s->owner_capacity, r->count + 1, err));
     if (r->count >= LINEAR_MEMBERS)
         PCI_TRY(pci_hash_add(&s->hash, hash, (uint32_t)r->count, err));
     *slot = (uint32_t)r->count;
@@ -476,12 +471,9 @@ static pcol_status add_run_part(struct pci_resources *r, size_t cell, uint64_t r
 {
     const uint32_t slot = r->state->own_part.slots[cell];
     const int64_t *values = pci_keyed_run_values(&r->samples, cell, row);
-    void *parts = r->run_parts;
     if (slot == PCOL_NONE || !values)
         return PCOL_OK;
-    if (pci_grow(&parts, &r->run_part_capacity, r->run_part_count + 1, sizeof *r->run_parts))
-        return pci_fail_memory(err);
-    r->run_parts = parts;
+    PCI_TRY(PCI_GROW(r->run_parts, r->run_part_capacity, r->run_part_count + 1, err));
     r->run_parts[r->run_part_count++] =
         (struct pci_run_part){slot, r->members[slot].value.kind, values};
     return PCOL_OK;

@@ -110,10 +110,7 @@ static pcol_status next_row(struct pcol_answers *a, int *more, pcol_error *err)
 /* Add columns for the fields found since the last call. */
 static pcol_status add_columns(struct pcol_answers *a, size_t *column_count, pcol_error *err)
 {
-    void *columns = a->columns_of;
-    if (pci_grow(&columns, &a->columns_of_capacity, a->fields.count + 1, sizeof *a->columns_of))
-        return pci_fail_memory(err);
-    a->columns_of = columns;
+    PCI_TRY(PCI_GROW(a->columns_of, a->columns_of_capacity, a->fields.count + 1, err));
     for (; *column_count < a->fields.count; ++*column_count) {
         pcol_str name = pci_string_pool_get(&a->fields, (uint32_t)*column_count);
         PCI_TRY(pci_result_new_column(a, name, &a->columns_of[*column_count], err));
@@ -127,12 +124,9 @@ static pcol_status add_columns(struct pcol_answers *a, size_t *column_count, pco
 static pcol_status add_flat_columns(struct pcol_answers *a, pcol_error *err)
 {
     PCI_TRY(pci_result_flat(a, err));
-    void *columns = a->columns_of;
     size_t known = a->known_fields;
     if (a->fields.count > known) {
-        if (pci_grow(&columns, &a->columns_of_capacity, a->fields.count, sizeof *a->columns_of))
-            return pci_fail_memory(err);
-        a->columns_of = columns;
+        PCI_TRY(PCI_GROW(a->columns_of, a->columns_of_capacity, a->fields.count, err));
         memset(a->columns_of + known, 0xff, (a->fields.count - known) * sizeof *a->columns_of);
         a->known_fields = a->fields.count;
     }
@@ -380,12 +374,9 @@ static pcol_status next_field(struct pcol_answers *a, int *more, pcol_error *err
 
 static pcol_status record_fields(struct pcol_answers *a, pcol_error *err)
 {
-    void *numeric = a->numeric;
     size_t known = a->known_fields;
     if (a->fields.count > known) {
-        if (pci_grow(&numeric, &a->numeric_capacity, a->fields.count, 1))
-            return pci_fail_memory(err);
-        a->numeric = numeric;
+        PCI_TRY(PCI_GROW(a->numeric, a->numeric_capacity, a->fields.count, err));
         memset(a->numeric + known, 2, a->fields.count - known); /* not found yet */
         a->known_fields = a->fields.count;
     }

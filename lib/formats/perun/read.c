@@ -153,13 +153,10 @@ static pcol_status read_snapshots(struct pci_perun *p, const char *region, pcol_
  * yet; add it if there is none. */
 static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pcol_error *err)
 {
-    void *types = p->types, *by_name = p->by_name;
     uint32_t name;
     size_t known = p->names.count;
     PCI_TRY(pci_string_pool_intern(&p->names, p->json.text.data, p->json.text.size, &name, err));
-    if (pci_grow(&by_name, &p->by_name_capacity, name + (size_t)1, sizeof *p->by_name))
-        return pci_fail_memory(err);
-    p->by_name = by_name;
+    PCI_TRY(PCI_GROW(p->by_name, p->by_name_capacity, name + (size_t)1, err));
     if (p->names.count > known)
         p->by_name[name] = (struct pci_perun_name){PCOL_NONE, {PCOL_NONE, PCOL_NONE}};
     struct pci_perun_name *by_this_name = &p->by_name[name];
@@ -170,9 +167,7 @@ static pcol_status find_type(struct pci_perun *p, int in_map, uint32_t *type, pc
     }
     if (p->type_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 types of resources");
-    if (pci_grow(&types, &p->type_capacity, p->type_count + 1, sizeof *p->types))
-        return pci_fail_memory(err);
-    p->types = types;
+    PCI_TRY(PCI_GROW(p->types, p->type_capacity, p->type_count + 1, err));
     *type = (uint32_t)p->type_count++;
     if (by_this_name->last != PCOL_NONE)
         p->types[by_this_name->last].next = *type;
@@ -189,12 +184,9 @@ static pcol_status read_map(struct pci_perun *p, pcol_error *err)
 {
     uint32_t ordinal = 0;
     for (int more = 1; more; ordinal++) {
-        void *order = p->map_order;
         uint32_t type;
         PCI_TRY(find_type(p, 1, &type, err));
-        if (pci_grow(&order, &p->map_capacity, p->map_count + 1, sizeof *p->map_order))
-            return pci_fail_memory(err);
-        p->map_order = order;
+        PCI_TRY(PCI_GROW(p->map_order, p->map_capacity, p->map_count + 1, err));
         p->map_order[p->map_count++] = type;
         PCI_TRY(pci_json_next(&p->json, err));
         PCI_TRY(pci_json_expect(&p->json, PCI_JSON_OBJECT, "a type of resource_type_map", err));
@@ -214,12 +206,9 @@ static pcol_status read_map(struct pci_perun *p, pcol_error *err)
 
 static pcol_status read_array(struct pci_perun *p, uint32_t key, pcol_error *err)
 {
-    void *arrays = p->arrays;
     if (p->array_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 arrays of resources");
-    if (pci_grow(&arrays, &p->array_capacity, p->array_count + 1, sizeof *p->arrays))
-        return pci_fail_memory(err);
-    p->arrays = arrays;
+    PCI_TRY(PCI_GROW(p->arrays, p->array_capacity, p->array_count + 1, err));
     int amount = key == p->shapes.role_keys[PCI_PERUN_AMOUNT];
     struct pci_perun_array *array = &p->arrays[p->array_count++];
     array->key = key;
@@ -262,12 +251,9 @@ static pcol_status read_types(struct pci_perun *p, pcol_error *err)
 {
     p->resource_count_before_types = p->resources.count;
     for (int more = 1; more;) {
-        void *order = p->order;
         uint32_t type;
         PCI_TRY(find_type(p, 0, &type, err));
-        if (pci_grow(&order, &p->order_capacity, p->order_count + 1, sizeof *p->order))
-            return pci_fail_memory(err);
-        p->order = order;
+        PCI_TRY(PCI_GROW(p->order, p->order_capacity, p->order_count + 1, err));
         p->types[type].resources_ordinal = (uint32_t)p->order_count;
         p->order[p->order_count++] = type;
         PCI_TRY(pci_json_next(&p->json, err));
@@ -302,7 +288,6 @@ static pcol_status record_facts(struct pci_perun *p, struct pci_json *json, pcol
         }
         for (;;) {
             struct pci_perun_unit unit;
-            void *all = p->units;
             PCI_TRY(pci_json_member(json, &more, err));
             if (!more)
                 break;
@@ -315,9 +300,7 @@ static pcol_status record_facts(struct pci_perun *p, struct pci_json *json, pcol
             }
             PCI_TRY(
                 pcol_builder_string(p->builder, json->text.data, json->text.size, &unit.unit, err));
-            if (pci_grow(&all, &p->unit_capacity, p->unit_count + 1, sizeof *p->units))
-                return pci_fail_memory(err);
-            p->units = all;
+            PCI_TRY(PCI_GROW(p->units, p->unit_capacity, p->unit_count + 1, err));
             p->units[p->unit_count++] = unit;
         }
     }

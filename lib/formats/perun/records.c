@@ -47,16 +47,10 @@ static void find_roles(const struct pci_perun_shapes *s, struct pci_perun_shape 
 static pcol_status add_shape(struct pci_perun_shapes *s, const struct pci_perun_cell *cells,
                              size_t count, uint64_t hash, pcol_error *err)
 {
-    void *shapes = s->shapes, *entries = s->entries;
     if (s->count >= PCOL_NONE - 1 || count >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 different lists of keys");
-    int failed = pci_grow(&shapes, &s->capacity, s->count + 1, sizeof *s->shapes);
-    s->shapes = shapes;
-    failed |=
-        pci_grow(&entries, &s->entry_capacity, s->entry_count + count + 1, sizeof *s->entries);
-    s->entries = entries;
-    if (failed)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(s->shapes, s->capacity, s->count + 1, err));
+    PCI_TRY(PCI_GROW(s->entries, s->entry_capacity, s->entry_count + count + 1, err));
     PCI_TRY(pci_hash_add(&s->hash, hash, (uint32_t)s->count, err));
     struct pci_perun_shape *shape = &s->shapes[s->count];
     shape->first = s->entry_count;
@@ -114,10 +108,7 @@ pcol_status pci_perun_read_record(const struct pci_perun *p,
     record->shape = &p->shapes.shapes[(uint32_t)head];
     record->entries = p->shapes.entries + record->shape->first;
     size_t count = record->shape->count;
-    void *values = record->values;
-    if (pci_grow(&values, &record->capacity, count + 1, sizeof *record->values))
-        return pci_fail_memory(err);
-    record->values = values;
+    PCI_TRY(PCI_GROW(record->values, record->capacity, count + 1, err));
     record->next = offset + sizeof head + count * sizeof *record->values;
     return pci_spill_read(&records->data, offset + sizeof head, record->values,
                           count * sizeof *record->values, err);
@@ -138,10 +129,7 @@ int pci_perun_get_role(const struct pci_perun_record *record, enum pci_perun_rol
 pcol_status pci_perun_push_cell(struct pci_perun *p, const struct pci_perun_cell *cell,
                                 pcol_error *err)
 {
-    void *cells = p->cells;
-    if (pci_grow(&cells, &p->cell_capacity, p->cell_count + 1, sizeof *p->cells))
-        return pci_fail_memory(err);
-    p->cells = cells;
+    PCI_TRY(PCI_GROW(p->cells, p->cell_capacity, p->cell_count + 1, err));
     p->cells[p->cell_count++] = *cell;
     return PCOL_OK;
 }

@@ -10,14 +10,11 @@ pcol_status pci_perun_type_rule_next(struct pci_perun_type_rule *rule, struct pc
                                      pcol_error *err)
 {
     char number[PCI_FLAT_NUMBER];
-    void *counts = rule->counts;
     size_t known = rule->uids.count;
     uint32_t uid;
     PCI_TRY(
         pci_string_pool_intern(&rule->uids, text->size ? text->data : "", text->size, &uid, err));
-    if (pci_grow(&counts, &rule->capacity, uid + (size_t)1, sizeof *rule->counts))
-        return pci_fail_memory(err);
-    rule->counts = counts;
+    PCI_TRY(PCI_GROW(rule->counts, rule->capacity, uid + (size_t)1, err));
     if (rule->uids.count > known)
         rule->counts[uid] = 0;
     size_t size = pci_flat_integer(rule->counts[uid]++, number);

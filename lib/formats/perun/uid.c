@@ -102,10 +102,7 @@ static pcol_status add_value(struct uid_parser *w, pcol_str key, pcol_error *err
         PCI_TRY(read_scalar(w, &member.value, err));
         return pci_flat_add(&w->tree, parent, &member, shape, err);
     }
-    void *open = w->open;
-    if (pci_grow(&open, &w->open_capacity, w->depth + 1, sizeof *w->open))
-        return pci_fail_memory(err);
-    w->open = open;
+    PCI_TRY(PCI_GROW(w->open, w->open_capacity, w->depth + 1, err));
     if (!w->depth)
         w->in_object = shape == PCI_FLAT_OBJECT;
     w->open[w->depth++] = (uint32_t)w->tree.count;

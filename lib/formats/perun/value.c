@@ -72,10 +72,7 @@ pcol_status pci_perun_read_value(struct pci_perun *p, uint32_t key, struct pci_p
 static pcol_status append_text(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct pci_perun *p = context;
-    void *text = p->text;
-    if (pci_grow(&text, &p->text_capacity, p->text_size + size, 1))
-        return pci_fail_memory(err);
-    p->text = text;
+    PCI_TRY(PCI_GROW(p->text, p->text_capacity, p->text_size + size, err));
     memcpy(p->text + p->text_size, data, size);
     p->text_size += size;
     return PCOL_OK;
@@ -204,11 +201,8 @@ pcol_status pci_perun_text_store(struct pci_perun *p, struct pci_perun_cell *cel
 pcol_status pci_perun_text_get(struct pci_perun *p, int64_t offset, pcol_str *text, pcol_error *err)
 {
     uint64_t size;
-    void *buffer = p->text;
     PCI_TRY(pci_spill_read(&p->texts, (uint64_t)offset, &size, sizeof size, err));
-    if (pci_grow(&buffer, &p->text_capacity, (size_t)size, 1))
-        return pci_fail_memory(err);
-    p->text = buffer;
+    PCI_TRY(PCI_GROW(p->text, p->text_capacity, (size_t)size, err));
     text->data = p->text;
     text->size = (size_t)size;
     return pci_spill_read(&p->texts, (uint64_t)offset + sizeof size, p->text, text->size, err);

@@ -170,10 +170,7 @@ static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k,
 static pcol_status buffer_cells(struct pci_perun_writer *w, uint64_t rows, size_t width,
                                 const struct keys *buffered, pcol_error *err)
 {
-    void *cells = w->cells;
-    if (pci_grow(&cells, &w->cell_capacity, (size_t)rows * buffered->count + 1, sizeof *w->cells))
-        return pci_fail_memory(err);
-    w->cells = cells;
+    PCI_TRY(PCI_GROW(w->cells, w->cell_capacity, (size_t)rows * buffered->count + 1, err));
     for (uint64_t i = 0; i < rows; i++) {
         PCI_TRY(pci_keyed_row(&w->samples, w->sample + i, err));
         if (w->samples.count != width)
@@ -287,17 +284,12 @@ struct order {
 static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uint64_t row,
                                 pcol_error *err)
 {
-    void *names = o->names, *rows = o->rows;
     int64_t ordinal;
     int valid;
     PCI_TRY(type_name(w, &o->rule, row, &o->name, err));
     PCI_TRY(pci_strbuf_append(&o->text, o->name.data, o->name.size, err));
-    int failed = pci_grow(&names, &o->name_capacity, o->name_count + 1, sizeof *o->names);
-    o->names = names;
-    failed |= pci_grow(&rows, &o->capacity, o->count + 1, sizeof *o->rows);
-    o->rows = rows;
-    if (failed)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_GROW(o->names, o->name_capacity, o->name_count + 1, err));
+    PCI_TRY(PCI_GROW(o->rows, o->capacity, o->count + 1, err));
     o->names[o->name_count++] = o->text.size;
     PCI_TRY(pci_perun_get_cell(w, w->type_resources, row, &ordinal, &valid, err));
     if (valid)

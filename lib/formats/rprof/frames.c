@@ -59,10 +59,7 @@ pcol_status pci_rprof_frames_file(struct pci_rprof_frames *frames, int64_t numbe
         old->path = path;
         return PCOL_OK;
     }
-    void *paths = frames->paths;
-    if (pci_grow(&paths, &frames->path_capacity, frames->path_count + 1, sizeof *frames->paths))
-        return pci_fail_memory(err);
-    frames->paths = paths;
+    PCI_TRY(PCI_GROW(frames->paths, frames->path_capacity, frames->path_count + 1, err));
     PCI_TRY(pci_hash_add(&frames->path_hash, hash, (uint32_t)frames->path_count, err));
     frames->paths[frames->path_count++] = (struct pci_rprof_path){number, path};
     return PCOL_OK;
@@ -125,15 +122,10 @@ static pcol_status new_unit(struct pci_rprof_frames *frames, const uint8_t *p, s
     struct pci_rprof_parts parts;
     struct pci_rprof_cached_unit unit = {.text = frames->arena_size, .path = path};
     size_t count = frames->hash.count;
-    void *known = frames->units, *arena = frames->arena;
     if (size > UINT32_MAX || count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 different frames");
-    if (pci_grow(&known, &frames->unit_capacity, count + 1, sizeof unit))
-        return pci_fail_memory(err);
-    frames->units = known;
-    if (pci_grow(&arena, &frames->arena_capacity, frames->arena_size + size, 1))
-        return pci_fail_memory(err);
-    frames->arena = arena;
+    PCI_TRY(PCI_GROW(frames->units, frames->unit_capacity, count + 1, err));
+    PCI_TRY(PCI_GROW(frames->arena, frames->arena_capacity, frames->arena_size + size, err));
     memcpy(frames->arena + frames->arena_size, p, size);
     frames->arena_size += size;
     unit.size = (uint32_t)size;
@@ -197,12 +189,7 @@ static size_t common_suffix(const uint8_t *a, const uint8_t *b, size_t limit)
 
 static pcol_status grow_new_units(struct pci_rprof_frames *frames, pcol_error *err)
 {
-    void *new_units = frames->new_units;
-    if (pci_grow(&new_units, &frames->new_capacity, frames->new_count + 1,
-                 sizeof *frames->new_units))
-        return pci_fail_memory(err);
-    frames->new_units = new_units;
-    return PCOL_OK;
+    return PCI_GROW(frames->new_units, frames->new_capacity, frames->new_count + 1, err);
 }
 
 pcol_status pci_rprof_frames_scan(struct pci_rprof_frames *frames, const uint8_t *text,
@@ -259,10 +246,7 @@ pcol_status pci_rprof_frames_add(struct pci_rprof_frames *frames, const uint8_t 
     size_t depth = frames->depth, needed = depth + frames->new_count;
     struct pci_rprof_level level = {0, 1};
     if (needed > frames->level_capacity) {
-        void *levels = frames->levels;
-        if (pci_grow(&levels, &frames->level_capacity, needed, sizeof level))
-            return pci_fail_memory(err);
-        frames->levels = levels;
+        PCI_TRY(PCI_GROW(frames->levels, frames->level_capacity, needed, err));
     }
     if (depth > 0)
         level = frames->levels[depth - 1];

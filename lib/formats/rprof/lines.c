@@ -87,10 +87,7 @@ pcol_status pci_rprof_extend(struct pci_rprof_lines *lines, uint64_t text, unsig
 pcol_status pci_rprof_unify(struct pci_rprof_scratch *scratch, const uint8_t *p, const uint8_t *end,
                             pcol_error *err)
 {
-    void *data = scratch->data;
-    if (pci_grow(&data, &scratch->capacity, (size_t)(end - p) + 1, 1))
-        return pci_fail_memory(err);
-    scratch->data = data;
+    PCI_TRY(PCI_GROW(scratch->data, scratch->capacity, (size_t)(end - p) + 1, err));
     uint8_t *to = scratch->data;
     for (; p < end; p++)
         if (*p != '\r' || end - p < 2 || p[1] != '\n')

@@ -173,10 +173,7 @@ static pcol_status prepend(struct pci_rprof_stack_text *s, uint32_t row, pcol_er
     if (size) /* an empty line may have no memory */
         memcpy(s->line + s->line_capacity - used - size, text, size);
     if (s->depth == s->path_capacity) {
-        void *path = s->path;
-        if (pci_grow(&path, &s->path_capacity, s->depth + 1, sizeof *s->path))
-            return pci_fail_memory(err);
-        s->path = path;
+        PCI_TRY(PCI_GROW(s->path, s->path_capacity, s->depth + 1, err));
     }
     s->path[s->depth++] = (struct pci_rprof_step){row, used + size};
     return PCOL_OK;
@@ -197,12 +194,9 @@ pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint6
         if (row == 0 || (s->depth > 0 && s->path[s->depth - 1].node == row))
             break;
         if (count == s->new_capacity) {
-            void *new_nodes = s->new_nodes;
             if (count > LONGEST_TEXT)
                 return pci_fail(err, PCOL_E_LIMIT, "a call stack is deeper than %zu", LONGEST_TEXT);
-            if (pci_grow(&new_nodes, &s->new_capacity, count + 1, sizeof *s->new_nodes))
-                return pci_fail_memory(err);
-            s->new_nodes = new_nodes;
+            PCI_TRY(PCI_GROW(s->new_nodes, s->new_capacity, count + 1, err));
         }
         PCI_TRY(get_node(s, row, &at, err));
         s->new_nodes[count++] = row;

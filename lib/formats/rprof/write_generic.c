@@ -119,10 +119,7 @@ static pcol_status file_number(struct generic_writer *w, const struct pci_rprof_
             return PCOL_OK;
     }
     size_t count = w->files.count;
-    void *paths = w->paths;
-    if (pci_grow(&paths, &w->path_capacity, count + 1, sizeof *w->paths))
-        return pci_fail_memory(err);
-    w->paths = paths;
+    PCI_TRY(PCI_GROW(w->paths, w->path_capacity, count + 1, err));
     w->paths[count] = frame->path;
     PCI_TRY(pci_hash_add(&w->files, hash, (uint32_t)count, err));
     *number = (int64_t)count + 1;

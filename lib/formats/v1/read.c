@@ -95,9 +95,8 @@ static pcol_status add_id(struct ids *ids, int64_t id, void **row, pcol_error *e
         pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 ids");
         return PCOL_E_LIMIT;
     }
-    if (pci_grow(&ids->rows, &ids->capacity, ids->count + 1, ids->row_size)) {
+    if (pci_grow(&ids->rows, &ids->capacity, ids->count + 1, ids->row_size))
         return pci_fail_memory(err);
-    }
     PCI_TRY(pci_hash_add(&ids->hash, pci_hash_pair((uint64_t)id, 0), (uint32_t)ids->count, err));
     *row = (char *)ids->rows + ids->count++ * ids->row_size;
     memset(*row, 0, ids->row_size);
@@ -153,10 +152,7 @@ static pcol_status find_node(struct v1 *v, uint32_t parent, uint32_t used, uint3
             return PCOL_OK;
     if (v->node_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
-    void *nodes = v->nodes;
-    if (pci_grow(&nodes, &v->node_capacity, v->node_count + 1, sizeof *v->nodes))
-        return pci_fail_memory(err);
-    v->nodes = nodes;
+    PCI_TRY(PCI_GROW(v->nodes, v->node_capacity, v->node_count + 1, err));
     PCI_TRY(pci_hash_add(&v->node_hash, hash, (uint32_t)v->node_count, err));
     v->nodes[v->node_count] = (struct node){parent, used};
     *node = (uint32_t)v->node_count++;
@@ -178,10 +174,7 @@ static pcol_status add_sample_row(struct v1 *v, const struct pci_v1_row *row, pc
         PCI_TRY(find_node(v, node, index, &node, err));
     }
     v->empty += !row->list_size;
-    void *samples = v->samples;
-    if (pci_grow(&samples, &v->sample_capacity, v->sample_count + 1, sizeof *v->samples))
-        return pci_fail_memory(err);
-    v->samples = samples;
+    PCI_TRY(PCI_GROW(v->samples, v->sample_capacity, v->sample_count + 1, err));
     v->samples[v->sample_count++] = (struct sample){node, (uint32_t)row->cell[0].integer};
     return PCOL_OK;
 }

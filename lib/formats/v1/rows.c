@@ -118,14 +118,8 @@ static pcol_status read_list(struct pci_v1_rows *r, const char *what, pcol_error
         PCI_TRY(pci_json_element(&r->json, &more, err));
         if (!more)
             return PCOL_OK;
-        void *list = row->list, *positions = row->list_positions;
-        if (pci_grow(&list, &row->list_capacity, row->list_size + 1, sizeof *row->list))
-            return pci_fail_memory(err);
-        row->list = list;
-        if (pci_grow(&positions, &row->position_capacity, row->list_size + 1,
-                     sizeof *row->list_positions))
-            return pci_fail_memory(err);
-        row->list_positions = positions;
+        PCI_TRY(PCI_GROW(row->list, row->list_capacity, row->list_size + 1, err));
+        PCI_TRY(PCI_GROW(row->list_positions, row->position_capacity, row->list_size + 1, err));
         row->list_positions[row->list_size] = get_position(&r->json);
         PCI_TRY(read_integer(r, what, &row->list[row->list_size], err));
         row->list_size++;
