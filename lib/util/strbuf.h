@@ -19,10 +19,10 @@ static inline int pci_str_is(pcol_str text, const char *word)
     return pci_str_equal(text, (pcol_str){word, strlen(word)});
 }
 
-/* All zero: empty. `size` may be reduced to reuse the memory. */
 /* Whether a text occurs in data, both possibly with NUL. */
 int pci_bytes_contain(const void *data, size_t size, const char *text, size_t text_size);
 
+/* All zero: empty. `size` may be reduced to reuse the memory. */
 struct pci_strbuf {
     char *data;
     size_t size, capacity;

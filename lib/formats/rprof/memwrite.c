@@ -28,8 +28,7 @@ struct writer {
     int crlf;
 };
 
-static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
-                             pcol_error *err)
+static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *to, pcol_error *err)
 {
     struct writer *w = context;
     return pci_rprof_unit_text(&w->locations, group, to, &w->has_line_feed, err);

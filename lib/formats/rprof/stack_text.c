@@ -23,19 +23,6 @@ struct pci_rprof_span {
     size_t size;  /* 0: not made yet */
 };
 
-pcol_status pci_rprof_append(struct pci_rprof_bytes *bytes, const void *data, size_t size,
-                             pcol_error *err)
-{
-    void *grown = bytes->data;
-    if (pci_grow(&grown, &bytes->capacity, bytes->size + size + 1, 1))
-        return pci_fail_memory(err);
-    bytes->data = grown;
-    if (size)
-        memcpy(bytes->data + bytes->size, data, size);
-    bytes->size += size;
-    return PCOL_OK;
-}
-
 static size_t page_count(uint64_t rows)
 {
     return (size_t)(rows >> PAGE_SHIFT) + 1;
@@ -136,7 +123,7 @@ static pcol_status get_unit(struct pci_rprof_stack_text *s, uint32_t group, cons
         piece->start = start;
         piece->size = s->arena.size - start;
     }
-    *text = s->arena.data + piece->start;
+    *text = (const uint8_t *)s->arena.data + piece->start;
     *size = piece->size;
     return PCOL_OK;
 }

@@ -9,17 +9,10 @@
 #define PCI_RPROF_STACK_TEXT_H
 
 #include "formats/rprof/write_common.h"
-
-/* A growable array of bytes. */
-struct pci_rprof_bytes {
-    uint8_t *data;
-    size_t size, capacity;
-};
-pcol_status pci_rprof_append(struct pci_rprof_bytes *bytes, const void *data, size_t size,
-                             pcol_error *err);
+#include "util/strbuf.h"
 
 /* Append the text of a location group; at least one byte. */
-typedef pcol_status (*pci_rprof_unit_fn)(void *context, uint64_t group, struct pci_rprof_bytes *to,
+typedef pcol_status (*pci_rprof_unit_fn)(void *context, uint64_t group, struct pci_strbuf *to,
                                          pcol_error *err);
 
 struct pci_rprof_step {
@@ -35,7 +28,7 @@ struct pci_rprof_stack_text {
     void *context;
     struct pci_rprof_node **nodes; /* pages */
     struct pci_rprof_span **units; /* pages */
-    struct pci_rprof_bytes arena;
+    struct pci_strbuf arena;
     struct pci_rprof_step *path; /* of the last stack, outermost first */
     size_t depth, path_capacity;
     uint32_t *new_nodes; /* nodes that are not on the last path */

@@ -102,7 +102,7 @@ static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol
 /* ---- text of a group */
 
 pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
-                                struct pci_rprof_bytes *to, int *has_line_feed, pcol_error *err)
+                                struct pci_strbuf *to, int *has_line_feed, pcol_error *err)
 {
     struct pci_rprof_frame frame;
     uint64_t first, end;
@@ -121,19 +121,18 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
         *p++ = '#';
         p = pci_out_digits(p, frame.line);
         *p++ = ' ';
-        PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
+        PCI_TRY(pci_strbuf_append(to, ref, (size_t)(p - ref), err));
     }
     if (!frame.has_name && p != ref)
         return PCOL_OK;
     *has_line_feed =
         *has_line_feed || (frame.name.size && memchr(frame.name.data, '\n', frame.name.size));
-    PCI_TRY(pci_rprof_append(to, "\"", 1, err));
-    PCI_TRY(pci_rprof_append(to, frame.name.data, frame.name.size, err));
-    return pci_rprof_append(to, "\" ", 2, err);
+    PCI_TRY(pci_strbuf_append(to, "\"", 1, err));
+    PCI_TRY(pci_strbuf_append(to, frame.name.data, frame.name.size, err));
+    return pci_strbuf_append(to, "\" ", 2, err);
 }
 
-static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
-                             pcol_error *err)
+static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *to, pcol_error *err)
 {
     struct writer *w = context;
     return pci_rprof_unit_text(&w->locations, group, to, &w->has_line_feed, err);

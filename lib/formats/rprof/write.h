@@ -18,7 +18,7 @@ size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags);
 /* Append the text of a group that was imported from Rprof: [ref] "NAME" . *has_line_feed is set if
  * the name contains one. */
 pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
-                                struct pci_rprof_bytes *to, int *has_line_feed, pcol_error *err);
+                                struct pci_strbuf *to, int *has_line_feed, pcol_error *err);
 
 /* Write a source of another type as one segment (write_generic.c). *lost: bits of its losses, for
  * pci_rprof_report_losses(). */

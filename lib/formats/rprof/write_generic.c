@@ -49,7 +49,7 @@ struct generic_writer {
     struct pci_hash files; /* string of a path -> number of the file - 1 */
     int64_t *paths;        /* by number - 1 */
     size_t path_capacity;
-    struct pci_rprof_bytes pending; /* #File lines of files met since the last sample */
+    struct pci_strbuf pending; /* #File lines of files met since the last sample */
     struct pci_types types;
     struct pci_selected_type chosen;        /* the type whose samples are written */
     const struct pci_column *double_values; /* values of samples/count that are no integers */
@@ -86,16 +86,17 @@ static int is_delimited(const uint8_t *p, const uint8_t *end)
 }
 
 static pcol_status append_name(struct generic_writer *w, const pcol_str *name,
-                               struct pci_rprof_bytes *to, pcol_error *err)
+                               struct pci_strbuf *to, pcol_error *err)
 {
     size_t start = to->size;
-    PCI_TRY(pci_rprof_append(to, "\"", 1, err));
-    PCI_TRY(pci_rprof_append(to, name->data, name->size, err));
-    PCI_TRY(pci_rprof_append(to, "\" ", 2, err));
-    if (is_delimited(to->data + start, to->data + to->size))
+    PCI_TRY(pci_strbuf_append(to, "\"", 1, err));
+    PCI_TRY(pci_strbuf_append(to, name->data, name->size, err));
+    PCI_TRY(pci_strbuf_append(to, "\" ", 2, err));
+    uint8_t *data = (uint8_t *)to->data;
+    if (is_delimited(data + start, data + to->size))
         return PCOL_OK;
     w->lost |= LOSS_NAME;
-    for (uint8_t *p = to->data + start + 1; p < to->data + to->size - 2; p++)
+    for (uint8_t *p = data + start + 1; p < data + to->size - 2; p++)
         if (*p == '"')
             *p = '\'';
         else if (*p == '\n')
@@ -126,21 +127,21 @@ static pcol_status file_number(struct generic_writer *w, const struct pci_rprof_
     uint8_t *p = pci_out_digits(word + 6, *number);
     *p++ = ':';
     *p++ = ' ';
-    PCI_TRY(pci_rprof_append(&w->pending, word, (size_t)(p - word), err));
+    PCI_TRY(pci_strbuf_append(&w->pending, word, (size_t)(p - word), err));
     size_t start = w->pending.size;
-    PCI_TRY(pci_rprof_append(&w->pending, frame->filename.data, frame->filename.size, err));
+    PCI_TRY(pci_strbuf_append(&w->pending, frame->filename.data, frame->filename.size, err));
     for (size_t i = start; i < w->pending.size; i++)
         if (w->pending.data[i] == '\n') {
             w->pending.data[i] = ' ';
             w->lost |= LOSS_NAME;
         }
-    return pci_rprof_append(&w->pending, "\n", 1, err);
+    return pci_strbuf_append(&w->pending, "\n", 1, err);
 }
 
 /* ---- frames ---- */
 
 static pcol_status frame_text(struct generic_writer *w, uint64_t group, uint64_t location,
-                              struct pci_rprof_bytes *to, pcol_error *err)
+                              struct pci_strbuf *to, pcol_error *err)
 {
     uint8_t ref[48], *p = ref;
     struct pci_rprof_frame frame;
@@ -156,7 +157,7 @@ static pcol_status frame_text(struct generic_writer *w, uint64_t group, uint64_t
             *p++ = '#';
             p = pci_out_digits(p, frame.line);
             *p++ = ' ';
-            PCI_TRY(pci_rprof_append(to, ref, (size_t)(p - ref), err));
+            PCI_TRY(pci_strbuf_append(to, ref, (size_t)(p - ref), err));
         } else {
             w->lost |= LOSS_NO_FILE;
         }
@@ -167,8 +168,7 @@ static pcol_status frame_text(struct generic_writer *w, uint64_t group, uint64_t
     return append_name(w, &name.name, to, err);
 }
 
-static pcol_status unit_text(void *context, uint64_t group, struct pci_rprof_bytes *to,
-                             pcol_error *err)
+static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *to, pcol_error *err)
 {
     struct generic_writer *w = context;
     uint64_t first, end;
