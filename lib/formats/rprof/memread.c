@@ -124,7 +124,6 @@ static pcol_status add_entry(struct reader *r, const struct entry *e, pcol_error
                                       e->units.has_stack, present, values, err));
     if (e->exact)
         return PCOL_OK;
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     return pci_rprof_record_text(&r->record, pci_rprof_at(&r->text.lines, e->start),
                                  (size_t)(e->next - e->start), err);
 }
@@ -207,7 +206,6 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
         while (at < line.next);
         pci_rprof_text_pass(&r->text, &line);
     }
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     return r->has_source ? PCOL_OK : begin_source(r, NULL, err);
 }
 

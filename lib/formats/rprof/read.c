@@ -153,7 +153,6 @@ static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *
         PCI_TRY(new_source(r, header, err));
     r->has_source = 1;
     r->headers++;
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     if (header->memory)
         PCI_TRY(new_memory_types(r, err));
     r->header = *header;
@@ -175,7 +174,6 @@ static pcol_status read_file(struct reader *r, const struct pci_rprof_line *line
         PCI_TRY(report_overflow(r, line->start, text + strlen("#File "), err));
     r->text.frames.previous_size = 0;
     r->files++;
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     PCI_TRY(pci_rprof_record_file(&r->record, file, exact ? NULL : text,
                                   (size_t)(line->next - line->start), &path, err));
     if (!file->numbered || !file->number.known)
@@ -195,7 +193,6 @@ static pcol_status read_malformed(struct reader *r, const struct pci_rprof_line 
                              "%s", what);
     if (r->tolerated++ == 0)
         r->first_tolerated = r->text.lines.number;
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     return pci_rprof_record_file(&r->record, NULL, text, (size_t)(line->next - line->start), &path,
                                  err);
 }
@@ -217,7 +214,6 @@ static pcol_status read_truncated(struct reader *r, const struct pci_rprof_line 
         while (q < end && (unsigned)(*q - '0') < 10)
             q++;
         uint32_t path;
-        PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
         if (end - q <= 1 && (q == end || *q == ':'))
             return pci_rprof_record_file(&r->record, NULL, p, size, &path, err);
     }
@@ -292,7 +288,6 @@ static pcol_status add_sample(struct reader *r, const struct sample *s, pcol_err
                                       values, err));
     if (s->exact)
         return PCOL_OK;
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     return pci_rprof_record_text(&r->record, pci_rprof_at(&r->text.lines, s->units.line.start),
                                  (size_t)(s->units.line.next - s->units.line.start), err);
 }
@@ -409,10 +404,8 @@ static pcol_status read_round(struct reader *r, pcol_error *err)
     struct pci_rprof_parse_state state = {&r->text.frames,  r->headers,   r->files,
                                           r->header.memory, r->text.crlf, LONGEST_LINE};
     uint64_t at, passed, too_long;
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     PCI_TRY(pci_rprof_chunks_plan(r->parts, lines->at, &state, &r->stop, err));
-    r->queue.is_inline = r->stop != UINT64_MAX;
-    if (!r->queue.is_inline)
+    if (r->stop == UINT64_MAX)
         return read_chunk(r, err);
     input->pause = r->stop;
     PCI_TRY(pci_rprof_chunks_run(r->parts, read_chunk, r, err));
@@ -442,7 +435,6 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
             PCI_TRY(read_chunk(r, err));
         }
     }
-    PCI_TRY(pci_rprof_pipeline_flush(&r->queue, err));
     return r->has_source ? PCOL_OK : new_source(r, NULL, err);
 }
 

@@ -1,33 +1,21 @@
 /*
- * sample_pipeline.h - pipeline of samples from the parser to the builder
+ * sample_pipeline.h - samples from the parser to the builder
  *
- * All new nodes of a stack are prefetched before the first lookup. With several threads, another
- * one adds samples to the builder while the text is parsed. A sample has the number of frames
- * shared with the previous one and the new frames. Segments, file lines and verbatim text require a
- * flush: until then tree, samples and columns of the builder belong to the pipeline; strings,
- * functions and groups to the parser.
+ * All new nodes of a stack are prefetched before the first lookup. A sample has the number of
+ * frames shared with the previous one and the new frames.
  */
 #ifndef PCI_RPROF_SAMPLE_PIPELINE_H
 #define PCI_RPROF_SAMPLE_PIPELINE_H
 
 #include "formats/rprof/builder_sink.h"
 #include "formats/rprof/frames.h"
-#include "util/thread_pool.h"
 
 #define PCI_RPROF_TYPES 5u
 
 struct pci_rprof_pipeline {
     struct pci_rprof_record *record;
     uint32_t types[PCI_RPROF_TYPES]; /* sample types by the index of the reader */
-    int is_inline;                   /* no thread is started: others are in use */
-    size_t since_flush;              /* samples since the last flush */
-    uint32_t *groups;                /* new frames of a sample, outermost first */
-    size_t group_capacity;
-    struct pci_write_pipe *pipe; /* NULL: samples are added to the builder immediately */
-    uint8_t *batch;              /* samples for the thread: head, values, new frames of each */
-    size_t used;
-    /* Of the thread that adds samples to the builder: stack of the previous sample. */
-    uint32_t *nodes;
+    uint32_t *nodes;                 /* stack of the previous sample */
     size_t node_capacity;
 };
 
@@ -39,7 +27,5 @@ pcol_status pci_rprof_pipeline_sample(struct pci_rprof_pipeline *queue,
                                       const struct pci_rprof_frames *frames, int has_stack,
                                       unsigned present, const int64_t values[PCI_RPROF_TYPES],
                                       pcol_error *err);
-/* Wait until all samples are in the builder, which then belongs to the caller. */
-pcol_status pci_rprof_pipeline_flush(struct pci_rprof_pipeline *queue, pcol_error *err);
 
 #endif
