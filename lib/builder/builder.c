@@ -92,12 +92,10 @@ pcol_status pcol_builder_new(const pcol_builder_options *options, pcol_builder *
     PCI_TRY(PCI_CALLOC(b, 1, err));
     b->threads = used.threads;
     status = pci_spill_store_init(&b->store, memory, directory, err);
-    if (status == PCOL_OK)
-        status = pci_call_tree_init(&b->tree, err);
+    PCI_THEN(status, pci_call_tree_init(&b->tree, err));
     pci_node_store_init(&b->nodes, &b->store);
     pci_source_order_init(&b->order);
-    if (status == PCOL_OK)
-        status = add_known_tables(b, err);
+    PCI_THEN(status, add_known_tables(b, err));
     if (status != PCOL_OK)
         pcol_builder_free(b);
     else

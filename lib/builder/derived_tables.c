@@ -213,8 +213,7 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
         goto cleanup;
     }
     status = add_samples(b, &s, err);
-    if (status == PCOL_OK)
-        status = append_sums(b, &s, err);
+    PCI_THEN(status, append_sums(b, &s, err));
 cleanup:
     sums_clear(&s);
     return status;
@@ -249,8 +248,8 @@ static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t
     while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
         if (pass->stack.row % ZONE_ROWS == 0) {
             status = pci_column_buffer_set(b->columns[c_location], zone, (int64_t)locations, err);
-            if (status == PCOL_OK)
-                status = pci_column_buffer_set(b->columns[c_value], zone++, (int64_t)values, err);
+            PCI_THEN(status,
+                     pci_column_buffer_set(b->columns[c_value], zone++, (int64_t)values, err));
             if (status != PCOL_OK)
                 break;
         }
@@ -267,10 +266,8 @@ static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t
             break;
     }
     pass_free(pass);
-    if (status == PCOL_OK)
-        status = pci_column_buffer_set(b->columns[c_location], zone, (int64_t)locations, err);
-    if (status == PCOL_OK)
-        status = pci_column_buffer_set(b->columns[c_value], zone, (int64_t)values, err);
+    PCI_THEN(status, pci_column_buffer_set(b->columns[c_location], zone, (int64_t)locations, err));
+    PCI_THEN(status, pci_column_buffer_set(b->columns[c_value], zone, (int64_t)values, err));
     return status;
 }
 
@@ -284,8 +281,7 @@ static pcol_status derive_zones(pcol_builder *b, pcol_error *err)
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_ZONES, "value_row", PCF_U64, 0, PCI_DROP_NEVER,
                                   &c_value, err));
     status = compute_depths(b, &depth, err);
-    if (status == PCOL_OK)
-        status = append_zones(b, depth, c_location, c_value, err);
+    PCI_THEN(status, append_zones(b, depth, c_location, c_value, err));
     pci_free(depth);
     return status;
 }
@@ -422,8 +418,7 @@ static pcol_status store_values(pcol_builder *b, pcol_error *err)
     c.value = b->columns[value];
     PCI_TRY(PCI_MALLOC(sources, 1, err));
     status = type_lists_init(b, &lists, err);
-    if (status == PCOL_OK)
-        status = append_all_values(b, &c, &lists, sources, err);
+    PCI_THEN(status, append_all_values(b, &c, &lists, sources, err));
     type_lists_clear(&lists);
     pci_free(sources);
     return status;
@@ -474,8 +469,7 @@ static pcol_status store_locations(pcol_builder *b, pcol_error *err)
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "location", PCF_U32,
                                   PCI_T_LOCATIONS + 1, PCI_DROP_NEVER, &last, err));
     status = compute_first_locations(b, &first, err);
-    if (status == PCOL_OK)
-        status = pass_new(b, &pass, err);
+    PCI_THEN(status, pass_new(b, &pass, err));
     while (status == PCOL_OK && (status = pass_next(pass, err)) == PCOL_OK && pass->stack.n)
         for (size_t i = 0; i < pass->stack.n && status == PCOL_OK; i++)
             if (pass->stack.valid[i])

@@ -130,8 +130,7 @@ static pcol_status candidate_new(struct choice *choice, uint32_t column, pcol_er
     c->source =
         (struct pci_value_source){n, choice->b->columns[column]->type, read_sample, c, NULL};
     status = c->values && c->valid && c->numbers ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = candidate_read(choice, c, &ok, err);
+    PCI_THEN(status, candidate_read(choice, c, &ok, err));
     if (status == PCOL_OK && ok)
         status = pci_encode_measure(choice->w, &c->source, &c->bytes, err);
     /* A column of little more than a bit per row is mostly one value and fast to read anyway. */
@@ -415,8 +414,7 @@ static pcol_status choose_for_table(pcol_builder *b, struct pci_container *w,
     choice->n = rows < SAMPLE_ROWS ? (size_t)rows : SAMPLE_ROWS;
     choice->candidates = pci_calloc(MAX_CANDIDATES, sizeof *choice->candidates);
     status = choice->candidates ? find_candidates(choice, plan, table, err) : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = form_groups(choice, groups, err);
+    PCI_THEN(status, form_groups(choice, groups, err));
     for (size_t i = 0; i < choice->candidate_count; i++)
         candidate_clear(&choice->candidates[i]);
     for (size_t i = 0; i < choice->trial_count; i++)

@@ -252,10 +252,8 @@ pcol_status pci_encode_dictionary(struct pci_container *w, uint32_t number,
     e.source = (struct pci_value_source){count, w->columns[number].type, read_entries, &e, NULL};
     w->columns[number].encoding = PCF_DICTIONARY;
     w->columns[number].base = distance;
-    if (status == PCOL_OK)
-        status = pci_container_children(w, number, distance ? 1 : 2, &child, err);
-    if (status == PCOL_OK)
-        status = encode_entries(w, number, child, group, index, &e, err);
+    PCI_THEN(status, pci_container_children(w, number, distance ? 1 : 2, &child, err));
+    PCI_THEN(status, encode_entries(w, number, child, group, index, &e, err));
     pci_free(e.values);
     pci_free(e.valid);
     if (status != PCOL_OK || distance)

@@ -249,8 +249,7 @@ static pcol_status run_job(struct jobs *jobs, struct job *job, pcol_error *err)
     if (jobs->writer->archive) /* a compressor is not thread-safe */
         status = pci_archive_writer_new(pci_archive_writer_flags(jobs->writer->archive),
                                         &job->part.archive, err);
-    if (status == PCOL_OK)
-        status = encode_job(jobs->b, job, &job->part, 0, err);
+    PCI_THEN(status, encode_job(jobs->b, job, &job->part, 0, err));
     pci_archive_writer_free(job->part.archive);
     job->part.archive = NULL;
     if (status != PCOL_OK)
@@ -374,8 +373,8 @@ static pcol_status run_parallel(struct jobs *jobs, pcol_error *err)
     for (size_t i = 0; i < jobs->count && status == PCOL_OK; i++)
         status =
             pci_container_begin_part(&jobs->all[i].part, jobs->writer, jobs->all[i].number, err);
-    if (status == PCOL_OK)
-        status = pci_parallel_for(jobs->b->threads, 1 + FILLERS + jobs->count, run_task, jobs, err);
+    PCI_THEN(status,
+             pci_parallel_for(jobs->b->threads, 1 + FILLERS + jobs->count, run_task, jobs, err));
     for (size_t i = 0; i < jobs->count; i++)
         pci_container_clear(&jobs->all[i].part);
     pci_latch_free(jobs->chosen);
@@ -412,10 +411,9 @@ pcol_status pci_encode_columns(pcol_builder *b, struct pci_container *w,
         list_jobs(&jobs);
     else
         status = pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = b->threads > 1 && b->sample_count + b->tree.count >= MIN_PARALLEL_ROWS
-                     ? run_parallel(&jobs, err)
-                     : run_sequential(&jobs, err);
+    PCI_THEN(status, b->threads > 1 && b->sample_count + b->tree.count >= MIN_PARALLEL_ROWS
+                         ? run_parallel(&jobs, err)
+                         : run_sequential(&jobs, err));
     pci_dictionary_groups_clear(&jobs.groups);
     pci_free(jobs.all);
     pci_free(jobs.order);

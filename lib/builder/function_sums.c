@@ -569,14 +569,13 @@ pcol_status pci_function_sums_finish(struct pci_function_sums *w, pcol_error *er
     uint32_t *name_of_row = pci_malloc(w->count, sizeof *name_of_row);
     pcol_status status = name_of_row ? PCOL_OK : pci_fail_memory(err);
     uint64_t rows = 0;
-    if (status == PCOL_OK)
-        status = append_locations(w, name_of_row, &rows, err);
+    PCI_THEN(status, append_locations(w, name_of_row, &rows, err));
     for (size_t t = 0; t < w->type_count && status == PCOL_OK; t++) {
         if (!w->good[t])
             continue;
         status = append_sums(w, "self", t, w->self + t * w->count, name_of_row, rows, err);
-        if (status == PCOL_OK)
-            status = append_sums(w, "total", t, w->total + t * w->count, name_of_row, rows, err);
+        PCI_THEN(status,
+                 append_sums(w, "total", t, w->total + t * w->count, name_of_row, rows, err));
     }
     pci_free(name_of_row);
     return status;

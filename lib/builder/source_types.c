@@ -60,9 +60,8 @@ pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err)
     for (size_t i = 0; i < rows && status == PCOL_OK; i++) {
         status =
             pci_column_buffer_set(b->columns[PCI_C_TYPES_SOURCE], i, (int64_t)sorted[i].first, err);
-        if (status == PCOL_OK)
-            status = pci_column_buffer_set(b->columns[PCI_C_TYPES_TYPE], i,
-                                           (int64_t)sorted[i].second, err);
+        PCI_THEN(status, pci_column_buffer_set(b->columns[PCI_C_TYPES_TYPE], i,
+                                               (int64_t)sorted[i].second, err));
     }
     pci_free(sorted);
     return status;

@@ -387,8 +387,7 @@ pcol_status pci_node_store_finish(pcol_builder *builder, pcol_error *err)
     for (uint64_t row = 0; row < n->count && status == PCOL_OK; row++) {
         const struct pci_node_record *record;
         status = read_record(r, order ? order[row] : row, &record, err);
-        if (status == PCOL_OK)
-            status = write_node(builder, &c, record, row, err);
+        PCI_THEN(status, write_node(builder, &c, record, row, err));
     }
     pci_free(order);
     pci_free(r);

@@ -376,12 +376,9 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
     count_rows(b, &plan);
     number_tables(b, &plan);
     status = pci_builder_check_rows(b, plan.rows, err);
-    if (status == PCOL_OK)
-        status = declare_tables(b, &w, &plan, err);
-    if (status == PCOL_OK)
-        status = pci_encode_columns(b, &w, &plan, err);
-    if (status == PCOL_OK)
-        status = pci_container_finish(&w, sink, err);
+    PCI_THEN(status, declare_tables(b, &w, &plan, err));
+    PCI_THEN(status, pci_encode_columns(b, &w, &plan, err));
+    PCI_THEN(status, pci_container_finish(&w, sink, err));
 cleanup:
     plan_free(&plan);
     pci_archive_writer_free(w.archive);

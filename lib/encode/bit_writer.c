@@ -64,10 +64,8 @@ pcol_status pci_bits_end(struct pci_bits *bits, size_t padding, pcol_error *err)
 {
     static const uint8_t zeros[PCF_PACK_PADDING];
     pcol_status status = pci_bits_align(bits, err);
-    if (status == PCOL_OK)
-        status = pci_bits_flush(bits, err);
-    if (status == PCOL_OK)
-        status = pci_section_append(&bits->section, zeros, padding, err);
+    PCI_THEN(status, pci_bits_flush(bits, err));
+    PCI_THEN(status, pci_section_append(&bits->section, zeros, padding, err));
     if (status == PCOL_OK)
         return pci_section_end(&bits->section, err);
     pci_section_abort(&bits->section);

@@ -202,8 +202,7 @@ static pcol_status copy_spill(struct pci_spill *to, const struct pci_spill *from
         uint64_t n = size - offset < PCI_PAGE_BYTES ? size - offset : PCI_PAGE_BYTES;
         const uint8_t *data;
         status = pci_spill_view_range(from, &view, offset, (size_t)n, &data, err);
-        if (status == PCOL_OK)
-            status = pci_spill_append(to, data, (size_t)n, err);
+        PCI_THEN(status, pci_spill_append(to, data, (size_t)n, err));
     }
     pci_spill_view_clear(&view);
     return status;
@@ -312,8 +311,7 @@ static pcol_status put_sections(struct pci_container *w, pcol_sink sink, uint64_
             size_t page_left = PCI_PAGE_BYTES - (size_t)(from % PCI_PAGE_BYTES);
             size_t n = left < page_left ? (size_t)left : page_left;
             status = pci_spill_view_range(&w->out, &view, from, n, &data, err);
-            if (status == PCOL_OK)
-                status = pci_sink_write(sink, data, n, err);
+            PCI_THEN(status, pci_sink_write(sink, data, n, err));
             from += n;
             left -= n;
             *position += n;
@@ -352,22 +350,17 @@ pcol_status pci_container_finish(struct pci_container *writer, pcol_sink sink, p
     uint8_t *index = NULL;
     uint64_t position;
     pcol_status status = encode_index(writer, &header, &index, err);
-    if (status == PCOL_OK)
-        status = check_rows(writer, header.file_size, err);
+    PCI_THEN(status, check_rows(writer, header.file_size, err));
     if (status != PCOL_OK)
         goto cleanup;
     header.header_checksum = pcf_checksum(&header, offsetof(struct pcf_header, header_checksum));
     position = sizeof header + header.index_size;
     status = pci_sink_write(sink, &header, sizeof header, err);
-    if (status == PCOL_OK)
-        status = pci_sink_write(sink, index, (size_t)header.index_size, err);
-    if (status == PCOL_OK)
-        status = put_sections(writer, sink, &position, err);
-    if (status == PCOL_OK)
-        status = put_padding(sink, header.file_size - sizeof end - position, err);
+    PCI_THEN(status, pci_sink_write(sink, index, (size_t)header.index_size, err));
+    PCI_THEN(status, put_sections(writer, sink, &position, err));
+    PCI_THEN(status, put_padding(sink, header.file_size - sizeof end - position, err));
     end.file_size = header.file_size;
-    if (status == PCOL_OK)
-        status = pci_sink_write(sink, &end, sizeof end, err);
+    PCI_THEN(status, pci_sink_write(sink, &end, sizeof end, err));
 cleanup:
     pci_free(index);
     return status;

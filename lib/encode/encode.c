@@ -92,8 +92,7 @@ static pcol_status choose_default(const struct pci_value_source *source,
         if ((step ? stats->start_majority_bound : stats->common_majority_bound) < stats->rows / 16)
             continue;
         status = new_exceptions(source, 0, (uint64_t)base, step, &exceptions, err);
-        if (status == PCOL_OK)
-            status = cost_sparse(source, exceptions, &cost, err);
+        PCI_THEN(status, cost_sparse(source, exceptions, &cost, err));
         if (status == PCOL_OK && cost < *bits) {
             struct pci_exceptions *worse = *out;
             *out = exceptions;
@@ -233,8 +232,7 @@ static pcol_status write_best(struct pci_container *writer, uint32_t column,
     /* Successors and differences are at the maximum depth: they need O(1) access. */
     if (depth < PCI_MAX_DEPTH)
         status = consider_nested(&plan, source, stats, writer->archive != NULL, depth, err);
-    if (status == PCOL_OK)
-        status = write_candidate(writer, column, source, stats, &plan, depth, err);
+    PCI_THEN(status, write_candidate(writer, column, source, stats, &plan, depth, err));
     pci_free(plan.exceptions);
     pci_successors_free(plan.successors);
     pci_tree_steps_free(plan.steps);
@@ -311,8 +309,7 @@ static pcol_status measure_form(struct pci_container *writer, const struct pci_v
 {
     struct pci_container trial;
     pcol_status status = begin_trial(&trial, writer, source, err);
-    if (status == PCOL_OK)
-        status = write_form(&trial, 0, source, stats, form, depth, err);
+    PCI_THEN(status, write_form(&trial, 0, source, stats, form, depth, err));
     *bytes = end_trial(&trial);
     return status;
 }
@@ -467,8 +464,7 @@ pcol_status pci_encode_measure(struct pci_container *writer, const struct pci_va
 {
     struct pci_container trial;
     pcol_status status = begin_trial(&trial, writer, source, err);
-    if (status == PCOL_OK)
-        status = pci_encode_at(&trial, 0, source, 0, err);
+    PCI_THEN(status, pci_encode_at(&trial, 0, source, 0, err));
     *bytes = end_trial(&trial);
     return status;
 }

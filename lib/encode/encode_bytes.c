@@ -14,8 +14,7 @@ static pcol_status put_data(struct pci_container *writer, uint32_t column,
     struct pci_section section;
     uint8_t *buffer = pci_malloc(PCI_PAGE_BYTES, 1);
     pcol_status status = buffer ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_section_begin(&section, writer, column, PCF_ROLE_DATA, err);
+    PCI_THEN(status, pci_section_begin(&section, writer, column, PCF_ROLE_DATA, err));
     if (status != PCOL_OK) {
         pci_free(buffer);
         return status;
@@ -24,8 +23,7 @@ static pcol_status put_data(struct pci_container *writer, uint32_t column,
         uint64_t left = source->data_size - offset;
         size_t n = left < PCI_PAGE_BYTES ? (size_t)left : PCI_PAGE_BYTES;
         status = source->read(source->context, offset, buffer, n, err);
-        if (status == PCOL_OK)
-            status = pci_section_append(&section, buffer, n, err);
+        PCI_THEN(status, pci_section_append(&section, buffer, n, err));
         offset += n;
     }
     if (status == PCOL_OK)

@@ -59,13 +59,11 @@ static pcol_status write_marks(struct pci_container *writer, uint32_t column, st
         status = pci_partition_capture_new(parts->all[i], writer->out.store,
                                            &parts->captures[count++], err);
     }
-    if (status == PCOL_OK)
-        status = pci_emit_marks(writer, column, first->all, first->mark, first->context,
-                                parts->captures, err);
+    PCI_THEN(status, pci_emit_marks(writer, column, first->all, first->mark, first->context,
+                                    parts->captures, err));
     for (size_t k = 0; k < count; k++) {
-        if (status == PCOL_OK)
-            status =
-                pci_partition_capture_end(parts->captures[k], &parts->captured[number[k]], err);
+        PCI_THEN(status,
+                 pci_partition_capture_end(parts->captures[k], &parts->captured[number[k]], err));
         pci_partition_capture_free(parts->captures[k]);
     }
     if (status == PCOL_OK && first->all->done && are_all_captured(parts))
@@ -97,8 +95,7 @@ static pcol_status encode_parts(struct pci_container *writer, uint32_t column, s
                                 pcol_error *err)
 {
     pcol_status status = write_marks(writer, column, parts, err);
-    if (status == PCOL_OK)
-        status = pci_container_children(writer, column, children, child, err);
+    PCI_THEN(status, pci_container_children(writer, column, children, child, err));
     for (size_t i = 0; i < parts->count && status == PCOL_OK; i++)
         status = encode_part(writer, *child + (uint32_t)i, parts, i, depths[i], err);
     clear_parts(parts);
@@ -242,15 +239,13 @@ pcol_status pci_encode_runs(struct pci_container *writer, uint32_t column,
     }
     column_of(writer, column)->encoding = PCF_RUNS;
     status = find_runs(source, ends, values, &count, err);
-    if (status == PCOL_OK)
-        status = pci_container_children(writer, column, 2, &child, err);
+    PCI_THEN(status, pci_container_children(writer, column, 2, &child, err));
     if (status != PCOL_OK)
         goto cleanup;
     of_ends.source = (struct pci_value_source){count, PCF_U64, read_array, &of_ends, NULL};
     of_values.source = (struct pci_value_source){count, source->type, read_array, &of_values, NULL};
     status = encode_child(writer, child, &of_ends.source, depth + 1, err);
-    if (status == PCOL_OK)
-        status = encode_child(writer, child + 1, &of_values.source, depth + 1, err);
+    PCI_THEN(status, encode_child(writer, child + 1, &of_values.source, depth + 1, err));
 cleanup:
     pci_free(ends);
     pci_free(values);

@@ -18,8 +18,7 @@ static pcol_status write_section(struct pci_container *writer, uint32_t column, 
     struct pci_bits *bits = pci_malloc(1, sizeof *bits);
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
     pcol_status status = bits && reader ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_bits_begin(bits, writer, column, role, err);
+    PCI_THEN(status, pci_bits_begin(bits, writer, column, role, err));
     if (status != PCOL_OK)
         goto cleanup;
     pci_block_reader_init(reader, source);
@@ -199,9 +198,8 @@ pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
     b.divisor = pci_divisor_init(b.scale);
     PCI_TRY(PCI_MALLOC(b.all, stats->block_count + 1, err));
     status = pci_emit_blocks(writer, column, source, put_blocked, &b, err);
-    if (status == PCOL_OK)
-        status =
-            pci_emit_array(writer, column, PCF_ROLE_BLOCKS, b.all, b.count * sizeof *b.all, err);
+    PCI_THEN(status,
+             pci_emit_array(writer, column, PCF_ROLE_BLOCKS, b.all, b.count * sizeof *b.all, err));
     pci_free(b.all);
     return status;
 }

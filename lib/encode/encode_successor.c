@@ -91,8 +91,7 @@ pcol_status pci_successors_new(const struct pci_value_source *source,
     l->next = (struct pci_value_source){(uint64_t)stats->max + 1, source->type, read_next, l, NULL};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
     status = l->next_values ? find_successors(l, err) : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_row_part_count(&l->marked, err);
+    PCI_THEN(status, pci_row_part_count(&l->marked, err));
     if (status != PCOL_OK) {
         pci_successors_free(l);
         return status;

@@ -139,8 +139,7 @@ pcol_status pci_merge_events(struct pci_merge *merge, pcol_error *err)
     pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
     for (size_t i = 0; i < sizeof events / sizeof *events && status == PCOL_OK; i++)
         status = select_events(merge, cells, i, err);
-    if (status == PCOL_OK)
-        status = select_counters(merge, cells, err);
+    PCI_THEN(status, select_counters(merge, cells, err));
     pci_free(cells);
     return status;
 }

@@ -238,16 +238,13 @@ static pcol_status add_shapes(struct pci_merge *m, pcol_error *err)
     pcol_status status;
     PCI_TRY(PCI_MALLOC(cells, 3, err));
     status = pci_merge_rows(m->file, "label_shape_keys", &entry_rows, err);
-    if (status == PCOL_OK)
-        status = pci_merge_map(&m->label_shapes, m->label_shape_count, err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[0], m->file, "label_shapes", "first_key", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status =
-            pci_cells_open(&cells[1], m->file, "label_shape_keys", "label_key", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status =
-            pci_cells_open(&cells[2], m->file, "label_shape_keys", "joined", PCI_IS(PCF_BOOL), err);
+    PCI_THEN(status, pci_merge_map(&m->label_shapes, m->label_shape_count, err));
+    PCI_THEN(status,
+             pci_cells_open(&cells[0], m->file, "label_shapes", "first_key", PCI_IS_INT, err));
+    PCI_THEN(status,
+             pci_cells_open(&cells[1], m->file, "label_shape_keys", "label_key", PCI_IS_INT, err));
+    PCI_THEN(status, pci_cells_open(&cells[2], m->file, "label_shape_keys", "joined",
+                                    PCI_IS(PCF_BOOL), err));
     for (uint64_t s = 0; status == PCOL_OK && s < m->label_shape_count; s++)
         status = add_shape(m, cells, s, entry_rows, &entries, &capacity, err);
     pci_free(entries);

@@ -178,14 +178,13 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
         return pci_fail_memory(err);
     pcol_status status =
         pci_cells_open(&cells[0], m->file, "source_types", "source", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err);
+    PCI_THEN(status,
+             pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err));
     for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
         if (!pci_merge_copies_source(m, row))
             continue;
         status = add_source(m, row, err);
-        if (status == PCOL_OK)
-            status = add_source_types(m, row, &w, err);
+        PCI_THEN(status, add_source_types(m, row, &w, err));
     }
     /* Types of no source. */
     for (uint64_t row = 0; status == PCOL_OK && !m->partial && row < m->type_count; row++)
@@ -330,8 +329,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                           .first_source = first_source,
                           .last_source = last_source};
     pcol_status status = pci_check_row_counts(file, err);
-    if (status == PCOL_OK)
-        status = merge_tables(&m, last_source, err);
+    PCI_THEN(status, merge_tables(&m, last_source, err));
     if (status == PCOL_E_ARGUMENT) { /* a value that only damage explains */
         status = PCOL_E_CORRUPT;
         if (err)

@@ -188,8 +188,7 @@ static pcol_status mark_referenced(struct marker *k, pcol_error *err)
     for (uint64_t row = 0; copied && row < m->source_count; row++)
         copied[row] = pci_merge_copies_source(m, row) &&
                       !(m->incomplete_sources && m->incomplete_sources[row]);
-    if (status == PCOL_OK)
-        status = pci_merge_events(m, err);
+    PCI_THEN(status, pci_merge_events(m, err));
     k->marks_appended = 1;
     for (uint32_t i = 0; status == PCOL_OK && i < m->file->index.header.table_count; i++)
         if (m->used[i])
@@ -199,8 +198,7 @@ static pcol_status mark_referenced(struct marker *k, pcol_error *err)
     if (status == PCOL_OK && samples)
         status = mark_table(k, samples, m->copied_samples, err);
     k->marks_appended = 0;
-    if (status == PCOL_OK)
-        status = mark_table(k, sources, copied, err);
+    PCI_THEN(status, mark_table(k, sources, copied, err));
     pci_free(copied);
     if (status == PCOL_OK && threads && threads->references &&
         (!m->selection || m->selection->all_samples))
@@ -252,10 +250,8 @@ static pcol_status mark_nodes(struct marker *k, int *refers_to_rows, pcol_error 
     PCI_TRY(pci_merge_rows(m->file, "nodes", &rows, err));
     struct pci_cells *cells = pci_malloc(2, sizeof *cells);
     pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[0], m->file, "nodes", "parent", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[1], m->file, "nodes", "tag", PCI_IS_INT, err);
+    PCI_THEN(status, pci_cells_open(&cells[0], m->file, "nodes", "parent", PCI_IS_INT, err));
+    PCI_THEN(status, pci_cells_open(&cells[1], m->file, "nodes", "tag", PCI_IS_INT, err));
     for (uint64_t row = 0; status == PCOL_OK && row < rows && !*refers_to_rows; row++) {
         int64_t value;
         int valid;
@@ -278,10 +274,8 @@ static pcol_status mark_callers(struct marker *k, pcol_error *err)
     struct pci_cells *cells = pci_malloc(2, sizeof *cells);
     pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
     uint64_t end = m->stack_count;
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[0], m->file, "stacks", "parent", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[1], m->file, "stacks", "group", PCI_IS_INT, err);
+    PCI_THEN(status, pci_cells_open(&cells[0], m->file, "stacks", "parent", PCI_IS_INT, err));
+    PCI_THEN(status, pci_cells_open(&cells[1], m->file, "stacks", "group", PCI_IS_INT, err));
     /* Batches are read forwards; take them in reverse order. */
     while (status == PCOL_OK && end > 1) {
         uint64_t first = (end - 1) / PCI_MERGE_BATCH * PCI_MERGE_BATCH;
@@ -296,8 +290,7 @@ static pcol_status mark_callers(struct marker *k, pcol_error *err)
             if (!m->used_stacks[row])
                 continue;
             status = pci_cells_get(&cells[0], row, &parent, &valid, err);
-            if (status == PCOL_OK)
-                status = pci_cells_get(&cells[1], row, &group, &grouped, err);
+            PCI_THEN(status, pci_cells_get(&cells[1], row, &group, &grouped, err));
             if (status == PCOL_OK && (uint64_t)parent < row)
                 m->used_stacks[parent] = 1; /* other parents are reported when the row is copied */
             if (status == PCOL_OK && grouped && (uint64_t)group < m->group_count &&
@@ -317,13 +310,10 @@ static pcol_status mark_lines(struct marker *k, pcol_error *err)
     struct pci_cells *cells = pci_malloc(2, sizeof *cells);
     uint64_t location_rows;
     pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_merge_rows(m->file, "locations", &location_rows, err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[0], m->file, "location_groups", "first_location", PCI_IS_INT,
-                                err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(&cells[1], m->file, "locations", "function", PCI_IS_INT, err);
+    PCI_THEN(status, pci_merge_rows(m->file, "locations", &location_rows, err));
+    PCI_THEN(status, pci_cells_open(&cells[0], m->file, "location_groups", "first_location",
+                                    PCI_IS_INT, err));
+    PCI_THEN(status, pci_cells_open(&cells[1], m->file, "locations", "function", PCI_IS_INT, err));
     for (uint64_t row = 0; status == PCOL_OK && row < m->group_count; row++) {
         const uint8_t *copied = m->selection ? m->selection->locations : NULL;
         uint64_t location = 0, end = 0;
@@ -378,17 +368,14 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err)
     merge->used = pci_calloc(merge->file->index.header.table_count, sizeof(uint8_t *));
     k.cells = pci_malloc(1, sizeof *k.cells);
     pcol_status status = merge->used && k.cells ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = mark_referenced(&k, err);
-    if (status == PCOL_OK)
-        status = mark_code(&k, err);
+    PCI_THEN(status, mark_referenced(&k, err));
+    PCI_THEN(status, mark_code(&k, err));
     if (status == PCOL_OK)
         status = mark_nodes(&k, &names, err);
     if (status == PCOL_OK && names)
         status = mark_all(merge, err);
     /* Frames number subcategories within their category: a used category needs all of them. */
-    if (status == PCOL_OK)
-        status = mark_all_owned(&k, 0, err);
+    PCI_THEN(status, mark_all_owned(&k, 0, err));
     pci_free(k.cells);
     return status;
 }

@@ -459,18 +459,15 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
                              "table needs a newer reader");
     PCI_TRY(pci_check_sample_count(m->file, err));
     pcol_status status = open_cells(&w, err);
-    if (status == PCOL_OK)
-        status = open_positions(&w, err);
+    PCI_THEN(status, open_positions(&w, err));
     if (m->labels[w.table->number] == PCI_LABELS_ROWS) {
         w.labels = &labels;
         labels = (struct pci_merge_label_rows){0};
-        if (status == PCOL_OK)
-            status = pci_label_rows_open(&labels, m, w.table, PCI_T_SAMPLES, err);
+        PCI_THEN(status, pci_label_rows_open(&labels, m, w.table, PCI_T_SAMPLES, err));
     }
     for (uint64_t row = 0; status == PCOL_OK && row < w.table->rows; row++)
         status = add_sample(&w, row, err);
-    if (status == PCOL_OK)
-        status = write_pending(&w, err);
+    PCI_THEN(status, write_pending(&w, err));
     if (m->sample_positions)
         m->sample_positions[w.table->rows] = m->builder->sample_count;
     if (w.labels)

@@ -79,8 +79,7 @@ pcol_status pci_merge_source_meta(struct pci_merge *merge, pcol_error *err)
     PCI_TRY(PCI_MALLOC(t.source, 1, err));
     pcol_status status =
         pci_cells_open(t.source, merge->file, "source_meta", "source", PCI_IS_INT, err);
-    if (status == PCOL_OK)
-        status = map_rows(&t, err);
+    PCI_THEN(status, map_rows(&t, err));
     pci_free(t.source);
     return status;
 }

@@ -215,8 +215,7 @@ pcol_status pci_merge_source_orders(struct pci_merge *merge, pcol_error *err)
     o.cells = pci_malloc(R_COUNT, sizeof *o.cells);
     o.ids = pci_malloc(1, sizeof *o.ids);
     status = o.cells && o.ids ? copy_rows(&o, err) : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = add_implicit_orders(&o, err);
+    PCI_THEN(status, add_implicit_orders(&o, err));
     pci_free(o.cells);
     pci_free(o.ids);
     return status;

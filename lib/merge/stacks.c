@@ -411,14 +411,10 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     for (size_t i = 0; status == PCOL_OK && i < CELL_COUNT; i++)
         status = pci_cells_open(&w->cells[i], file, needed[i].table, needed[i].column,
                                 needed[i].types, err);
-    if (status == PCOL_OK)
-        status = pci_merge_rows(file, "locations", &w->location_rows, err);
-    if (status == PCOL_OK)
-        status = pci_merge_rows(file, "mappings", &w->mapping_rows, err);
-    if (status == PCOL_OK)
-        status = open_contents(w, err);
-    if (status == PCOL_OK)
-        status = copy_rows(w, err);
+    PCI_THEN(status, pci_merge_rows(file, "locations", &w->location_rows, err));
+    PCI_THEN(status, pci_merge_rows(file, "mappings", &w->mapping_rows, err));
+    PCI_THEN(status, open_contents(w, err));
+    PCI_THEN(status, copy_rows(w, err));
     pci_row_content_close(&w->function_content);
     pci_row_content_close(&w->group_content);
     pci_row_uses_clear(&w->function_uses);

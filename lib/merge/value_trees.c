@@ -92,17 +92,14 @@ static pcol_status copy_values(struct pci_merge *m, const char *table, int kind,
     struct pci_cells *cells = pci_malloc(1, sizeof *cells);
     uint64_t rows = pci_rows(m->file, table);
     pcol_status status = cells ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_cells_open(cells, m->file, table, "value",
-                                kind ? PCI_IS(PCF_F64) : PCI_IS(PCF_I64), err);
-    if (status == PCOL_OK)
-        status = pci_check_row_count(m->file, table, err);
+    PCI_THEN(status, pci_cells_open(cells, m->file, table, "value",
+                                    kind ? PCI_IS(PCF_F64) : PCI_IS(PCF_I64), err));
+    PCI_THEN(status, pci_check_row_count(m->file, table, err));
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
         int64_t value;
         int valid;
         status = pci_cells_get(cells, row, &value, &valid, err);
-        if (status == PCOL_OK)
-            status = pci_node_element_copy(m->builder, kind, value, err);
+        PCI_THEN(status, pci_node_element_copy(m->builder, kind, value, err));
     }
     pci_free(cells);
     return status;

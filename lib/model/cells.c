@@ -196,8 +196,7 @@ static pcol_status get_bits(const pcol_column *column, uint64_t row, int64_t *bi
         return pci_get(column->table->file, column->source, row, bits, valid, err);
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
     status = pci_rows_next(&rows, 1, err);
-    if (status == PCOL_OK)
-        status = pci_rows_read_bits(&rows, column, row, 1, bits, &present, err);
+    PCI_THEN(status, pci_rows_read_bits(&rows, column, row, 1, bits, &present, err));
     pci_rows_close(&rows);
     *valid = present;
     return status;
@@ -220,8 +219,7 @@ pcol_status pcol_column_i64(const pcol_column *column, uint64_t row, int64_t *va
     int64_t bits = 0;
     int present = 0;
     pcol_status status = check_type(column, AS_I64, err);
-    if (status == PCOL_OK)
-        status = get_single_bits(column, row, &bits, &present, err);
+    PCI_THEN(status, get_single_bits(column, row, &bits, &present, err));
     *value = status == PCOL_OK && present ? bits : 0;
     if (valid)
         *valid = status == PCOL_OK && present;
@@ -235,8 +233,7 @@ pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *val
     int64_t bits = 0;
     int present = 0;
     pcol_status status = check_type(column, AS_F64, err);
-    if (status == PCOL_OK)
-        status = get_single_bits(column, row, &bits, &present, err);
+    PCI_THEN(status, get_single_bits(column, row, &bits, &present, err));
     *value = status == PCOL_OK && present ? to_double(column, bits) : 0;
     if (valid)
         *valid = status == PCOL_OK && present;
@@ -255,8 +252,7 @@ static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *va
         return pci_get_str(column->table->file, column->source, row, value, valid, err);
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
     status = pci_rows_next(&rows, 1, err);
-    if (status == PCOL_OK)
-        status = pci_rows_read_str(&rows, column, row, 1, value, &present, err);
+    PCI_THEN(status, pci_rows_read_str(&rows, column, row, 1, value, &present, err));
     pci_rows_close(&rows);
     *valid = present;
     return status;
@@ -313,8 +309,7 @@ static pcol_status read_rows(const pcol_column *column, uint64_t row, size_t cou
     for (size_t done = 0; status == PCOL_OK && done < count;) {
         size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
         status = pci_rows_next(&rows, n, err);
-        if (status == PCOL_OK)
-            status = read_batch(column, &rows, row + done, n, done, target, err);
+        PCI_THEN(status, read_batch(column, &rows, row + done, n, done, target, err));
         done += n;
     }
     pci_rows_close(&rows);

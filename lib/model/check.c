@@ -281,10 +281,8 @@ pcol_status pci_check_before_copy(const pcol_file *file, int whole, pcol_error *
     pcol_status status = check_open(&check, err);
     if (status == PCOL_OK && whole)
         status = verify_copied(file, err);
-    if (status == PCOL_OK)
-        status = pci_schema_verify(file, err);
-    if (status == PCOL_OK)
-        status = pci_check_keys(&check, err);
+    PCI_THEN(status, pci_schema_verify(file, err));
+    PCI_THEN(status, pci_check_keys(&check, err));
     if (status == PCOL_OK && !check.stop && whole)
         status = pci_check_nodes(&check, err);
     if (status == PCOL_OK && !check.stop && whole)
@@ -409,10 +407,8 @@ pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_
     struct pci_control scope;
     PCI_TRY(pci_control_init(&scope, control, "check", err));
     status = pci_control_enter(&scope, err);
-    if (status == PCOL_OK)
-        status = check_open(&check, err);
-    if (status == PCOL_OK)
-        status = run(&check, err);
+    PCI_THEN(status, check_open(&check, err));
+    PCI_THEN(status, run(&check, err));
     if (status == PCOL_OK)
         status = pci_check_unchanged(file, err);
     check_close(&check);

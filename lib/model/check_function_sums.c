@@ -316,10 +316,8 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err)
         if (i != 1 && pci_check_row_count(check->file, tables[i], &error) != PCOL_OK)
             return pci_fault_error(check, &error, err);
     status = pci_stacks_open(check->file, &s.tree, &error);
-    if (status == PCOL_OK)
-        status = pci_types_open(check->file, &types, &error);
-    if (status == PCOL_OK)
-        status = check_all(&s, &types, &error);
+    PCI_THEN(status, pci_types_open(check->file, &types, &error));
+    PCI_THEN(status, check_all(&s, &types, &error));
     pci_types_close(&types);
     pci_string_pool_clear(&s.names);
     pci_free(s.of_location);

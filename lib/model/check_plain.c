@@ -62,8 +62,7 @@ static pcol_status compare_table(struct pci_check *check, const struct derived *
         return PCOL_OK;
     }
     status = pci_rows_open(&rows, view, 0, err);
-    if (status == PCOL_OK)
-        status = compare_rows(check, &rows, columns, tallies, err);
+    PCI_THEN(status, compare_rows(check, &rows, columns, tallies, err));
     pci_rows_close(&rows);
     for (int k = 0; k < 3; k++)
         pci_tally_end(&tallies[k]);
@@ -81,8 +80,7 @@ pcol_status pci_check_plain(struct pci_check *check, pcol_error *err)
             !pci_check_table(check, "stacks") || !pci_check_table(check, "sample_zones"))
             continue;
         status = d->view(check->file, &view, &error);
-        if (status == PCOL_OK)
-            status = compare_table(check, d, view, &error);
+        PCI_THEN(status, compare_table(check, d, view, &error));
         pci_table_free(view);
         if (status != PCOL_OK)
             PCI_TRY(pci_fault_error(check, &error, err));

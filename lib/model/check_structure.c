@@ -34,8 +34,7 @@ pcol_status pci_check_structure(struct pci_check *check, const struct pci_column
     struct pci_tally tally = PCI_TALLY(check, column->table->name, column->name);
     pcol_error error = {0};
     pcol_status status = pci_verify_structure(check->file, column, &error);
-    if (status == PCOL_OK)
-        status = check_tails(&tally, column, &error);
+    PCI_THEN(status, check_tails(&tally, column, &error));
     if (status != PCOL_OK)
         status = pci_fault_error(check, &error, err);
     if (tally.count || error.status != PCOL_OK)

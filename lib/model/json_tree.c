@@ -342,8 +342,7 @@ pcol_status pci_json_from_nodes(const pcol_file *file, uint64_t node, struct pci
 {
     struct tree_writer wr = {.w = w, .place = place, .context = context};
     pcol_status status = pci_nodes_open(&wr.nodes, file, err);
-    if (status == PCOL_OK)
-        status = write_tree(&wr, node, err);
+    PCI_THEN(status, write_tree(&wr, node, err));
     pci_free(wr.open);
     return status;
 }

@@ -330,8 +330,7 @@ pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint
     chosen->rows = pci_calloc((size_t)types->count + 1, sizeof *chosen->rows);
     uint32_t *list = pci_calloc((size_t)types->count + 1, sizeof *list);
     pcol_status status = chosen->rows && list ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = select_type(types, first, last, wanted, list, chosen, err);
+    PCI_THEN(status, select_type(types, first, last, wanted, list, chosen, err));
     pci_free(list);
     if (status != PCOL_OK) {
         pci_free(chosen->rows);
@@ -382,9 +381,8 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         status = pci_types_of_source(&types, first_source + i, list, &listed, err);
-        if (status == PCOL_OK)
-            status =
-                pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err);
+        PCI_THEN(status,
+                 pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err));
     }
     pci_free(list);
     pci_types_close(&types);

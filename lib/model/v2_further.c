@@ -173,10 +173,8 @@ static pcol_status add_labels(struct column_adder *a, const struct pci_label_rea
         if (!key->column || !shows_label(a, key->kind))
             continue;
         status = find_key_count(&hash, counts, &count, key->key, &next, err);
-        if (status == PCOL_OK)
-            status = build_label_name(a, key->key, next, &name, err);
-        if (status == PCOL_OK)
-            status = add_column(a, name, key->column, err);
+        PCI_THEN(status, build_label_name(a, key->key, next, &name, err));
+        PCI_THEN(status, add_column(a, name, key->column, err));
         if (status == PCOL_OK && key->has_unit && a->is_further)
             status = set_unit(a, key->unit, err);
     }
@@ -195,8 +193,7 @@ static pcol_status add_remaining(struct column_adder *a, const char *const *used
     if (used)
         PCI_TRY(add_columns(a, used, err));
     status = pci_labels_open(&labels, a->t->file, a->physical->name, err);
-    if (status == PCOL_OK)
-        status = add_labels(a, &labels, err);
+    PCI_THEN(status, add_labels(a, &labels, err));
     pci_labels_close(&labels);
     return status;
 }

@@ -247,8 +247,7 @@ static pcol_status verify_zones(const struct location_view *view, pcol_error *er
     uint64_t *depth;
     PCI_TRY(PCI_MALLOC(depth, (size_t)view->stacks.stacks + 1, err));
     pcol_status status = find_depths(&view->stacks, depth, err);
-    if (status == PCOL_OK)
-        status = count_zones(view, depth, err);
+    PCI_THEN(status, count_zones(view, depth, err));
     pci_free(depth);
     return status;
 }
@@ -282,8 +281,7 @@ pcol_status pci_v2_sample_locations(const pcol_file *file, pcol_table **table, p
     t->free_aux = pci_free;
     t->expander = &expander;
     status = view ? open_view(file, view, &t->rows, err) : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = add_reads(t, view, err);
+    PCI_THEN(status, add_reads(t, view, err));
     if (status != PCOL_OK) {
         pci_table_free(t);
         return status;

@@ -242,8 +242,7 @@ pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error
     pcol_table *t = NULL;
     pcol_status status = meta ? read_meta(file, meta, err) : pci_fail_memory(err);
     *table = NULL;
-    if (status == PCOL_OK)
-        status = pci_table_new(file, "sources", pci_rows(file, "sources"), 11, &t, err);
+    PCI_THEN(status, pci_table_new(file, "sources", pci_rows(file, "sources"), 11, &t, err));
     if (status != PCOL_OK) {
         meta_free(meta);
         return status;

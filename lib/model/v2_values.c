@@ -265,8 +265,7 @@ static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
             c->row = sample * view->types.count;
         else
             status = skip_samples(c, sample, err);
-        if (status == PCOL_OK)
-            status = pci_zones_compare(view->types.file, view->zones, zone, c->row, err);
+        PCI_THEN(status, pci_zones_compare(view->types.file, view->zones, zone, c->row, err));
     }
     if (c)
         values_close(c);

@@ -339,10 +339,8 @@ static pcol_status sort_tree(struct builder *b, pcol_order order, pcol_calltree 
     struct sort_entry *entries = pci_malloc(n, sizeof *entries);
     uint32_t *rank = NULL, *next = pci_calloc(n + 1, sizeof *next);
     pcol_status status = alive && entries && next ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = add_totals(b, alive, err);
-    if (status == PCOL_OK)
-        status = rank_frames(b->frames, &rank, err);
+    PCI_THEN(status, add_totals(b, alive, err));
+    PCI_THEN(status, rank_frames(b->frames, &rank, err));
     if (status == PCOL_OK) {
         uint32_t count = sort_entries(b, alive, rank, order, entries, next);
         status = write_preorder(b, entries, count, tree, err);
@@ -381,12 +379,9 @@ static pcol_status build_tree(pcol_query *query, const pcol_calltree_options *op
     PCI_TRY(pci_call_tree_init(&b.tree, err));
     b.sums = pci_calloc(b.capacity = 64, sizeof *b.sums);
     status = b.sums ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = add_empty_stack(&b, err);
-    if (status == PCOL_OK)
-        status = options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err);
-    if (status == PCOL_OK)
-        status = sort_tree(&b, options->order, tree, err);
+    PCI_THEN(status, add_empty_stack(&b, err));
+    PCI_THEN(status, options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err));
+    PCI_THEN(status, sort_tree(&b, options->order, tree, err));
     pci_call_tree_clear(&b.tree);
     pci_stack_table_close(&b.calls);
     pci_free(b.sums);
@@ -407,10 +402,8 @@ pcol_status pcol_query_calltree(pcol_query *query, const pcol_calltree_options *
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown order");
     PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
-    if (status == PCOL_OK)
-        status = pci_query_load(query, err);
-    if (status == PCOL_OK)
-        status = build_tree(query, &own, t, err);
+    PCI_THEN(status, pci_query_load(query, err));
+    PCI_THEN(status, build_tree(query, &own, t, err));
     pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *tree = t;

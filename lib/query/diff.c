@@ -153,8 +153,7 @@ static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
     uint64_t *sizes;
     PCI_TRY(PCI_CALLOC(sizes, pair->tree.count, err));
     pcol_status status = compute_path_sizes(pair, is_double, sizes, &bytes, err);
-    if (status == PCOL_OK)
-        status = add_paths(d, pair, is_double, sizes, bytes, err);
+    PCI_THEN(status, add_paths(d, pair, is_double, sizes, bytes, err));
     pci_free(sizes);
     return status;
 }
@@ -167,10 +166,8 @@ static pcol_status add_stacks(struct pcol_diff *d, pcol_query *base, pcol_query 
     struct pci_pair pair = {0};
     options.order = PCOL_ORDER_NAME;
     pcol_status status = pcol_query_calltree(base, &options, &trees[0], err);
-    if (status == PCOL_OK)
-        status = pcol_query_calltree(other, &options, &trees[1], err);
-    if (status == PCOL_OK)
-        status = pci_tree_pair_new(trees[0], trees[1], is_double, &pair, err);
+    PCI_THEN(status, pcol_query_calltree(other, &options, &trees[1], err));
+    PCI_THEN(status, pci_tree_pair_new(trees[0], trees[1], is_double, &pair, err));
     if (status == PCOL_OK) {
         status = add_pair(d, &pair, is_double, err);
         pci_tree_pair_clear(&pair);

@@ -114,8 +114,7 @@ pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol
     struct pci_label_reader reader;
     *columns = (struct pci_label_columns){.file = file};
     pcol_status status = pci_labels_open(&reader, file, "samples", err);
-    if (status == PCOL_OK)
-        status = find_columns(&reader, key, key_size, columns, err);
+    PCI_THEN(status, find_columns(&reader, key, key_size, columns, err));
     pci_labels_close(&reader);
     return status;
 }

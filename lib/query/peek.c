@@ -258,12 +258,9 @@ static pcol_status build_rows(struct peek_builder *p, pcol_error *err)
     pcol_status status;
     sorted.items = pci_malloc(p->call_count + 1, sizeof *sorted.items);
     status = wanted_function && sorted.items ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = link_calls(p, PCOL_CALLER, &call_lists[0], err);
-    if (status == PCOL_OK)
-        status = link_calls(p, PCOL_CALLEE, &call_lists[1], err);
-    if (status == PCOL_OK)
-        status = append_functions(p, call_lists, &sorted, wanted_function, err);
+    PCI_THEN(status, link_calls(p, PCOL_CALLER, &call_lists[0], err));
+    PCI_THEN(status, link_calls(p, PCOL_CALLEE, &call_lists[1], err));
+    PCI_THEN(status, append_functions(p, call_lists, &sorted, wanted_function, err));
     for (int i = 0; i < 2; i++) {
         pci_free(call_lists[i].head);
         pci_free(call_lists[i].next);
@@ -309,8 +306,7 @@ static pcol_status build_peek(struct peek_builder *p, const char *name, pcol_err
     pcol_status status = open_frames(p, name, 0, err);
     if (status == PCOL_OK && !p->has_wanted)
         status = open_frames(p, name, 1, err);
-    if (status == PCOL_OK)
-        status = walk_stacks(p, err);
+    PCI_THEN(status, walk_stacks(p, err));
     pci_free(p->wanted);
     pci_free(p->on_path);
     pci_free(p->self);
@@ -331,10 +327,8 @@ pcol_status pcol_query_peek(pcol_query *query, const char *name, pcol_peek **pee
         return pci_fail(err, PCOL_E_ARGUMENT, "no name given");
     PCI_TRY(PCI_CALLOC(p.peek, 1, err));
     status = pci_control_enter(&query->control, err);
-    if (status == PCOL_OK)
-        status = pci_query_load(query, err);
-    if (status == PCOL_OK)
-        status = build_peek(&p, name, err);
+    PCI_THEN(status, pci_query_load(query, err));
+    PCI_THEN(status, build_peek(&p, name, err));
     pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *peek = p.peek;

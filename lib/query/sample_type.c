@@ -110,9 +110,8 @@ static pcol_status find_default(const pcol_file *file, const pcol_selection *sel
         source_selection.source = selection->source;
     PCI_TRY(pci_types_open(file, types, err));
     pcol_status status = pci_sample_filter_open(file, &source_selection, &sample_filter, err);
-    if (status == PCOL_OK)
-        status = pci_types_first_default(types, sample_filter.sources, 0,
-                                         sample_filter.source_count, k, &named, err);
+    PCI_THEN(status, pci_types_first_default(types, sample_filter.sources, 0,
+                                             sample_filter.source_count, k, &named, err));
     pci_sample_filter_close(&sample_filter);
     return status;
 }

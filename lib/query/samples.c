@@ -87,8 +87,7 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
     s->stack_count = stack_count;
     s->rows = pci_rows(file, "samples");
     status = pci_check_sample_count(file, err);
-    if (status == PCOL_OK)
-        status = open_columns(s, err);
+    PCI_THEN(status, open_columns(s, err));
     if (status == PCOL_OK)
         *samples = s;
     else

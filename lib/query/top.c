@@ -139,8 +139,7 @@ static pcol_status build_frames(pcol_query *query, pcol_by by, pcol_top *top, pc
     PCI_TRY(pci_query_load(query, err));
     PCI_TRY(pci_frames_open(query, by, 0, &top->frames, err));
     status = count_frames(&c, err);
-    if (status == PCOL_OK)
-        status = build_rows(&c, top, err);
+    PCI_THEN(status, build_rows(&c, top, err));
     pci_free(c.on_path);
     pci_free(c.self);
     pci_free(c.total);
@@ -160,12 +159,10 @@ pcol_status pcol_query_top(pcol_query *query, pcol_by by, const char *label, pco
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
     PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
-    if (status == PCOL_OK)
-        status = by == PCOL_BY_LABEL     ? pci_top_of_label(query, label, t, err)
-                 : by > PCOL_BY_LOCATION ? pci_top_of_samples(query, by, t, err)
-                                         : build_frames(query, by, t, err);
-    if (status == PCOL_OK)
-        status = pci_top_sort(t, order, err);
+    PCI_THEN(status, by == PCOL_BY_LABEL     ? pci_top_of_label(query, label, t, err)
+                     : by > PCOL_BY_LOCATION ? pci_top_of_samples(query, by, t, err)
+                                             : build_frames(query, by, t, err));
+    PCI_THEN(status, pci_top_sort(t, order, err));
     pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *top = t;

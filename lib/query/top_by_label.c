@@ -150,8 +150,7 @@ static pcol_status add_samples(struct label_sums *g, pcol_error *err)
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
     for (size_t c = 0; status == PCOL_OK && c < g->columns.count; c++)
         status = pci_verify(g->query->file, g->columns.columns[c].column, err);
-    if (status == PCOL_OK)
-        status = pci_query_samples(g->query, &samples, err);
+    PCI_THEN(status, pci_query_samples(g->query, &samples, err));
     while (status == PCOL_OK) {
         status = pci_samples_next(samples, &b->batch, err);
         if (status != PCOL_OK || b->batch.count == 0)
@@ -188,10 +187,8 @@ pcol_status pci_top_of_label(pcol_query *query, const char *label, pcol_top *top
     struct label_sums g = {.query = query, .names = &top->names};
     pcol_status status;
     status = pci_label_columns_open(&g.columns, query->file, label, strlen(label), err);
-    if (status == PCOL_OK)
-        status = add_samples(&g, err);
-    if (status == PCOL_OK)
-        status = build_rows(&g, top, err);
+    PCI_THEN(status, add_samples(&g, err));
+    PCI_THEN(status, build_rows(&g, top, err));
     pci_label_columns_close(&g.columns);
     pci_strbuf_clear(&g.with_unit);
     pci_free(g.sums);

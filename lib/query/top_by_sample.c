@@ -52,8 +52,7 @@ static pcol_status add_samples(struct group_sums *g, pcol_error *err)
     struct pci_samples *samples = NULL;
     struct sample_buffers *b = pci_malloc(1, sizeof *b);
     pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = pci_query_samples(query, &samples, err);
+    PCI_THEN(status, pci_query_samples(query, &samples, err));
     while (status == PCOL_OK) {
         status = pci_samples_next(samples, &b->batch, err);
         if (status != PCOL_OK || b->batch.count == 0)
@@ -101,8 +100,7 @@ pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, pcol_top *top, pco
                             PCI_TYPES_TEXT, &names, err));
     PCI_TRY(PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
     status = add_samples(&g, err);
-    if (status == PCOL_OK)
-        status = build_rows(&g, names, top, err);
+    PCI_THEN(status, build_rows(&g, names, top, err));
     pci_free(g.sums);
     return status;
 }

@@ -43,10 +43,8 @@ pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *ot
 {
     memset(pair, 0, sizeof *pair);
     pcol_status status = pci_call_tree_init(&pair->tree, err);
-    if (status == PCOL_OK)
-        status = add_tree(pair, base, 0, is_double[0], err);
-    if (status == PCOL_OK)
-        status = add_tree(pair, other, 1, is_double[1], err);
+    PCI_THEN(status, add_tree(pair, base, 0, is_double[0], err));
+    PCI_THEN(status, add_tree(pair, other, 1, is_double[1], err));
     if (status != PCOL_OK)
         pci_tree_pair_clear(pair);
     return status;

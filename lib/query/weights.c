@@ -210,8 +210,7 @@ static pcol_status add_base(pcol_query *query, const pcol_selection *selection, 
     of_base.labels = labels;
     of_base.label_count = given + 1;
     pcol_status status = pci_sample_filter_open(query->file, &of_base, &sample_filter, err);
-    if (status == PCOL_OK)
-        status = walk_samples(query, &sample_filter, 0, whole, err);
+    PCI_THEN(status, walk_samples(query, &sample_filter, 0, whole, err));
     pci_sample_filter_close(&sample_filter);
     pci_free((void *)labels);
     *found = whole->i64 > 0 || whole->f64 > 0;
@@ -306,9 +305,8 @@ pcol_status pci_stack_weights(pcol_query *query, const pcol_selection *selection
         status = pci_fail_memory(err);
     if (status == PCOL_OK && !pci_sample_filter_any(&query->sample_filter))
         status = find_sums(query, columns, &found, err);
-    if (status == PCOL_OK)
-        status = found ? weigh_sums(query, columns, err)
-                       : walk_samples(query, &query->sample_filter, 1, &whole, err);
+    PCI_THEN(status, found ? weigh_sums(query, columns, err)
+                           : walk_samples(query, &query->sample_filter, 1, &whole, err));
     pci_free(columns);
     return status == PCOL_OK ? add_totals(query, selection, &whole, err) : status;
 }

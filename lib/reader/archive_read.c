@@ -118,9 +118,8 @@ static pcol_status undo_rank(struct job *t, const uint8_t *stream, size_t size, 
     for (size_t done = 0; status == PCOL_OK && done < count && *valid; done += BATCH_ROWS) {
         size_t n = count - done < BATCH_ROWS ? count - done : BATCH_ROWS;
         status = pci_read(t->file, t->parent, first + done, n, parents, NULL, err);
-        if (status == PCOL_OK)
-            status = pci_tree_context_decode(&rank, parents, t->to, first, first + done, n, stream,
-                                             size, &used, valid, err);
+        PCI_THEN(status, pci_tree_context_decode(&rank, parents, t->to, first, first + done, n,
+                                                 stream, size, &used, valid, err));
     }
     pci_tree_context_clear(&rank);
     *valid = *valid && used == size;
@@ -199,8 +198,7 @@ pcol_status pci_archive_decompress(const pcol_file *file, const struct pci_colum
     /* Decompress the parents first: all blocks share one stream buffer. */
     PCI_TRY(find_parent(&t, err));
     pcol_status status = pci_pin_rows(&pin, file, t.parent, t.raw_offset / 4, t.raw_size / 4, err);
-    if (status == PCOL_OK)
-        status = decompress_found(&t, err);
+    PCI_THEN(status, decompress_found(&t, err));
     pci_unpin(&pin);
     return status;
 }

@@ -310,8 +310,7 @@ static pcol_status read_compressed(const pcol_file *file, const struct pci_colum
     while (status == PCOL_OK) {
         uint64_t n = pci_pin_batch_rows(column, row, count);
         status = pci_pin_rows(&pin, file, column, row, n, err);
-        if (status == PCOL_OK)
-            status = read_present(file, column, row, n, values, valid, err);
+        PCI_THEN(status, read_present(file, column, row, n, values, valid, err));
         pci_unpin(&pin);
         if (n == count)
             break;
@@ -394,8 +393,7 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
     if (!is_compressed(column))
         return get_present_bytes(file, column, row, value, valid, err);
     pcol_status status = pci_pin_bytes(&pin, file, column, row, err);
-    if (status == PCOL_OK)
-        status = get_present_bytes(file, column, row, value, valid, err);
+    PCI_THEN(status, get_present_bytes(file, column, row, value, valid, err));
     pci_unpin(&pin);
     return status;
 }

@@ -314,10 +314,8 @@ static pcol_status read_compressed_index(const struct origin *o, const struct pc
 {
     uint8_t *stored = pci_malloc((size_t)header->index_size, 1);
     pcol_status status = stored ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = read_at(o, header->index_offset, stored, header->index_size, err);
-    if (status == PCOL_OK)
-        status = pci_archive_read_index(header, stored, index, err);
+    PCI_THEN(status, read_at(o, header->index_offset, stored, header->index_size, err));
+    PCI_THEN(status, pci_archive_read_index(header, stored, index, err));
     pci_free(stored);
     return status;
 }
@@ -437,8 +435,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     pcol_status status = load(o, &f, err);
     if (!f)
         return status;
-    if (status == PCOL_OK)
-        status = attach_bytes(f, o, options->flags, err);
+    PCI_THEN(status, attach_bytes(f, o, options->flags, err));
     if (status == PCOL_OK && pcf_is_archive(&f->index.header))
         status = pci_archive_open(f, options->archive_bytes, err);
     if (status == PCOL_OK) {

@@ -94,8 +94,7 @@ static pcol_status export_dropped(const pcol_file *file, const char *format,
     PCI_TRY(pcol_builder_new(NULL, &builder, err));
     pcol_status status = drop_frames(file, options, builder, &data, &part, err);
     pcol_builder_free(builder);
-    if (status == PCOL_OK)
-        status = pci_export(part, format, options, sink, err);
+    PCI_THEN(status, pci_export(part, format, options, sink, err));
     pcol_file_close(part);
     pci_free(data);
     return status;
@@ -128,8 +127,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     PCI_TRY(pci_control_init(&scope, copy.control, "write", err));
     pcol_status status = pci_control_enter(&scope, err);
     pci_control_set_format(format);
-    if (status == PCOL_OK)
-        status = export_profile(file, format, &copy, sink, err);
+    PCI_THEN(status, export_profile(file, format, &copy, sink, err));
     pci_control_leave(&scope);
     return status;
 }

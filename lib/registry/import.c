@@ -120,10 +120,8 @@ static pcol_status import_origin(pcol_builder *builder, const struct origin *ori
     budget->trusted |= (options.flags & PCOL_IMPORT_TRUSTED) != 0;
     struct pci_budget *enclosing = pci_budget_enter(budget);
     pcol_status status = pci_control_enter(&scope, err);
-    if (status == PCOL_OK)
-        status = open_origin(&input, origin, &input_options, err);
-    if (status == PCOL_OK)
-        status = import_input(builder, &input, &options, err);
+    PCI_THEN(status, open_origin(&input, origin, &input_options, err));
+    PCI_THEN(status, import_input(builder, &input, &options, err));
     pci_control_leave(&scope);
     pci_budget_leave(enclosing);
     return status;

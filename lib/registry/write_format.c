@@ -24,8 +24,7 @@ static pcol_status write_through_pipe(const struct pci_format *target, struct pc
     PCI_TRY(pci_write_pipe_new(export->sink, PIPE_PIECE, PIPE_PIECES, &pipe, err));
     export->sink = pci_write_pipe_sink(pipe);
     pcol_status status = target->write(export, err);
-    if (status == PCOL_OK)
-        status = pci_write_pipe_finish(pipe, err);
+    PCI_THEN(status, pci_write_pipe_finish(pipe, err));
     pci_write_pipe_free(pipe);
     return status;
 }
@@ -40,8 +39,7 @@ static pcol_status write_compressed(const struct pci_format *target, struct pci_
     export->sink = pci_gzip_writer_sink(gz);
     pcol_status status =
         parallel ? write_through_pipe(target, export, err) : target->write(export, err);
-    if (status == PCOL_OK)
-        status = pci_gzip_writer_finish(gz, err);
+    PCI_THEN(status, pci_gzip_writer_finish(gz, err));
     pci_gzip_writer_free(gz);
     return status;
 }

@@ -52,4 +52,11 @@ static inline pcol_status pci_fail_memory(pcol_error *err)
             return try_status;                 \
     } while (0)
 
+/* The next step of a sequence that ends with a cleanup: evaluated unless an earlier one failed. */
+#define PCI_THEN(status, expression) \
+    do {                             \
+        if ((status) == PCOL_OK)     \
+            (status) = (expression); \
+    } while (0)
+
 #endif

@@ -283,10 +283,8 @@ static pcol_status read_document(struct dhat *d, pcol_error *err)
     uint64_t *numbers = NULL;
     size_t capacity = 0;
     pcol_status status = pci_json_open(&d->json, d->import->input, &options, err);
-    if (status == PCOL_OK)
-        status = pci_json_next(&d->json, err);
-    if (status == PCOL_OK)
-        status = pci_json_expect(&d->json, PCI_JSON_OBJECT, "a DHAT profile", err);
+    PCI_THEN(status, pci_json_next(&d->json, err));
+    PCI_THEN(status, pci_json_expect(&d->json, PCI_JSON_OBJECT, "a DHAT profile", err));
     for (int more = 1; status == PCOL_OK && more;) {
         status = pci_json_member(&d->json, &more, err);
         if (status == PCOL_OK && more)

@@ -295,8 +295,7 @@ static pcol_status write_document(struct writer *w, const struct pci_export *exp
     PCI_TRY(open_trees(w, root, err));
     PCI_TRY(pci_json_writer_open(&json, export->sink, 0, err));
     pcol_status status = pci_json_from_nodes(w->file, w->document, &json, write_table, w, err);
-    if (status == PCOL_OK)
-        status = pci_json_writer_finish(&json, err);
+    PCI_THEN(status, pci_json_writer_finish(&json, err));
     pci_json_writer_close(&json);
     return status;
 }
@@ -340,8 +339,7 @@ pcol_status pci_dhat_write(const struct pci_export *export, pcol_error *err)
         status = write_document(w, export, root, err);
         pci_types_close(&w->types);
     }
-    if (status == PCOL_OK)
-        status = pci_export_losses(export, "", err);
+    PCI_THEN(status, pci_export_losses(export, "", err));
     pci_stack_path_close(&w->path);
     pci_free(w->frames);
     pci_free(w);

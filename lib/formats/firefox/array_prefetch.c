@@ -278,11 +278,9 @@ pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
         return pci_fail_memory(err);
     }
     pcol_status status = pci_input_open_part(&a->input, input, err);
-    if (status == PCOL_OK)
-        status = pci_input_skip(&a->input, at, err);
-    if (status == PCOL_OK)
-        status =
-            pci_read_pipe_new(make_array, a, sizeof(struct array *), MAX_ARRAYS, &a->pipe, err);
+    PCI_THEN(status, pci_input_skip(&a->input, at, err));
+    PCI_THEN(status,
+             pci_read_pipe_new(make_array, a, sizeof(struct array *), MAX_ARRAYS, &a->pipe, err));
     if (status == PCOL_OK && pci_read_pipe_has_thread(a->pipe)) {
         *prefetch = a;
         return PCOL_OK;

@@ -222,8 +222,7 @@ pcol_status pci_ff_code_tables_add_used(struct pci_ff_code_tables *code, const u
     PCI_TRY(PCI_MALLOC(marked, (size_t)code->stacks.stacks + 1, err));
     memcpy(marked, used, (size_t)code->stacks.stacks);
     pcol_status status = mark_callers(code, marked, err);
-    if (status == PCOL_OK)
-        status = add_stacks(code, marked, err);
+    PCI_THEN(status, add_stacks(code, marked, err));
     pci_free(marked);
     return status;
 }

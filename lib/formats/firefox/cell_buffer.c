@@ -56,8 +56,7 @@ static pcol_status widen(struct pci_ff_cells *cells, pcol_error *err)
         status = pci_spill_read(&old, at, narrow, n * 4, err);
         for (size_t i = 0; status == PCOL_OK && i < n; i++)
             values[i] = narrow[i];
-        if (status == PCOL_OK)
-            status = pci_spill_append(&cells->values, values, n * 8, err);
+        PCI_THEN(status, pci_spill_append(&cells->values, values, n * 8, err));
     }
     pci_spill_clear(&old);
     return status;

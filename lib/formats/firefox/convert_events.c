@@ -467,13 +467,11 @@ static pcol_status put_column(struct pci_ff_convert *c, const char *pcol_name, c
         int kind;
         int64_t value;
         status = convert_cell(c, k, columns, rows[i], &kind, &value, err);
-        if (status == PCOL_OK)
-            status = pci_ff_cells_add(&cells, kind, value, err);
+        PCI_THEN(status, pci_ff_cells_add(&cells, kind, value, err));
     }
     pci_json_put_key(&c->out->w, k->name, err);
-    if (status == PCOL_OK)
-        status =
-            pci_ff_emit_column(c->out, table, (pcol_str){k->name, strlen(k->name)}, &cells, err);
+    PCI_THEN(status,
+             pci_ff_emit_column(c->out, table, (pcol_str){k->name, strlen(k->name)}, &cells, err));
     pci_ff_cells_clear(&cells);
     return status;
 }

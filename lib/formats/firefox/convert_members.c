@@ -205,13 +205,11 @@ static pcol_status put_sample_column(const struct counters *k, const char *name,
         int kind;
         int64_t value;
         status = convert_sample_cell(k, name[0], first + i, &kind, &value, err);
-        if (status == PCOL_OK)
-            status = pci_ff_cells_add(&cells, kind, value, err);
+        PCI_THEN(status, pci_ff_cells_add(&cells, kind, value, err));
     }
     pci_json_put_key(&out->w, name, err);
-    if (status == PCOL_OK)
-        status =
-            pci_ff_emit_column(out, "counterSamples", (pcol_str){name, strlen(name)}, &cells, err);
+    PCI_THEN(status, pci_ff_emit_column(out, "counterSamples", (pcol_str){name, strlen(name)},
+                                        &cells, err));
     pci_ff_cells_clear(&cells);
     return status;
 }

@@ -222,8 +222,7 @@ pcol_status pci_ff_emit_column(struct pci_ff_emitter *out, const char *table, pc
             int kind;
             int64_t value;
             status = pci_ff_cell(cursor, i, &kind, &value, err);
-            if (status == PCOL_OK)
-                status = pci_ff_emit_cell(out, kind, value, err);
+            PCI_THEN(status, pci_ff_emit_cell(out, kind, value, err));
         }
         pci_json_put_end(&out->w, ']', err);
     }
@@ -276,8 +275,7 @@ static pcol_status write_spill(struct pci_ff_emitter *out, const struct pci_spil
     for (uint64_t at = 0; at < size && status == PCOL_OK; at += PCI_PAGE_BYTES) {
         size_t n = size - at < PCI_PAGE_BYTES ? (size_t)(size - at) : PCI_PAGE_BYTES;
         status = pci_spill_read(spill, at, page, n, err);
-        if (status == PCOL_OK)
-            status = pci_sink_write(out->sink, page, n, err);
+        PCI_THEN(status, pci_sink_write(out->sink, page, n, err));
     }
     pci_free(page);
     return status;

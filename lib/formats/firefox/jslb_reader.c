@@ -121,8 +121,7 @@ pcol_status pci_slabs_open(struct pci_slabs *slabs, struct pci_input *input, pco
         slabs->bytes = bytes;
         slabs->size = size;
     }
-    if (status == PCOL_OK)
-        status = read_table(slabs, err);
+    PCI_THEN(status, read_table(slabs, err));
     if (status != PCOL_OK)
         pci_slabs_close(slabs);
     return status;

@@ -45,8 +45,7 @@ static pcol_status hash_node(const struct merge *k, uint64_t node, uint64_t *has
     *hash = 0;
     PCI_TRY(pci_json_writer_open(&w, (pcol_sink){add_hash, hash}, 0, err));
     pcol_status status = pci_json_from_nodes(k->convert->file, node, &w, NULL, NULL, err);
-    if (status == PCOL_OK)
-        status = pci_json_writer_finish(&w, err);
+    PCI_THEN(status, pci_json_writer_finish(&w, err));
     pci_json_writer_close(&w);
     return status;
 }

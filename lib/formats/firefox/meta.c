@@ -184,8 +184,7 @@ static pcol_status add_nodes(struct pci_ff *ff, uint32_t key, pcol_error *err)
     uint64_t node;
     PCI_TRY(pci_ff_stream_memory(&in, ff->text.data, ff->text.size, err));
     pcol_status status = pci_ff_next(&in, err);
-    if (status == PCOL_OK)
-        status = pci_json_to_nodes(in.json, ff->b, ff->root, key, &node, err);
+    PCI_THEN(status, pci_json_to_nodes(in.json, ff->b, ff->root, key, &node, err));
     pci_ff_stream_close(&in);
     return status;
 }

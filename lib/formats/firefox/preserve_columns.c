@@ -56,8 +56,7 @@ static pcol_status preserve_cells(struct pci_ff *ff, const struct pci_ff_cells *
         int kind;
         int64_t value;
         status = pci_ff_cell(cursor, i, &kind, &value, err);
-        if (status == PCOL_OK)
-            status = preserve_cell(ff, columns, *first + i, kind, value, err);
+        PCI_THEN(status, preserve_cell(ff, columns, *first + i, kind, value, err));
     }
     pci_free(cursor);
     return status;
@@ -210,8 +209,7 @@ pcol_status pci_ff_write_source_columns(struct pci_ff *ff, pcol_error *err)
     size_t *order = pci_malloc(ff->source_column_count + 1, sizeof *order);
     pcol_status status =
         r.next && r.last_kind && r.kinds && unordered && order ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = put_rows(ff, &r, unordered, order, err);
+    PCI_THEN(status, put_rows(ff, &r, unordered, order, err));
     ff->source_column_count = 0;
     pci_hash_clear(&r.hash);
     pci_free(r.next);

@@ -300,8 +300,7 @@ static pcol_status read_profile(struct pci_import *import, struct pci_slabs *sla
     ff->shared.thread = PCOL_NONE;
     ff->shared.extra = PCI_NO_NODE;
     pcol_status status = pci_ff_stream_open(&ff->in, import->input, slabs, err);
-    if (status == PCOL_OK)
-        status = read_all(ff, err);
+    PCI_THEN(status, read_all(ff, err));
     if (status == PCOL_E_SYNTAX || status == PCOL_E_LIMIT)
         add_path(ff, err);
     free_reader(ff);

@@ -58,8 +58,8 @@ pcol_status pci_ff_read_marker_data(struct pci_ff *ff, struct pci_ff_column *col
                                  ff->in.path);
         else if (object)
             status = read_data_object(ff, &l, table, row, err);
-        if (status == PCOL_OK)
-            status = pci_ff_cells_add(&column->cells, object ? PCI_FF_TRUE : PCI_FF_NULL, 0, err);
+        PCI_THEN(status,
+                 pci_ff_cells_add(&column->cells, object ? PCI_FF_TRUE : PCI_FF_NULL, 0, err));
     }
     pci_free(l.list);
     return status;

@@ -45,8 +45,7 @@ static pcol_status resolve_strings(struct pci_ff *ff, struct pci_ff_scope *scope
         int64_t code = 0;
         uint32_t before = 0;
         status = pci_ff_cell(cursor, i, &kind, &code, err);
-        if (status == PCOL_OK)
-            status = pci_ff_count_duplicate(duplicates, (uint32_t)code, &before, err);
+        PCI_THEN(status, pci_ff_count_duplicate(duplicates, (uint32_t)code, &before, err));
         scope->map[PCI_FF_STRINGS][i] = (uint32_t)code;
         scope->repeated[i] = before != 0;
         scope->has_repeated |= before != 0;
@@ -303,8 +302,7 @@ static pcol_status resolve_table(struct pci_ff *ff, struct pci_ff_scope *scope, 
         return pci_fail_memory(err);
     ff->duplicates[id].epoch++;
     pcol_status status = pcol_builder_table(ff->b, pci_ff_schema[id].table, &w->builder_table, err);
-    if (status == PCOL_OK)
-        status = resolve_rows(w, err);
+    PCI_THEN(status, resolve_rows(w, err));
     pci_ff_fields_close(w->fields, w->count);
     pci_free(w);
     return status;

@@ -284,8 +284,7 @@ pcol_status pci_ff_resolve_stacks(struct pci_ff *ff, struct pci_ff_scope *scope,
     pcol_status status = PCOL_OK;
     if (!scope->map[PCI_FF_STACKS] || !w.cursors)
         status = pci_fail_memory(err);
-    if (status == PCOL_OK)
-        status = read_rows(&w, err);
+    PCI_THEN(status, read_rows(&w, err));
     pci_free(w.cursors);
     for (int k = 0; k < 2; k++) {
         pci_free(w.frame_category[k]);

@@ -356,8 +356,7 @@ pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *tex
     struct pci_json_writer w;
     PCI_TRY(pci_json_writer_open(&w, pci_ff_text_sink(text), PCI_JSON_WTF8, err));
     pcol_status status = pci_ff_copy(stream, &w, err);
-    if (status == PCOL_OK)
-        status = pci_json_writer_finish(&w, err);
+    PCI_THEN(status, pci_json_writer_finish(&w, err));
     pci_json_writer_close(&w);
     if (status == PCOL_OK)
         text->size--; /* the final line feed */

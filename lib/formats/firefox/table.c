@@ -332,8 +332,7 @@ pcol_status pci_ff_to_nodes(struct pci_ff *ff, uint64_t parent, uint32_t key, ui
     pcol_status status = pci_json_open(&json, &input, &options, err);
     if (status == PCOL_OK) {
         status = pci_json_next(&json, err);
-        if (status == PCOL_OK)
-            status = pci_json_to_nodes(&json, ff->b, parent, key, node, err);
+        PCI_THEN(status, pci_json_to_nodes(&json, ff->b, parent, key, node, err));
         pci_json_close(&json);
     }
     pci_input_close(&input);

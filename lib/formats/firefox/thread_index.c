@@ -176,8 +176,7 @@ pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err)
     uint64_t total = 0;
     PCI_TRY(PCI_CALLOC(f->used, (size_t)f->code.stacks.stacks + 1, err));
     pcol_status status = add_threads(f, &hash, err);
-    if (status == PCOL_OK)
-        status = sort_samples(f, &hash, 0, err);
+    PCI_THEN(status, sort_samples(f, &hash, 0, err));
     for (size_t i = 0; i < f->track_count; i++) {
         f->tracks[i].first = total;
         total += f->tracks[i].count;

@@ -529,10 +529,8 @@ static pcol_status intern_event_strings(struct pci_ff_write_generic *f, pcol_err
     for (size_t i = 0; i < f->track_count && status == PCOL_OK; i++) {
         const struct pci_ff_thread *t = &f->tracks[i];
         status = pci_ff_convert_source(&f->convert, t->source, err);
-        if (status == PCOL_OK)
-            status = pci_ff_convert_markers(&f->convert, t->thread, err);
-        if (status == PCOL_OK)
-            status = pci_ff_convert_allocations(&f->convert, t->thread, err);
+        PCI_THEN(status, pci_ff_convert_markers(&f->convert, t->thread, err));
+        PCI_THEN(status, pci_ff_convert_allocations(&f->convert, t->thread, err));
     }
     f->convert.out = &f->out;
     pci_ff_emit_close(&out);
@@ -612,8 +610,7 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
     PCI_TRY(pci_ff_emit_open(&f->out, f->file, f->export->sink, f->newest, err));
     f->convert.out = &f->out;
     pcol_status status = put_document(f, err);
-    if (status == PCOL_OK)
-        status = report_losses(f, err);
+    PCI_THEN(status, report_losses(f, err));
     pci_ff_emit_close(&f->out);
     return status;
 }

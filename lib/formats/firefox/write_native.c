@@ -240,9 +240,8 @@ static pcol_status write_column(struct pci_ff_native *b, int id,
     }
     pci_ff_cells_init(&cells, &b->out.store);
     pcol_status status = get_cells(b, id, rows, &effective, &cells, err);
-    if (status == PCOL_OK)
-        status = value ? write_value(b, &cells, err)
-                       : pci_ff_emit_column(&b->out, table, column->column, &cells, err);
+    PCI_THEN(status, value ? write_value(b, &cells, err)
+                           : pci_ff_emit_column(&b->out, table, column->column, &cells, err));
     pci_ff_cells_clear(&cells);
     return status;
 }
@@ -546,8 +545,7 @@ static pcol_status write_counters(struct document *d, pcol_error *err)
     struct pci_label_reader labels;
     pcol_status status = pci_labels_open(&labels, d->native->file, "counters", err);
     pci_json_put_begin(&d->native->out.w, '[', err);
-    if (status == PCOL_OK)
-        status = write_counter_list(d, &labels, err);
+    PCI_THEN(status, write_counter_list(d, &labels, err));
     pci_json_put_end(&d->native->out.w, ']', err);
     pci_labels_close(&labels);
     return status;
@@ -572,8 +570,7 @@ pcol_status pci_ff_native_write(struct pci_ff_native *native, int jslb, pcol_err
     struct document d = {.native = native};
     PCI_TRY(pci_ff_emit_open(&native->out, native->file, native->export->sink, jslb, err));
     pcol_status status = pci_labels_open(&d.labels, native->file, "markers", err);
-    if (status == PCOL_OK)
-        status = write_document(&d, err);
+    PCI_THEN(status, write_document(&d, err));
     pci_labels_close(&d.labels);
     pci_ff_emit_close(&native->out);
     return status;

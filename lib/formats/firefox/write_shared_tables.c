@@ -39,13 +39,11 @@ static pcol_status put_column(struct table *t, struct pci_ff_code_tables *code, 
         int64_t value = 0;
         if (cell)
             status = cell(code, i, &kind, &value, err);
-        if (status == PCOL_OK)
-            status = pci_ff_cells_add(&cells, kind, value, err);
+        PCI_THEN(status, pci_ff_cells_add(&cells, kind, value, err));
     }
     pci_json_put_key(&t->out->w, column, err);
-    if (status == PCOL_OK)
-        status =
-            pci_ff_emit_column(t->out, t->name, (pcol_str){column, strlen(column)}, &cells, err);
+    PCI_THEN(status,
+             pci_ff_emit_column(t->out, t->name, (pcol_str){column, strlen(column)}, &cells, err));
     pci_ff_cells_clear(&cells);
     return status;
 }

@@ -185,21 +185,17 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
     PCI_TRY(PCI_MALLOC(out, 1, err));
     pci_out_open(out, export->sink);
     pcol_status status = check_native(export, &native, err);
-    if (status == PCOL_OK)
-        status = pci_types_open(export->file, &types, err);
+    PCI_THEN(status, pci_types_open(export->file, &types, err));
     if (status == PCOL_OK) {
         status = pci_types_verify(&types, err);
-        if (status == PCOL_OK)
-            status = pci_types_select(&types, export->first_source, export->last_source,
-                                      export->options->sample_type, &chosen, err);
-        if (status == PCOL_OK)
-            status = native ? write_native(export, &types, &chosen, out, err)
-                            : pci_folded_write_generic(export, &types, &chosen, out, err);
+        PCI_THEN(status, pci_types_select(&types, export->first_source, export->last_source,
+                                          export->options->sample_type, &chosen, err));
+        PCI_THEN(status, native ? write_native(export, &types, &chosen, out, err)
+                                : pci_folded_write_generic(export, &types, &chosen, out, err));
         pci_free(chosen.rows);
         pci_types_close(&types);
     }
-    if (status == PCOL_OK)
-        status = pci_out_flush(out, err);
+    PCI_THEN(status, pci_out_flush(out, err));
     if (status == PCOL_OK && native)
         status = pci_export_losses(export, "", err);
     pci_free(out);

@@ -146,8 +146,7 @@ pcol_status pci_gp_assign_mappings(struct pci_gp_profile *p, pcol_error *err)
 {
     struct segment_tree c = {0};
     pcol_status status = build_tree(&c, p, err);
-    if (status == PCOL_OK)
-        status = assign_mappings(p, &c, err);
+    PCI_THEN(status, assign_mappings(p, &c, err));
     pci_free(c.bounds);
     pci_free(c.spanned);
     pci_free(c.extended);

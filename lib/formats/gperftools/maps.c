@@ -387,8 +387,7 @@ pcol_status pci_gp_read_map_lines(struct pci_gp_reader *r, pcol_error *err)
     pcol_status status = pci_gp_next(r, err);
     while (status == PCOL_OK && r->found) {
         status = read_line(&m, err);
-        if (status == PCOL_OK)
-            status = pci_gp_next(r, err);
+        PCI_THEN(status, pci_gp_next(r, err));
     }
     pci_free(m.expanded);
     PCI_TRY(status);

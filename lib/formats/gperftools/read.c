@@ -151,12 +151,10 @@ pcol_status pci_gperftools_convert(struct pci_import *import, uint8_t **data, si
     *data = NULL;
     while (status == PCOL_OK && input->size < SNIFF_BYTES && !input->end)
         status = pci_input_more(input, 0, err);
-    if (status == PCOL_OK)
-        status =
-            pci_gp_is_cpu(input->data, input->size) ? pci_gp_read_cpu(&r, err) : read_text(&r, err);
+    PCI_THEN(status, pci_gp_is_cpu(input->data, input->size) ? pci_gp_read_cpu(&r, err)
+                                                             : read_text(&r, err));
     choose_frames(&r.profile);
-    if (status == PCOL_OK)
-        status = pci_gp_encode(&r.profile, data, size, err);
+    PCI_THEN(status, pci_gp_encode(&r.profile, data, size, err));
     pci_gp_clear(&r.profile);
     return status;
 }

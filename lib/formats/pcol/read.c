@@ -35,17 +35,15 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
             pci_file_open_memory(input->data, input->size, &options, import->schemas, &file, err);
     } else {
         status = pci_input_rest(input, &all, &size, err);
-        if (status == PCOL_OK)
-            status = pci_file_open_memory(all, size, &options, import->schemas, &file, err);
+        PCI_THEN(status, pci_file_open_memory(all, size, &options, import->schemas, &file, err));
     }
     uint64_t limit = import->options->max_input_bytes;
     if (status == PCOL_OK && limit && pcol_file_size(file) > limit)
         status = pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
                           limit);
-    if (status == PCOL_OK)
-        status = pci_merge_file(import->builder, file, import->options, 0, UINT64_MAX - 1, err);
-    if (status == PCOL_OK)
-        status = pcol_file_intact(file, err);
+    PCI_THEN(status,
+             pci_merge_file(import->builder, file, import->options, 0, UINT64_MAX - 1, err));
+    PCI_THEN(status, pcol_file_intact(file, err));
     pcol_file_close(file);
     pci_free(all);
     return status;

@@ -157,17 +157,14 @@ pcol_status pci_perf_groups_end(struct pci_perf_groups *groups, pcol_error *err)
     }
     const struct pci_perf_frame *f = &g->frame;
     pcol_status status = add_lines(g, lines, err);
-    if (status == PCOL_OK)
-        status = find_mapping(g, g->object, &group.mapping, err);
+    PCI_THEN(status, find_mapping(g, g->object, &group.mapping, err));
     group.lines = lines;
     group.line_count = g->line_count;
     group.address = f->address;
     pci_set_flag(&group.flags, PCOL_GROUP_HAS_ADDRESS, f->has_address);
-    if (status == PCOL_OK)
-        status = find_cells(g, &cells, err);
-    if (status == PCOL_OK)
-        status = pci_builder_group(g->builder, NULL, &group, cells.columns, cells.cells,
-                                   cells.count, &row, NULL, err);
+    PCI_THEN(status, find_cells(g, &cells, err));
+    PCI_THEN(status, pci_builder_group(g->builder, NULL, &group, cells.columns, cells.cells,
+                                       cells.count, &row, NULL, err));
     if (lines != few)
         pci_free(lines);
     g->line_count = g->inlined_count = g->inlined.size = 0;

@@ -331,16 +331,11 @@ pcol_status pci_perun_build(struct pci_perun *p, pcol_error *err)
     PCI_TRY(pci_import_source(p->import, &source, err));
     PCI_TRY(pci_builder_extra(p->builder, PCI_T_SOURCES, p->import->source, p->root, err));
     pcol_status status = pci_perun_out_open(p, &out, err);
-    if (status == PCOL_OK)
-        status = add_snapshots(p, &out, err);
-    if (status == PCOL_OK)
-        status = add_types(p, &out, err);
-    if (status == PCOL_OK)
-        status = add_resources(p, &out, err);
-    if (status == PCOL_OK)
-        status = add_models(p, &out, err);
-    if (status == PCOL_OK)
-        status = pci_perun_out_finish(p, &out, err);
+    PCI_THEN(status, add_snapshots(p, &out, err));
+    PCI_THEN(status, add_types(p, &out, err));
+    PCI_THEN(status, add_resources(p, &out, err));
+    PCI_THEN(status, add_models(p, &out, err));
+    PCI_THEN(status, pci_perun_out_finish(p, &out, err));
     pci_perun_out_close(&out);
     return status;
 }

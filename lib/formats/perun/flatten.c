@@ -263,8 +263,7 @@ static pcol_status find_distinct_members(struct flattening *w, const struct pci_
             if (status == PCOL_OK && pci_grow(&all, &capacity, *count + 1, sizeof **members))
                 status = pci_fail_memory(err);
             *members = all;
-            if (status == PCOL_OK)
-                status = pci_hash_add(&hash, hashed, id, err);
+            PCI_THEN(status, pci_hash_add(&hash, hashed, id, err));
             if (status != PCOL_OK)
                 break;
             (*members)[(*count)++].key = key;
@@ -302,12 +301,10 @@ static pcol_status make_array_text(struct flattening *w, uint32_t id, pcol_error
             status = pci_strbuf_append(&text, ",", 1, err);
         if (status == PCOL_OK && has_items(&w->nodes[m]))
             status = join_items(w, w->nodes[m].item, w->nodes[m].item_count, 0, &value, err);
-        if (status == PCOL_OK)
-            status = pci_flat_text(&value, &text, err);
+        PCI_THEN(status, pci_flat_text(&value, &text, err));
     }
     w->nodes[id].value.kind = PCI_VALUE_TEXT;
-    if (status == PCOL_OK)
-        status = copy_text(w->arena, text.data, text.size, &w->nodes[id].value.as.text, err);
+    PCI_THEN(status, copy_text(w->arena, text.data, text.size, &w->nodes[id].value.as.text, err));
     pci_strbuf_clear(&text);
     return status;
 }
@@ -384,8 +381,7 @@ static pcol_status add_members(struct pci_flat_tree *tree, struct pci_values *va
         if (status != PCOL_OK || !more)
             break;
         status = add_value(tree, values, id, &member, err);
-        if (status == PCOL_OK)
-            status = check_part_count(tree, values, err);
+        PCI_THEN(status, check_part_count(tree, values, err));
     }
     pci_member_iterator_close(&each);
     return status;
@@ -400,8 +396,7 @@ pcol_status pci_flatten(struct pci_values *values, const struct pci_value *value
     for (uint32_t id = 0; status == PCOL_OK && id < tree.count; id++)
         if (tree.nodes[id].shape != PCI_FLAT_SCALAR)
             status = add_members(&tree, values, id, err);
-    if (status == PCOL_OK)
-        status = pci_flat_items(&tree, flat, arena, err);
+    PCI_THEN(status, pci_flat_items(&tree, flat, arena, err));
     pci_flat_clear(&tree);
     return status;
 }

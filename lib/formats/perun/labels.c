@@ -25,10 +25,8 @@ pcol_status pci_perun_add_nodes(struct pci_perun *p, int64_t offset, uint64_t pa
     PCI_TRY(pci_perun_text_get(p, offset, &text, err));
     PCI_TRY(pci_input_open_memory(&input, text.data, text.size, NULL, NULL, err));
     pcol_status status = pci_json_open(&json, &input, &options, err);
-    if (status == PCOL_OK)
-        status = pci_json_next(&json, err);
-    if (status == PCOL_OK)
-        status = pci_json_to_nodes(&json, p->builder, parent, key, node, err);
+    PCI_THEN(status, pci_json_next(&json, err));
+    PCI_THEN(status, pci_json_to_nodes(&json, p->builder, parent, key, node, err));
     pci_json_close(&json);
     pci_input_close(&input);
     return status;

@@ -444,8 +444,7 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     pcol_status status =
         pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
     a->cells = cells;
-    if (status == PCOL_OK)
-        status = pci_control_init(&a->control, own.control, "query", err);
+    PCI_THEN(status, pci_control_init(&a->control, own.control, "query", err));
     if (status == PCOL_OK)
         PCI_CONTROLLED(&a->control, status, start_query(a, err), err);
     if (status == PCOL_OK)
@@ -487,8 +486,7 @@ pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, 
     pcol_status status = pci_control_enter(&a->control, err);
     if (status == PCOL_OK && !a->partial)
         status = pci_result_row(a, err);
-    if (status == PCOL_OK)
-        status = a->next(a, &more, err);
+    PCI_THEN(status, a->next(a, &more, err));
     pci_control_leave(&a->control);
     if (status != PCOL_OK)
         return status;

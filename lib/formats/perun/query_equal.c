@@ -216,8 +216,7 @@ pcol_status pci_equal_text(struct pci_values *values, const struct pci_value *va
     if (!object && !array)
         return put_scalar(value, to, err);
     pcol_status status = open_level(&l, values, value, object, err);
-    if (status == PCOL_OK)
-        status = write_levels(&l, values, to, err);
+    PCI_THEN(status, write_levels(&l, values, to, err));
     while (l.count)
         close_level(&l);
     pci_free(l.levels);

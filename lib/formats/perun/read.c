@@ -320,11 +320,9 @@ static pcol_status read_facts(struct pci_perun *p, uint32_t key, pcol_error *err
     for (int pass = 0; pass < 2 && status == PCOL_OK; pass++) {
         PCI_TRY(pci_input_open_memory(&input, p->text, p->text_size, NULL, NULL, err));
         status = pci_json_open(&json, &input, &options, err);
-        if (status == PCOL_OK)
-            status = pci_json_next(&json, err);
-        if (status == PCOL_OK)
-            status = pass ? pci_json_to_nodes(&json, p->builder, p->root, key, &node, err)
-                          : record_facts(p, &json, err);
+        PCI_THEN(status, pci_json_next(&json, err));
+        PCI_THEN(status, pass ? pci_json_to_nodes(&json, p->builder, p->root, key, &node, err)
+                              : record_facts(p, &json, err));
         pci_json_close(&json);
         pci_input_close(&input);
     }
@@ -567,14 +565,10 @@ pcol_status pci_perun_read(struct pci_import *import, pcol_error *err)
     p->import = import;
     p->builder = import->builder;
     status = skip_store_header(import, &header, err);
-    if (status == PCOL_OK)
-        status = open_reader(p, err);
-    if (status == PCOL_OK)
-        status = read_document(p, err);
-    if (status == PCOL_OK)
-        status = check_store_header(import, &header, err);
-    if (status == PCOL_OK)
-        status = pci_perun_build(p, err);
+    PCI_THEN(status, open_reader(p, err));
+    PCI_THEN(status, read_document(p, err));
+    PCI_THEN(status, check_store_header(import, &header, err));
+    PCI_THEN(status, pci_perun_build(p, err));
     close_reader(p);
     pci_free(p);
     return status;

@@ -176,9 +176,8 @@ static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o,
         pci_grow(&classes, &o->class_capacity, o->class_count + 1, sizeof *o->classes))
         status = pci_fail_memory(err);
     o->classes = classes;
-    if (status == PCOL_OK)
-        status = pcol_builder_sample_type(p->builder, name.data, unit.data, flags, 0,
-                                          &c.sample_type, err);
+    PCI_THEN(status, pcol_builder_sample_type(p->builder, name.data, unit.data, flags, 0,
+                                              &c.sample_type, err));
     if (status == PCOL_OK && o->default_type == PCOL_NONE && !is_text(p, c.subtype, "free")) {
         status = pcol_builder_string(p->builder, name.data, name.size - 1, &string, err);
         o->default_type = string;
@@ -256,8 +255,7 @@ static pcol_status find_number_group(struct pci_perun *p, const struct pci_perun
     struct pci_strbuf text = {0};
     uint32_t name;
     pcol_status status = pci_perun_flat_scalar(p, uid, &text, err);
-    if (status == PCOL_OK)
-        status = pcol_builder_string(p->builder, text.data, text.size, &name, err);
+    PCI_THEN(status, pcol_builder_string(p->builder, text.data, text.size, &name, err));
     pci_strbuf_clear(&text);
     return status == PCOL_OK ? pci_perun_find_name_group(p, name, group, err) : status;
 }

@@ -85,8 +85,7 @@ pcol_status pci_perun_is_rule_name(struct pci_perun *p, const struct pci_perun_r
         status = flat_frame(p, &p->frames.frames[uid.value], &text, err);
     else
         return PCOL_OK;
-    if (status == PCOL_OK)
-        status = pci_perun_type_rule_next(&p->rule, &text, err);
+    PCI_THEN(status, pci_perun_type_rule_next(&p->rule, &text, err));
     *by_rule =
         status == PCOL_OK && name.size == text.size && !memcmp(name.data, text.data, text.size);
     pci_strbuf_clear(&text);

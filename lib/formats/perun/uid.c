@@ -136,8 +136,7 @@ static pcol_status make_text(struct uid_parser *w, struct pci_strbuf *text, pcol
 {
     pcol_error too_long;
     pcol_status status = pci_flat_items(&w->tree, &w->flat, &w->arena, &too_long);
-    if (status == PCOL_OK)
-        status = pci_flat_text(&w->flat.items[w->flat.count - 1].value, text, &too_long);
+    PCI_THEN(status, pci_flat_text(&w->flat.items[w->flat.count - 1].value, text, &too_long));
     if (status == PCOL_E_LIMIT || text->size > MAX_BYTES) {
         text->size = 0;
         return PCOL_OK;
@@ -154,8 +153,7 @@ static pcol_status name_group(struct uid_parser *w, uint32_t *group, pcol_error 
     pcol_status status = make_text(w, &text, err);
     if (status == PCOL_OK && text.size) {
         status = pcol_builder_string(w->p->builder, text.data, text.size, &name, err);
-        if (status == PCOL_OK)
-            status = pci_perun_find_name_group(w->p, name, group, err);
+        PCI_THEN(status, pci_perun_find_name_group(w->p, name, group, err));
     }
     pci_strbuf_clear(&text);
     return status;
@@ -182,8 +180,7 @@ pcol_status pci_perun_find_uid_group(struct pci_perun *p, int64_t offset, uint32
     PCI_TRY(pci_perun_text_get(p, offset, &text, err));
     PCI_TRY(pci_input_open_memory(&input, text.data, text.size, NULL, NULL, err));
     pcol_status status = pci_json_open(&w.json, &input, &options, err);
-    if (status == PCOL_OK)
-        status = find_group(&w, group, err);
+    PCI_THEN(status, find_group(&w, group, err));
     pci_json_close(&w.json);
     pci_input_close(&input);
     pci_flat_clear(&w.tree);

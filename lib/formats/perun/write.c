@@ -260,8 +260,7 @@ pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)
     w->file = export->file;
     w->source = export->first_source;
     pcol_status status = write_document(w, root, err);
-    if (status == PCOL_OK)
-        status = pci_export_losses(export, "", err);
+    PCI_THEN(status, pci_export_losses(export, "", err));
     close_writer(w);
     pci_free(w);
     return status;

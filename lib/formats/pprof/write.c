@@ -440,10 +440,8 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     pci_hash_clear(&c.names);
     pci_free(c.list);
     pci_free(c.is_added);
-    if (status == PCOL_OK)
-        status = pci_nodes_open(&e->nodes, e->file, err);
-    if (status == PCOL_OK)
-        status = pci_pprof_entries_open(e, err);
+    PCI_THEN(status, pci_nodes_open(&e->nodes, e->file, err));
+    PCI_THEN(status, pci_pprof_entries_open(e, err));
     return status == PCOL_OK ? pci_pprof_tree_open(e, err) : status;
 }
 
@@ -497,8 +495,7 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     e->file = export->file;
     pci_pprof_writer_init(&e->w, export->sink);
     pcol_status status = put_profile(e, &h, err);
-    if (status == PCOL_OK)
-        status = report_losses(e, err);
+    PCI_THEN(status, report_losses(e, err));
     close_entries(&e->mappings);
     close_entries(&e->functions);
     close_entries(&e->groups);

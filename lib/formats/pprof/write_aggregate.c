@@ -84,11 +84,9 @@ pcol_status pci_pprof_put_aggregated(struct pci_pprof_export *e, struct pci_ppro
             break;
         e->labels.size = 0;
         status = pci_pprof_labels_put(labels, b->row, err);
-        if (status == PCOL_OK)
-            status = add_sample(e, &m, b, err);
+        PCI_THEN(status, add_sample(e, &m, b, err));
     }
-    if (status == PCOL_OK)
-        status = write_sums(e, &m, err);
+    PCI_THEN(status, write_sums(e, &m, err));
     pci_string_pool_clear(&m.labels);
     pci_hash_clear(&m.hash);
     pci_free(m.keys);

@@ -168,11 +168,9 @@ pcol_status pci_pprof_put_samples(struct pci_pprof_export *e, pcol_error *err)
     struct pci_pprof_batches b = {0};
     struct pci_pprof_labels *labels = NULL;
     pcol_status status = pci_pprof_batches_open(e, &b, err);
-    if (status == PCOL_OK)
-        status = pci_pprof_labels_new(e, &labels, err);
-    if (status == PCOL_OK)
-        status = e->is_native ? put_all(e, &b, labels, err)
-                              : pci_pprof_put_aggregated(e, &b, labels, err);
+    PCI_THEN(status, pci_pprof_labels_new(e, &labels, err));
+    PCI_THEN(status, e->is_native ? put_all(e, &b, labels, err)
+                                  : pci_pprof_put_aggregated(e, &b, labels, err));
     pci_pprof_labels_free(labels);
     pci_pprof_batches_close(&b);
     return status;

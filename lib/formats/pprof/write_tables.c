@@ -151,11 +151,10 @@ static pcol_status open_entries(struct pci_pprof_export *e, struct pci_pprof_ent
     PCI_TRY(pci_find_column(e->file, table, "id", PCI_TYPES_INT, &t->id_column, err));
     pcol_status status =
         pci_order_read(e->file, e->export->first_source, PCOL_NONE, own, &order, err);
-    if (status == PCOL_OK)
-        status = order.known ? list_ordered_rows(e, t, &order, err)
-                 : e->source_count == 1
-                     ? list_all_rows(e, t, err)
-                     : PCOL_OK; /* of several sources, one without recorded rows has none */
+    PCI_THEN(status, order.known ? list_ordered_rows(e, t, &order, err)
+                     : e->source_count == 1
+                         ? list_all_rows(e, t, err)
+                         : PCOL_OK); /* of several sources, one without recorded rows has none */
     pci_order_clear(&order);
     return status;
 }
@@ -487,8 +486,7 @@ pcol_status pci_pprof_put_tables(struct pci_pprof_export *e, pcol_error *err)
 {
     struct pci_pprof_bytes line_unknown = {0};
     pcol_status status = e->is_native ? put_mappings(e, err) : PCOL_OK;
-    if (status == PCOL_OK)
-        status = put_locations(e, &line_unknown, err);
+    PCI_THEN(status, put_locations(e, &line_unknown, err));
     pci_free(line_unknown.data);
     if (status == PCOL_OK && !e->is_native)
         status = put_mappings(e, err);

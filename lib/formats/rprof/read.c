@@ -458,8 +458,7 @@ pcol_status pci_rprof_read(struct pci_import *import, pcol_error *err)
     pci_rprof_text_init(&r.text, import);
     r.queue.record = &r.record;
     status = pci_rprof_chunks_new(import, &r.parts, err);
-    if (status == PCOL_OK)
-        status = read_lines(&r, err);
+    PCI_THEN(status, read_lines(&r, err));
     if (status == PCOL_OK)
         report_deviations(&r);
     pci_rprof_chunks_free(r.parts);

@@ -77,8 +77,7 @@ static pcol_status load_nodes(struct pci_rprof_stack_text *s, size_t page, pcol_
     for (uint64_t at = 0; at < rows; at += 256) {
         uint64_t count = rows - at < 256 ? rows - at : 256;
         pcol_status status = pci_read(s->file, s->parent, first + at, count, parent, NULL, err);
-        if (status == PCOL_OK)
-            status = pci_read(s->file, s->group, first + at, count, group, NULL, err);
+        PCI_THEN(status, pci_read(s->file, s->group, first + at, count, group, NULL, err));
         if (status != PCOL_OK) {
             pci_free(nodes);
             return status;

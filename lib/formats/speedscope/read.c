@@ -748,8 +748,7 @@ static pcol_status build(struct reader *r, pcol_error *err)
     uint32_t *nodes;
     PCI_TRY(PCI_MALLOC(nodes, r->tree.count, err));
     pcol_status status = build_stacks(r, nodes, err);
-    if (status == PCOL_OK)
-        status = put_samples(r, nodes, err);
+    PCI_THEN(status, put_samples(r, nodes, err));
     pci_free(nodes);
     PCI_TRY(status);
     PCI_TRY(put_frame_order(r, err));

@@ -253,8 +253,7 @@ pcol_status pci_speedscope_write_native(const struct pci_export *export, pcol_er
 {
     struct native n = {.export = export, .file = export->file, .profile_node = PCI_NO_NODE};
     pcol_status status = prepare(&n, err);
-    if (status == PCOL_OK)
-        status = pci_document_write(export, put_element, &n, err);
+    PCI_THEN(status, pci_document_write(export, put_element, &n, err));
     pci_types_close(&n.types);
     pci_stack_path_close(&n.path);
     pci_free(n.frames);

@@ -305,8 +305,7 @@ static pcol_status finish(struct v1 *v, pcol_error *err)
     pcol_status status = add_tables(v, &functions, &locations, err);
     pci_row_uses_clear(&functions);
     pci_row_uses_clear(&locations);
-    if (status == PCOL_OK)
-        status = add_samples(v, type, err);
+    PCI_THEN(status, add_samples(v, type, err));
     if (status == PCOL_OK && v->total > MAX_EXPANDED && v->total > v->sample_count)
         pci_import_message("%" PRIu64 " samples stay %zu rows, each with its value: only up to "
                            "%" PRIu64 " become rows of their own",
@@ -331,8 +330,7 @@ pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
     v.nodes[0] = (struct node){0, 0};
     v.node_count = 1;
     pcol_status status = pci_v1_rows_read(&rows, err);
-    if (status == PCOL_OK)
-        status = finish(&v, err);
+    PCI_THEN(status, finish(&v, err));
     pci_free(v.functions.rows);
     pci_free(v.locations.rows);
     pci_free(v.used.rows);

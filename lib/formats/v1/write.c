@@ -97,14 +97,12 @@ static pcol_status put_tables(struct pci_v1 *maps, pcol_sink sink, pcol_error *e
     for (uint32_t i = 0; status == PCOL_OK && i < count; i++) {
         pcol_table *table;
         status = pci_v1_table(maps->file, &maps, i, &table, err);
-        if (status == PCOL_OK)
-            status = put_rows(&w, table, err);
+        PCI_THEN(status, put_rows(&w, table, err));
         pci_table_free(table);
     }
     pci_json_put_newline(&w);
     pci_json_put_end(&w, '}', err);
-    if (status == PCOL_OK)
-        status = pci_json_writer_finish(&w, err);
+    PCI_THEN(status, pci_json_writer_finish(&w, err));
     pci_json_writer_close(&w);
     return status;
 }
@@ -181,12 +179,9 @@ static pcol_status put_file(const struct pci_export *export, const pcol_file *fi
     if (status == PCOL_OK && !counts && wanted &&
         !(pci_str_is(chosen.type, "samples") && pci_str_is(chosen.unit, "count")))
         status = pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
-    if (status == PCOL_OK)
-        status = pci_v1_open(file, counts && chosen.count ? &chosen : NULL, &maps, err);
-    if (status == PCOL_OK)
-        status = put_tables(maps, export->sink, err);
-    if (status == PCOL_OK)
-        status = report_losses(export, maps, &chosen, err);
+    PCI_THEN(status, pci_v1_open(file, counts && chosen.count ? &chosen : NULL, &maps, err));
+    PCI_THEN(status, put_tables(maps, export->sink, err));
+    PCI_THEN(status, report_losses(export, maps, &chosen, err));
     pci_v1_free(maps);
     pci_free(chosen.rows);
     pci_types_close(&types);
@@ -206,12 +201,9 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     PCI_TRY(pcol_builder_new(NULL, &builder, err));
     pcol_status status =
         pci_merge_file(builder, export->file, NULL, export->first_source, export->last_source, err);
-    if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, NULL, &data, &size, err);
-    if (status == PCOL_OK)
-        status = pci_file_open_memory(data, size, &options, export->file->schemas, &file, err);
-    if (status == PCOL_OK)
-        status = put_file(export, file, err);
+    PCI_THEN(status, pcol_builder_write_memory(builder, 0, NULL, &data, &size, err));
+    PCI_THEN(status, pci_file_open_memory(data, size, &options, export->file->schemas, &file, err));
+    PCI_THEN(status, put_file(export, file, err));
     pcol_file_close(file);
     pci_free(data);
     pcol_builder_free(builder);

@@ -207,8 +207,7 @@ pcol_status pci_trace_put_spans(struct pci_trace *t, pcol_error *err)
         qsort(t->spans, t->span_count, sizeof *t->spans, compare_spans);
     for (size_t i = 0; status == PCOL_OK && i < t->span_count; i++)
         status = nest(t, &n, i, err);
-    if (status == PCOL_OK)
-        status = put_rows(t, &n, err);
+    PCI_THEN(status, put_rows(t, &n, err));
     pci_free(n.open);
     pci_free(n.self);
     pci_free(n.stacks);
