@@ -126,9 +126,9 @@ pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration
 {
     if (pci_sample_ends(time_ns, duration_ns))
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "duration", row,
-                         duration_ns < 0 ? "%lld is negative" : "time + %lld ns is beyond 64 bits",
-                         (long long)duration_ns);
+    return pci_corrupt(err, "samples", "duration", row,
+                       duration_ns < 0 ? "%lld is negative" : "time + %lld ns is beyond 64 bits",
+                       (long long)duration_ns);
 }
 
 static int is_expandable(double value)

@@ -276,7 +276,7 @@ pcol_status pci_document_find_member(const struct pci_node_reader *nodes, uint64
     struct pci_node_value node;
     PCI_TRY(pci_nodes_get(nodes, object, &node, err));
     if (node.tag != PCI_NODE_OBJECT)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", object, "not an object");
+        return pci_corrupt(err, "nodes", "tag", object, "not an object");
     PCI_TRY(pci_nodes_first(nodes, object, member, err));
     while (*member != PCI_NO_NODE) {
         PCI_TRY(pci_nodes_get(nodes, *member, &node, err));
@@ -284,7 +284,7 @@ pcol_status pci_document_find_member(const struct pci_node_reader *nodes, uint64
             return PCOL_OK;
         PCI_TRY(pci_nodes_next(nodes, object, member, err));
     }
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, object, "no member '%s'", key);
+    return pci_corrupt(err, "nodes", NULL, object, "no member '%s'", key);
 }
 
 static int is_number_node(uint8_t tag)
@@ -315,8 +315,8 @@ pcol_status pci_number_reader_open(struct pci_number_reader *r, const struct pci
         r->bits = first;
         if (r->bits.tag != PCI_NODE_INTEGERS || r->kinds.tag != PCI_NODE_INTEGERS ||
             r->kinds.end - r->kinds.first != r->bits.end - r->bits.first)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node,
-                                 "bits and kinds must be integers of one count");
+            return pci_corrupt(err, "nodes", "tag", node,
+                               "bits and kinds must be integers of one count");
         *is_numbers = 1;
     }
     if (*is_numbers)
@@ -328,8 +328,7 @@ pcol_status pci_number_reader_next(struct pci_number_reader *r, int64_t *bits, i
                                    pcol_error *err)
 {
     if (r->at >= r->count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "integer", r->bits.row,
-                             "the array has too few elements");
+        return pci_corrupt(err, "nodes", "integer", r->bits.row, "the array has too few elements");
     if (r->at >= r->first + r->buffered) {
         size_t n = r->count - r->at < BATCH ? (size_t)(r->count - r->at) : BATCH;
         PCI_TRY(pci_nodes_elements(r->nodes, &r->bits, r->at, n, r->values, err));
@@ -373,15 +372,15 @@ static pcol_status put_place(void *context, const struct pci_node_value *place,
     struct pci_node_value element;
     int is_numbers;
     if (w->next == PCI_NO_NODE)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", place->row,
-                             "`arrays` has no element for this place");
+        return pci_corrupt(err, "nodes", "tag", place->row,
+                           "`arrays` has no element for this place");
     PCI_TRY(pci_number_reader_open(&numbers, &w->nodes, w->next, &is_numbers, err));
     PCI_TRY(pci_nodes_get(&w->nodes, w->next, &element, err));
     PCI_TRY(pci_nodes_next(&w->nodes, w->arrays, &w->next, err));
     if (!is_numbers && p->element)
         return p->element(p->context, w, place, &element, err);
     if (!is_numbers)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", element.row, "not an array");
+        return pci_corrupt(err, "nodes", "tag", element.row, "not an array");
     pci_json_put_begin(json, '[', err);
     for (uint64_t i = 0; i < numbers.count; i++)
         PCI_TRY(pci_number_reader_put(&numbers, json, err));

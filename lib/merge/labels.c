@@ -34,7 +34,7 @@ struct key_walk {
 static pcol_status fail_label_key(uint64_t row, const char *column, const char *problem,
                                   pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", column, row, "%s", problem);
+    return pci_corrupt(err, "label_keys", column, row, "%s", problem);
 }
 
 static pcol_status get_text(struct key_walk *w, int column, uint64_t row, pcol_str *text,
@@ -58,12 +58,12 @@ static pcol_status check_column(const struct pci_table *table, uint64_t row, int
     snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
     column = pci_column_find(table, name);
     if (column && column->supported && !(types & PCI_IS(column->desc->type)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_POSITION_UNKNOWN,
-                             "the type of the column is not one of its kind of label");
+        return pci_corrupt(err, table->name, column->name, PCOL_POSITION_UNKNOWN,
+                           "the type of the column is not one of its kind of label");
     if (column && column->supported && references &&
         (!column->references || strcmp(column->references->name, references) != 0))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table->name, column->name, PCOL_POSITION_UNKNOWN,
-                             "column does not refer to %s, as its kind of label does", references);
+        return pci_corrupt(err, table->name, column->name, PCOL_POSITION_UNKNOWN,
+                           "column does not refer to %s, as its kind of label does", references);
     return PCOL_OK;
 }
 
@@ -213,8 +213,8 @@ static pcol_status add_shape(struct pci_merge *m, struct pci_cells *cells, uint6
     if (shape + 1 < m->label_shape_count)
         PCI_TRY(pci_cells_get(&cells[0], shape + 1, &end, &valid, err));
     if ((uint64_t)first > (uint64_t)end || (uint64_t)end > entry_rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "label_shapes", "first_key", shape,
-                             "the keys of shapes do not follow one another");
+        return pci_corrupt(err, "label_shapes", "first_key", shape,
+                           "the keys of shapes do not follow one another");
     for (uint64_t entry_row = (uint64_t)first; entry_row < (uint64_t)end; entry_row++) {
         uint32_t key, entry = 0;
         PCI_TRY(pci_cells_row(&cells[1], entry_row, m->label_key_count, &key, err));

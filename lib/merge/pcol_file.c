@@ -63,8 +63,7 @@ static pcol_status get_cell_text(const pcol_file *file, const char *table, const
     *text = NULL;
     PCI_TRY(get_cell_bytes(file, table, column, row, &string, err));
     if (memchr(string.data, 0, string.size))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, row,
-                             "the text contains a NUL byte");
+        return pci_corrupt(err, table, column, row, "the text contains a NUL byte");
     PCI_TRY(PCI_MALLOC(*text, string.size + 1, err));
     memcpy(*text, string.data, string.size);
     (*text)[string.size] = 0;

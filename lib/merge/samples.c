@@ -153,8 +153,8 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
     int valid;
     PCI_TRY(pci_cells_get(&c[C_SOURCE], row, &number, &valid, err));
     if ((uint64_t)number >= m->source_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row,
-                             "%" PRIu64 " names no source", (uint64_t)number);
+        return pci_corrupt(err, "samples", "source", row, "%" PRIu64 " names no source",
+                           (uint64_t)number);
     sample->source = m->sources[number];
     if (sample->source == PCOL_NONE)
         return PCOL_OK;
@@ -405,8 +405,8 @@ static pcol_status open_values(struct sample_walk *w, struct pci_cells *cells, p
         const struct pci_column *values = pci_merge_values(m, k);
         int counts;
         if (values && !(PCI_IS(values->desc->type) & (PCI_IS(PCF_I64) | PCI_IS(PCF_F64))))
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", values->name,
-                                 PCOL_POSITION_UNKNOWN, "the column has the wrong type");
+            return pci_corrupt(err, "samples", values->name, PCOL_POSITION_UNKNOWN,
+                               "the column has the wrong type");
         PCI_TRY(pci_cells_use(cells++, m->file, values, err));
         PCI_TRY(pci_merge_number(m->file, "sample_types", "level", k, &w->is_gauge[k], err));
         PCI_TRY(is_sample_count(m, k, &counts, err));

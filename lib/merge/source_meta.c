@@ -43,8 +43,7 @@ static pcol_status is_copied(struct meta_copy *t, uint64_t row, int *copied, pco
     if (!*copied)
         return PCOL_OK;
     PCI_TRY(pci_source_meta_record(t->m->builder, t->m->sources[source], key, &is_duplicate, err));
-    return is_duplicate ? pci_fail_cell(err, PCOL_E_CORRUPT, "source_meta", "key", row,
-                                        "duplicate key of the source")
+    return is_duplicate ? pci_corrupt(err, "source_meta", "key", row, "duplicate key of the source")
                         : PCOL_OK;
 }
 

@@ -45,8 +45,7 @@ static pcol_status map_source(struct order_copy *o, uint64_t row, uint32_t *sour
     int omitted;
     PCI_TRY(pci_cells_row(&o->cells[R_SOURCE], row, m->source_count, source, err));
     if (*source == PCOL_NONE)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "source", row,
-                             "a row needs a source");
+        return pci_corrupt(err, "source_rows", "source", row, "a row needs a source");
     *source = m->sources[*source];
     PCI_TRY(
         pci_cells_row(&o->cells[R_THREAD], row, o->threads ? o->threads->rows : 0, thread, err));
@@ -70,8 +69,7 @@ static pcol_status find_target(struct order_copy *o, pcol_str name, uint64_t row
             !memcmp(file->tables[i].name, name.data, name.size))
             o->target = &file->tables[i];
     if (!o->target)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "target", row,
-                             "this names no table");
+        return pci_corrupt(err, "source_rows", "target", row, "this names no table");
     o->target_name = name;
     id = pci_column_find(o->target, "id");
     if (id && (!id->supported || !(PCI_IS_INT & PCI_IS(id->desc->type))))
@@ -88,8 +86,8 @@ static pcol_status map_row(struct order_copy *o, uint64_t source_row, uint64_t r
     int omitted, valid;
     if (!strcmp(o->target->name, "strings")) {
         if (row >= m->string_count || !m->strings)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", source_row,
-                                 "%" PRIu64 " names no string", row);
+            return pci_corrupt(err, "source_rows", "row", source_row, "%" PRIu64 " names no string",
+                               row);
         to->row = m->strings[row];
         return PCOL_OK;
     }
@@ -113,8 +111,7 @@ static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
     PCI_TRY(map_source(o, row, &to.source, &to.thread, err));
     PCI_TRY(pci_cells_string(&o->cells[R_TABLE], m, row, &to.table, err));
     if (to.table == PCOL_NONE || !o->cells[R_TARGET].column)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "table", row,
-                             "a row needs a table and a target");
+        return pci_corrupt(err, "source_rows", "table", row, "a row needs a table and a target");
     PCI_TRY(pci_get_str(m->file, o->cells[R_TARGET].column, row, &name, &valid, err));
     PCI_TRY(find_target(o, name, row, err));
     to.target = m->tables[o->target->number] + 1;
@@ -127,8 +124,7 @@ static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
     PCI_TRY(map_row(o, row, (uint64_t)value, &to, err));
     pcol_status status = pci_builder_source_row(m->builder, &to, err);
     if (status == PCOL_E_ARGUMENT)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "ordinal", row,
-                             "ordinals do not count from 0");
+        return pci_corrupt(err, "source_rows", "ordinal", row, "ordinals do not count from 0");
     return status;
 }
 

@@ -31,8 +31,8 @@ pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const
     const struct pci_table *t = pci_table_find(file, table);
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
     if (c && c->supported && !(types & PCI_IS(c->desc->type)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column, PCOL_POSITION_UNKNOWN,
-                             "the column has the wrong type");
+        return pci_corrupt(err, table, column, PCOL_POSITION_UNKNOWN,
+                           "the column has the wrong type");
     return pci_cells_use(cells, file, c, err);
 }
 
@@ -62,8 +62,8 @@ pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value,
 static pcol_status fail_row(const struct pci_cells *cells, uint64_t row, int64_t value,
                             pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, cells->column->table->name, cells->column->name, row,
-                         "%" PRIu64 " names no row", (uint64_t)value);
+    return pci_corrupt(err, cells->column->table->name, cells->column->name, row,
+                       "%" PRIu64 " names no row", (uint64_t)value);
 }
 
 pcol_status pci_cells_row(struct pci_cells *cells, uint64_t row, uint64_t rows, uint32_t *value,
@@ -266,8 +266,8 @@ pcol_status pci_merge_line_range(struct pci_merge *merge, struct pci_cells *cell
     }
     if (*first >= *end || *end > location_rows || (row == 0 && *first) ||
         (last && *end != location_rows))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", row,
-                             "the lines of the groups do not follow one another");
+        return pci_corrupt(err, "location_groups", "first_location", row,
+                           "the lines of the groups do not follow one another");
     return PCOL_OK;
 }
 
@@ -349,8 +349,7 @@ static pcol_status add_stack(struct stack_copy *w, uint64_t row, pcol_error *err
     PCI_TRY(pci_cells_row(&w->cells[S_PARENT], row, row, &parent, err));
     PCI_TRY(pci_cells_row(&w->cells[S_GROUP], row, m->group_count, &group, err));
     if (parent == PCOL_NONE || group == PCOL_NONE || m->stacks[parent] == PCOL_NONE)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, row,
-                             "a stack needs a parent and a group");
+        return pci_corrupt(err, "stacks", NULL, row, "a stack needs a parent and a group");
     if (m->selection && (m->groups[group] == PCOL_NONE ||
                          (m->selection->omitted_frames && m->selection->omitted_frames[row]))) {
         m->stacks[row] = m->stacks[parent]; /* a hidden frame */

@@ -61,9 +61,8 @@ static int has_positions(const struct pci_schema_row *table)
 static pcol_status fail_row(const struct pci_column *from, uint64_t from_row, uint64_t row,
                             const struct pci_table *to, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, from ? from->table->name : "nodes",
-                         from ? from->name : "integer", from_row, "%" PRIu64 " names no row of %s",
-                         row, to->name);
+    return pci_corrupt(err, from ? from->table->name : "nodes", from ? from->name : "integer",
+                       from_row, "%" PRIu64 " names no row of %s", row, to->name);
 }
 
 pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
@@ -104,8 +103,8 @@ static pcol_status find_label_column(struct pci_merge *m, const struct pci_colum
         PCI_TRY(pci_label_column(m->builder, key, number, err));
     if (key == PCOL_NONE || *number == PCOL_NONE ||
         m->builder->columns[*number]->table != m->tables[column->table->number])
-        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name,
-                             PCOL_POSITION_UNKNOWN, "no row of label_keys describes this column");
+        return pci_corrupt(err, column->table->name, column->name, PCOL_POSITION_UNKNOWN,
+                           "no row of label_keys describes this column");
     return PCOL_OK;
 }
 

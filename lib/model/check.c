@@ -268,8 +268,7 @@ static pcol_status verify_copied(const pcol_file *file, pcol_error *err)
 static int keep_first(void *context, const pcol_fault *fault)
 {
     if (!fault->note)
-        (void)!pci_fail_cell(context, PCOL_E_CORRUPT, fault->table, fault->column, fault->row, "%s",
-                             fault->message);
+        (void)!pci_corrupt(context, fault->table, fault->column, fault->row, "%s", fault->message);
     return !fault->note;
 }
 
@@ -304,10 +303,9 @@ static pcol_status verify_last_group(const pcol_file *file, pcol_error *err)
     if (groups > 1)
         PCI_TRY(pci_get(file, first, groups - 2, &rows[0], &valid, err));
     PCI_TRY(pci_get(file, first, groups - 1, &rows[1], &valid, err));
-    return rows[0] < rows[1]
-               ? PCOL_OK
-               : pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", groups - 1,
-                               "%lld is not after the row before", (long long)rows[1]);
+    return rows[0] < rows[1] ? PCOL_OK
+                             : pci_corrupt(err, "location_groups", "first_location", groups - 1,
+                                           "%lld is not after the row before", (long long)rows[1]);
 }
 
 /* Rows of sample_values and sample_locations are in the order of samples. */

@@ -73,8 +73,8 @@ pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_
     if (!*valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= names->mappings)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
-                             "mapping %" PRId64 " does not exist", mapping);
+        return pci_corrupt(err, "location_groups", "mapping", group,
+                           "mapping %" PRId64 " does not exist", mapping);
     return read_text(names, names->mapping_file, (uint64_t)mapping, filename, valid, err);
 }
 

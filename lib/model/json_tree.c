@@ -224,7 +224,7 @@ struct tree_writer {
 
 static pcol_status fail_node(uint64_t row, const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, row, "%s", problem);
+    return pci_corrupt(err, "nodes", NULL, row, "%s", problem);
 }
 
 static pcol_status write_elements(struct tree_writer *wr, const struct pci_node_value *node,

@@ -81,8 +81,7 @@ static pcol_status write_reference(void *context, const struct pci_node_value *n
                                              : write_stack(p->values, &value, w, err);
     }
     if (!p->place)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row,
-                             "a node of this tag has no value here");
+        return pci_corrupt(err, "nodes", "tag", node->row, "a node of this tag has no value here");
     return p->place(p->context, node, w, err);
 }
 

@@ -182,8 +182,8 @@ static pcol_status get_own_stack(struct pci_keyed_reader *k, uint64_t row, int64
         PCI_TRY(read_batched_cell(k, k->state->stack, row, stack, &valid, err));
     if (valid && (uint64_t)*stack < k->state->stack_rows)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                         "a label refers to the stack of the row, but it has none");
+    return pci_corrupt(err, "samples", "stack", row,
+                       "a label refers to the stack of the row, but it has none");
 }
 
 pcol_status pci_keyed_own_frame(struct pci_keyed_reader *k, uint64_t row, int64_t depth,
@@ -204,13 +204,13 @@ pcol_status pci_keyed_own_frame(struct pci_keyed_reader *k, uint64_t row, int64_
         int64_t parent;
         PCI_TRY(pci_get(k->file, s->parent->column, (uint64_t)node, &parent, &valid, err));
         if (parent >= node || parent < 0)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
-                                 "a parent is after its child");
+            return pci_corrupt(err, "stacks", "parent", (uint64_t)node,
+                               "a parent is after its child");
         node = parent;
     }
     if (!node || !s->group)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                             "a label refers to a frame beyond the depth of the stack");
+        return pci_corrupt(err, "samples", "stack", row,
+                           "a label refers to a frame beyond the depth of the stack");
     PCI_TRY(pci_get(k->file, s->group->column, (uint64_t)node, group, &valid, err));
     *cached = (struct own_frame){start, depth, *group};
     return PCOL_OK;
@@ -235,8 +235,8 @@ static pcol_status get_sample_value(struct pci_keyed_reader *k, uint64_t row,
         memcpy(&value->as, &bits, sizeof bits);
         return PCOL_OK;
     }
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, row,
-                         "a label refers to the value of the row, but it has none");
+    return pci_corrupt(err, "samples", NULL, row,
+                       "a label refers to the value of the row, but it has none");
 }
 
 static pcol_status get_text_cell(const struct pci_keyed_reader *k, const struct pci_column *column,
@@ -265,8 +265,8 @@ static pcol_status get_frame_part(struct pci_keyed_reader *k, uint64_t row, int 
     if (s->function)
         PCI_TRY(pci_get(k->file, s->function, first, &function, &has_function, err));
     if (has_function && (uint64_t)function >= pci_rows(k->file, "functions"))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", first,
-                             "%" PRIi64 " names no row of functions", function);
+        return pci_corrupt(err, "locations", "function", first,
+                           "%" PRIi64 " names no row of functions", function);
     if (kind == PCI_LABEL_NAME)
         return has_function ? get_text_cell(k, s->name, (uint64_t)function, value, valid, err)
                             : PCOL_OK;
@@ -288,8 +288,8 @@ static pcol_status get_own_name(struct pci_keyed_reader *k, uint64_t row, int64_
         cached->name = value->as.text;
     }
     if (!valid)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                             "a label refers to the function of a frame that has none");
+        return pci_corrupt(err, "samples", "stack", row,
+                           "a label refers to the function of a frame that has none");
     cached->group = group;
     value->kind = PCI_VALUE_STRING;
     value->as.text = cached->name;
@@ -343,13 +343,13 @@ static pcol_status get_label_value(struct pci_keyed_reader *k, uint64_t row,
     case PCI_LABEL_LINE:
     case PCI_LABEL_COLUMN:
         if (!k->state->frames)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "label_keys", "kind", cell->key->number,
-                                 "only frames have labels of this kind");
+            return pci_corrupt(err, "label_keys", "kind", cell->key->number,
+                               "only frames have labels of this kind");
         PCI_TRY(get_frame_part(k, row, kind, value, &valid, err));
         if (valid)
             return PCOL_OK;
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "label_shape", row,
-                             "a label refers to a part that the frame does not have");
+        return pci_corrupt(err, "location_groups", "label_shape", row,
+                           "a label refers to a part that the frame does not have");
     default:
         memcpy(&value->as, &cell->as, sizeof(int64_t));
         return PCOL_OK;

@@ -280,9 +280,9 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     if (!*present)
         return PCOL_OK;
     if (kinds[key->kind].references && (uint64_t)bits >= r->state->limits[k])
-        return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name,
-                             key->column ? key->column->name : NULL, row, "%llu names no row of %s",
-                             (unsigned long long)bits, kinds[key->kind].references);
+        return pci_corrupt(err, r->table->name, key->column ? key->column->name : NULL, row,
+                           "%llu names no row of %s", (unsigned long long)bits,
+                           kinds[key->kind].references);
     cell = append_cell(r);
     if (!cell)
         return pci_fail_memory(err);
@@ -297,7 +297,7 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
 static pcol_status fail_shape(const struct pci_label_reader *r, uint64_t row, const char *problem,
                               pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name, "label_shape", row, "%s", problem);
+    return pci_corrupt(err, r->table->name, "label_shape", row, "%s", problem);
 }
 
 static pcol_status add_member(struct pci_label_reader *r, uint64_t *member, pcol_error *err)
@@ -349,8 +349,8 @@ static pcol_status load_shape(struct pci_label_reader *r, uint64_t row, uint64_t
     if (shape + 1 < s->shape_rows)
         PCI_TRY(pci_get(r->file, s->first_key, shape + 1, &end, &valid, err));
     if ((uint64_t)first > (uint64_t)end || (uint64_t)end > s->entry_rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "label_shapes", "first_key", shape,
-                             "the keys of shapes do not follow one another");
+        return pci_corrupt(err, "label_shapes", "first_key", shape,
+                           "the keys of shapes do not follow one another");
     s->serial++;
     for (uint64_t at = (uint64_t)first; at < (uint64_t)end; at++)
         PCI_TRY(load_entry(r, row, at, err));
@@ -576,8 +576,8 @@ pcol_status pci_labels_row(struct pci_label_reader *reader, uint64_t row, pcol_e
     if (has_extra) {
         r->extra = (uint64_t)root;
         if (r->extra >= s->nodes.rows)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, r->table->name, "extra", row,
-                                 "%llu names no node", (unsigned long long)r->extra);
+            return pci_corrupt(err, r->table->name, "extra", row, "%llu names no node",
+                               (unsigned long long)r->extra);
         PCI_TRY(pci_nodes_first(&s->nodes, r->extra, &member, err));
     }
     PCI_TRY(read_cell(r->file, s->shape, &s->shapes, row, &shape, &r->has_shape, err));

@@ -169,10 +169,9 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, i
             continue;
         }
         if (source >= memory->source_count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
-                                 "%llu is beyond the %llu rows of sources",
-                                 (unsigned long long)source,
-                                 (unsigned long long)memory->source_count);
+            return pci_corrupt(
+                err, "samples", "source", row + i, "%llu is beyond the %llu rows of sources",
+                (unsigned long long)source, (unsigned long long)memory->source_count);
         if (compute_growth(&memory->last[source], gauge, &bytes[i]))
             return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row + i,
                                  "the growth of memory does not fit into 64 bits");

@@ -31,7 +31,7 @@ struct columns {
 
 static pcol_status fail_row(uint64_t row, const char *column, const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", column, row, "%s", problem);
+    return pci_corrupt(err, "source_rows", column, row, "%s", problem);
 }
 
 void pci_order_index_free(struct pci_order_index *index)

@@ -34,8 +34,8 @@ pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_e
 {
     size_t count = 0;
     if (node && node >= path->tree.stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
-                             "a sample refers to a row that does not exist");
+        return pci_corrupt(err, "stacks", NULL, node,
+                           "a sample refers to a row that does not exist");
     for (uint32_t row = (uint32_t)node;;) {
         int64_t parent;
         while (path->depth && path->steps[path->depth - 1].node > row)
@@ -46,8 +46,8 @@ pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_e
         path->fresh[count++] = row;
         PCI_TRY(pci_get(path->tree.file, path->tree.parent, row, &parent, &(int){0}, err));
         if ((uint64_t)parent >= row)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
-                                 "parent %llu is not before its child", (unsigned long long)parent);
+            return pci_corrupt(err, "stacks", "parent", row, "parent %llu is not before its child",
+                               (unsigned long long)parent);
         row = (uint32_t)parent;
     }
     path->common_depth = path->depth;

@@ -18,12 +18,11 @@ pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol
     tree->groups = pci_rows(file, "location_groups");
     tree->locations = pci_rows(file, "locations");
     if (tree->stacks > PCF_MAX_U32_ROWS || tree->locations > PCF_MAX_U32_ROWS)
-        return pci_fail_cell(err, PCOL_E_CORRUPT,
-                             tree->stacks > PCF_MAX_U32_ROWS ? "stacks" : "locations", NULL,
-                             PCOL_POSITION_UNKNOWN, "more rows than 32 bits can number");
+        return pci_corrupt(err, tree->stacks > PCF_MAX_U32_ROWS ? "stacks" : "locations", NULL,
+                           PCOL_POSITION_UNKNOWN, "more rows than 32 bits can number");
     if (!tree->first && tree->groups > tree->locations)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location",
-                             PCOL_POSITION_UNKNOWN, "more groups than locations");
+        return pci_corrupt(err, "location_groups", "first_location", PCOL_POSITION_UNKNOWN,
+                           "more groups than locations");
     return PCOL_OK;
 }
 
@@ -32,8 +31,7 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
 {
     int64_t begin, end = (int64_t)tree->locations;
     if (group >= tree->groups)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, group,
-                             "this group does not exist");
+        return pci_corrupt(err, "location_groups", NULL, group, "this group does not exist");
     if (!tree->first) {
         *first = group;
         *count = 1;
@@ -44,9 +42,9 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
         PCI_TRY(pci_get(tree->file, tree->first, group + 1, &end, &(int){0}, err));
     /* A group has at least one location, and the first group starts at location 0. */
     if ((uint64_t)begin >= (uint64_t)end || (uint64_t)end > tree->locations || (begin && !group))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
-                             "the group's locations %llu to %llu are out of order or range",
-                             (unsigned long long)begin, (unsigned long long)end);
+        return pci_corrupt(err, "location_groups", "first_location", group,
+                           "the group's locations %llu to %llu are out of order or range",
+                           (unsigned long long)begin, (unsigned long long)end);
     *first = (uint64_t)begin;
     *count = (uint64_t)end - (uint64_t)begin;
     return PCOL_OK;
@@ -66,12 +64,11 @@ pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32
 {
     int64_t parent_row, group;
     if (node == 0 || node >= tree->stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
-                             "this stack does not exist");
+        return pci_corrupt(err, "stacks", NULL, node, "this stack does not exist");
     PCI_TRY(pci_get(tree->file, tree->parent, node, &parent_row, &(int){0}, err));
     if ((uint64_t)parent_row >= node)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
-                             "parent %llu is not before its child", (unsigned long long)parent_row);
+        return pci_corrupt(err, "stacks", "parent", node, "parent %llu is not before its child",
+                           (unsigned long long)parent_row);
     PCI_TRY(pci_get(tree->file, tree->group, node, &group, &(int){0}, err));
     *parent = (uint32_t)parent_row;
     return pci_stacks_group(tree, (uint64_t)group, first, count, err);
@@ -97,8 +94,7 @@ pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uin
             high = middle;
     }
     if (tree->groups == 0)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", NULL, row,
-                             "the location belongs to no group");
+        return pci_corrupt(err, "locations", NULL, row, "the location belongs to no group");
     *group = low;
     return PCOL_OK;
 }
@@ -151,13 +147,12 @@ pcol_status pci_zones_total(const pcol_file *file, const char *name,
         return PCOL_OK;
     PCI_TRY(pci_find_column(file, "sample_zones", name, PCI_TYPES_ROW, column, err));
     if (!*column || pci_rows(file, "sample_zones") != zones + 1)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, PCOL_POSITION_UNKNOWN,
-                             "%llu samples need %llu rows here", (unsigned long long)samples,
-                             (unsigned long long)zones + 1);
+        return pci_corrupt(err, "sample_zones", name, PCOL_POSITION_UNKNOWN,
+                           "%llu samples need %llu rows here", (unsigned long long)samples,
+                           (unsigned long long)zones + 1);
     PCI_TRY(pci_get(file, *column, zones, &value, &(int){0}, err));
     if (value < 0)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", name, zones,
-                             "the total is out of range");
+        return pci_corrupt(err, "sample_zones", name, zones, "the total is out of range");
     *total = (uint64_t)value;
     return PCOL_OK;
 }
@@ -169,9 +164,9 @@ pcol_status pci_zones_compare(const pcol_file *file, const struct pci_column *co
     PCI_TRY(pci_get(file, column, zone, &stated, &(int){0}, err));
     if ((uint64_t)stated == counted)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", column->name, zone,
-                         "%llu rows are stated, but %llu were counted", (unsigned long long)stated,
-                         (unsigned long long)counted);
+    return pci_corrupt(err, "sample_zones", column->name, zone,
+                       "%llu rows are stated, but %llu were counted", (unsigned long long)stated,
+                       (unsigned long long)counted);
 }
 
 pcol_status pci_zones_find(const pcol_file *file, const struct pci_column *column, uint64_t row,
@@ -189,8 +184,8 @@ pcol_status pci_zones_find(const pcol_file *file, const struct pci_column *colum
     }
     PCI_TRY(pci_get(file, column, low, &value, &(int){0}, err));
     if ((uint64_t)value > row)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", column->name, low,
-                             "the first zone starts at row %llu", (unsigned long long)value);
+        return pci_corrupt(err, "sample_zones", column->name, low,
+                           "the first zone starts at row %llu", (unsigned long long)value);
     *zone = low;
     *before = (uint64_t)value;
     return PCOL_OK;

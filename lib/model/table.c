@@ -219,9 +219,9 @@ pcol_status pci_find_column(const pcol_file *file, const char *table, const char
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_POSITION_UNKNOWN,
                              "this column needs a newer reader");
     if (c->desc->type >= 32 || !(types & PCI_TYPE(c->desc->type)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_POSITION_UNKNOWN,
-                             "this column cannot be of type %s",
-                             pcol_type_name((pcol_type)c->desc->type));
+        return pci_corrupt(err, table, name, PCOL_POSITION_UNKNOWN,
+                           "this column cannot be of type %s",
+                           pcol_type_name((pcol_type)c->desc->type));
     *column = c;
     return PCOL_OK;
 }
@@ -243,8 +243,7 @@ pcol_status pci_require_column(const pcol_file *file, const char *table, const c
 {
     PCI_TRY(pci_find_column(file, table, name, types, column, err));
     if (!*column && pci_rows(file, table))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, PCOL_POSITION_UNKNOWN,
-                             "this column is missing");
+        return pci_corrupt(err, table, name, PCOL_POSITION_UNKNOWN, "this column is missing");
     return PCOL_OK;
 }
 

@@ -62,8 +62,8 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
     const pcol_file *file = types->file;
     uint64_t rows = pci_rows(file, "sample_types");
     if (rows > PCF_MAX_COLUMNS)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
-                             "more types than a table can have columns");
+        return pci_corrupt(err, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
+                           "more types than a table can have columns");
     types->count = (uint32_t)rows;
     PCI_TRY(PCI_CALLOC(types->columns, (size_t)rows + 1, err));
     PCI_TRY(PCI_CALLOC(types->type, (size_t)rows + 1, err));
@@ -162,9 +162,9 @@ pcol_status pci_types_of_source(const struct pci_types *types, uint64_t source, 
             break;
         PCI_TRY(pci_get(types->file, types->list_type, row, &value, &(int){0}, err));
         if ((uint64_t)value >= types->count || *count == types->count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_types", "sample_type", row,
-                                 "sample type %llu is not one of the %u", (unsigned long long)value,
-                                 (unsigned)types->count);
+            return pci_corrupt(err, "source_types", "sample_type", row,
+                               "sample type %llu is not one of the %u", (unsigned long long)value,
+                               (unsigned)types->count);
         list[(*count)++] = (uint32_t)value;
     }
     return PCOL_OK;
@@ -433,8 +433,7 @@ static pcol_status count_samples(struct pci_samples_by_source *turns, struct sou
         PCI_TRY(read_sources(walk, row, &count, err));
         for (uint64_t i = 0; i < count; i++) {
             if ((uint64_t)walk->values[i] >= turns->sources)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", row + i,
-                                     "this source does not exist");
+                return pci_corrupt(err, "samples", "source", row + i, "this source does not exist");
             turns->first[walk->values[i] + 1]++;
         }
     }

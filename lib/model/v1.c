@@ -75,8 +75,8 @@ static pcol_status find_sample(struct sample_cursor *c, size_t *at, pcol_error *
 {
     for (;;) {
         if (c->next >= c->end)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", PCOL_POSITION_UNKNOWN,
-                                 "the file changed while it was read");
+            return pci_corrupt(err, "samples", "stack", PCOL_POSITION_UNKNOWN,
+                               "the file changed while it was read");
         if (c->next >= c->batch_first + c->batch_count)
             PCI_TRY(load_batch(c, err));
         *at = (size_t)(c->next++ - c->batch_first);

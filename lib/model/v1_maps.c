@@ -129,9 +129,9 @@ static pcol_status map_location(struct pci_v1 *m, uint64_t row, uint64_t functio
     int64_t line = 0;
     int valid = 0;
     if (function >= m->function_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", row,
-                             "%llu is beyond the %llu rows of functions",
-                             (unsigned long long)function, (unsigned long long)m->function_count);
+        return pci_corrupt(err, "locations", "function", row,
+                           "%llu is beyond the %llu rows of functions",
+                           (unsigned long long)function, (unsigned long long)m->function_count);
     if (m->line)
         PCI_TRY(pci_get(m->file, m->line, row, &line, &valid, err));
     if (valid && line < 0)
@@ -250,10 +250,9 @@ static pcol_status count_batch(struct pci_v1 *m, uint64_t row, size_t n, pcol_er
         if (!has_stack[i])
             continue;
         if ((uint64_t)stacks[i] >= m->stacks.stacks)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row + i,
-                                 "%llu is beyond the %llu rows of stacks",
-                                 (unsigned long long)stacks[i],
-                                 (unsigned long long)m->stacks.stacks);
+            return pci_corrupt(err, "samples", "stack", row + i,
+                               "%llu is beyond the %llu rows of stacks",
+                               (unsigned long long)stacks[i], (unsigned long long)m->stacks.stacks);
         if (!pci_v1_includes_stack(m, (uint64_t)stacks[i]))
             continue;
         if (!has_value[i] || values[i] < 1 || values[i] > INT32_MAX)

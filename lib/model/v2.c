@@ -200,8 +200,7 @@ static pcol_status start_walk(struct group_walk *walk, const struct pci_stacks *
     PCI_TRY(pci_stacks_group(tree, walk->group, &first, &lines, err));
     walk->end = first + lines;
     if (row < first || row >= walk->end)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", NULL, row,
-                             "the location belongs to no group");
+        return pci_corrupt(err, "locations", NULL, row, "the location belongs to no group");
     return PCOL_OK;
 }
 

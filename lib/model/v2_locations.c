@@ -74,17 +74,15 @@ static pcol_status enter_sample(struct location_cursor *c, pcol_error *err)
     const struct location_view *view = c->view;
     size_t index;
     if (c->next >= view->samples || !view->stack)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "location_row",
-                             PCOL_POSITION_UNKNOWN, "the samples have only %llu locations",
-                             (unsigned long long)c->row);
+        return pci_corrupt(err, "sample_zones", "location_row", PCOL_POSITION_UNKNOWN,
+                           "the samples have only %llu locations", (unsigned long long)c->row);
     if (c->next >= c->batch_first + c->batch_count)
         PCI_TRY(load_batch(c, err));
     index = (size_t)(c->next - c->batch_first);
     if (c->valid[index] && (uint64_t)c->stacks[index] >= view->stacks.stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", c->next,
-                             "%llu is beyond the %llu rows of stacks",
-                             (unsigned long long)c->stacks[index],
-                             (unsigned long long)view->stacks.stacks);
+        return pci_corrupt(
+            err, "samples", "stack", c->next, "%llu is beyond the %llu rows of stacks",
+            (unsigned long long)c->stacks[index], (unsigned long long)view->stacks.stacks);
     c->node = c->valid[index] ? (uint32_t)c->stacks[index] : 0;
     c->depth = 0;
     c->next++;

@@ -99,9 +99,9 @@ static pcol_status read_rows(const pcol_file *file, struct meta *meta, struct pc
         int valid;
         PCI_TRY(pci_get(file, source, row, &number, &valid, err));
         if (!valid || (uint64_t)number >= sources)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_meta", "source", row,
-                                 "%llu is beyond the %llu rows of sources",
-                                 (unsigned long long)number, (unsigned long long)sources);
+            return pci_corrupt(err, "source_meta", "source", row,
+                               "%llu is beyond the %llu rows of sources",
+                               (unsigned long long)number, (unsigned long long)sources);
         PCI_TRY(pci_get_str(file, meta_key, row, &text, &valid, err));
         PCI_TRY(pci_get_str(file, value, row, &meta_entry.value, &meta_entry.valid, err));
         PCI_TRY(find_key(meta, hash, text, &meta_entry.meta_key, err));

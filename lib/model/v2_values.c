@@ -104,9 +104,9 @@ static pcol_status enter_sample(struct value_cursor *c, pcol_error *err)
         PCI_TRY(load_batch(c, err));
     source = (uint64_t)c->sources[c->next - c->batch_first];
     if (view->types.source && source >= view->sources)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", c->next,
-                             "%llu is beyond the %llu rows of sources", (unsigned long long)source,
-                             (unsigned long long)view->sources);
+        return pci_corrupt(err, "samples", "source", c->next,
+                           "%llu is beyond the %llu rows of sources", (unsigned long long)source,
+                           (unsigned long long)view->sources);
     /* Without source_types all sources have the same list. */
     if (c->list_source == PCOL_POSITION_UNKNOWN ||
         (view->types.list_rows && source != c->list_source)) {
@@ -149,8 +149,8 @@ static pcol_status require_value(struct value_cursor *c, uint32_t *type, int64_t
     PCI_TRY(find_value(c, type, value, &found, err));
     if (found)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", "value_row", PCOL_POSITION_UNKNOWN,
-                         "the samples have only %llu values", (unsigned long long)c->row);
+    return pci_corrupt(err, "sample_zones", "value_row", PCOL_POSITION_UNKNOWN,
+                       "the samples have only %llu values", (unsigned long long)c->row);
 }
 
 static int64_t to_double_bits(int64_t integer)

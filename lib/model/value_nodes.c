@@ -23,7 +23,7 @@ static const struct {
 
 static pcol_status fail_node(uint64_t row, const char *column, const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", column, row, "%s", problem);
+    return pci_corrupt(err, "nodes", column, row, "%s", problem);
 }
 
 pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file, pcol_error *err)

@@ -61,8 +61,8 @@ pcol_status pci_value_of_node(const struct pci_node_value *node, struct pci_valu
         else if (pci_str_is(node->text, "location_groups"))
             value->kind = PCI_VALUE_FRAME;
         else
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
-                                 "a row of this table is not a value");
+            return pci_corrupt(err, "nodes", "text", node->row,
+                               "a row of this table is not a value");
         value->as.i64 = node->integer;
         return PCOL_OK;
     default:
@@ -98,14 +98,12 @@ pcol_status pci_value_frames(struct pci_values *values, const struct pci_value *
         int64_t parent, group;
         int valid;
         if (node >= values->stack_rows)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
-                                 "this row does not exist");
+            return pci_corrupt(err, "stacks", NULL, node, "this row does not exist");
         PCI_TRY(PCI_GROW(values->list, values->list_capacity, n + 1, err));
         PCI_TRY(pci_get(values->file, values->group, node, &group, &valid, err));
         PCI_TRY(pci_get(values->file, values->parent, node, &parent, &valid, err));
         if ((uint64_t)parent >= node)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", node,
-                                 "a parent is after its child");
+            return pci_corrupt(err, "stacks", "parent", node, "a parent is after its child");
         values->list[n++] = (uint32_t)group;
         node = (uint64_t)parent;
     }
@@ -214,8 +212,8 @@ pcol_status pci_member_iterator_next(struct pci_member_iterator *each, struct pc
         PCI_TRY(pci_nodes_get(&e->values->nodes, e->next, &node, err));
         PCI_TRY(pci_nodes_next(&e->values->nodes, e->node.row, &e->next, err));
         if (node.has_key != (e->node.tag == PCI_NODE_OBJECT))
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "key", node.row,
-                                 "members of objects have keys, and elements of arrays none");
+            return pci_corrupt(err, "nodes", "key", node.row,
+                               "members of objects have keys, and elements of arrays none");
         member->key = node.has_key ? node.key : (pcol_str){"", 0};
         *more = 1;
         return pci_value_of_node(&node, &member->value, err);

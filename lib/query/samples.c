@@ -245,9 +245,9 @@ static pcol_status check_stack(const struct pci_samples *s, size_t i, pcol_error
 {
     if ((uint64_t)s->cells[i] < s->stack_count)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", s->next + i,
-                         "%llu is beyond the %lu rows of stacks", (unsigned long long)s->cells[i],
-                         (unsigned long)s->stack_count);
+    return pci_corrupt(err, "samples", "stack", s->next + i,
+                       "%llu is beyond the %lu rows of stacks", (unsigned long long)s->cells[i],
+                       (unsigned long)s->stack_count);
 }
 
 /* Clears rows that the filters of sources, threads and labels reject. */

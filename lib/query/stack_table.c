@@ -21,11 +21,10 @@ static pcol_status read_row_numbers(const pcol_file *file, const struct pci_colu
         for (size_t i = 0; i < n; i++) {
             uint64_t end = below_row ? row + i : limit;
             if ((uint64_t)cells[i] >= end && row + i > 0)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name,
-                                     row + i,
-                                     below_row ? "parent %llu is not before its child"
-                                               : "%llu is out of range of the referenced table",
-                                     (unsigned long long)cells[i]);
+                return pci_corrupt(err, column->table->name, column->name, row + i,
+                                   below_row ? "parent %llu is not before its child"
+                                             : "%llu is out of range of the referenced table",
+                                   (unsigned long long)cells[i]);
             rows[row + i] = (uint32_t)cells[i];
         }
     }
@@ -48,8 +47,8 @@ static pcol_status read_group_starts(const struct pci_stacks *tree, struct pci_s
         read_row_numbers(tree->file, tree->first, tree->locations, 0, first, tree->groups, err));
     for (uint32_t g = 0; g < calls->group_count; g++) {
         if (g == 0 ? first[0] != 0 : first[g] <= first[g - 1])
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", g,
-                                 "the group's locations are out of order");
+            return pci_corrupt(err, "location_groups", "first_location", g,
+                               "the group's locations are out of order");
     }
     return PCOL_OK;
 }
@@ -64,8 +63,8 @@ pcol_status pci_stack_table_open(const pcol_file *file, struct pci_stack_table *
     PCI_TRY(pci_check_row_count(file, "location_groups", err));
     PCI_TRY(pci_check_row_count(file, "locations", err));
     if (tree.groups > tree.locations)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, PCOL_POSITION_UNKNOWN,
-                             "more groups than locations");
+        return pci_corrupt(err, "location_groups", NULL, PCOL_POSITION_UNKNOWN,
+                           "more groups than locations");
     calls->count = (uint32_t)tree.stacks;
     calls->group_count = (uint32_t)tree.groups;
     calls->location_count = (uint32_t)tree.locations;

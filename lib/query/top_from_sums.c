@@ -47,8 +47,8 @@ static pcol_status add_column(struct function_sums *a, const struct pci_column *
         PCI_TRY(pci_read(query->file, column, row, n, cells, NULL, err));
         for (size_t i = 0; i < n; i++) {
             if (cells[i] < 0)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, "function_sums", column->name, row + i,
-                                     "%lld is below 0", (long long)cells[i]);
+                return pci_corrupt(err, "function_sums", column->name, row + i, "%lld is below 0",
+                                   (long long)cells[i]);
             if (add_cell(a, row + i, cells[i]))
                 return pci_amount_overflow(query->measure.type, err);
         }
@@ -139,8 +139,8 @@ static pcol_status generate_name(struct name_reader *r, struct pci_frames *frame
     PCI_TRY(pci_stacks_group_of(&r->stacks, location, &group, err));
     PCI_TRY(pci_frame_namer_get(r->namer, location, (uint32_t)group, &name, err));
     if (name.is_place)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", NULL, location,
-                             "table function_sums refers to it, but it is in no function");
+        return pci_corrupt(err, "locations", NULL, location,
+                           "table function_sums refers to it, but it is in no function");
     return pci_frames_copy_text(frames, name.name, text, err);
 }
 

@@ -7,14 +7,13 @@
 
 pcol_status pci_walk_fail_parent(uint32_t row, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
-                         "the table is not in pre-order");
+    return pci_corrupt(err, "stacks", "parent", row, "the table is not in pre-order");
 }
 
 pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "group", row,
-                         "%llu is out of range of the referenced table", (unsigned long long)group);
+    return pci_corrupt(err, "stacks", "group", row, "%llu is out of range of the referenced table",
+                       (unsigned long long)group);
 }
 
 pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err)

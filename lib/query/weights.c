@@ -80,8 +80,8 @@ static pcol_status weigh_sums(pcol_query *query, const struct pci_column **colum
     const struct pci_column *stack;
     PCI_TRY(pci_require_column(query->file, "stack_sums", "stack", PCI_TYPES_ROW, &stack, err));
     if (stack->desc->rows > query->calls.count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stack_sums", "stack", PCOL_POSITION_UNKNOWN,
-                             "more sums than stacks");
+        return pci_corrupt(err, "stack_sums", "stack", PCOL_POSITION_UNKNOWN,
+                           "more sums than stacks");
     PCI_TRY(pci_verify(query->file, stack, err));
     for (uint32_t i = 0; i < query->measure.column_count; i++)
         PCI_TRY(add_sums(query, stack, columns[i], err));

@@ -168,9 +168,9 @@ static pcol_status pin_bytes(struct pci_pin *pin, const struct pci_column *colum
     struct pci_pin_range *range = NULL;
     int counted = is_evictable(s);
     if (counted && !(range = find_range(pin, s, &block, end)))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, pin->named->table ? pin->named->table->name : "",
-                             pin->named->name, PCOL_POSITION_UNKNOWN,
-                             "rows are in too many separate ranges of the column");
+        return pci_corrupt(err, pin->named->table ? pin->named->table->name : "", pin->named->name,
+                           PCOL_POSITION_UNKNOWN,
+                           "rows are in too many separate ranges of the column");
     for (; block < end; block++) {
         if (!try_pin_block(s, block, counted))
             PCI_TRY(pin_missing_block(pin, column, section, block, counted, err));
@@ -444,8 +444,8 @@ static pcol_status pin_strings(struct pci_pin *pin, const struct pci_column *col
     if (result == PCF_OK)
         result = pcf_get(offsets->data, row + count, &to, &valid);
     if (result != PCF_OK) /* reading on would use blocks that are not decompressed */
-        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table ? column->table->name : "",
-                             column->name, row, "%s", pcf_result_text(result));
+        return pci_corrupt(err, column->table ? column->table->name : "", column->name, row, "%s",
+                           pcf_result_text(result));
     if ((uint64_t)from > (uint64_t)to || (uint64_t)to > column->data->bytes_size)
         return PCOL_OK; /* reading the cell reports it */
     return pin_role(pin, column, PCF_ROLE_DATA, (uint64_t)from * 8, (uint64_t)to * 8, 0, err);

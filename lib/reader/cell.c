@@ -27,8 +27,7 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
                              PCOL_POSITION_UNKNOWN,
                              "column needs a newer reader: its type or encoding is unknown");
     /* Callers check their own row numbers, so a bad row comes from the file. */
-    return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row, "%s",
-                         pcf_result_text(result));
+    return pci_corrupt(err, table_name(column), column->name, row, "%s", pcf_result_text(result));
 }
 
 /* ---- checksums */
@@ -243,13 +242,13 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
             if (value >= column->limit)
                 PCI_TRY(pci_references_reject(column, row + i, &values[i], err));
             if (row + i == 0 && value && (order & PCI_ORDER_FROM_0))
-                return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, 0,
-                                     "the first value is %llu instead of 0",
-                                     (unsigned long long)value);
+                return pci_corrupt(err, table_name(column), column->name, 0,
+                                   "the first value is %llu instead of 0",
+                                   (unsigned long long)value);
             if (row + i && (value < previous || (value == previous && (order & PCI_ORDER_STRICT))))
-                return pci_fail_cell(err, PCOL_E_CORRUPT, table_name(column), column->name, row + i,
-                                     "%llu does not come after %llu", (unsigned long long)value,
-                                     (unsigned long long)previous);
+                return pci_corrupt(err, table_name(column), column->name, row + i,
+                                   "%llu does not come after %llu", (unsigned long long)value,
+                                   (unsigned long long)previous);
         }
     }
     atomic_store_explicit(&file->columns[column->number].order, 0, memory_order_release);
@@ -405,12 +404,11 @@ pcol_status pci_string(const pcol_file *file, uint64_t code, pcol_str *string, p
     if (!file->strings)
         return pci_fail(err, PCOL_E_CORRUPT, "file has no table of strings");
     if (file->strings->supported && code >= file->strings->data->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_POSITION_UNKNOWN,
-                             "string %llu does not exist", (unsigned long long)code);
+        return pci_corrupt(err, "strings", NULL, PCOL_POSITION_UNKNOWN,
+                           "string %llu does not exist", (unsigned long long)code);
     PCI_TRY(get_bytes(file, file->strings, code, string, &valid, err));
     if (!valid)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", file->strings->name, code,
-                             "string is null");
+        return pci_corrupt(err, "strings", file->strings->name, code, "string is null");
     return PCOL_OK;
 }
 

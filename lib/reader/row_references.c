@@ -69,12 +69,10 @@ pcol_status pci_references_reject(const struct pci_column *column, uint64_t row,
     if (is_root(column, row))
         return PCOL_OK;
     if (column->desc->type == PCF_STRING)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column->name, row,
-                             "string %llu does not exist", number);
+        return pci_corrupt(err, table, column->name, row, "string %llu does not exist", number);
     if (!column->references)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, column->name, row,
-                             "%llu refers to a table that the file does not have", number);
-    return pci_fail_cell(err, PCOL_E_CORRUPT, table, column->name, row,
-                         "%llu is beyond the %llu rows of %s", number,
-                         (unsigned long long)column->limit, column->references->name);
+        return pci_corrupt(err, table, column->name, row,
+                           "%llu refers to a table that the file does not have", number);
+    return pci_corrupt(err, table, column->name, row, "%llu is beyond the %llu rows of %s", number,
+                       (unsigned long long)column->limit, column->references->name);
 }

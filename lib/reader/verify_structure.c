@@ -15,8 +15,7 @@ static pcol_status fail_structure(const pcol_file *file, const struct pci_column
                                   uint64_t row, const char *fault, pcol_error *err)
 {
     PCI_TRY(pci_check_unchanged(file, err));
-    return pci_fail_cell(err, PCOL_E_CORRUPT, named->table ? named->table->name : "", named->name,
-                         row, "%s", fault);
+    return pci_corrupt(err, named->table ? named->table->name : "", named->name, row, "%s", fault);
 }
 
 /* Strict ascending order of the string pool (spec.md, 5.2), whose offsets are valid: a wrong offset

@@ -23,6 +23,7 @@ pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, ui
 pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table,
                           const char *column, uint64_t row, const char *format, ...)
     PCI_PRINTF(6, 7);
+#define pci_corrupt(err, ...) pci_fail_cell(err, PCOL_E_CORRUPT, __VA_ARGS__)
 /* E_IO with the text of errno: "cannot ACTION: No such file or directory"; E_NO_MEMORY for
  * ENOMEM. */
 pcol_status pci_fail_errno(pcol_error *err, const char *action);

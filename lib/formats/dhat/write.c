@@ -70,8 +70,8 @@ static pcol_status get_row(const struct writer *w, const struct pci_column *colu
 {
     PCI_TRY(get(w, column, row, to, valid, err));
     if (*valid && (uint64_t)*to >= pci_rows(w->file, table))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name, row,
-                             "row %lld of %s does not exist", (long long)*to, table);
+        return pci_corrupt(err, column->table->name, column->name, row,
+                           "row %lld of %s does not exist", (long long)*to, table);
     return PCOL_OK;
 }
 
@@ -97,8 +97,8 @@ static pcol_status open_values(struct writer *w, pcol_error *err)
             if (pci_str_is(w->types.type[list[k]], pci_dhat_values[i].type)) {
                 w->values[i] = w->types.columns[list[k]];
                 if (w->values[i] && w->values[i]->desc->type == PCF_F64)
-                    status = pci_fail_cell(err, PCOL_E_CORRUPT, "samples", w->values[i]->name,
-                                           PCOL_POSITION_UNKNOWN, "values of DHAT are integers");
+                    status = pci_corrupt(err, "samples", w->values[i]->name, PCOL_POSITION_UNKNOWN,
+                                         "values of DHAT are integers");
             }
     pci_free(list);
     return status;
@@ -119,8 +119,8 @@ static pcol_status open_trees(struct writer *w, uint64_t root, pcol_error *err)
     if (w->document != PCI_NO_NODE)
         PCI_TRY(pci_nodes_next(&w->nodes, root, &w->list, err));
     if (w->list == PCI_NO_NODE)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, root,
-                             "a DHAT profile needs its document and its frames");
+        return pci_corrupt(err, "nodes", NULL, root,
+                           "a DHAT profile needs its document and its frames");
     for (uint64_t row = w->list + 1; row < w->nodes.rows; row++) {
         PCI_TRY(pci_nodes_get(&w->nodes, row, &node, err));
         if (node.parent != w->list)
@@ -128,8 +128,8 @@ static pcol_status open_trees(struct writer *w, uint64_t root, pcol_error *err)
         if (node.tag != PCI_NODE_ROW)
             continue;
         if (!pci_str_is(node.text, "location_groups") || (uint64_t)node.integer >= groups)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "integer", row,
-                                 "a frame of DHAT is no row of location_groups");
+            return pci_corrupt(err, "nodes", "integer", row,
+                               "a frame of DHAT is no row of location_groups");
         w->frames[node.integer] = count++;
     }
     return PCOL_OK;
@@ -246,8 +246,8 @@ static pcol_status write_point(struct writer *w, uint64_t row, struct pci_json_w
     for (size_t i = w->path.depth; i-- > 0;) { /* innermost first */
         uint32_t frame = w->frames[w->path.steps[i].group];
         if (frame == PCOL_NONE)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                                 "a location group of the stack is no frame of the profile");
+            return pci_corrupt(err, "samples", "stack", row,
+                               "a location group of the stack is no frame of the profile");
         pci_json_put_int(json, frame, err);
     }
     pci_json_put_end(json, ']', err);
@@ -280,8 +280,7 @@ static pcol_status write_table(void *context, const struct pci_node_value *node,
         return write_points(w, json, err);
     if (node->tag == PCI_NODE_TABLE && pci_str_is(node->text, "location_groups"))
         return write_frames(w, json, err);
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
-                         "not a table of a DHAT profile");
+    return pci_corrupt(err, "nodes", "text", node->row, "not a table of a DHAT profile");
 }
 
 static pcol_status write_document(struct writer *w, const struct pci_export *export, uint64_t root,
@@ -322,8 +321,8 @@ static pcol_status find_root(const struct pci_export *export, uint64_t *root, pc
     PCI_TRY(pci_get(export->file, extra, export->first_source, &node, &valid, err));
     *root = (uint64_t)node;
     return valid ? PCOL_OK
-                 : pci_fail_cell(err, PCOL_E_CORRUPT, "sources", "extra", export->first_source,
-                                 "a source of type dhat needs its document");
+                 : pci_corrupt(err, "sources", "extra", export->first_source,
+                               "a source of type dhat needs its document");
 }
 
 pcol_status pci_dhat_write(const struct pci_export *export, pcol_error *err)

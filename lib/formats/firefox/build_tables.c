@@ -70,8 +70,7 @@ static pcol_status add_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_
     if (!valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= pci_rows(c->file, "mappings"))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "mapping", group,
-                             "no such mapping");
+        return pci_corrupt(err, "location_groups", "mapping", group, "no such mapping");
     if (!c->lib_of[mapping]) {
         PCI_TRY(PCI_GROW(c->libs, c->lib_capacity, c->lib_count + 1, err));
         c->libs[c->lib_count++] = (uint32_t)mapping;

@@ -22,8 +22,8 @@ static pcol_status append_row(struct restore *t, int64_t row, pcol_error *err)
 {
     struct pci_order *o = t->order;
     if (row < 0 || (uint64_t)row >= t->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, t->table, NULL, PCOL_POSITION_UNKNOWN,
-                             "row %lld does not exist", (long long)row);
+        return pci_corrupt(err, t->table, NULL, PCOL_POSITION_UNKNOWN, "row %lld does not exist",
+                           (long long)row);
     if (t->seen[row])
         return PCOL_OK;
     t->seen[row] = 1;
@@ -51,8 +51,8 @@ static pcol_status append_stack(struct restore *t, int64_t node, uint64_t **chai
         PCI_TRY(pci_get(t->native->file, t->native->stacks.parent, (uint64_t)node, &parent, &valid,
                         err));
         if (parent < 0 || parent >= node) /* the file may have changed after its verification */
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", (uint64_t)node,
-                                 "the parent must precede its child");
+            return pci_corrupt(err, "stacks", "parent", (uint64_t)node,
+                               "the parent must precede its child");
         node = parent;
     }
     while (count)
@@ -162,8 +162,8 @@ static pcol_status append_rows(struct restore *t, int id, pcol_error *err)
         return append_strings(t, err);
     if (referrers[id].table)
         return append_references(t, &referrers[id], err);
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", PCOL_POSITION_UNKNOWN,
-                         "the form \"by use\" is not defined for %s", pci_ff_source_tables[id]);
+    return pci_corrupt(err, "source_columns", "form", PCOL_POSITION_UNKNOWN,
+                       "the form \"by use\" is not defined for %s", pci_ff_source_tables[id]);
 }
 
 /* Whether source_columns has a row of form "by use" for the table. */

@@ -50,8 +50,8 @@ static pcol_status check_cells(const struct pci_ff_preserved *k, uint64_t cells,
 {
     if (k->first <= cells && k->count <= cells - k->first)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "first_cell", k->row,
-                         "the range of cells exceeds source_cells");
+    return pci_corrupt(err, "source_columns", "first_cell", k->row,
+                       "the range of cells exceeds source_cells");
 }
 
 struct preserved_columns {
@@ -227,8 +227,8 @@ pcol_status pci_ff_native_category(const struct pci_ff_native *native, int64_t p
     *category = pcol_row - (int64_t)native->category_base;
     if (*category >= 0 && (uint64_t)*category < native->category_count)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "categories", "source", (uint64_t)pcol_row,
-                         "a frame or marker has a category of another source");
+    return pci_corrupt(err, "categories", "source", (uint64_t)pcol_row,
+                       "a frame or marker has a category of another source");
 }
 
 /* ---- removed samples */
@@ -437,6 +437,6 @@ pcol_status pci_ff_native_row(struct pci_ff_native *native, int id, uint64_t pco
     *row = (int64_t)at - 1;
     if (at)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, pci_ff_pcol_tables[id], NULL, pcol_row,
-                         "the source has no such row in %s", pci_ff_source_tables[id]);
+    return pci_corrupt(err, pci_ff_pcol_tables[id], NULL, pcol_row,
+                       "the source has no such row in %s", pci_ff_source_tables[id]);
 }

@@ -114,8 +114,8 @@ static pcol_status stack_row(struct pci_ff_native *b, uint64_t node, int64_t *pr
     int64_t parent;
     int valid;
     if (!node || node >= b->stacks.stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_POSITION_UNKNOWN,
-                             "not a stack of the source");
+        return pci_corrupt(err, "source_rows", "row", PCOL_POSITION_UNKNOWN,
+                           "not a stack of the source");
     PCI_TRY(pci_get(b->file, b->stacks.parent, node, &parent, &valid, err));
     PCI_TRY(pci_get(b->file, b->stacks.group, node, group, &valid, err));
     *prefix = -1;
@@ -133,9 +133,8 @@ static pcol_status restore_links(struct pci_ff_native *b, const struct pci_ff_pr
         int64_t prefix, value;
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &value, err));
         if (prefix >= 0 && (uint64_t)prefix >= i)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "source_rows", "row", PCOL_POSITION_UNKNOWN,
-                                 "row %llu of stackTable precedes its prefix",
-                                 (unsigned long long)i);
+            return pci_corrupt(err, "source_rows", "row", PCOL_POSITION_UNKNOWN,
+                               "row %llu of stackTable precedes its prefix", (unsigned long long)i);
         if (frame)
             PCI_TRY(pci_ff_native_row(b, PCI_FF_FRAMES, (uint64_t)value, &value, err));
         else
@@ -221,8 +220,7 @@ static const struct pci_ff_spec *find_spec(const struct pci_ff_spec *specs, size
 
 static pcol_status fail_unknown_column(const struct pci_ff_preserved *column, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "column", column->row,
-                         "unknown column");
+    return pci_corrupt(err, "source_columns", "column", column->row, "unknown column");
 }
 
 pcol_status pci_ff_restore_counter(struct pci_ff_native *native,

@@ -37,7 +37,7 @@ static pcol_status load_preserved_cells(struct pci_ff_native *b,
         int valid;
         PCI_TRY(pci_ff_get_cell(b->file, kind, i, &cell_kind, &valid, err));
         if (cell_kind < PCI_FF_NULL || cell_kind > PCI_FF_JSON)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "unknown kind");
+            return pci_corrupt(err, name, "kind", i, "unknown kind");
         if (cell_kind >= PCI_FF_INT) {
             PCI_TRY(pci_ff_get_cell(b->file,
                                     cell_kind == PCI_FF_INT      ? integer
@@ -45,7 +45,7 @@ static pcol_status load_preserved_cells(struct pci_ff_native *b,
                                                                  : text,
                                     i, &value, &valid, err));
             if (!valid)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, name, "kind", i, "a cell has no value");
+                return pci_corrupt(err, name, "kind", i, "a cell has no value");
         }
         PCI_TRY(pci_ff_cells_add(cells, (int)cell_kind, value, err));
     }
@@ -84,10 +84,10 @@ static pcol_status row_count(struct pci_ff_native *b, int id, uint64_t *rows, pc
 static pcol_status fail_preserved(const struct pci_ff_preserved *column, uint64_t cell,
                                   const char *problem, pcol_error *err)
 {
-    return pci_fail_cell(
-        err, PCOL_E_CORRUPT, "source_cells", NULL, column->first + cell, "%.*s.%.*s: %s",
-        (int)(column->table.size < 40 ? column->table.size : 40), column->table.data,
-        (int)(column->column.size < 40 ? column->column.size : 40), column->column.data, problem);
+    return pci_corrupt(err, "source_cells", NULL, column->first + cell, "%.*s.%.*s: %s",
+                       (int)(column->table.size < 40 ? column->table.size : 40), column->table.data,
+                       (int)(column->column.size < 40 ? column->column.size : 40),
+                       column->column.data, problem);
 }
 
 /* The table whose rows a column refers to; -1: none. */
@@ -166,8 +166,8 @@ static pcol_status repeat_cell(struct pci_ff_native *b, int id,
     uint64_t rows;
     if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || column->count != 1 ||
         (id > PCI_FF_STACKS && b->thread == PCOL_NONE))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "source_columns", "form", column->row,
-                             "the form \"same\" requires one cell, and a table of the source");
+        return pci_corrupt(err, "source_columns", "form", column->row,
+                           "the form \"same\" requires one cell, and a table of the source");
     PCI_TRY(row_count(b, id, &rows, err));
     if (!rows)
         cells->count = 0;
@@ -357,7 +357,7 @@ static pcol_status write_counters(struct document *d, pcol_error *err);
 
 static pcol_status fail_unknown_node(const struct pci_node_value *node, pcol_error *err)
 {
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "tag", node->row, "unexpected node");
+    return pci_corrupt(err, "nodes", "tag", node->row, "unexpected node");
 }
 
 /* Write the table that a node of the document or of a thread marks. */

@@ -144,8 +144,8 @@ static pcol_status add_sample(struct sums *s, uint64_t row, const struct pci_col
             continue;
         }
         if (stack_row && (uint64_t)stack_row >= s->stacks.stacks)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                                 "stack %" PRId64 " does not exist", stack_row);
+            return pci_corrupt(err, "samples", "stack", row, "stack %" PRId64 " does not exist",
+                               stack_row);
         uint32_t node = s->nodes[stack_row];
         PCI_TRY(add_value(&s->values[node], column, bits, err));
         s->has[node] = 1;

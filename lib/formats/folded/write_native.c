@@ -59,8 +59,8 @@ static pcol_status frame_name(struct native *o, const struct pci_stack_step *ste
     if (!valid || !o->name)
         return PCOL_OK;
     if ((uint64_t)function >= o->name->desc->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", step->first,
-                             "function %lld does not exist", (long long)function);
+        return pci_corrupt(err, "locations", "function", step->first,
+                           "function %lld does not exist", (long long)function);
     return pci_get_str(o->file, o->name, (uint64_t)function, name, &valid, err);
 }
 

@@ -36,8 +36,8 @@ static pcol_status cell_str(const struct pci_perf_writer *w, const struct pci_co
     if (!column)
         return PCOL_OK;
     if (row >= column->desc->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", PCOL_POSITION_UNKNOWN,
-                             "thread %" PRIu64 " does not exist", row);
+        return pci_corrupt(err, "samples", "thread", PCOL_POSITION_UNKNOWN,
+                           "thread %" PRIu64 " does not exist", row);
     return pci_get_str(w->file, column, row, text, valid, err);
 }
 

@@ -339,8 +339,7 @@ static pcol_status read_snapshot(struct pci_resources *r, uint64_t row, pcol_err
     if (row == NO_ROW)
         return PCOL_OK;
     if (row >= r->snapshot_rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "snapshot", s->row - 1,
-                             "the snapshot does not exist");
+        return pci_corrupt(err, "samples", "snapshot", s->row - 1, "the snapshot does not exist");
     if (r->numbers[row] >= 0) {
         s->number.key = (pcol_str){"snapshot", 8};
         s->number.value.kind = PCI_VALUE_INTEGER;
@@ -440,8 +439,7 @@ static pcol_status is_perun_source(const struct pci_resources *r, int64_t source
                                    uint64_t row, int *is_perun, pcol_error *err)
 {
     if ((uint64_t)source >= r->source_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, "source", row,
-                             "the source does not exist");
+        return pci_corrupt(err, table, "source", row, "the source does not exist");
     *is_perun = r->is_perun[source];
     return PCOL_OK;
 }

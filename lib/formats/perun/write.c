@@ -190,8 +190,7 @@ static pcol_status write_marked_table(void *context, const struct pci_node_value
         return write_region(w, err);
     if (pci_str_is(node->text, "resource_types") && !w->at_snapshots)
         return pci_perun_write_map(w, err);
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", "text", node->row,
-                         "not a table of a Perun profile");
+    return pci_corrupt(err, "nodes", "text", node->row, "not a table of a Perun profile");
 }
 
 /* ---- document */
@@ -202,16 +201,15 @@ static pcol_status check_all_written(const struct pci_perun_writer *w, pcol_erro
     int more;
     PCI_TRY(next_row(w, w->sample_source, w->sample_rows, &sample, &more, err));
     if (more)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, sample,
-                             "the document does not contain the resource");
+        return pci_corrupt(err, "samples", NULL, sample,
+                           "the document does not contain the resource");
     PCI_TRY(next_row(w, w->model_source, w->model_rows, &model, &more, err));
     if (more)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "models", NULL, model,
-                             "the document does not contain the model");
+        return pci_corrupt(err, "models", NULL, model, "the document does not contain the model");
     PCI_TRY(next_row(w, w->snapshot_source, w->snapshot_rows, &snapshot, &more, err));
     if (more)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "snapshots", NULL, snapshot,
-                             "the document does not contain the snapshot");
+        return pci_corrupt(err, "snapshots", NULL, snapshot,
+                           "the document does not contain the snapshot");
     return PCOL_OK;
 }
 

@@ -142,8 +142,7 @@ static pcol_status add_value(struct generic_writer *f, const struct type *t, siz
     uint64_t stack = f->stack_valid[i] ? (uint64_t)f->stacks[i] : f->tree.stacks;
     double number;
     if (stack > f->tree.stacks)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                             "the stack does not exist");
+        return pci_corrupt(err, "samples", "stack", row, "the stack does not exist");
     union sum *sum = &f->sums[stack];
     if (!f->has[stack]) {
         memset(sum, 0, sizeof *sum);

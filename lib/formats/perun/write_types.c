@@ -74,8 +74,8 @@ static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_r
     }
     if (made)
         return PCOL_OK;
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_types", "name", row,
-                         "the type has neither a name nor a uid that determines it");
+    return pci_corrupt(err, "resource_types", "name", row,
+                       "the type has neither a name nor a uid that determines it");
 }
 
 /* ---- map */
@@ -161,8 +161,8 @@ static pcol_status put_cell(struct pci_perun_writer *w, uint64_t i, size_t k,
     }
     if (!member || member->key.size != key.size ||
         memcmp(member->key.data, key.data, key.size) != 0)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "label_shape", w->sample + i,
-                             "the resource's keys differ from those of its type");
+        return pci_corrupt(err, "samples", "label_shape", w->sample + i,
+                           "the resource's keys differ from those of its type");
     return pci_value_json(&w->values, &member->value, &w->json, NULL, NULL, err);
 }
 
@@ -174,8 +174,8 @@ static pcol_status buffer_cells(struct pci_perun_writer *w, uint64_t rows, size_
     for (uint64_t i = 0; i < rows; i++) {
         PCI_TRY(pci_keyed_row(&w->samples, w->sample + i, err));
         if (w->samples.count != width)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "label_shape", w->sample + i,
-                                 "the resource's keys differ from those of its type");
+            return pci_corrupt(err, "samples", "label_shape", w->sample + i,
+                               "the resource's keys differ from those of its type");
         memcpy(&w->cells[i * buffered->count], w->samples.members + buffered->first,
                buffered->count * sizeof *w->cells);
     }
@@ -235,8 +235,8 @@ static pcol_status write_type(struct pci_perun_writer *w, uint64_t type, pcol_er
         width = w->samples.count;
     }
     if (arrays && rows && arrays != width)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_arrays", NULL, w->array,
-                             "the arrays differ from the keys of the type's resources");
+        return pci_corrupt(err, "resource_arrays", NULL, w->array,
+                           "the arrays differ from the keys of the type's resources");
     size_t max_keys = rows && rows <= MAX_CELLS ? (size_t)(MAX_CELLS / rows) : 0;
     struct keys buffered = {0, 0};
     pci_json_put_begin(&w->json, '{', err);
@@ -307,9 +307,9 @@ static pcol_status sort_order(struct order *o, pcol_error *err)
         uint64_t ordinal = o->rows[i] >> 32;
         if (ordinal >= o->count || sorted[ordinal] != UINT64_MAX) {
             pci_free(sorted);
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "resource_types", "resources_ordinal",
-                                 o->first + (uint32_t)o->rows[i],
-                                 "the ordinals are not a permutation");
+            return pci_corrupt(err, "resource_types", "resources_ordinal",
+                               o->first + (uint32_t)o->rows[i],
+                               "the ordinals are not a permutation");
         }
         sorted[ordinal] = (uint32_t)o->rows[i];
     }

@@ -121,8 +121,8 @@ pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_e
         }
         uint64_t source = (uint64_t)b->sources.values[b->at];
         if (source >= e->source_count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "source", b->first + b->at,
-                                 "refers to a source that does not exist");
+            return pci_corrupt(err, "samples", "source", b->first + b->at,
+                               "refers to a source that does not exist");
         if (e->is_exported[source])
             break;
     }

@@ -23,8 +23,8 @@ static pcol_status read_column(struct pci_pprof_export *e, const char *name, uin
         for (uint64_t i = 0; i < n; i++) {
             uint64_t bound = limit ? *limit : row + i;
             if ((!valid[i] || (uint64_t)values[i] >= bound) && row + i)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", name, row + i,
-                                     "refers to a row that does not exist");
+                return pci_corrupt(err, "stacks", name, row + i,
+                                   "refers to a row that does not exist");
             to[row + i] = (uint32_t)values[i];
         }
     }

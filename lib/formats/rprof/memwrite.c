@@ -50,8 +50,8 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
         memcpy(p, "new page:", 9);
         p += 9;
     } else {
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, b->first + i,
-                             "an entry of Rprofmem has neither a size nor a new page");
+        return pci_corrupt(err, "samples", NULL, b->first + i,
+                           "an entry of Rprofmem has neither a size nor a new page");
     }
     PCI_TRY(pci_out(w->out, head, (size_t)(p - head), err));
     if (b->stack.valid[i]) {

@@ -44,8 +44,8 @@ pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const
     PCI_TRY(pci_rprof_column(file, "stacks", "parent", 1u << PCF_U32, &s->parent, err));
     PCI_TRY(pci_rprof_column(file, "stacks", "group", 1u << PCF_U32, &s->group, err));
     if (s->node_count > 1 && (!s->parent || !s->group))
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", s->parent ? "group" : "parent",
-                             PCOL_POSITION_UNKNOWN, "column is missing");
+        return pci_corrupt(err, "stacks", s->parent ? "group" : "parent", PCOL_POSITION_UNKNOWN,
+                           "column is missing");
     s->nodes = pci_calloc(page_count(s->node_count), sizeof(void *));
     s->units = pci_calloc(page_count(group_count), sizeof(void *));
     return s->nodes && s->units ? PCOL_OK : pci_fail_memory(err);
@@ -98,11 +98,10 @@ static pcol_status get_node(struct pci_rprof_stack_text *s, uint32_t row,
         PCI_TRY(load_nodes(s, page, err));
     *node = s->nodes[page][row & (PAGE_ROWS - 1)];
     if (node->parent >= row)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row,
-                             "parent does not precede its child");
+        return pci_corrupt(err, "stacks", "parent", row, "parent does not precede its child");
     if (node->group >= s->group_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "group", row,
-                             "location group %u does not exist", node->group);
+        return pci_corrupt(err, "stacks", "group", row, "location group %u does not exist",
+                           node->group);
     return PCOL_OK;
 }
 
@@ -171,8 +170,8 @@ pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint6
     struct pci_rprof_stack_text *s = stacks;
     size_t count = 0;
     if (node >= s->node_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", NULL, node,
-                             "a sample refers to a row that does not exist");
+        return pci_corrupt(err, "stacks", NULL, node,
+                           "a sample refers to a row that does not exist");
     for (uint32_t row = (uint32_t)node;;) {
         struct pci_rprof_node at;
         while (s->depth > 0 && s->path[s->depth - 1].node > row)

@@ -111,8 +111,8 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
     uint8_t ref[48], *p = ref;
     PCI_TRY(pci_rprof_lines_of(locations, group, &first, &end, err));
     if (end - first != 1)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
-                             "a frame of Rprof has one line");
+        return pci_corrupt(err, "location_groups", "first_location", group,
+                           "a frame of Rprof has one line");
     PCI_TRY(pci_rprof_frame_at(locations, first, &frame, err));
     PCI_TRY(
         pci_rprof_cell(locations->file, locations->file_number, group, &number, &numbered, err));
@@ -266,8 +266,8 @@ static pcol_status find_samples(struct writer *w, struct segment *s, pcol_error 
     s->first = (uint64_t)first;
     s->end = (uint64_t)end;
     if (s->first > s->end || s->end > w->samples->total)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "rprof_segments", "first_sample", s->row,
-                             "segments are not in order or beyond the samples");
+        return pci_corrupt(err, "rprof_segments", "first_sample", s->row,
+                           "segments are not in order or beyond the samples");
     return PCOL_OK;
 }
 

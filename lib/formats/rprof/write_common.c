@@ -219,8 +219,8 @@ pcol_status pci_rprof_lines_of(const struct pci_rprof_locations *locations, uint
     int64_t a = (int64_t)group, b = (int64_t)group + 1;
     int valid;
     if (group >= l->group_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", NULL, group,
-                             "a call stack refers to a row that does not exist");
+        return pci_corrupt(err, "location_groups", NULL, group,
+                           "a call stack refers to a row that does not exist");
     if (l->first) {
         PCI_TRY(pci_get(l->file, l->first, group, &a, &valid, err));
         b = (int64_t)l->location_count;
@@ -228,8 +228,8 @@ pcol_status pci_rprof_lines_of(const struct pci_rprof_locations *locations, uint
             PCI_TRY(pci_get(l->file, l->first, group + 1, &b, &valid, err));
     }
     if (a < 0 || a > b || (uint64_t)b > l->location_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "location_groups", "first_location", group,
-                             "lines of a group are not in order or beyond the table");
+        return pci_corrupt(err, "location_groups", "first_location", group,
+                           "lines of a group are not in order or beyond the table");
     *first = (uint64_t)a;
     *end = (uint64_t)b;
     return PCOL_OK;
@@ -251,8 +251,8 @@ pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint
     if (has_function) {
         uint64_t row = (uint64_t)function;
         if (row >= l->function_count)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "locations", "function", location,
-                                 "function %" PRIu64 " does not exist", row);
+            return pci_corrupt(err, "locations", "function", location,
+                               "function %" PRIu64 " does not exist", row);
         PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
         PCI_TRY(pci_rprof_cell(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
         file = l->function_file;

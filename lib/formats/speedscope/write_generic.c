@@ -374,7 +374,7 @@ static pcol_status cell(const struct writer *w, const char *table, const char *n
     if (!column)
         return PCOL_OK;
     if (row >= column->desc->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, table, name, row, "row does not exist");
+        return pci_corrupt(err, table, name, row, "row does not exist");
     return pci_get_str(w->file, column, row, text, &(int){0}, err);
 }
 

@@ -67,8 +67,8 @@ static pcol_status find_rows(struct native *n, pcol_error *err)
         if (!profile->count++)
             profile->first = row;
         else if (row != profile->first + profile->count - 1)
-            status = pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "thread", row,
-                                   "samples of a profile do not stand together");
+            status = pci_corrupt(err, "samples", "thread", row,
+                                 "samples of a profile do not stand together");
     }
     pci_free(run);
     return status;
@@ -117,8 +117,8 @@ static pcol_status put_stack(struct native *n, struct pci_json_writer *json, uin
     for (size_t i = 0; i < n->path.depth; i++) {
         uint32_t frame = n->frames[n->path.steps[i].group];
         if (frame == PCOL_NONE)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                                 "the stack has a frame that the source does not have");
+            return pci_corrupt(err, "samples", "stack", row,
+                               "the stack has a frame that the source does not have");
         pci_json_put_int(json, frame, err);
     }
     pci_json_put_end(json, ']', err);
@@ -147,7 +147,7 @@ static pcol_status put_weight(struct native *n, struct pci_json_writer *json, ui
             break;
         return json->status;
     }
-    return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", NULL, row, "the sample has no weight");
+    return pci_corrupt(err, "samples", NULL, row, "the sample has no weight");
 }
 
 static pcol_status put_rows(struct native *n, struct pci_document_writer *w, pcol_str form,
@@ -156,8 +156,7 @@ static pcol_status put_rows(struct native *n, struct pci_document_writer *w, pco
     struct pci_json_writer *json = &w->json;
     int stacks = pci_str_is(form, "stacks"), doubles = pci_str_is(form, "doubles");
     if (n->profile > n->profile_count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, place,
-                             "the profile has no thread");
+        return pci_corrupt(err, "nodes", NULL, place, "the profile has no thread");
     struct rows rows = n->profiles[n->profile - 1];
     pci_json_put_begin(json, '[', err);
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++)
@@ -218,8 +217,8 @@ static pcol_status put_events(struct pci_document_writer *w, uint64_t element, p
     PCI_TRY(pci_document_find_member(&w->nodes, element, "at", &member, err));
     PCI_TRY(pci_number_reader_open(&at, &w->nodes, member, &is_at, err));
     if (!is_frames || !is_at || frames.count != at.count)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "nodes", NULL, element,
-                             "frames and at must be numbers of one count");
+        return pci_corrupt(err, "nodes", NULL, element,
+                           "frames and at must be numbers of one count");
     PCI_TRY(pci_nodes_first(&w->nodes, element, &member, err));
     PCI_TRY(pci_nodes_get(&w->nodes, member, &first, err));
     if (pci_str_is(first.key, "others")) {

@@ -145,8 +145,7 @@ static pcol_status each_row(struct writer *w,
             PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
         out.stack = has && w->stack ? (uint32_t)stack : 0;
         if ((uint64_t)out.stack >= w->tree.stacks)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row,
-                                 "the stack does not exist");
+            return pci_corrupt(err, "samples", "stack", row, "the stack does not exist");
         if (!w->is_heap)
             PCI_TRY(set_time(w, row, value, &out, err));
         PCI_TRY(visit(w, &out, err));
