@@ -10,7 +10,6 @@
 
 #include "util/alloc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {

@@ -13,7 +13,6 @@
 #include "util/control.h"
 #include "util/sized_struct.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Limit of samples whose selection, a byte each, is allocated without a comparison with the file's

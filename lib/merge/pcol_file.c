@@ -14,8 +14,6 @@
 #include "util/strbuf.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- names */

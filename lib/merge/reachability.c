@@ -11,7 +11,6 @@
 
 #include "util/alloc.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct marker {

@@ -11,8 +11,6 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-#include <string.h>
-
 struct meta_copy {
     struct pci_merge *m;
     const struct pci_table *table;

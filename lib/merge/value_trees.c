@@ -8,8 +8,6 @@
 
 #include "util/alloc.h"
 
-#include <string.h>
-
 static pcol_status intern_string(struct pci_merge *m, pcol_str text, uint32_t *string,
                                  pcol_error *err)
 {

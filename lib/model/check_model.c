@@ -10,7 +10,6 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-#include <string.h>
 
 struct model {
     struct pci_check *check;

@@ -6,9 +6,6 @@
 #include "model/keyed_json.h"
 
 #include "model/json_tree.h"
-#include "util/alloc.h"
-
-#include <string.h>
 
 struct reference_writer {
     struct pci_values *values;

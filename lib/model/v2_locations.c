@@ -10,8 +10,6 @@
 
 #include "util/alloc.h"
 
-#include <string.h>
-
 #define CACHE_NODES 2048u
 
 /* Columns that the cursors read. */

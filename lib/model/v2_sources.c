@@ -10,7 +10,6 @@
 #include "util/hash.h"
 #include "util/strbuf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,8 +9,6 @@
 #include "util/alloc.h"
 #include "util/arg_check.h"
 
-#include <string.h>
-
 struct group_sums {
     pcol_query *query;
     const struct pci_column *cells; /* rows of the table of groups */

@@ -9,7 +9,6 @@
 #include "util/alloc.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static pcol_status find_column(pcol_query *query, const char *kind, uint32_t type,
                                const struct pci_column **column, pcol_error *err)

@@ -13,8 +13,6 @@
 #include "format/front_coding.h"
 #include "util/alloc.h"
 
-#include <string.h>
-
 /* Decoded strings of a FRONT block: end offsets and concatenated bytes. */
 struct strings {
     uint64_t ends[PCF_FRONT_ROWS];

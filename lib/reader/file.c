@@ -8,7 +8,6 @@
  */
 #include "reader/file.h"
 
-#include "format/range.h"
 #include "reader/archive_read.h"
 #include "reader/row_references.h"
 #include "util/alloc.h"

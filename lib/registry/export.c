@@ -15,7 +15,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Whether an exported source has drop_frames. */
 static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_options *options,

@@ -11,7 +11,6 @@
 #include "util/thread_pool.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define PIPE_PIECE ((size_t)1 << 16)
 #define PIPE_PIECES 8u

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static int64_t floor_div(int64_t a, int64_t b)
 {

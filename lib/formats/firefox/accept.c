@@ -7,7 +7,6 @@
  */
 #include "formats/firefox/write_native.h"
 
-#include "util/alloc.h"
 #include "util/strbuf.h"
 
 #include <stdarg.h>

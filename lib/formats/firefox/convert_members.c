@@ -4,10 +4,8 @@
  */
 #include "formats/firefox/convert_events.h"
 
-#include "util/alloc.h"
 #include "util/strbuf.h"
 
-#include <stdio.h>
 
 static int is_in_list(const char *const *list, pcol_str key, unsigned *index)
 {

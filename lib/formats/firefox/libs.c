@@ -9,8 +9,6 @@
 #include "stream/input_open.h"
 #include "util/alloc.h"
 
-#include <stdio.h>
-
 enum {
     L_NAME,
     L_PATH,

@@ -10,8 +10,6 @@
 #include "stream/input_open.h"
 #include "util/alloc.h"
 
-#include <stdio.h>
-
 /* Builder tables and columns for categories. */
 struct category_tables {
     uint32_t table, name, color, source, sub, sub_name, sub_category;

@@ -7,7 +7,6 @@
 #include "formats/firefox/write_native.h"
 
 #include "builder/idle_samples.h"
-#include "util/alloc.h"
 #include "util/strbuf.h"
 
 static pcol_status add_number(struct pci_ff_cells *cells, double value, int all_real,

@@ -4,8 +4,6 @@
  */
 #include "formats/firefox/write_native.h"
 
-#include "util/alloc.h"
-
 /* ---- columns */
 
 struct table {

@@ -15,8 +15,6 @@
 #include "formats/gperftools/gperftools.h"
 #include "formats/gperftools/scanner.h"
 
-#include "util/alloc.h"
-
 #define SNIFF_BYTES 4096u
 
 /* Frames of the profilers themselves: alternatives of a regular expression over whole function

@@ -16,7 +16,6 @@
 #include "util/strbuf.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 struct reader {

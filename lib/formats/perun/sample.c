@@ -14,7 +14,6 @@
 #include "json/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_CLASSES 64u /* each is a column; profiles with more classes use a single one */

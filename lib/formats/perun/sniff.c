@@ -7,7 +7,6 @@
 #include "formats/perun/sniff.h"
 #include "formats/perun/perun.h"
 
-#include "formats/format.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "formats/perun/build.h"
 
 #include "formats/perun/type_naming.h"
-#include "util/alloc.h"
 
 pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_perun_cell *cell,
                                   struct pci_strbuf *to, pcol_error *err)

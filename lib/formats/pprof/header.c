@@ -6,7 +6,6 @@
 #include "util/utc_text.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum {
     F_DROP_FRAMES = 7,

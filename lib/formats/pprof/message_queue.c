@@ -6,7 +6,6 @@
  */
 #include "format/transform.h"
 #include "formats/pprof/read.h"
-#include "util/alloc.h"
 
 #define LONGEST_HEAD 20u
 

@@ -13,7 +13,6 @@
 #include "util/strbuf.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_REPEATS 100000

@@ -16,7 +16,6 @@
 #include "builder/builder.h"
 #include "formats/speedscope/units.h"
 #include "util/alloc.h"
-#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <string.h>

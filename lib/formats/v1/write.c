@@ -14,7 +14,6 @@
 #include "util/alloc.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 const struct pci_capabilities pci_v1_capabilities = {
     .loss_prefix = "v1 cannot hold",

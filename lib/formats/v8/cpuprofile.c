@@ -6,7 +6,6 @@
  */
 #include "formats/v8/v8.h"
 
-#include "util/alloc.h"
 
 #include <inttypes.h>
 

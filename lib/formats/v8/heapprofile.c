@@ -7,7 +7,6 @@
  */
 #include "formats/v8/v8.h"
 
-#include "util/alloc.h"
 
 struct heap_sample {
     int64_t size, node;

@@ -7,10 +7,8 @@
 #include "formats/v8/v8.h"
 
 #include "util/alloc.h"
-#include "util/strbuf.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define IN_PROGRESS (PCOL_NONE - 1)
 #define LARGEST_LINE (INT64_MAX - 1)

@@ -17,7 +17,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define MAX_ENTRIES (UINT64_C(1) << 24) /* of samples */
 
