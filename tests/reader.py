@@ -342,6 +342,12 @@ def view(f, model, name):
     return rows_of([(c.name, f.get(name, c.name)) for c in f.table(name).columns], f.rows(name))
 
 
+def unique(name, columns):
+    """The name, with the first of "#2", "#3", ... that no column has if it is taken."""
+    names = {n for n, _ in columns}
+    return next(n for n in [name, *(f"{name}#{k + 2}" for k in range(len(names)))] if n not in names)
+
+
 def add_further(f, columns, table, used, row=lambda i: i):
     """Append the unused columns, then the labels; extend names that exist already."""
     own = [c.name for c in f.table(table).columns if not c.why] if f.table(table) else []
@@ -349,14 +355,12 @@ def add_further(f, columns, table, used, row=lambda i: i):
         label = name == "label_shape" or name[:6] == "label." and name[6:].isdigit() or table == "samples" and name[:6] == "value."
         if name not in used.split() and not label:
             taken = {"." + name, name} & {n for n, _ in columns}
-            columns += [(f".{table}.{name}" if taken else dotted, get) for dotted, get in present(f, table, name, row)]
+            columns += [(unique(f".{table}.{name}" if taken else dotted, columns), get) for dotted, get in present(f, table, name, row)]
     of, key, kind = (f.get("label_keys", c) for c in ("table", "key", "kind"))
     for k in range(f.rows("label_keys")):
         if of(k) == table.encode() and f"label.{k}" in own and kind(k) in KINDS:
-            name, n = ".label." + key(k).decode("utf-8", "surrogateescape").replace("\0", "\\0"), 1
-            while (name if n == 1 else f"{name}#{n}") in (taken for taken, _ in columns):
-                n += 1
-            columns += [(name if n == 1 else f"{name}#{n}", get) for _, get in present(f, table, f"label.{k}", row)]
+            name = unique(".label." + key(k).decode("utf-8", "surrogateescape").replace("\0", "\\0"), columns)
+            columns += [(name, get) for _, get in present(f, table, f"label.{k}", row)]
 
 
 def v2_meta(f):

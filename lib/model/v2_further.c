@@ -3,7 +3,7 @@
  *
  * Each physical column that a view does not use otherwise is added under its name with a leading
  * dot, and each label under its key, so that views provide all data of a row. Names that exist
- * already are extended: `.TABLE.NAME`, `.label.KEY#2`. Tests: suite columns.
+ * already are extended: `.TABLE.NAME`, `.TABLE.NAME#2`, `.label.KEY#2`. Tests: suite columns.
  */
 #include "model/row_details.h"
 
@@ -37,6 +37,21 @@ static pcol_status add_name(struct column_adder *a, uint32_t column, pcol_error 
 {
     const char *name = a->t->columns[column].name;
     return pci_hash_add(&a->names, pci_hash_bytes(name, strlen(name)), column, err);
+}
+
+/* Room for "#2" up to the largest number. */
+#define SUFFIX_BYTES 12u
+
+/* Appends "#2", "#3", ... to a name of a size until it is unique, starting with *number; 1: none. */
+static void make_unique(const struct column_adder *a, char *name, size_t size, uint32_t *number)
+{
+    for (; *number > 1 || has_name(a, name); ++*number) {
+        if (*number == 1)
+            continue;
+        snprintf(name + size, SUFFIX_BYTES, "#%u", *number);
+        if (!has_name(a, name))
+            return;
+    }
 }
 
 /* Allocates a name, which the table owns. */
@@ -77,7 +92,8 @@ static pcol_status add_columns(struct column_adder *a, const char *const *used, 
 {
     for (uint32_t i = 0; i < a->physical->column_count; i++) {
         const struct pci_column *source = &a->physical->columns[i];
-        size_t size = strlen(a->physical->name) + strlen(source->name) + 3;
+        size_t size = strlen(a->physical->name) + strlen(source->name) + 3 + SUFFIX_BYTES;
+        uint32_t number = 1;
         char *name;
         if (!source->supported || is_used(source->name, used))
             continue;
@@ -85,8 +101,8 @@ static pcol_status add_columns(struct column_adder *a, const char *const *used, 
         snprintf(name, size, ".%s", source->name);
         if (has_name(a, name) || has_name(a, name + 1))
             snprintf(name, size, ".%s.%s", a->physical->name, source->name);
-        if (!has_name(a, name)) /* otherwise an own column has this name */
-            PCI_TRY(add_column(a, name, source, err));
+        make_unique(a, name, strlen(name), &number);
+        PCI_TRY(add_column(a, name, source, err));
     }
     return PCOL_OK;
 }
@@ -97,7 +113,7 @@ static pcol_status build_label_name(struct column_adder *a, pcol_str key, uint32
 {
     static const char prefix[] = ".label.";
     size_t size = sizeof prefix - 1;
-    PCI_TRY(allocate_name(a, size + 2 * key.size + 16, name, err));
+    PCI_TRY(allocate_name(a, size + 2 * key.size + 1 + SUFFIX_BYTES, name, err));
     memcpy(*name, prefix, size);
     for (size_t i = 0; i < key.size; i++) {
         if (key.data[i])
@@ -105,13 +121,8 @@ static pcol_status build_label_name(struct column_adder *a, pcol_str key, uint32
         else
             memcpy(*name + size, "\\0", 2), size += 2;
     }
-    for (;; ++*repeat) {
-        (*name)[size] = '\0';
-        if (*repeat > 1)
-            snprintf(*name + size, 16, "#%u", *repeat);
-        if (!has_name(a, *name))
-            break;
-    }
+    (*name)[size] = '\0';
+    make_unique(a, *name, size, repeat);
     ++*repeat;
     return PCOL_OK;
 }

@@ -192,7 +192,7 @@ Test(readers, more_keys_than_columns_are_made)
 }
 
 /* Columns of two tables under one name, and of one table under the name that the other's would
- * get. */
+ * get: spec, section 7, "Further columns". */
 Test(readers, further_columns_of_one_name)
 {
     const pcol_table *table;
@@ -216,6 +216,7 @@ Test(readers, further_columns_of_one_name)
                     {".location_groups.x_a", 2},
                     {".x_b", 3},
                     {".location_groups.x_b", 5},
+                    {".location_groups.x_b#2", 4},
                     {".locations.location_id", 6}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         int64_t value;
