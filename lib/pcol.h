@@ -53,9 +53,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define PCOL_API __attribute__((visibility("default")))
 #define PCOL_NODISCARD __attribute__((warn_unused_result))
+#define PCOL_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define PCOL_API
 #define PCOL_NODISCARD
+#define PCOL_PRINTF(text, first)
 #endif
 
 /* Initialiser of an options struct: `pcol_open_options o = PCOL_INIT(pcol_open_options);` */
@@ -109,6 +111,7 @@ typedef enum pcol_status {
 /* Position and reason of a failure. Unknown fields are PCOL_POSITION_UNKNOWN, 0 or "". */
 typedef struct pcol_error {
     pcol_status status;
+    int32_t os_error;         /* errno of the system call that failed; 0: no system call did */
     uint64_t offset;          /* byte of the file or input, from 0; or PCOL_POSITION_UNKNOWN */
     uint64_t inflated_offset; /* byte of the decompressed input; PCOL_POSITION_UNKNOWN if none */
     uint64_t line;            /* text input: line from 1; 0 if unknown */
@@ -117,6 +120,7 @@ typedef struct pcol_error {
     char table[48];
     char column[48];
     char message[320]; /* one sentence, lower case, no full stop, no line feed */
+    uint64_t reserved[8]; /* 0 */
 } pcol_error;
 
 /* Name of a status ("E_CORRUPT"); never NULL. */
@@ -133,6 +137,19 @@ PCOL_API const char *pcol_status_text(pcol_status status);
  * Returns @text.
  */
 PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t size);
+
+/**
+ * pcol_error_set() - fill an error, for sinks and readers that a program provides
+ * @err:      receives the error, with all places unknown; may be NULL
+ * @status:   of a failure; any other value is replaced by PCOL_E_ARGUMENT
+ * @os_error: errno, or 0
+ * @format:   as for printf(); NULL: the text of the status. A message that does not fit is cut
+ *            between two characters of UTF-8; the arguments may point into @err
+ * Returns the status, so that a callback can `return pcol_error_set(err, PCOL_E_IO, errno, ...)`.
+ * Any thread; allocates nothing.
+ */
+PCOL_API pcol_status pcol_error_set(pcol_error *err, pcol_status status, int os_error,
+                                    const char *format, ...) PCOL_PRINTF(4, 5);
 
 /* The library's version, "1.0.0". */
 PCOL_API const char *pcol_version(void);

@@ -397,7 +397,8 @@ pcol_status pci_input_open_path(struct pci_input *input, const char *path,
         input->state->own_fd = 1;
         status = begin_fd(input, NULL, err);
     } else if (errno == ENXIO) {
-        status = pci_fail(err, PCOL_E_IO, "is a socket or a device without a driver");
+        status =
+            pcol_error_set(err, PCOL_E_IO, errno, "is a socket or a device without a driver");
     } else {
         status = pci_fail_errno(err, "open");
     }

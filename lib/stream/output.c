@@ -98,8 +98,8 @@ static pcol_status fail_folder(const pcol_output *o, const char *action, pcol_er
 {
     size_t size = folder_size(o->target);
     if (errno == ENOENT && size)
-        return pci_fail(err, PCOL_E_IO, "there is no folder %.*s", size < 200 ? (int)size : 200,
-                        o->target);
+        return pcol_error_set(err, PCOL_E_IO, errno, "there is no folder %.*s",
+                              size < 200 ? (int)size : 200, o->target);
     return pci_fail_errno(err, action);
 }
 
@@ -323,7 +323,7 @@ static pcol_status rename_to_claimed(pcol_output *o, pcol_error *err)
 {
     int fd = open(o->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST)
-        return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
+        return pcol_error_set(err, PCOL_E_EXISTS, errno, "the output has appeared meanwhile");
     if (fd < 0)
         return pci_fail_errno(err, "create the output");
     close(fd);
@@ -344,7 +344,7 @@ static pcol_status rename_to_target(pcol_output *o, pcol_error *err)
     if (!link(o->temporary, o->target))
         return PCOL_OK;
     if (errno == EEXIST)
-        return pci_fail(err, PCOL_E_EXISTS, "the output has appeared meanwhile");
+        return pcol_error_set(err, PCOL_E_EXISTS, errno, "the output has appeared meanwhile");
     if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK || errno == EACCES)
         return rename_to_claimed(o, err);
     return pci_fail_errno(err, "name the output");

@@ -172,8 +172,30 @@ pcol_status pci_fail_errno(pcol_error *err, const char *action)
     int number = errno;
     if (strerror_r(number, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "error %d", number);
-    return pci_fail(err, number == ENOMEM ? PCOL_E_NO_MEMORY : PCOL_E_IO, "cannot %s: %s", action,
-                    reason);
+    pcol_status status = number == ENOMEM ? PCOL_E_NO_MEMORY : PCOL_E_IO;
+    (void)pci_fail(err, status, "cannot %s: %s", action, reason);
+    if (err)
+        err->os_error = number;
+    return status;
+}
+
+pcol_status pcol_error_set(pcol_error *err, pcol_status status, int os_error, const char *format,
+                           ...)
+{
+    if (status == PCOL_OK || !strcmp(pcol_status_name(status), "E_UNKNOWN"))
+        status = PCOL_E_ARGUMENT;
+    if (!err)
+        return status;
+    if (format) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(err, status, format, arguments);
+        va_end(arguments);
+    } else {
+        (void)pci_fail(err, status, "%s", pcol_status_text(status));
+    }
+    err->os_error = os_error;
+    return status;
 }
 
 /* "table T, column C, row R", without the unknown parts. */

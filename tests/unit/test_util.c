@@ -101,9 +101,55 @@ Test(error, system_errors)
     errno = ENOENT;
     cr_assert_eq(pci_fail_errno(&err, "open the file"), PCOL_E_IO);
     cr_assert_str_eq(err.message, "cannot open the file: No such file or directory");
+    cr_assert_eq(err.os_error, ENOENT);
     errno = ENOMEM;
     cr_assert_eq(pci_fail_errno(&err, "map the file"), PCOL_E_NO_MEMORY);
+    cr_assert_eq(err.os_error, ENOMEM);
+    cr_assert_eq(pci_fail_errno(NULL, "map the file"), PCOL_E_NO_MEMORY);
     cr_assert_eq(pci_fail_memory(&err), PCOL_E_NO_MEMORY);
+}
+
+/* Failed system calls below public functions; other errors have no errno. */
+Test(error, system_errors_of_calls)
+{
+    pcol_error err;
+    pcol_file *file;
+    pcol_output *output;
+    pcol_builder *builder;
+    cr_assert_eq(pcol_file_open("/nowhere/a.pcol", NULL, &file, &err), PCOL_E_IO);
+    cr_expect_eq(err.os_error, ENOENT);
+    cr_assert_eq(pcol_file_open_memory("x", 1, NULL, &file, &err), PCOL_E_MAGIC);
+    cr_expect_eq(err.os_error, 0);
+    cr_assert_eq(pcol_output_open("/nowhere/a.pcol", 0, &output, &err), PCOL_E_IO);
+    cr_expect_eq(err.os_error, ENOENT);
+    cr_assert_eq(pcol_builder_new(NULL, &builder, &err), PCOL_OK);
+    cr_assert_eq(pcol_import_fd(builder, 999999, "x", NULL, &err), PCOL_E_IO);
+    cr_expect_eq(err.os_error, EBADF);
+    pcol_builder_free(builder);
+}
+
+Test(error, set_by_callers)
+{
+    pcol_error err;
+    memset(&err, 0xff, sizeof err);
+    cr_assert_eq(pcol_error_set(&err, PCOL_E_IO, EPIPE, "peer %s left", "a"), PCOL_E_IO);
+    cr_expect_eq(err.status, PCOL_E_IO);
+    cr_expect_eq(err.os_error, EPIPE);
+    cr_expect_str_eq(err.message, "peer a left");
+    cr_expect_str_eq(err.table, "");
+    cr_expect_eq(err.row, PCOL_POSITION_UNKNOWN);
+    cr_expect_eq(err.offset, PCOL_POSITION_UNKNOWN);
+    cr_expect_eq(err.line, 0);
+    for (size_t i = 0; i < sizeof err.reserved / sizeof *err.reserved; i++)
+        cr_expect_eq(err.reserved[i], 0);
+    cr_expect_eq(pcol_error_set(&err, PCOL_E_LIMIT, 0, "again: %s", err.message), PCOL_E_LIMIT);
+    cr_expect_str_eq(err.message, "again: peer a left");
+    cr_expect_eq(err.os_error, 0);
+    cr_expect_eq(pcol_error_set(&err, PCOL_E_LOSS, 0, NULL), PCOL_E_LOSS);
+    cr_expect_str_eq(err.message, pcol_status_text(PCOL_E_LOSS));
+    cr_expect_eq(pcol_error_set(&err, PCOL_OK, 0, "x"), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_error_set(&err, (pcol_status)999, 0, "x"), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_error_set(NULL, PCOL_E_IO, 0, "x %d", 1), PCOL_E_IO);
 }
 
 /* ---- allocation */
