@@ -1,0 +1,55 @@
+# conditions.R - calls of the native part, and conditions made of its errors and notices
+
+# Each status of the library has a class of its own, and classes of what helps: pcol_error_file, ...
+status_classes <- function(status) {
+    group <- switch(status,
+        E_MAGIC = , E_VERSION = , E_TRUNCATED = , E_CORRUPT = , E_CHECKSUM = , E_UNSUPPORTED = "pcol_error_file",
+        E_FORMAT = , E_SYNTAX = "pcol_error_input",
+        E_ARGUMENT = , E_STATE = , E_NOT_FOUND = "pcol_error_call",
+        "pcol_error_system")
+    c(paste0("pcol_", tolower(status)), group, "pcol_error", "error", "condition")
+}
+
+raise <- function(error, call, what = NULL) {
+    if (error$status == "E_CANCELLED") {
+        interrupt <- structure(list(message = "", call = call), class = c("interrupt", "condition"))
+        signalCondition(interrupt)
+        invokeRestart("abort")
+    }
+    parts <- c(what, error$place, error$message)
+    condition <- c(list(message = paste(parts[nzchar(parts)], collapse = ": "), call = call, path = what), error["status"],
+                   error[c("place", "table", "column", "row", "line", "offset")], reason = error$message)
+    stop(structure(condition, class = status_classes(error$status)))
+}
+
+stop_usage <- function(..., call = sys.call(-1)) {
+    raise(list(status = "E_ARGUMENT", place = "", message = paste0(...)), call)
+}
+
+notice_classes <- c("pcol_warning_input", "pcol_warning_loss", "pcol_warning_target", "pcol_warning_selection")
+
+# One call of the native part. `what` precedes messages: the path of a profile.
+native <- function(op, ..., what = NULL, call = sys.call(-1)) {
+    result <- .Call(rp_call, op, list(...))
+    for (i in seq_along(result$notices)) {
+        class <- notice_classes[min(result$codes[i], length(notice_classes))]
+        text <- paste(c(what, result$notices[i]), collapse = ": ")
+        warning(structure(list(message = text, call = call), class = c(class, "pcol_warning", "warning", "condition")))
+    }
+    if (!is.null(result$error)) raise(result$error, call, what)
+    result$value
+}
+
+has_package <- function(name) requireNamespace(name, quietly = TRUE)
+
+need_package <- function(name, why) {
+    if (!has_package(name)) stop_usage(why, " needs the package ", name, "; install.packages(\"", name, "\")", call = sys.call(-2))
+}
+
+# A list of columns as a tibble, or as a data frame where tibble is missing.
+as_table <- function(columns) {
+    rows <- if (length(columns)) length(columns[[1]]) else 0L
+    attr(columns, "row.names") <- .set_row_names(rows)
+    class(columns) <- if (has_package("tibble")) c("tbl_df", "tbl", "data.frame") else "data.frame"
+    columns
+}

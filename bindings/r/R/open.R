@@ -1,0 +1,128 @@
+# open.R - profiles and their tables, which are copied when they are first asked for
+
+MODEL <- c(v2 = 0L, v1 = 1L, physical = 2L, further = 3L)
+
+open_profile <- function(path, format = NULL, lenient = FALSE, trusted = FALSE) {
+    raw <- is.raw(path)
+    if (!raw && !(is.character(path) && length(path) == 1 && !is.na(path)))
+        stop_usage("path must be one file name or a raw vector")
+    name <- if (raw) "<raw>" else enc2utf8(path.expand(path))
+    if (!raw && !file.exists(path)) {
+        raise(list(status = "E_IO", place = "", message = "file not found"), sys.call(), path)
+    }
+    options <- list(format = format, lenient = lenient, trusted = trusted, tempdir = tempdir())
+    handle <- native("open", if (raw) path else name, name, options, what = if (!raw) path)
+    state <- new.env(parent = emptyenv())
+    state$handle <- handle
+    state$path <- if (raw) NULL else normalizePath(path)
+    v2 <- native("tables", handle, MODEL[["v2"]], what = if (!raw) path)
+    further <- native("tables", handle, MODEL[["further"]], what = if (!raw) path)
+    state$tables <- rbind(data.frame(v2, model = rep(0L, length(v2$table))),
+                          data.frame(further, model = rep(3L, length(further$table))))
+    state$tables <- state$tables[!duplicated(state$tables$table), ]
+    state$cache <- new.env(parent = emptyenv())
+    structure(list(), state = state, class = "pcol_profile")
+}
+
+state_of <- function(x) attr(x, "state", exact = TRUE)
+
+check_is_profile <- function(x, call = sys.call(-1)) {
+    if (!inherits(x, "pcol_profile")) stop_usage("expected a profile of open_profile(), not ", class(x)[1], call = call)
+    x
+}
+
+# A path or raw vector where a profile is expected is opened.
+as_profile <- function(x) {
+    if (inherits(x, "pcol_profile")) x
+    else if (is.character(x) || is.raw(x)) open_profile(x)
+    else if (inherits(x, "profile_data")) profile_from_data(x)
+    else stop_usage("expected a profile of open_profile() or a path, not ", class(x)[1])
+}
+
+# What `make()` returns, made once for this profile.
+cached <- function(state, key, make) {
+    if (is.null(state$cache[[key]])) assign(key, make(), envir = state$cache)
+    state$cache[[key]]
+}
+
+table_of <- function(x, name, call = sys.call(-1)) {
+    state <- state_of(x)
+    row <- match(name, state$tables$table)
+    if (is.na(row)) {
+        raise(list(status = "E_NOT_FOUND", place = "",
+                   message = paste0("no table ", name, "; tables: ", paste(state$tables$table, collapse = ", "))),
+              call, state$path)
+    }
+    cached(state, paste0("table ", name), function() {
+        columns <- native("table", state$handle, state$tables$model[row], name, NULL, has_package("bit64"),
+                          what = state$path, call = call)
+        names(columns) <- sub("^[.]", "", names(columns))
+        as_table(columns)
+    })
+}
+
+`$.pcol_profile` <- function(x, name) table_of(x, name)
+
+`[[.pcol_profile` <- function(x, i, ...) table_of(x, if (is.character(i)) i else names(x)[[i]])
+
+names.pcol_profile <- function(x) state_of(x)$tables$table
+
+profile_tables <- function(x) {
+    tables <- state_of(check_is_profile(x))$tables
+    as_table(list(table = tables$table, rows = tables$rows, columns = tables$columns))
+}
+
+print.pcol_profile <- function(x, ...) {
+    state <- state_of(x)
+    cat("<pcol profile> ", if (is.null(state$path)) "(in memory)" else state$path, "\n", sep = "")
+    width <- max(nchar(state$tables$table))
+    cat(sprintf("  $%-*s %12s rows, %d columns\n", width, state$tables$table,
+                format(state$tables$rows, big.mark = ",", trim = TRUE), state$tables$columns), sep = "")
+    cat("profile_top(), profile_tree(), summary(), plot() and as.data.frame() answer questions\n")
+    invisible(x)
+}
+
+check_profile <- function(x, strict = FALSE) {
+    x <- as_profile(x)
+    as_table(native("check", state_of(x)$handle, strict, what = state_of(x)$path))
+}
+
+profile_formats <- function() as_table(native("formats"))
+
+# Columns of a table of a model, NULL where the file has no such table.
+read_columns <- function(state, model, table, columns = NULL) {
+    tryCatch(native("table", state$handle, MODEL[[model]], table, columns, has_package("bit64"), what = state$path),
+             pcol_e_not_found = function(e) NULL)
+}
+
+# Stack of each sample and locations of each stack; see op_stacks.
+stacks_of <- function(state) cached(state, "stacks", function() native("stacks", state$handle, what = state$path))
+
+# What every location shows: name, function, file and line.
+frames_of <- function(x) {
+    state <- state_of(x)
+    cached(state, "frames", function() {
+        locations <- x$locations
+        functions <- x$functions
+        row <- match(locations$function_id, functions$function_id)
+        list(name = native("names", state$handle, what = state$path), fun = functions$name[row],
+             file = functions$filename[row], line = locations$line)
+    })
+}
+
+factor_of <- function(values, index) {
+    levels <- unique(values[!is.na(values)])
+    structure(match(values, levels)[index], levels = levels, class = "factor")
+}
+
+as.data.frame.pcol_profile <- function(x, row.names = NULL, optional = FALSE, ...) {
+    stacks <- stacks_of(state_of(x))
+    frames <- frames_of(x)
+    has_stack <- which(!is.na(stacks$stack))
+    stack <- stacks$stack[has_stack]
+    depths <- lengths(stacks$locations)[stack]
+    location <- as.integer(unlist(stacks$locations[stack], use.names = FALSE))
+    columns <- list(sample_id = rep.int(has_stack, depths), depth = sequence(depths), name = factor_of(frames$name, location),
+                    file = factor_of(frames$file, location), line = frames$line[location], location_id = location)
+    structure(columns, class = "data.frame", row.names = if (is.null(row.names)) .set_row_names(length(location)) else row.names)
+}

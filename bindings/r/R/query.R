@@ -1,0 +1,149 @@
+# query.R - questions: top, tree, peek, diff, flame
+
+BY <- c("function" = 0L, file = 1L, line = 2L, srcline = 3L, location = 4L, thread = 5L, source = 6L, label = 7L)
+ORDER <- c(self = 0L, total = 1L, name = 2L)
+
+choose <- function(value, table, what, call = sys.call(-1)) {
+    found <- if (is.character(value) && length(value) == 1) pmatch(value, names(table)) else NA
+    if (is.na(found)) stop_usage(what, " must be one of ", paste0('"', names(table), '"', collapse = ", "), call = call)
+    table[[found]]
+}
+
+SELECTION <- c("sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "time", "keep_dropped")
+
+# The selection of `...`: names are those of pcol's command line options; time is two numbers of ms.
+selection_of <- function(..., call = sys.call(-1)) {
+    given <- list(...)
+    unknown <- setdiff(names(given), SELECTION)
+    if (length(unknown) || (length(given) && (is.null(names(given)) || any(!nzchar(names(given)))))) {
+        stop_usage("unknown argument ", paste(c(unknown, if (!length(unknown)) "without a name"), collapse = ", "),
+                   "; selections: ", paste(SELECTION, collapse = ", "), call = call)
+    }
+    for (name in setdiff(names(given), c("labels", "time", "keep_dropped"))) {
+        value <- given[[name]]
+        if (is.null(value)) next
+        if (name == "source" && is.numeric(value)) given$source <- value <- as.character(value)
+        if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call)
+        given[[name]] <- enc2utf8(value)
+    }
+    if (length(given$labels) > 64) stop_usage("at most 64 labels", call = call)
+    if (!is.null(given$time)) {
+        if (!is.numeric(given$time) || length(given$time) != 2 || anyNA(given$time))
+            stop_usage("time must be two numbers in ms", call = call)
+        given$time <- as.double(given$time) * 1e6
+    }
+    given
+}
+
+# Columns in use, shares in percent and seconds of an answer.
+finish_answer <- function(answer, n = NULL, amounts = c("self", "total"), optional = c("file", "line", "address", "id")) {
+    info <- attr(answer, "info")
+    for (name in optional) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
+    for (name in intersect(amounts, names(answer))) {
+        share <- if (info$total != 0) 100 * as.double(answer[[name]]) / info$total else NA_real_
+        answer[[paste0(name, "_pct")]] <- share + numeric(length(answer$name))
+    }
+    if (info$seconds > 0) for (name in intersect(amounts, names(answer)))
+        answer[[paste0(name, "_time")]] <- as.double(answer[[name]]) * info$seconds
+    answer <- as_table(answer)
+    if (!is.null(n)) answer <- head(answer, n)
+    attr(answer, "info") <- info
+    answer
+}
+
+profile_top <- function(x, by = "function", order = "self", n = NULL, label = NULL, ...) {
+    x <- as_profile(x)
+    state <- state_of(x)
+    answer <- native("top", state$handle, selection_of(...), choose(by, BY, "by"), label, choose(order, ORDER, "order"),
+                     has_package("bit64"), what = state$path)
+    finish_answer(answer, n)
+}
+
+profile_tree <- function(x, by = "function", order = "total", bottom_up = FALSE, max_depth = 0, ...) {
+    x <- as_profile(x)
+    state <- state_of(x)
+    answer <- native("tree", state$handle, selection_of(...), choose(by, BY[1:5], "by"), choose(order, ORDER, "order"),
+                     bottom_up, as.integer(max_depth), has_package("bit64"), what = state$path)
+    answer$name[1] <- "<all>"
+    answer$is_truncated <- answer$is_truncated == 1L
+    finish_answer(answer)
+}
+
+profile_peek <- function(x, name, ...) {
+    x <- as_profile(x)
+    state <- state_of(x)
+    if (!is.character(name) || length(name) != 1 || is.na(name)) stop_usage("name must be one string")
+    answer <- native("peek", state$handle, selection_of(...), enc2utf8(name), has_package("bit64"), what = state$path)
+    answer$relation <- factor(c("caller", "self", "callee")[answer$relation], c("caller", "self", "callee"))
+    finish_answer(answer)
+}
+
+profile_diff <- function(base, new, by = "function", order = "self", normalize = FALSE, n = NULL, label = NULL, ...) {
+    base <- as_profile(base)
+    new <- as_profile(new)
+    row <- if (identical(by, "stack")) -1L else choose(by, BY, "by")
+    answer <- native("diff", state_of(base)$handle, state_of(new)$handle, selection_of(...), row, label, normalize,
+                     choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
+    totals <- attr(answer, "totals")
+    for (name in c("file", "line", "address", "id")) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
+    share <- function(values, total) if (total != 0) 100 * as.double(values) / total else rep(NA_real_, length(values))
+    answer$self_pct_base <- share(answer$self_base, totals[1])
+    answer$self_pct_new <- share(answer$self_new, totals[2])
+    answer$in_base <- answer$in_base == 1L
+    answer$in_new <- answer$in_new == 1L
+    info <- attr(answer, "info")
+    answer <- as_table(answer)
+    if (!is.null(n)) answer <- head(answer, n)
+    attr(answer, "info") <- info
+    attr(answer, "totals") <- totals
+    answer
+}
+
+profile_flame <- function(x, file = NULL, base = NULL, inverted = FALSE, reverse = FALSE, width = 1200, min_width = 0.3,
+                          title = NULL, overwrite = FALSE, ...) {
+    x <- as_profile(x)
+    state <- state_of(x)
+    other <- if (!is.null(base)) state_of(as_profile(base))$handle
+    path <- if (!is.null(file)) enc2utf8(path.expand(file))
+    answer <- native("flame", state$handle, selection_of(...), other, inverted, reverse, as.integer(width),
+                     as.double(min_width), if (is.null(title)) NULL else enc2utf8(title), path, overwrite,
+                     has_package("bit64"), what = state$path)
+    if (!is.null(path)) return(invisible(file))
+    answer$is_new <- answer$is_new == 1L
+    answer$is_gone <- answer$is_gone == 1L
+    answer$name[1] <- "<all>"
+    finish_answer(answer)
+}
+
+# A warm colour by name, the same in every picture.
+flame_colour <- function(names) {
+    hash <- vapply(names, function(n) sum(utf8ToInt(n) * seq_len(nchar(n))) %% 997, 0, USE.NAMES = FALSE)
+    hcl(h = 10 + 50 * hash / 997, c = 70, l = 65 + 20 * ((hash * 7) %% 997) / 997)
+}
+
+plot.pcol_profile <- function(x, ..., viewer = FALSE, main = NULL) {
+    if (viewer) {
+        file <- tempfile("pcol-", fileext = ".svg")
+        profile_flame(x, file, title = main, ...)
+        view <- getOption("viewer", browseURL)
+        view(file)
+        return(invisible(x))
+    }
+    boxes <- profile_flame(x, ...)
+    info <- attr(boxes, "info")
+    old <- par(mar = c(0.5, 0.5, 2, 0.5))
+    on.exit(par(old))
+    plot.new()
+    plot.window(c(0, max(boxes$x + boxes$width)), c(0, max(boxes$depth) + 1), xaxs = "i", yaxs = "i")
+    colour <- flame_colour(boxes$name)
+    if (any(boxes$change != 0)) colour <- hcl(h = ifelse(boxes$change > 0, 10, 250), c = pmin(100, 20 + 400 * abs(boxes$change)), l = 80)
+    rect(boxes$x, boxes$depth, boxes$x + boxes$width, boxes$depth + 1, col = colour, border = "white", lwd = 0.5)
+    room <- boxes$width > strwidth("mm")
+    labels <- boxes$name[room]
+    fit <- pmax(1, floor(nchar(labels) * boxes$width[room] / (strwidth(labels) + 1)))
+    labels <- ifelse(fit < nchar(labels), substr(labels, 1, pmax(1, fit - 2)), labels)
+    text(boxes$x[room], boxes$depth[room] + 0.5, labels, adj = c(-0.05, 0.5), cex = 0.8)
+    if (is.null(main)) main <- paste0(info$type, "/", info$unit, ", total ", format(info$selected, big.mark = ","))
+    title(main)
+    invisible(x)
+}

@@ -1,0 +1,115 @@
+# summary.R - the tables of summaryRprof(), and the same for other profiles
+
+summary.pcol_profile <- function(object, lines = c("hide", "show", "both"), memory = c("none", "both"), ...) {
+    lines <- match.arg(lines)
+    memory <- match.arg(memory)
+    state <- state_of(object)
+    segments <- read_columns(state, "physical", "rprof_segments")
+    is_rprof <- length(segments$source) && all(object$sources$source_type %in% "rprof")
+    if (!is_rprof || ...length()) {
+        if (lines != "hide" && is_rprof) stop_usage("lines does not go with a selection; use profile_top(by = \"srcline\", ...)")
+        return(summary_of_top(object, ...))
+    }
+    if (lines != "hide" && !any(segments$line)) stop_usage("the profile has no lines; record it with line.profiling = TRUE")
+    if (memory == "both" && !all(segments$memory))
+        stop_usage("the profile has no memory; record it with memory.profiling = TRUE")
+    summary_of_rprof(object, segments, lines, memory)
+}
+
+# Tokens of each location, a matrix with two columns, in the order in which a line of Rprof has them.
+tokens_of <- function(frames, lines) {
+    line <- ifelse(is.na(frames$line), NA, paste0(basename(or_else(frames$file, "")), "#", frames$line))
+    none <- rep(NA_character_, length(frames$name))
+    first <- if (lines == "hide") none else line
+    second <- if (lines == "show") none else ifelse(is.na(frames$fun), NA, paste0("\"", frames$fun, "\""))
+    cbind(first, second)
+}
+
+# Bytes that each sample has more than the one before it; the first of each segment has none.
+memory_growth <- function(x, segment) {
+    values <- x$sample_values
+    growth <- numeric(length(segment))
+    for (type in c("small_v", "big_v", "nodes")) {
+        level <- numeric(length(segment))
+        rows <- values$type == type
+        level[values$sample_id[rows]] <- as.double(values$value[rows])
+        step <- c(0, diff(level))
+        step[!duplicated(segment)] <- 0
+        growth <- growth + pmax(step, 0) * if (type == "nodes") 1 else 8
+    }
+    growth
+}
+
+summary_of_rprof <- function(x, segments, lines, memory) {
+    stacks <- stacks_of(state_of(x))
+    count <- length(stacks$locations)
+    segment <- findInterval(seq_along(stacks$stack) - 1, as.double(segments$first_sample))
+    intervals <- unique(as.double(segments$interval_us) / 1e6)
+    interval <- match(as.double(segments$interval_us) / 1e6, intervals)[pmax(segment, 1L)]
+    weights <- vapply(seq_along(intervals), function(i) {
+        as.double(tabulate(stacks$stack[interval == i], count))
+    }, numeric(count))
+    weights <- matrix(weights, nrow = count)
+    if (memory == "both") {
+        has <- !is.na(stacks$stack)
+        growth <- numeric(count)
+        sums <- rowsum(memory_growth(x, segment)[has], stacks$stack[has])
+        growth[as.integer(rownames(sums))] <- sums
+        weights <- cbind(weights, growth)
+    }
+    tokens <- tokens_of(frames_of(x), lines)
+    keys <- sort(unique(c(tokens[!is.na(tokens)], if (lines == "show") "<no location>")))
+    index <- matrix(match(tokens, keys), ncol = 2)
+    sums <- native("totals", stacks$locations, index, weights, length(keys), match("<no location>", keys))
+    times <- lapply(sums, function(m) as.vector(m[, seq_along(intervals), drop = FALSE] %*% intervals))
+    used <- rowSums(sums$total[, seq_along(intervals), drop = FALSE]) > 0
+    growth <- if (memory == "both") sums$total[used, ncol(weights)]
+    tables_of_summary(keys[used], times$self[used], times$total[used], growth, intervals, lines)
+}
+
+tables_of_summary <- function(keys, self, total, growth, intervals, lines) {
+    sum <- sum(self)
+    digits <- if (min(intervals) < 0.01) 3L else 2L
+    table <- data.frame(self.time = round(self, digits), self.pct = round(100 * self / sum, 2),
+                        total.time = round(total, digits), total.pct = round(100 * total / sum, 2))
+    if (!is.null(growth)) table$mem.total <- round(growth / 1048576, 1)
+    rownames(table) <- make.unique(sub("^\"(.*)\"$", "\\1", keys))
+    by_self <- table[order(-self, -total), , drop = FALSE]
+    by_self <- by_self[by_self$self.time > 0, , drop = FALSE]
+    by_total <- table[order(-total, -self), c("total.time", "total.pct", if (!is.null(growth)) "mem.total", "self.time", "self.pct"),
+                      drop = FALSE]
+    result <- list(by.self = by_self, by.total = by_total)
+    if (lines == "show") {
+        file <- sub("#[^#]*$", "", keys)
+        line <- ifelse(file == keys, 0, suppressWarnings(as.numeric(sub("^.*#", "", keys))))
+        result$by.line <- table[order(file, line), , drop = FALSE]
+    }
+    structure(c(result, list(sample.interval = intervals, sampling.time = sum)), class = "pcol_summary")
+}
+
+summary_of_top <- function(x, ...) {
+    top <- profile_top(x, ...)
+    info <- attr(top, "info")
+    table <- data.frame(self = as.double(top$self), self.pct = round(top$self_pct, 2), total = as.double(top$total),
+                        total.pct = round(top$total_pct, 2))
+    if (info$seconds > 0) table <- cbind(table, self.time = top$self_time, total.time = top$total_time)
+    rownames(table) <- make.unique(as.character(or_else(top$name, "<unknown>")))
+    total_first <- c("total", "total.pct", "self", "self.pct", intersect(c("total.time", "self.time"), names(table)))
+    structure(list(by.self = table[table$self != 0, , drop = FALSE],
+                   by.total = table[order(-abs(table$total), -abs(table$self)), total_first, drop = FALSE],
+                   sample.type = paste0(info$type, "/", info$unit), total = info$total), class = "pcol_summary")
+}
+
+print.pcol_summary <- function(x, n = 10, ...) {
+    for (name in intersect(c("by.self", "by.total", "by.line"), names(x))) {
+        cat("$", name, "\n", sep = "")
+        print(head(x[[name]], n), ...)
+        rest <- nrow(x[[name]]) - n
+        if (rest > 0) cat("... and", rest, "more rows\n")
+        cat("\n")
+    }
+    if (!is.null(x$sampling.time))
+        cat("sampling time", format(x$sampling.time), "s, interval", format(x$sample.interval), "s\n")
+    else cat("values are ", x$sample.type, ", total ", format(x$total, big.mark = ","), "\n", sep = "")
+    invisible(x)
+}

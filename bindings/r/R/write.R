@@ -1,0 +1,36 @@
+# write.R - profiles in every format that pcol writes
+
+COMPRESS <- c(auto = 0L, none = 1L, gzip = 2L)
+WRITE <- c(small = 0L, plain = 1L, archive = 4L)
+
+# The format that writes the longest suffix of a path.
+format_of_path <- function(path) {
+    formats <- native("formats")
+    formats$suffixes[formats$format == "pcol"] <- ".pcol"
+    usable <- formats$writes | formats$format == "pcol"
+    name <- tolower(sub("[.]gz$", "", basename(path), ignore.case = TRUE))
+    best <- c(suffix = "", format = NA)
+    for (i in which(usable)) {
+        for (suffix in strsplit(formats$suffixes[i], " ", fixed = TRUE)[[1]]) {
+            if (endsWith(name, tolower(suffix)) && nchar(suffix) > nchar(best[["suffix"]])) best <- c(suffix = suffix, format = formats$format[i])
+        }
+    }
+    if (is.na(best[["format"]])) {
+        stop_usage("no format for the suffix of ", basename(path), "; set format to one of ",
+                   paste(formats$format[usable], collapse = ", "), call = sys.call(-1))
+    }
+    best[["format"]]
+}
+
+write_profile <- function(x, path, format = NULL, overwrite = FALSE, compress = "auto", sample_type = NULL, write = "small",
+                          keep_dropped = FALSE, fail_on_loss = FALSE) {
+    x <- as_profile(x)
+    if (!is.character(path) || length(path) != 1 || is.na(path)) stop_usage("path must be one file name")
+    if (is.null(format)) format <- format_of_path(path)
+    compression <- choose(compress, COMPRESS, "compress")
+    if (compression == 0L && grepl("[.]gz$", path, ignore.case = TRUE)) compression <- 2L
+    options <- list(sample_type = sample_type, compress = compression, keep_dropped = keep_dropped, fail_on_loss = fail_on_loss,
+                    write_flags = choose(write, WRITE, "write"), tempdir = tempdir())
+    native("export", state_of(x)$handle, format, enc2utf8(path.expand(path)), overwrite, options, what = path)
+    invisible(path)
+}
