@@ -369,8 +369,7 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err)
     pcol_status status = merge->used && k.cells ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, mark_referenced(&k, err));
     PCI_THEN(status, mark_code(&k, err));
-    if (status == PCOL_OK)
-        status = mark_nodes(&k, &names, err);
+    PCI_THEN(status, mark_nodes(&k, &names, err));
     if (status == PCOL_OK && names)
         status = mark_all(merge, err);
     /* Frames number subcategories within their category: a used category needs all of them. */

@@ -202,8 +202,7 @@ static pcol_status decode(const pcol_column *column, struct pci_array *a, pcol_e
     PCI_TRY(pci_verify_column(column, err));
     PCI_TRY(allocate(a, err));
     pcol_status status = pci_rows_open(&rows, table, 0, err);
-    if (status == PCOL_OK)
-        status = decode_rows(column, a, &rows, err);
+    PCI_THEN(status, decode_rows(column, a, &rows, err));
     pci_rows_close(&rows);
     a->values = a->owned[0];
     a->data = a->owned[1];
@@ -243,9 +242,7 @@ pcol_status pci_array_open(const pcol_column *column, const struct pci_array **a
     *array = a;
     if (a)
         return PCOL_OK;
-    a = pci_calloc(1, sizeof *a);
-    if (!a)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(a, 1, err));
     a->rows = column->table->rows;
     pcol_status status =
         pci_array_is_in_place(column) ? use_in_place(column, a, err) : decode(column, a, err);
@@ -273,8 +270,8 @@ pcol_status pci_array_of_pool(const pcol_file *file, const struct pci_array **ar
     PCI_TRY(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "strings", &table, err));
     column = pcol_table_column_by_name(table, file->strings->name, NULL);
     if (!column || column->source != file->strings || column->type != PCOL_BYTES)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, "strings", NULL, PCOL_POSITION_UNKNOWN,
-                             "the pool of strings cannot be read");
+        return pci_corrupt(err, "strings", NULL, PCOL_POSITION_UNKNOWN,
+                           "the pool of strings cannot be read");
     return pci_array_open(column, array, err);
 }
 

@@ -36,9 +36,9 @@ static pcol_status read_nodes(pcol_frames *frames, const struct pci_stacks *tree
         PCI_TRY(pci_read(tree->file, tree->group, row, n, groups, NULL, err));
         for (uint64_t i = row == 0; i < n; i++) {
             if ((uint64_t)parents[i] >= row + i)
-                return pci_fail_cell(err, PCOL_E_CORRUPT, "stacks", "parent", row + i,
-                                     "parent %llu is not before its child",
-                                     (unsigned long long)parents[i]);
+                return pci_corrupt(err, "stacks", "parent", row + i,
+                                   "parent %llu is not before its child",
+                                   (unsigned long long)parents[i]);
             if ((uint64_t)groups[i] != group) {
                 group = (uint64_t)groups[i];
                 PCI_TRY(pci_stacks_group(tree, group, &first, &count, err));
@@ -70,9 +70,8 @@ pcol_status pcol_frames_open(const pcol_file *file, pcol_frames **frames, pcol_e
     PCI_REQUIRE(frames, err);
     *frames = NULL;
     PCI_REQUIRE(file, err);
-    pcol_frames *f = pci_calloc(1, sizeof *f);
-    if (!f)
-        return pci_fail_memory(err);
+    pcol_frames *f;
+    PCI_TRY(PCI_CALLOC(f, 1, err));
     f->file = file;
     pcol_status status = open_frames(f, err);
     if (status == PCOL_OK)
@@ -124,9 +123,9 @@ static pcol_status put_batch(const pcol_frames *frames, uint64_t row, const int6
         size_t used = (size_t)out->offsets[out->samples], room = out->capacity - used, depth;
         uint64_t stack = valid[i] ? (uint64_t)stacks[i] : 0;
         if (stack && stack >= frames->stacks)
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "samples", "stack", row + i,
-                                 "%llu is beyond the %lu rows of stacks", (unsigned long long)stack,
-                                 (unsigned long)frames->stacks);
+            return pci_corrupt(err, "samples", "stack", row + i,
+                               "%llu is beyond the %lu rows of stacks", (unsigned long long)stack,
+                               (unsigned long)frames->stacks);
         if (i && stack == previous) {
             depth = used - (size_t)out->offsets[out->samples - 1];
             if (depth && depth <= room)

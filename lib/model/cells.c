@@ -131,8 +131,8 @@ pcol_status pcol_table_split(const pcol_table *table, uint32_t parts, uint64_t *
         if (by_sample)
             PCI_TRY(table->expander->find(table, rows[i], &rows[i], err));
         if (i && rows[i] < rows[i - 1])
-            return pci_fail_cell(err, PCOL_E_CORRUPT, "sample_zones", NULL, PCOL_POSITION_UNKNOWN,
-                                 "rows do not ascend");
+            return pci_corrupt(err, "sample_zones", NULL, PCOL_POSITION_UNKNOWN,
+                               "rows do not ascend");
     }
     rows[parts] = table->rows;
     return PCOL_OK;

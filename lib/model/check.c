@@ -407,8 +407,7 @@ pcol_status pcol_file_check(const pcol_file *file, pcol_check_depth depth, pcol_
     status = pci_control_enter(&scope, err);
     PCI_THEN(status, check_open(&check, err));
     PCI_THEN(status, run(&check, err));
-    if (status == PCOL_OK)
-        status = pci_check_unchanged(file, err);
+    PCI_THEN(status, pci_check_unchanged(file, err));
     check_close(&check);
     pci_control_leave(&scope);
     *faults = status == PCOL_OK ? check.faults : 0;

@@ -39,8 +39,7 @@ static pcol_status read_codes(const pcol_column *column, uint64_t row, size_t co
     for (size_t done = 0; status == PCOL_OK && done < count;) {
         size_t n = count - done < PCI_BATCH ? count - done : PCI_BATCH;
         status = pci_rows_next(&rows, n, err);
-        if (status == PCOL_OK)
-            status = pci_rows_read_codes(&rows, column, row + done, n, bits, present, err);
+        PCI_THEN(status, pci_rows_read_codes(&rows, column, row + done, n, bits, present, err));
         for (size_t i = 0; status == PCOL_OK && i < n; i++)
             codes[done + i] = present[i] ? (uint32_t)bits[i] : 0;
         if (status == PCOL_OK && valid)

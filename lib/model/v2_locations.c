@@ -175,9 +175,7 @@ static pcol_status locations_find(const pcol_table *table, uint64_t sample, uint
     if (sample >= view->samples)
         return PCOL_OK;
     PCI_TRY(pci_get(view->stacks.file, view->zones, sample / PCI_ZONE, &before, &(int){0}, err));
-    c = pci_calloc(1, sizeof *c);
-    if (!c)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(c, 1, err));
     c->view = view;
     c->next_batch_size = 16;
     c->next = sample / PCI_ZONE * PCI_ZONE;

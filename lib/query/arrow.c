@@ -546,9 +546,8 @@ pcol_status pcol_table_arrow(const pcol_table *table, const pcol_scan_options *o
     memset(out, 0, sizeof *out);
     PCI_REQUIRE(table, err);
     PCI_STRUCT_READ(pcol_scan_options, own, options, err);
-    struct stream *s = pci_calloc(1, sizeof *s);
-    if (!s)
-        return pci_fail_memory(err);
+    struct stream *s;
+    PCI_TRY(PCI_CALLOC(s, 1, err));
     s->file = pcol_file_retain(table->file);
     s->table = table;
     pcol_status status = open_stream(s, &own, err);

@@ -199,9 +199,7 @@ static pcol_status set_text_test(struct test *t, const pcol_condition *c, const 
     t->kind = TEST_TEXT;
     if (c->value.str.size && !c->value.str.data)
         return fail_condition(cells->column, "has a text of NULL", err);
-    t->text = pci_malloc(c->value.str.size + 1, 1);
-    if (!t->text)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_MALLOC(t->text, c->value.str.size + 1, err));
     if (c->value.str.size)
         memcpy(t->text, c->value.str.data, c->value.str.size);
     t->text_size = c->value.str.size;
@@ -209,8 +207,7 @@ static pcol_status set_text_test(struct test *t, const pcol_condition *c, const 
         PCI_TRY(pcol_pattern_new(t->text, t->text_size, "condition", 0, &t->pattern, err));
     if (!cells->by_code)
         return PCOL_OK;
-    t->memo = pci_calloc((size_t)file->strings->desc->rows + 1, 1);
-    return t->memo ? PCOL_OK : pci_fail_memory(err);
+    return PCI_CALLOC(t->memo, (size_t)file->strings->desc->rows + 1, err);
 }
 
 static pcol_status set_test(struct test *t, const pcol_condition *c, const struct cells *cells,
@@ -285,10 +282,8 @@ pcol_status pci_conditions_open(const pcol_table *table, const pcol_condition *w
     if (!all)
         return pci_fail_memory(err);
     all->table = table;
-    all->tests = pci_calloc(count, sizeof *all->tests);
-    all->cells = pci_calloc(count, sizeof *all->cells);
-    if (!all->tests || !all->cells)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(all->tests, count, err));
+    PCI_TRY(PCI_CALLOC(all->cells, count, err));
     for (size_t i = 0; i < count; i++) {
         struct test *t = &all->tests[i];
         PCI_TRY(find_cells(all, where[i].column, &t->cells, err));
@@ -495,8 +490,8 @@ static pcol_status test_code(const struct test *t, const pcol_column *column, ui
     const pcol_file *file = column->table->file;
     pcol_str text;
     if ((uint64_t)code >= file->strings->desc->rows)
-        return pci_fail_cell(err, PCOL_E_CORRUPT, column->table->name, column->name, row,
-                             "string %llu does not exist", (unsigned long long)code);
+        return pci_corrupt(err, column->table->name, column->name, row,
+                           "string %llu does not exist", (unsigned long long)code);
     if (!t->memo[code]) {
         PCI_TRY(pci_string(file, (uint64_t)code, &text, err));
         PCI_TRY(test_text(t, text, holds, err));

@@ -6,9 +6,9 @@
  * cells are packed at the end of the batch. For an expanded table one cursor generates the rows for
  * all columns. Tests: tests/unit/test_scan.c, tests/unit/test_model.c.
  */
+#include "query/scan.h"
 #include "query/conditions.h"
 #include "query/query.h"
-#include "query/scan.h"
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -101,11 +101,9 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
     const pcol_table *table = scan->table;
     const uint32_t *columns = options->columns;
     scan->column_count = columns ? options->column_count : table->column_count;
-    scan->columns = pci_calloc(scan->column_count + (size_t)1, sizeof *scan->columns);
-    scan->cells = pci_calloc(scan->column_count + (size_t)1, sizeof *scan->cells);
-    scan->bits = pci_malloc(PCI_BATCH, sizeof *scan->bits);
-    if (!scan->columns || !scan->cells || !scan->bits)
-        return pci_fail_memory(err);
+    PCI_TRY(PCI_CALLOC(scan->columns, scan->column_count + (size_t)1, err));
+    PCI_TRY(PCI_CALLOC(scan->cells, scan->column_count + (size_t)1, err));
+    PCI_TRY(PCI_MALLOC(scan->bits, PCI_BATCH, err));
     for (uint32_t i = 0; i < scan->column_count; i++) {
         uint32_t number = columns ? columns[i] : i;
         const pcol_column *column = pcol_table_column(table, number);
@@ -143,9 +141,7 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
     PCI_STRUCT_READ(pcol_selection, selection, given, err);
     if (selection.sample_type) {
         PCI_TRY(pci_types_open(table->file, &s->types, err));
-        s->takes_type = pci_calloc(s->types.count + (size_t)1, 1);
-        if (!s->takes_type)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_CALLOC(s->takes_type, s->types.count + (size_t)1, err));
         for (uint32_t i = 0; i < s->types.count; i++) {
             s->takes_type[i] =
                 (uint8_t)is_called(selection.sample_type, s->types.type[i], s->types.unit[i]);
@@ -228,9 +224,7 @@ static pcol_status open_scan(pcol_scan *scan, const pcol_scan_options *options, 
     if (options->selection)
         PCI_TRY(open_selection(scan, options->selection, err));
     if (scan->conditions || scan->selected) {
-        scan->row_numbers = pci_malloc(scan->capacity, sizeof *scan->row_numbers);
-        if (!scan->row_numbers)
-            return pci_fail_memory(err);
+        PCI_TRY(PCI_MALLOC(scan->row_numbers, scan->capacity, err));
     }
     PCI_TRY(set_rows(scan, options, err));
     return open_rows(scan, err);
@@ -251,9 +245,8 @@ pcol_status pci_scan_new(const pcol_table *table, const pcol_scan_options *optio
                          pcol_scan **scan, pcol_error *err)
 {
     *scan = NULL;
-    pcol_scan *s = pci_calloc(1, sizeof *s);
-    if (!s)
-        return pci_fail_memory(err);
+    pcol_scan *s;
+    PCI_TRY(PCI_CALLOC(s, 1, err));
     s->table = table;
     s->nanoseconds = nanoseconds;
     pcol_status status = pci_control_init(&s->control, options->control, "scanning", err);
