@@ -390,9 +390,14 @@ def present(f, table, names, row=lambda i: i):
     return [("." + c, lambda i, get=f.get(table, c): get(row(i))) for c in names.split() if f.find(table, c)]
 
 
+def row_of(reference):
+    need(reference is not None, "null in a column that has none (section 6)")
+    return reference
+
+
 def v2_samples(f):
     source = f.get("samples", "source", 0)
-    columns = [("sample_id", lambda i: i + 1), ("source_id", lambda i: source(i) + 1)]
+    columns = [("sample_id", lambda i: i + 1), ("source_id", lambda i: row_of(source(i)) + 1)]
     columns += [(name, lambda i, get=get: None if get(i) is None else float(get(i)) / 1e6)
                 for name, get in present(f, "samples", "time duration cpu_delta")]
     columns += [({".thread": ".thread_id", ".stack": ".stack_id"}.get(name, name), get) for name, get in present(f, "samples", "thread stack text")]

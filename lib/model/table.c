@@ -4,8 +4,8 @@
  * Names of tables and columns are literals, names of the index or memory owned by the table; they
  * are not copied.
  */
-#include "model/arrays.h"
 #include "model/table.h"
+#include "model/arrays.h"
 
 #include "format/range.h"
 #include "util/alloc.h"
@@ -112,7 +112,12 @@ static pcol_status str_null(const pcol_column *column, uint64_t row, size_t coun
 static pcol_status bits_source(const pcol_column *column, uint64_t row, size_t count,
                                int64_t *values, uint8_t *valid, pcol_error *err)
 {
-    PCI_TRY(pci_read(column->table->file, column->source, row, count, values, valid, err));
+    const struct pci_column *source = column->source;
+    PCI_TRY(pci_read(column->table->file, source, row, count, values, valid, err));
+    const uint8_t *null = column->nullable ? NULL : memchr(valid, 0, count);
+    if (null)
+        return pci_fail_cell(err, PCOL_E_CORRUPT, source->table->name, source->name,
+                             row + (uint64_t)(null - valid), "this column cannot hold nulls");
     if (column->offset) {
         for (size_t i = 0; i < count; i++)
             values[i] = valid[i] ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
