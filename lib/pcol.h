@@ -209,6 +209,26 @@ typedef struct pcol_str {
 /* Release memory that a function of this library handed over ("the caller frees it"). */
 PCOL_API void pcol_free(void *memory);
 
+/* Functions that replace malloc(), realloc() and free(); any thread may call them. Results are
+ * aligned for every type; NULL: out of memory. memory is never NULL. */
+typedef struct pcol_allocator {
+    size_t size;
+    void *context;
+    void *(*allocate)(void *context, size_t size);
+    void *(*reallocate)(void *context, void *memory, size_t size);
+    void (*release)(void *context, void *memory);
+} pcol_allocator;
+
+/**
+ * pcol_set_allocator() - take all memory of the library from functions of the program
+ * To be called before any other call, while no other thread uses the library; the functions stay in
+ * force for the life of the process. zlib and LZ4 use them as well; not so maps of files and of
+ * blocks of archives, and what the C library allocates itself (qsort(), threads).
+ * Errors: E_ARGUMENT (no size, a function is NULL), E_STATE (memory was allocated before).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_set_allocator(const pcol_allocator *allocator,
+                                                       pcol_error *err);
+
 /* ---------------------------------------------------------------------------------------------
  * Opening
  * ------------------------------------------------------------------------------------------- */
@@ -258,6 +278,10 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_open(const char *path,
                                                    const pcol_open_options *options,
                                                    pcol_file **file, pcol_error *err);
 
+/* The same from an open descriptor of a regular file, at any position; it is neither moved nor
+ * closed, and not needed after the call. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_file_open_fd(int fd, const pcol_open_options *options,
+                                                      pcol_file **file, pcol_error *err);
 /* The same over @size bytes at @data, which must stay unchanged until the file is closed. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_open_memory(const void *data, size_t size,
                                                           const pcol_open_options *options,
@@ -286,6 +310,8 @@ PCOL_API uint64_t pcol_file_size(const pcol_file *file);
 PCOL_API uint64_t pcol_file_unpacked_size(const pcol_file *file);
 /* 1 if the file is an archive. */
 PCOL_API int pcol_file_is_archive(const pcol_file *file);
+/* 1 if pcol_open_any_*() imported the file from another format. */
+PCOL_API int pcol_file_is_imported(const pcol_file *file);
 /* Version of the format that the file declares. */
 PCOL_API void pcol_file_version(const pcol_file *file, unsigned *major, unsigned *minor);
 
@@ -993,6 +1019,68 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample(pcol_builder *builder,
                                                         const pcol_sample *sample, uint64_t *row,
                                                         pcol_error *err);
 
+/* Values of one sample type for consecutive samples. */
+typedef struct pcol_value_column {
+    uint32_t sample_type;
+    uint32_t reserved; /* 0 */
+    union {
+        const int64_t *i64;
+        const double *f64; /* PCOL_SAMPLE_TYPE_DOUBLE */
+    } as;
+    const uint8_t *valid; /* bytes 0 and 1; NULL: every sample has a value */
+} pcol_value_column;
+
+/* Consecutive samples as columns. Every array has `count` elements; NULL: the column is null. */
+typedef struct pcol_sample_columns {
+    size_t size;
+    uint64_t count;
+    uint32_t source; /* of all */
+    uint32_t thread; /* of all, if `threads` is NULL: row of threads, or PCOL_NONE */
+    const uint32_t *stacks;  /* from pcol_builder_stack(); PCOL_NONE: no stack at all */
+    const uint32_t *threads; /* rows of threads or PCOL_NONE */
+    const int64_t *times_ns, *durations_ns, *cpu_deltas_ns;
+    const pcol_value_column *values;
+    size_t value_count; /* of @values, each of another sample type */
+    uint32_t flags;     /* 0 */
+    uint32_t reserved;  /* 0 */
+} pcol_sample_columns;
+
+/**
+ * pcol_builder_samples() - append samples given as columns
+ * @first_row: receives the row of the first one; may be NULL
+ * The same samples as pcol_builder_sample() would append one by one, several times as fast. Arrays
+ * are borrowed for the call. All are checked before anything is appended. Cost: O(count * columns).
+ * Errors: those of pcol_builder_sample().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_samples(pcol_builder *builder,
+                                                         const pcol_sample_columns *samples,
+                                                         uint64_t *first_row, pcol_error *err);
+
+/* A label of a sample: a key with a text or a number. */
+typedef struct pcol_label {
+    uint32_t key;      /* string */
+    uint32_t unit;     /* string, of numbers only; PCOL_NONE: none */
+    uint32_t type;     /* PCOL_STRING, PCOL_I64, PCOL_F64 or PCOL_BOOL */
+    uint32_t reserved; /* 0 */
+    union {
+        uint64_t string; /* code of a string */
+        int64_t i64;     /* PCOL_BOOL: 0 or 1 */
+        double f64;
+    } as;
+} pcol_label;
+
+/**
+ * pcol_builder_labels() - set the labels of a sample
+ * @sample: row of a sample that was appended; rows ascend from call to call
+ * @labels: all labels of the sample, in the order that exports keep. A key may come several times
+ * A sample without a call has no labels. Cost: O(count). Errors: E_ARGUMENT (no such sample or
+ * string, an unknown type, a sample not after that of the last call), which leaves the builder as
+ * it was, and those of the other calls.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_labels(pcol_builder *builder, uint64_t sample,
+                                                        const pcol_label *labels, size_t count,
+                                                        pcol_error *err);
+
 /* A physical table of any name; the same name gives the same table. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_table(pcol_builder *builder, const char *name,
                                                        uint32_t *table, pcol_error *err);
@@ -1037,6 +1125,11 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write_memory(pcol_builder *buil
                                                               const pcol_control *control,
                                                               void **data, size_t *size,
                                                               pcol_error *err);
+/* The same into memory, opened; the caller closes *file with pcol_file_close(), which releases the
+ * memory. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_file(pcol_builder *builder, unsigned flags,
+                                                      const pcol_control *control, pcol_file **file,
+                                                      pcol_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Importing and exporting
@@ -1076,8 +1169,8 @@ typedef struct pcol_import_options {
      * within this what expand_idle gives. 0: however far they are. Noted as source_meta
      * `collapse_tolerance_ns`. */
     uint64_t idle_tolerance_ns;
-    /* pcol_import_fd(): bytes that were read from the descriptor before, to see what it holds, and
-     * stand before what it still has; at most 64 KiB. */
+    /* Descriptors and readers: bytes that were read before, to see what the input holds, and that
+     * precede what it still has; at most 64 KiB. */
     const void *start;
     size_t start_size;
     unsigned flags; /* PCOL_IMPORT_* */
@@ -1087,7 +1180,10 @@ typedef struct pcol_import_options {
  * and 64 bytes for each byte of input (as it came, compressed), and may expand to 64 MiB and 200
  * times their size; E_LIMIT beyond, from the import or from pcol_builder_write(). The flag holds
  * for all that the builder is given afterwards. max_input_bytes is a limit with and without it. */
-#define PCOL_IMPORT_TRUSTED 1u
+#define PCOL_IMPORT_TRUSTED 0x1u
+/* pcol_open_any_*(): the file in memory has the encodings of pcol_builder_write() without flags,
+ * else those of PCOL_WRITE_QUICK. */
+#define PCOL_IMPORT_PACKED 0x2u
 
 /**
  * pcol_import_path() - add the profile at @path to a builder, as a further source
@@ -1107,6 +1203,64 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, co
                                                        size_t size, const char *name,
                                                        const pcol_import_options *options,
                                                        pcol_error *err);
+
+/* Where bytes come from: a function that stores up to @size bytes, @size > 0, and returns their
+ * number, 0 at the end. A negative result is a failure; the function then fills @err (never NULL;
+ * pcol_error_set()), else the error says only that the reader failed. */
+typedef struct pcol_reader {
+    int64_t (*read)(void *context, void *data, size_t size, pcol_error *err);
+    void *context;
+} pcol_reader;
+
+/* The same from a function of the program, which only the calling thread calls. It may be called
+ * again after the end, not after a failure. Errors: also those of the reader. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_import_reader(pcol_builder *builder, pcol_reader reader,
+                                                       const char *name,
+                                                       const pcol_import_options *options,
+                                                       pcol_error *err);
+
+/**
+ * pcol_builder_add_file() - add all sources of an open file to a builder
+ * @options: NULL, or uri, timestamp, meta, collapse_idle, idle_tolerance_ns, control and flags; the
+ *           others are about reading and have no effect
+ * Nothing is lost: a file built from it alone has the same tables. Cost: O(size of the file).
+ * Memory counts for the import budget as if the file had been imported. After a failure the builder
+ * can only be freed. Errors: E_ARGUMENT, E_STATE, E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_LIMIT,
+ * E_IO, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_builder_add_file(pcol_builder *builder,
+                                                          const pcol_file *file,
+                                                          const pcol_import_options *options,
+                                                          pcol_error *err);
+
+/**
+ * pcol_open_any_path() - open a profile in any format
+ * @options: NULL for the defaults
+ * @file:    receives the file; the caller closes it with pcol_file_close()
+ * A pcol file is opened as by pcol_file_open(), with the flags `open_flags`. Any other profile, and
+ * a pcol file if the options name a format or change its content (uri, timestamp, meta,
+ * collapse_idle), is imported into memory that the file owns: pcol_file_is_imported(). What a name
+ * ends in counts only if it is ".pcol": then other content is E_MAGIC, not guessed.
+ * Cost: that of pcol_file_open(), or of pcol_import_path() and pcol_builder_write().
+ * Errors: those of these calls.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_open_any_path(const char *path,
+                                                       const pcol_import_options *options,
+                                                       pcol_file **file, pcol_error *err);
+/* The same from an open descriptor, which is read to its end and not closed; a pcol file is read
+ * into memory that the file owns. @name: for errors and the uri. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_open_any_fd(int fd, const char *name,
+                                                     const pcol_import_options *options,
+                                                     pcol_file **file, pcol_error *err);
+/* The same from memory, which must stay unchanged until the file is closed. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_open_any_memory(const void *data, size_t size,
+                                                         const char *name,
+                                                         const pcol_import_options *options,
+                                                         pcol_file **file, pcol_error *err);
+/* The same from a function of the program (pcol_import_reader()). */
+PCOL_API PCOL_NODISCARD pcol_status pcol_open_any_reader(pcol_reader reader, const char *name,
+                                                         const pcol_import_options *options,
+                                                         pcol_file **file, pcol_error *err);
 
 #define PCOL_COMPRESS_AUTO 0u /* as is usual for the format: pprof is compressed, others are not */
 #define PCOL_COMPRESS_NONE 1u

@@ -442,6 +442,65 @@ pcol_status pci_builder_labels(pcol_builder *builder, uint32_t table, uint64_t r
                                          : PCOL_OK;
 }
 
+/* ---- labels of samples, by programs */
+
+static pcol_status convert_label(const pcol_builder *b, const pcol_label *from,
+                                 struct pci_label *to, pcol_error *err)
+{
+    *to = (struct pci_label){.key = from->key, .unit = from->unit, .as.i64 = from->as.i64};
+    switch (from->type) {
+    case PCOL_STRING:
+        if (from->as.string >= b->strings.count)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a label refers to a string that does not exist");
+        if (from->unit != PCOL_NONE)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a label with a text has no unit");
+        to->kind = PCI_LABEL_STRING;
+        to->text = (uint32_t)from->as.string;
+        break;
+    case PCOL_I64:
+        to->kind = PCI_LABEL_INTEGER;
+        break;
+    case PCOL_F64:
+        to->kind = PCI_LABEL_DOUBLE;
+        to->as.f64 = from->as.f64;
+        break;
+    case PCOL_BOOL:
+        to->kind = PCI_LABEL_BOOL;
+        break;
+    default:
+        return pci_fail(err, PCOL_E_ARGUMENT, "no label can be of the type %u", from->type);
+    }
+    return from->reserved ? pci_fail(err, PCOL_E_ARGUMENT, "reserved member of a pcol_label is set")
+                          : check_label(b, to, err);
+}
+
+static pcol_status set_sample_labels(pcol_builder *b, uint64_t sample, const pcol_label *labels,
+                                     struct pci_label *converted, size_t count, pcol_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        PCI_TRY(convert_label(b, &labels[i], &converted[i], err));
+    return pci_builder_labels(b, PCI_T_SAMPLES, sample, converted, count, NULL, err);
+}
+
+#define FEW_LABELS 16u /* without an allocation */
+
+pcol_status pcol_builder_labels(pcol_builder *builder, uint64_t sample, const pcol_label *labels,
+                                size_t count, pcol_error *err)
+{
+    struct pci_label few[FEW_LABELS], *converted = few;
+    PCI_TRY(pci_builder_check_open(builder, err));
+    PCI_REQUIRE_MANY(labels, count, err);
+    if (sample >= builder->sample_count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "sample %llu does not exist",
+                        (unsigned long long)sample);
+    if (count > FEW_LABELS && !(converted = pci_malloc(count, sizeof *converted)))
+        return pci_fail_memory(err);
+    pcol_status status = set_sample_labels(builder, sample, labels, converted, count, err);
+    if (converted != few)
+        pci_free(converted);
+    return status;
+}
+
 /* ---- conversion to columns */
 
 static pcol_status finish_keys(pcol_builder *b, uint32_t table, pcol_error *err)

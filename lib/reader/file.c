@@ -459,14 +459,30 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     return PCOL_OK;
 }
 
+/* Opens the file of a descriptor, which stays the caller's. */
+static pcol_status open_descriptor(int fd, const pcol_open_options *options,
+                                   const struct pci_format_schema *const *schemas, pcol_file **file,
+                                   pcol_error *err)
+{
+    struct origin o = {fd, NULL, 0, {0, 0}};
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return pci_fail_errno(err, "stat the file");
+    if (S_ISDIR(st.st_mode))
+        return pci_fail(err, PCOL_E_IO, "cannot open the file: is a directory");
+    if (!S_ISREG(st.st_mode))
+        return pci_fail(err, PCOL_E_IO, "cannot map the file: is not a regular file");
+    o.size = (uint64_t)st.st_size;
+    o.modified = st.st_mtim;
+    return open_origin(&o, options, schemas, file, err);
+}
+
 pcol_status pci_file_open(const char *path, const pcol_open_options *options,
                           const struct pci_format_schema *const *schemas, pcol_file **file,
                           pcol_error *err)
 {
-    struct origin o = {-1, NULL, 0, {0, 0}};
-    struct stat st;
     pcol_open_options known;
-    pcol_status status;
+    int fd;
     if (!file)
         return pci_fail(err, PCOL_E_ARGUMENT, "pointer for the file handle is NULL");
     *file = NULL;
@@ -474,23 +490,27 @@ pcol_status pci_file_open(const char *path, const pcol_open_options *options,
         return pci_fail(err, PCOL_E_ARGUMENT, "no path");
     PCI_TRY(check_options(options, &known, err));
     do { /* O_NONBLOCK: fail on a pipe without a writer instead of blocking */
-        o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    } while (o.fd < 0 && errno == EINTR);
-    if (o.fd < 0)
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0)
         return pci_fail_errno(err, "open the file");
-    if (fstat(o.fd, &st) != 0)
-        status = pci_fail_errno(err, "stat the file");
-    else if (S_ISDIR(st.st_mode))
-        status = pci_fail(err, PCOL_E_IO, "cannot open the file: is a directory");
-    else if (!S_ISREG(st.st_mode))
-        status = pci_fail(err, PCOL_E_IO, "cannot map the file: is not a regular file");
-    else {
-        o.size = (uint64_t)st.st_size;
-        o.modified = st.st_mtim;
-        status = open_origin(&o, &known, schemas, file, err);
-    }
-    close(o.fd);
+    pcol_status status = open_descriptor(fd, &known, schemas, file, err);
+    close(fd);
     return status;
+}
+
+pcol_status pci_file_open_fd(int fd, const pcol_open_options *options,
+                             const struct pci_format_schema *const *schemas, pcol_file **file,
+                             pcol_error *err)
+{
+    pcol_open_options known;
+    if (!file)
+        return pci_fail(err, PCOL_E_ARGUMENT, "pointer for the file handle is NULL");
+    *file = NULL;
+    if (fd < 0)
+        return pci_fail(err, PCOL_E_ARGUMENT, "not a file descriptor");
+    PCI_TRY(check_options(options, &known, err));
+    return open_descriptor(fd, &known, schemas, file, err);
 }
 
 pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
@@ -506,6 +526,17 @@ pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_
         return pci_fail(err, PCOL_E_ARGUMENT, "no data");
     PCI_TRY(check_options(options, &known, err));
     return open_origin(&o, &known, schemas, file, err);
+}
+
+void pci_file_own_memory(pcol_file *file, int imported)
+{
+    file->owned = ALLOCATED;
+    file->imported = imported;
+}
+
+int pcol_file_is_imported(const pcol_file *file)
+{
+    return file && file->imported;
 }
 
 pcol_file *pcol_file_retain(const pcol_file *file)

@@ -73,6 +73,7 @@ struct pcol_file {
     const struct pci_format_schema *const *schemas; /* of all formats, ends in NULL; may be NULL */
     _Atomic uint8_t *section_state;                 /* one per section: enum pci_section_state */
     int unverified;                                 /* opened with PCOL_OPEN_UNVERIFIED */
+    int imported;                                   /* from another format, by pcol_open_any_*() */
     struct pci_archive *archive;                    /* archive_read.h; NULL: a plain file */
     void *memory; /* terminated names; all other arrays share the allocation of this struct */
     /* Logical tables (model/) are created on first use under the lock; models_free() at close. */
@@ -180,6 +181,11 @@ pcol_status pci_verify_section(const pcol_file *file, uint32_t section,
 pcol_status pci_file_open(const char *path, const pcol_open_options *options,
                           const struct pci_format_schema *const *schemas, pcol_file **file,
                           pcol_error *err);
+pcol_status pci_file_open_fd(int fd, const pcol_open_options *options,
+                             const struct pci_format_schema *const *schemas, pcol_file **file,
+                             pcol_error *err);
+/* Makes the file the owner of the memory that it was opened over, allocated by pci_malloc(). */
+void pci_file_own_memory(pcol_file *file, int imported);
 pcol_status pci_file_open_memory(const void *data, size_t size, const pcol_open_options *options,
                                  const struct pci_format_schema *const *schemas, pcol_file **file,
                                  pcol_error *err);

@@ -8,6 +8,8 @@
 #include "stream/input_open.h"
 
 #include "builder/builder.h"
+#include "merge/merge.h"
+#include "reader/file.h"
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
@@ -26,7 +28,7 @@ static pcol_status copy_options(const pcol_import_options *given, pcol_import_op
             return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
     if (options->start_size && !options->start)
         return pci_fail(err, PCOL_E_ARGUMENT, "start_size is set, but start is NULL");
-    if (options->flags & ~PCOL_IMPORT_TRUSTED)
+    if (options->flags & ~(PCOL_IMPORT_TRUSTED | PCOL_IMPORT_PACKED))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of an import: 0x%x", options->flags);
     return PCOL_OK;
 }
@@ -84,10 +86,11 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     return status;
 }
 
-/* Source of the bytes: `path`, `data` or `fd`. */
+/* Source of the bytes: `path`, `data`, `reader` or `fd`. */
 struct origin {
     const char *path, *name;
     const void *data;
+    pcol_reader reader;
     size_t size;
     int fd;
 };
@@ -98,7 +101,9 @@ static pcol_status open_origin(struct pci_input *input, const struct origin *ori
     return origin->path   ? pci_input_open_path(input, origin->path, options, err)
            : origin->data ? pci_input_open_memory(input, origin->data, origin->size, origin->name,
                                                   options, err)
-                          : pci_input_open_fd(input, origin->fd, origin->name, options, err);
+           : origin->reader.read
+               ? pci_input_open_reader(input, origin->reader, origin->name, options, err)
+               : pci_input_open_fd(input, origin->fd, origin->name, options, err);
 }
 
 /* Import within one scope of the builder's budget. */
@@ -152,4 +157,42 @@ pcol_status pcol_import_memory(pcol_builder *builder, const void *data, size_t s
     PCI_TRY(pci_builder_check_open(builder, err));
     struct origin from = {.data = data ? data : "", .size = size, .name = name};
     return import_origin(builder, &from, options, err);
+}
+
+pcol_status pcol_import_reader(pcol_builder *builder, pcol_reader reader, const char *name,
+                               const pcol_import_options *options, pcol_error *err)
+{
+    PCI_TRY(pci_builder_check_open(builder, err));
+    PCI_REQUIRE(reader.read, err);
+    return import_origin(builder, &(struct origin){.reader = reader, .name = name}, options, err);
+}
+
+/* Counts the file as an input for the budget. */
+static pcol_status add_file(pcol_builder *builder, const pcol_file *file,
+                            const pcol_import_options *options, pcol_error *err)
+{
+    struct pci_budget *budget = &builder->budget;
+    budget->used = 1;
+    budget->trusted |= (options->flags & PCOL_IMPORT_TRUSTED) != 0;
+    pci_budget_grant(budget, pcol_file_size(file));
+    struct pci_budget *enclosing = pci_budget_enter(budget);
+    pcol_status status = pci_merge_file(builder, file, options, 0, UINT64_MAX - 1, err);
+    if (status == PCOL_OK)
+        status = pcol_file_intact(file, err);
+    pci_budget_leave(enclosing);
+    return status;
+}
+
+pcol_status pcol_builder_add_file(pcol_builder *builder, const pcol_file *file,
+                                  const pcol_import_options *options, pcol_error *err)
+{
+    pcol_import_options known;
+    struct pci_control scope;
+    pcol_status status;
+    PCI_TRY(pci_builder_check_open(builder, err));
+    PCI_REQUIRE(file, err);
+    PCI_TRY(copy_options(options, &known, err));
+    PCI_TRY(pci_control_init(&scope, known.control, "read", err));
+    PCI_CONTROLLED(&scope, status, add_file(builder, file, &known, err), err);
+    return status;
 }

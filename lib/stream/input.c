@@ -32,8 +32,9 @@
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib's counters are unsigned int */
 
 struct pci_input_state {
-    int fd;     /* -1: memory */
-    int own_fd; /* closed with the input */
+    int fd;             /* -1: memory, or the reader */
+    pcol_reader reader; /* read is NULL: none */
+    int own_fd;         /* closed with the input */
     int file;
     uint64_t position;    /* parts: file offset of the next read; else UINT64_MAX */
     uint64_t start, stop; /* parts: file offsets of the input's start and of the part's end */
@@ -65,6 +66,33 @@ struct piece_head {
 
 #define PIECES_AHEAD 8u
 
+/* 1 if the raw bytes are those of the caller's memory. */
+static int is_memory(const struct pci_input_state *s)
+{
+    return s->fd < 0 && !s->reader.read;
+}
+
+static pcol_status call_reader(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
+                               pcol_error *err)
+{
+    pcol_error error; /* default, for a reader that fails without filling its error */
+    (void)pci_fail(&error, PCOL_E_IO, "cannot read: the reader of the input failed");
+    int64_t n = s->reader.read(s->reader.context, data, size, &error);
+    *got = n > 0 ? (size_t)n : 0;
+    if (n < 0) {
+        if (error.status == PCOL_OK)
+            error.status = PCOL_E_IO;
+        if (err)
+            *err = error;
+        return error.status;
+    }
+    if ((uint64_t)n > size)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "the reader of the input returned more bytes than were requested");
+    s->read_bytes += *got;
+    return pci_control_progress(s->read_bytes, 0, err);
+}
+
 /* Report bytes that a part has read; some may be read again. */
 static pcol_status report_part(struct pci_input_state *s, size_t bytes, pcol_error *err)
 {
@@ -77,6 +105,8 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
                            pcol_error *err)
 {
     ssize_t n;
+    if (s->reader.read)
+        return call_reader(s, data, size, got, err);
     if (s->position != UINT64_MAX && (s->position >= s->stop || s->stop - s->position < size))
         size = s->position < s->stop ? (size_t)(s->stop - s->position) : 0;
     do
@@ -98,7 +128,7 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
 static pcol_status read_raw(void *context, const uint8_t **data, size_t *size, pcol_error *err)
 {
     struct pci_input_state *s = context;
-    if (s->raw_at == s->raw_size && s->fd >= 0) {
+    if (s->raw_at == s->raw_size && !is_memory(s)) {
         s->raw_at = 0;
         s->raw_size = 0;
         PCI_TRY(read_fd(s, s->raw_buffer, s->piece, &s->raw_size, err));
@@ -160,7 +190,7 @@ static uint64_t consumed_raw(const struct pci_input_state *s)
  * waits for the next byte could not be stopped after a failure elsewhere. */
 static int is_worth_a_thread(const struct pci_input_state *s)
 {
-    uint64_t raw = s->fd < 0 ? s->raw_size : s->file_bytes;
+    uint64_t raw = is_memory(s) ? s->raw_size : s->file_bytes;
     return s->threads > 1 && !s->is_ahead && raw &&
            s->total + 4 * raw >= PCI_PARALLEL_MIN_BYTES / 4;
 }
@@ -334,7 +364,7 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
     if (wrap != PCI_WRAP_NONE) {
         struct pci_raw_reader raw = {read_raw, s};
         PCI_TRY(pci_inflate_new(raw, wrap, &s->inflate, err));
-    } else if (s->fd < 0) {
+    } else if (is_memory(s)) {
         if (s->raw_size > s->limit)
             return fail_too_large(s, err);
         input->data = s->raw;
@@ -346,13 +376,36 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
         PCI_TRY(pci_input_more(input, 0, err));
     if (s->inflate && pci_detect_wrap(input->data, input->size) == PCI_WRAP_GZIP)
         return pci_fail(err, PCOL_E_FORMAT, "gzip inside gzip; unpack it once first");
-    if (!s->inflate && s->fd >= 0) { /* move the raw bytes to the window */
+    if (!s->inflate && !is_memory(s)) { /* move the raw bytes to the window */
         while (s->raw_at < s->raw_size)
             PCI_TRY(pci_input_more(input, 0, err));
         pci_free(s->raw_buffer);
         s->raw_buffer = NULL;
     }
     return PCOL_OK;
+}
+
+/* Reads the first raw bytes of a descriptor or reader. */
+static pcol_status begin_reading(struct pci_input *input, const struct pci_input_options *options,
+                                 pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    s->raw_buffer = pci_malloc(s->piece > 2 ? s->piece : 2, 1);
+    if (!s->raw_buffer)
+        return pci_fail_memory(err);
+    s->raw = s->raw_buffer;
+    if (options && options->start_size) {
+        if (options->start_size > s->piece)
+            return pci_fail(err, PCOL_E_ARGUMENT, "start_size is larger than a piece");
+        memcpy(s->raw_buffer, options->start, options->start_size);
+        s->raw_size = options->start_size;
+        s->read_bytes = options->start_size;
+    }
+    for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
+        size_t wanted = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
+        PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, wanted, &got, err));
+    }
+    return begin(input, err);
 }
 
 static pcol_status begin_fd(struct pci_input *input, const struct pci_input_options *options,
@@ -367,20 +420,7 @@ static pcol_status begin_fd(struct pci_input *input, const struct pci_input_opti
     s->file = S_ISREG(info.st_mode) && s->own_fd;
     s->file_bytes = S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
     (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a hint: fails for pipes */
-    PCI_TRY(PCI_MALLOC(s->raw_buffer, s->piece > 2 ? s->piece : 2, err));
-    s->raw = s->raw_buffer;
-    if (options && options->start_size) {
-        if (options->start_size > s->piece)
-            return pci_fail(err, PCOL_E_ARGUMENT, "start_size is larger than a piece");
-        memcpy(s->raw_buffer, options->start, options->start_size);
-        s->raw_size = options->start_size;
-        s->read_bytes = options->start_size;
-    }
-    for (size_t got = 1; s->raw_size < 2 && got; s->raw_size += got) {
-        size_t wanted = s->piece > 2 ? s->piece - s->raw_size : 2 - s->raw_size;
-        PCI_TRY(read_fd(s, s->raw_buffer + s->raw_size, wanted, &got, err));
-    }
-    return begin(input, err);
+    return begin_reading(input, options, err);
 }
 
 pcol_status pci_input_open_path(struct pci_input *input, const char *path,
@@ -397,8 +437,7 @@ pcol_status pci_input_open_path(struct pci_input *input, const char *path,
         input->state->own_fd = 1;
         status = begin_fd(input, NULL, err);
     } else if (errno == ENXIO) {
-        status =
-            pcol_error_set(err, PCOL_E_IO, errno, "is a socket or a device without a driver");
+        status = pcol_error_set(err, PCOL_E_IO, errno, "is a socket or a device without a driver");
     } else {
         status = pci_fail_errno(err, "open");
     }
@@ -417,6 +456,17 @@ pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
     PCI_TRY(new_state(input, name, options, err));
     input->state->fd = fd;
     pcol_status status = begin_fd(input, options, err);
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
+pcol_status pci_input_open_reader(struct pci_input *input, pcol_reader reader, const char *name,
+                                  const struct pci_input_options *options, pcol_error *err)
+{
+    PCI_TRY(new_state(input, name, options, err));
+    input->state->reader = reader;
+    pcol_status status = begin_reading(input, options, err);
     if (status != PCOL_OK)
         pci_input_close(input);
     return status;

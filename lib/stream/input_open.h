@@ -11,17 +11,19 @@ struct pci_input_options {
     size_t piece;              /* bytes per read; 0: 256 KiB */
     unsigned threads;          /* 2 or more: a thread of its own decompresses */
     struct pci_budget *budget; /* charged for bytes read; NULL: none */
-    const void *start; /* pci_input_open_fd(): bytes that the caller has read from the descriptor */
+    const void *start; /* descriptor, reader: bytes that the caller has read from it */
     size_t start_size; /* at most `piece` */
 };
 
-/* All three detect compression by the first bytes and fill the window with a first piece, or all of
+/* All four detect compression by the first bytes and fill the window with a first piece, or all of
  * a shorter input. Names are borrowed until pci_input_close(). Errors: E_IO, E_NO_MEMORY, E_LIMIT,
  * E_SYNTAX (gzip), E_FORMAT (gzip inside gzip). */
 pcol_status pci_input_open_path(struct pci_input *input, const char *path,
                                 const struct pci_input_options *options, pcol_error *err);
 pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
                               const struct pci_input_options *options, pcol_error *err);
+pcol_status pci_input_open_reader(struct pci_input *input, pcol_reader reader, const char *name,
+                                  const struct pci_input_options *options, pcol_error *err);
 /* Uncompressed memory is the window itself, without a copy. */
 pcol_status pci_input_open_memory(struct pci_input *input, const void *data, size_t size,
                                   const char *name, const struct pci_input_options *options,

@@ -67,6 +67,30 @@ static pcol_status add_sample(const void *sample, pcol_error *err)
     return pcol_builder_sample(builder, sample, NULL, err);
 }
 
+static pcol_status add_samples(const void *samples, pcol_error *err)
+{
+    return pcol_builder_samples(builder, samples, NULL, err);
+}
+
+/* Functions are NULL; of an earlier version, too. */
+static pcol_status set_allocator(const void *allocator, pcol_error *err)
+{
+    return pcol_set_allocator(allocator, err);
+}
+
+static pcol_status open_any(const void *options, pcol_error *err)
+{
+    pcol_file *opened;
+    pcol_status status = pcol_open_any_memory("a;b 1\n", 6, "in", options, &opened, err);
+    pcol_file_close(opened);
+    return status;
+}
+
+static pcol_status add_file(const void *options, pcol_error *err)
+{
+    return pcol_builder_add_file(builder, file, options, err);
+}
+
 static pcol_status import(const void *options, pcol_error *err)
 {
     return pcol_import_memory(builder, "a;b 1\n", 6, "in", options, err);
@@ -143,7 +167,11 @@ static const struct {
     {"pcol_group", sizeof(pcol_group), add_group, PCOL_OK},
     {"pcol_source", sizeof(pcol_source), add_source, PCOL_E_ARGUMENT}, /* no type */
     {"pcol_sample", sizeof(pcol_sample), add_sample, PCOL_OK},
+    {"pcol_sample_columns", sizeof(pcol_sample_columns), add_samples, PCOL_OK},
+    {"pcol_allocator", sizeof(pcol_allocator), set_allocator, PCOL_E_ARGUMENT},
     {"pcol_import_options", sizeof(pcol_import_options), import, PCOL_OK},
+    {"pcol_import_options", sizeof(pcol_import_options), open_any, PCOL_OK},
+    {"pcol_import_options", sizeof(pcol_import_options), add_file, PCOL_OK},
     {"pcol_export_options", sizeof(pcol_export_options), export, PCOL_OK},
     {"pcol_selection", sizeof(pcol_selection), ask, PCOL_OK},
     {"pcol_control", sizeof(pcol_control), control, PCOL_OK},
