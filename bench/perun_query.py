@@ -209,16 +209,16 @@ def print_models(models):
 QUESTIONS = {
     "cat -t resources --format ndjson": (lambda profile: list(all_resources(profile)), print_resources),
     "cat -t resources --flat": (frame, print_frame),
-    "query items": (items, print_items),
-    "query fields": (fields, print_fields),
-    "query fields --numeric": (numeric, print_fields),
-    "query values --path uid:function": (values("uid:function"), print_values),
-    "query values --path uid:function --unique": (unique_values("uid:function"), print_unique),
-    "query values --path trace::function": (values("trace::function"), print_values),
-    "query values --path trace::function --unique": (unique_values("trace::function"), print_unique),
-    "query snapshots": (snapshots, print_snapshots),
-    "query flame": (flame, print_lines),
-    "query models --group model": (lambda profile: list(enumerate(profile["models"])), print_models),
+    "perun items": (items, print_items),
+    "perun fields": (fields, print_fields),
+    "perun fields --numeric": (numeric, print_fields),
+    "perun values --path uid:function": (values("uid:function"), print_values),
+    "perun values --path uid:function --unique": (unique_values("uid:function"), print_unique),
+    "perun values --path trace::function": (values("trace::function"), print_values),
+    "perun values --path trace::function --unique": (unique_values("trace::function"), print_unique),
+    "perun snapshots": (snapshots, print_snapshots),
+    "perun flame": (flame, print_lines),
+    "perun models --group model": (lambda profile: list(enumerate(profile["models"])), print_models),
 }
 
 

@@ -7,6 +7,7 @@
 #define PCOL_TOOLS_CLI_H
 
 #include "pcol.h"
+#include "pcol_perun.h"
 
 #include <stdio.h>
 #include <string.h>

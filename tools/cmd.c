@@ -143,8 +143,8 @@ const struct cmd cmd_table[] = {
      "Exit code: 1 if a row rose by more than --fail-above; 2 if the selection leaves nothing\n"
      "to compare, 3 if neither profile has a value.\n",
      2, 2, cmd_diff},
-    {"Query", "query", NULL, "QUESTION FILE", "run Perun's queries on its profiles",
-     cmd_query_options,
+    {"Query", "perun", NULL, "QUESTION FILE", "run Perun's queries on its profiles",
+     cmd_perun_options,
      "Queries on a Perun profile, packed or not:\n"
      "  items       the flattened members of each resource\n"
      "  fields      the flat keys of all resources, and which are numeric\n"
@@ -157,10 +157,10 @@ const struct cmd cmd_table[] = {
      "keep the type of a value and leave out absent keys; tsv and csv show values other than\n"
      "strings and nulls as JSON.\n"
      "\n"
-     "  pcol query values --path uid:function --unique memory.perf\n"
-     "  pcol query models --filter best-model regression.pcol\n"
+     "  pcol perun values --path uid:function --unique memory.perf\n"
+     "  pcol perun models --filter best-model regression.pcol\n"
      "  pcol cat --table resources --flat --format csv memory.perf\n",
-     2, 2, cmd_query},
+     2, 2, cmd_perun},
     {"More", "formats", NULL, "", "list the formats and the content that each preserves",
      cmd_formats_options, NULL, 0, 0, cmd_formats},
     {"More", "completion", NULL, "bash|zsh|fish", "print a completion script for a shell",

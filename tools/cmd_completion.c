@@ -60,7 +60,7 @@ static void put_questions(struct cli_out *out)
 {
     const char *name;
 
-    for (size_t i = 0; (name = cmd_query_question(i)) != NULL; i++)
+    for (size_t i = 0; (name = cmd_perun_question(i)) != NULL; i++)
         cli_out_printf(out, "%s%s", i > 0 ? " " : "", name);
 }
 
@@ -136,7 +136,7 @@ static void put_bash(struct cli_out *out)
     cli_out_text(out, "        help:*) words='");
     put_names(out);
     cli_out_text(out, "' ;;\n        completion:*) words='bash zsh fish' ;;\n"
-                      "        query:*) [ \"$COMP_CWORD\" -ne 2 ] || words='");
+                      "        perun:*) [ \"$COMP_CWORD\" -ne 2 ] || words='");
     put_questions(out);
     cli_out_text(
         out,
@@ -254,7 +254,7 @@ static void put_zsh(struct cli_out *out)
             cli_out_text(out, ")' ;;\n");
         } else if (cmd_table[i].run == cmd_completion) {
             cli_out_text(out, "            '1:shell:(bash zsh fish)' ;;\n");
-        } else if (cmd_table[i].run == cmd_query) {
+        } else if (cmd_table[i].run == cmd_perun) {
             cli_out_text(out, "            '1:question:(");
             put_questions(out);
             cli_out_text(out, ")' '*:file:_pcol_files' ;;\n");
@@ -332,7 +332,7 @@ static void put_fish(struct cli_out *out)
     cli_out_text(out, "'\n"
                       "complete -c pcol -n '__fish_seen_subcommand_from completion' -f"
                       " -a 'bash zsh fish'\n"
-                      "complete -c pcol -n '__fish_seen_subcommand_from query' -a '");
+                      "complete -c pcol -n '__fish_seen_subcommand_from perun' -a '");
     put_questions(out);
     cli_out_text(out, "'\n");
 }

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "check_case.h"
+#include "pcol_perun.h"
 
 #include "model/row_details.h"
 

@@ -4,6 +4,7 @@
 #include "formats/perun/flat.h"
 #include "formats/perun/perun.h"
 #include "pcol.h"
+#include "pcol_perun.h"
 #include "reader/file.h"
 #include "stream/input.h"
 #include "util/alloc.h"

@@ -2,6 +2,7 @@
  * test_perun_batches.c - queries of Perun profiles by block equal those by row
  */
 #include "pcol.h"
+#include "pcol_perun.h"
 
 #include <criterion/criterion.h>
 

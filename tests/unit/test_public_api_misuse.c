@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "testing.h"
+#include "pcol_perun.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pcol.h"
+#include "pcol_perun.h"
 
 static pcol_builder *builder;
 static pcol_file *file;

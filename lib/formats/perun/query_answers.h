@@ -5,6 +5,7 @@
 #define PCI_PERUN_QUERY_ANSWERS_H
 
 #include "builder/string_pool.h"
+#include "pcol_perun.h"
 #include "formats/perun/flatten.h"
 #include "formats/perun/query_resources.h"
 #include "util/control.h"

@@ -5,6 +5,7 @@
  * exported; all files are imported.
  */
 #include "tasks.h"
+#include "pcol_perun.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@ static const struct command {
                 {"count", 0, 1, 0},  {"info", 0, 1, 0},       {"schema", 0, 1, 0},
                 {"check", 0, 1, 0},  {"top", 0, 1, 0},        {"tree", 0, 1, 0},
                 {"peek", 1, 1, 0},   {"diff", 0, 2, 0},       {"flame", 0, 1, 1},
-                {"query", 1, 1, 0},  {"pack", 0, 1, 1},       {"filter", 0, 1, 1},
+                {"perun", 1, 1, 0},  {"pack", 0, 1, 1},       {"filter", 0, 1, 1},
                 {"unpack", 0, 1, 1}, {"merge", 0, 2, 1},      {"formats", 0, 0, 0},
                 {"help", 1, 0, 0},   {"completion", 1, 0, 0}, {NULL, 0, 0, 0}};
 

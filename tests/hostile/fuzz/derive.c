@@ -6,6 +6,7 @@
 #include "targets.h"
 
 #include "pcol.h"
+#include "pcol_perun.h"
 
 #include <stdio.h>
 #include <stdlib.h>

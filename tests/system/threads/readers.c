@@ -11,6 +11,7 @@
  * may be refused when it is opened instead. The last line is "N passed, N failed".
  */
 #include "pcol.h"
+#include "pcol_perun.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
- * cmd_query.c - query: Perun's queries on its profiles
+ * cmd_perun.c - perun: Perun's queries on its profiles
  */
 #include "cmd.h"
 
 #include <string.h>
 
-const struct cli_option cmd_query_options[] = {
+const struct cli_option cmd_perun_options[] = {
     {0, "path", "PATH", "values: keys separated by colons: uid:function, trace::line", CLI_TEXT,
      CLI_AT(path), 0, NULL},
     {0, "unique", NULL, "values: distinct values, in order of first appearance", CLI_FLAG,
@@ -82,12 +82,12 @@ static int check(const struct cli_args *args, pcol_question question)
     return CLI_OK;
 }
 
-const char *cmd_query_question(size_t index)
+const char *cmd_perun_question(size_t index)
 {
     return index < SUB_COUNT ? subs[index].name : NULL;
 }
 
-int cmd_query(struct cli_args *args)
+int cmd_perun(struct cli_args *args)
 {
     struct cli_input input;
     size_t i = 0;
