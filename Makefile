@@ -189,9 +189,32 @@ check-format:
 
 check-headers:
 	@scripts/deps check
-	$(call say,HEADERS,$(PUBLIC) as C99 and as C++)
-	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c $(PUBLIC:%=lib/%)
-	$(Q)c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ $(PUBLIC:%=lib/%)
+	$(call say,HEADERS,public headers as C99 and C11 and as C++11 and C++20)
+	$(Q)for header in lib/pcol*.h; do \
+	  for std in c99 c11; do $(CC) -std=$$std -Ilib -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c $$header || exit 1; done; \
+	  for std in c++11 c++20; do c++ -std=$$std -Ilib -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ $$header || exit 1; done; \
+	done
+
+# The binary interface of libpcol.so, compared with the dump of the last commit that changed it on purpose. Until the tag 1.0.0 a
+# commit may replace the dump (`make abi`) and says what changed.
+ABI_DUMP := lib/libpcol.abi
+ABI_WRITE = abidw --header-file lib/pcol.h --drop-private-types --exported-interfaces-only --type-id-style hash --no-architecture --no-show-locs --no-corpus-path --no-comp-dir-path $(1) --out-file $(2)
+
+abi: $(OUT)/libpcol.so ## store the binary interface of the library in lib/libpcol.abi
+	@scripts/deps check
+	$(Q)$(call ABI_WRITE,$(OUT)/libpcol.so,$(ABI_DUMP))
+
+check-abi: $(OUT)/libpcol.so
+	@scripts/deps check
+	$(call say,ABI,$(OUT)/libpcol.so against $(ABI_DUMP))
+	$(Q)$(call ABI_WRITE,$(OUT)/libpcol.so,$(OUT)/libpcol.abi)
+	$(Q)abidiff $(ABI_DUMP) $(OUT)/libpcol.abi
+
+docs: ## write the reference of pcol.h as HTML and as man pages to build/docs
+	@scripts/deps docs
+	$(Q)mkdir -p build/docs
+	$(call say,DOXYGEN,lib/pcol.h)
+	$(Q)doxygen docs/Doxyfile
 
 check-layers: all
 	$(call say,LAYERS,symbols and includes of $(OBJ))

@@ -24,6 +24,20 @@ void pci_free(void *memory);
  * least doubles. 0, or -1 with both unchanged. */
 int pci_grow(void **array, size_t *capacity, size_t needed, size_t size);
 
+/* The same with an error: status of a failed allocation. `pointer` and `capacity` are lvalues, and
+ * the element type is that of the pointer. PCI_MALLOC() and PCI_CALLOC() assign NULL on failure. */
+static inline pcol_status pci_check_memory(const void *memory, pcol_error *err)
+{
+    return memory ? PCOL_OK : pci_fail_memory(err);
+}
+#define PCI_MALLOC(pointer, count, err) \
+    pci_check_memory((pointer) = pci_malloc(count, sizeof *(pointer)), err)
+#define PCI_CALLOC(pointer, count, err) \
+    pci_check_memory((pointer) = pci_calloc(count, sizeof *(pointer)), err)
+#define PCI_GROW(pointer, capacity, needed, err)                                                  \
+    (pci_grow((void **)&(pointer), &(capacity), needed, sizeof *(pointer)) ? pci_fail_memory(err) \
+                                                                           : PCOL_OK)
+
 /* Address range of zeroed memory; the system allocates small pages on first touch. pci_discard()
  * returns pages to the system, from a multiple of 64 KiB on; pci_unreserve() releases the range.
  * Not charged to a budget. NULL: out of address space. With PCOL_NO_MMAP it is an ordinary block. */
