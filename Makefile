@@ -89,8 +89,8 @@ endif
 # Flags of pkg-config; the plain library name without them.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
-LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,liblz4) $(call pc_cflags,libprotobuf-c)
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libzstd,-lzstd) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
+LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,liblz4) $(call pc_cflags,libzstd) $(call pc_cflags,libprotobuf-c)
 BUNDLE ?= $(if $(SANITIZE),0,1)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 

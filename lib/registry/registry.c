@@ -17,6 +17,8 @@
 #define FORMATS(X)  \
     X(rprof)        \
     X(rprofmem)     \
+    X(jfr)          \
+    X(tachyon)      \
     X(v1)           \
     X(perf)         \
     X(speedscope)   \

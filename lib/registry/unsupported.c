@@ -41,20 +41,8 @@ static const struct signature {
     {MARK("# tracer: "),
      {0},
      "an ftrace log, which pcol cannot read; record with perf and use `perf script`"},
-    {MARK("FLR\0"),
-     {0},
-     "a Java Flight Recorder file, which pcol cannot read; convert it to collapsed stacks "
-     "(async-profiler's jfrconv)"},
     {MARK("JAVA PROFILE 1.0.1\0"), {0}, "a Java heap dump, which is not a profile"},
     {MARK("JAVA PROFILE 1.0.2\0"), {0}, "a Java heap dump, which is not a profile"},
-    {MARK("HCAT\1\0\0\0"),
-     {0},
-     "a binary profile of Python's profiling.sampling, which pcol cannot read; replay it with "
-     "--collapsed or --gecko"},
-    {MARK("TACH\0\0\0\1"),
-     {0},
-     "a binary profile of Python's profiling.sampling, which pcol cannot read; replay it with "
-     "--collapsed or --gecko"},
     {MARK("{\"type\":\"meta\""), MARK("\"run_id\""),
      "a JSON log of Python's profiling.sampling, which pcol cannot read; use --collapsed or "
      "--gecko"},
@@ -123,7 +111,7 @@ static const struct signature {
     {MARK("\x7f"
           "ELF"),
      {0},
-     "a program or library, not a profile"},
+     "a program or library, not a profile: give pcol the file that a profiler wrote of its run"},
     {MARK("SQLite format 3"), {0}, "an SQLite database, which pcol cannot read"},
     {MARK("PK\003\004"), {0}, "a zip archive: extract it first"},
     {MARK("\x28\xb5\x2f\xfd"), {0}, "compressed by zstd: " UNPACK_FIRST},

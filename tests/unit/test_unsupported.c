@@ -25,7 +25,6 @@ static const struct {
     {TEXT("P42;T7;m.py:main:L353;m.py:f:L9 1106,0,-12\n"), "Austin -f"},
     {TEXT("main;f 10 12\nmain;g 3 0\n"), "difffolded.pl"},
     {TEXT("MOJ\3\2name"), "Austin"},
-    {TEXT("HCAT\1\0\0\0\3\17\0\0"), "profiling.sampling"},
     {TEXT("{\"type\":\"meta\",\"v\":0,\"run_id\":\"15\",\"sample_interval_usec\":1000}\n"),
      "profiling.sampling"},
     {TEXT("PERFILE2h\0\0\0"), "perf script"},
@@ -34,7 +33,6 @@ static const struct {
      "perf report"},
     {TEXT("# tracer: nop\n#\n            bash-1977  [000] .... 17284.993652: sys_close: fd: 3\n"),
      "ftrace"},
-    {TEXT("FLR\0\0\2\0\1"), "Flight Recorder"},
     {TEXT("{\xa9\3\xfa\1~i\0\0\0\0"), "pstats"},
     {TEXT("version: 1\ncreator: xdebug 3.2\ncmd: /a.php\n\nevents: Time_(10ns) "
           "Memory_(bytes)\n\nfl=(1) a.php\nfn=(1) f\n1 2\n"),

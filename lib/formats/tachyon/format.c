@@ -1,0 +1,22 @@
+/*
+ * format.c - binary profiles of CPython: name and entry points
+ */
+#include "formats/tachyon/tachyon.h"
+
+const struct pci_format pci_tachyon_format = {
+    .info = {"tachyon", "binary profile of CPython 3.15 (profiling.sampling --binary)",
+             ".tach", "not written", 1, 0},
+    .sniff = pci_tachyon_sniff,
+    .read = pci_tachyon_read,
+    .schema = {.source_type = "tachyon"},
+};
+
+/* The magic number and a version below 256, in either byte order. */
+int pci_tachyon_sniff(const uint8_t *data, size_t size, int all)
+{
+    (void)all;
+    return size >= 8 && (!memcmp(data, "TACH\0\0\0", 7) ||
+                         (!memcmp(data, "HCAT", 4) && !data[5] && !data[6] && !data[7]))
+               ? 2
+               : 0;
+}
