@@ -198,7 +198,7 @@ check-headers:
 # The binary interface of libpcol.so, compared with the dump of the last commit that changed it on purpose. Until the tag 1.0.0 a
 # commit may replace the dump (`make abi`) and says what changed.
 ABI_DUMP := lib/libpcol.abi
-ABI_WRITE = abidw --header-file lib/pcol.h --drop-private-types --exported-interfaces-only --type-id-style hash --no-architecture --no-show-locs --no-corpus-path --no-comp-dir-path $(1) --out-file $(2)
+ABI_WRITE = abidw $(PUBLIC:%=--header-file lib/%) --drop-private-types --exported-interfaces-only --type-id-style hash --no-architecture --no-show-locs --no-corpus-path --no-comp-dir-path $(1) --out-file $(2)
 
 abi: $(OUT)/libpcol.so ## store the binary interface of the library in lib/libpcol.abi
 	@scripts/deps check
