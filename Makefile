@@ -126,6 +126,7 @@ include lib/rules.mk
 include tools/rules.mk
 include bench/rules.mk
 include tests/rules.mk
+include bindings/r/rules.mk
 
 .SECONDARY: $(BENCH_OBJ) $(EXAMPLE_OBJ)
 
@@ -303,4 +304,4 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST)) $(wildcard bindings/*/rules.mk)

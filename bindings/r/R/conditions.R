@@ -28,15 +28,24 @@ stop_usage <- function(..., call = sys.call(-1)) {
 
 notice_classes <- c("pcol_warning_input", "pcol_warning_loss", "pcol_warning_target", "pcol_warning_selection")
 
+# Messages of the library name options of the command; arguments here have the same names without dashes.
+without_dashes <- function(text) {
+    text <- gsub("--([a-z]+)-([a-z]+)", "--\\1_\\2", text)
+    gsub("--([a-z_]+)", "\\1", text)
+}
+
 # One call of the native part. `what` precedes messages: the path of a profile.
 native <- function(op, ..., what = NULL, call = sys.call(-1)) {
     result <- .Call(rp_call, op, list(...))
     for (i in seq_along(result$notices)) {
         class <- notice_classes[min(result$codes[i], length(notice_classes))]
-        text <- paste(c(what, result$notices[i]), collapse = ": ")
+        text <- paste(c(what, without_dashes(result$notices[i])), collapse = ": ")
         warning(structure(list(message = text, call = call), class = c(class, "pcol_warning", "warning", "condition")))
     }
-    if (!is.null(result$error)) raise(result$error, call, what)
+    if (!is.null(result$error)) {
+        result$error$message <- without_dashes(result$error$message)
+        raise(result$error, call, what)
+    }
     result$value
 }
 

@@ -28,7 +28,10 @@ profile_v1 <- function(x) {
                    message = "version 1.0 holds values from 1 to 2147483647 only; read version 2.0"), sys.call(-1), state$path)
     }
     stacks <- stacks_of(state)
-    tibbles <- lapply(stacks$locations, function(rows) as_table(list(location_id = rows)))
+    # Version 1.0 has no code outside of functions: its ids number the other locations.
+    outside <- is.na(x$locations$function_id)
+    ids <- cumsum(!outside)
+    tibbles <- lapply(stacks$locations, function(rows) as_table(list(location_id = ids[if (any(outside)) rows[!outside[rows]] else rows])))
     locations <- tibbles[stacks$stack]
     if (anyNA(stacks$stack)) locations[is.na(stacks$stack)] <- list(as_table(list(location_id = integer())))
     functions <- tables$functions

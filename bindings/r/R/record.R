@@ -8,6 +8,7 @@ profile_run <- function(expr, interval = 0.01, memory = TRUE, gc = TRUE, lines =
     value <- force(expr)
     Rprof(NULL)
     x <- open_profile(path, format = "rprof")
+    if (is.null(file)) assign("path", NULL, envir = state_of(x))
     attr(x, "value") <- value
     x
 }
@@ -23,32 +24,57 @@ as_profvis <- function(x, width = NULL, height = NULL, split = c("h", "v")) {
             knitr.defaultWidth = "100%", knitr.defaultHeight = "600px", knitr.figure = FALSE))
 }
 
-# profvis shows at each call the line that makes it: that of the next outer frame.
+# profvis shows at each call the line that makes it, which is the line of the next outer frame, and below the innermost call
+# a row of its own with the text of the line that runs.
 profvis_message <- function(x) {
     state <- state_of(x)
     stacks <- stacks_of(state)
     frames <- frames_of(x)
     data <- as.data.frame(x)
-    outer <- c(data$location_id[-1], NA)
-    outer[c(data$sample_id[-1] != data$sample_id[-nrow(data)], TRUE)[seq_len(nrow(data))]] <- NA
-    line <- frames$line[outer]
-    file <- ifelse(is.na(line), NA_character_, frames$file[outer])
-    contents <- source_files(unique(file[!is.na(file)]))
-    known <- file %in% names(contents)
+    data$label <- as.character(data$name)
+    rows <- nrow(data)
+    ends <- data$sample_id != c(data$sample_id[-1], 0L)[seq_len(rows)]
+    outer <- c(data$location_id[-1], NA)[seq_len(rows)]
+    outer[ends] <- NA
+    contents <- source_files(unique(frames$file[!is.na(frames$file)]))
     alloc <- memory_level(x, length(stacks$stack))
-    depths <- lengths(stacks$locations)[stacks$stack[data$sample_id]]
-    prof <- data.frame(time = data$sample_id, depth = depths - data$depth + 1L, label = as.character(data$name),
-                       filenum = ifelse(known, match(file, names(contents)), NA_integer_),
-                       linenum = ifelse(known, line, NA_integer_), memalloc = alloc[data$sample_id],
-                       meminc = c(0, diff(alloc))[data$sample_id] * (data$depth == 1L),
-                       filename = ifelse(known, file, NA_character_), stringsAsFactors = FALSE)
+    data$call_line <- frames$line[outer]
+    data$call_file <- frames$file[outer]
+    data$height <- lengths(stacks$locations)[stacks$stack[data$sample_id]] - data$depth + 1L
+    running <- running_lines(data, contents)
+    collecting <- data$depth == 1L & data$label %in% "<GC>" & data$sample_id %in% running$sample_id
+    data$height[collecting] <- data$height[collecting] + 1L
+    data <- rbind(data, running)
+    data <- data[order(data$sample_id, -data$height), ]
+    known <- !is.na(data$call_line) & data$call_file %in% names(contents)
+    first <- !duplicated(data$sample_id)
+    prof <- data.frame(time = data$sample_id, depth = data$height, label = data$label,
+                       filenum = ifelse(known, match(data$call_file, names(contents)), NA_integer_),
+                       linenum = ifelse(known, data$call_line, NA_integer_), memalloc = alloc[data$sample_id],
+                       meminc = c(0, diff(alloc))[data$sample_id] * first,
+                       filename = ifelse(known, data$call_file, NA_character_), stringsAsFactors = FALSE)
     files <- lapply(names(contents), function(name) {
-        list(filename = name, content = contents[[name]], normpath = normalizePath(name, mustWork = FALSE))
+        list(filename = name, content = paste(contents[[name]], collapse = "\n"),
+             normpath = normalizePath(name, mustWork = FALSE))
     })
     segments <- read_columns(state, "physical", "rprof_segments", "interval_us")
     interval <- if (length(segments$interval_us)) as.double(segments$interval_us[1]) / 1000 else 10
     list(prof = prof, interval = interval, files = files, prof_output = state$path,
-         highlight = list(gc = c("^<GC>$"), stacktrace = c("^\\.\\.stacktraceo(n|ff)\\.\\.$")))
+         highlight = list(gc = "^<GC>$", stacktrace = "^\\.\\.stacktraceo(n|ff)\\.\\.$"))
+}
+
+# One row for the innermost call of each sample that is not R's garbage collector, if its source is there.
+running_lines <- function(data, contents) {
+    candidates <- data[!data$label %in% "<GC>", ]
+    candidates <- candidates[!duplicated(candidates$sample_id) & candidates$depth <= 2L, ]
+    file <- as.character(candidates$file)
+    candidates <- candidates[!is.na(candidates$line) & file %in% names(contents), ]
+    candidates$call_line <- candidates$line
+    candidates$call_file <- as.character(candidates$file)
+    candidates$height <- candidates$height + 1L
+    candidates$label <- trimws(mapply(function(file, line) contents[[file]][line], candidates$call_file,
+                                      candidates$line, USE.NAMES = FALSE))[seq_len(nrow(candidates))]
+    candidates
 }
 
 # MB in vectors at each sample; 0 without memory profiling.
@@ -64,7 +90,7 @@ memory_level <- function(x, samples) {
 
 source_files <- function(paths) {
     paths <- paths[nzchar(paths) & file.exists(paths) & !dir.exists(paths)]
-    lapply(setNames(paths, paths), function(path) paste(readLines(path, warn = FALSE), collapse = "\n"))
+    lapply(setNames(paths, paths), readLines, warn = FALSE)
 }
 
 knit_print.pcol_profile <- function(x, n = 10, ...) {

@@ -10,8 +10,8 @@ summary.pcol_profile <- function(object, lines = c("hide", "show", "both"), memo
         if (lines != "hide" && is_rprof) stop_usage("lines does not go with a selection; use profile_top(by = \"srcline\", ...)")
         return(summary_of_top(object, ...))
     }
-    if (lines != "hide" && !any(segments$line)) stop_usage("the profile has no lines; record it with line.profiling = TRUE")
-    if (memory == "both" && !all(segments$memory))
+    if (lines != "hide" && !isTRUE(any(segments$line))) stop_usage("the profile has no lines; record it with line.profiling = TRUE")
+    if (memory == "both" && !(length(segments$memory) && isTRUE(all(segments$memory))))
         stop_usage("the profile has no memory; record it with memory.profiling = TRUE")
     summary_of_rprof(object, segments, lines, memory)
 }
@@ -49,7 +49,7 @@ summary_of_rprof <- function(x, segments, lines, memory) {
     weights <- vapply(seq_along(intervals), function(i) {
         as.double(tabulate(stacks$stack[interval == i], count))
     }, numeric(count))
-    weights <- matrix(weights, nrow = count)
+    weights <- array(weights, c(count, length(intervals)))
     if (memory == "both") {
         has <- !is.na(stacks$stack)
         growth <- numeric(count)

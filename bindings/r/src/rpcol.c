@@ -128,7 +128,7 @@ static int flag_of(SEXP value)
 static SEXP member(SEXP list, const char *name)
 {
     SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-    for (R_xlen_t i = 0; i < XLENGTH(names); i++)
+    for (R_xlen_t i = 0; i < Rf_xlength(names); i++)
         if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
             return VECTOR_ELT(list, i);
     return R_NilValue;
@@ -602,16 +602,25 @@ static pcol_status number_stacks(struct call *c, const pcol_column *column, int 
     return PCOL_OK;
 }
 
+/* A physical table; NULL if the file has none of this name, as profiles without samples. */
+static const pcol_table *physical_table(struct call *c, const pcol_file *file, const char *name)
+{
+    const pcol_table *table = NULL;
+    pcol_status st = pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, name, &table, &c->err);
+    if (st != PCOL_E_NOT_FOUND)
+        failed(c, st);
+    return table;
+}
+
 /* (handle) -> list(stack of each sample, NA for none; locations of each stack) */
 static SEXP op_stacks(struct call *c, SEXP args)
 {
     struct handle *h = handle_of(c, arg(args, 0));
-    const pcol_table *samples, *stacks;
-    if (!h ||
-        failed(c, pcol_file_table_by_name(h->file, PCOL_MODEL_PHYSICAL, "samples", &samples,
-                                          &c->err)) ||
-        failed(c, pcol_file_table_by_name(h->file, PCOL_MODEL_PHYSICAL, "stacks", &stacks,
-                                          &c->err)))
+    if (!h)
+        return R_NilValue;
+    const pcol_table *samples = physical_table(c, h->file, "samples");
+    const pcol_table *stacks = physical_table(c, h->file, "stacks");
+    if (c->status != PCOL_OK)
         return R_NilValue;
     const pcol_column *column = pcol_table_column_by_name(samples, "stack", NULL);
     uint64_t n = pcol_table_rows(stacks), rows = pcol_table_rows(samples);

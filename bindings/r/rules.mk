@@ -1,0 +1,40 @@
+# bindings/r: the R package. Sources and sample profiles are staged in build/r/pcol; R_LIBRARY is where `make r` installs it.
+
+R_DIR := $(BUILD)/r
+R_LIBRARY ?= $(R_DIR)/library
+R_VERSION := $(shell sed -n 's/^Version: //p' bindings/r/DESCRIPTION)
+R_DATA := $(addprefix tests/data/rprof/,plain.Rprof gc.Rprof line.Rprof memory.Rprof all.Rprof demo.Rprof crlf.Rprof \
+  toplevel.Rprof stackless.Rprof empty.Rprof append.Rprof names.Rprof) tests/data/pprof/cpu.pb.gz
+
+# A copy of the package with sample profiles; $(1): directory.
+define stage_r
+	@rm -rf $(1)
+	@mkdir -p $(dir $(1)) && cp -R bindings/r $(1)
+	@rm -f $(1)/rules.mk $(1)/src/*.o $(1)/src/*.so $(1)/src/Makevars
+	@mkdir -p $(1)/inst/extdata $(1)/tests/testthat/data
+	@cp tests/data/rprof/demo.Rprof $(1)/inst/extdata/
+	@cp $(R_DATA) $(1)/tests/testthat/data/
+endef
+
+.PHONY: r r-package test-r
+r: all ## install the R package in build/r/library (R_LIBRARY: elsewhere)
+	$(call say,R,bindings/r)
+	$(call stage_r,$(R_DIR)/pcol)
+	@mkdir -p $(R_LIBRARY)
+	$(Q)PCOL_BUILD=$(CURDIR)/$(OUT) R CMD INSTALL --no-test-load -l $(R_LIBRARY) $(R_DIR)/pcol >$(R_DIR)/install.log 2>&1 || \
+	  { cat $(R_DIR)/install.log; exit 1; }
+
+# The sources of the library are part of this package, so it can be installed without libpcol.
+r-package: r $(GEN)/pprof/profile.pb-c.c ## make a source package of R with the library inside, build/r/pcol_VERSION.tar.gz
+	$(call say,R,$(R_DIR)/pcol_$(R_VERSION).tar.gz)
+	$(call stage_r,$(R_DIR)/vendored/pcol)
+	@mkdir -p $(R_DIR)/vendored/pcol/src/libpcol/gen
+	@tar cf - $$(find format lib -name '*.[ch]' ! -path 'lib/examples/*') | tar xf - -C $(R_DIR)/vendored/pcol/src/libpcol
+	@cp -R $(GEN)/pprof $(R_DIR)/vendored/pcol/src/libpcol/gen/
+	@cp lib/pcol.h $(R_DIR)/vendored/pcol/src/
+	$(Q)cd $(R_DIR) && PCOL_BUILD=$(CURDIR)/$(OUT) R CMD build vendored/pcol >build.log 2>&1 || { cat build.log; exit 1; }
+
+test-r: ## test the R package, alone and with the library inside, and run R CMD check
+	@scripts/deps r
+	@$(MAKE) r-package
+	@bindings/r/tests/run $(CURDIR)/$(R_DIR) $(R_VERSION) $(CURDIR)/$(OUT)

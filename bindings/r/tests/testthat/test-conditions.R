@@ -1,0 +1,108 @@
+test_that("missing and unknown files are conditions of their own", {
+    expect_error(open_profile(tempfile("no")), "file not found", class = "pcol_e_io")
+    expect_error(open_profile(tempdir()), class = "pcol_error")
+    path <- tempfile()
+    writeLines("not a profile", path)
+    expect_error(open_profile(path), class = "pcol_error_input")
+    expect_error(open_profile(1), "path must be one file name", class = "pcol_e_argument")
+    expect_error(profile_top(1), "expected a profile of open_profile", class = "pcol_e_argument")
+})
+
+test_that("errors have a place", {
+    path <- rprof('"f" "g" ', 'nonsense', '"f" ')
+    error <- tryCatch(open_profile(path, format = "rprof"), pcol_error = identity)
+    expect_s3_class(error, "pcol_e_syntax")
+    expect_identical(error$line, 3)
+    expect_match(conditionMessage(error), paste0(basename(path), ": 3:"))
+})
+
+test_that("damaged pcol files are errors", {
+    path <- tempfile(fileext = ".pcol")
+    write_profile(data_file("all.Rprof"), path)
+    bytes <- readBin(path, "raw", 1e6)
+    for (size in c(1, 64, length(bytes) / 2, length(bytes) - 1)) {
+        cut <- tempfile()
+        writeBin(bytes[seq_len(size)], cut)
+        expect_error(open_profile(cut), class = "pcol_error")
+    }
+    for (at in seq(200, length(bytes), by = 997)) {
+        broken <- bytes
+        broken[at] <- xor(broken[at], as.raw(0x55))
+        writeBin(broken, cut)
+        result <- tryCatch({ p <- open_profile(cut); for (t in names(p)) p[[t]]; profile_top(p); as.data.frame(p); "read" },
+                           pcol_error = function(e) "error")
+        expect_true(result %in% c("read", "error"))
+    }
+})
+
+test_that("a file that is cut while it is open is an error, never zeros", {
+    path <- tempfile(fileext = ".pcol")
+    write_profile(data_file("demo.Rprof"), path)
+    p <- open_profile(path)
+    samples <- p$samples
+    writeBin(readBin(path, "raw", 4096), path)
+    expect_error(p$sample_locations, class = "pcol_error")
+    expect_error(profile_top(p), class = "pcol_error")
+    expect_error(as.data.frame(p), class = "pcol_error")
+    expect_identical(p$samples, samples)
+})
+
+test_that("a profile of another session asks to be opened again", {
+    path <- tempfile()
+    saveRDS(open_profile(rprof('"f" ')), path)
+    expect_error(profile_top(readRDS(path)), "open it again with open_profile", class = "pcol_e_state")
+})
+
+test_that("profiles are read after fork", {
+    skip_on_os("windows")
+    p <- open_profile(data_file("all.Rprof"))
+    answers <- parallel::mclapply(1:2, function(i) profile_top(p)$name, mc.cores = 2)
+    expect_identical(answers, list(profile_top(p)$name, profile_top(p)$name))
+})
+
+test_that("the native part keeps its objects alive under gctorture", {
+    path <- rprof('"f\xe9" "g" ', '"h" "g" ')
+    expected <- profile_top(open_profile(path))$name
+    op <- function(...) .Call(pcol:::rp_call, ...)$value
+    gctorture(TRUE)
+    handle <- op("open", list(path, path, list(tempdir = tempdir())))
+    top <- op("top", list(handle, list(), 0L, NULL, 0L, FALSE))
+    table <- op("table", list(handle, 0L, "functions", NULL, FALSE))
+    stacks <- op("stacks", list(handle))
+    names <- op("names", list(handle))
+    tree <- op("tree", list(handle, list(), 0L, 1L, FALSE, 0L, FALSE))
+    flame <- op("flame", list(handle, list(), NULL, FALSE, FALSE, 1200L, 0.3, NULL, NULL, FALSE, FALSE))
+    failure <- .Call(pcol:::rp_call, "table", list(handle, 0L, "none", NULL, FALSE))
+    gctorture(FALSE)
+    expect_identical(top$name, expected)
+    expect_setequal(table$name, c("f\\xe9", "g", "h"))
+    expect_identical(lengths(stacks$locations), c(2L, 2L))
+    expect_setequal(names, c("f\\xe9", "g", "h"))
+    expect_identical(tree$total[1], 2)
+    expect_identical(flame$total[1], 2)
+    expect_identical(failure$error$status, "E_NOT_FOUND")
+})
+
+test_that("an interrupt ends a call and leaves nothing behind", {
+    skip_on_cran()
+    script <- tempfile(fileext = ".R")
+    big <- tempfile(fileext = ".Rprof")
+    stacks <- sprintf("\"f%d\" \"g%d\" \"main\" ", 1:200000, 200000:1)
+    writeLines(c("sample.interval=1000", rep(stacks, 20)), big)
+    folder <- tempfile()
+    dir.create(folder)
+    writeLines(c(sprintf(".libPaths(c(%s)); library(pcol)", paste(deparse(.libPaths()), collapse = "")),
+                 "cat('ready\\n'); flush(stdout())",
+                 "answer <- tryCatch({",
+                 sprintf("  write_profile(%s, %s); 'done' }, interrupt = function(e) 'interrupted')", deparse(big),
+                         deparse(file.path(folder, "out.pcol"))),
+                 "cat(answer, '\\n')"), script)
+    command <- sprintf("%s --vanilla %s > %s 2>&1 & pid=$!; for i in $(seq 100); do grep -q ready %s && break; sleep 0.1; done; sleep 0.2; kill -INT $pid; wait $pid; exit 0",
+                       shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script), shQuote(file.path(tempdir(), "log")),
+                       shQuote(file.path(tempdir(), "log")))
+    system2("bash", c("-m", "-c", shQuote(command)))
+    log <- readLines(file.path(tempdir(), "log"))
+    if (any(grepl("done", log))) skip("the interrupt came after the end of the call")
+    expect_true(any(grepl("interrupted", log)))
+    expect_length(list.files(folder, all.files = TRUE, no.. = TRUE), 0)
+})

@@ -1,0 +1,60 @@
+p <- open_profile(rprof('"f" "g" "main" ', '"f" "g" "main" ', '"h" "main" ', '"g" "main" '))
+
+test_that("profile_top() counts self and total", {
+    top <- profile_top(p, order = "total")
+    expect_identical(top$name, c("main", "g", "f", "h"))
+    expect_identical(top$self, c(0, 1, 2, 1))
+    expect_identical(top$total, c(4, 3, 2, 1))
+    expect_equal(top$total_pct, c(100, 75, 50, 25))
+    expect_equal(top$total_time, c(0.04, 0.03, 0.02, 0.01))
+    expect_identical(nrow(profile_top(p, n = 2)), 2L)
+})
+
+test_that("selections are those of the command", {
+    expect_setequal(profile_top(p, focus = "^f$")$name, c("f", "g", "main"))
+    expect_setequal(profile_top(p, ignore = "f")$name, c("g", "h", "main"))
+    expect_setequal(profile_top(p, hide = "main")$name, c("f", "g", "h"))
+    expect_error(profile_top(p, fokus = "f"), "unknown argument fokus; selections: sample_type, focus", class = "pcol_e_argument")
+    expect_error(profile_top(p, focus = c("a", "b")), "focus must be one string", class = "pcol_e_argument")
+    expect_error(profile_top(p, focus = "("), "focus: the pattern", class = "pcol_e_argument")
+    expect_error(profile_top(p, by = "colour"), "by must be one of", class = "pcol_e_argument")
+    expect_error(profile_top(p, sample_type = "cpu"), class = "pcol_e_argument")
+})
+
+test_that("profile_tree() is in pre-order with parents", {
+    tree <- profile_tree(p)
+    expect_identical(tree$name, c("<all>", "main", "g", "f", "h"))
+    expect_identical(tree$depth, c(0L, 1L, 2L, 3L, 2L))
+    expect_identical(tree$parent, c(NA, 1L, 2L, 3L, 2L))
+    expect_identical(tree$total, c(4, 4, 3, 2, 1))
+    expect_identical(profile_tree(p, bottom_up = TRUE, max_depth = 1)$depth, c(0L, 1L, 1L, 1L))
+})
+
+test_that("profile_peek() has callers and callees", {
+    peek <- profile_peek(p, "g")
+    expect_identical(as.character(peek$relation), c("caller", "self", "callee"))
+    expect_identical(peek$name, c("main", "g", "f"))
+})
+
+test_that("profile_diff() subtracts", {
+    other <- rprof('"f" "g" "main" ', '"h" "main" ', '"h" "main" ', '"k" "main" ')
+    diff <- profile_diff(p, other)
+    delta <- setNames(diff$self_delta, diff$name)
+    expect_identical(delta[c("f", "g", "h", "k")], c(f = -1, g = -1, h = 1, k = 1))
+    expect_identical(diff$in_base[diff$name == "k"], FALSE)
+})
+
+test_that("flame graphs are boxes, SVG and plots", {
+    boxes <- profile_flame(p)
+    expect_identical(boxes$depth[1], 0L)
+    expect_equal(sum(boxes$width[boxes$depth == 1]), boxes$width[1])
+    file <- tempfile(fileext = ".svg")
+    expect_identical(profile_flame(p, file, title = "T\u00eatle"), file)
+    expect_match(readLines(file, 1, warn = FALSE), "<svg|<[?]xml")
+    expect_error(profile_flame(p, file), class = "pcol_e_exists")
+    expect_silent(profile_flame(p, file, overwrite = TRUE))
+    grDevices::pdf(NULL)
+    on.exit(grDevices::dev.off())
+    expect_identical(plot(p), p)
+    expect_silent(plot(p, base = p))
+})
