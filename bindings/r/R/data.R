@@ -32,8 +32,9 @@ profile_v1 <- function(x) {
     outside <- is.na(x$locations$function_id)
     ids <- cumsum(!outside)
     tibbles <- lapply(stacks$locations, function(rows) as_table(list(location_id = ids[if (any(outside)) rows[!outside[rows]] else rows])))
-    locations <- tibbles[stacks$stack]
-    if (anyNA(stacks$stack)) locations[is.na(stacks$stack)] <- list(as_table(list(location_id = integer())))
+    used <- !is.na(stacks$stack) & lengths(lapply(tibbles, `[[`, 1L))[stacks$stack] > 0
+    locations <- tibbles[stacks$stack[which(used)]]
+    stopifnot(length(value) == length(locations))
     functions <- tables$functions
     functions$name <- or_else(functions$name, "<unknown>")
     empty <- is.na(functions$system_name) | functions$system_name == ""

@@ -35,16 +35,19 @@ selection_of <- function(..., call = sys.call(-1)) {
     given
 }
 
+# bit64 warns where a number beyond 2^53 is rounded: shares and times are.
+to_double <- function(values) suppressWarnings(as.double(values))
+
 # Columns in use, shares in percent and seconds of an answer.
 finish_answer <- function(answer, n = NULL, amounts = c("self", "total"), optional = c("file", "line", "address", "id")) {
     info <- attr(answer, "info")
     for (name in optional) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
     for (name in intersect(amounts, names(answer))) {
-        share <- if (info$total != 0) 100 * as.double(answer[[name]]) / info$total else NA_real_
+        share <- if (info$total != 0) 100 * to_double(answer[[name]]) / info$total else NA_real_
         answer[[paste0(name, "_pct")]] <- share + numeric(length(answer$name))
     }
     if (info$seconds > 0) for (name in intersect(amounts, names(answer)))
-        answer[[paste0(name, "_time")]] <- as.double(answer[[name]]) * info$seconds
+        answer[[paste0(name, "_time")]] <- to_double(answer[[name]]) * info$seconds
     answer <- as_table(answer)
     if (!is.null(n)) answer <- head(answer, n)
     attr(answer, "info") <- info
@@ -86,7 +89,7 @@ profile_diff <- function(base, new, by = "function", order = "self", normalize =
                      choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
     totals <- attr(answer, "totals")
     for (name in c("file", "line", "address", "id")) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
-    share <- function(values, total) if (total != 0) 100 * as.double(values) / total else rep(NA_real_, length(values))
+    share <- function(values, total) if (total != 0) 100 * to_double(values) / total else rep(NA_real_, length(values))
     answer$self_pct_base <- share(answer$self_base, totals[1])
     answer$self_pct_new <- share(answer$self_new, totals[2])
     answer$in_base <- answer$in_base == 1L

@@ -35,7 +35,7 @@ test_that("read_profile() gives profile_data that follows the rules", {
 })
 
 test_that("the samples of version 1.0 are the stacks of version 2.0", {
-    p <- open_profile(data_file("all.Rprof"))
+    p <- open_profile(data_file("plain.Rprof"))
     x <- read_profile(p, "1.0")
     v2 <- read_profile(p, "2.0", dm = FALSE)
     expect_identical(unlist(lapply(x$samples$locations, `[[`, "location_id")), v2$sample_locations$location_id)
