@@ -1,15 +1,15 @@
 # Rscript bench/r.R FILE RUNS - the R package on a profile of Rprof against R's own functions, in one session
 #
-# Each line of the output: name, median of the elapsed seconds of RUNS turns (slow peers: at most 2), runs. Turns are
-# alternated after one turn of each that is not counted, except for peers of more than a second. Every turn opens the file again.
+# Each line of the output: name, median of the seconds of CPU time of RUNS turns (slow peers: at most 2), runs. Turns are
+# alternated after one turn of each that is not counted, except for peers of more than 5 s. Every turn opens the file again.
 arguments <- commandArgs(TRUE)
 path <- arguments[1]
 runs <- as.integer(arguments[2])
 library(pcol)
 
-elapsed <- function(f) {
+cpu <- function(f) {
     gc(full = TRUE)
-    system.time(f(), gcFirst = FALSE)[["elapsed"]]
+    sum(system.time(f(), gcFirst = FALSE)[1:2])
 }
 
 calls <- list(
@@ -24,10 +24,10 @@ if (requireNamespace("profvis", quietly = TRUE)) {
 if (requireNamespace("profile", quietly = TRUE)) calls$read_rprof <- function() profile::read_rprof(path)
 
 seen <- lapply(calls, function(f) numeric())
-first <- vapply(calls, elapsed, 0)
+first <- vapply(calls, cpu, 0)
 for (turn in seq_len(runs)) {
     for (name in names(calls)) {
-        if (first[[name]] < 1 || (first[[name]] < 5 && turn <= 2)) seen[[name]] <- c(seen[[name]], elapsed(calls[[name]]))
+        if (first[[name]] < 1 || (first[[name]] < 5 && turn <= 2)) seen[[name]] <- c(seen[[name]], cpu(calls[[name]]))
     }
 }
 for (name in names(calls)) {

@@ -1,5 +1,5 @@
 """The R package (`make r`) on 20 MB of Rprof text: an object of version 1.0 against `pcol pack`, summary() against summaryRprof(),
-as_profvis() against profvis(prof_input = ). bench/r.R measures in one R session, without its start; pack is a process.
+as_profvis() against profvis(prof_input = ). bench/r.R measures CPU time in one R session, without its start; pack is a process.
 
 read_rprof() of the package profile 1.0.4 took 45 s for such a file (R 4.2.2, Debian 12, two cores); it is measured if installed.
 """
@@ -21,7 +21,7 @@ def measure(options):
     if done.returncode != 0:
         raise Missing(f"bench/r.R failed: {done.stderr.strip()[-200:]}")
     times = {name: (float(seconds), int(runs)) for name, seconds, runs in (line.split() for line in done.stdout.splitlines())}
-    pack = interleaved(options.runs, pack=pack_command(text, packed))["pack"][0]
+    pack = interleaved(options.runs, clock="cpu", pack=pack_command(text, packed))["pack"][0]
 
     def against(name, what, ours, peer_name, peer):
         seconds, runs = times[ours]

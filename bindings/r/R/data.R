@@ -30,9 +30,17 @@ profile_v1 <- function(x) {
     stacks <- stacks_of(state)
     # Version 1.0 has no code outside of functions: its ids number the other locations.
     outside <- is.na(x$locations$function_id)
+    any_outside <- any(outside)
     ids <- cumsum(!outside)
-    tibbles <- lapply(stacks$locations, function(rows) as_table(list(location_id = ids[if (any(outside)) rows[!outside[rows]] else rows])))
-    used <- !is.na(stacks$stack) & lengths(lapply(tibbles, `[[`, 1L))[stacks$stack] > 0
+    class <- class(as_table(list()))
+    tibbles <- lapply(stacks$locations, function(rows) {
+        if (any_outside) rows <- rows[!outside[rows]]
+        rows <- list(location_id = ids[rows])
+        attr(rows, "row.names") <- .set_row_names(length(rows[[1]]))
+        class(rows) <- class
+        rows
+    })
+    used <- !is.na(stacks$stack) & vapply(tibbles, function(t) length(.subset2(t, 1L)), 0L)[stacks$stack] > 0
     locations <- tibbles[stacks$stack[which(used)]]
     stopifnot(length(value) == length(locations))
     functions <- tables$functions

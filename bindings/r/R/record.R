@@ -44,8 +44,10 @@ profvis_message <- function(x) {
     running <- running_lines(data, contents)
     collecting <- data$depth == 1L & data$label %in% "<GC>" & data$sample_id %in% running$sample_id
     data$height[collecting] <- data$height[collecting] + 1L
-    data <- rbind(data, running)
-    data <- data[order(data$sample_id, -data$height), ]
+    if (nrow(running)) {
+        data <- rbind(data, running)
+        data <- data[order(data$sample_id, -data$height), ]
+    }
     known <- !is.na(data$call_line) & data$call_file %in% names(contents)
     first <- !duplicated(data$sample_id)
     prof <- data.frame(time = data$sample_id, depth = data$height, label = data$label,
