@@ -29,19 +29,10 @@ profile_v1 <- function(x) {
     }
     stacks <- stacks_of(state)
     # Version 1.0 has no code outside of functions: its ids number the other locations.
-    outside <- is.na(x$locations$function_id)
-    any_outside <- any(outside)
-    ids <- cumsum(!outside)
-    class <- class(as_table(list()))
-    tibbles <- lapply(stacks$locations, function(rows) {
-        if (any_outside) rows <- rows[!outside[rows]]
-        rows <- list(location_id = ids[rows])
-        attr(rows, "row.names") <- .set_row_names(length(rows[[1]]))
-        class(rows) <- class
-        rows
-    })
-    used <- !is.na(stacks$stack) & vapply(tibbles, function(t) length(.subset2(t, 1L)), 0L)[stacks$stack] > 0
-    locations <- tibbles[stacks$stack[which(used)]]
+    inside <- !is.na(x$locations$function_id)
+    made <- native("frames", stacks$locations, as.integer(cumsum(inside) * inside), class(as_table(list())))
+    used <- !is.na(stacks$stack) & made$rows[stacks$stack] > 0
+    locations <- made$frames[stacks$stack[which(used)]]
     stopifnot(length(value) == length(locations))
     functions <- tables$functions
     functions$name <- or_else(functions$name, "<unknown>")

@@ -648,6 +648,46 @@ static SEXP op_stacks(struct call *c, SEXP args)
     return out;
 }
 
+/* The locations of one stack as a data frame of one column; @ids: 0 for locations that are left out. */
+static SEXP stack_frame(SEXP stack, const int *ids, SEXP names, SEXP class)
+{
+    R_xlen_t n = XLENGTH(stack), kept = 0;
+    for (R_xlen_t i = 0; i < n; i++)
+        kept += ids[INTEGER(stack)[i] - 1] != 0;
+    SEXP frame = PROTECT(Rf_allocVector(VECSXP, 1)), column = Rf_allocVector(INTSXP, kept);
+    SET_VECTOR_ELT(frame, 0, column);
+    for (R_xlen_t i = 0, to = 0; i < n; i++)
+        if (ids[INTEGER(stack)[i] - 1])
+            INTEGER(column)[to++] = ids[INTEGER(stack)[i] - 1];
+    SEXP rows = PROTECT(Rf_allocVector(INTSXP, 2));
+    INTEGER(rows)[0] = NA_INTEGER;
+    INTEGER(rows)[1] = -(int)kept;
+    Rf_setAttrib(frame, R_NamesSymbol, names);
+    Rf_setAttrib(frame, R_RowNamesSymbol, rows);
+    Rf_setAttrib(frame, R_ClassSymbol, class);
+    UNPROTECT(2);
+    return frame;
+}
+
+/* (locations of stacks, id of each location, class) -> list(data frame of each stack, its rows) */
+static SEXP op_frames(struct call *c, SEXP args)
+{
+    (void)c;
+    SEXP locations = arg(args, 0);
+    R_xlen_t n = XLENGTH(locations);
+    const char *names[] = {"frames", "rows"};
+    SEXP out = PROTECT(named_list(names, 2)), name = PROTECT(Rf_mkString("location_id"));
+    SET_VECTOR_ELT(out, 0, Rf_allocVector(VECSXP, n));
+    SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n));
+    for (R_xlen_t i = 0; i < n; i++) {
+        SEXP frame = stack_frame(VECTOR_ELT(locations, i), INTEGER(arg(args, 1)), name, arg(args, 2));
+        SET_VECTOR_ELT(VECTOR_ELT(out, 0), i, frame);
+        INTEGER(VECTOR_ELT(out, 1))[i] = (int)XLENGTH(VECTOR_ELT(frame, 0));
+    }
+    UNPROTECT(2);
+    return out;
+}
+
 /* (handle) -> names of the locations as all answers show them */
 static SEXP op_names(struct call *c, SEXP args)
 {
@@ -1224,7 +1264,7 @@ static const struct operation {
     SEXP (*body)(struct call *, SEXP);
 } OPERATIONS[] = {
     {"open", 3, op_open},   {"tables", 2, op_tables},   {"table", 5, op_table},
-    {"stacks", 1, op_stacks}, {"names", 1, op_names},   {"totals", 5, op_totals},
+    {"stacks", 1, op_stacks}, {"names", 1, op_names},   {"frames", 3, op_frames}, {"totals", 5, op_totals},
     {"top", 6, op_top},     {"tree", 7, op_tree},       {"peek", 4, op_peek},
     {"diff", 8, op_diff},   {"flame", 11, op_flame},    {"export", 5, op_export},
     {"check", 2, op_check}, {"formats", 0, op_formats}, {"version", 0, op_version},
