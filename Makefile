@@ -126,7 +126,6 @@ include lib/rules.mk
 include tools/rules.mk
 include bench/rules.mk
 include tests/rules.mk
-include bindings/r/rules.mk
 
 .SECONDARY: $(BENCH_OBJ) $(EXAMPLE_OBJ)
 

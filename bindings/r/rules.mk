@@ -16,6 +16,8 @@ define stage_r
 	@cp $(R_DATA) $(1)/tests/testthat/data/
 endef
 
+TEST_ALL += test-r
+
 .PHONY: r r-package test-r
 r: all ## install the R package in build/r/library (R_LIBRARY: elsewhere)
 	$(call say,R,bindings/r)
@@ -31,7 +33,6 @@ r-package: r $(GEN)/pprof/profile.pb-c.c ## make a source package of R with the 
 	@mkdir -p $(R_DIR)/vendored/pcol/src/libpcol/gen
 	@tar cf - $$(find format lib -name '*.[ch]' ! -path 'lib/examples/*') | tar xf - -C $(R_DIR)/vendored/pcol/src/libpcol
 	@cp -R $(GEN)/pprof $(R_DIR)/vendored/pcol/src/libpcol/gen/
-	@cp lib/pcol.h $(R_DIR)/vendored/pcol/src/
 	$(Q)cd $(R_DIR) && PCOL_BUILD=$(CURDIR)/$(OUT) R CMD build vendored/pcol >build.log 2>&1 || { cat build.log; exit 1; }
 
 test-r: ## test the R package, alone and with the library inside, and run R CMD check

@@ -481,12 +481,13 @@ static void allocate_columns(const pcol_table *table, const uint32_t *columns, S
 static pcol_status scan_table(struct call *c, const pcol_table *table, const uint32_t *columns,
                               SEXP out)
 {
-    pcol_status st = pcol_scan_new(table, columns, (uint32_t)XLENGTH(out), 0,
-                                   pcol_table_rows(table), &c->scan, &c->err);
-    pcol_batch batch;
-    for (uint64_t round = 0; st == PCOL_OK; round++) {
-        if (round % 256 == 255 && interrupted(c))
-            return PCOL_E_CANCELLED;
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    options.columns = columns;
+    options.column_count = (uint32_t)XLENGTH(out);
+    options.control = &c->control;
+    pcol_status st = pcol_scan_new(table, &options, &c->scan, &c->err);
+    while (st == PCOL_OK) {
         st = pcol_scan_next(c->scan, &batch, &c->err);
         if (st != PCOL_OK || batch.rows == 0)
             return st;
