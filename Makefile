@@ -303,4 +303,4 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST)) $(wildcard bindings/*/rules.mk)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(filter Makefile %rules.mk,$(MAKEFILE_LIST))

@@ -1,0 +1,118 @@
+"""Builder: a profile from arrays."""
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._profile import Profile, _path, _write_flags
+
+_GAUGE, _DOUBLE = 1, 2
+
+
+class Builder:
+    """Makes a profile of one source: strings and stacks one by one, samples by column.
+
+    Functions, locations and stacks that are equal are one row: the same number is returned.
+
+    >>> b = pcol.Builder("mytool", sample_types=[("cpu", "nanoseconds")])
+    >>> main = b.location(b.function("main", "main.py"), line=3)
+    >>> work = b.location(b.function("work", "main.py"), line=9)
+    >>> stacks = [b.stack([main]), b.stack([main, work])]          # outermost first
+    >>> b.samples(stack=[stacks[0], stacks[1]], values={"cpu": [10, 30]}, time=[0.0, 1.5])
+    >>> built = b.profile()
+    >>> built.top().to_pandas()[["name", "self", "total"]].values.tolist()
+    [['work', 30, 30], ['main', 10, 40]]
+    """
+
+    def __init__(self, type: str = "python", *,
+                 sample_types: Sequence[tuple[str, str]] = (("samples", "count"),),
+                 doubles: Sequence[str] = (), gauges: Sequence[str] = (),
+                 default: str | None = None, uri: str | None = None, timestamp: str | None = None,
+                 interval_ns: int = -1, duration_ns: int = -1, meta: Mapping[str, str] = {}):
+        """sample_types: (type, unit) of each value; ``doubles``: types whose values are doubles;
+        ``gauges``: types that are levels, such as a heap size, which are never summed."""
+        self._native = _native.Builder(tempfile.gettempdir())
+        self._source = self._native.source(type, uri, timestamp, default, interval_ns, duration_ns)
+        for key, value in meta.items():
+            self._native.meta(self._source, key, value)
+        self._types: dict[str, tuple[int, str]] = {}
+        for name, unit in sample_types:
+            flags = (_GAUGE if name in gauges else 0) | (_DOUBLE if name in doubles else 0)
+            row = self._native.sample_type(name, unit, flags)
+            self._types[name] = row, "float64" if name in doubles else "int64"
+        self._threads = 0
+
+    def function(self, name: str, file: str | None = None, start_line: int | None = None) -> int:
+        """A function; returns its row."""
+        return self._native.function(name, file, -1 if start_line is None else start_line)
+
+    def location(self, function: int | None = None, *, line: int | None = None,
+                 address: int | None = None) -> int:
+        """A place in a function, or an address without one; returns its row."""
+        return self._native.location(-1 if function is None else function,
+                                     -1 if line is None else line,
+                                     -1 if address is None else address)
+
+    def stack(self, locations: Sequence[int], parent: int = 0) -> int:
+        """A call stack, outermost location first, on top of ``parent``; returns its row."""
+        for location in locations:
+            parent = self._native.stack(parent, location)
+        return parent
+
+    def thread(self, name: str, tid: int | str | None = None, pid: int | str | None = None) -> int:
+        """A thread; always a new row."""
+        row, self._threads = self._threads, self._threads + 1
+        self._native.cell("threads", "source", row, self._source, "sources")
+        for column, value in (("name", name), ("tid", tid), ("pid", pid)):
+            if value is not None:
+                self._native.cell("threads", column, row, str(value))
+        return row
+
+    def samples(self, *, stack: Any, values: Mapping[str, Any], time: Any = None,
+                duration: Any = None, thread: Any = None) -> None:
+        """Append samples, given as arrays of equal length.
+
+        stack: rows of stack(), 0: the empty stack, -1: no stack. values: an array for each sample
+        type. time, duration: ms. thread: rows of thread(), -1: none.
+        """
+        def integers(column: Any) -> np.ndarray | None:
+            if column is None:
+                return None
+            array = np.asarray(column)
+            if array.dtype.kind not in "iu" and array.size > 0:
+                raise TypeError("rows and values must be integers (values: unless in `doubles`)")
+            return np.ascontiguousarray(array, "int64")
+
+        def times(column: Any) -> np.ndarray | None:
+            if column is None:
+                return None
+            return np.rint(np.asarray(column, "float64") * 1e6).astype("int64")
+
+        unknown = [name for name in values if name not in self._types]
+        if unknown:
+            raise KeyError(f"no sample type {unknown[0]}; there are {', '.join(self._types)}")
+        columns = tuple(
+            (self._types[name][0],
+             integers(column) if self._types[name][1] == "int64"
+             else np.ascontiguousarray(column, "float64"))
+            for name, column in values.items())
+        stacks = integers(stack)
+        self._native.samples(self._source, len(stacks), stacks, times(time), times(duration),
+                             integers(thread), columns)
+
+    def meta(self, key: str, value: str) -> None:
+        """Keep a key and a value with the source."""
+        self._native.meta(self._source, key, value)
+
+    def profile(self) -> Profile:
+        """Finish: the profile in memory. The builder cannot be used afterwards."""
+        return Profile(self._native.write(0, None, False), "built")
+
+    def write(self, path: Any, *, plain: bool = False, archive: bool = False,
+              overwrite: bool = False) -> None:
+        """Finish: write a .pcol file. The builder cannot be used afterwards."""
+        self._native.write(_write_flags(plain, archive), _path(path), overwrite)

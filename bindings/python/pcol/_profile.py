@@ -1,0 +1,468 @@
+"""Open profiles: Profile and the functions that make one."""
+from __future__ import annotations
+
+import builtins
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, NamedTuple, Union
+
+import numpy as np
+
+from . import _native
+from ._errors import LossWarning, PcolWarning
+from ._jupyter import Flame
+from ._table import Columns, Lazy, Result, Table, _array, _Cells
+
+_MAGIC = b"\x89PCOL\r\n\x1a"
+_MODELS = {"v2": 0, "v1": 1, "physical": 2, "further": 3}
+_BY = {"function": 0, "file": 1, "line": 2, "srcline": 3, "location": 4, "thread": 5, "source": 6,
+       "label": 7}
+_ORDER = {"self": 0, "total": 1, "name": 2}
+_SHARE = {"proportional": 0, "additive": 1, "exact": 2}
+_DEPTH = {"quick": 0, "default": 1, "strict": 2}
+_COMPRESS = {"auto": 0, "none": 1, "gzip": 2}
+_LOSS = 2
+
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], "Profile"]
+
+
+class Fault(NamedTuple):
+    """A fault that Profile.check() found; ``note``: worth knowing, but not a fault."""
+
+    note: bool
+    table: str
+    column: str
+    row: int | None
+    message: str
+
+
+class Format(NamedTuple):
+    """A profile format."""
+
+    name: str
+    summary: str
+    suffixes: str
+    keeps: str
+    reads: bool
+    writes: bool
+
+
+def formats() -> list[Format]:
+    """The formats that pcol reads or writes.
+
+    >>> [f.name for f in pcol.formats() if f.name in ("pprof", "rprof")]
+    ['rprof', 'pprof']
+    """
+    return [Format(*entry) for entry in _native.formats()]
+
+
+def _choice(choices: Mapping[str, int], value: str, what: str) -> int:
+    if value not in choices:
+        raise ValueError(f"{what} {value!r} is unknown; it must be one of {', '.join(choices)}")
+    return choices[value]
+
+
+def _warn(notices: list[tuple[int, str, str, str]]) -> None:
+    for code, form, subject, text in notices:
+        message = f"{form}: {text}" if form else text
+        warnings.warn(message, LossWarning if code == _LOSS else PcolWarning, stacklevel=4)
+
+
+def _labels(labels: Any) -> tuple[str, ...]:
+    if labels is None:
+        return ()
+    if isinstance(labels, Mapping):
+        return tuple(
+            f"{key}~{value.pattern}" if hasattr(value, "pattern") else f"{key}={value}"
+            for key, value in labels.items()
+        )
+    return (labels,) if isinstance(labels, str) else tuple(labels)
+
+
+def _selection(
+    sample_type: str | None = None,
+    focus: str | None = None,
+    ignore: str | None = None,
+    hide: str | None = None,
+    show: str | None = None,
+    thread: str | None = None,
+    source: str | int | None = None,
+    labels: Any = None,
+    time: tuple[float | None, float | None] | None = None,
+    time_share: str = "proportional",
+    keep_dropped: bool = False,
+) -> tuple:
+    first, last = -(2**63), 2**63 - 1
+    if time is not None:
+        first = first if time[0] is None else round(time[0] * 1e6)
+        last = last if time[1] is None else round(time[1] * 1e6)
+    return (sample_type, focus, ignore, hide, show, thread,
+            None if source is None else str(source), _labels(labels), time is not None, first, last,
+            _choice(_SHARE, time_share, "time_share"), keep_dropped)
+
+
+def _write_flags(plain: bool, archive: bool) -> int:
+    if plain and archive:
+        raise ValueError("plain and archive exclude each other")
+    return 1 if plain else 4 if archive else 0
+
+
+def _path(path: Any) -> str | None:
+    return None if path is None else os.fsdecode(path)
+
+
+def _input(source: Any, name: str | None) -> tuple[Any, str]:
+    """A path as str or a buffer, and its name."""
+    if isinstance(source, Profile):
+        buffer = source._file.buffer()
+        return (source.path if buffer is None else buffer), source.path or "profile"
+    if isinstance(source, (str, os.PathLike)):
+        return os.fsdecode(source), os.fsdecode(source)
+    if hasattr(source, "read"):
+        data = source.read()
+        if isinstance(data, str):
+            raise TypeError("the file object must be opened in binary mode ('rb')")
+        named = getattr(source, "name", None)
+        return data, name or (named if isinstance(named, str) else "input")
+    view = memoryview(source)
+    return (source if view.readonly else bytes(view)), name or "input"
+
+
+def _starts_with_magic(source: Any) -> bool:
+    if not isinstance(source, str):
+        return bytes(memoryview(source)[: len(_MAGIC)]) == _MAGIC
+    if not stat.S_ISREG(os.stat(source).st_mode):
+        return False
+    with builtins.open(source, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def open(  # pylint: disable=redefined-builtin
+    source: Source,
+    *,
+    format: str | None = None,
+    name: str | None = None,
+    guard: bool = True,
+    copy: bool = False,
+    verify: bool = True,
+    lenient: bool = False,
+    trusted: bool = False,
+) -> "Profile":
+    """Open a profile of any format: a path, bytes, or a file object in binary mode.
+
+    A pcol file is mapped; any other format (``pcol.formats()``) is imported into memory.
+
+    format: name of the format; recognised by content if None. name: file name of bytes, which may
+    help to recognise the format. guard: if another process truncates the mapped file, raise an
+    error instead of crashing with SIGBUS. copy: read the file into memory instead of mapping it.
+    verify: compare checksums of what is read. lenient: accept known deviations from a format.
+    trusted: no limit on memory that an import takes in proportion to its input.
+
+    >>> p = pcol.open(b"main;work 3\\nmain;load 2\\n", format="folded")
+    >>> p.top().to_pandas()["name"].tolist()
+    ['work', 'load', 'main']
+    """
+    data, label = _input(source, name)
+    if format in (None, "pcol") and _starts_with_magic(data):
+        flags = (1 if copy else 0) | (2 if guard else 0) | (0 if verify else 4)
+        return Profile(_native.open(data, flags), data if isinstance(data, str) else None)
+    return _build([(data, label)], format, lenient, trusted, 2, None, False, label)
+
+
+def _build(sources, format, lenient, trusted, flags, path, overwrite, label):
+    notices: list = []
+    if path is None and isinstance(label, str) and isinstance(sources[0][0], str):
+        os.stat(sources[0][0])  # FileNotFoundError rather than an error of the library
+    file = _native.build(tuple(sources), format, lenient, trusted, tempfile.gettempdir(), flags,
+                         path, overwrite, notices)
+    _warn(notices)
+    return None if file is None else Profile(file, label)
+
+
+def merge(
+    *sources: Source, path: Any = None, plain: bool = False, archive: bool = False,
+    overwrite: bool = False,
+) -> "Profile | None":
+    """One profile with the sources of several, of any formats; written to ``path`` if given.
+
+    >>> both = pcol.merge(p, p)
+    >>> both.sources.rows, both.samples.rows
+    (2, 8)
+    """
+    inputs = [_input(source, None) for source in sources]
+    if not inputs:
+        raise ValueError("merge() needs at least one profile")
+    return _build(inputs, None, False, False, _write_flags(plain, archive), _path(path), overwrite,
+                  "merged")
+
+
+class Profile(Mapping[str, Table]):
+    """An open profile: a mapping of table names to tables, and queries.
+
+    Queries take a selection: ``sample_type`` ("TYPE" or "TYPE/UNIT"), the patterns ``focus``,
+    ``ignore``, ``hide``, ``show`` (frames) and ``thread``, ``source`` (id or pattern), ``labels``
+    (a dict of values or compiled patterns, or a list of "KEY=VALUE" and "KEY~PATTERN"), ``time``
+    ((from, to) in ms, None for open ends), ``time_share``, ``keep_dropped``.
+
+    Any number of threads may use a profile. close() raises BufferError while arrays over the
+    mapped file live.
+
+    >>> sorted(p)[:4]
+    ['functions', 'locations', 'meta', 'sample_locations']
+    >>> p.functions["name"].tolist()
+    ['main.main', 'main.work', 'libc.read', 'main.load']
+    """
+
+    def __init__(self, file: Any, path: str | None):
+        self._file, self.path = file, path
+        self._tables: dict[tuple[int, str], Table] = {}
+        names = dict.fromkeys(file.tables(0))
+        names.update(dict.fromkeys(file.tables(3)))
+        self._names = list(names)
+        self._v2 = set(file.tables(0))
+
+    # ---- tables
+
+    def table(self, name: str, model: str = "v2") -> Table:
+        """A table of a model: "v2" (default), "v1", "physical", "further".
+
+        >>> int(p.table("samples", "physical")["stack"][0])
+        3
+        """
+        key = _choice(_MODELS, model, "model"), name
+        if key not in self._tables:
+            if name not in self._file.tables(key[0]):
+                raise KeyError(f"the profile has no table {name}; it has "
+                               f"{', '.join(self._file.tables(key[0]))}")
+            self._tables[key] = Table(self._file, *key)
+        return self._tables[key]
+
+    def __getitem__(self, name: str) -> Table:
+        return self.table(name, "v2" if name in self._v2 else "further")
+
+    def __getattr__(self, name: str) -> Table:
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"the profile has no table or method {name}")
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._names]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def frames(self) -> Columns:
+        """One row per frame of each sample, innermost first; columns are computed when used.
+
+        Columns: sample_id, depth (1: innermost), location_id, function, file, line.
+
+        >>> p.frames().to_pandas(["sample_id", "function"]).head(3).values.tolist()
+        [[1, 'libc.read'], [1, 'main.work'], [1, 'main.main']]
+        """
+        starts, rows = self._file.frames()
+        offsets, locations = _array(starts, "int64"), _array(rows, "uint32")
+
+        def ids() -> _Cells:
+            ids = np.arange(1, len(offsets), dtype="int64")
+            return _Cells("i64", np.repeat(ids, np.diff(offsets)), None, None, None, False)
+
+        def depth() -> _Cells:
+            first = np.repeat(offsets[:-1], np.diff(offsets))
+            values = np.arange(1, len(locations) + 1, dtype="int64") - first
+            return _Cells("i64", values, None, None, None, False)
+
+        def location() -> _Cells:
+            values = locations.astype("int64") + 1
+            return _Cells("i64", values, None, None, None, False)
+
+        def text(column: str) -> _Cells:
+            codes, names = self.functions.categorical(column)
+            ids = np.ma.filled(self.locations["function_id"], 0)
+            of_location = np.append(codes, np.int32(-1))[ids - 1]
+            small = "int8" if len(names) < 128 else "int16" if len(names) < 32768 else "int32"
+            values = of_location.astype(small)[locations]
+            return _Cells("string", values, None, names, None, False)
+
+        def line() -> _Cells:
+            lines = self.locations["line"]
+            mask = np.ma.getmaskarray(lines)[locations]
+            return _Cells("i64", np.ma.getdata(lines)[locations], mask if mask.any() else None,
+                          None, None, False)
+
+        return Lazy("frames", len(locations), {
+            "sample_id": ids, "depth": depth, "location_id": location,
+            "function": lambda: text("name"), "file": lambda: text("filename"), "line": line})
+
+    # ---- queries
+
+    def _ask(self, kind, base, name, by, order, option, depth, limit, selection) -> Result:
+        answer = self._file.answer(
+            kind, _selection(**selection), None if base is None else base._file, name,
+            _choice(_BY, by, "by"), _choice(_ORDER, order, "order"), option, depth)
+        self._file.intact()
+        return Result(kind, answer, limit)
+
+    def top(self, n: int | None = None, *, by: str = "function", order: str = "self",
+            label: str | None = None, **selection: Any) -> Result:
+        """Self and total of each function, file, line, srcline, location, thread, source or label.
+
+        >>> p.top(2).to_pandas()[["name", "self", "total"]].values.tolist()
+        [['main.work', 5, 8], ['libc.read', 3, 3]]
+        >>> p.top(focus="load").records()[0].name
+        'main.load'
+        """
+        return self._ask("top", None, label, by, order, False, 0, n, selection)
+
+    def tree(self, *, by: str = "function", order: str = "total", bottom_up: bool = False,
+             max_depth: int = 0, **selection: Any) -> Result:
+        """The call tree in depth-first order; row 0 is the root, ``parent`` is a row.
+
+        >>> p.tree().to_pandas()[["depth", "name", "total"]].values.tolist()[1:3]
+        [[1, 'main.main', 10], [2, 'main.work', 8]]
+        """
+        return self._ask("tree", None, None, by, order, bottom_up, max_depth, None, selection)
+
+    def peek(self, name: str, **selection: Any) -> Result:
+        """Callers and callees of a function: its whole name, or a pattern.
+
+        >>> p.peek("main.work")["relation"].tolist()
+        ['caller', 'self', 'callee']
+        """
+        return self._ask("peek", None, name, "function", "self", False, 0, None, selection)
+
+    def diff(self, base: "Profile", *, by: str = "function", order: str = "self",
+             normalize: bool = False, label: str | None = None, n: int | None = None,
+             **selection: Any) -> Result:
+        """What changed from ``base`` to this profile, by name.
+
+        >>> p.diff(p)["self_delta"].tolist()
+        [0, 0, 0, 0]
+        """
+        return self._ask("diff", base, label, by, order, normalize, 0, n, selection)
+
+    def flame(self, *, base: "Profile | None" = None, title: str | None = None,
+              inverted: bool = False, reverse: bool = False, width: int = 0,
+              min_width: float = 0.0, **selection: Any) -> Flame:
+        """A flame graph as SVG, shown in notebooks; against ``base`` coloured by change.
+
+        >>> p.flame(title="demo").svg.startswith("<svg")
+        True
+        """
+        svg = self._file.flame(_selection(**selection), None if base is None else base._file, title,
+                               inverted, reverse, width, min_width)
+        self._file.intact()
+        return Flame(svg.decode())
+
+    # ---- output
+
+    def filter(self, *, path: Any = None, drop_labels: bool = False, anonymize: bool = False,
+               plain: bool = False, archive: bool = False, overwrite: bool = False,
+               **selection: Any) -> "Profile | None":
+        """The selected part as a profile; written to ``path`` if given.
+
+        >>> p.filter(focus="load").samples.rows
+        1
+        """
+        notices: list = []
+        file = self._file.filter(_selection(**selection), drop_labels, anonymize,
+                                 _write_flags(plain, archive), _path(path), overwrite,
+                                 tempfile.gettempdir(), notices)
+        _warn(notices)
+        return None if file is None else Profile(file, "filtered")
+
+    def merge(self, *others: Source, **options: Any) -> "Profile | None":
+        """This profile and others as one; options as of pcol.merge()."""
+        return merge(self, *others, **options)
+
+    def save(self, path: Any, *, plain: bool = False, archive: bool = False,
+             overwrite: bool = False) -> None:
+        """Write the profile as a .pcol file."""
+        merge(self, path=path, plain=plain, archive=archive, overwrite=overwrite)
+
+    def unpack(self, path: Any = None, *, format: str | None = None,
+               sample_type: str | None = None, source_id: int = 0, compress: str = "auto",
+               overwrite: bool = False, fail_on_loss: bool = False) -> bytes | None:
+        """The profile in another format: bytes, or written to ``path``, whose suffix may name it.
+
+        Content that the format cannot represent is a LossWarning; with ``fail_on_loss`` it is a
+        LossError and nothing is written.
+
+        >>> p.unpack(format="folded").decode().splitlines()[0]
+        'main.main;main.work;libc.read 3'
+        """
+        target = _path(path)
+        if format is None:
+            format = _format_of(target)
+        notices: list = []
+        data = self._file.export(format, target, sample_type, source_id,
+                                 _choice(_COMPRESS, compress, "compress"), overwrite, fail_on_loss,
+                                 notices)
+        _warn(notices)
+        return data
+
+    def check(self, depth: str = "default") -> list[Fault]:
+        """Faults of the file: "quick", "default" (checksums, order) or "strict" (every rule).
+
+        >>> p.check("strict")
+        []
+        """
+        return [Fault(*entry) for entry in self._file.check(_choice(_DEPTH, depth, "depth"))]
+
+    # ---- life
+
+    def intact(self) -> None:
+        """Raise InputOutputError if the mapped file changed since it was opened.
+
+        Every method asks this itself. It is needed after work on arrays over the mapped file:
+        once the file is truncated they read as zeros. ``with`` asks it at the end.
+        """
+        self._file.intact()
+
+    def close(self) -> None:
+        """Close the profile; BufferError while arrays over the file or calls are in use."""
+        self._file.close()
+        self._tables.clear()
+
+    @property
+    def closed(self) -> bool:
+        """True after close()."""
+        return self._file.closed()
+
+    def __enter__(self) -> "Profile":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None and not self.closed:
+            self.intact()
+            self.close()
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<pcol.Profile, closed>"
+        tables = ", ".join(f"{name} {self[name].rows}" for name in self)
+        return f"<pcol.Profile {self.path or 'in memory'}: {tables}>"
+
+    def _repr_html_(self) -> str:
+        return self.flame(title=os.path.basename(self.path or "profile"))._repr_html_()
+
+
+def _format_of(path: str | None) -> str:
+    names = [f.name for f in formats() if f.writes and path is not None
+             and any(path.endswith(suffix) for suffix in f.suffixes.split())]
+    if len(names) == 1:
+        return names[0]
+    raise ValueError("give a format: " + ", ".join(f.name for f in formats() if f.writes))

@@ -1,0 +1,369 @@
+/* builder.c - Builder: functions, locations, stacks and samples by column */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Builder {
+    PyObject_HEAD pcol_builder *builder;
+    int busy; /* a call runs without the GIL: a builder belongs to one thread at a time */
+} Builder;
+
+static PyTypeObject *builder_type;
+
+static int enter(Builder *self)
+{
+    if (self->busy)
+        PyErr_SetString(PyExc_RuntimeError, "the builder is in use by another thread");
+    return self->busy ? -1 : 0;
+}
+
+static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    pcol_builder_options options = PCOL_INIT(pcol_builder_options);
+    Builder *self;
+    call c;
+    (void)type;
+    (void)kw;
+    if (!PyArg_ParseTuple(args, "s", &options.temporary_folder))
+        return NULL;
+    self = PyObject_New(Builder, builder_type);
+    if (self == NULL)
+        return NULL;
+    self->builder = NULL;
+    self->busy = 0;
+    call_init(&c, NULL);
+    if (call_end(&c, pcol_builder_new(&options, &self->builder, &c.err), NULL) == 0)
+        return (PyObject *)self;
+    Py_DECREF((PyObject *)self);
+    return NULL;
+}
+
+static void builder_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    pcol_builder_free(((Builder *)object)->builder);
+    PyObject_Free(object);
+    Py_DECREF((PyObject *)type);
+}
+
+static const uint32_t no_row = 0; /* result of calls without one */
+
+/* @row is read after the call that @status is the result of. */
+static PyObject *row_or_error(call *c, pcol_status status, const uint32_t *row)
+{
+    return call_end(c, status, NULL) != 0 ? NULL : PyLong_FromUnsignedLong(*row);
+}
+
+/* Code of a text, PCOL_NONE of NULL. */
+static pcol_status string(Builder *self, const char *text, uint32_t *code, pcol_error *err)
+{
+    *code = PCOL_NONE;
+    return text == NULL ? PCOL_OK
+                        : pcol_builder_string(self->builder, text, strlen(text), code, err);
+}
+
+/* source(type, uri, timestamp, default_sample_type, interval_ns, duration_ns), -1: not known */
+static PyObject *add_source(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    pcol_source source = PCOL_INIT(pcol_source);
+    uint32_t row = 0;
+    long long interval, duration;
+    call c;
+    if (!PyArg_ParseTuple(args, "szzzLL", &source.type, &source.uri, &source.timestamp,
+                          &source.default_sample_type, &interval, &duration) ||
+        enter(self) != 0)
+        return NULL;
+    source.interval_ns = interval;
+    source.duration_ns = duration;
+    source.flags = (interval < 0 ? 0 : PCOL_SOURCE_HAS_INTERVAL) |
+                   (duration < 0 ? 0 : PCOL_SOURCE_HAS_DURATION);
+    call_init(&c, NULL);
+    return row_or_error(&c, pcol_builder_source(self->builder, &source, &row, &c.err), &row);
+}
+
+static PyObject *add_meta(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    const char *key, *value;
+    unsigned source;
+    call c;
+    if (!PyArg_ParseTuple(args, "Iss", &source, &key, &value) || enter(self) != 0)
+        return NULL;
+    call_init(&c, NULL);
+    return row_or_error(&c, pcol_builder_source_meta(self->builder, source, key, value, &c.err),
+                        &no_row);
+}
+
+static PyObject *add_sample_type(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    const char *type, *unit;
+    unsigned flags;
+    uint32_t row = 0;
+    call c;
+    if (!PyArg_ParseTuple(args, "ssI", &type, &unit, &flags) || enter(self) != 0)
+        return NULL;
+    call_init(&c, NULL);
+    return row_or_error(
+        &c, pcol_builder_sample_type(self->builder, type, unit, flags, 0, &row, &c.err), &row);
+}
+
+/* function(name, filename, start_line), -1: no line */
+static PyObject *add_function(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    pcol_function function = PCOL_INIT(pcol_function);
+    const char *name, *filename;
+    long long start_line;
+    uint32_t row = 0;
+    call c;
+    pcol_status status;
+    if (!PyArg_ParseTuple(args, "zzL", &name, &filename, &start_line) || enter(self) != 0)
+        return NULL;
+    call_init(&c, NULL);
+    function.system_name = PCOL_NONE;
+    function.start_line = start_line;
+    function.flags = start_line < 0 ? 0 : PCOL_FUNCTION_HAS_START_LINE;
+    status = string(self, name, &function.name, &c.err);
+    if (status == PCOL_OK)
+        status = string(self, filename, &function.filename, &c.err);
+    if (status == PCOL_OK)
+        status = pcol_builder_function(self->builder, &function, &row, &c.err);
+    return row_or_error(&c, status, &row);
+}
+
+/* location(function, line, address), -1: none */
+static PyObject *add_location(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    pcol_group group = PCOL_INIT(pcol_group);
+    pcol_line line = {0};
+    long long function, number, address;
+    uint32_t row = 0;
+    call c;
+    if (!PyArg_ParseTuple(args, "LLL", &function, &number, &address) || enter(self) != 0)
+        return NULL;
+    call_init(&c, NULL);
+    line.function = function < 0 ? PCOL_NONE : (uint32_t)function;
+    line.filename = PCOL_NONE;
+    line.line = number;
+    line.flags = number < 0 ? 0 : PCOL_LINE_HAS_LINE;
+    group.lines = &line;
+    group.line_count = function < 0 ? 0 : 1;
+    group.mapping = PCOL_NONE;
+    group.address = (uint64_t)address;
+    group.flags = address < 0 ? 0 : PCOL_GROUP_HAS_ADDRESS;
+    return row_or_error(&c, pcol_builder_group(self->builder, &group, &row, &c.err), &row);
+}
+
+static PyObject *add_stack(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    unsigned parent, group;
+    uint32_t row = 0;
+    call c;
+    if (!PyArg_ParseTuple(args, "II", &parent, &group) || enter(self) != 0)
+        return NULL;
+    call_init(&c, NULL);
+    return row_or_error(&c, pcol_builder_stack(self->builder, parent, group, &row, &c.err), &row);
+}
+
+/* The column of a table: texts, or rows of the table @reference. */
+static pcol_status cell_column(Builder *self, const char *table_name, const char *name,
+                               const char *reference, uint32_t *column, pcol_error *err)
+{
+    uint32_t table, target = 0;
+    pcol_status status = pcol_builder_table(self->builder, table_name, &table, err);
+    if (status == PCOL_OK && reference != NULL)
+        status = pcol_builder_table(self->builder, reference, &target, err);
+    return status != PCOL_OK ? status
+                             : pcol_builder_column(self->builder, table, name,
+                                                   reference == NULL ? PCOL_STRING : PCOL_U32,
+                                                   reference == NULL ? 0 : target + 1, column, err);
+}
+
+/* cell(table, column, row, text), cell(table, column, row, number, referenced table) */
+static PyObject *set_cell(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    const char *table, *name, *reference = NULL, *text = "";
+    Py_ssize_t size = 0;
+    unsigned long long row;
+    long long number = 0;
+    uint32_t column;
+    PyObject *value;
+    call c;
+    pcol_status status;
+    if (!PyArg_ParseTuple(args, "ssKO|z", &table, &name, &row, &value, &reference) ||
+        enter(self) != 0)
+        return NULL;
+    if (reference == NULL)
+        text = PyUnicode_AsUTF8AndSize(value, &size);
+    else
+        number = PyLong_AsLongLong(value);
+    if (PyErr_Occurred())
+        return NULL;
+    call_init(&c, NULL);
+    status = cell_column(self, table, name, reference, &column, &c.err);
+    if (status == PCOL_OK && reference == NULL)
+        status = pcol_builder_set_str(self->builder, column, row, text, (size_t)size, &c.err);
+    else if (status == PCOL_OK)
+        status = pcol_builder_set_i64(self->builder, column, row, number, &c.err);
+    return row_or_error(&c, status, &no_row);
+}
+
+/* ---- samples: columns are buffers of int64, `values` of int64 or double */
+
+typedef struct sample_columns {
+    Py_buffer stack, time, duration, thread, values[64];
+    uint32_t types[64];
+    size_t value_count, rows;
+    uint32_t source;
+} sample_columns;
+
+static int take(PyObject *object, Py_buffer *view, size_t rows)
+{
+    if (object == Py_None)
+        return 0;
+    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) != 0)
+        return -1;
+    if ((size_t)view->len != rows * 8) {
+        PyErr_SetString(PyExc_ValueError, "columns of samples must have the same length");
+        return -1;
+    }
+    return 0;
+}
+
+static int64_t at(const Py_buffer *view, size_t row)
+{
+    return ((const int64_t *)view->buf)[row];
+}
+
+static pcol_status add_rows(Builder *self, const sample_columns *columns, call *c)
+{
+    pcol_value values[64];
+    pcol_sample sample = PCOL_INIT(pcol_sample);
+    sample.source = columns->source;
+    sample.values = values;
+    sample.value_count = columns->value_count;
+    sample.flags = (columns->time.obj == NULL ? 0 : PCOL_SAMPLE_HAS_TIME) |
+                   (columns->duration.obj == NULL ? 0 : PCOL_SAMPLE_HAS_DURATION);
+    for (size_t row = 0; row < columns->rows; row++) {
+        int64_t thread = columns->thread.obj == NULL ? -1 : at(&columns->thread, row);
+        int64_t stack = at(&columns->stack, row);
+        pcol_status status;
+        sample.stack = stack < 0 ? PCOL_NONE : (uint32_t)stack;
+        sample.thread = thread < 0 ? PCOL_NONE : (uint32_t)thread;
+        sample.time_ns = columns->time.obj == NULL ? 0 : at(&columns->time, row);
+        sample.duration_ns = columns->duration.obj == NULL ? 0 : at(&columns->duration, row);
+        for (size_t i = 0; i < columns->value_count; i++) {
+            values[i].sample_type = columns->types[i];
+            values[i].as.i64 = at(&columns->values[i], row);
+        }
+        status = pcol_builder_sample(self->builder, &sample, NULL, &c->err);
+        if (status != PCOL_OK)
+            return status;
+        if (row % 4096 == 0 && call_poll(c))
+            return PCOL_E_CANCELLED;
+    }
+    return PCOL_OK;
+}
+
+static int take_values(sample_columns *columns, PyObject *values)
+{
+    Py_ssize_t count = PyTuple_Size(values);
+    if (count > 64) {
+        PyErr_SetString(PyExc_ValueError, "more than 64 sample types");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *column;
+        unsigned type;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(values, i), "IO", &type, &column) ||
+            take(column, &columns->values[i], columns->rows) != 0)
+            return -1;
+        columns->types[i] = type;
+        columns->value_count++;
+    }
+    return 0;
+}
+
+/* samples(source, rows, stack, time, duration, thread, ((type, values), ...)) */
+static PyObject *add_samples(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    sample_columns columns;
+    PyObject *stack, *time, *duration, *thread, *values, *result = NULL;
+    unsigned long long rows;
+    call c;
+    pcol_status status;
+    memset(&columns, 0, sizeof columns);
+    if (!PyArg_ParseTuple(args, "IKOOOOO!", &columns.source, &rows, &stack, &time, &duration,
+                          &thread, &PyTuple_Type, &values) ||
+        enter(self) != 0)
+        return NULL;
+    columns.rows = (size_t)rows;
+    call_init(&c, NULL);
+    if (take(stack, &columns.stack, columns.rows) == 0 &&
+        take(time, &columns.time, columns.rows) == 0 &&
+        take(duration, &columns.duration, columns.rows) == 0 &&
+        take(thread, &columns.thread, columns.rows) == 0 && take_values(&columns, values) == 0) {
+        self->busy = 1;
+        CALL(&c, status, add_rows(self, &columns, &c));
+        self->busy = 0;
+        result = row_or_error(&c, status, &no_row);
+    }
+    PyBuffer_Release(&columns.stack);
+    PyBuffer_Release(&columns.time);
+    PyBuffer_Release(&columns.duration);
+    PyBuffer_Release(&columns.thread);
+    for (size_t i = 0; i < 64; i++)
+        PyBuffer_Release(&columns.values[i]);
+    return result;
+}
+
+/* write(flags, path, overwrite) -> File or None */
+static PyObject *write_file(PyObject *object, PyObject *args)
+{
+    Builder *self = (Builder *)object;
+    PyObject *path, *result;
+    unsigned flags;
+    int overwrite;
+    if (!PyArg_ParseTuple(args, "IOp", &flags, &path, &overwrite) || enter(self) != 0)
+        return NULL;
+    self->busy = 1;
+    result = builder_finish(self->builder, flags, path, overwrite);
+    self->busy = 0;
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"source", add_source, METH_VARARGS, NULL},
+    {"meta", add_meta, METH_VARARGS, NULL},
+    {"sample_type", add_sample_type, METH_VARARGS, NULL},
+    {"function", add_function, METH_VARARGS, NULL},
+    {"location", add_location, METH_VARARGS, NULL},
+    {"stack", add_stack, METH_VARARGS, NULL},
+    {"cell", set_cell, METH_VARARGS, NULL},
+    {"samples", add_samples, METH_VARARGS, NULL},
+    {"write", write_file, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot slots[] = {
+    {Py_tp_new, builder_new},
+    {Py_tp_dealloc, builder_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "A profile under construction."},
+    {0, NULL},
+};
+static PyType_Spec spec = {"pcol._native.Builder", sizeof(Builder), 0, Py_TPFLAGS_DEFAULT, slots};
+
+int builder_register(PyObject *module)
+{
+    builder_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return builder_type == NULL
+               ? -1
+               : PyModule_AddObjectRef(module, "Builder", (PyObject *)builder_type);
+}

@@ -1,0 +1,129 @@
+/*
+ * native.h - the extension module pcol._native: handles, arrays and the conversion of columns
+ *
+ * The module has no policy: classes, defaults and documentation are in pcol/ (Python). Handles are
+ * guarded by the GIL: a File counts arrays that point into it and calls that run without the GIL,
+ * and cannot be closed while either is above 0. Only the limited API of Python 3.11 is used.
+ */
+#ifndef PCOL_PYTHON_NATIVE_H
+#define PCOL_PYTHON_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <pcol.h>
+#include <time.h>
+
+/* ---- long calls (call.c) */
+
+/* A call of the library without the GIL. Signals are checked every 20 ms of progress. */
+typedef struct call {
+    pcol_error err;
+    pcol_control control;
+    PyThreadState *thread;
+    PyObject *notices; /* list of (code, format, subject, text); borrowed; may be NULL */
+    struct timespec checked;
+    int raised; /* a Python exception is set */
+} call;
+
+void call_init(call *c, PyObject *notices);
+/* 1: an exception is set and the call must end. Called without the GIL. */
+int call_poll(call *c);
+/* 0, or -1 with an exception set. Called with the GIL. */
+int call_end(call *c, pcol_status status, PyObject *path);
+
+#define CALL(c, status, expression)        \
+    do {                                   \
+        (c)->thread = PyEval_SaveThread(); \
+        (status) = (expression);           \
+        PyEval_RestoreThread((c)->thread); \
+    } while (0)
+
+extern PyObject *native_error_factory;
+
+/* ---- File (file.c) */
+
+typedef struct File {
+    PyObject_HEAD pcol_file *file; /* NULL: closed */
+    Py_buffer source;              /* .obj is NULL: the file is mapped or owns its memory */
+    void *memory;                  /* released with pcol_free() */
+    Py_ssize_t arrays;             /* that point into the file */
+    Py_ssize_t calls;              /* that run */
+} File;
+
+extern PyTypeObject *file_type;
+int file_register(PyObject *module);
+/* 0, or -1 if the file is closed. Each enter needs a leave. */
+int file_enter(File *self);
+void file_leave(File *self);
+/* A File that owns @memory, also when it fails. */
+PyObject *file_from_memory(void *memory, size_t size);
+PyObject *native_open(PyObject *module, PyObject *args);
+
+/* ---- Array (array.c) */
+
+extern PyTypeObject *array_type;
+int array_register(PyObject *module);
+/* Elements in the file, read-only. format: a character of struct */
+PyObject *array_mapped(File *file, const void *data, uint64_t count, const char *format);
+/* New elements, writable. *data receives their address. */
+PyObject *array_new(uint64_t count, const char *format, void **data);
+
+/* ---- texts (texts.c): strings of a column as codes into a list */
+
+typedef struct texts {
+    struct text_slot *slots; /* open addressing, by address and size */
+    size_t capacity;         /* a power of two, or 0 */
+    pcol_str *strings;       /* by slot number */
+    size_t count, room;
+    size_t decoded; /* strings that are in `categories` */
+    int32_t *codes; /* by slot number */
+    int shared;     /* two slots have one code */
+    PyObject *categories, *index;
+} texts;
+
+int texts_init(texts *t);
+void texts_free(texts *t);
+/* The slot of a string that stays valid, -1: out of memory. Needs no GIL. */
+int32_t texts_slot(texts *t, pcol_str string);
+/* Decode what was added. */
+int texts_decode(texts *t);
+/* Replace slots by codes. */
+void texts_map(const texts *t, int32_t *codes, size_t count);
+PyObject *texts_string(pcol_str string);
+
+/* ---- columns: (type, values, mask, categories, offsets, is_mapped) */
+
+PyObject *column_tuple(const char *type, PyObject *values, PyObject *mask, PyObject *categories,
+                       PyObject *offsets, int is_mapped); /* takes the references */
+PyObject *file_tables(PyObject *self, PyObject *args);
+PyObject *file_schema(PyObject *self, PyObject *args);
+PyObject *file_column(PyObject *self, PyObject *args);
+PyObject *file_frames(PyObject *self, PyObject *unused);
+PyObject *file_arrow(PyObject *self, PyObject *args);
+
+/* ---- answers (answers.c) */
+
+/* What is selected; strings are borrowed from the tuple that was parsed. */
+typedef struct selection {
+    pcol_selection s;
+    const char **labels;
+} selection;
+int selection_parse(selection *s, PyObject *tuple);
+void selection_free(selection *s);
+PyObject *file_answer(PyObject *self, PyObject *args);
+PyObject *file_flame(PyObject *self, PyObject *args);
+
+/* ---- output (output.c) */
+
+PyObject *file_export(PyObject *self, PyObject *args);
+PyObject *file_filter(PyObject *self, PyObject *args);
+PyObject *file_check(PyObject *self, PyObject *args);
+PyObject *native_build(PyObject *module, PyObject *args);
+PyObject *builder_finish(pcol_builder *builder, unsigned flags, PyObject *path, int overwrite);
+int memory_sink_write_flame(pcol_flame *flame, const char *title, call *c, PyObject **bytes);
+
+/* ---- Builder (builder.c) */
+
+int builder_register(PyObject *module);
+
+#endif

@@ -1,0 +1,95 @@
+"""Queries: a small profile by hand, a real one against the command."""
+import re
+
+import pytest
+from conftest import DATA, command
+
+import pcol
+
+
+def test_top(folded):
+    rows = {row.name: (row.self, row.total) for row in folded.top().records()}
+    assert rows == {"work": (5, 8), "read": (3, 3), "main": (1, 10), "load": (1, 1)}
+    assert folded.top().total == 10
+    assert [row.name for row in folded.top(2, order="total").records()] == ["main", "work"]
+    assert folded.top(focus="load").selected == 1
+
+
+def test_top_equals_the_command(cpu):
+    path = DATA / "pprof" / "cpu.pb.gz"
+    rows = command("top", "--format", "csv", "-n", "0", path)
+    want = [(row["function"] if "function" in row else row["name"], row["self"], row["total"])
+            for row in rows]
+    got = [(row.name, str(row.self), str(row.total)) for row in cpu.top().records()]
+    assert got == want and len(got) > 10
+
+
+def test_tree_and_peek(folded):
+    tree = folded.tree().to_pandas()
+    assert tree["name"].tolist()[1:] == ["main", "work", "read", "load"]
+    assert tree["parent"].tolist() == [0, 0, 1, 2, 1]
+    assert folded.tree(max_depth=1)["truncated"].tolist() == [False, True]
+    bottom = folded.tree(bottom_up=True).to_pandas()
+    assert bottom.loc[bottom["depth"] == 1, "name"].tolist()[0] == "work"
+    peek = folded.peek("work").to_pandas()
+    assert list(zip(peek["relation"], peek["name"])) == [
+        ("caller", "main"), ("self", "work"), ("callee", "read")]
+
+
+def test_diff(folded):
+    other = pcol.open(b"main;work 9\n", format="folded")
+    rows = {row.name: row for row in other.diff(folded).records()}
+    assert rows["work"].self_delta == 4 and rows["read"].self_new == 0
+    assert not rows["read"].in_new and rows["read"].in_base
+    assert other.diff(folded, normalize=True).scale == pytest.approx(10 / 9)
+
+
+def test_selection(tmp_path):
+    b = pcol.Builder("mytool", sample_types=[("n", "count")])
+    work = b.stack([b.location(b.function("work"))])
+    threads = [b.thread("red"), b.thread("blue")]
+    b.samples(stack=[work] * 3, values={"n": [1, 2, 4]}, time=[0.0, 10.0, 20.0],
+              thread=[threads[0], threads[1], threads[0]])
+    p = b.profile()
+    assert p.top(thread="red").selected == 5
+    assert p.top(time=(5, None)).selected == 6
+    assert p.top(time=(None, 10)).selected == 1
+    assert {r.name: r.self for r in p.top(by="thread").records()} == {"red": 5, "blue": 2}
+    assert [fault for fault in p.check("strict") if not fault.note] == []
+
+
+def test_labels():
+    p = pcol.open(DATA / "pprof" / "small.pb.gz")
+    names = [name for name in p.samples if name.startswith("label.")]
+    assert names
+    name = names[0]
+    value = next(v for v in p.samples[name].tolist() if v is not None)
+    key = name.removeprefix("label.")
+    count = p.samples[name].tolist().count(value)
+    pattern = re.compile("^" + str(value) + "$")
+    for labels in ({key: value}, [f"{key}={value}"], f"{key}={value}", {key: pattern}):
+        assert p.filter(labels=labels).samples.rows == count > 0
+
+
+def test_bad_arguments(folded):
+    with pytest.raises(ValueError, match="must be one of"):
+        folded.top(by="nothing")
+    with pytest.raises(TypeError):
+        folded.top(nothing=1)
+    with pytest.raises(pcol.ArgumentError):
+        folded.top(focus="(")
+    with pytest.raises(pcol.ArgumentError) as info:
+        folded.top(sample_type="nothing")
+    assert "nothing" in str(info.value)
+
+
+def test_flame(folded, tmp_path):
+    other = pcol.open(b"<b>&\";work 9\n", format="folded")
+    graph = other.flame(title="a & b")
+    html = graph._repr_html_()
+    assert html.startswith('<iframe sandbox="allow-scripts"') and "allow-same-origin" not in html
+    assert html.count("<") == 2 and html.count('"') == 6
+    graph.save(tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").read_text(encoding="utf-8") == graph.svg
+    assert "read" in folded.flame(base=other).svg
+    assert "<iframe" in folded._repr_html_() and "<table" in folded.top()._repr_html_()
