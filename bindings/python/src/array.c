@@ -71,6 +71,16 @@ PyObject *array_new(uint64_t count, const char *format, void **data)
     return (PyObject *)self;
 }
 
+PyObject *array_adopt(void *data, uint64_t count, const char *format)
+{
+    Array *self = create(count, format);
+    if (self == NULL)
+        free(data);
+    else
+        self->data = self->owned = data;
+    return (PyObject *)self;
+}
+
 static void array_dealloc(PyObject *object)
 {
     Array *self = (Array *)object;

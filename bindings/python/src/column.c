@@ -343,43 +343,43 @@ PyObject *file_column(PyObject *object, PyObject *args)
 
 /* ---- stacks of samples */
 
-/* The stacks of all samples: @samples + 1 offsets, and @total rows of locations. */
-static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples, uint64_t total,
-                               uint64_t *offsets, uint32_t *locations)
+/* Stacks of all samples in one array, which grows: the number of frames is not known before. */
+typedef struct stacks {
+    uint64_t *offsets; /* by sample, and the end */
+    uint32_t *locations;
+    uint64_t room;
+} stacks;
+
+static int grow(stacks *s, uint64_t needed)
+{
+    uint64_t room = s->room + s->room / 2 + needed + CHUNK;
+    uint32_t *wider = realloc(s->locations, (size_t)room * sizeof *wider);
+    if (wider == NULL)
+        return -1;
+    s->locations = wider;
+    s->room = room;
+    return 0;
+}
+
+static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples, stacks *s)
 {
     pcol_frames *frames = NULL;
     uint64_t row = 0;
     pcol_status status = pcol_frames_open(file, &frames, &c->err);
     while (status == PCOL_OK && row < samples) {
-        uint64_t used = offsets[row];
-        size_t count = samples - row < CHUNK ? (size_t)(samples - row) : CHUNK, done;
-        status = pcol_frames_read(frames, row, count, offsets + row, locations + used,
-                                  (size_t)(total - used), &done, &c->err);
-        if (status == PCOL_OK && done == 0)
-            status = PCOL_E_CORRUPT; /* sample_locations has fewer rows */
+        uint64_t *offsets = s->offsets + row, used = offsets[0];
+        size_t count = samples - row < CHUNK ? (size_t)(samples - row) : CHUNK, done = 0;
+        status = pcol_frames_read(frames, row, count, offsets, s->locations + used,
+                                  (size_t)(s->room - used), &done, &c->err);
+        if (status == PCOL_OK && done == 0 && grow(s, offsets[1]) != 0)
+            status = pcol_error_set(&c->err, PCOL_E_NO_MEMORY, 0, NULL);
         else if (status == PCOL_OK && call_poll(c))
             status = PCOL_E_CANCELLED;
-        if (status != PCOL_OK)
-            break;
         for (size_t i = 0; i <= done; i++)
-            offsets[row + i] += used;
+            offsets[i] = i == 0 ? used : offsets[i] + used;
         row += done;
     }
     pcol_frames_free(frames);
-    return status;
-}
-
-static pcol_status count_frames(const pcol_file *file, uint64_t *samples, uint64_t *total,
-                                pcol_error *err)
-{
-    const pcol_table *table;
-    pcol_status status = pcol_file_table_by_name(file, PCOL_MODEL_V2, "samples", &table, err);
-    if (status != PCOL_OK)
-        return status;
-    *samples = pcol_table_rows(table);
-    status = pcol_file_table_by_name(file, PCOL_MODEL_V2, "sample_locations", &table, err);
-    if (status == PCOL_OK)
-        *total = pcol_table_rows(table);
     return status;
 }
 
@@ -387,25 +387,32 @@ static pcol_status count_frames(const pcol_file *file, uint64_t *samples, uint64
 PyObject *file_frames(PyObject *object, PyObject *unused)
 {
     File *self = (File *)object;
-    void *offsets, *locations;
-    uint64_t samples = 0, total = 0;
+    const pcol_table *table = NULL;
+    void *offsets;
+    stacks s = {0};
+    uint64_t samples;
     call c;
     pcol_status status;
-    PyObject *starts = NULL, *rows = NULL, *result = NULL;
+    PyObject *starts = NULL, *result = NULL;
     (void)unused;
     if (file_enter(self) != 0)
         return NULL;
     call_init(&c, NULL);
-    CALL(&c, status, count_frames(self->file, &samples, &total, &c.err));
+    CALL(&c, status, pcol_file_table_by_name(self->file, PCOL_MODEL_V2, "samples", &table, &c.err));
+    samples = pcol_table_rows(table);
     if (call_end(&c, status, NULL) == 0 &&
-        (starts = array_new(samples + 1, "Q", &offsets)) != NULL &&
-        (rows = array_new(total, "I", &locations)) != NULL) {
-        CALL(&c, status, read_stacks(&c, self->file, samples, total, offsets, locations));
+        (starts = array_new(samples + 1, "Q", &offsets)) != NULL) {
+        s.offsets = offsets;
+        if (grow(&s, 16 * samples) == 0)
+            CALL(&c, status, read_stacks(&c, self->file, samples, &s));
+        else
+            status = PCOL_E_NO_MEMORY;
         if (call_end(&c, status, NULL) == 0)
-            result = Py_BuildValue("OO", starts, rows);
+            result = Py_BuildValue("ON", starts, array_adopt(s.locations, s.offsets[samples], "I"));
+        else
+            free(s.locations);
     }
     Py_XDECREF(starts);
-    Py_XDECREF(rows);
     file_leave(self);
     return result;
 }

@@ -67,6 +67,8 @@ int array_register(PyObject *module);
 PyObject *array_mapped(File *file, const void *data, uint64_t count, const char *format);
 /* New elements, writable. *data receives their address. */
 PyObject *array_new(uint64_t count, const char *format, void **data);
+/* Elements that malloc() gave; they are freed with the array, and on failure. */
+PyObject *array_adopt(void *data, uint64_t count, const char *format);
 
 /* ---- texts (texts.c): strings of a column as codes into a list */
 
