@@ -37,7 +37,7 @@ static struct pci_jfr_constant *find_constant(const struct pci_jfr_chunk *chunk,
     return NULL;
 }
 
-/* The first constant of a key is used, as by the JDK. */
+/* The first constant of a key is used. */
 static pcol_status add_constant(struct pci_jfr_chunk *chunk,
                                 const struct pci_jfr_constant *constant, pcol_error *err)
 {

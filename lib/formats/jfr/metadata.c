@@ -304,7 +304,7 @@ static void set_roles(struct pci_jfr_classes *k)
     for (size_t i = 0; i < k->count; i++)
         for (int role = 1; role < PCI_JFR_ROLES; role++)
             if (text_is(&k->classes[i].name, role_names[role])) {
-                k->classes[i].role = role;
+                k->classes[i].role = (enum pci_jfr_role)role;
                 k->by_role[role] = (uint32_t)i;
             }
     for (size_t i = 0; i < k->field_count; i++)

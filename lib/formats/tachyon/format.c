@@ -4,8 +4,8 @@
 #include "formats/tachyon/tachyon.h"
 
 const struct pci_format pci_tachyon_format = {
-    .info = {"tachyon", "binary profile of CPython 3.15 (profiling.sampling --binary)",
-             ".tach", "not written", 1, 0},
+    .info = {"tachyon", "binary profile of CPython 3.15 (profiling.sampling --binary)", ".tach",
+             "not written", 1, 0},
     .sniff = pci_tachyon_sniff,
     .read = pci_tachyon_read,
     .schema = {.source_type = "tachyon"},
