@@ -119,7 +119,7 @@ typedef struct pcol_error {
     uint64_t row;             /* row of `table`, or PCOL_POSITION_UNKNOWN */
     char table[48];
     char column[48];
-    char message[320]; /* one sentence, lower case, no full stop, no line feed */
+    char message[320];    /* one sentence, lower case, no full stop, no line feed */
     uint64_t reserved[8]; /* 0 */
 } pcol_error;
 
@@ -592,11 +592,11 @@ struct pcol_selection;
 
 typedef struct pcol_scan_options {
     size_t size;
-    const uint32_t *columns; /* numbers of columns, in any order; NULL: all of them */
-    uint32_t column_count;   /* of `columns` */
-    uint32_t batch_rows;     /* of a batch at most; 0: 1024; at most 2^20 */
-    uint64_t first_row;      /* the range is cut at the table's end */
-    uint64_t row_count;      /* 0: to the end */
+    const uint32_t *columns;     /* numbers of columns, in any order; NULL: all of them */
+    uint32_t column_count;       /* of `columns` */
+    uint32_t batch_rows;         /* of a batch at most; 0: 1024; at most 2^20 */
+    uint64_t first_row;          /* the range is cut at the table's end */
+    uint64_t row_count;          /* 0: to the end */
     const pcol_condition *where; /* all must hold */
     size_t where_count;
     /* Only rows of the samples that pass (pcol_query_samples()): for samples, sample_values and
@@ -751,7 +751,8 @@ typedef struct pcol_frames pcol_frames;
  * pcol_frames_open() - the call tree of a file, decoded for reading many stacks
  * @frames: receives it; borrows the file; freed with pcol_frames_free(). Any number of threads may
  * read it.
- * Cost: O(stacks), 12 bytes of memory for each. Errors: E_CORRUPT, E_CHECKSUM, E_LIMIT, E_NO_MEMORY.
+ * Cost: O(stacks), 12 bytes of memory for each. Errors: E_CORRUPT, E_CHECKSUM, E_LIMIT,
+ * E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_frames_open(const pcol_file *file, pcol_frames **frames,
                                                      pcol_error *err);
@@ -1034,8 +1035,8 @@ typedef struct pcol_value_column {
 typedef struct pcol_sample_columns {
     size_t size;
     uint64_t count;
-    uint32_t source; /* of all */
-    uint32_t thread; /* of all, if `threads` is NULL: row of threads, or PCOL_NONE */
+    uint32_t source;         /* of all */
+    uint32_t thread;         /* of all, if `threads` is NULL: row of threads, or PCOL_NONE */
     const uint32_t *stacks;  /* from pcol_builder_stack(); PCOL_NONE: no stack at all */
     const uint32_t *threads; /* rows of threads or PCOL_NONE */
     const int64_t *times_ns, *durations_ns, *cpu_deltas_ns;

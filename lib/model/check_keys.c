@@ -10,7 +10,6 @@
 #include "util/pair_set.h"
 #include "util/strbuf.h"
 
-
 /* A column of ascending row numbers (`equal`: not descending), at most `limit`. */
 struct order {
     const char *table, *column;

@@ -10,7 +10,6 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-
 struct model {
     struct pci_check *check;
     uint64_t sources; /* 0: no sources */

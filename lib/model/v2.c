@@ -379,8 +379,8 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
         column->direct = 0;
         column->aux = name;
         column->str = str_system;
-        column->codes = column->codes && (!name || name->desc->type == PCF_STRING) ? codes_system
-                                                                                   : NULL;
+        column->codes =
+            column->codes && (!name || name->desc->type == PCF_STRING) ? codes_system : NULL;
         column->order = PCI_UNORDERED;
         PCI_TRY(pci_table_add_reads(t, &name, 1, err));
     }

@@ -42,7 +42,7 @@ static pcol_status add_name(struct column_adder *a, uint32_t column, pcol_error 
 /* Room for "#2" up to the largest number. */
 #define SUFFIX_BYTES 12u
 
-/* Appends "#2", "#3", ... to a name of a size until it is unique, starting with *number; 1: none. */
+/* Appends "#2", "#3", ... to a name of a size until it is unique, from *number on; 1: none. */
 static void make_unique(const struct column_adder *a, char *name, size_t size, uint32_t *number)
 {
     for (; *number > 1 || has_name(a, name); ++*number) {

@@ -11,8 +11,8 @@ struct pci_input_options {
     size_t piece;              /* bytes per read; 0: 256 KiB */
     unsigned threads;          /* 2 or more: a thread of its own decompresses */
     struct pci_budget *budget; /* charged for bytes read; NULL: none */
-    const void *start; /* descriptor, reader: bytes that the caller has read from it */
-    size_t start_size; /* at most `piece` */
+    const void *start;         /* descriptor, reader: bytes that the caller has read from it */
+    size_t start_size;         /* at most `piece` */
 };
 
 /* All four detect compression by the first bytes and fill the window with a first piece, or all of

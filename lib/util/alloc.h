@@ -40,7 +40,7 @@ static inline pcol_status pci_check_memory(const void *memory, pcol_error *err)
 
 /* Address range of zeroed memory; the system allocates small pages on first touch. pci_discard()
  * returns pages to the system, from a multiple of 64 KiB on; pci_unreserve() releases the range.
- * Not charged to a budget. NULL: out of address space. With PCOL_NO_MMAP it is an ordinary block. */
+ * Not charged to a budget. NULL: out of address space. With PCOL_NO_MMAP an ordinary block. */
 void *pci_reserve(size_t bytes);
 void pci_unreserve(void *memory, size_t bytes);
 void pci_discard(void *memory, size_t bytes);

@@ -6,8 +6,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "testing.h"
 #include "pcol_perun.h"
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 
 #include "util/strbuf.h"
 
-
 static int is_in_list(const char *const *list, pcol_str key, unsigned *index)
 {
     for (*index = 0; list[*index]; ++*index)

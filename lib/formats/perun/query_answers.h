@@ -5,9 +5,9 @@
 #define PCI_PERUN_QUERY_ANSWERS_H
 
 #include "builder/string_pool.h"
-#include "pcol_perun.h"
 #include "formats/perun/flatten.h"
 #include "formats/perun/query_resources.h"
+#include "pcol_perun.h"
 #include "util/control.h"
 #include "json/json.h"
 

@@ -7,7 +7,6 @@
 #include "formats/perun/sniff.h"
 #include "formats/perun/perun.h"
 
-
 #include <string.h>
 
 #define MAX_HEADER 256u /* the header of an object ends within so many bytes */

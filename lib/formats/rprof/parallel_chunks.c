@@ -8,7 +8,6 @@
 #include "util/alloc.h"
 #include "util/thread_pool.h"
 
-
 #define MAX_PARTS 7u                        /* worker threads */
 #define MIN_CHUNK_BYTES (UINT64_C(1) << 18) /* less takes no longer than starting a thread */
 #define MAX_CHUNK_BYTES (UINT64_C(1) << 23)

@@ -6,7 +6,6 @@
  */
 #include "formats/v8/v8.h"
 
-
 #include <inttypes.h>
 
 enum { M_NODES, M_HEAD, M_SAMPLES, M_DELTAS, M_TIMESTAMPS, M_START, M_END, M_OTHER };

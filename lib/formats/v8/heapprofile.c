@@ -7,7 +7,6 @@
  */
 #include "formats/v8/v8.h"
 
-
 struct heap_sample {
     int64_t size, node;
     int has_size, has_node;

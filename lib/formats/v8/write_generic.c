@@ -427,8 +427,8 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_find_verified_column(w->file, "samples", "duration", PCI_TYPE(PCF_I64),
                                      &w->duration, err));
-    PCI_TRY(pci_find_verified_column(w->file, "functions", "column", PCI_TYPES_INT, &w->column,
-                                     err));
+    PCI_TRY(
+        pci_find_verified_column(w->file, "functions", "column", PCI_TYPES_INT, &w->column, err));
     PCI_TRY(PCI_CALLOC(w->nodes, (size_t)w->tree.stacks + 1, err));
     PCI_TRY(set_units(w, err));
     PCI_TRY(each_row(w, add_value, err));
