@@ -1372,8 +1372,8 @@ typedef struct pcol_selection {
      * names its default decides, as where pprof merges them. */
     const char *sample_type;
     /* Frames. A pattern matches a frame's function name, its file or the file of its mapping.
-     * focus: samples with a matching frame; ignore: samples without any; hide: all frames that do
-     * not match; show: only frames that match. */
+     * focus: samples with a matching frame; ignore: samples with frames, none of which matches;
+     * hide: all frames that do not match; show: only frames that match. */
     const char *focus, *ignore, *hide, *show;
     /* Samples. thread: pattern on the thread's name; source: a source's id in digits, or a pattern
      * on its uri; labels: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. */

@@ -118,8 +118,7 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
         return 0;
     if (selection && is_of_samples && !strcmp(column->name, "text") && changes_samples(selection))
         return 0;
-    if (selection && (changes_samples(selection) || !selection->all_samples) &&
-        !strcmp(column->table->name, "sources") && !strcmp(column->name, "extra") &&
+    if (selection && !strcmp(column->table->name, "sources") && !strcmp(column->name, "extra") &&
         has_whole_document(merge->file))
         return 0;
     /* Frames that were dropped must not be dropped again from stacks that lost other frames. */

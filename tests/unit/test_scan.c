@@ -26,9 +26,21 @@ static const pcol_type types[COLUMNS] = {PCOL_I64,    PCOL_I64,   PCOL_U64, PCOL
 static const int64_t integers[] = {0,         1,         -1,          2,
                                    INT64_MIN, INT64_MAX, 1L << 53,    (1L << 53) + 1,
                                    -7,        1000,      -(1L << 62), (1L << 62) + 1};
-static const double doubles[] = {0,        -0.0,      0.5,     -1,     1e300,
-                                 -1e300,   0x1p63,    -0x1p63, 0x1p64, 0x1p53,
-                                 HUGE_VAL, -HUGE_VAL, 1000,    -7.5,   NAN};
+static const double doubles[] = {0,
+                                 -0.0,
+                                 0.5,
+                                 -1,
+                                 1e300,
+                                 -1e300,
+                                 0x1p63,
+                                 -0x1p63,
+                                 0x1p64,
+                                 0x1p53,
+                                 (double)INFINITY,
+                                 -(double)INFINITY,
+                                 1000,
+                                 -7.5,
+                                 NAN};
 static const char *const texts[] = {"", "a", "b", "ab", "abc", "main", "malloc", "\xff", "z"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
