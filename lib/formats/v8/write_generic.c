@@ -336,10 +336,14 @@ static pcol_status put_nested(struct writer *w, pcol_error *err)
 
 /* ---- samples ---- */
 
-/* Number of entries of a row. */
+/* Number of entries of a row: of a value that fits the sum of add_value(), also in a file that
+ * changes meanwhile. */
 static int64_t entries(const struct writer *w, const struct row *row)
 {
-    return w->is_count && w->entries <= MAX_ENTRIES && row->value > 0 ? row->value : 1;
+    return w->is_count && w->entries <= MAX_ENTRIES && row->value > 0 &&
+                   row->value <= (int64_t)MAX_ENTRIES
+               ? row->value
+               : 1;
 }
 
 static pcol_status put_sample(struct writer *w, const struct row *row, pcol_error *err)
