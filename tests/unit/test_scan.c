@@ -40,7 +40,7 @@ static const double doubles[] = {0,
                                  -(double)INFINITY,
                                  1000,
                                  -7.5,
-                                 NAN};
+                                 (double)NAN};
 static const char *const texts[] = {"", "a", "b", "ab", "abc", "main", "malloc", "\xff", "z"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
