@@ -30,7 +30,7 @@ def test_counts_and_types(tmp_path):
     assert [fault for fault in p.check("strict") if not fault.note] == []
     elapsed = float(p.sources["duration_ns"][0]) / 1e9
     nominal = elapsed / 0.005
-    assert abs(sampler.ticks + sampler.missed - nominal) <= 2 + nominal / 5
+    assert abs(sampler.ticks + sampler.missed - nominal) <= 2
     assert p.top(sample_type="samples").total == sampler.samples
     assert p.top(sample_type="missed_ticks").total == sampler.missed
     top = {row.name: row for row in p.top().records()}
@@ -97,7 +97,7 @@ def test_shares_of_a_deterministic_program():
 
     with pcol.profile(interval=0.001, clock="cpu") as sampler:
         own = {"one": 0.0, "three": 0.0}
-        for _ in range(40):
+        for _ in range(400):  # 160 samples have a standard error of 3 points, 1600 one of 1
             begin = time.thread_time()
             one(20_000)
             middle = time.thread_time()
@@ -106,7 +106,7 @@ def test_shares_of_a_deterministic_program():
             own["three"] += time.thread_time() - middle
     top = {row.name.rsplit(".", 1)[-1]: row.total for row in sampler.result.top().records()}
     want = own["three"] / (own["one"] + own["three"])
-    assert top["three"] / (top["one"] + top["three"]) == pytest.approx(want, abs=0.2)  # on a loaded machine
+    assert top["three"] / (top["one"] + top["three"]) == pytest.approx(want, abs=0.05)
 
 
 def test_misuse(tmp_path):
