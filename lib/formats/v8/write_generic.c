@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define MAX_ENTRIES (UINT64_C(1) << 21) /* of samples */
+#define MAX_ENTRIES (UINT64_C(1) << 24) /* of samples */
 
 enum { LOSS_NOT_POSITIVE = 1, LOSS_UNIT = 2, LOSS_TYPES = 4, LOSS_FRACTION = 8, LOSS_BYTES = 16 };
 
