@@ -49,6 +49,7 @@ extern "C" {
 #define PCOL_VERSION_MAJOR 1
 #define PCOL_VERSION_MINOR 0
 #define PCOL_VERSION_PATCH 0
+#define PCOL_VERSION_SUFFIX "-dev" /* "" in a release */
 
 #if defined(__GNUC__)
 #define PCOL_API __attribute__((visibility("default")))
@@ -151,7 +152,7 @@ PCOL_API const char *pcol_error_place(const pcol_error *err, char *text, size_t 
 PCOL_API pcol_status pcol_error_set(pcol_error *err, pcol_status status, int os_error,
                                     const char *format, ...) PCOL_PRINTF(4, 5);
 
-/* The library's version, "1.0.0". */
+/* The library's version, "1.0.0", with PCOL_VERSION_SUFFIX. Static text. */
 PCOL_API const char *pcol_version(void);
 /* The versions of the libraries that libpcol runs with, "zlib 1.2.13, xxHash 0.8.1, ...", as
  * snprintf() writes it: at most @size bytes with a NUL. Returns the bytes that the whole text needs

@@ -16,8 +16,8 @@ static int print_version(void)
 
     if (code != CLI_OK)
         return code;
-    cli_out_printf(&out, "pcol %d.%d.%d\n", PCOL_VERSION_MAJOR, PCOL_VERSION_MINOR,
-                   PCOL_VERSION_PATCH);
+    cli_out_printf(&out, "pcol %d.%d.%d%s\n", PCOL_VERSION_MAJOR, PCOL_VERSION_MINOR,
+                   PCOL_VERSION_PATCH, PCOL_VERSION_SUFFIX);
     cli_out_printf(&out, "libpcol %s\n", pcol_version());
     cli_out_text(&out, "file format 1.0 (reads every 1.x)\n");
     pcol_libraries(libraries, sizeof libraries);

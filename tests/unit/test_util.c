@@ -23,7 +23,7 @@ static void expect_place(const pcol_error *err, const char *expected)
 
 Test(error, names_of_everything)
 {
-    cr_assert_str_eq(pcol_version(), "1.0.0");
+    cr_assert_str_eq(pcol_version(), "1.0.0" PCOL_VERSION_SUFFIX);
     cr_assert_str_eq(pcol_status_name(PCOL_E_CORRUPT), "E_CORRUPT");
     cr_assert_str_eq(pcol_status_name(PCOL_OK), "OK");
     cr_assert_str_eq(pcol_status_text(PCOL_E_TRUNCATED), "file is cut");
