@@ -30,7 +30,8 @@ PREFIX ?= /usr/local
 bindir ?= $(PREFIX)/bin
 libdir ?= $(PREFIX)/lib
 includedir ?= $(PREFIX)/include
-mandir ?= $(PREFIX)/share/man
+datadir ?= $(PREFIX)/share
+mandir ?= $(datadir)/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 INSTALL ?= install
 
@@ -279,24 +280,48 @@ bench-quick: all bench-programs ## run the benchmarks with small inputs, within 
 
 # ---- installation
 
-.PHONY: install uninstall
-MAN := $(wildcard tools/man/*.1)
+.PHONY: install uninstall pages
+# Pages and scripts that the command itself writes. `help` is described in pcol.1.
+COMMANDS := $(filter-out help,$(shell sed -n 's/^    {"[A-Z][a-z]*", "\([a-z]*\)".*/\1/p' tools/cmd.c))
+PAGES := $(COMMANDS:%=$(OUT)/share/pcol-%.1)
+COMPLETIONS := $(addprefix $(OUT)/share/completion.,bash zsh fish)
 
-install: all ## install; honours DESTDIR, PREFIX, bindir, libdir, includedir, mandir, pkgconfigdir
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(includedir) $(DESTDIR)$(pkgconfigdir) \
-	  $(if $(MAN),$(DESTDIR)$(mandir)/man1)
-	$(INSTALL) -m 755 $(OUT)/pcol $(DESTDIR)$(bindir)/pcol
-	$(INSTALL) -m 644 $(PUBLIC:%=lib/%) $(DESTDIR)$(includedir)
-	$(INSTALL) -m 644 $(OUT)/libpcol.a $(DESTDIR)$(libdir)/libpcol.a
-	$(INSTALL) -m 755 $(OUT)/libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so.$(ABI)
-	ln -sf libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so
-	$(INSTALL) -m 644 $(OUT)/pcol.pc $(DESTDIR)$(pkgconfigdir)/pcol.pc
-	$(if $(MAN),$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1)
+$(PAGES): $(OUT)/share/pcol-%.1: $(OUT)/pcol scripts/man-page
+	@mkdir -p $(@D)
+	$(Q)scripts/man-page $(OUT)/pcol $* >$@
+
+$(COMPLETIONS): $(OUT)/share/completion.%: $(OUT)/pcol
+	@mkdir -p $(@D)
+	$(Q)$(OUT)/pcol completion $* >$@
+
+pages: $(PAGES) $(COMPLETIONS) ## write the man pages of the commands and the completion scripts
+
+# Installed files: MODE SOURCE=DESTINATION
+INSTALLED = \
+  755:$(OUT)/pcol=$(bindir)/pcol \
+  $(foreach name,$(PUBLIC),644:lib/$(name)=$(includedir)/$(name)) \
+  644:$(OUT)/libpcol.a=$(libdir)/libpcol.a \
+  755:$(OUT)/libpcol.so.$(ABI)=$(libdir)/libpcol.so.$(ABI) \
+  644:$(OUT)/pcol.pc=$(pkgconfigdir)/pcol.pc \
+  644:tools/man/pcol.1=$(mandir)/man1/pcol.1 \
+  $(foreach name,$(COMMANDS),644:$(OUT)/share/pcol-$(name).1=$(mandir)/man1/pcol-$(name).1) \
+  644:tools/man/pcol.5=$(mandir)/man5/pcol.5 \
+  644:$(OUT)/share/completion.bash=$(datadir)/bash-completion/completions/pcol \
+  644:$(OUT)/share/completion.zsh=$(datadir)/zsh/site-functions/_pcol \
+  644:$(OUT)/share/completion.fish=$(datadir)/fish/vendor_completions.d/pcol.fish \
+  644:tools/share/magic=$(datadir)/pcol/magic \
+  644:tools/share/pcol.xml=$(datadir)/mime/packages/pcol.xml
+
+install: all pages ## install; honours DESTDIR, PREFIX, bindir, libdir, includedir, datadir, mandir, pkgconfigdir
+	$(Q)set -e; for file in $(INSTALLED); do \
+	  mode=$${file%%:*}; file=$${file#*:}; \
+	  $(INSTALL) -d "$(DESTDIR)$$(dirname "$${file#*=}")"; \
+	  $(INSTALL) -m "$$mode" "$${file%%=*}" "$(DESTDIR)$${file#*=}"; \
+	done
+	$(Q)ln -sf libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so
 
 uninstall: ## remove the installed files
-	rm -f $(DESTDIR)$(bindir)/pcol $(PUBLIC:%=$(DESTDIR)$(includedir)/%) $(DESTDIR)$(libdir)/libpcol.a \
-	  $(DESTDIR)$(libdir)/libpcol.so $(DESTDIR)$(libdir)/libpcol.so.$(ABI) $(DESTDIR)$(pkgconfigdir)/pcol.pc \
-	  $(patsubst tools/man/%,$(DESTDIR)$(mandir)/man1/%,$(MAN))
+	$(Q)rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(lastword $(subst =, ,$(file)))) $(DESTDIR)$(libdir)/libpcol.so
 
 .PHONY: clean help
 clean: ## remove build/
