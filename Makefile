@@ -103,13 +103,13 @@ FLAGS_lib := -I. -Ilib -isystem $(GEN) -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
 FLAGS_user := -I$(BUILD)/include
 FLAGS_unit := -I. -Ilib -isystem $(GEN) $(LIBS_CFLAGS)
 
-# Objects depend on this stamp: other flags or another compiler rebuild them.
+# Objects depend on this stamp: other flags or another compiler rebuild them, after a probe of the libraries.
 STAMP := $(OBJ)/flags
 $(STAMP): FORCE
 	@mkdir -p $(@D); \
 	{ $(CC) --version 2>/dev/null | head -n 1; \
 	  echo "$(CC) $(BASE) $(LIBS_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)"; } >$@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	if cmp -s $@.new $@; then rm $@.new; else scripts/libraries $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) && mv $@.new $@; fi
 .PHONY: FORCE
 
 define compile
