@@ -323,6 +323,13 @@ install: all pages ## install; honours DESTDIR, PREFIX, bindir, libdir, included
 uninstall: ## remove the installed files
 	$(Q)rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(lastword $(subst =, ,$(file)))) $(DESTDIR)$(libdir)/libpcol.so
 
+.PHONY: deb test-deb
+deb: ## build the Debian packages in build/deb
+	@MAKEFLAGS= scripts/deb build
+
+test-deb: ## install the Debian packages into an empty Debian 12 and use them there; needs root
+	@MAKEFLAGS= scripts/deb test
+
 .PHONY: clean help
 clean: ## remove build/
 	rm -rf $(BUILD)
