@@ -9,7 +9,8 @@
 #
 # Variables: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS (appended to the flags below), PREFIX, DESTDIR, V=1 (print commands),
 # BUNDLE=0 (link the command with shared libraries), WERROR=1 (warnings are errors),
-# VARIANT=release|test|clang|asan|tsan|msan|coverage|fuzz|swift.
+# VARIANT=release|test|clang|portable|asan|tsan|msan|coverage|fuzz|swift,
+# NO_THREADS=1 (no threads, no locks), NO_MMAP=1 (files are read into memory): for systems without them.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -19,6 +20,13 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 all: ## build build/pcol, libpcol.a, libpcol.so and pcol.pc
 
 VARIANT ?= release
+# NO_THREADS=1 and NO_MMAP=1 build the variant `portable`, which by itself is both.
+ifneq ($(NO_THREADS)$(NO_MMAP),)
+override VARIANT := $(VARIANT:release=portable)
+else ifeq ($(VARIANT),portable)
+NO_THREADS := 1
+NO_MMAP := 1
+endif
 BUILD := build
 OBJ := $(BUILD)/$(VARIANT)/obj
 OUT := $(if $(filter release,$(VARIANT)),$(BUILD),$(BUILD)/$(VARIANT))
@@ -90,12 +98,12 @@ endif
 # Flags of pkg-config; the plain library name without them.
 pc_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo $(2))
 pc_cflags = $(shell pkg-config --cflags $(1) 2>/dev/null)
-LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libzstd,-lzstd) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm -pthread
+LIBS := $(call pc_libs,libxxhash,-lxxhash) $(call pc_libs,zlib,-lz) $(call pc_libs,liblz4,-llz4) $(call pc_libs,libzstd,-lzstd) $(call pc_libs,libprotobuf-c,-lprotobuf-c) -lm $(if $(NO_THREADS),,-pthread)
 LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cflags,liblz4) $(call pc_cflags,libzstd) $(call pc_cflags,libprotobuf-c)
 BUNDLE ?= $(if $(SANITIZE),0,1)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 
-BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(OPT) $(SANITIZE) $(WARN)
+BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(if $(NO_THREADS),-DPCOL_NO_THREADS) $(if $(NO_MMAP),-DPCOL_NO_MMAP) $(OPT) $(SANITIZE) $(WARN)
 LINK = $(CC) $(OPT) $(SANITIZE) $(CFLAGS) -Wl,--as-needed $(LDFLAGS)
 
 FLAGS_format := -I. -fPIC -fvisibility=hidden

@@ -34,6 +34,9 @@
  * any mapping. PCOL_OPEN_GUARD makes that an error of the file; PCOL_OPEN_COPY reads the file into
  * memory instead. Without either the library touches no signal.
  *
+ * A library built with PCOL_NO_MMAP reads every file into memory, as PCOL_OPEN_COPY does; one built
+ * with PCOL_NO_THREADS starts no threads and may be used by one thread only.
+ *
  * Since 1.0 unless a declaration says otherwise.
  */
 #ifndef PCOL_H

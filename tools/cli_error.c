@@ -6,9 +6,9 @@
  * terminal would interpret are shown as \xNN.
  */
 #include "cli.h"
+#include "cli_lock.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +42,10 @@ static void say(const char *format, va_list list)
     /* Buffer for two paths of 4096 bytes and a message. Static, because stacks may be small.
      * Shared by all threads, because the system clears thread-local memory at every start;
      * messages come one at a time. */
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    static cli_mutex one = CLI_MUTEX_INITIALIZER;
     static char text[10240], safe[4 * sizeof text + 1];
     size_t used = 0;
-    pthread_mutex_lock(&one);
+    cli_mutex_lock(&one);
     int start = snprintf(text, sizeof text,
                          speaker != NULL ? "pcol %s: " : "pcol: ", speaker != NULL ? speaker : "");
     size_t at = start > 0 ? (size_t)start : 0;
@@ -56,7 +56,7 @@ static void say(const char *format, va_list list)
         safe[used++] = '\n';
         put(safe, used);
     }
-    pthread_mutex_unlock(&one);
+    cli_mutex_unlock(&one);
 }
 
 int cli_fail(int code, const char *format, ...)

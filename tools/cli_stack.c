@@ -5,8 +5,17 @@
  * 128 KiB. Limits below that are set against recursive programs.
  */
 #include "cli.h"
+#include "cli_lock.h"
 
-#include <pthread.h>
+#ifdef PCOL_NO_THREADS
+
+int cli_with_stack(int (*function)(void *context), void *context)
+{
+    return function(context);
+}
+
+#else
+
 #include <sys/resource.h>
 
 enum { ENOUGH_BYTES = 256 << 10, STACK_BYTES = 1 << 20 };
@@ -51,3 +60,5 @@ int cli_with_stack(int (*function)(void *context), void *context)
     pthread_join(thread, NULL);
     return work.code;
 }
+
+#endif

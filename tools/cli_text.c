@@ -5,10 +5,10 @@
  * would show other characters, or interpret bytes of a sequence as control characters.
  */
 #include "cli.h"
+#include "cli_lock.h"
 
 #include <langinfo.h>
 #include <locale.h>
-#include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,9 +29,9 @@ static void ask_locale(void)
 
 int cli_is_utf8(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static cli_once once = CLI_ONCE_INITIALIZER;
 
-    pthread_once(&once, ask_locale);
+    cli_call_once(&once, ask_locale);
     return utf8;
 }
 

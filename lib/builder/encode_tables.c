@@ -11,10 +11,10 @@
 
 #include "builder/dictionary_groups.h"
 #include "util/alloc.h"
+#include "util/lock.h"
 #include "util/simd_kernels.h"
 #include "util/thread_pool.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -194,7 +194,7 @@ struct jobs {
     struct pci_latch *chosen; /* open: groups are chosen, or that failed */
     struct pci_latch *filled; /* open: tuples of all groups have ids, or that failed */
     atomic_size_t filling;    /* tasks that fill groups and have not ended */
-    pthread_mutex_t lock;     /* protects `taken` and the writer */
+    pci_mutex lock;           /* protects `taken` and the writer */
     size_t taken;
 };
 
@@ -220,7 +220,7 @@ static pcol_status encode_job(pcol_builder *b, const struct job *job, struct pci
 static pcol_status append_parts(struct jobs *jobs, struct job *job, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
-    pthread_mutex_lock(&jobs->lock);
+    pci_mutex_lock(&jobs->lock);
     job->done = 1;
     while (status == PCOL_OK && jobs->taken < jobs->count && jobs->all[jobs->taken].done) {
         struct job *next = &jobs->all[jobs->taken++];
@@ -228,7 +228,7 @@ static pcol_status append_parts(struct jobs *jobs, struct job *job, pcol_error *
         pci_container_clear(&next->part);
         pci_container_init(&next->part, &jobs->b->store);
     }
-    pthread_mutex_unlock(&jobs->lock);
+    pci_mutex_unlock(&jobs->lock);
     return status;
 }
 
@@ -360,7 +360,7 @@ static pcol_status run_task(void *context, size_t number, pcol_error *err)
 static pcol_status run_parallel(struct jobs *jobs, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
-    if (pthread_mutex_init(&jobs->lock, NULL) != 0)
+    if (pci_mutex_init(&jobs->lock) != 0)
         return pci_fail_memory(err);
     order_jobs(jobs);
     atomic_init(&jobs->filling, FILLERS);
@@ -379,7 +379,7 @@ static pcol_status run_parallel(struct jobs *jobs, pcol_error *err)
         pci_container_clear(&jobs->all[i].part);
     pci_latch_free(jobs->chosen);
     pci_latch_free(jobs->filled);
-    pthread_mutex_destroy(&jobs->lock);
+    pci_mutex_destroy(&jobs->lock);
     return status;
 }
 

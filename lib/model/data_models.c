@@ -146,9 +146,9 @@ pcol_status pcol_file_table(const pcol_file *file, pcol_model model, uint32_t in
     pcol_status status;
     if (index >= pcol_file_table_count(file, model))
         return pci_fail(err, PCOL_E_ARGUMENT, "the model has no table number %u", (unsigned)index);
-    pthread_mutex_lock(&writable_file->lock);
+    pci_mutex_lock(&writable_file->lock);
     status = open_table(writable_file, model, index, &t, err);
-    pthread_mutex_unlock(&writable_file->lock);
+    pci_mutex_unlock(&writable_file->lock);
     if (status == PCOL_OK)
         *table = t;
     return status;

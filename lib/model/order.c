@@ -143,12 +143,12 @@ static pcol_status get_index(const pcol_file *file, const struct columns *c,
     pcol_file *writable_file = (pcol_file *)(uintptr_t)file;
     struct pci_models *models = NULL;
     pcol_status status;
-    pthread_mutex_lock(&writable_file->lock);
+    pci_mutex_lock(&writable_file->lock);
     status = pci_models_open(writable_file, &models, err);
     if (status == PCOL_OK && !models->orders)
         status = build_index(file, c, &models->orders, err);
     *index = status == PCOL_OK ? models->orders : NULL;
-    pthread_mutex_unlock(&writable_file->lock);
+    pci_mutex_unlock(&writable_file->lock);
     return status;
 }
 

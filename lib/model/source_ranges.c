@@ -84,7 +84,7 @@ pcol_status pci_source_rows(const pcol_file *file, const char *table, uint64_t s
     *range = (struct pci_source_range){0};
     if (!indexed_table || source >= pci_rows(file, "sources"))
         return PCOL_OK;
-    pthread_mutex_lock(&writable_file->lock);
+    pci_mutex_lock(&writable_file->lock);
     pcol_status status = pci_models_open(writable_file, &models, err);
     for (index = status == PCOL_OK ? models->sources : NULL;
          index && index->table != indexed_table;)
@@ -96,7 +96,7 @@ pcol_status pci_source_rows(const pcol_file *file, const char *table, uint64_t s
             models->sources = index = new_index;
         }
     }
-    pthread_mutex_unlock(&writable_file->lock);
+    pci_mutex_unlock(&writable_file->lock);
     if (index)
         *range = index->ranges[source];
     return status;

@@ -121,7 +121,7 @@ static pcol_status pin_missing_block(struct pci_pin *pin, const struct pci_colum
     struct pci_archive *archive = pin->file->archive;
     struct pci_archive_section *s = &archive->sections[section];
     pcol_status status = PCOL_OK;
-    pthread_mutex_lock(&archive->lock);
+    pci_mutex_lock(&archive->lock);
     if (!try_pin_block(s, block, counted)) { /* unless another thread has decompressed it */
         status = decompress_block(pin->file, column, pin->named, section, block, err);
         if (status == PCOL_OK) {
@@ -130,7 +130,7 @@ static pcol_status pin_missing_block(struct pci_pin *pin, const struct pci_colum
             evict_blocks(pin->file);
         }
     }
-    pthread_mutex_unlock(&archive->lock);
+    pci_mutex_unlock(&archive->lock);
     return status;
 }
 
@@ -260,9 +260,9 @@ static pcol_status begin_pin(struct pci_pin *pin, const pcol_file *file,
     pin->decompressed = 0;
     if (compressed_state(column) != PCI_COLUMN_COMPRESSED)
         return PCOL_OK;
-    pthread_mutex_lock(&file->archive->lock);
+    pci_mutex_lock(&file->archive->lock);
     status = reserve_column(file, column, err);
-    pthread_mutex_unlock(&file->archive->lock);
+    pci_mutex_unlock(&file->archive->lock);
     return status;
 }
 
@@ -272,9 +272,9 @@ static pcol_status end_pin(const struct pci_pin *pin, const struct pci_column *c
 {
     if (!pin->decompressed || status != PCOL_OK)
         return status;
-    pthread_mutex_lock(&pin->file->archive->lock);
+    pci_mutex_lock(&pin->file->archive->lock);
     update_state(pin->file, column);
-    pthread_mutex_unlock(&pin->file->archive->lock);
+    pci_mutex_unlock(&pin->file->archive->lock);
     return status;
 }
 
@@ -526,10 +526,10 @@ pcol_status pci_decompress_column_now(const pcol_file *file, const struct pci_co
         pci_unpin(&pin);
         return status;
     }
-    pthread_mutex_lock(&file->archive->lock);
+    pci_mutex_lock(&file->archive->lock);
     for (unsigned i = 0; i < pin.count; i++)
         atomic_store_explicit(&pin.ranges[i].section->evictable, 0, memory_order_relaxed);
     update_state(file, column);
-    pthread_mutex_unlock(&file->archive->lock);
+    pci_mutex_unlock(&file->archive->lock);
     return PCOL_OK;
 }

@@ -222,17 +222,6 @@ pcol_status pci_archive_read_index(const struct pcf_header *header, const uint8_
 
 /* ---- open and close */
 
-static int init_recursive_mutex(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t attributes;
-    if (pthread_mutexattr_init(&attributes) != 0)
-        return -1;
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    int failed = pthread_mutex_init(lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    return failed ? -1 : 0;
-}
-
 pcol_status pci_archive_open(pcol_file *file, uint64_t limit, pcol_error *err)
 {
     const struct pcf_index *x = &file->index;
@@ -242,7 +231,7 @@ pcol_status pci_archive_open(pcol_file *file, uint64_t limit, pcol_error *err)
     if (!archive)
         return pci_fail_memory(err);
     memset(archive, 0, sizeof *archive + x->header.section_count * sizeof archive->sections[0]);
-    if (init_recursive_mutex(&archive->lock) != 0) {
+    if (pci_mutex_init_recursive(&archive->lock) != 0) {
         pci_free(archive);
         return pci_fail_memory(err);
     }
@@ -275,7 +264,7 @@ void pci_archive_close(pcol_file *file)
         inflateEnd(&archive->zlib);
     pci_free(archive->stream);
     pci_free(archive->queue);
-    pthread_mutex_destroy(&archive->lock);
+    pci_mutex_destroy(&archive->lock);
     pci_free(archive);
     file->archive = NULL;
 }

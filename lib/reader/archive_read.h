@@ -38,7 +38,7 @@ struct pci_archive_block {
 /* Reading state of an archive; protected by `lock`, which is recursive because decompressing a
  * block may need blocks of another column. */
 struct pci_archive {
-    pthread_mutex_t lock;
+    pci_mutex lock;
     uint64_t limit;                  /* of evictable bytes */
     uint64_t evictable_bytes;        /* bytes of the blocks in the queue */
     uint64_t count;                  /* blocks decompressed so far */

@@ -33,7 +33,7 @@ static pcol_status fail_result(const pcol_file *file, const struct pci_column *c
 /* ---- checksums */
 
 /* Rows of the current partial read of this thread (pci_partial_read_begin()); UINT64_MAX: none. */
-static _Thread_local uint64_t part_rows = UINT64_MAX;
+static PCI_THREAD_LOCAL uint64_t part_rows = UINT64_MAX;
 
 uint64_t pci_partial_read_begin(uint64_t rows)
 {

@@ -145,11 +145,11 @@ static pcol_status decode_block_locked(const pcol_file *file, const struct pci_c
                                        enum pcf_result *result, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
-    pthread_mutex_lock(&file->archive->lock);
+    pci_mutex_lock(&file->archive->lock);
     *block = atomic_load_explicit(slot, memory_order_acquire);
     if (!*block)
         status = decode_block(file, column, row, slot, block, result, err);
-    pthread_mutex_unlock(&file->archive->lock);
+    pci_mutex_unlock(&file->archive->lock);
     return status;
 }
 

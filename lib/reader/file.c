@@ -9,6 +9,7 @@
 #include "reader/file.h"
 
 #include "reader/archive_read.h"
+#include "reader/file_map.h"
 #include "reader/row_references.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -17,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -370,9 +370,7 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
 static pcol_status guard_map(pcol_file *f, const struct origin *o, pcol_error *err)
 {
     f->modified = o->modified;
-    f->fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
-    if (f->fd < 0)
-        return pci_fail_errno(err, "duplicate the descriptor of the file");
+    PCI_TRY(pci_duplicate_descriptor(o->fd, &f->fd, err));
     return pci_sigbus_begin(f->bytes, (size_t)f->size, &f->lost, &f->guard, err);
 }
 
@@ -380,7 +378,7 @@ static pcol_status guard_map(pcol_file *f, const struct origin *o, pcol_error *e
 static pcol_status attach_bytes(pcol_file *f, const struct origin *o, unsigned flags,
                                 pcol_error *err)
 {
-    if (flags & PCOL_OPEN_COPY) {
+    if (flags & PCOL_OPEN_COPY || (o->fd >= 0 && !PCI_CAN_MAP)) {
         uint8_t *bytes;
         PCI_TRY(PCI_MALLOC(bytes, (size_t)f->size, err));
         f->bytes = bytes;
@@ -392,10 +390,7 @@ static pcol_status attach_bytes(pcol_file *f, const struct origin *o, unsigned f
         f->owned = BORROWED;
         return PCOL_OK;
     }
-    void *map = mmap(NULL, (size_t)f->size, PROT_READ, MAP_SHARED, o->fd, 0);
-    if (map == MAP_FAILED)
-        return pci_fail_errno(err, "map the file");
-    f->bytes = map;
+    PCI_TRY(pci_map_file(o->fd, (size_t)f->size, &f->bytes, err));
     f->owned = MAPPED;
     return flags & PCOL_OPEN_GUARD ? guard_map(f, o, err) : PCOL_OK;
 }
@@ -406,7 +401,7 @@ static void release(pcol_file *f)
     if (f->fd >= 0)
         close(f->fd);
     if (f->owned == MAPPED)
-        munmap((void *)(uintptr_t)f->bytes, (size_t)f->size);
+        pci_unmap_file(f->bytes, (size_t)f->size);
     else if (f->owned == ALLOCATED)
         pci_free((void *)(uintptr_t)f->bytes);
     pci_hash_clear(&f->by_name);
@@ -443,7 +438,7 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
         fill_columns(f);
         status = fill_tables(f, err);
     }
-    if (status == PCOL_OK && pthread_mutex_init(&f->lock, NULL) != 0)
+    if (status == PCOL_OK && pci_mutex_init(&f->lock) != 0)
         status = pci_fail_memory(err);
     if (status != PCOL_OK) {
         pci_archive_close(f);
@@ -554,7 +549,7 @@ void pcol_file_close(pcol_file *file)
         return;
     if (file->models)
         file->models_free(file->models);
-    pthread_mutex_destroy(&file->lock);
+    pci_mutex_destroy(&file->lock);
     pci_archive_close(file);
     for (uint32_t i = 0; i < file->index.header.column_count; i++)
         pci_decoded_blocks_free(

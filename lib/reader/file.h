@@ -12,8 +12,8 @@
 #include "reader/sigbus_guard.h"
 #include "util/error.h"
 #include "util/hash.h"
+#include "util/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -77,7 +77,7 @@ struct pcol_file {
     struct pci_archive *archive;                    /* archive_read.h; NULL: a plain file */
     void *memory; /* terminated names; all other arrays share the allocation of this struct */
     /* Logical tables (model/) are created on first use under the lock; models_free() at close. */
-    pthread_mutex_t lock;
+    pci_mutex lock;
     struct pci_models *models;
     void (*models_free)(struct pci_models *models);
 };

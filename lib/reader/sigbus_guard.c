@@ -11,10 +11,12 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, here only */
 #include "reader/sigbus_guard.h"
 
+#ifndef PCOL_NO_MMAP
+
 #include "util/alloc.h"
+#include "util/lock.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +36,7 @@ struct chunk {
 
 static struct chunk first_chunk;
 /* Protects the variables below and registration; never locked in the handler. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pci_mutex lock = PCI_MUTEX_INITIALIZER;
 static size_t map_count;
 static int installed;
 static struct sigaction previous; /* action for a SIGBUS outside of registered maps */
@@ -170,9 +172,9 @@ pcol_status pci_sigbus_begin(const void *map, size_t size, _Atomic uint8_t *lost
                              struct pci_sigbus_slot **slot, pcol_error *err)
 {
     *slot = NULL;
-    pthread_mutex_lock(&lock);
+    pci_mutex_lock(&lock);
     pcol_status status = register_locked(map, size, lost, slot, err);
-    pthread_mutex_unlock(&lock);
+    pci_mutex_unlock(&lock);
     return status;
 }
 
@@ -180,9 +182,25 @@ void pci_sigbus_end(struct pci_sigbus_slot *slot)
 {
     if (!slot)
         return;
-    pthread_mutex_lock(&lock);
+    pci_mutex_lock(&lock);
     atomic_store(&slot->begin, 0);
     if (!--map_count)
         uninstall();
-    pthread_mutex_unlock(&lock);
+    pci_mutex_unlock(&lock);
 }
+
+#else
+
+pcol_status pci_sigbus_begin(const void *map, size_t size, _Atomic uint8_t *lost,
+                             struct pci_sigbus_slot **slot, pcol_error *err)
+{
+    (void)map, (void)size, (void)lost, (void)slot;
+    return pci_fail(err, PCOL_E_UNSUPPORTED, "this build of the library cannot map files");
+}
+
+void pci_sigbus_end(struct pci_sigbus_slot *slot)
+{
+    (void)slot;
+}
+
+#endif

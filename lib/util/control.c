@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-_Thread_local struct pci_control *pci_thread_control;
-_Thread_local int pci_thread_is_worker;
+PCI_THREAD_LOCAL struct pci_control *pci_thread_control;
+PCI_THREAD_LOCAL int pci_thread_is_worker;
 
 static pcol_status report(struct pci_control *scope, pcol_error *err)
 {

@@ -13,6 +13,7 @@
 #define PCI_UTIL_CONTROL_H
 
 #include "util/error.h"
+#include "util/lock.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -31,9 +32,9 @@ struct pci_control {
 };
 
 /* The scope of this thread; NULL: none. */
-extern _Thread_local struct pci_control *pci_thread_control;
+extern PCI_THREAD_LOCAL struct pci_control *pci_thread_control;
 /* 1 in threads that the library has started. */
-extern _Thread_local int pci_thread_is_worker;
+extern PCI_THREAD_LOCAL int pci_thread_is_worker;
 
 /* Initializes the scope of a call or of a handle. given NULL: calls in the scope inherit the
  * enclosing one. E_ARGUMENT if the size of *given is not set. */

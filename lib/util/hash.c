@@ -4,14 +4,13 @@
  * The seed is drawn once, before main or when the shared library is loaded: readers need no check
  * and no lock.
  */
-#define _DEFAULT_SOURCE /* getrandom(), here only */
 #define XXH_INLINE_ALL
 #include "util/hash.h"
 
 #include "util/alloc.h"
+#include "util/entropy.h"
 
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
 #define MIN_SLOTS 64u
@@ -24,7 +23,7 @@ uint64_t pci_hash_seed[2];
 __attribute__((constructor)) static void draw_seed(void)
 {
     uint64_t seed[2] = {0, 0};
-    if (getrandom(seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) {
+    if (pci_random_bytes(seed, sizeof seed) != 0) {
         /* No entropy yet early in the boot, or a system call filter: the addresses that the loader
          * chose. */
         uint64_t addresses[2] = {(uint64_t)(uintptr_t)&pci_hash_seed, (uint64_t)(uintptr_t)seed};

@@ -9,7 +9,7 @@
 
 #define TRUST "; if you trust the input, import it as trusted (--trusted)"
 
-_Thread_local struct pci_budget *pci_thread_budget;
+PCI_THREAD_LOCAL struct pci_budget *pci_thread_budget;
 
 struct pci_budget *pci_budget_enter(struct pci_budget *budget)
 {

@@ -15,6 +15,8 @@
 
 #include "pcol.h"
 
+#include "util/lock.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -33,7 +35,7 @@ struct pci_budget {
 };
 
 /* The budget that this thread charges; NULL: none. */
-extern _Thread_local struct pci_budget *pci_thread_budget;
+extern PCI_THREAD_LOCAL struct pci_budget *pci_thread_budget;
 
 /* Enter a scope; returns the budget of the enclosing scope, for pci_budget_leave(). */
 struct pci_budget *pci_budget_enter(struct pci_budget *budget);

@@ -19,7 +19,7 @@ pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_
     *store = (struct pci_spill_store){.memory_limit = memory_limit, .fd = -1};
     PCI_TRY(PCI_MALLOC(store->directory, size, err));
     memcpy(store->directory, directory, size);
-    if (pthread_mutex_init(&store->lock, NULL) != 0) {
+    if (pci_mutex_init(&store->lock) != 0) {
         pci_free(store->directory);
         store->directory = NULL;
         return pci_fail_memory(err);
@@ -34,7 +34,7 @@ void pci_spill_store_close(struct pci_spill_store *store)
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
-    pthread_mutex_destroy(&store->lock);
+    pci_mutex_destroy(&store->lock);
     pci_free(store->directory);
     store->directory = NULL;
 }
@@ -79,9 +79,9 @@ void pci_spill_init(struct pci_spill *buffer, struct pci_spill_store *store)
 
 static void release_memory(struct pci_spill_store *store, uint64_t bytes)
 {
-    pthread_mutex_lock(&store->lock);
+    pci_mutex_lock(&store->lock);
     store->memory_used -= bytes;
-    pthread_mutex_unlock(&store->lock);
+    pci_mutex_unlock(&store->lock);
 }
 
 static void free_page(struct pci_spill_store *store, struct pci_page *page)
@@ -108,7 +108,7 @@ static pcol_status reserve_page(struct pci_spill_store *store, int *in_memory, u
                                 pcol_error *err)
 {
     pcol_status status = PCOL_OK;
-    pthread_mutex_lock(&store->lock);
+    pci_mutex_lock(&store->lock);
     *in_memory = store->memory_used + PCI_PAGE_BYTES <= store->memory_limit;
     *offset = store->file_size;
     if (*in_memory) {
@@ -119,7 +119,7 @@ static pcol_status reserve_page(struct pci_spill_store *store, int *in_memory, u
         if (status == PCOL_OK)
             store->file_size += PCI_PAGE_BYTES;
     }
-    pthread_mutex_unlock(&store->lock);
+    pci_mutex_unlock(&store->lock);
     return status;
 }
 

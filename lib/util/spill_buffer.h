@@ -12,8 +12,8 @@
 #define PCI_UTIL_SPILL_BUFFER_H
 
 #include "util/error.h"
+#include "util/lock.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define PCI_PAGE_BYTES 65536u
@@ -21,7 +21,7 @@
 struct pci_spill_store {
     uint64_t memory_limit; /* bytes of full pages in memory */
     char *directory;
-    pthread_mutex_t lock; /* protects the members below */
+    pci_mutex lock; /* protects the members below */
     uint64_t memory_used;
     uint64_t file_size;
     int fd; /* -1 until the first page is written */

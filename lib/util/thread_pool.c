@@ -11,40 +11,16 @@
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/import_budget.h"
+#include "util/lock.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
-
-/* Enough for all code that runs here; the default of 8 MB would count against limits of address
- * space. */
-#define STACK_BYTES ((size_t)1 << 20)
 
 int (*pci_thread_hook)(void);
 
-/* Start a thread that blocks all signals, so that the caller's threads handle them, except for
- * synchronous ones, which the kernel delivers to the thread that caused them. */
-static int start_thread(pthread_t *thread, void *(*run)(void *), void *context)
+static int start_thread(pci_thread *thread, void *(*run)(void *), void *context)
 {
-    static const int synchronous[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
-    sigset_t blocked, before;
-    pthread_attr_t attributes;
-    if ((pci_thread_hook && pci_thread_hook()) || pthread_attr_init(&attributes) != 0)
-        return -1;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof synchronous / sizeof *synchronous; i++)
-        sigdelset(&blocked, synchronous[i]);
-    int result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    if (result == 0)
-        result = pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    if (result == 0) {
-        result = pthread_create(thread, &attributes, run, context);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    pthread_attr_destroy(&attributes);
-    return result == 0 ? 0 : -1;
+    return pci_thread_hook && pci_thread_hook() ? -1 : pci_thread_start(thread, run, context);
 }
 
 /* ---- parallel loop ---- */
@@ -57,8 +33,8 @@ struct loop {
     size_t count;
     atomic_size_t next;
     atomic_int failed;
-    pthread_mutex_t lock; /* protects the members below */
-    pthread_cond_t ended; /* a worker has ended */
+    pci_mutex lock;       /* protects the members below */
+    pci_condition ended;  /* a worker has ended */
     size_t running;       /* workers */
     size_t failed_number; /* lowest number that failed */
     pcol_status status;
@@ -68,13 +44,13 @@ struct loop {
 static void record_failure(struct loop *loop, size_t number, pcol_status status,
                            const pcol_error *error)
 {
-    pthread_mutex_lock(&loop->lock);
+    pci_mutex_lock(&loop->lock);
     if (loop->status == PCOL_OK || number < loop->failed_number) {
         loop->failed_number = number;
         loop->status = status;
         loop->error = *error;
     }
-    pthread_mutex_unlock(&loop->lock);
+    pci_mutex_unlock(&loop->lock);
     atomic_store(&loop->failed, 1);
 }
 
@@ -106,36 +82,29 @@ static void *run_worker(void *context)
     struct loop *loop = context;
     inherit_scopes(loop->budget, loop->control);
     run_tasks(loop);
-    pthread_mutex_lock(&loop->lock);
+    pci_mutex_lock(&loop->lock);
     loop->running--;
-    pthread_cond_signal(&loop->ended);
-    pthread_mutex_unlock(&loop->lock);
+    pci_condition_signal(&loop->ended);
+    pci_mutex_unlock(&loop->lock);
     return NULL;
 }
-
-#define POLL_NS 10000000L
 
 /* Waits until no thread runs tasks, and lets the caller cancel the call meanwhile: running tasks
  * see that when they report work. */
 static void wait_for_workers(struct loop *loop)
 {
     pcol_error error;
-    pthread_mutex_lock(&loop->lock);
+    pci_mutex_lock(&loop->lock);
     while (loop->running) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += POLL_NS;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        if (pthread_cond_timedwait(&loop->ended, &loop->lock, &until) == 0)
+        if (pci_condition_wait_briefly(&loop->ended, &loop->lock) == 0)
             continue;
-        pthread_mutex_unlock(&loop->lock);
+        pci_mutex_unlock(&loop->lock);
         pcol_status status = pci_work(PCI_CONTROL_STEP, &error);
         if (status != PCOL_OK)
             record_failure(loop, 0, status, &error);
-        pthread_mutex_lock(&loop->lock);
+        pci_mutex_lock(&loop->lock);
     }
-    pthread_mutex_unlock(&loop->lock);
+    pci_mutex_unlock(&loop->lock);
 }
 
 pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void *context,
@@ -146,17 +115,17 @@ pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void
                         .budget = pci_thread_budget,
                         .control = pci_thread_control,
                         .count = count};
-    pthread_t others[PCI_MAX_THREADS];
+    pci_thread others[PCI_MAX_THREADS];
     size_t started = 0;
     if (threads > PCI_MAX_THREADS)
         threads = PCI_MAX_THREADS;
-    if (threads < 2 || count < 2 || pthread_mutex_init(&loop.lock, NULL) != 0) {
+    if (threads < 2 || count < 2 || pci_mutex_init(&loop.lock) != 0) {
         for (size_t i = 0; i < count; i++)
             PCI_TRY(task(context, i, err));
         return PCOL_OK;
     }
-    if (pthread_cond_init(&loop.ended, NULL) != 0) {
-        pthread_mutex_destroy(&loop.lock);
+    if (pci_condition_init(&loop.ended) != 0) {
+        pci_mutex_destroy(&loop.lock);
         return pci_fail_memory(err);
     }
     loop.running = threads < count ? threads : count;
@@ -164,15 +133,15 @@ pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void
     size_t workers = loop.running;
     while (started < workers && start_thread(&others[started], run_worker, &loop) == 0)
         started++;
-    pthread_mutex_lock(&loop.lock);
+    pci_mutex_lock(&loop.lock);
     loop.running -= workers - started;
-    pthread_mutex_unlock(&loop.lock);
+    pci_mutex_unlock(&loop.lock);
     run_tasks(&loop);
     wait_for_workers(&loop);
     for (size_t i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
-    pthread_cond_destroy(&loop.ended);
-    pthread_mutex_destroy(&loop.lock);
+        pci_thread_join(others[i]);
+    pci_condition_destroy(&loop.ended);
+    pci_mutex_destroy(&loop.lock);
     if (loop.status != PCOL_OK && err)
         *err = loop.error;
     return loop.status;
@@ -181,18 +150,18 @@ pcol_status pci_parallel_for(unsigned threads, size_t count, pci_task task, void
 /* ---- latch ---- */
 
 struct pci_latch {
-    pthread_mutex_t lock;
-    pthread_cond_t opened;
+    pci_mutex lock;
+    pci_condition opened;
     int open;
 };
 
 struct pci_latch *pci_latch_new(void)
 {
     struct pci_latch *latch = pci_calloc(1, sizeof *latch);
-    if (latch && pthread_mutex_init(&latch->lock, NULL) == 0) {
-        if (pthread_cond_init(&latch->opened, NULL) == 0)
+    if (latch && pci_mutex_init(&latch->lock) == 0) {
+        if (pci_condition_init(&latch->opened) == 0)
             return latch;
-        pthread_mutex_destroy(&latch->lock);
+        pci_mutex_destroy(&latch->lock);
     }
     pci_free(latch);
     return NULL;
@@ -200,34 +169,34 @@ struct pci_latch *pci_latch_new(void)
 
 void pci_latch_open(struct pci_latch *latch)
 {
-    pthread_mutex_lock(&latch->lock);
+    pci_mutex_lock(&latch->lock);
     latch->open = 1;
-    pthread_cond_broadcast(&latch->opened);
-    pthread_mutex_unlock(&latch->lock);
+    pci_condition_broadcast(&latch->opened);
+    pci_mutex_unlock(&latch->lock);
 }
 
 void pci_latch_wait(struct pci_latch *latch)
 {
-    pthread_mutex_lock(&latch->lock);
+    pci_mutex_lock(&latch->lock);
     while (!latch->open)
-        pthread_cond_wait(&latch->opened, &latch->lock);
-    pthread_mutex_unlock(&latch->lock);
+        pci_condition_wait(&latch->opened, &latch->lock);
+    pci_mutex_unlock(&latch->lock);
 }
 
 void pci_latch_free(struct pci_latch *latch)
 {
     if (!latch)
         return;
-    pthread_cond_destroy(&latch->opened);
-    pthread_mutex_destroy(&latch->lock);
+    pci_condition_destroy(&latch->opened);
+    pci_mutex_destroy(&latch->lock);
     pci_free(latch);
 }
 
 /* ---- ring of pieces ---- */
 
 struct ring {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pci_mutex lock;
+    pci_condition changed;
     uint8_t *bytes; /* count * capacity */
     size_t *sizes;
     size_t capacity, count;
@@ -237,7 +206,7 @@ struct ring {
     int threaded;
     struct pci_budget *budget;   /* of the thread that made the ring */
     struct pci_control *control; /* likewise */
-    pthread_t thread;
+    pci_thread thread;
     pcol_status status; /* of the side that runs in `thread`; valid once ended or stopped */
     pcol_error error;
 };
@@ -250,10 +219,10 @@ static pcol_status ring_init(struct ring *r, size_t capacity, size_t count, pcol
                        .control = pci_thread_control};
     r->bytes = count > SIZE_MAX / capacity ? NULL : pci_malloc(count * capacity, 1);
     r->sizes = pci_malloc(count, sizeof *r->sizes);
-    if (r->bytes && r->sizes && pthread_mutex_init(&r->lock, NULL) == 0) {
-        if (pthread_cond_init(&r->changed, NULL) == 0)
+    if (r->bytes && r->sizes && pci_mutex_init(&r->lock) == 0) {
+        if (pci_condition_init(&r->changed) == 0)
             return PCOL_OK;
-        pthread_mutex_destroy(&r->lock);
+        pci_mutex_destroy(&r->lock);
     }
     pci_free(r->bytes);
     pci_free(r->sizes);
@@ -263,9 +232,9 @@ static pcol_status ring_init(struct ring *r, size_t capacity, size_t count, pcol
 static void ring_clear(struct ring *r)
 {
     if (r->threaded)
-        pthread_join(r->thread, NULL);
-    pthread_cond_destroy(&r->changed);
-    pthread_mutex_destroy(&r->lock);
+        pci_thread_join(r->thread);
+    pci_condition_destroy(&r->changed);
+    pci_mutex_destroy(&r->lock);
     pci_free(r->bytes);
     pci_free(r->sizes);
 }
@@ -273,55 +242,55 @@ static void ring_clear(struct ring *r)
 /* Wait for a piece to fill; NULL if the consumer has stopped. */
 static uint8_t *ring_acquire(struct ring *r)
 {
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     while (r->filled == r->count && !r->stopped)
-        pthread_cond_wait(&r->changed, &r->lock);
+        pci_condition_wait(&r->changed, &r->lock);
     uint8_t *piece = r->stopped ? NULL : r->bytes + (r->first + r->filled) % r->count * r->capacity;
-    pthread_mutex_unlock(&r->lock);
+    pci_mutex_unlock(&r->lock);
     return piece;
 }
 
 static void ring_push(struct ring *r, size_t size)
 {
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     r->sizes[(r->first + r->filled) % r->count] = size;
     r->filled++;
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pci_condition_signal(&r->changed);
+    pci_mutex_unlock(&r->lock);
 }
 
 /* Wait for the oldest filled piece; NULL at the end. */
 static const uint8_t *ring_front(struct ring *r, size_t *size)
 {
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     while (!r->filled && !r->ended)
-        pthread_cond_wait(&r->changed, &r->lock);
+        pci_condition_wait(&r->changed, &r->lock);
     const uint8_t *piece = r->filled ? r->bytes + r->first * r->capacity : NULL;
     *size = piece ? r->sizes[r->first] : 0;
-    pthread_mutex_unlock(&r->lock);
+    pci_mutex_unlock(&r->lock);
     return piece;
 }
 
 static void ring_pop(struct ring *r)
 {
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     r->first = (r->first + 1) % r->count;
     r->filled--;
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pci_condition_signal(&r->changed);
+    pci_mutex_unlock(&r->lock);
 }
 
 /* Close one side; flag: &r->ended or &r->stopped. */
 static void ring_close(struct ring *r, int *flag, pcol_status status, const pcol_error *error)
 {
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     *flag = 1;
     if (status != PCOL_OK) {
         r->status = status;
         r->error = *error;
     }
-    pthread_cond_signal(&r->changed);
-    pthread_mutex_unlock(&r->lock);
+    pci_condition_signal(&r->changed);
+    pci_mutex_unlock(&r->lock);
 }
 
 /* Status of the thread, once it has closed its side. */
@@ -415,9 +384,9 @@ int pci_read_pipe_would_block(struct pci_read_pipe *pipe)
     struct ring *r = &pipe->ring;
     if (!r->threaded)
         return 0;
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     int waits = r->filled <= (size_t)(pipe->taken != 0) && !r->ended;
-    pthread_mutex_unlock(&r->lock);
+    pci_mutex_unlock(&r->lock);
     return waits;
 }
 
@@ -524,7 +493,7 @@ pcol_status pci_write_pipe_finish(struct pci_write_pipe *pipe, pcol_error *err)
     pipe->used = 0;
     if (pipe->ring.threaded) {
         ring_close(&pipe->ring, &pipe->ring.ended, PCOL_OK, NULL);
-        pthread_join(pipe->ring.thread, NULL);
+        pci_thread_join(pipe->ring.thread);
         pipe->ring.threaded = 0;
     }
     return ring_status(&pipe->ring, err);
@@ -533,10 +502,10 @@ pcol_status pci_write_pipe_finish(struct pci_write_pipe *pipe, pcol_error *err)
 /* Drop all pieces but the one that the thread is writing. */
 static void drop_pieces(struct ring *r)
 {
-    pthread_mutex_lock(&r->lock);
+    pci_mutex_lock(&r->lock);
     if (r->filled > 1)
         r->filled = 1;
-    pthread_mutex_unlock(&r->lock);
+    pci_mutex_unlock(&r->lock);
 }
 
 void pci_write_pipe_free(struct pci_write_pipe *pipe)

@@ -425,6 +425,8 @@ Test(archive, damage_is_of_a_block)
 
 /* ---- threads */
 
+#ifndef PCOL_NO_THREADS
+
 static void *read_all(void *file)
 {
     const struct pci_column *group = pci_column_find(pci_table_find(file, "stacks"), "group");
@@ -469,6 +471,8 @@ Test(archive, threads_meet_in_one_column)
     }
     free(image.bytes);
 }
+
+#endif
 
 /* ---- what a section may grow to */
 

@@ -127,6 +127,8 @@ Test(tree, read_in_every_way)
     }
 }
 
+#ifndef PCOL_NO_THREADS
+
 static void *read_in_thread(void *file)
 {
     const struct pci_column *column = parents_of(file);
@@ -153,6 +155,8 @@ Test(tree, many_threads_at_once)
     pcol_file_close(file);
     pcol_free(data);
 }
+
+#endif
 
 static int allowed;
 

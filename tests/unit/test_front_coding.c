@@ -263,6 +263,8 @@ Test(front, what_went_in_comes_out)
     free(n);
 }
 
+#ifndef PCOL_NO_THREADS
+
 Test(front, many_threads_at_once)
 {
     struct names *n = new_names();
@@ -285,6 +287,8 @@ Test(front, many_threads_at_once)
     pcol_free(data);
     free(n);
 }
+
+#endif
 
 static int allowed;
 

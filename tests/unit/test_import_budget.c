@@ -109,6 +109,8 @@ Test(budget, threads_inherit_it)
 
 /* ---- two builders at the same time ---- */
 
+#ifndef PCOL_NO_THREADS
+
 struct importer {
     pcol_builder *builder;
     pthread_barrier_t *together; /* NULL: alone */
@@ -210,6 +212,8 @@ Test(budget, a_thread_exceeds_only_its_own)
     pci_free(block);
     pci_budget_leave(before);
 }
+
+#endif
 
 /* A limit on the size of an input says nothing about trust. */
 Test(budget, an_import_is_within_it)

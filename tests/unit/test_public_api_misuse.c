@@ -193,6 +193,7 @@ Test(careless, scans)
     pcol_file_close(file);
 }
 
+#ifndef PCOL_NO_MMAP
 /* What comes after a batch that failed is not known any more. */
 Test(careless, a_scan_that_has_failed_stays_so)
 {
@@ -222,6 +223,7 @@ Test(careless, a_scan_that_has_failed_stays_so)
     pcol_file_close(file);
     free(text.data);
 }
+#endif
 
 /* ---- asking */
 

@@ -80,6 +80,31 @@ static pcol_status read_last(const pcol_column *column, pcol_error *err)
     return pcol_column_i64(column, info.rows - 1, &value, NULL, err);
 }
 
+static struct sigaction handler_now(void)
+{
+    struct sigaction now;
+    cr_assert_eq(sigaction(SIGBUS, NULL, &now), 0);
+    return now;
+}
+
+Test(guard, copies_and_memory_need_none)
+{
+    pcol_open_options options = PCOL_INIT(pcol_open_options);
+    pcol_file *file;
+    make("a.pcol");
+    options.flags = PCOL_OPEN_GUARD | PCOL_OPEN_COPY;
+    cr_assert_eq(pcol_file_open(folder_path("a.pcol"), &options, &file, NULL), PCOL_OK);
+    cr_assert_eq(handler_now().sa_handler, at_start.sa_handler);
+    cr_assert_eq(truncate(folder_path("a.pcol"), 4096), 0);
+    cr_assert_eq(read_last(stacks_of(file), NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_intact(file, NULL), PCOL_OK);
+    pcol_file_close(file);
+    options.flags = 8;
+    cr_assert_eq(pcol_file_open(folder_path("a.pcol"), &options, &file, NULL), PCOL_E_ARGUMENT);
+}
+
+#ifndef PCOL_NO_MMAP
+
 static pcol_status no_bytes(void *context, const void *data, size_t size, pcol_error *err)
 {
     (void)context;
@@ -87,13 +112,6 @@ static pcol_status no_bytes(void *context, const void *data, size_t size, pcol_e
     (void)size;
     (void)err;
     return PCOL_OK;
-}
-
-static struct sigaction handler_now(void)
-{
-    struct sigaction now;
-    cr_assert_eq(sigaction(SIGBUS, NULL, &now), 0);
-    return now;
 }
 
 Test(guard, a_cut_file_fails_in_every_call_that_reads)
@@ -445,22 +463,6 @@ Test(guard, threads_meet_the_fault_at_once)
     pcol_file_close(other);
 }
 
-Test(guard, copies_and_memory_need_none)
-{
-    pcol_open_options options = PCOL_INIT(pcol_open_options);
-    pcol_file *file;
-    make("a.pcol");
-    options.flags = PCOL_OPEN_GUARD | PCOL_OPEN_COPY;
-    cr_assert_eq(pcol_file_open(folder_path("a.pcol"), &options, &file, NULL), PCOL_OK);
-    cr_assert_eq(handler_now().sa_handler, at_start.sa_handler);
-    cr_assert_eq(truncate(folder_path("a.pcol"), 4096), 0);
-    cr_assert_eq(read_last(stacks_of(file), NULL), PCOL_OK);
-    cr_assert_eq(pcol_file_intact(file, NULL), PCOL_OK);
-    pcol_file_close(file);
-    options.flags = 8;
-    cr_assert_eq(pcol_file_open(folder_path("a.pcol"), &options, &file, NULL), PCOL_E_ARGUMENT);
-}
-
 /* The descriptor that the file is opened with is the last one there is. */
 Test(guard, no_descriptor_to_spare)
 {
@@ -482,3 +484,20 @@ Test(guard, no_descriptor_to_spare)
     cr_assert_null(file);
     cr_assert_eq(handler_now().sa_handler, at_start.sa_handler);
 }
+
+#else
+
+Test(guard, without_maps_an_open_file_is_a_copy)
+{
+    for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags += PCOL_WRITE_PLAIN) {
+        make_of("a.pcol", 30000, flags);
+        pcol_file *file = open_guarded("a.pcol");
+        cr_assert_eq(handler_now().sa_handler, at_start.sa_handler);
+        cr_assert_eq(truncate(folder_path("a.pcol"), 4096), 0);
+        cr_assert_eq(read_last(stacks_of(file), NULL), PCOL_OK);
+        cr_assert_eq(pcol_file_intact(file, NULL), PCOL_OK);
+        pcol_file_close(file);
+    }
+}
+
+#endif

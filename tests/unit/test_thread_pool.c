@@ -204,6 +204,7 @@ Test(beside, what_is_written_behind_arrives_in_order)
         }
 }
 
+#ifndef PCOL_NO_THREADS
 Test(beside, a_failure_behind_comes_at_a_later_write_or_at_the_end)
 {
     for (size_t size = 1001; size < 100000; size *= 9) {
@@ -231,6 +232,7 @@ Test(beside, what_is_behind_can_be_left)
     cr_assert_lt(u.total, 400);
     pci_write_pipe_free(NULL);
 }
+#endif
 
 /* ---- no threads to be had */
 

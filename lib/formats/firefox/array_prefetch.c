@@ -13,9 +13,9 @@
 
 #include "stream/input_open.h"
 #include "util/alloc.h"
+#include "util/lock.h"
 #include "util/thread_pool.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define RUN 1024u
@@ -44,8 +44,8 @@ struct pci_ff_prefetch {
     /* used by the reader only */
     struct array *array; /* taken but not consumed yet; NULL: none */
     /* shared */
-    pthread_mutex_t lock;
-    pthread_cond_t change;
+    pci_mutex lock;
+    pci_condition change;
     uint64_t at;     /* start of the thread's current or last array */
     uint64_t left;   /* start of the last array that is left to the reader */
     uint64_t wanted; /* start of the array that the reader requested last */
@@ -72,9 +72,9 @@ static uint64_t bytes_of(const struct array *array)
 
 static int is_stopped(struct pci_ff_prefetch *a)
 {
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     int stopped = a->stopped;
-    pthread_mutex_unlock(&a->lock);
+    pci_mutex_unlock(&a->lock);
     return stopped;
 }
 
@@ -166,7 +166,7 @@ static pcol_status put_run(struct pci_ff_prefetch *a, struct array *array, pcol_
  * reaches it before the array that it waited for. */
 static int leave_to_reader(struct pci_ff_prefetch *a, uint64_t begin)
 {
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     uint64_t others = a->count_made - a->count_taken;
     int is_past = begin <= a->left, is_idle = others <= (uint64_t)a->waits && a->left <= a->wanted;
     int is_left = is_past || (is_idle && a->wanted < begin);
@@ -174,9 +174,9 @@ static int leave_to_reader(struct pci_ff_prefetch *a, uint64_t begin)
         a->at = begin;
     } else if (!is_past) {
         a->left = begin;
-        pthread_cond_broadcast(&a->change);
+        pci_condition_broadcast(&a->change);
     }
-    pthread_mutex_unlock(&a->lock);
+    pci_mutex_unlock(&a->lock);
     return is_left;
 }
 
@@ -185,11 +185,11 @@ static int leave_to_reader(struct pci_ff_prefetch *a, uint64_t begin)
 static int may_go_on(struct pci_ff_prefetch *a, const struct array *array)
 {
     uint64_t own = bytes_of(array);
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     while (!a->stopped && a->wanted < array->begin && own + a->waiting >= MAX_WAITING_BYTES)
-        pthread_cond_wait(&a->change, &a->lock);
+        pci_condition_wait(&a->change, &a->lock);
     int may_go = !a->stopped && a->wanted <= array->begin;
-    pthread_mutex_unlock(&a->lock);
+    pci_mutex_unlock(&a->lock);
     return may_go;
 }
 
@@ -245,12 +245,12 @@ static pcol_status make_array(void *context, void *data, size_t capacity, size_t
         memcpy(data, &array, sizeof array);
         *size = capacity;
     }
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     a->count_made += array != NULL;
     a->waiting += array ? bytes_of(array) : 0;
     a->ended = !array;
-    pthread_cond_broadcast(&a->change);
-    pthread_mutex_unlock(&a->lock);
+    pci_condition_broadcast(&a->change);
+    pci_mutex_unlock(&a->lock);
     return status;
 }
 
@@ -268,12 +268,12 @@ pcol_status pci_ff_prefetch_new(const struct pci_input *input, uint64_t at,
     PCI_TRY(PCI_CALLOC(a, 1, err));
     a->json.input = &a->input;
     a->store = store;
-    if (pthread_mutex_init(&a->lock, NULL) != 0) {
+    if (pci_mutex_init(&a->lock) != 0) {
         pci_free(a);
         return pci_fail_memory(err);
     }
-    if (pthread_cond_init(&a->change, NULL) != 0) {
-        pthread_mutex_destroy(&a->lock);
+    if (pci_condition_init(&a->change) != 0) {
+        pci_mutex_destroy(&a->lock);
         pci_free(a);
         return pci_fail_memory(err);
     }
@@ -302,11 +302,11 @@ static void take_next(struct pci_ff_prefetch *a)
     if (pci_read_pipe_next(a->pipe, &data, &size, &error) != PCOL_OK || !size)
         return;
     memcpy(&a->array, data, sizeof a->array);
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     a->count_taken++;
     a->waiting -= bytes_of(a->array);
-    pthread_cond_broadcast(&a->change);
-    pthread_mutex_unlock(&a->lock);
+    pci_condition_broadcast(&a->change);
+    pci_mutex_unlock(&a->lock);
 }
 
 void pci_ff_prefetch_free(struct pci_ff_prefetch *prefetch)
@@ -314,10 +314,10 @@ void pci_ff_prefetch_free(struct pci_ff_prefetch *prefetch)
     struct pci_ff_prefetch *a = prefetch;
     if (!a)
         return;
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     a->stopped = 1;
-    pthread_cond_broadcast(&a->change);
-    pthread_mutex_unlock(&a->lock);
+    pci_condition_broadcast(&a->change);
+    pci_mutex_unlock(&a->lock);
     do { /* drain the pipe until the thread has stopped */
         array_free(a->array);
         a->array = NULL;
@@ -326,26 +326,26 @@ void pci_ff_prefetch_free(struct pci_ff_prefetch *prefetch)
     } while (a->array);
     pci_read_pipe_free(a->pipe);
     pci_input_close(&a->input);
-    pthread_cond_destroy(&a->change);
-    pthread_mutex_destroy(&a->lock);
+    pci_condition_destroy(&a->change);
+    pci_mutex_destroy(&a->lock);
     pci_free(a);
 }
 
 /* Wait for a requested array if the thread is parsing it. 0: the reader parses it itself. */
 static int wait_for(struct pci_ff_prefetch *a, uint64_t begin)
 {
-    pthread_mutex_lock(&a->lock);
+    pci_mutex_lock(&a->lock);
     a->wanted = begin;
-    pthread_cond_broadcast(&a->change);
+    pci_condition_broadcast(&a->change);
     if (a->count_made == a->count_taken && a->at < begin && a->left < begin)
         a->left = begin; /* the thread has not reached it */
     while (a->count_made == a->count_taken && a->at == begin && a->left < begin && !a->ended) {
         a->waits = 1;
-        pthread_cond_wait(&a->change, &a->lock);
+        pci_condition_wait(&a->change, &a->lock);
     }
     a->waits = 0;
     int has_array = a->count_made > a->count_taken;
-    pthread_mutex_unlock(&a->lock);
+    pci_mutex_unlock(&a->lock);
     return has_array;
 }
 

@@ -7,8 +7,7 @@
  */
 #include "formats/pprof/read.h"
 #include "util/alloc.h"
-
-#include <pthread.h>
+#include "util/lock.h"
 
 #define MOST_GROUPS (UINT64_C(1) << 18) /* of all scanned blocks: 1 MiB */
 #define NO_BLOCK SIZE_MAX
@@ -23,8 +22,8 @@ struct pci_pprof_stack_helper {
     size_t mark_count, capacity;
     int has_missing_marks; /* out of memory: marks are missing */
 
-    pthread_mutex_t lock; /* guards the following members */
-    pthread_cond_t done;
+    pci_mutex lock; /* guards the following members */
+    pci_condition done;
     struct pci_pprof_scanned_block *blocks;
     size_t block_count;
     size_t lowest;   /* lowest block given to the helper */
@@ -36,13 +35,13 @@ pcol_status pci_pprof_stack_helper_new(struct pci_pprof_stack_helper **helper, p
 {
     struct pci_pprof_stack_helper *s = pci_calloc(1, sizeof *s);
     *helper = NULL;
-    if (s && pthread_mutex_init(&s->lock, NULL) == 0) {
-        if (pthread_cond_init(&s->done, NULL) == 0) {
+    if (s && pci_mutex_init(&s->lock) == 0) {
+        if (pci_condition_init(&s->done) == 0) {
             s->lowest = s->busy = NO_BLOCK;
             *helper = s;
             return PCOL_OK;
         }
-        pthread_mutex_destroy(&s->lock);
+        pci_mutex_destroy(&s->lock);
     }
     pci_free(s);
     return pci_fail_memory(err);
@@ -58,8 +57,8 @@ void pci_pprof_stack_helper_free(struct pci_pprof_stack_helper *helper)
     }
     pci_free(helper->blocks);
     pci_free(helper->marks);
-    pthread_cond_destroy(&helper->done);
-    pthread_mutex_destroy(&helper->lock);
+    pci_condition_destroy(&helper->done);
+    pci_mutex_destroy(&helper->lock);
     pci_free(helper);
 }
 
@@ -99,12 +98,12 @@ static void scan_block(const struct pci_pprof_stacks *stacks, struct mark mark,
 /* Claim the next block to scan; NO_BLOCK: both have met. */
 static size_t claim_block(struct pci_pprof_stack_helper *helper)
 {
-    pthread_mutex_lock(&helper->lock);
+    pci_mutex_lock(&helper->lock);
     size_t next = helper->lowest - 1;
     int has_met = helper->lowest == 0 || helper->consumer == NO_BLOCK || next <= helper->consumer;
     if (!has_met)
         helper->lowest = helper->busy = next;
-    pthread_mutex_unlock(&helper->lock);
+    pci_mutex_unlock(&helper->lock);
     return has_met ? NO_BLOCK : next;
 }
 
@@ -115,16 +114,16 @@ void pci_pprof_stack_helper_run(struct pci_pprof_stack_helper *helper,
     struct pci_pprof_scanned_block *blocks = pci_calloc(count, sizeof *blocks);
     if (!blocks)
         return;
-    pthread_mutex_lock(&helper->lock);
+    pci_mutex_lock(&helper->lock);
     helper->blocks = blocks;
     helper->block_count = helper->lowest = count;
-    pthread_mutex_unlock(&helper->lock);
+    pci_mutex_unlock(&helper->lock);
     while (groups < MOST_GROUPS && (number = claim_block(helper)) != NO_BLOCK) {
         scan_block(stacks, helper->marks[number], &blocks[number], &groups);
-        pthread_mutex_lock(&helper->lock);
+        pci_mutex_lock(&helper->lock);
         helper->busy = NO_BLOCK;
-        pthread_cond_signal(&helper->done);
-        pthread_mutex_unlock(&helper->lock);
+        pci_condition_signal(&helper->done);
+        pci_mutex_unlock(&helper->lock);
     }
 }
 
@@ -132,14 +131,14 @@ struct pci_pprof_scanned_block pci_pprof_stack_helper_take(struct pci_pprof_stac
                                                            size_t number)
 {
     struct pci_pprof_scanned_block block = {0};
-    pthread_mutex_lock(&helper->lock);
+    pci_mutex_lock(&helper->lock);
     helper->consumer = number;
     while (number != NO_BLOCK && helper->busy == number)
-        pthread_cond_wait(&helper->done, &helper->lock);
+        pci_condition_wait(&helper->done, &helper->lock);
     if (number >= helper->lowest && number < helper->block_count) {
         block = helper->blocks[number];
         helper->blocks[number] = (struct pci_pprof_scanned_block){0};
     }
-    pthread_mutex_unlock(&helper->lock);
+    pci_mutex_unlock(&helper->lock);
     return block;
 }
