@@ -28,7 +28,7 @@ FUZZ_OBJ := $(FUZZ_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ) $(FUZZ_TOOLS)
 FUZZ_LIBS := -Wl,--wrap=write -ldl
 $(OUT)/fuzz/%: FUZZ_LIBS := -ldl
 $(OUT)/fuzz/command $(OUT)/fuzz/escape: FUZZ_LIBS := -Wl,--wrap=write -ldl
-FORMAT_NAMES := $(shell sed -n 's/^    X(\([a-z0-9]*\)).*/\1/p' lib/registry/registry.c)
+FORMAT_NAMES := $(subst _,-,$(shell sed -n 's/^    X(\([a-z0-9_]*\)).*/\1/p' lib/registry/registry.c))
 FUZZ_TARGETS := $(shell sed -n 's/^    {"\([a-z0-9_]*\)", fuzz_.*/\1/p' tests/hostile/fuzz/table.c) \
   $(FORMAT_NAMES:%=import_%) $(FORMAT_NAMES:%=unpack_%)
 # What is compared to what guides a fuzzer through the bytes that an importer reads, and costs a third of the time: not where those

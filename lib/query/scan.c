@@ -423,10 +423,10 @@ static void pack_cells(const pcol_scan *scan, struct scan_column *c, size_t n)
 /* Sets the row numbers of a chunk; returns its rows that remain. */
 static size_t number_rows(pcol_scan *scan, size_t n)
 {
-    uint64_t *numbers = scan->row_numbers + scan->filled;
     size_t kept = 0;
     if (!scan->row_numbers)
         return n;
+    uint64_t *numbers = scan->row_numbers + scan->filled;
     for (size_t i = 0; i < n; i++) {
         numbers[kept] = scan->row + i;
         kept += scan->alive[i];

@@ -248,7 +248,7 @@ static pcol_status read_strings(struct tree *t, pcol_error *err)
         t->strings[i] =
             (struct pci_jfr_text){.encoding = PCI_JFR_UTF8, .size = texts->size - start};
     }
-    const char *text = texts->data;
+    const char *text = texts->data ? texts->data : ""; /* NULL: all are empty */
     for (; t->string_count < count; t->string_count++) {
         t->strings[t->string_count].data = (const uint8_t *)text;
         text += t->strings[t->string_count].size;
