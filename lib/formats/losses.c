@@ -25,7 +25,7 @@ static const char *const kind_texts[] = {
 #undef KIND_WORDS
 };
 
-/* A scan of the sources that are written unchanged (native), or of all others (generic). */
+/* A scan of the sources of the target's own types, or of all others. */
 struct scan {
     const struct pci_export *export;
     const pcol_file *file;
@@ -390,9 +390,8 @@ static int list_contains(const char *types, pcol_str type)
     return types && !*types;
 }
 
-/* Select the exported sources of which "written unchanged" equals `native`. */
-static pcol_status select_sources(struct scan *s, const char *native_types, int native,
-                                  pcol_error *err)
+/* Select the exported sources of the listed types (own), or all others. */
+static pcol_status select_sources(struct scan *s, const char *types, int own, pcol_error *err)
 {
     const struct pci_column *type;
     PCI_TRY(pci_find_column(s->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
@@ -401,9 +400,8 @@ static pcol_status select_sources(struct scan *s, const char *native_types, int 
         pcol_str text = {"", 0};
         if (type)
             PCI_TRY(pci_get_str(s->file, type, row, &text, &(int){0}, err));
-        int is_native = list_contains(native_types, text);
-        s->sources[row] =
-            row >= s->export->first_source && row <= s->export->last_source && is_native == native;
+        s->sources[row] = row >= s->export->first_source && row <= s->export->last_source &&
+                          list_contains(types, text) == own;
         s->selected_count += s->sources[row];
     }
     return PCOL_OK;
@@ -419,24 +417,38 @@ static void free_scan(struct scan *s)
     pci_free(s->mappings);
 }
 
-pcol_status pci_export_losses(const struct pci_export *export, const char *native_types,
-                              pcol_error *err)
+/* One scan of the sources of `types` and one of all others. is_converted: those of `types` are
+ * converted, too, and represent `kinds`. */
+static pcol_status check_sources(const struct pci_export *export, const char *types,
+                                 int is_converted, uint64_t kinds, pcol_error *err)
 {
-    const struct pci_capabilities *capabilities = export->capabilities;
-    uint64_t reported = 0;
+    uint64_t reported = 0, generic = export->capabilities->generic;
     pcol_status status = PCOL_OK;
-    for (int native = 0; native < 2 && status == PCOL_OK; native++) {
+    for (int own = 0; own < 2 && status == PCOL_OK; own++) {
         struct scan s = {.export = export, .file = export->file, .reported = &reported};
-        s.represented = native ? capabilities->native : capabilities->generic;
+        int native = own && !is_converted;
+        s.represented = own ? kinds : generic;
         s.source_count = pci_rows(export->file, "sources");
         s.sources = pci_calloc((size_t)s.source_count + 1, 1);
-        status = s.sources ? select_sources(&s, native_types, native, err) : pci_fail_memory(err);
-        if (status == PCOL_OK && (s.selected_count || (!native && !s.source_count)))
+        status = s.sources ? select_sources(&s, types, own, err) : pci_fail_memory(err);
+        if (status == PCOL_OK && (s.selected_count || (!own && !s.source_count)))
             status = native ? check_native(&s, err) : check_generic(&s, err);
         free_scan(&s);
     }
     if (status == PCOL_OK && export->first_source < export->last_source &&
-        !(capabilities->generic & PCI_KIND_BIT(SOURCES)))
+        !(generic & PCI_KIND_BIT(SOURCES)))
         pci_export_report_kind(export, PCI_KIND_SOURCES);
     return status;
+}
+
+pcol_status pci_export_losses(const struct pci_export *export, const char *native_types,
+                              pcol_error *err)
+{
+    return check_sources(export, native_types, 0, export->capabilities->native, err);
+}
+
+pcol_status pci_export_losses_converted(const struct pci_export *export, const char *types,
+                                        uint64_t kinds, pcol_error *err)
+{
+    return check_sources(export, types, 1, export->capabilities->generic | kinds, err);
 }

@@ -32,6 +32,10 @@ struct pci_export;
  * spaces; "": all sources; NULL: none. */
 pcol_status pci_export_losses(const struct pci_export *export, const char *native_types,
                               pcol_error *err);
+/* The same for an exporter that converts sources of these types, too, and then represents `kinds`
+ * in addition to the generic ones. */
+pcol_status pci_export_losses_converted(const struct pci_export *export, const char *types,
+                                        uint64_t kinds, pcol_error *err);
 /* Report one kind that the exporter itself detects. */
 void pci_export_report_kind(const struct pci_export *export, enum pci_kind kind);
 

@@ -43,11 +43,13 @@
     X(FOLDED, "which locations were folded")                                                     \
     X(FRAME_LABELS, "offsets and other labels of frames")                                        \
     X(FRAME_DETAILS, "Firefox's attributes of functions and frames")                             \
+    X(ORIGINALS, "original positions of compiled code")                                          \
     X(CATEGORIES, "categories of frames")                                                        \
     X(RESOURCES, "what kind of library or web site code is of")                                  \
     X(SOURCE_FILES, "ids of source files")                                                       \
     X(SYMBOLS, "symbols of native code")                                                         \
     X(LIBRARIES, "names of libraries")                                                           \
+    X(LIBRARY_MEMBERS, "further attributes of libraries")                                        \
     X(RANGES, "address ranges of mappings")                                                      \
     X(BUILD_IDS, "build ids of mappings")                                                        \
     X(MAPPING_FLAGS, "flags of mappings")                                                        \

@@ -101,7 +101,8 @@ static pcol_status add_source(struct pci_ff_code_tables *c, uint32_t file, uint3
 static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_name *name,
                                 uint32_t group, uint32_t *function, pcol_error *err)
 {
-    struct pci_ff_function f = {.file = PCOL_NONE,
+    struct pci_ff_function f = {.row = name->function,
+                                .file = PCOL_NONE,
                                 .source = PCOL_NONE,
                                 .line = name->start_line,
                                 .has_line = name->has_start_line};

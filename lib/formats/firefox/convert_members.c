@@ -126,12 +126,18 @@ pcol_status pci_ff_convert_schemas(struct pci_ff_convert *convert, pcol_error *e
     return c->out->w.status;
 }
 
+/* Whether the writer itself writes a member of a table that is not an array. */
+static int is_written(const struct pci_ff_preserved *p)
+{
+    return p->has_form && pci_str_is(p->form, PCI_FF_FORM_VALUE) &&
+           (pci_str_is(p->column, "length") || pci_str_is(p->column, "weightType"));
+}
+
 int pci_ff_convert_has_columns(const struct pci_ff_convert *convert)
 {
     const struct pci_ff_native *b = convert->native;
     for (size_t i = 0; b && i < b->preserved_count; i++)
-        if (b->preserved[i].has_cells &&
-            !(b->preserved[i].has_form && pci_str_is(b->preserved[i].form, PCI_FF_FORM_VALUE)))
+        if (b->preserved[i].has_cells && !is_written(&b->preserved[i]))
             return 1;
     return 0;
 }

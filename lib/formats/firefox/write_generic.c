@@ -15,32 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    LOSS_TYPES = 1,
-    LOSS_UNIT = 2,
-    LOSS_TIMES = 4,
-    LOSS_REFERENCES = 8,
-    LOSS_COLUMNS = 16,
-    LOSS_AROUND = 32,
-    LOSS_BYTES = 64,
-    LOSS_ORDER = 128,
-    LOSS_PHASES = 256
-};
-
-static const char *const losses[] = {
-    "a Firefox profile cannot hold more than one sample type (--sample-type chooses)",
-    "a Firefox profile cannot hold sample types and units other than samples, tracing-ms and bytes",
-    "the samples have no times: equidistant ones are generated",
-    "some strings, stacks or threads that markers and counters refer to are unknown",
-    "columns that only the source's version has are dropped",
-    ("the sources differ in members of the whole profile: those of the first source are written, "
-     "and "
-     "no profilerOverhead"),
-    "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
-    "a Firefox profile needs samples in the order of their times: they are sorted",
-    "a Firefox profile cannot hold phases of markers beyond 3: they become instants",
-};
-
 /* The weight type of the front end for a unit. *scale: factor from the unit to that of the
  * weight. */
 static const char *get_weight_type(pcol_str unit, double *scale)
@@ -245,7 +219,7 @@ static pcol_status sort_track(struct pci_ff_write_generic *f, const struct pci_f
         is_descending |= i && timed_sample[i].time < timed_sample[i - 1].time;
     }
     if (status == PCOL_OK && valid && is_descending) {
-        f->lost |= LOSS_ORDER;
+        f->lost |= PCI_FF_LOSS_ORDER;
         qsort(timed_sample, (size_t)t->count, sizeof *timed_sample, compare_times);
         for (uint64_t i = 0; i < t->count; i++)
             rows[i] = timed_sample[i].row;
@@ -262,7 +236,7 @@ static double next_ms(struct pci_ff_write_generic *f, struct columns *c, int64_t
     if (ms - ms != 0)
         ms = pci_ff_ms(time, 0);
     if (time < c->last_ns)
-        f->lost |= LOSS_ORDER;
+        f->lost |= PCI_FF_LOSS_ORDER;
     c->last_ns = time;
     return c->last = ms < c->last ? c->last : ms;
 }
@@ -292,7 +266,7 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
     PCI_TRY(pci_ff_get_cell(f->file, f->duration, row, &duration, &has_duration, err));
     PCI_TRY(pci_ff_get_cell(f->file, f->cycles ? f->cycles : f->cpu, row, &cpu, &has_cpu, err));
     if (!has_time) {
-        f->lost |= LOSS_TIMES;
+        f->lost |= PCI_FF_LOSS_TIMES;
         time = *next;
     }
     if (__builtin_add_overflow(time, interval, next))
@@ -384,9 +358,10 @@ static pcol_status get_thread_text(const struct pci_ff_write_generic *f,
     return c ? pci_get_str(f->file, c, t->thread, text, valid, err) : PCOL_OK;
 }
 
-/* Write the names of a thread and its process; each source is a process of its own. */
+/* Write the names of a thread and its process; each source is a process of its own. has_tid: the
+ * members of the thread include the tid. */
 static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
-                             pcol_error *err)
+                             int has_tid, pcol_error *err)
 {
     struct pci_json_writer *w = &f->out.w;
     char number[24];
@@ -404,6 +379,8 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
     snprintf(number, sizeof number, several && valid ? "%u-" : "%u", (unsigned)t->source + 1);
     pci_json_put_key(w, "pid", err);
     pci_json_put_prefixed(w, several || !valid ? number : "", text, err);
+    if (has_tid)
+        return w->status;
     PCI_TRY(get_thread_text(f, t, "tid", &text, &valid, err));
     if (!valid) {
         snprintf(number, sizeof number, "%u", (unsigned)(t - f->tracks) + 1);
@@ -431,17 +408,23 @@ static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thre
 static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                               pcol_error *err)
 {
-    static const char *const omitted[] = {"name", "processName", "pid", "tid", NULL};
-    static const char *const wanted[] = {
-        "processType",    "processStartupTime", "processShutdownTime", "registerTime",
-        "unregisterTime", "pausedRanges",       "isMainThread",        NULL};
+    static const char *const omitted[] = {"name", "processName", "pid", NULL};
+    static const char *const wanted[] = {"processType",
+                                         "processStartupTime",
+                                         "processShutdownTime",
+                                         "registerTime",
+                                         "unregisterTime",
+                                         "pausedRanges",
+                                         "isMainThread",
+                                         "tid",
+                                         NULL};
     struct pci_json_writer *w = &f->out.w;
     unsigned seen;
     PCI_TRY(pci_ff_convert_source(&f->convert, t->source, err));
     pci_json_put_begin(w, '{', err);
     PCI_TRY(pci_ff_convert_members(&f->convert, t->thread, omitted, wanted, &seen, err));
     put_members(f, t, seen, err);
-    PCI_TRY(put_names(f, t, err));
+    PCI_TRY(put_names(f, t, seen >> 7 & 1, err));
     PCI_TRY(put_samples(f, t, err));
     PCI_TRY(pci_ff_convert_markers(&f->convert, t->thread, err));
     PCI_TRY(pci_ff_convert_allocations(&f->convert, t->thread, err));
@@ -450,43 +433,6 @@ static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_f
 }
 
 /* ---- document */
-
-/* Whether the reader restores the selected sample type from its weight type. */
-static int is_type_restored(const struct pci_ff_write_generic *f)
-{
-    static const char *const restored[][2] = {
-        {"samples", "count"}, {"tracing", "ms"}, {"bytes", "bytes"}};
-    for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
-        if (pci_str_is(f->chosen.type, restored[i][0]) &&
-            pci_str_is(f->chosen.unit, restored[i][1]))
-            return 1;
-    return !f->chosen.count;
-}
-
-static pcol_status report_losses(struct pci_ff_write_generic *f, pcol_error *err)
-{
-    int others, each = 1; /* each: every thread has its own sample type and members */
-    for (size_t i = 0; i < f->track_count; i++)
-        each &= f->tracks[i].is_firefox;
-    PCI_TRY(pci_types_has_others(&f->types, f->export->first_source, f->export->last_source,
-                                 &f->chosen, &others, err));
-    if (others && (!each || f->export->options->sample_type))
-        f->lost |= LOSS_TYPES;
-    if (f->convert.phases)
-        f->lost |= LOSS_PHASES;
-    if (!each && !is_type_restored(f))
-        f->lost |= LOSS_UNIT;
-    if (f->convert.dropped)
-        f->lost |= LOSS_REFERENCES;
-    if (f->out.w.replaced)
-        f->lost |= LOSS_BYTES;
-    if (f->is_firefox)
-        f->lost |= pci_ff_convert_has_columns(&f->convert) ? LOSS_COLUMNS : 0;
-    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
-        if (f->lost >> i & 1)
-            pci_export_loss(f->export, "%s", losses[i]);
-    return pci_export_losses(f->export, "firefox jslb", err);
-}
 
 static pcol_status put_counters(struct pci_ff_write_generic *f, pcol_error *err)
 {
@@ -544,7 +490,7 @@ static pcol_status check_thread_indexes(struct pci_ff_write_generic *f, pcol_err
         return PCOL_OK;
     PCI_TRY(pci_ff_convert_source(&f->convert, f->export->first_source, err));
     PCI_TRY(pci_ff_native_numbers_fit(f->convert.native, f->track_count, &f->numbers_fit, err));
-    f->lost |= f->numbers_fit ? 0 : LOSS_REFERENCES;
+    f->lost |= f->numbers_fit ? 0 : PCI_FF_LOSS_REFERENCES;
     return PCOL_OK;
 }
 
@@ -575,7 +521,7 @@ static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
     } else {
         int lost = 0;
         PCI_TRY(pci_ff_convert_merged_members(&f->convert, &lost, err));
-        f->lost |= lost ? LOSS_AROUND : 0;
+        f->lost |= lost ? PCI_FF_LOSS_AROUND : 0;
     }
     pci_json_put_end(w, '}', err);
     return pci_ff_emit_finish(&f->out, err);
@@ -603,6 +549,7 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
     PCI_TRY(pci_ff_convert_open(&f->convert, f->export, &f->code, err));
     PCI_TRY(pci_ff_threads_find(f, err));
     PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
+    f->code.keeps_null = f->is_firefox;
     PCI_TRY(add_stacks(f, err));
     PCI_TRY(pci_ff_code_tables_add_used(&f->code, f->used, err));
     for (size_t i = 0; i < f->track_count; i++)
@@ -610,7 +557,7 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
     PCI_TRY(pci_ff_emit_open(&f->out, f->file, f->export->sink, f->newest, err));
     f->convert.out = &f->out;
     pcol_status status = put_document(f, err);
-    PCI_THEN(status, report_losses(f, err));
+    PCI_THEN(status, pci_ff_report_losses(f, err));
     pci_ff_emit_close(&f->out);
     return status;
 }

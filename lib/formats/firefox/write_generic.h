@@ -6,6 +6,19 @@
 
 #include "formats/firefox/convert_events.h"
 
+/* Bits of `lost`. */
+enum {
+    PCI_FF_LOSS_TYPES = 1,
+    PCI_FF_LOSS_UNIT = 2,
+    PCI_FF_LOSS_TIMES = 4,
+    PCI_FF_LOSS_REFERENCES = 8,
+    PCI_FF_LOSS_COLUMNS = 16,
+    PCI_FF_LOSS_AROUND = 32,
+    PCI_FF_LOSS_BYTES = 64,
+    PCI_FF_LOSS_ORDER = 128,
+    PCI_FF_LOSS_PHASES = 256
+};
+
 /* Samples of one source and thread: rows[first, first + count). */
 struct pci_ff_thread {
     uint32_t source, thread; /* thread: PCOL_NONE for samples without a thread */
@@ -44,5 +57,8 @@ pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci
 /* Get the unit of a track's values. */
 pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_ff_thread *track,
                                pcol_str *unit, pcol_error *err);
+
+/* report_losses.c: reports what the written profile lacks */
+pcol_status pci_ff_report_losses(struct pci_ff_write_generic *f, pcol_error *err);
 
 #endif

@@ -159,6 +159,7 @@ struct pci_ff_frame {
 };
 
 struct pci_ff_function {
+    uint32_t row;        /* of `functions`; PCOL_NONE: none */
     uint32_t name, file; /* strings of the target; PCOL_NONE: none */
     uint32_t source, resource;
     int64_t line;
@@ -195,6 +196,7 @@ struct pci_ff_code_tables {
     uint32_t *part_first;  /* by row of categories: index of its first subcategory in part_of */
     uint32_t *part_of;     /* by subcategory: number within the category of the target */
     uint32_t other;        /* category of the target for frames without one */
+    int keeps_null;        /* frames without a category have that of their caller, not `other` */
 };
 
 /* build_tables.c; used: by stack, whether a sample refers to it */
@@ -207,6 +209,10 @@ pcol_status pci_ff_code_tables_add_used(struct pci_ff_code_tables *code, const u
                                         pcol_error *err);
 void pci_ff_code_tables_close(struct pci_ff_code_tables *code);
 /* write_shared_tables.c: writes the members `libs` and `shared` */
+enum { PCI_FF_LIBRARY = 1 }; /* resource type "library" */
+/* Name of a library: its own, or the last component of its path. */
+pcol_status pci_ff_lib_name(const struct pci_ff_code_tables *code, uint32_t row, pcol_str *name,
+                            pcol_error *err);
 pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
                             pcol_error *err);
 pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,

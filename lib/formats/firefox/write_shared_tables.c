@@ -78,7 +78,8 @@ static pcol_status get_pcol_cell(const struct pci_ff_code_tables *c, const char 
 {
     const struct pci_column *source;
     int valid;
-    PCI_TRY(pci_find_column(c->file, table, column, PCI_TYPES_INT, &source, err));
+    PCI_TRY(
+        pci_find_column(c->file, table, column, PCI_TYPES_INT | PCI_TYPE(PCF_BOOL), &source, err));
     PCI_TRY(pci_ff_get_cell(c->file, source, row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     return PCOL_OK;
@@ -88,14 +89,6 @@ CELL(minus_one)
 {
     (void)c, (void)i, (void)err;
     return set_integer(-1, kind, value);
-}
-
-CELL(always_false)
-{
-    (void)c, (void)i, (void)err;
-    *value = 0;
-    *kind = PCI_FF_FALSE;
-    return PCOL_OK;
 }
 
 CELL(stack_frame)
@@ -122,15 +115,24 @@ CELL(frame_address)
 
 CELL(frame_depth)
 {
-    (void)err;
-    return set_integer(c->frames[i].depth < 255 ? c->frames[i].depth : 255, kind, value);
+    int64_t depth = c->frames[i].depth;
+    PCI_TRY(
+        get_pcol_cell(c, "location_groups", "inline_depth", c->frames[i].group, kind, value, err));
+    depth += *kind == PCI_FF_NULL ? 0 : *value;
+    return set_integer(depth < 255 ? depth : 255, kind, value);
+}
+
+CELL(frame_window)
+{
+    return get_pcol_cell(c, "location_groups", "inner_window_id", c->frames[i].group, kind, value,
+                         err);
 }
 
 CELL(frame_category)
 {
     PCI_TRY(get_pcol_cell(c, "location_groups", "category", c->frames[i].group, kind, value, err));
     if (*kind == PCI_FF_NULL || (uint64_t)*value >= pci_rows(c->file, "categories"))
-        return set_integer(c->other, kind, value);
+        return set_optional(c->keeps_null ? PCOL_NONE : c->other, kind, value);
     return set_integer(c->category_of[*value], kind, value);
 }
 
@@ -144,7 +146,7 @@ CELL(frame_subcategory)
         get_pcol_cell(c, "location_groups", "subcategory", c->frames[i].group, kind, value, err));
     if (*kind == PCI_FF_NULL || valid == PCI_FF_NULL ||
         (uint64_t)category >= pci_rows(c->file, "categories"))
-        return set_integer(0, kind, value);
+        return set_optional(c->keeps_null && valid == PCI_FF_NULL ? PCOL_NONE : 0, kind, value);
     uint64_t count = c->part_first[category + 1] - c->part_first[category];
     return set_integer(*value >= 0 && (uint64_t)*value < count
                            ? c->part_of[c->part_first[category] + (uint64_t)*value]
@@ -202,6 +204,38 @@ CELL(function_line)
     return PCOL_OK;
 }
 
+static pcol_status get_function_cell(const struct pci_ff_code_tables *c, size_t i,
+                                     const char *column, int *kind, int64_t *value, pcol_error *err)
+{
+    *kind = PCI_FF_NULL;
+    return c->functions[i].row == PCOL_NONE
+               ? PCOL_OK
+               : get_pcol_cell(c, "functions", column, c->functions[i].row, kind, value, err);
+}
+
+CELL(function_column)
+{
+    return get_function_cell(c, i, "column", kind, value, err);
+}
+
+static pcol_status get_function_flag(const struct pci_ff_code_tables *c, size_t i,
+                                     const char *column, int *kind, int64_t *value, pcol_error *err)
+{
+    PCI_TRY(get_function_cell(c, i, column, kind, value, err));
+    *kind = *kind != PCI_FF_NULL && *value ? PCI_FF_TRUE : PCI_FF_FALSE;
+    return PCOL_OK;
+}
+
+CELL(function_is_js)
+{
+    return get_function_flag(c, i, "is_js", kind, value, err);
+}
+
+CELL(function_relevant_for_js)
+{
+    return get_function_flag(c, i, "relevant_for_js", kind, value, err);
+}
+
 CELL(source_name)
 {
     (void)err;
@@ -223,7 +257,7 @@ CELL(lib_row)
 CELL(library)
 {
     (void)c, (void)i, (void)err;
-    return set_integer(1, kind, value); /* resource type "library" */
+    return set_integer(PCI_FF_LIBRARY, kind, value);
 }
 
 /* ---- libraries */
@@ -246,15 +280,14 @@ static pcol_status lib_text(const struct pci_ff_code_tables *c, uint32_t row, co
     return source ? pci_get_str(c->file, source, row, text, valid, err) : PCOL_OK;
 }
 
-/* Name of a library: its own, or the last component of its path. */
-static pcol_status lib_name(const struct pci_ff_code_tables *c, uint32_t row, pcol_str *name,
+pcol_status pci_ff_lib_name(const struct pci_ff_code_tables *code, uint32_t row, pcol_str *name,
                             pcol_error *err)
 {
     int valid;
-    PCI_TRY(lib_text(c, row, "name", name, &valid, err));
+    PCI_TRY(lib_text(code, row, "name", name, &valid, err));
     if (valid)
         return PCOL_OK;
-    PCI_TRY(lib_text(c, row, "filename", name, &valid, err));
+    PCI_TRY(lib_text(code, row, "filename", name, &valid, err));
     *name = base_name(*name);
     return PCOL_OK;
 }
@@ -276,12 +309,12 @@ static pcol_status put_lib(const struct pci_ff_code_tables *c, struct pci_ff_emi
     PCI_TRY(lib_text(c, row, "arch", &text, &valid, err));
     pci_json_put_string(&out->w, text, err);
     pci_json_put_key(&out->w, "name", err);
-    PCI_TRY(lib_name(c, row, &text, err));
+    PCI_TRY(pci_ff_lib_name(c, row, &text, err));
     pci_json_put_string(&out->w, text, err);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         PCI_TRY(lib_text(c, row, keys[i].column, &text, &valid, err));
         if (!valid && !keys[i].else_column)
-            PCI_TRY(lib_name(c, row, &text, err));
+            PCI_TRY(pci_ff_lib_name(c, row, &text, err));
         else if (!valid && keys[i].else_column[0])
             PCI_TRY(lib_text(c, row, keys[i].else_column, &text, &valid, err));
         pci_json_put_key(&out->w, keys[i].key, err);
@@ -321,7 +354,7 @@ static pcol_status put_stacks_and_frames(struct pci_ff_code_tables *c, struct pc
     PCI_TRY(put_column(&t, c, "subcategory", frame_subcategory, err));
     PCI_TRY(put_column(&t, c, "func", frame_func, err));
     PCI_TRY(put_column(&t, c, "nativeSymbol", NULL, err));
-    PCI_TRY(put_column(&t, c, "innerWindowID", NULL, err));
+    PCI_TRY(put_column(&t, c, "innerWindowID", frame_window, err));
     PCI_TRY(put_column(&t, c, "line", frame_line, err));
     PCI_TRY(put_column(&t, c, "column", frame_column, err));
     if (c->newest)
@@ -336,12 +369,12 @@ static pcol_status put_functions(struct pci_ff_code_tables *c, struct pci_ff_emi
     struct table t;
     begin_table(&t, out, "funcTable", c->function_count, err);
     PCI_TRY(put_column(&t, c, "name", function_name, err));
-    PCI_TRY(put_column(&t, c, "isJS", always_false, err));
-    PCI_TRY(put_column(&t, c, "relevantForJS", always_false, err));
+    PCI_TRY(put_column(&t, c, "isJS", function_is_js, err));
+    PCI_TRY(put_column(&t, c, "relevantForJS", function_relevant_for_js, err));
     PCI_TRY(put_column(&t, c, "resource", function_resource, err));
     PCI_TRY(put_column(&t, c, "source", function_source, err));
     PCI_TRY(put_column(&t, c, "lineNumber", function_line, err));
-    PCI_TRY(put_column(&t, c, "columnNumber", NULL, err));
+    PCI_TRY(put_column(&t, c, "columnNumber", function_column, err));
     if (c->newest)
         PCI_TRY(put_column(&t, c, "originalLocation", NULL, err));
     end_table(&t, err);
@@ -352,7 +385,7 @@ CELL(resource_name)
 {
     pcol_str name;
     uint32_t string;
-    PCI_TRY(lib_name(c, c->libs[i], &name, err));
+    PCI_TRY(pci_ff_lib_name(c, c->libs[i], &name, err));
     PCI_TRY(pci_string_pool_intern(&c->strings, name.data, name.size, &string, err));
     return set_integer(string, kind, value);
 }
