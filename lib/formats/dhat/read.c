@@ -4,8 +4,8 @@
  * Program points (`pps`) refer to frames of `ftbl`, which follows them: their values and frame
  * numbers wait in a spill until the document ends. Then each frame becomes a location group, each
  * point a sample. sources.extra is an array of two trees: the document, whose members pps and ftbl
- * are marked positions, and the frames in order as rows of location_groups, each followed by its text
- * if its cells do not print as the same text. Tests: tests/cli/dhat.test.
+ * are marked positions, and the frames in order as rows of location_groups, each followed by its
+ * text if its cells do not print as the same text. Tests: tests/cli/dhat.test.
  */
 #include "formats/dhat/dhat.h"
 

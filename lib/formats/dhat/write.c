@@ -1,5 +1,5 @@
 /*
- * write.c - export of a DHAT profile to DHAT: the document with the rows at the positions marked in it
+ * write.c - export of a DHAT profile to DHAT: the document with the rows at the marked positions
  *
  * Only a source that was read from DHAT can be written: its values have no meaning for other
  * profiles. Frames are numbered in the order of the tree of the source; those that a selection
