@@ -111,11 +111,11 @@ static pcol_status put_rows(struct pci_v8 *v8, const struct pci_v8_types *types,
 pcol_status pci_v8_put_samples(struct pci_v8 *v8, const struct pci_v8_types *types, size_t first,
                                size_t end, uint32_t thread, pcol_error *err)
 {
-    struct pci_v8_sample *samples = v8->samples + first;
     size_t count = end - first;
     uint8_t *hits;
     if (!count)
         return PCOL_OK;
+    struct pci_v8_sample *samples = v8->samples + first;
     if (types->time != PCOL_NONE)
         sort_samples(samples, count);
     hits = assign_hits(v8, first, count);
