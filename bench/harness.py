@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ LEAST = 2  # minimum number of turns
 SHORT = 0.05  # seconds: shorter commands run several times in each turn
 OFTEN = 5
 turns = 1  # of the last comparison, for the column runs of its rows
+spread = {}  # of the last comparison: median in seconds -> (minimum, maximum)
 
 
 class Missing(Exception):
@@ -55,7 +57,7 @@ def timed(command, stdout=subprocess.DEVNULL, clock="wall"):
 def interleaved(runs, clock="wall", **commands):
     """Medians of alternating runs: name -> (seconds, peak bytes), after one run of each to warm the caches. Slow peers have fewer
     turns than requested (SPEND, LEAST); rows have their number. Short commands run OFTEN times in each turn."""
-    global turns
+    global turns, spread
     seen = {name: [] for name in commands}
     started = time.monotonic()
     for turn in range(runs + 1):
@@ -68,8 +70,9 @@ def interleaved(runs, clock="wall", **commands):
                 seen[name].append(timed(command, clock=clock))
             if turn:
                 seen[name].append(result)
-    return {name: (statistics.median(t for t, _ in results), max(m for _, m in results))
-            for name, results in seen.items()}
+    medians = {name: statistics.median(t for t, _ in results) for name, results in seen.items()}
+    spread = {medians[name]: (min(results)[0], max(results)[0]) for name, results in seen.items()}
+    return {name: (medians[name], max(m for _, m in results)) for name, results in seen.items()}
 
 
 def program(name):
@@ -122,10 +125,45 @@ def count(table, packed):
     return int(done.stdout.split()[-1])
 
 
+SECONDS = {"s": 1, "ms": 1000, "us": 1000000}
+
+
+def limits(value, unit):
+    """[minimum, maximum] of the runs that this time is the median of; None if it is not of the last interleaved()."""
+    scale = SECONDS.get(unit, 0)
+    for median, both in spread.items() if scale else ():
+        if value and abs(median * scale / value - 1) < 0.01:
+            return [round(limit * scale, 4) for limit in both]
+    return None
+
+
 def row(name, what, value, peer, peer_value, ratio, unit, runs=None):
     """runs: how many the value is the median of, where it is not that of the last interleaved(); 0: it is the same each time."""
-    return {"name": name, "what": what, "value": value, "unit": unit, "peer": peer, "peer_value": peer_value,
+    made = {"name": name, "what": what, "value": value, "unit": unit, "peer": peer, "peer_value": peer_value,
             "ratio": round(ratio, 4), "runs": turns if runs is None else runs}
+    if runs is None:
+        made |= {key: limits(made[of], unit) for key, of in (("limits", "value"), ("peer_limits", "peer_value"))}
+    return made
+
+
+# The peers, each with the command that prints its version and the pattern of it.
+PEERS = {"gcc": (["gcc", "-dumpfullversion"], r"\S+"), "gzip": (["gzip", "--version"], r"[\d.]+"), "zstd": (["zstd", "--version"], r"v([\d.]+)"),
+         "R": (["Rscript", "--version"], r"[\d.]{3,}"), "Go, pprof": (["go", "version"], r"go([\d.]+)"), "Node": (["node", "--version"], r"v([\d.]+)"),
+         "Python": ([sys.executable, "--version"], r"[\d.]+"),
+         "SQLite": ([sys.executable, "-c", "import sqlite3; print(sqlite3.sqlite_version)"], r"[\d.]+"),
+         "pandas": (["/usr/bin/python3", "-c", "import pandas; print(pandas.__version__)"], r"[\d.]+")}
+
+
+def versions():
+    """name -> version of each peer that is installed."""
+    found = {}
+    for name, (command, pattern) in PEERS.items():
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+            match = re.search(pattern, done.stdout + done.stderr) if done.returncode == 0 else None
+            if match:
+                found[name] = match.group(match.lastindex or 0)
+    return found
 
 
 def memory_row(name, packed, peak):

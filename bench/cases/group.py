@@ -1,7 +1,7 @@
 """Group-by function of 5 million samples (--quick: 500,000) within a process, with the file opened each time: from the sums of a pcol
 file, and by reading every sample. Peers are DuckDB on Parquet, DuckDB in memory and SQLite in memory, which have the same two
-columns and a table of the innermost functions of stacks (bench/group_by.mjs; npm installs DuckDB under build/bench; SQLite is
-Python's). Ratios are speedups; all results must have the same sum."""
+columns and a table of the innermost functions of stacks (bench/group_by.mjs; npm installs the pinned DuckDB under build/bench; SQLite
+is Python's). Ratios are speedups; all results must have the same sum."""
 import csv
 import json
 import shutil
@@ -13,13 +13,15 @@ from harness import DATA, PCOL, PROGRAMS, ROOT, Missing, missing, program, row, 
 
 MODULES = PROGRAMS / "npm"
 DUCKDB = "@duckdb/node-api"
+PINNED = "1.5.6-r.1"
 
 
 def duckdb():
     """Installed once; without it the row of DuckDB says that it is missing."""
-    if not (MODULES / "node_modules" / DUCKDB).exists() and shutil.which("npm"):
+    package = MODULES / "node_modules" / DUCKDB / "package.json"
+    if not (package.exists() and json.loads(package.read_text())["version"] == PINNED) and shutil.which("npm"):
         MODULES.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(MODULES), DUCKDB], capture_output=True,
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(MODULES), f"{DUCKDB}@{PINNED}"], capture_output=True,
                        timeout=300)
     return MODULES
 

@@ -24,8 +24,8 @@
 
 const char *pcol_version(void)
 {
-    return VERSION_TEXT(PCOL_VERSION_MAJOR, PCOL_VERSION_MINOR,
-                        PCOL_VERSION_PATCH) PCOL_VERSION_SUFFIX;
+    return VERSION_TEXT(PCOL_VERSION_MAJOR, PCOL_VERSION_MINOR, PCOL_VERSION_PATCH)
+        PCOL_VERSION_SUFFIX;
 }
 
 const char *pcol_status_name(pcol_status status)
