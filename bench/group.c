@@ -15,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../tests/result_cells.h"
+
 static double now_ms(void)
 {
     struct timespec t;
@@ -33,7 +35,7 @@ static pcol_status ask(const char *path, int each, size_t *rows, int64_t *total,
     pcol_selection selection = PCOL_INIT(pcol_selection);
     pcol_file *file;
     pcol_query *query = NULL;
-    pcol_top *top = NULL;
+    pcol_result *top = NULL;
     pcol_status status = pcol_file_open(path, NULL, &file, err);
     if (status != PCOL_OK)
         return status;
@@ -41,15 +43,13 @@ static pcol_status ask(const char *path, int each, size_t *rows, int64_t *total,
     selection.source = each ? "1" : NULL;
     status = pcol_query_new(file, &selection, NULL, &query, err);
     if (status == PCOL_OK)
-        status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, err);
+        status = pcol_query_top(query, NULL, &top, err);
     *total = 0;
-    *rows = status == PCOL_OK ? pcol_top_count(top) : 0;
+    *rows = status == PCOL_OK ? result_rows(top) : 0;
     for (size_t i = 0; i < *rows; i++) {
-        pcol_top_row row;
-        pcol_top_get(top, i, &row);
-        *total += row.self.i64;
+        *total += result_amount(top, "self", i).i64;
     }
-    pcol_top_free(top);
+    pcol_result_free(top);
     pcol_query_free(query);
     pcol_file_close(file);
     return status;

@@ -47,13 +47,15 @@ static pcol_status top(const pcol_file *file, pcol_by by, const char *focus, pco
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
     pcol_query *query;
-    pcol_top *answer = NULL;
+    pcol_result *answer = NULL;
+    pcol_top_options options = PCOL_INIT(pcol_top_options);
     selection.focus = focus;
     pcol_status status = pcol_query_new(file, &selection, NULL, &query, err);
     if (status != PCOL_OK)
         return status;
-    status = pcol_query_top(query, by, NULL, PCOL_ORDER_SELF, &answer, err);
-    pcol_top_free(answer);
+    options.by = by;
+    status = pcol_query_top(query, &options, &answer, err);
+    pcol_result_free(answer);
     pcol_query_free(query);
     return status;
 }

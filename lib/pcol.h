@@ -1349,8 +1349,8 @@ PCOL_API void pcol_pattern_free(pcol_pattern *pattern);
  */
 typedef struct pcol_query pcol_query;
 
-/* A sum of values: `f64` where pcol_query_info.is_double says so, else `i64`. An integer sum that
- * does not fit is E_LIMIT, never a wrapped number. */
+/* A sum of values: `f64` with PCOL_QUERY_IS_DOUBLE or PCOL_RESULT_IS_DOUBLE, else `i64`. An integer
+ * sum that does not fit is E_LIMIT, never a wrapped number. */
 typedef union pcol_amount {
     int64_t i64;
     double f64;
@@ -1427,22 +1427,28 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base
                                                            pcol_str *type, pcol_str *unit,
                                                            int *is_default, pcol_error *err);
 
+#define PCOL_QUERY_IS_DOUBLE 0x1u
+#define PCOL_QUERY_IS_EMPTY 0x2u  /* no sample that passes has a value other than 0 */
+#define PCOL_QUERY_FROM_SUMS 0x4u /* the samples were not read */
+
 typedef struct pcol_query_info {
+    size_t size;
     pcol_str type, unit; /* of the sample type */
-    int is_double;
+    uint32_t flags;      /* PCOL_QUERY_* */
+    uint32_t reserved;
     /* What percentages are of, as in pprof: the magnitudes of all samples before focus, ignore,
      * hide and show; where some are labelled pprof::base=true (a base that was subtracted), of
      * these. */
     pcol_amount total;
     pcol_amount selected;     /* sum of the weights that pass focus and ignore */
-    int is_empty;             /* 1: no sample that passes has a value other than 0 */
     double seconds_per_value; /* 0: not known */
-    int from_sums;            /* 1: the samples were not read */
     int64_t duration_ns;      /* of the selected sources, one after the other; 0: one does not say,
                                * or a range of time is selected */
     const char *note;         /* what the caller should be told, one sentence, or NULL */
 } pcol_query_info;
-PCOL_API void pcol_query_describe(pcol_query *query, pcol_query_info *info);
+/* @info: size set by the caller (PCOL_INIT). Errors: E_ARGUMENT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_describe(const pcol_query *query,
+                                                        pcol_query_info *info, pcol_error *err);
 
 /**
  * pcol_query_weights() - the weight of each row of `stacks`
@@ -1531,77 +1537,26 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_filter(pcol_builder *builder, const pco
                                                 const pcol_filter_options *options,
                                                 pcol_error *err);
 
-/* CPU time of a thread, from the CPU deltas of its samples. */
-typedef struct pcol_cpu_row {
-    uint32_t thread;          /* row of threads; PCOL_NONE: samples without a thread */
-    pcol_str name, tid, pid;  /* "" where not known */
-    uint64_t samples;         /* in the range of time */
-    uint64_t samples_without; /* of these, those without a delta */
-    double cpu_ns;
-} pcol_cpu_row;
-
-typedef struct pcol_cpu pcol_cpu;
-
-/**
- * pcol_query_cpu() - CPU time that each thread used
- * Samples are selected by source, thread, label and time. A delta counts for the interval from the
- * end of the thread's sample before it to its own time, in proportion to what of that lies in the
- * range; that of a thread's first sample counts whole if its time is in the range. No rows if the
- * file has no times or no deltas. Cost: O(samples). Freed with pcol_cpu_free().
- */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_cpu(pcol_query *query, pcol_cpu **cpu,
-                                                   pcol_error *err);
-PCOL_API void pcol_cpu_free(pcol_cpu *cpu);
-PCOL_API size_t pcol_cpu_count(const pcol_cpu *cpu);
-PCOL_API void pcol_cpu_get(const pcol_cpu *cpu, size_t index, pcol_cpu_row *row);
-
-/* What the rows of an answer are. */
+/* What the rows of a result are. */
 typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */
     PCOL_BY_FILE = 1,     /* source file */
     PCOL_BY_LINE = 2,     /* function, file, line */
     PCOL_BY_SRCLINE = 3,  /* file and line; frames without a line are passed over */
     PCOL_BY_LOCATION = 4, /* address, function, file, line */
-    PCOL_BY_THREAD = 5,   /* these three of the sample: pcol_query_top(), pcol_diff_new() only */
-    PCOL_BY_SOURCE = 6,
-    PCOL_BY_LABEL = 7
+    PCOL_BY_MAPPING = 5,  /* binary or library, its path as name */
+    PCOL_BY_THREAD = 6,   /* these four of the sample: pcol_query_top(), pcol_diff() only */
+    PCOL_BY_PROCESS = 7,  /* its pid as name: the sum of its threads */
+    PCOL_BY_SOURCE = 8,
+    PCOL_BY_LABEL = 9,
+    PCOL_BY_STACK = 10 /* whole call stack, "main;parse;read": pcol_diff() only */
 } pcol_by;
 
-/* What a row stands for; text is borrowed from the answer. The name of a frame is the same in every
- * answer, export and joined table: its function's name ("libc.so.6+0x9a03e" if that is only an
- * address in a known binary or library); "FILE:LINE" or "<top level>:LINE" of a line outside
- * functions, which PCOL_BY_FUNCTION leaves out; else "[BINARY]", the last part of its mapping's
- * path, without a second pair of brackets around "[vdso]"; else its address, "0x9a03e"; else
- * "<unknown>". The empty stack is "<no stack>". Patterns match these names. */
-#define PCOL_FRAME_HAS_ADDRESS 0x1u
-#define PCOL_FRAME_HAS_ID 0x2u
-#define PCOL_FRAME_HAS_LINE 0x4u
-#define PCOL_FRAME_HAS_FILE 0x8u
-#define PCOL_FRAME_HAS_NAME 0x10u
-
-typedef struct pcol_frame {
-    uint32_t flags; /* PCOL_FRAME_HAS_* */
-    uint32_t reserved;
-    pcol_str name; /* of a file: the file; of a source line: FILE#LINE */
-    pcol_str file;
-    int64_t line;
-    uint64_t address;
-    uint64_t id; /* of a thread: its row of threads; of a source: its source_id */
-} pcol_frame;
-
 typedef enum pcol_order {
-    PCOL_ORDER_SELF = 0,  /* falling by magnitude; ties by total, then by name */
-    PCOL_ORDER_TOTAL = 1, /* falling by magnitude; ties by self, then by name */
+    PCOL_ORDER_SELF = 0,  /* descending by magnitude; ties by total, then by name */
+    PCOL_ORDER_TOTAL = 1, /* descending by magnitude; ties by self, then by name */
     PCOL_ORDER_NAME = 2   /* by the bytes of the name */
 } pcol_order;
-
-typedef struct pcol_top pcol_top;
-
-typedef struct pcol_top_row {
-    pcol_frame frame;
-    pcol_amount self;  /* samples whose innermost frame this is */
-    pcol_amount total; /* samples that hold it at least once */
-} pcol_top_row;
 
 typedef struct pcol_names pcol_names;
 
@@ -1624,153 +1579,198 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_names_location(pcol_names *names, uint6
                                                         pcol_str *name, pcol_error *err);
 PCOL_API void pcol_names_free(pcol_names *names);
 
+/*
+ * The answer to a question: a table (pcol_table) whose rows are functions, nodes, calls, boxes, ...
+ * Columns of all rows that are frames (top, tree, peek, flame; diff without the last three):
+ *
+ *   name      string  the name of a frame is the same in every result, export and joined table: its
+ *                     function's name ("libc.so.6+0x9a03e" if that is only an address in a known
+ *                     binary or library); "FILE:LINE" or "<top level>:LINE" of a line outside
+ *                     functions, which PCOL_BY_FUNCTION leaves out; else "[BINARY]", the last part
+ *                     of its mapping's path, without a second pair of brackets around "[vdso]";
+ *                     else its address, "0x9a03e"; else "<unknown>". The empty stack is
+ *                     "<no stack>". Of a file the file, of a source line FILE#LINE. Patterns match
+ *                     these names.
+ *   file      string  null where the kind of rows or the profile has none; so are the next two
+ *   line      i64
+ *   address   u64
+ *   location  u32     row of the physical table locations, functions or mappings, from 0; null
+ *   function  u32     where the row stands for several of them or for none, and for a function
+ *   mapping   u32     where several have its name. PCOL_BY_FUNCTION has only `function`
+ *
+ * Amounts (self, total, ...) are f64 if flags have PCOL_RESULT_IS_DOUBLE, else i64, and
+ * pcol_column_info.unit is their unit. Columns of numbers are arrays in memory: pcol_column_data(),
+ * pcol_column_array() and pcol_table_arrow() read them in place. Strings are not of the file's
+ * pool.
+ *
+ * A result retains the files that it was made from: result, query and file may be released in any
+ * order. Its table, columns and texts are valid until the last reference to it is released; the
+ * stream and the arrays of pcol_table_arrow() hold one each. Any number of threads may read a
+ * result.
+ */
+typedef struct pcol_result pcol_result;
+
+#define PCOL_RESULT_IS_DOUBLE 0x1u /* amounts are doubles */
+
+typedef struct pcol_result_info {
+    size_t size;
+    const char *kind;     /* "top", "tree", "peek", "diff", "flame" or "cpu": name of the table */
+    pcol_str type, unit;  /* of the sample type */
+    uint32_t flags;       /* PCOL_RESULT_* */
+    uint32_t by;          /* pcol_by: what the rows are */
+    pcol_amount total[2]; /* what percentages are of: of the base of a comparison, else the same as
+                           * the next; of the query. A diff has both as scaled, of one type */
+    double scale;         /* diff: what the other's values were multiplied by; else 1 */
+} pcol_result_info;
+
+/* The rows, in the order of the result; belongs to the result. NULL for NULL. */
+PCOL_API const pcol_table *pcol_result_table(const pcol_result *result);
+/* @info: size set by the caller (PCOL_INIT). Errors: E_ARGUMENT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_result_describe(const pcol_result *result,
+                                                         pcol_result_info *info, pcol_error *err);
+/* A further reference, which pcol_result_free() releases. Any thread. Returns @result. */
+PCOL_API pcol_result *pcol_result_retain(const pcol_result *result);
+/* Releases a reference, and the result with the last one. Any thread. */
+PCOL_API void pcol_result_free(pcol_result *result);
+
+typedef struct pcol_top_options {
+    size_t size;
+    pcol_by by;
+    pcol_order order;
+    const char *label; /* key of the label for PCOL_BY_LABEL, else NULL */
+    uint32_t flags;    /* 0 */
+    uint32_t reserved;
+} pcol_top_options;
+
 /**
  * pcol_query_top() - self and total of each function, file, line, thread, ...
- * @label: key of the label for PCOL_BY_LABEL, else NULL
- * @top: receives the answer, which borrows the query's file; freed with pcol_top_free()
+ * @options: NULL: by function, by self
+ * @result: receives the rows; freed with pcol_result_free(). Columns: those of frames; by thread,
+ *          process, source or label only name, and `thread` or `source` (u32, row of the physical
+ *          table threads or sources, from 0); then
+ *   self   samples whose innermost frame this is
+ *   total  samples that hold it at least once
  * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep
  * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by
- * thread, source or label O(samples). Errors: as pcol_query_new().
+ * thread, process, source or label O(samples). Errors: as pcol_query_new().
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(pcol_query *query, pcol_by by, const char *label,
-                                                   pcol_order order, pcol_top **top,
-                                                   pcol_error *err);
-PCOL_API void pcol_top_free(pcol_top *top);
-PCOL_API size_t pcol_top_count(const pcol_top *top);
-/* Row @index < pcol_top_count(). */
-PCOL_API void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row);
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(pcol_query *query,
+                                                   const pcol_top_options *options,
+                                                   pcol_result **result, pcol_error *err);
 
-typedef struct pcol_calltree pcol_calltree;
+#define PCOL_TREE_BOTTOM_UP 0x1u /* stacks are turned round: children of a node are its callers */
 
-typedef struct pcol_calltree_options {
+typedef struct pcol_tree_options {
     size_t size;
     pcol_by by;         /* a kind of frame */
     pcol_order order;   /* of siblings; PCOL_ORDER_SELF is taken as PCOL_ORDER_TOTAL */
-    int bottom_up;      /* 1: stacks are turned round: children of a node are its callers */
+    uint32_t flags;     /* PCOL_TREE_* */
     uint32_t max_depth; /* deeper frames are left out of the tree, not of the totals; 0: no limit */
-} pcol_calltree_options;
-
-typedef struct pcol_calltree_node {
-    pcol_frame frame;  /* nothing for the root */
-    uint32_t frame_id; /* the same for the same frame: 0, 1, ...; PCOL_NONE for the root */
-    uint32_t parent;   /* its node; the root's own is 0 */
-    uint32_t end;      /* nodes [this + 1, end) are what is below it */
-    uint32_t depth;    /* 0: the root */
-    pcol_amount self, total;
-    int is_truncated; /* 1: max_depth omitted descendants with weight: total - self */
-} pcol_calltree_node;
+} pcol_tree_options;
 
 /**
- * pcol_query_calltree() - the call tree of what is selected, equal frames of siblings joined
+ * pcol_query_tree() - the call tree of what is selected, equal frames of siblings joined
  * @options: NULL: functions, top-down, siblings by total
- * @tree: receives the tree, which borrows the query's file; freed with pcol_calltree_free()
- * Nodes stand in depth-first pre-order; node 0 is the root, the sum of all. Nodes without weight in
- * or below them are left out. Cost: O(stacks); bottom-up O(sum of the depths of stacks with
- * weight).
+ * @result: receives the nodes in depth-first pre-order; row 0 is the root, the sum of all, whose
+ *          name is null. Nodes without weight in or below them are left out. Columns:
+ *   parent     u32   row of its caller (bottom-up: callee); null for the root
+ *   end        u32   rows [this + 1, end) are its descendants
+ *   depth      u32   0: the root
+ *   frame_id   u32   the same for the same frame: 0, 1, ...; null for the root
+ *   those of frames, self, total
+ *   truncated  bool  max_depth omitted descendants with weight: total - self
+ * Cost: O(stacks); bottom-up O(sum of the depths of stacks with weight).
  * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps, or the tree has more than 2^22
  * nodes and 256 more for each stack of the file (give a max_depth then), and as
  * pcol_query_new().
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_calltree(pcol_query *query,
-                                                        const pcol_calltree_options *options,
-                                                        pcol_calltree **tree, pcol_error *err);
-PCOL_API void pcol_calltree_free(pcol_calltree *tree);
-/* Number of nodes, at least 1; of distinct frames. */
-PCOL_API uint32_t pcol_calltree_count(const pcol_calltree *tree);
-PCOL_API uint32_t pcol_calltree_frame_count(const pcol_calltree *tree);
-/* Node @index < pcol_calltree_count(). */
-PCOL_API void pcol_calltree_get(const pcol_calltree *tree, uint32_t index,
-                                pcol_calltree_node *node);
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_tree(pcol_query *query,
+                                                    const pcol_tree_options *options,
+                                                    pcol_result **result, pcol_error *err);
 
-typedef enum pcol_relation {
-    PCOL_CALLER = 0,
-    PCOL_SELF = 1, /* the function itself */
-    PCOL_CALLEE = 2
-} pcol_relation;
-
-typedef struct pcol_peek_row {
-    pcol_relation relation;
-    pcol_frame frame;
-    pcol_amount total; /* caller, callee: samples with this call; a repeated call counts once */
-    pcol_amount self;  /* those of them whose innermost call it is */
-} pcol_peek_row;
-
-typedef struct pcol_peek pcol_peek;
+typedef struct pcol_peek_options {
+    size_t size;
+    uint32_t flags; /* 0 */
+    uint32_t reserved;
+} pcol_peek_options;
 
 /**
  * pcol_query_peek() - who calls a function, and what it calls
  * @name: a function's whole name; if there is none of that name, a pattern for names
- * @peek: receives, for each function that matches in order of total: its callers, itself, its
- * callees, callers and callees by total. No match gives no rows. Freed with pcol_peek_free().
+ * @options: NULL
+ * @result: receives, for each function that matches in order of total: its callers, itself, its
+ *          callees, callers and callees by total. No match gives no rows. Columns:
+ *   relation  string  "caller", "function" or "callee"
+ *   those of frames
+ *   self      of a call: those of its total whose innermost call it is
+ *   total     of a call: samples with it; a repeated call counts once
  * Cost: O(stacks). Errors: as pcol_query_new().
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_peek(pcol_query *query, const char *name,
-                                                    pcol_peek **peek, pcol_error *err);
-PCOL_API void pcol_peek_free(pcol_peek *peek);
-PCOL_API size_t pcol_peek_count(const pcol_peek *peek);
-PCOL_API void pcol_peek_get(const pcol_peek *peek, size_t index, pcol_peek_row *row);
+                                                    const pcol_peek_options *options,
+                                                    pcol_result **result, pcol_error *err);
+
+/**
+ * pcol_query_cpu() - CPU time that each thread used, from the CPU deltas of its samples
+ * @result: receives a row for each thread. Columns:
+ *   thread           u32     row of threads, from 0; null: samples without a thread
+ *   name, tid, pid   string  null where not known
+ *   samples          u64     in the range of time
+ *   samples_without  u64     of these, those without a delta
+ *   cpu_ns           f64
+ * Samples are selected by source, thread, label and time. A delta counts for the interval from the
+ * end of the thread's sample before it to its own time, in proportion to what of that lies in the
+ * range; that of a thread's first sample counts whole if its time is in the range. No rows if the
+ * file has no times or no deltas. Cost: O(samples). Errors: as pcol_query_new().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_cpu(pcol_query *query, pcol_result **result,
+                                                   pcol_error *err);
 
 /* ---- comparing */
 
-typedef struct pcol_diff pcol_diff;
+#define PCOL_DIFF_NORMALIZE \
+    0x1u /* the other's values are scaled so that both totals are the same */
 
 typedef struct pcol_diff_options {
     size_t size;
-    pcol_by by;        /* what rows are */
-    int by_stack;      /* 1: whole call stacks instead, "main;parse;read" */
-    const char *label; /* key of the label for PCOL_BY_LABEL */
-    int normalize;     /* 1: the new values are scaled so that both totals are the same */
-    pcol_order order;  /* falling by the change's magnitude: of self, of total; or by name */
+    pcol_by by;
+    pcol_order order;  /* descending by the change's magnitude: of self, of total; or by name */
+    const char *label; /* key of the label for PCOL_BY_LABEL, else NULL */
+    uint32_t flags;    /* PCOL_DIFF_* */
+    uint32_t reserved;
 } pcol_diff_options;
 
-/* A row of a comparison: 0 for base, 1 for new. */
-typedef struct pcol_diff_row {
-    pcol_frame frame; /* by stack: the path as name */
-    pcol_amount self[2], total[2];
-    pcol_amount self_delta, total_delta; /* new - base */
-    int in_base, in_new;                 /* does it have a value there? */
-} pcol_diff_row;
-
-typedef struct pcol_diff_info {
-    pcol_str type, unit;
-    int is_double;        /* amounts are doubles: one of the two has doubles, or they were scaled */
-    pcol_amount total[2]; /* what percentages are of; the new one as scaled */
-    double scale;         /* what new values were multiplied by; 1 without normalize */
-} pcol_diff_info;
-
 /**
- * pcol_diff_new() - what changed between two profiles
+ * pcol_diff() - what changed between two profiles
  * @base, @other: queries of the same sample type, over the same file or two
  * @options: NULL: by function, by self
- * @diff: receives the comparison, which borrows the files of both; freed with pcol_diff_free()
+ * @result: receives the rows. Columns: name (by stack: the path), file, line, address;
+ *   self_base, self_new, self_delta, total_base, total_new, total_delta: new - base
+ *   in_base, in_new  bool  the row has a value there
  * Rows are matched by what is shown of them (name, file, line, address), never by ids: threads, or
  * sources, of one name are one row, with the sum of their values and without an id. Rows without
  * any value are left out, rows without a change are there. Cost: that of pcol_query_top() or
- * pcol_query_calltree() for both, and rows log rows.
+ * pcol_query_tree() for both, and rows log rows.
  * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a
  * difference beyond 64 bits), and those of the two calls.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_diff_new(pcol_query *base, pcol_query *other,
-                                                  const pcol_diff_options *options,
-                                                  pcol_diff **diff, pcol_error *err);
-PCOL_API void pcol_diff_free(pcol_diff *diff);
-PCOL_API void pcol_diff_describe(const pcol_diff *diff, pcol_diff_info *info);
-PCOL_API size_t pcol_diff_count(const pcol_diff *diff);
-/* Row @index < pcol_diff_count(). */
-PCOL_API void pcol_diff_get(const pcol_diff *diff, size_t index, pcol_diff_row *row);
+PCOL_API PCOL_NODISCARD pcol_status pcol_diff(pcol_query *base, pcol_query *other,
+                                              const pcol_diff_options *options,
+                                              pcol_result **result, pcol_error *err);
 
 /* ---- flame graphs */
 
-typedef struct pcol_flame pcol_flame;
+#define PCOL_FLAME_INVERTED 0x1u      /* the SVG has the root at the top */
+#define PCOL_FLAME_INVERTED_HIGH 0x2u /* the same if it would be higher than 900 px */
+#define PCOL_FLAME_REVERSE 0x4u       /* stacks are turned round, callers stand on what they call */
 
 typedef struct pcol_flame_options {
     size_t size;
     pcol_query *base;    /* compared with: how did the share of each frame change? */
-    int inverted;        /* 1: SVG has the root at the top; 2: if it would be higher than 900 px */
-    int reverse;         /* 1: stacks are turned round, callers stand on what they call */
-    unsigned width_px;   /* of the picture; 0: 1200 */
+    uint32_t flags;      /* PCOL_FLAME_* */
+    uint32_t width_px;   /* of the picture; 0: 1200 */
     double min_width_px; /* narrower frames are left out; 0: 0.3; negative: none */
-    /* What a frame is called in the SVG, valid until the next call; NULL: its name. Asked while
+    /* What a frame is called in the SVG, valid until the next call; NULL: its name. Called while
      * pcol_flame_svg() runs. */
     pcol_str (*rename)(void *context, pcol_str name);
     void *context; /* for rename */
@@ -1778,45 +1778,38 @@ typedef struct pcol_flame_options {
 
 /**
  * pcol_query_flame() - the call tree of what is selected, laid out as a flame graph
- * @flame: receives the graph, which borrows the files of the query and its base; freed with
- * pcol_flame_free()
- * Siblings stand in order of names. Frames deeper than 1000 are left out. With a base the stacks
- * that only it has are there, too, as wide as their share of it would be here.
- * Errors: those of pcol_query_calltree(); E_ARGUMENT (width, base of another sample type).
+ * @options: NULL: the defaults
+ * @result: receives the boxes that are drawn, by depth, then from left to right; row 0 is the root.
+ *          Siblings are in order of names. Columns:
+ *   depth            u32   0: the root
+ *   x_px, width_px   f64   of the graph, which is 20 px narrower than the picture
+ *   those of frames (with a base only the name), self, total
+ *   change           f64   of its share, -1 to 1; 0 without a base
+ *   new              bool  the base has no such stack
+ *   gone             bool  only the base has it: width_px is of its share there; self and total
+ *                          are 0
+ * Frames deeper than 1000 are left out. With a base the stacks that only it has are there, too, as
+ * wide as their share of it would be here.
+ * Errors: those of pcol_query_tree(); E_ARGUMENT (width, base of another sample type).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(pcol_query *query,
                                                      const pcol_flame_options *options,
-                                                     pcol_flame **flame, pcol_error *err);
-PCOL_API void pcol_flame_free(pcol_flame *flame);
+                                                     pcol_result **result, pcol_error *err);
 
-typedef struct pcol_flame_box {
-    pcol_frame frame;      /* nothing for the root */
-    uint32_t depth;        /* 0: the root */
-    double x_px, width_px; /* of the graph, which is 20 px narrower than the picture */
-    pcol_amount self, total;
-    double change; /* of its share, -1 to 1; 0 without a base */
-    int is_new;    /* the base has no such stack */
-    int is_gone;   /* only the base has: width_px is of its share there; self and total are 0 */
-} pcol_flame_box;
-
-/* Number of boxes that are drawn, at least 1; greatest depth of one. */
-PCOL_API uint32_t pcol_flame_count(const pcol_flame *flame);
-PCOL_API uint32_t pcol_flame_depth(const pcol_flame *flame);
 /* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal", for where there
  * is little room: what is behind the last / or :: before any bracket; a part of @name. */
 PCOL_API pcol_str pcol_name_tail(pcol_str name);
-/* Box @index < pcol_flame_count(), by depth, then from left to right. */
-PCOL_API void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box);
-
 /**
  * pcol_flame_svg() - the graph as one SVG document
+ * @flame: result of pcol_query_flame()
  * @title: UTF-8; NULL: "Flame graph"
  * The document needs nothing else and loads nothing. Without scripts it shows each frame with a
  * tooltip; with scripts a click zooms in, and there are a search, a reset and the keys / and
- * Escape. The same profile gives the same bytes. Names are text whatever is in them; what cannot be
- * shown stands there as \xNN. Errors: those of the sink, E_NO_MEMORY.
+ * Escape. The same profile gives the same bytes. Names are text whatever is in them; bytes that
+ * cannot be shown are written as \xNN. Errors: those of the sink, E_NO_MEMORY, E_ARGUMENT (another
+ * kind of result).
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title,
+PCOL_API PCOL_NODISCARD pcol_status pcol_flame_svg(const pcol_result *flame, const char *title,
                                                    pcol_sink sink, pcol_error *err);
 #ifdef __cplusplus
 }

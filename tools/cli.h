@@ -663,11 +663,24 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                    const struct cli_args *args, pcol_query **base_query, pcol_query **query);
 
+/* What is known of an open query; it cannot fail. */
+static inline void cli_query_describe(const pcol_query *query, pcol_query_info *info)
+{
+    *info = (pcol_query_info){.size = sizeof *info};
+    (void)!pcol_query_describe(query, info, NULL);
+}
+static inline void cli_result_describe(const pcol_result *result, pcol_result_info *info)
+{
+    *info = (pcol_result_info){.size = sizeof *info};
+    (void)!pcol_result_describe(result, info, NULL);
+}
+
 /* Display of the amounts of a query. */
 struct cli_amounts {
     pcol_query_info info;
-    int people;  /* short text instead of numbers */
-    int selects; /* samples or frames were selected */
+    int is_double; /* amounts are doubles */
+    int people;    /* short text instead of numbers */
+    int selects;   /* samples or frames were selected */
     double total;
     double scale; /* to seconds or bytes, where `unit` is one of these */
     enum { CLI_UNIT_PLAIN, CLI_UNIT_SECONDS, CLI_UNIT_BYTES } unit;
@@ -713,20 +726,92 @@ void cli_names_free(struct cli_names *names);
 pcol_str cli_name(struct cli_names *names, pcol_str name);
 /* The order from --sort and --cum. */
 pcol_order cli_order(const struct cli_args *args);
+
+/* ---- results (cli_result.c) ---- */
+
+enum cli_field_name {
+    CLI_FIELD_NAME,
+    CLI_FIELD_FILE,
+    CLI_FIELD_LINE,
+    CLI_FIELD_ADDRESS,
+    CLI_FIELD_THREAD,
+    CLI_FIELD_SOURCE,
+    CLI_FIELD_SELF,
+    CLI_FIELD_TOTAL,
+    CLI_FIELD_PARENT,
+    CLI_FIELD_DEPTH,
+    CLI_FIELD_TRUNCATED,
+    CLI_FIELD_RELATION,
+    CLI_FIELD_SELF_BASE,
+    CLI_FIELD_SELF_NEW,
+    CLI_FIELD_SELF_DELTA,
+    CLI_FIELD_TOTAL_BASE,
+    CLI_FIELD_TOTAL_NEW,
+    CLI_FIELD_TOTAL_DELTA,
+    CLI_FIELD_IN_BASE,
+    CLI_FIELD_IN_NEW,
+    CLI_FIELD_X,
+    CLI_FIELD_WIDTH,
+    CLI_FIELD_CHANGE,
+    CLI_FIELD_GONE,
+    CLI_FIELD_TID,
+    CLI_FIELD_PID,
+    CLI_FIELD_SAMPLES,
+    CLI_FIELD_SAMPLES_WITHOUT,
+    CLI_FIELD_CPU_NS,
+    CLI_FIELDS
+};
+
+/* A column of a result, read in place. */
+struct cli_field {
+    const pcol_column *text; /* NULL: numbers, or no such column */
+    pcol_array array;        /* of numbers; `rows` 0: every cell is null */
+};
+
+/* The rows of a result, which must outlive them. */
+struct cli_result {
+    size_t count;
+    struct cli_field fields[CLI_FIELDS];
+};
+
+/* name: of the input, for errors. */
+int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name);
+int cli_result_has(const struct cli_result *rows, enum cli_field_name field, size_t row);
+/* Doubles of columns of doubles, else integers; 0 where null. */
+pcol_amount cli_result_amount(const struct cli_result *rows, enum cli_field_name field, size_t row);
+/* Data NULL where null. */
+pcol_str cli_result_text(const struct cli_result *rows, enum cli_field_name field, size_t row);
+
+/* What a row stands for; id: thread, from 0, or source, from 1. */
+struct cli_frame {
+    int has_name, has_file, has_line, has_address, has_id;
+    pcol_str name, file;
+    int64_t line;
+    uint64_t address, id;
+};
+struct cli_result_row {
+    struct cli_frame frame;
+    pcol_amount self, total;
+    uint32_t parent, depth; /* of a tree */
+};
+void cli_result_frame(const struct cli_result *rows, size_t row, struct cli_frame *frame);
+void cli_result_get(const struct cli_result *rows, size_t row, struct cli_result_row *values);
+
 /* The columns among file, line and address of a kind of rows (cli_frame.c); people: without
  * those that repeat the name. Returns their number. */
 enum { CLI_FRAME_COLUMNS = 3 };
 size_t cli_frame_columns(pcol_by by, int people, struct cli_table_column *columns);
 /* Their cells; room: CLI_NUMBER_SIZE bytes for the address. */
-void cli_frame_cells(const pcol_frame *frame, size_t count, char *room, struct cli_cell *cells);
+void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
+                     struct cli_cell *cells);
 /* Whether any frame of a result has a file or a line. */
 struct cli_positions {
     int files, lines;
 };
-static inline void cli_positions_add(struct cli_positions *places, const pcol_frame *frame)
+static inline void cli_positions_add(struct cli_positions *places, const struct cli_frame *frame)
 {
-    places->files |= (frame->flags & PCOL_FRAME_HAS_FILE) != 0;
-    places->lines |= (frame->flags & PCOL_FRAME_HAS_LINE) != 0;
+    places->files |= frame->has_file;
+    places->lines |= frame->has_line;
 }
 /* Warn if no frame has the file or line of --by. */
 void cli_warn_positions(const struct cli_positions *places, pcol_by by, const char *name,

@@ -22,9 +22,12 @@ static size_t count_of(pcol_by by, int people)
     case PCOL_BY_LOCATION:
         return 3;
     case PCOL_BY_FUNCTION:
+    case PCOL_BY_MAPPING:
     case PCOL_BY_THREAD:
+    case PCOL_BY_PROCESS:
     case PCOL_BY_SOURCE:
     case PCOL_BY_LABEL:
+    case PCOL_BY_STACK:
         break;
     }
     return 0;
@@ -43,17 +46,18 @@ size_t cli_frame_columns(pcol_by by, int people, struct cli_table_column *column
     return count;
 }
 
-void cli_frame_cells(const pcol_frame *frame, size_t count, char *room, struct cli_cell *cells)
+void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
+                     struct cli_cell *cells)
 {
     for (size_t i = 0; i < count; i++)
         cells[i] = cli_cell_text(NULL);
-    if (count > SHOW_FILE && (frame->flags & PCOL_FRAME_HAS_FILE))
+    if (count > SHOW_FILE && frame->has_file)
         cells[SHOW_FILE] = cli_cell_str(frame->file);
-    if (count > SHOW_LINE && (frame->flags & PCOL_FRAME_HAS_LINE)) {
+    if (count > SHOW_LINE && frame->has_line) {
         cells[SHOW_LINE].kind = CLI_CELL_I64;
         cells[SHOW_LINE].as.i64 = frame->line;
     }
-    if (count > SHOW_ADDRESS && (frame->flags & PCOL_FRAME_HAS_ADDRESS)) {
+    if (count > SHOW_ADDRESS && frame->has_address) {
         snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
         cells[SHOW_ADDRESS] = cli_cell_text(room);
     }

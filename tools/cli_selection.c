@@ -46,7 +46,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
         return code;
     if (pcol_query_new(input->file, &selection, NULL, query, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
-    pcol_query_describe(*query, &info);
+    cli_query_describe(*query, &info);
     if (info.note != NULL)
         cli_warn(args, input->name, info.note);
     return CLI_OK;
@@ -65,10 +65,11 @@ void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, 
     size_t used = strlen(message), given = 0;
     pcol_query_info info;
 
-    pcol_query_describe(query, &info);
-    if (info.note != NULL || (info.is_double ? info.selected.f64 != 0 : info.selected.i64 != 0))
+    cli_query_describe(query, &info);
+    if (info.note != NULL ||
+        (info.flags & PCOL_QUERY_IS_DOUBLE ? info.selected.f64 != 0 : info.selected.i64 != 0))
         return;
-    if (!info.is_empty) {
+    if (!(info.flags & PCOL_QUERY_IS_EMPTY)) {
         cli_warn(args, input->name, "positive and negative values cancel: their sum is 0");
         return;
     }
@@ -196,11 +197,14 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
 
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
 {
-    static const char *const names[] = {"function", "file",   "line",  "srcline",
-                                        "location", "thread", "source"};
+    static const char *const names[] = {"function", "file",   "line",    "srcline", "location",
+                                        "mapping",  "thread", "process", "source"};
+    static const pcol_by kinds[] = {PCOL_BY_FUNCTION, PCOL_BY_FILE,     PCOL_BY_LINE,
+                                    PCOL_BY_SRCLINE,  PCOL_BY_LOCATION, PCOL_BY_MAPPING,
+                                    PCOL_BY_THREAD,   PCOL_BY_PROCESS,  PCOL_BY_SOURCE};
     char hint[96];
     struct cli_suggest suggest;
-    size_t count = frames ? 5 : sizeof names / sizeof *names;
+    size_t count = frames ? 6 : sizeof names / sizeof *names;
 
     *label = NULL;
     *by = PCOL_BY_FUNCTION;
@@ -214,13 +218,13 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
     cli_suggest_start(&suggest, text);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(text, names[i]) == 0) {
-            *by = (pcol_by)i;
+            *by = kinds[i];
             return CLI_OK;
         }
         cli_suggest_offer(&suggest, names[i], strlen(names[i]));
     }
-    return cli_usage("--by: '%s' is none of function, file, line, srcline, location%s%s", text,
-                     frames ? "" : ", thread, source, label:KEY",
+    return cli_usage("--by: '%s' is none of function, file, line, srcline, location, mapping%s%s",
+                     text, frames ? "" : ", thread, process, source, label:KEY",
                      cli_suggest_text(&suggest, hint, sizeof hint));
 }
 
@@ -255,7 +259,8 @@ void cli_amounts_init(struct cli_amounts *amounts, pcol_query *query, const stru
     static const char *const counts[] = {"count", "counts", "samples", ""};
 
     memset(amounts, 0, sizeof *amounts);
-    pcol_query_describe(query, &amounts->info);
+    cli_query_describe(query, &amounts->info);
+    amounts->is_double = (amounts->info.flags & PCOL_QUERY_IS_DOUBLE) != 0;
     amounts->people = cli_for_people(args, out);
     amounts->selects = cli_selects(args);
     amounts->total = cli_amount_double(amounts, amounts->info.total);
@@ -271,7 +276,7 @@ void cli_amounts_init(struct cli_amounts *amounts, pcol_query *query, const stru
 
 double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount)
 {
-    return amounts->info.is_double ? amount.f64 : (double)amount.i64;
+    return amounts->info.flags & PCOL_QUERY_IS_DOUBLE ? amount.f64 : (double)amount.i64;
 }
 
 /* "1.25s", "340ms", "3.4MB": three to four digits and a unit. */
@@ -309,7 +314,7 @@ void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char 
                     struct cli_cell *cell)
 {
     cell->stable = 0;
-    if (amounts->info.is_double) {
+    if (amounts->is_double) {
         cell->kind = CLI_CELL_F64;
         cell->as.f64 = amount.f64;
     } else {
@@ -321,9 +326,9 @@ void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char 
     if (amounts->unit != CLI_UNIT_PLAIN)
         humanise(cli_amount_double(amounts, amount) * amounts->scale,
                  amounts->unit == CLI_UNIT_BYTES, room);
-    else if (amounts->info.is_double && !isfinite(amount.f64))
+    else if (amounts->is_double && !isfinite(amount.f64))
         room[cli_format_f64(room, amount.f64)] = '\0';
-    else if (amounts->info.is_double)
+    else if (amounts->is_double)
         snprintf(room, CLI_NUMBER_SIZE, "%.6g", amount.f64);
     else {
         room[0] = '-';

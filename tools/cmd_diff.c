@@ -17,8 +17,9 @@
 const struct cli_option cmd_diff_options[] = {
     {0, "by", "WHAT",
      "function (default), stack, file, line (function, file, line), srcline (file, line), location "
-     "(address), thread, source, label:KEY",
-     CLI_TEXT, CLI_AT(by), 0, "function|stack|file|line|srcline|location|thread|source|label:|"},
+     "(address), mapping (binary), thread, process, source, label:KEY",
+     CLI_TEXT, CLI_AT(by), 0,
+     "function|stack|file|line|srcline|location|mapping|thread|process|source|label:|"},
     {0, "normalize", NULL, "scale NEW so that both totals are the same", CLI_FLAG,
      CLI_AT(normalize), 1, NULL},
     {0, "fail-above", "P%",
@@ -45,25 +46,46 @@ const struct cli_option cmd_diff_options[] = {
     CLI_OPTION_END,
 };
 
+/* 0 for base, 1 for new. */
+struct diff_row {
+    struct cli_frame frame;
+    pcol_amount self[2], total[2], self_delta, total_delta;
+    int in_base, in_new;
+};
+
+static void get_row(const struct cli_result *diff, size_t at, struct diff_row *row)
+{
+    cli_result_frame(diff, at, &row->frame);
+    row->self[0] = cli_result_amount(diff, CLI_FIELD_SELF_BASE, at);
+    row->self[1] = cli_result_amount(diff, CLI_FIELD_SELF_NEW, at);
+    row->self_delta = cli_result_amount(diff, CLI_FIELD_SELF_DELTA, at);
+    row->total[0] = cli_result_amount(diff, CLI_FIELD_TOTAL_BASE, at);
+    row->total[1] = cli_result_amount(diff, CLI_FIELD_TOTAL_NEW, at);
+    row->total_delta = cli_result_amount(diff, CLI_FIELD_TOTAL_DELTA, at);
+    row->in_base = cli_result_amount(diff, CLI_FIELD_IN_BASE, at).i64 != 0;
+    row->in_new = cli_result_amount(diff, CLI_FIELD_IN_NEW, at).i64 != 0;
+}
+
 struct view {
     const struct cli_args *args;
     const char *names[2]; /* of the inputs */
-    const pcol_diff *diff;
-    pcol_diff_info info;
+    const struct cli_result *diff;
+    pcol_result_info info;
+    int is_double;
     struct cli_names *shown; /* displayed names */
     struct cli_amounts amounts;
     int markdown;
-    pcol_by by;     /* with by_stack: function */
+    pcol_by by;     /* by stack: function */
     double percent; /* --fail-above; negative: not given */
     uint64_t limit;
 };
 
 static double to_double(const struct view *view, pcol_amount amount)
 {
-    return view->info.is_double ? amount.f64 : (double)amount.i64;
+    return view->is_double ? amount.f64 : (double)amount.i64;
 }
 
-static int changed(const struct view *view, const pcol_diff_row *row)
+static int changed(const struct view *view, const struct diff_row *row)
 {
     return to_double(view, row->self_delta) != 0 || to_double(view, row->total_delta) != 0;
 }
@@ -79,19 +101,19 @@ static double points(const struct view *view, pcol_amount delta)
 }
 
 /* Whether the row exceeds --fail-above. */
-static int is_above(const struct view *view, const pcol_diff_row *row)
+static int is_above(const struct view *view, const struct diff_row *row)
 {
     return view->percent >= 0 && to_double(view, row->total_delta) > 0 &&
            points(view, row->total_delta) > view->percent;
 }
 
 /* Find the next row to print from row *at on, and move *at past it. */
-static int next_row(const struct view *view, size_t *at, uint64_t *shown, pcol_diff_row *row)
+static int next_row(const struct view *view, size_t *at, uint64_t *shown, struct diff_row *row)
 {
-    size_t count = pcol_diff_count(view->diff);
+    size_t count = view->diff->count;
 
     while (*at < count) {
-        pcol_diff_get(view->diff, (*at)++, row);
+        get_row(view->diff, (*at)++, row);
         if (!changed(view, row) && view->args->rows != 0)
             continue;
         if (*shown >= view->limit && !is_above(view, row))
@@ -113,7 +135,7 @@ static int print_rows(const struct view *view, struct cli_out *out)
     struct cli_table_column chosen[OWN + CLI_FRAME_COLUMNS + 1];
     struct cli_table *table;
     uint64_t shown = 0;
-    pcol_diff_row row;
+    struct diff_row row;
     size_t places = cli_frame_columns(view->by, 0, chosen + OWN);
     size_t count = OWN + places, unit = count;
 
@@ -125,13 +147,13 @@ static int print_rows(const struct view *view, struct cli_out *out)
     if (code != CLI_OK)
         return code;
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
-        const pcol_frame *frame = &row.frame;
+        const struct cli_frame *frame = &row.frame;
         const pcol_amount amounts[6] = {row.self[0],  row.self[1],  row.self_delta,
                                         row.total[0], row.total[1], row.total_delta};
         char room[CLI_NUMBER_SIZE];
         struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
-            (frame->flags & PCOL_FRAME_HAS_NAME) ? cli_cell_str(cli_name(view->shown, frame->name))
-                                                 : cli_cell_text(NULL)};
+            frame->has_name ? cli_cell_str(cli_name(view->shown, frame->name))
+                            : cli_cell_text(NULL)};
         for (size_t c = 0; c < 6; c++)
             cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
         cli_frame_cells(frame, places, room, cells + OWN);
@@ -155,7 +177,7 @@ static const char *change_text(const struct view *view, pcol_amount delta, char 
     return cli_amount_cell(&view->amounts, delta, room + (value > 0)).as.text.data - (value > 0);
 }
 
-static const char *state_of(const pcol_diff_row *row)
+static const char *state_of(const struct diff_row *row)
 {
     return !row->in_base ? "new" : !row->in_new ? "gone" : "";
 }
@@ -194,7 +216,7 @@ static void print_header(const struct view *view, struct cli_out *out)
     char room[CLI_NUMBER_SIZE + 1];
     pcol_amount delta;
 
-    if (view->info.is_double)
+    if (view->is_double)
         delta.f64 = view->info.total[1].f64 - view->info.total[0].f64;
     else
         delta.i64 = view->info.total[1].i64 - view->info.total[0].i64;
@@ -239,7 +261,7 @@ static int print_people(const struct view *view, struct cli_out *out)
     size_t places = cli_frame_columns(view->by, 1, columns + PEOPLE_COLUMNS);
     struct cli_table *table;
     uint64_t shown = 0;
-    pcol_diff_row row;
+    struct diff_row row;
     int code = cli_table_begin(&table, out, view->args, columns, PEOPLE_COLUMNS + places);
 
     if (code != CLI_OK)
@@ -247,9 +269,8 @@ static int print_people(const struct view *view, struct cli_out *out)
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         char room[8][CLI_NUMBER_SIZE + 1];
         points_text(view, row.total_delta, room[4]);
-        pcol_str name = (row.frame.flags & PCOL_FRAME_HAS_NAME)
-                            ? cli_name(view->shown, row.frame.name)
-                            : (pcol_str){"", 0};
+        pcol_str name =
+            row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
         struct cli_cell cells[PEOPLE_COLUMNS + CLI_FRAME_COLUMNS] = {
             cli_cell_text(change_text(view, row.self_delta, room[0])),
             cli_amount_cell(&view->amounts, row.self[0], room[1]),
@@ -258,7 +279,7 @@ static int print_people(const struct view *view, struct cli_out *out)
             cli_cell_text(room[4]),
             cli_amount_cell(&view->amounts, row.total[0], room[5]),
             cli_cell_text(state_of(&row)),
-            (row.frame.flags & PCOL_FRAME_HAS_NAME) ? cli_cell_str(name) : cli_cell_text(NULL)};
+            row.frame.has_name ? cli_cell_str(name) : cli_cell_text(NULL)};
         cli_frame_cells(&row.frame, places, room[7], cells + PEOPLE_COLUMNS);
         cli_table_row(table, cells);
     }
@@ -267,11 +288,11 @@ static int print_people(const struct view *view, struct cli_out *out)
 
 static int has_changes(const struct view *view)
 {
-    size_t count = pcol_diff_count(view->diff);
-    pcol_diff_row row;
+    size_t count = view->diff->count;
+    struct diff_row row;
 
     for (size_t i = 0; i < count; i++) {
-        pcol_diff_get(view->diff, i, &row);
+        get_row(view->diff, i, &row);
         if (changed(view, &row))
             return 1;
     }
@@ -287,7 +308,7 @@ static int print(struct view *view, pcol_query *query)
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&view->amounts, query, view->args, &out);
-    view->amounts.info.is_double = view->info.is_double;
+    view->amounts.is_double = view->is_double;
     view->amounts.people |= view->markdown;
     cli_names_init(view->shown, view->args, view->amounts.people);
     view->limit = cli_row_limit(view->args, view->amounts.people ? PEOPLE_ROWS : UINT64_MAX);
@@ -328,8 +349,8 @@ static int is_empty(pcol_query *query)
 {
     pcol_query_info info;
 
-    pcol_query_describe(query, &info);
-    return info.is_empty;
+    cli_query_describe(query, &info);
+    return (info.flags & PCOL_QUERY_IS_EMPTY) != 0;
 }
 
 /* A gate without anything to compare must not pass. */
@@ -349,16 +370,16 @@ static int fail_empty(const struct view *view)
 static int judge(const struct view *view, pcol_query *const queries[2])
 {
     double whole = fabs(to_double(view, view->info.total[0])), worst = 0;
-    size_t count = pcol_diff_count(view->diff), at = 0, above = 0;
+    size_t count = view->diff->count, at = 0, above = 0;
     char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE], points[CLI_NUMBER_SIZE];
     struct cli_amounts amounts = view->amounts;
     const char *limit = view->args->fail_above;
-    pcol_diff_row row;
+    struct diff_row row;
 
     if (is_empty(queries[0]) && is_empty(queries[1]))
         return fail_empty(view);
     for (size_t i = 0; i < count; i++) {
-        pcol_diff_get(view->diff, i, &row);
+        get_row(view->diff, i, &row);
         if (!is_above(view, &row))
             continue;
         above++;
@@ -369,12 +390,12 @@ static int judge(const struct view *view, pcol_query *const queries[2])
     }
     if (above == 0)
         return CLI_OK;
-    pcol_diff_get(view->diff, at, &row);
+    get_row(view->diff, at, &row);
     amounts.people = 1;
     (void)cli_amount_cell(&amounts, row.total[0], from);
     (void)cli_amount_cell(&amounts, row.total[1], to);
-    pcol_str name = (row.frame.flags & PCOL_FRAME_HAS_NAME) ? cli_name(view->shown, row.frame.name)
-                                                            : (pcol_str){"NA", 2};
+    pcol_str name =
+        row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"NA", 2};
     points_text(view, row.total_delta, points);
     if (whole > 0)
         return cli_fail(CLI_NO,
@@ -390,11 +411,11 @@ static int judge(const struct view *view, pcol_query *const queries[2])
 static void note_places(const struct view *view)
 {
     struct cli_positions places = {0, 0};
-    size_t count = pcol_diff_count(view->diff);
-    pcol_diff_row row;
+    size_t count = view->diff->count;
+    struct diff_row row;
 
     for (size_t i = 0; i < count; i++) {
-        pcol_diff_get(view->diff, i, &row);
+        get_row(view->diff, i, &row);
         cli_positions_add(&places, &row.frame);
     }
     if (count > 0)
@@ -409,7 +430,7 @@ static void note_periods(pcol_query *const queries[2], const struct cli_args *ar
     char message[160];
 
     for (int i = 0; i < 2; i++)
-        pcol_query_describe(queries[i], &info[i]);
+        cli_query_describe(queries[i], &info[i]);
     double base = info[0].seconds_per_value, other = info[1].seconds_per_value;
     if (base <= 0 || other <= 0 || fabs(base - other) <= 0.01 * base)
         return;
@@ -423,14 +444,14 @@ static void note_periods(pcol_query *const queries[2], const struct cli_args *ar
 static int failed_input(pcol_query *const queries[2], const pcol_diff_options *options)
 {
     for (int i = 0; i < 2; i++) {
-        pcol_calltree *tree = NULL;
-        pcol_top *top = NULL;
-        pcol_status status = options->by_stack
-                                 ? pcol_query_calltree(queries[i], NULL, &tree, NULL)
-                                 : pcol_query_top(queries[i], options->by, options->label,
-                                                  options->order, &top, NULL);
-        pcol_calltree_free(tree);
-        pcol_top_free(top);
+        pcol_top_options top = PCOL_INIT(pcol_top_options);
+        pcol_result *result = NULL;
+        top.by = options->by;
+        top.label = options->label;
+        pcol_status status = options->by == PCOL_BY_STACK
+                                 ? pcol_query_tree(queries[i], NULL, &result, NULL)
+                                 : pcol_query_top(queries[i], &top, &result, NULL);
+        pcol_result_free(result);
         if (status != PCOL_OK)
             return i;
     }
@@ -446,7 +467,8 @@ static int compare_inputs(struct cli_input inputs[2], struct cli_args *args,
                         .names = {inputs[0].name, inputs[1].name},
                         .percent = percent,
                         .shown = &shown};
-    pcol_diff *diff = NULL;
+    pcol_result *result = NULL;
+    struct cli_result diff = {0};
     pcol_error err;
     int code = cli_query_pair(&inputs[0], &inputs[1], args, &queries[0], &queries[1]);
 
@@ -454,20 +476,23 @@ static int compare_inputs(struct cli_input inputs[2], struct cli_args *args,
         cli_warn_empty(&inputs[i], args, queries[i]);
     if (code == CLI_OK && !args->normalize)
         note_periods(queries, args, inputs[1].name);
-    if (code == CLI_OK && pcol_diff_new(queries[0], queries[1], options, &diff, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_diff(queries[0], queries[1], options, &result, &err) != PCOL_OK)
         code = cli_fail_error(inputs[failed_input(queries, options)].name, &err);
+    if (code == CLI_OK)
+        code = cli_result_open(&diff, result, inputs[1].name);
     if (code == CLI_OK) {
-        view.diff = diff;
+        view.diff = &diff;
         view.markdown = args->format != NULL && strcmp(args->format, "markdown") == 0;
-        view.by = options->by_stack ? PCOL_BY_FUNCTION : options->by;
-        pcol_diff_describe(diff, &view.info);
+        view.by = options->by == PCOL_BY_STACK ? PCOL_BY_FUNCTION : options->by;
+        cli_result_describe(result, &view.info);
+        view.is_double = (view.info.flags & PCOL_RESULT_IS_DOUBLE) != 0;
         note_places(&view);
         code = print(&view, queries[1]);
         if (code == CLI_OK && args->fail_above != NULL)
             code = judge(&view, queries);
     }
     cli_names_free(&shown);
-    pcol_diff_free(diff);
+    pcol_result_free(result);
     pcol_query_free(queries[0]);
     pcol_query_free(queries[1]);
     return code;
@@ -480,9 +505,10 @@ int cmd_diff(struct cli_args *args)
     double percent = -1;
     int code = CLI_OK;
 
-    options.normalize = args->normalize;
-    options.by_stack = args->by != NULL && strcmp(args->by, "stack") == 0;
-    if (!options.by_stack)
+    options.flags = args->normalize ? PCOL_DIFF_NORMALIZE : 0;
+    if (args->by != NULL && strcmp(args->by, "stack") == 0)
+        options.by = PCOL_BY_STACK;
+    else
         code = cli_parse_by(args->by, 0, &options.by, &options.label);
     options.order = cli_order(args);
     if (args->fail_above != NULL && args->sort == NULL)

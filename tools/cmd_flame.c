@@ -48,10 +48,27 @@ const struct cli_option cmd_flame_options[] = {
 
 #define LEAST_LABEL 5 /* width of a name that is cut */
 
+struct box {
+    pcol_str name;
+    uint32_t depth;
+    double x, width, change;
+    int is_gone;
+};
+
+static void get_box(const struct cli_result *flame, size_t row, struct box *box)
+{
+    box->name = cli_result_text(flame, CLI_FIELD_NAME, row);
+    box->depth = (uint32_t)cli_result_amount(flame, CLI_FIELD_DEPTH, row).i64;
+    box->x = cli_result_amount(flame, CLI_FIELD_X, row).f64;
+    box->width = cli_result_amount(flame, CLI_FIELD_WIDTH, row).f64;
+    box->change = cli_result_amount(flame, CLI_FIELD_CHANGE, row).f64;
+    box->is_gone = cli_result_amount(flame, CLI_FIELD_GONE, row).i64 != 0;
+}
+
 struct screen {
     struct cli_names *names;
     struct cli_out *out;
-    const pcol_flame *flame;
+    const struct cli_result *flame;
     struct cli_amounts amounts;
     unsigned columns;
     int color, compared;
@@ -112,7 +129,7 @@ static void put_label(struct cli_out *out, pcol_str name, size_t width)
 }
 
 /* Colour in the palette of 256. */
-static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str name)
+static int color_of(const struct screen *s, const struct box *box, pcol_str name)
 {
     static const uint8_t warm[] = {222, 221, 215, 216, 214, 209, 220, 223};
     static const uint8_t more[] = {255, 224, 217, 210, 203, 167},
@@ -136,12 +153,12 @@ static int color_of(const struct screen *s, const pcol_flame_box *box, pcol_str 
     return warm[(hash >> 13) % sizeof warm];
 }
 
-static pcol_str box_name(const pcol_flame_box *box)
+static pcol_str box_name(const struct box *box)
 {
-    return box->depth == 0 ? (pcol_str){"all", 3} : box->frame.name;
+    return box->depth == 0 ? (pcol_str){"all", 3} : box->name;
 }
 
-static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
+static void put_box(struct screen *s, const struct box *box, size_t width)
 {
     struct cli_out *out = s->out;
     pcol_str name = box_name(box);
@@ -171,9 +188,9 @@ static void put_box(struct screen *s, const pcol_flame_box *box, size_t width)
 static int row_shows(const struct screen *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
-        pcol_flame_box box;
-        pcol_flame_get(s->flame, i, &box);
-        if (floor(box.x_px + box.width_px + 0.5) > floor(box.x_px + 0.5))
+        struct box box;
+        get_box(s->flame, i, &box);
+        if (floor(box.x + box.width + 0.5) > floor(box.x + 0.5))
             return 1;
     }
     return 0;
@@ -185,10 +202,10 @@ static void put_row(struct screen *s, uint32_t from, uint32_t to)
     size_t at = 0;
 
     for (uint32_t i = from; i < to; i++) {
-        pcol_flame_box box;
-        pcol_flame_get(s->flame, i, &box);
-        size_t start = (size_t)floor(box.x_px + 0.5);
-        size_t end = (size_t)floor(box.x_px + box.width_px + 0.5);
+        struct box box;
+        get_box(s->flame, i, &box);
+        size_t start = (size_t)floor(box.x + 0.5);
+        size_t end = (size_t)floor(box.x + box.width + 0.5);
         if (start < at || end <= start)
             continue; /* narrower than a character */
         for (; at < start; at++)
@@ -212,14 +229,15 @@ static void put_legend(const struct screen *s)
 
 static int draw(struct screen *s, int inverted)
 {
-    uint32_t count = pcol_flame_count(s->flame), depth = pcol_flame_depth(s->flame);
+    uint32_t count = (uint32_t)s->flame->count;
+    uint32_t depth = (uint32_t)cli_result_amount(s->flame, CLI_FIELD_DEPTH, count - 1).i64;
     uint32_t *rows = calloc((size_t)depth + 2, sizeof *rows);
-    pcol_flame_box box;
+    struct box box;
 
     if (rows == NULL)
         return cli_fail_memory();
     for (uint32_t i = 0; i < count; i++) {
-        pcol_flame_get(s->flame, i, &box);
+        get_box(s->flame, i, &box);
         rows[box.depth + 1] = i + 1;
         s->largest = fabs(box.change) > s->largest ? fabs(box.change) : s->largest;
     }
@@ -235,10 +253,10 @@ static int draw(struct screen *s, int inverted)
 /* The file of an error: the base, if it cannot be drawn alone. */
 static const char *failed_input(const struct cli_args *args, pcol_query *base)
 {
-    pcol_flame *flame = NULL;
+    pcol_result *flame = NULL;
     pcol_status status = base != NULL ? pcol_query_flame(base, NULL, &flame, NULL) : PCOL_OK;
 
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
     return status == PCOL_OK ? args->operands[0] : args->base;
 }
 
@@ -248,7 +266,8 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     struct cli_names names;
     struct screen s = {
         .names = &names, .out = out, .color = out->color, .compared = options->base != NULL};
-    pcol_flame *flame;
+    pcol_result *flame;
+    struct cli_result rows;
     pcol_error err;
     struct cli_args people = *args;
 
@@ -258,16 +277,21 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
     if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
         return cli_fail_error(failed_input(args, options->base), &err);
-    s.flame = flame;
+    int code = cli_result_open(&rows, flame, args->operands[0]);
+    if (code != CLI_OK) {
+        pcol_result_free(flame);
+        return code;
+    }
+    s.flame = &rows;
     cli_out_fold(out);
     cli_amounts_init(&s.amounts, query, &people, out);
     cli_amounts_header(&s.amounts, out);
     if (s.compared)
         put_legend(&s);
     cli_names_init(&names, args, 1);
-    int code = draw(&s, args->inverted);
+    code = draw(&s, args->inverted);
     cli_names_free(&names);
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
     return code;
 }
 
@@ -281,7 +305,7 @@ static pcol_str rename_frame(void *names, pcol_str name)
 static int print_svg(const struct cli_args *args, pcol_query *query, pcol_flame_options *options,
                      struct cli_out *out)
 {
-    pcol_flame *flame;
+    pcol_result *flame;
     pcol_error err;
     const char *name = strrchr(args->operands[0], '/');
     const char *title = args->title != NULL            ? args->title
@@ -296,7 +320,7 @@ static int print_svg(const struct cli_args *args, pcol_query *query, pcol_flame_
 
     if (status == PCOL_OK) {
         status = pcol_flame_svg(flame, title, cli_out_sink(out), &err);
-        pcol_flame_free(flame);
+        pcol_result_free(flame);
     }
     cli_names_free(&names);
     if (status == PCOL_OK)
@@ -324,8 +348,11 @@ static int parse_options(const struct cli_args *args, pcol_flame_options *option
 {
     char *end;
 
-    options->inverted = args->inverted ? 1 : args->upright ? 0 : 2;
-    options->reverse = args->reverse;
+    options->flags = args->inverted  ? PCOL_FLAME_INVERTED
+                     : args->upright ? 0
+                                     : PCOL_FLAME_INVERTED_HIGH;
+    if (args->reverse)
+        options->flags |= PCOL_FLAME_REVERSE;
     if (args->width != CLI_UNSET) {
         if (args->width < 40 || args->width > 10000)
             return cli_usage("--width: must be from 40 to 10000");

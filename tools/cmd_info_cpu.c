@@ -27,9 +27,29 @@ static void put_ms(struct cli_out *out, double ns)
     cli_out_write(out, text, size);
 }
 
-static void put_name(struct cli_out *out, const pcol_cpu_row *row)
+struct cpu_row {
+    int has_thread;
+    uint32_t thread;
+    pcol_str name, tid, pid;
+    uint64_t samples, samples_without;
+    double cpu_ns;
+};
+
+static void get_row(const struct cli_result *cpu, size_t at, struct cpu_row *row)
 {
-    if (row->thread == PCOL_NONE)
+    row->has_thread = cli_result_has(cpu, CLI_FIELD_THREAD, at);
+    row->thread = (uint32_t)cli_result_amount(cpu, CLI_FIELD_THREAD, at).i64;
+    row->name = cli_result_text(cpu, CLI_FIELD_NAME, at);
+    row->tid = cli_result_text(cpu, CLI_FIELD_TID, at);
+    row->pid = cli_result_text(cpu, CLI_FIELD_PID, at);
+    row->samples = (uint64_t)cli_result_amount(cpu, CLI_FIELD_SAMPLES, at).i64;
+    row->samples_without = (uint64_t)cli_result_amount(cpu, CLI_FIELD_SAMPLES_WITHOUT, at).i64;
+    row->cpu_ns = cli_result_amount(cpu, CLI_FIELD_CPU_NS, at).f64;
+}
+
+static void put_name(struct cli_out *out, const struct cpu_row *row)
+{
+    if (!row->has_thread)
         cli_out_text(out, "(no thread)");
     else if (row->name.size == 0)
         cli_out_printf(out, "thread %u", row->thread);
@@ -44,7 +64,7 @@ static void put_name(struct cli_out *out, const pcol_cpu_row *row)
     }
 }
 
-static void put_text(struct cli_out *out, const pcol_selection *range, const pcol_cpu *cpu)
+static void put_text(struct cli_out *out, const pcol_selection *range, const struct cli_result *cpu)
 {
     int open = range->time_to_ns == INT64_MAX;
     double length = (double)range->time_to_ns - (double)range->time_from_ns;
@@ -57,10 +77,10 @@ static void put_text(struct cli_out *out, const pcol_selection *range, const pco
         put_ms(out, (double)range->time_to_ns);
         cli_out_text(out, " ms");
     }
-    cli_out_text(out, pcol_cpu_count(cpu) > 0 ? ":\n" : ": no CPU times\n");
-    for (size_t i = 0; i < pcol_cpu_count(cpu); i++) {
-        pcol_cpu_row row;
-        pcol_cpu_get(cpu, i, &row);
+    cli_out_text(out, cpu->count > 0 ? ":\n" : ": no CPU times\n");
+    for (size_t i = 0; i < cpu->count; i++) {
+        struct cpu_row row;
+        get_row(cpu, i, &row);
         cli_out_text(out, "    ");
         put_name(out, &row);
         cli_out_printf(out, ": %llu samples, CPU ", (unsigned long long)row.samples);
@@ -86,7 +106,7 @@ static struct cli_cell text_or_null(pcol_str text)
     return text.size > 0 ? cli_cell_str(text) : cli_cell_text(NULL);
 }
 
-static void put_json(struct cli_out *out, const pcol_selection *range, const pcol_cpu *cpu,
+static void put_json(struct cli_out *out, const pcol_selection *range, const struct cli_result *cpu,
                      int *outer)
 {
     int first = 1;
@@ -100,13 +120,13 @@ static void put_json(struct cli_out *out, const pcol_selection *range, const pco
     cli_out_text(out, "}");
     cli_json_key(out, outer, "cpu");
     cli_out_text(out, "[");
-    for (size_t i = 0; i < pcol_cpu_count(cpu); i++) {
-        pcol_cpu_row row;
+    for (size_t i = 0; i < cpu->count; i++) {
+        struct cpu_row row;
         first = 1;
-        pcol_cpu_get(cpu, i, &row);
+        get_row(cpu, i, &row);
         cli_out_text(out, i > 0 ? ",{" : "{");
         json_cell(out, &first, "thread",
-                  row.thread == PCOL_NONE ? cli_cell_text(NULL) : cli_cell_u64(row.thread));
+                  !row.has_thread ? cli_cell_text(NULL) : cli_cell_u64(row.thread));
         json_cell(out, &first, "name", text_or_null(row.name));
         json_cell(out, &first, "pid", text_or_null(row.pid));
         json_cell(out, &first, "tid", text_or_null(row.tid));
@@ -123,19 +143,22 @@ int info_put_cpu(const struct cli_args *args, const struct cli_input *input, str
 {
     pcol_selection selection;
     pcol_query *query = NULL;
-    pcol_cpu *cpu = NULL;
+    pcol_result *result = NULL;
+    struct cli_result cpu = {0};
     pcol_error err;
     int code = cli_selection(input, args, &selection);
 
     if (code == CLI_OK)
         code = cli_query_new(input, args, &query);
-    if (code == CLI_OK && pcol_query_cpu(query, &cpu, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_query_cpu(query, &result, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
+    if (code == CLI_OK)
+        code = cli_result_open(&cpu, result, input->name);
     if (code == CLI_OK && json != NULL)
-        put_json(out, &selection, cpu, json);
+        put_json(out, &selection, &cpu, json);
     else if (code == CLI_OK)
-        put_text(out, &selection, cpu);
-    pcol_cpu_free(cpu);
+        put_text(out, &selection, &cpu);
+    pcol_result_free(result);
     pcol_query_free(query);
     return code;
 }

@@ -27,35 +27,59 @@ const struct cli_option cmd_peek_options[] = {
     CLI_OPTION_END,
 };
 
+enum relation { CALLER, FUNCTION, CALLEE };
+
 static const char *const relations[] = {"caller", "function", "callee"};
+
+static enum relation relation_of(const struct cli_result *peek, size_t row)
+{
+    pcol_str text = cli_result_text(peek, CLI_FIELD_RELATION, row);
+
+    return text.size != 6 ? FUNCTION : memcmp(text.data, "caller", 6) == 0 ? CALLER : CALLEE;
+}
+
+struct peek_row {
+    enum relation relation;
+    struct cli_frame frame;
+    pcol_amount self, total;
+};
+
+static void get_row(const struct cli_result *peek, size_t at, struct peek_row *row)
+{
+    row->relation = relation_of(peek, at);
+    cli_result_frame(peek, at, &row->frame);
+    row->self = cli_result_amount(peek, CLI_FIELD_SELF, at);
+    row->total = cli_result_amount(peek, CLI_FIELD_TOTAL, at);
+}
 
 /* Iteration over the rows within the limit of -n. */
 struct rows {
-    const pcol_peek *peek;
+    const struct cli_result *peek;
     size_t at;
     uint64_t limit, of_kind,
         hidden; /* rows of the last relation, and the number of its hidden rows */
-    pcol_relation kind;
+    enum relation kind;
 };
 
-static void begin_rows(struct rows *rows, const struct cli_args *args, const pcol_peek *peek)
+static void begin_rows(struct rows *rows, const struct cli_args *args,
+                       const struct cli_result *peek)
 {
-    *rows = (struct rows){.peek = peek, .kind = PCOL_SELF};
+    *rows = (struct rows){.peek = peek, .kind = FUNCTION};
     rows->limit = cli_row_limit(args, UINT64_MAX);
 }
 
 /* 1: the next row, 0: the end. *hidden: rows skipped before it. */
-static int next_row(struct rows *rows, pcol_peek_row *row, uint64_t *hidden)
+static int next_row(struct rows *rows, struct peek_row *row, uint64_t *hidden)
 {
     *hidden = 0;
-    while (rows->at < pcol_peek_count(rows->peek)) {
-        pcol_peek_get(rows->peek, rows->at++, row);
-        if (row->relation != rows->kind || row->relation == PCOL_SELF) {
+    while (rows->at < rows->peek->count) {
+        get_row(rows->peek, rows->at++, row);
+        if (row->relation != rows->kind || row->relation == FUNCTION) {
             *hidden = rows->hidden;
             rows->hidden = rows->of_kind = 0;
             rows->kind = row->relation;
         }
-        if (row->relation == PCOL_SELF || rows->of_kind++ < rows->limit)
+        if (row->relation == FUNCTION || rows->of_kind++ < rows->limit)
             return 1;
         rows->hidden++;
     }
@@ -63,14 +87,14 @@ static int next_row(struct rows *rows, pcol_peek_row *row, uint64_t *hidden)
     return 0;
 }
 
-static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_peek *peek,
+static int print_rows(struct cli_args *args, struct cli_names *names, const struct cli_result *peek,
                       const struct cli_amounts *amounts, struct cli_out *out)
 {
     static const struct cli_table_column columns[] = {
         {"relation", 0}, {"self", 1}, {"total", 1}, {"name", 0}};
     struct cli_table *table;
     struct rows rows;
-    pcol_peek_row row;
+    struct peek_row row;
     uint64_t hidden = 0;
     int code = cli_table_begin(&table, out, args, columns, 4);
 
@@ -110,12 +134,13 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
 }
 
 /* Callers above, callees below, indented. */
-static void print_people(struct cli_args *args, struct cli_names *names, const pcol_peek *peek,
-                         const struct cli_amounts *amounts, struct cli_out *out)
+static void print_people(struct cli_args *args, struct cli_names *names,
+                         const struct cli_result *peek, const struct cli_amounts *amounts,
+                         struct cli_out *out)
 {
-    pcol_relation before = PCOL_CALLER;
+    enum relation before = CALLER;
     struct rows rows;
-    pcol_peek_row row;
+    struct peek_row row;
     uint64_t hidden = 0;
     size_t shown = 0;
     const struct cli_signs *signs = cli_signs();
@@ -131,20 +156,20 @@ static void print_people(struct cli_args *args, struct cli_names *names, const p
     while (out->code == 0 && next_row(&rows, &row, &hidden)) {
         put_hidden(out, &gutter, hidden);
         row.frame.name = cli_name(names, row.frame.name);
-        if (shown++ > 0 && before >= PCOL_SELF && row.relation <= PCOL_SELF)
+        if (shown++ > 0 && before >= FUNCTION && row.relation <= FUNCTION)
             cli_out_text(out, "\n");
         before = row.relation;
         cli_gutter_put(&gutter, out, amounts, row.total, row.self);
-        if (row.relation != PCOL_SELF)
-            cli_out_printf(out, "    %s", row.relation == PCOL_CALLER ? signs->first : signs->last);
-        put_name(out, row.frame.name, gutter.room - (row.relation != PCOL_SELF ? 6 : 0));
+        if (row.relation != FUNCTION)
+            cli_out_printf(out, "    %s", row.relation == CALLER ? signs->first : signs->last);
+        put_name(out, row.frame.name, gutter.room - (row.relation != FUNCTION ? 6 : 0));
         cli_out_text(out, "\n");
     }
     put_hidden(out, &gutter, hidden);
     cli_gutter_end(&gutter, out);
 }
 
-static int print(struct cli_args *args, pcol_query *query, const pcol_peek *peek)
+static int print(struct cli_args *args, pcol_query *query, const struct cli_result *peek)
 {
     struct cli_names names;
     static struct cli_out out;
@@ -167,7 +192,8 @@ int cmd_peek(struct cli_args *args)
 {
     struct cli_input input;
     pcol_query *query = NULL;
-    pcol_peek *peek = NULL;
+    pcol_result *result = NULL;
+    struct cli_result peek = {0};
     pcol_error err;
     int code = CLI_OK;
 
@@ -180,14 +206,16 @@ int cmd_peek(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     code = cli_query_new(&input, args, &query);
-    if (code == CLI_OK && pcol_query_peek(query, args->operands[0], &peek, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_query_peek(query, args->operands[0], NULL, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
-    if (code == CLI_OK && pcol_peek_count(peek) == 0)
+    if (code == CLI_OK)
+        code = cli_result_open(&peek, result, input.name);
+    if (code == CLI_OK && peek.count == 0)
         code = cli_fail(CLI_NO, "%s: no function with samples has the name or matches '%s'",
                         input.name, args->operands[0]);
     if (code == CLI_OK)
-        code = print(args, query, peek);
-    pcol_peek_free(peek);
+        code = print(args, query, &peek);
+    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;

@@ -11,8 +11,9 @@
 const struct cli_option cmd_top_options[] = {
     {0, "by", "WHAT",
      "function (default), file, line (function, file, line), srcline (file, line), location "
-     "(address), thread, source or label:KEY",
-     CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location|thread|source|label:|"},
+     "(address), mapping (binary), thread, process, source or label:KEY",
+     CLI_TEXT, CLI_AT(by), 0,
+     "function|file|line|srcline|location|mapping|thread|process|source|label:|"},
     {0, "sort", "HOW", "self (default) or total; flat and cum are synonyms", CLI_TEXT, CLI_AT(sort),
      0, "self|total|flat|cum"},
     CLI_OPTION_CUM,
@@ -101,11 +102,11 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
 }
 
 /* Fills cells in place: a returned cell would be copied while it is still being written. */
-static void set_cell(const struct layout *layout, const pcol_top_row *row, enum shown shown,
-                     char *room, struct cli_cell *cell)
+static void set_cell(const struct layout *layout, const struct cli_result_row *row,
+                     enum shown shown, char *room, struct cli_cell *cell)
 {
     const struct cli_amounts *amounts = &layout->amounts;
-    const pcol_frame *frame = &row->frame;
+    const struct cli_frame *frame = &row->frame;
 
     cell->kind = CLI_CELL_NULL;
     cell->stable = 0;
@@ -131,8 +132,7 @@ static void set_cell(const struct layout *layout, const pcol_top_row *row, enum 
         return;
     case SHOW_NAME:
     case SHOW_FILE:
-        if (shown == SHOW_NAME ? (frame->flags & PCOL_FRAME_HAS_NAME)
-                               : (frame->flags & PCOL_FRAME_HAS_FILE)) {
+        if (shown == SHOW_NAME ? frame->has_name : frame->has_file) {
             const pcol_str *text = shown == SHOW_NAME ? &frame->name : &frame->file;
             cell->kind = CLI_CELL_TEXT;
             cell->as.text.data = text->data;
@@ -140,15 +140,15 @@ static void set_cell(const struct layout *layout, const pcol_top_row *row, enum 
         }
         return;
     case SHOW_LINE:
-        cell->kind = frame->flags & PCOL_FRAME_HAS_LINE ? CLI_CELL_I64 : CLI_CELL_NULL;
+        cell->kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
         cell->as.i64 = frame->line;
         return;
     case SHOW_ID:
-        cell->kind = frame->flags & PCOL_FRAME_HAS_ID ? CLI_CELL_U64 : CLI_CELL_NULL;
+        cell->kind = frame->has_id ? CLI_CELL_U64 : CLI_CELL_NULL;
         cell->as.u64 = frame->id;
         return;
     case SHOW_ADDRESS:
-        if (frame->flags & PCOL_FRAME_HAS_ADDRESS) {
+        if (frame->has_address) {
             snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
             *cell = cli_cell_text(room);
         }
@@ -156,12 +156,12 @@ static void set_cell(const struct layout *layout, const pcol_top_row *row, enum 
     }
 }
 
-static int print_rows(const struct cli_args *args, const pcol_top *top, struct layout *layout,
-                      struct cli_out *out, uint64_t limit)
+static int print_rows(const struct cli_args *args, const struct cli_result *top,
+                      struct layout *layout, struct cli_out *out, uint64_t limit)
 {
     struct cli_table *table;
     struct cli_names names;
-    size_t count = pcol_top_count(top);
+    size_t count = top->count;
     int code = cli_table_begin(&table, out, args, layout->columns, layout->count);
 
     if (code != CLI_OK)
@@ -170,8 +170,8 @@ static int print_rows(const struct cli_args *args, const pcol_top *top, struct l
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
         struct cli_cell cells[MAX_COLUMNS];
         char room[MAX_COLUMNS][CLI_NUMBER_SIZE];
-        pcol_top_row row;
-        pcol_top_get(top, i, &row);
+        struct cli_result_row row;
+        cli_result_get(top, i, &row);
         row.frame.name = cli_name(&names, row.frame.name);
         for (size_t c = 0; c < layout->count; c++)
             set_cell(layout, &row, layout->shown[c], room[c], &cells[c]);
@@ -181,11 +181,12 @@ static int print_rows(const struct cli_args *args, const pcol_top *top, struct l
     return cli_table_end(table, CLI_OK);
 }
 
-static int print(const struct cli_args *args, pcol_query *query, const pcol_top *top, pcol_by by)
+static int print(const struct cli_args *args, pcol_query *query, const struct cli_result *top,
+                 pcol_by by)
 {
     static struct cli_out out;
     struct layout layout = {0};
-    size_t count = pcol_top_count(top);
+    size_t count = top->count;
     int code = cli_out_open(&out, args);
 
     if (code != CLI_OK)
@@ -205,17 +206,17 @@ static int print(const struct cli_args *args, pcol_query *query, const pcol_top 
     return cli_out_finish(&out, code);
 }
 
-static void note_places(const struct cli_args *args, const char *name, const pcol_top *top,
+static void note_places(const struct cli_args *args, const char *name, const struct cli_result *top,
                         pcol_by by)
 {
     struct cli_positions places = {0, 0};
-    size_t count = pcol_top_count(top);
+    size_t count = top->count;
 
     if (by != PCOL_BY_FILE && by != PCOL_BY_LINE && by != PCOL_BY_SRCLINE)
         return;
     for (size_t i = 0; i < count; i++) {
-        pcol_top_row row;
-        pcol_top_get(top, i, &row);
+        struct cli_result_row row;
+        cli_result_get(top, i, &row);
         cli_positions_add(&places, &row.frame);
     }
     if (count > 0)
@@ -226,26 +227,29 @@ int cmd_top(struct cli_args *args)
 {
     struct cli_input input;
     pcol_query *query = NULL;
-    pcol_top *top = NULL;
+    pcol_top_options options = PCOL_INIT(pcol_top_options);
+    pcol_result *result = NULL;
+    struct cli_result top = {0};
     pcol_error err;
-    pcol_by by;
-    const char *label;
-    int code = cli_parse_by(args->by, 0, &by, &label);
+    int code = cli_parse_by(args->by, 0, &options.by, &options.label);
 
     if (code == CLI_OK)
         code = cli_input_open_all(&input, args);
     if (code != CLI_OK)
         return code;
+    options.order = cli_order(args);
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
         cli_warn_empty(&input, args, query);
-    if (code == CLI_OK && pcol_query_top(query, by, label, cli_order(args), &top, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_query_top(query, &options, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        note_places(args, input.name, top, by);
+        code = cli_result_open(&top, result, input.name);
     if (code == CLI_OK)
-        code = print(args, query, top, by);
-    pcol_top_free(top);
+        note_places(args, input.name, &top, options.by);
+    if (code == CLI_OK)
+        code = print(args, query, &top, options.by);
+    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;

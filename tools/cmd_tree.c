@@ -17,9 +17,9 @@
 
 const struct cli_option cmd_tree_options[] = {
     {0, "by", "WHAT",
-     "function (default), file, line (function, file, line), srcline (file, line) or location "
-     "(address)",
-     CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location"},
+     "function (default), file, line (function, file, line), srcline (file, line), location "
+     "(address) or mapping (binary)",
+     CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location|mapping"},
     {0, "bottom-up", NULL, "from innermost frames to their callers", CLI_FLAG, CLI_AT(bottom_up), 1,
      NULL},
     {0, "depth", "N", "at most N frames deep (default: all)", CLI_COUNT, CLI_AT(max_depth), 0,
@@ -69,17 +69,17 @@ static int by_weight(const void *pa, const void *pb)
 /* Select the `most` heaviest nodes of at least this magnitude, each with all its callers. The
  * weight of a node is at least that of its heaviest callee: positive and negative values may
  * cancel in a caller. */
-static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *amounts,
+static int choose_heaviest(const struct cli_result *tree, const struct cli_amounts *amounts,
                            uint64_t most, double least, uint8_t *shown)
 {
-    uint32_t count = pcol_calltree_count(tree);
+    uint32_t count = (uint32_t)tree->count;
     struct weighed *nodes = calloc((size_t)count + 1, sizeof *nodes);
-    pcol_calltree_node node;
+    struct cli_result_row node;
 
     if (nodes == NULL)
         return cli_fail_memory();
     for (uint32_t i = count; i-- > 0;) {
-        pcol_calltree_get(tree, i, &node);
+        cli_result_get(tree, i, &node);
         double weight = fabs(cli_amount_double(amounts, node.total));
         nodes[i].node = i;
         if (weight > nodes[i].weight)
@@ -94,25 +94,23 @@ static int choose_heaviest(const pcol_calltree *tree, const struct cli_amounts *
     return CLI_OK;
 }
 
-static void mark_cut(const pcol_calltree *tree, uint8_t *shown)
+static void mark_cut(const struct cli_result *tree, uint8_t *shown)
 {
-    uint32_t count = pcol_calltree_count(tree);
+    uint32_t count = (uint32_t)tree->count;
 
     for (uint32_t i = 1; i < count; i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(tree, i, &node);
         if (!(shown[i] & SHOWN))
-            shown[node.parent] |= CUT;
-        if (node.is_truncated)
+            shown[cli_result_amount(tree, CLI_FIELD_PARENT, i).i64] |= CUT;
+        if (cli_result_amount(tree, CLI_FIELD_TRUNCATED, i).i64)
             shown[i] |= CUT;
     }
 }
 
 /* The flags of each node, which the caller frees. */
-static int choose(const struct cli_args *args, const pcol_calltree *tree,
+static int choose(const struct cli_args *args, const struct cli_result *tree,
                   const struct cli_amounts *amounts, uint8_t **shown)
 {
-    uint32_t count = pcol_calltree_count(tree);
+    uint32_t count = (uint32_t)tree->count;
     int all = cli_row_limit(args, amounts->people ? 0 : UINT64_MAX) == UINT64_MAX;
 
     *shown = calloc((size_t)count + 1, 1);
@@ -132,7 +130,7 @@ static int choose(const struct cli_args *args, const pcol_calltree *tree,
 
 /* ---- machine formats ---- */
 
-static int print_rows(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
+static int print_rows(struct cli_args *args, struct cli_names *names, const struct cli_result *tree,
                       pcol_by by, const uint8_t *shown, const struct cli_amounts *amounts,
                       struct cli_out *out)
 {
@@ -140,7 +138,7 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
     struct cli_table_column columns[OWN + CLI_FRAME_COLUMNS + 1] = {
         {"depth", 1}, {"self", 1}, {"total", 1}, {"name", 0}};
     struct cli_table *table;
-    uint32_t count = pcol_calltree_count(tree);
+    uint32_t count = (uint32_t)tree->count;
     size_t places = cli_frame_columns(by, 0, columns + OWN), width = OWN + places;
 
     if (args->max_depth != CLI_UNSET || args->rows != CLI_UNSET)
@@ -150,10 +148,10 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
         return code;
     for (uint32_t i = 1; i < count && out->code == 0; i++) {
         char room[CLI_NUMBER_SIZE];
-        pcol_calltree_node node;
+        struct cli_result_row node;
         if (!(shown[i] & SHOWN))
             continue;
-        pcol_calltree_get(tree, i, &node);
+        cli_result_get(tree, i, &node);
         node.frame.name = cli_name(names, node.frame.name);
         struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
             cli_cell_u64(node.depth), cli_amount_cell(amounts, node.self, NULL),
@@ -169,7 +167,7 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const pcol
 
 struct drawing {
     struct cli_names *names;
-    const pcol_calltree *tree;
+    const struct cli_result *tree;
     size_t places; /* columns of file, line and address */
     const struct cli_amounts *amounts;
     struct cli_out *out;
@@ -183,17 +181,17 @@ struct drawing {
  * nodes. */
 static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
 {
-    uint32_t count = pcol_calltree_count(d->tree);
+    uint32_t count = (uint32_t)d->tree->count;
     uint64_t hidden = 0;
 
     *deepest = 0;
     for (uint32_t i = count; i-- > 1;) {
-        pcol_calltree_node node;
+        struct cli_result_row node;
         if (!(d->shown[i] & SHOWN)) {
             hidden++;
             continue;
         }
-        pcol_calltree_get(d->tree, i, &node);
+        cli_result_get(d->tree, i, &node);
         *deepest = node.depth > *deepest ? node.depth : *deepest;
         if (!(d->shown[node.parent] & SEEN))
             d->shown[i] |= LAST;
@@ -235,7 +233,7 @@ static void make_room(struct drawing *d, uint32_t deepest)
 }
 
 /* "NAME  FILE:LINE  0xADDRESS" in at most `width` columns. */
-static int draw_frame(struct drawing *d, const pcol_frame *frame, size_t width)
+static int draw_frame(struct drawing *d, const struct cli_frame *frame, size_t width)
 {
     char address[CLI_NUMBER_SIZE], line[CLI_NUMBER_SIZE] = "";
     struct cli_cell cells[CLI_FRAME_COLUMNS] = {{0}};
@@ -264,7 +262,7 @@ static int draw_frame(struct drawing *d, const pcol_frame *frame, size_t width)
     return CLI_OK;
 }
 
-static int draw_node(struct drawing *d, const pcol_calltree_node *node, int cut)
+static int draw_node(struct drawing *d, const struct cli_result_row *node, int cut)
 {
     cli_gutter_put(&d->gutter, d->out, d->amounts, node->total, node->self);
     size_t taken = draw_branches(d, node->depth) + (cut ? 5 : 0);
@@ -273,12 +271,12 @@ static int draw_node(struct drawing *d, const pcol_calltree_node *node, int cut)
     return code;
 }
 
-static int print_drawing(struct cli_args *args, struct cli_names *names, const pcol_calltree *tree,
-                         pcol_by by, uint8_t *shown, const struct cli_amounts *amounts,
-                         struct cli_out *out)
+static int print_drawing(struct cli_args *args, struct cli_names *names,
+                         const struct cli_result *tree, pcol_by by, uint8_t *shown,
+                         const struct cli_amounts *amounts, struct cli_out *out)
 {
     struct cli_table_column columns[CLI_FRAME_COLUMNS];
-    uint32_t count = pcol_calltree_count(tree), deepest;
+    uint32_t count = (uint32_t)tree->count, deepest;
     struct drawing d = {.names = names,
                         .tree = tree,
                         .places = cli_frame_columns(by, 1, columns),
@@ -298,10 +296,10 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
         cli_gutter_header(&d.gutter, out);
     }
     for (uint32_t i = 1; i < count && out->code == 0 && code == CLI_OK; i++) {
-        pcol_calltree_node node;
+        struct cli_result_row node;
         if (!(shown[i] & SHOWN))
             continue;
-        pcol_calltree_get(tree, i, &node);
+        cli_result_get(tree, i, &node);
         d.last[node.depth] = (shown[i] & LAST) != 0;
         cut |= shown[i] & CUT;
         code = draw_node(&d, &node, shown[i] & CUT);
@@ -318,7 +316,8 @@ static int print_drawing(struct cli_args *args, struct cli_names *names, const p
 
 /* ---- both formats ---- */
 
-static int print(struct cli_args *args, pcol_query *query, const pcol_calltree *tree, pcol_by by)
+static int print(struct cli_args *args, pcol_query *query, const struct cli_result *tree,
+                 pcol_by by)
 {
     struct cli_names names;
     static struct cli_out out;
@@ -339,15 +338,15 @@ static int print(struct cli_args *args, pcol_query *query, const pcol_calltree *
     return cli_out_finish(&out, code);
 }
 
-static void note_places(const struct cli_args *args, const char *name, const pcol_calltree *tree,
-                        pcol_by by)
+static void note_places(const struct cli_args *args, const char *name,
+                        const struct cli_result *tree, pcol_by by)
 {
     struct cli_positions places = {0, 0};
-    uint32_t count = pcol_calltree_count(tree);
+    uint32_t count = (uint32_t)tree->count;
 
     for (uint32_t i = 1; i < count && by != PCOL_BY_FUNCTION; i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(tree, i, &node);
+        struct cli_result_row node;
+        cli_result_get(tree, i, &node);
         cli_positions_add(&places, &node.frame);
     }
     if (count > 1 || by == PCOL_BY_SRCLINE)
@@ -356,10 +355,11 @@ static void note_places(const struct cli_args *args, const char *name, const pco
 
 int cmd_tree(struct cli_args *args)
 {
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
     struct cli_input input;
     pcol_query *query = NULL;
-    pcol_calltree *tree = NULL;
+    pcol_result *result = NULL;
+    struct cli_result tree = {0};
     pcol_error err;
     const char *label;
     int code = cli_parse_by(args->by, 1, &options.by, &label);
@@ -368,19 +368,21 @@ int cmd_tree(struct cli_args *args)
         code = cli_input_open(&input, args->operands[0], args);
     if (code != CLI_OK)
         return code;
-    options.bottom_up = args->bottom_up;
+    options.flags = args->bottom_up ? PCOL_TREE_BOTTOM_UP : 0;
     if (args->max_depth != CLI_UNSET)
         options.max_depth = args->max_depth < UINT32_MAX ? (uint32_t)args->max_depth : UINT32_MAX;
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
         cli_warn_empty(&input, args, query);
-    if (code == CLI_OK && pcol_query_calltree(query, &options, &tree, &err) != PCOL_OK)
+    if (code == CLI_OK && pcol_query_tree(query, &options, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        note_places(args, input.name, tree, options.by);
+        code = cli_result_open(&tree, result, input.name);
     if (code == CLI_OK)
-        code = print(args, query, tree, options.by);
-    pcol_calltree_free(tree);
+        note_places(args, input.name, &tree, options.by);
+    if (code == CLI_OK)
+        code = print(args, query, &tree, options.by);
+    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;

@@ -39,6 +39,8 @@ static int is_compressed(const pcol_file *file, const struct pcf_column *desc)
 int pci_array_is_in_place(const pcol_column *column)
 {
     const struct pci_column *source = column->source;
+    if (column->in_memory)
+        return 1;
     if (!source || !source->supported || !source->data->rows ||
         !(column->direct || column->order == PCI_STORED_MS) ||
         is_compressed(column->table->file, source->desc))
@@ -189,7 +191,7 @@ static pcol_status decode(const pcol_column *column, struct pci_array *a, pcol_e
 {
     struct pci_rows rows;
     const pcol_table *table = column->table;
-    if (!table->expander && !pcf_rows_plausible(table->rows, table->file->size))
+    if (!table->owner && !table->expander && !pcf_rows_plausible(table->rows, table->file->size))
         return pci_fail_cell(err, PCOL_E_LIMIT, table->name, NULL, PCOL_POSITION_UNKNOWN,
                              "implausibly many rows for the size of the file");
     a->is_text = column->type == PCOL_BYTES ||

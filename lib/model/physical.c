@@ -1,7 +1,7 @@
 /*
  * physical.c - physical tables and the description of columns
  */
-#include "model/table.h"
+#include "model/arrays.h"
 #include "util/arg_check.h"
 
 #include <string.h>
@@ -134,7 +134,7 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
     *info = (pcol_column_info){
         .name = column->name,
         .type = column->type,
-        .encoding = "view",
+        .encoding = column->in_memory ? "plain" : "view",
         .codec = "none",
         .references = column->references,
         .primary_key = column->primary_key,
@@ -144,6 +144,11 @@ void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
         .validity_offset = PCOL_POSITION_UNKNOWN,
         .data_offset = PCOL_POSITION_UNKNOWN,
     };
+    if (column->in_memory) {
+        const struct pci_array *held = atomic_load_explicit(&column->array, memory_order_relaxed);
+        info->null_count = held->null_count;
+        info->width_bits = held->width_bits;
+    }
     if (column->source)
         info->bytes = count_bytes(column->table->file, column->source->number, 0);
     if (column->direct)
@@ -175,6 +180,15 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
     unsigned width;
     *buffer = (pcol_buffer){0};
     PCI_REQUIRE(column, err);
+    if (column->in_memory && column->type != PCOL_BOOL) {
+        const struct pci_array *held = atomic_load_explicit(&column->array, memory_order_relaxed);
+        *buffer = (pcol_buffer){.values = held->values,
+                                .validity = held->validity,
+                                .rows = held->rows,
+                                .width_bytes = held->width_bits / 8,
+                                .type = column->type};
+        return PCOL_OK;
+    }
     if (!column->direct || !column->source->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_POSITION_UNKNOWN,

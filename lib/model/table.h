@@ -68,6 +68,7 @@ struct pcol_column {
     uint32_t index;
     uint8_t primary_key, nullable;
     uint8_t direct;                  /* cells of `source` unchanged */
+    uint8_t in_memory;               /* of a result: all cells are in `array` */
     uint8_t lane;                    /* of an expanded table */
     uint8_t order;                   /* enum pci_column_order */
     int64_t offset;                  /* added to every value */
@@ -98,6 +99,10 @@ struct pcol_table {
     size_t read_count, read_capacity;
     void *aux; /* owned */
     void (*free_aux)(void *aux);
+    /* The result that the table belongs to; NULL: it lives as long as the file. */
+    void *owner;
+    void *(*retain_owner)(void *owner);
+    void (*release_owner)(void *owner);
     char **owned; /* names and units of columns */
     size_t owned_count, owned_capacity;
 };

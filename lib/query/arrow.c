@@ -1,9 +1,10 @@
 /*
  * arrow.c - tables as streams of the Arrow C stream interface
  *
- * A column is a slice of an array that the file owns (in place, or texts that are computed), or
+ * A column is a slice of an array that the table owns (in place, or texts that are computed), or
  * copied from the batches of a scan. Every exported array and dictionary holds a reference to the
- * file, so that consumers may move and release them in any order. Tests: tests/unit/test_arrow.c,
+ * file, or to the result that owns the table, so that consumers may move and release them in any
+ * order. Tests: tests/unit/test_arrow.c,
  * tests/oracle/arrow.
  */
 #include "model/arrays.h"
@@ -31,8 +32,7 @@ struct stream_column {
 };
 
 struct stream {
-    pcol_file *file;
-    const pcol_table *table;
+    const pcol_table *table; /* held */
     pcol_scan *scan;
     const struct pci_array *pool;
     uint32_t count;
@@ -40,6 +40,23 @@ struct stream {
     int error; /* errno value of the first failure, which is returned from then on */
     char message[512];
 };
+
+/* Retains the table's result or file, and releases it. */
+static void hold(const pcol_table *table)
+{
+    if (table->owner)
+        (void)table->retain_owner(table->owner);
+    else
+        (void)pcol_file_retain(table->file);
+}
+
+static void unhold(const pcol_table *table)
+{
+    if (table->owner)
+        table->release_owner(table->owner);
+    else
+        pcol_file_close((pcol_file *)(uintptr_t)table->file);
+}
 
 /* ---- schema */
 
@@ -170,7 +187,7 @@ static int fill_schema(const struct stream *s, struct ArrowSchema *schema)
 /* ---- arrays */
 
 struct array_data {
-    pcol_file *file; /* retained */
+    const pcol_table *table; /* held */
     const void *buffers[MAX_BUFFERS];
     void *owned[MAX_BUFFERS];
     struct ArrowArray *children, **list, dictionary;
@@ -188,7 +205,7 @@ static void release_array(struct ArrowArray *array)
         pci_free(d->owned[i]);
     pci_free(d->children);
     pci_free(d->list);
-    pcol_file_close(d->file);
+    unhold(d->table);
     pci_free(d);
     array->release = NULL;
 }
@@ -200,7 +217,8 @@ static int init_array(const struct stream *s, struct ArrowArray *array, size_t l
     memset(array, 0, sizeof *array);
     if (!d)
         return ENOMEM;
-    d->file = pcol_file_retain(s->file);
+    d->table = s->table;
+    hold(d->table);
     array->private_data = d;
     array->release = release_array;
     array->length = (int64_t)length;
@@ -419,7 +437,7 @@ static void close_stream(struct stream *s)
     for (uint32_t i = 0; s->columns && i < s->count; i++)
         pci_free(s->columns[i].name);
     pci_free(s->columns);
-    pcol_file_close(s->file);
+    unhold(s->table);
     pci_free(s);
 }
 
@@ -489,7 +507,7 @@ static pcol_status open_column(struct stream *s, struct stream_column *c, int wh
                              PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
     c->coded = pci_column_has_codes(column);
     if (c->coded && !s->pool)
-        PCI_TRY(pci_array_of_pool(s->file, &s->pool, err));
+        PCI_TRY(pci_array_of_pool(s->table->file, &s->pool, err));
     if (c->coded && !s->pool)
         s->pool = &empty_pool;
     /* Computed texts are made before, since the schema says whether they are UTF-8. */
@@ -548,8 +566,8 @@ pcol_status pcol_table_arrow(const pcol_table *table, const pcol_scan_options *o
     PCI_STRUCT_READ(pcol_scan_options, own, options, err);
     struct stream *s;
     PCI_TRY(PCI_CALLOC(s, 1, err));
-    s->file = pcol_file_retain(table->file);
     s->table = table;
+    hold(table);
     pcol_status status = open_stream(s, &own, err);
     if (status != PCOL_OK) {
         close_stream(s);

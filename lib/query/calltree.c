@@ -6,7 +6,7 @@
  * frame outwards. Nodes are numbered in order of creation, so parents precede children; totals are
  * one backward pass, then siblings are sorted. Tests: tests/unit/test_query.c, suite answers.
  */
-#include "query/query.h"
+#include "query/calltree.h"
 
 #include "builder/call_tree.h"
 #include "query/walk.h"
@@ -24,23 +24,11 @@
 #define FREE_NODES (UINT64_C(1) << 22)
 #define NODES_PER_STACK 256u
 
-struct node {
-    uint32_t frame, parent, end, depth;
-    pcol_amount self, total;
-    int is_truncated;
-};
-
 /* Sums of a node during construction. */
 struct sums {
     pcol_amount self;
     pcol_amount total;    /* before add_totals(): only the weight deeper than max_depth */
     uint8_t is_truncated; /* part of its weight is deeper than max_depth */
-};
-
-struct pcol_calltree {
-    uint32_t count;
-    struct node *nodes; /* in pre-order */
-    struct pci_frames frames;
 };
 
 struct builder {
@@ -192,7 +180,7 @@ static int compare_entries(const void *pa, const void *pb)
 }
 
 struct frame_name {
-    const pcol_frame *frame;
+    const struct pci_frame *frame;
     uint32_t id;
 };
 
@@ -286,7 +274,7 @@ static uint32_t sort_entries(const struct builder *b, const uint8_t *alive, cons
 /* Writes the nodes in pre-order. next, end: by node, the range of its remaining children in
  * `entries`. */
 static pcol_status write_preorder(const struct builder *b, const struct sort_entry *entries,
-                                  uint32_t count, pcol_calltree *tree, pcol_error *err)
+                                  uint32_t count, struct pci_calltree *tree, pcol_error *err)
 {
     size_t n = b->tree.count;
     uint32_t *next = pci_calloc(n + 1, sizeof *next), *end = pci_calloc(n + 1, sizeof *end);
@@ -300,7 +288,7 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
         end[entries[i].parent] = i + 1;
     }
     if (status == PCOL_OK) {
-        tree->nodes[0] = (struct node){
+        tree->nodes[0] = (struct pci_calltree_node){
             PCOL_NONE, 0, 0, 0, b->sums[0].self, b->sums[0].total, b->sums[0].is_truncated};
         tree->count = 1;
         old[0] = 0;
@@ -309,13 +297,13 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
         uint32_t old_current = old[current];
         if (next[old_current] < end[old_current]) {
             uint32_t child = entries[next[old_current]++].node;
-            tree->nodes[tree->count] = (struct node){b->tree.nodes[child].group,
-                                                     current,
-                                                     0,
-                                                     tree->nodes[current].depth + 1,
-                                                     b->sums[child].self,
-                                                     b->sums[child].total,
-                                                     b->sums[child].is_truncated};
+            tree->nodes[tree->count] = (struct pci_calltree_node){b->tree.nodes[child].group,
+                                                                  current,
+                                                                  0,
+                                                                  tree->nodes[current].depth + 1,
+                                                                  b->sums[child].self,
+                                                                  b->sums[child].total,
+                                                                  b->sums[child].is_truncated};
             old[tree->count] = child;
             current = tree->count++;
             continue;
@@ -331,7 +319,7 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
     return status;
 }
 
-static pcol_status sort_tree(struct builder *b, pcol_order order, pcol_calltree *tree,
+static pcol_status sort_tree(struct builder *b, pcol_order order, struct pci_calltree *tree,
                              pcol_error *err)
 {
     size_t n = b->tree.count;
@@ -366,8 +354,8 @@ static pcol_status add_empty_stack(struct builder *b, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status build_tree(pcol_query *query, const pcol_calltree_options *options,
-                              pcol_calltree *tree, pcol_error *err)
+static pcol_status build_tree(pcol_query *query, const pcol_tree_options *options,
+                              struct pci_calltree *tree, pcol_error *err)
 {
     struct builder b = {.query = query,
                         .frames = &tree->frames,
@@ -380,7 +368,8 @@ static pcol_status build_tree(pcol_query *query, const pcol_calltree_options *op
     b.sums = pci_calloc(b.capacity = 64, sizeof *b.sums);
     status = b.sums ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, add_empty_stack(&b, err));
-    PCI_THEN(status, options->bottom_up ? build_bottom_up(&b, err) : build_top_down(&b, err));
+    PCI_THEN(status, options->flags & PCOL_TREE_BOTTOM_UP ? build_bottom_up(&b, err)
+                                                          : build_top_down(&b, err));
     PCI_THEN(status, sort_tree(&b, options->order, tree, err));
     pci_call_tree_clear(&b.tree);
     pci_stack_table_close(&b.calls);
@@ -388,68 +377,29 @@ static pcol_status build_tree(pcol_query *query, const pcol_calltree_options *op
     return status;
 }
 
-pcol_status pcol_query_calltree(pcol_query *query, const pcol_calltree_options *options,
-                                pcol_calltree **tree, pcol_error *err)
+pcol_status pci_query_calltree(pcol_query *query, const pcol_tree_options *options,
+                               struct pci_calltree **tree, pcol_error *err)
 {
-    PCI_REQUIRE(tree, err);
-    *tree = NULL;
-    PCI_REQUIRE(query, err);
-    pcol_calltree_options own;
-    pcol_calltree *t;
+    struct pci_calltree *t;
     pcol_status status;
-    PCI_STRUCT_READ(pcol_calltree_options, own, options, err);
-    if ((unsigned)own.order > PCOL_ORDER_NAME)
-        return pci_fail(err, PCOL_E_ARGUMENT, "unknown order");
+    *tree = NULL;
     PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
     PCI_THEN(status, pci_query_load(query, err));
-    PCI_THEN(status, build_tree(query, &own, t, err));
+    PCI_THEN(status, build_tree(query, options, t, err));
     pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *tree = t;
     else
-        pcol_calltree_free(t);
+        pci_calltree_free(t);
     return status;
 }
 
-void pcol_calltree_free(pcol_calltree *tree)
+void pci_calltree_free(struct pci_calltree *tree)
 {
     if (!tree)
         return;
     pci_frames_close(&tree->frames);
     pci_free(tree->nodes);
     pci_free(tree);
-}
-
-uint32_t pcol_calltree_count(const pcol_calltree *tree)
-{
-    if (!tree)
-        return 0;
-    return tree->count;
-}
-
-uint32_t pcol_calltree_frame_count(const pcol_calltree *tree)
-{
-    if (!tree)
-        return 0;
-    return tree->frames.count;
-}
-
-void pcol_calltree_get(const pcol_calltree *tree, uint32_t index, pcol_calltree_node *node)
-{
-    if (!node)
-        return;
-    *node = (pcol_calltree_node){0};
-    if (index >= pcol_calltree_count(tree))
-        return;
-    const struct node *from = &tree->nodes[index];
-    *node = (pcol_calltree_node){.frame_id = from->frame,
-                                 .parent = from->parent,
-                                 .end = from->end,
-                                 .depth = from->depth,
-                                 .self = from->self,
-                                 .total = from->total,
-                                 .is_truncated = from->is_truncated};
-    if (from->frame != PCOL_NONE)
-        node->frame = tree->frames.frames[from->frame];
 }

@@ -23,11 +23,6 @@ struct thread {
     int has_end, seen;
 };
 
-struct pcol_cpu {
-    size_t count;
-    pcol_cpu_row *rows;
-};
-
 struct cpu_counter {
     pcol_query *query;
     struct pci_samples *samples;
@@ -125,32 +120,34 @@ static pcol_status count_samples(struct cpu_counter *c, pcol_error *err)
     return PCOL_OK;
 }
 
-/* A text of a row of threads; "" if absent. */
+/* A text of a row of threads; data NULL if absent. */
 static pcol_status get_thread_text(const pcol_file *file, const char *column, uint64_t row,
                                    pcol_str *text, pcol_error *err)
 {
     const struct pci_column *cells;
-    int valid;
-    *text = (pcol_str){"", 0};
+    int valid = 0;
     PCI_TRY(pci_find_column(file, "threads", column, PCI_TYPES_TEXT, &cells, err));
-    return cells ? pci_get_str(file, cells, row, text, &valid, err) : PCOL_OK;
+    if (cells)
+        PCI_TRY(pci_get_str(file, cells, row, text, &valid, err));
+    if (!valid)
+        *text = (pcol_str){NULL, 0};
+    return PCOL_OK;
 }
 
-static pcol_status build_rows(const struct cpu_counter *c, pcol_cpu *cpu, pcol_error *err)
+static pcol_status build_rows(const struct cpu_counter *c, struct pci_cpu *cpu, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
     PCI_TRY(PCI_MALLOC(cpu->rows, (size_t)c->thread_count + 1, err));
     for (uint64_t i = 0; i <= c->thread_count; i++) {
         const struct thread *thread = &c->threads[i];
-        pcol_cpu_row *row = &cpu->rows[cpu->count];
+        struct pci_cpu_row *row = &cpu->rows[cpu->count];
         if (!thread->seen)
             continue;
-        *row = (pcol_cpu_row){.thread = i < c->thread_count ? (uint32_t)i : PCOL_NONE,
-                              .samples = thread->samples,
-                              .samples_without = thread->without_delta,
-                              .cpu_ns = thread->cpu_ns};
+        *row = (struct pci_cpu_row){.thread = i < c->thread_count ? (uint32_t)i : PCOL_NONE,
+                                    .samples = thread->samples,
+                                    .samples_without = thread->without_delta,
+                                    .cpu_ns = thread->cpu_ns};
         cpu->count++;
-        row->name = row->tid = row->pid = (pcol_str){"", 0};
         if (i == c->thread_count)
             continue;
         PCI_TRY(get_thread_text(file, "name", i, &row->name, err));
@@ -160,20 +157,18 @@ static pcol_status build_rows(const struct cpu_counter *c, pcol_cpu *cpu, pcol_e
     return PCOL_OK;
 }
 
-static pcol_status build_cpu(struct cpu_counter *c, pcol_cpu *cpu, pcol_error *err)
+static pcol_status build_cpu(struct cpu_counter *c, struct pci_cpu *cpu, pcol_error *err)
 {
     PCI_TRY(pci_query_samples(c->query, &c->samples, err));
     PCI_TRY(count_samples(c, err));
     return build_rows(c, cpu, err);
 }
 
-pcol_status pcol_query_cpu(pcol_query *query, pcol_cpu **cpu, pcol_error *err)
+pcol_status pci_query_cpu(pcol_query *query, struct pci_cpu **cpu, pcol_error *err)
 {
-    PCI_REQUIRE(cpu, err);
     *cpu = NULL;
-    PCI_REQUIRE(query, err);
     struct cpu_counter *c = pci_calloc(1, sizeof *c);
-    pcol_cpu *result = pci_calloc(1, sizeof *result);
+    struct pci_cpu *result = pci_calloc(1, sizeof *result);
     pcol_status status = c && result ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK) {
         c->query = query;
@@ -187,31 +182,14 @@ pcol_status pcol_query_cpu(pcol_query *query, pcol_cpu **cpu, pcol_error *err)
     if (status == PCOL_OK)
         *cpu = result;
     else
-        pcol_cpu_free(result);
+        pci_cpu_free(result);
     return status;
 }
 
-void pcol_cpu_free(pcol_cpu *cpu)
+void pci_cpu_free(struct pci_cpu *cpu)
 {
     if (!cpu)
         return;
     pci_free(cpu->rows);
     pci_free(cpu);
-}
-
-size_t pcol_cpu_count(const pcol_cpu *cpu)
-{
-    if (!cpu)
-        return 0;
-    return cpu->count;
-}
-
-void pcol_cpu_get(const pcol_cpu *cpu, size_t index, pcol_cpu_row *row)
-{
-    if (!row)
-        return;
-    *row = (pcol_cpu_row){0};
-    if (index >= pcol_cpu_count(cpu))
-        return;
-    *row = cpu->rows[index];
 }

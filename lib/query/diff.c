@@ -5,7 +5,7 @@
  * they display. Stacks are matched name by name from the root in one tree of both profiles
  * (tree_pair.c). Tests: suite answers.
  */
-#include "query/query.h"
+#include "query/diff.h"
 #include "query/tree_pair.h"
 
 #include "util/alloc.h"
@@ -15,29 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pcol_diff {
-    pcol_diff_info info;
-    pcol_diff_row *rows;
-    size_t count, capacity;
-    pcol_top *tops[2]; /* own the texts of the rows, unless */
-    char *paths;       /* `paths` does (rows of stacks) */
-    struct pci_hash hash;
-};
-
 /* ---- rows ---- */
 
-static uint64_t hash_frame(const pcol_frame *frame)
+static uint64_t hash_frame(const struct pci_frame *frame)
 {
     uint64_t name = pci_hash_bytes(frame->name.data,
-                                   (frame->flags & PCOL_FRAME_HAS_NAME) ? frame->name.size : 0);
+                                   (frame->flags & PCI_FRAME_HAS_NAME) ? frame->name.size : 0);
     uint64_t file = pci_hash_bytes(frame->file.data,
-                                   (frame->flags & PCOL_FRAME_HAS_FILE) ? frame->file.size : 0);
+                                   (frame->flags & PCI_FRAME_HAS_FILE) ? frame->file.size : 0);
     return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
 }
 
 /* Finds or appends the row of `frame`. */
-static pcol_status find_row(struct pcol_diff *d, const pcol_frame *frame, pcol_diff_row **row,
-                            pcol_error *err)
+static pcol_status find_row(struct pci_diff *d, const struct pci_frame *frame,
+                            struct pci_diff_row **row, pcol_error *err)
 {
     uint64_t hash = hash_frame(frame);
     size_t slot = pci_hash_start(&d->hash, hash);
@@ -55,27 +46,27 @@ static pcol_status find_row(struct pcol_diff *d, const pcol_frame *frame, pcol_d
     return pci_hash_add(&d->hash, hash, (uint32_t)d->count++, err);
 }
 
-static pcol_status add_top(struct pcol_diff *d, pcol_query *query, int side,
+static pcol_status add_top(struct pci_diff *d, pcol_query *query, int side,
                            const pcol_diff_options *options, pcol_error *err)
 {
     PCI_TRY(
-        pcol_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[side], err));
-    size_t count = pcol_top_count(d->tops[side]);
+        pci_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[side], err));
+    size_t count = pci_top_count(d->tops[side]);
     pcol_query_info info;
-    pcol_query_describe(query, &info);
+    pci_query_describe(query, &info);
     for (size_t i = 0; i < count; i++) {
-        pcol_top_row row_from;
-        pcol_diff_row *row;
-        pcol_top_get(d->tops[side], i, &row_from);
-        /* The id of a thread or source is its row number in one file and identifies nothing in the
-         * other. Threads or sources of the same name are one row. */
-        row_from.frame.flags &= ~PCOL_FRAME_HAS_ID;
-        row_from.frame.id = 0;
+        struct pci_top_row row_from;
+        struct pci_diff_row *row;
+        pci_top_get(d->tops[side], i, &row_from);
+        /* The row of a thread or source in one file identifies nothing in the other. Threads or
+         * sources of the same name are one row. */
+        row_from.frame.flags &= ~PCI_FRAME_HAS_ROW;
+        row_from.frame.row = 0;
         PCI_TRY(find_row(d, &row_from.frame, &row, err));
-        if (pci_amount_add(info.is_double, &row->self[side], row_from.self) ||
-            pci_amount_add(info.is_double, &row->total[side], row_from.total))
+        if (pci_amount_add(pci_info_is_double(&info), &row->self[side], row_from.self) ||
+            pci_amount_add(pci_info_is_double(&info), &row->total[side], row_from.total))
             return pci_amount_overflow(info.type, err);
-        *(side ? &row->in_new : &row->in_base) = 1;
+        row->in[side] = 1;
     }
     return PCOL_OK;
 }
@@ -120,7 +111,7 @@ static void write_path(const struct pci_pair *pair, uint32_t node, char *path, s
     }
 }
 
-static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
+static pcol_status add_paths(struct pci_diff *d, const struct pci_pair *pair,
                              const int is_double[2], const uint64_t *sizes, uint64_t bytes,
                              pcol_error *err)
 {
@@ -132,22 +123,21 @@ static pcol_status add_paths(struct pcol_diff *d, const struct pci_pair *pair,
         if (!has_self(node, is_double))
             continue;
         PCI_TRY(PCI_GROW(d->rows, d->capacity, d->count + 1, err));
-        pcol_diff_row *row = &d->rows[d->count++];
+        struct pci_diff_row *row = &d->rows[d->count++];
         memset(row, 0, sizeof *row);
         write_path(pair, (uint32_t)i, path, (size_t)sizes[i]);
-        row->frame.flags |= PCOL_FRAME_HAS_NAME;
+        row->frame.flags |= PCI_FRAME_HAS_NAME;
         row->frame.name = (pcol_str){path, (size_t)sizes[i]};
         path += sizes[i];
         memcpy(row->self, node->self, sizeof row->self);
         memcpy(row->total, node->total, sizeof row->total);
-        row->in_base = node->in[0];
-        row->in_new = node->in[1];
+        memcpy(row->in, node->in, sizeof row->in);
     }
     return PCOL_OK;
 }
 
-static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
-                            const int is_double[2], pcol_error *err)
+static pcol_status add_pair(struct pci_diff *d, const struct pci_pair *pair, const int is_double[2],
+                            pcol_error *err)
 {
     uint64_t bytes;
     uint64_t *sizes;
@@ -158,30 +148,30 @@ static pcol_status add_pair(struct pcol_diff *d, const struct pci_pair *pair,
     return status;
 }
 
-static pcol_status add_stacks(struct pcol_diff *d, pcol_query *base, pcol_query *other,
+static pcol_status add_stacks(struct pci_diff *d, pcol_query *base, pcol_query *other,
                               const int is_double[2], pcol_error *err)
 {
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
-    pcol_calltree *trees[2] = {NULL, NULL};
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
+    struct pci_calltree *trees[2] = {NULL, NULL};
     struct pci_pair pair = {0};
     options.order = PCOL_ORDER_NAME;
-    pcol_status status = pcol_query_calltree(base, &options, &trees[0], err);
-    PCI_THEN(status, pcol_query_calltree(other, &options, &trees[1], err));
+    pcol_status status = pci_query_calltree(base, &options, &trees[0], err);
+    PCI_THEN(status, pci_query_calltree(other, &options, &trees[1], err));
     PCI_THEN(status, pci_tree_pair_new(trees[0], trees[1], is_double, &pair, err));
     if (status == PCOL_OK) {
         status = add_pair(d, &pair, is_double, err);
         pci_tree_pair_clear(&pair);
     }
-    pcol_calltree_free(trees[0]);
-    pcol_calltree_free(trees[1]);
+    pci_calltree_free(trees[0]);
+    pci_calltree_free(trees[1]);
     return status;
 }
 
 /* ---- values ---- */
 
 /* Converts both sides to one kind and computes the difference. */
-static pcol_status subtract(const struct pcol_diff *d, const int is_double[2],
-                            pcol_amount values[2], pcol_amount *delta, pcol_error *err)
+static pcol_status subtract(const struct pci_diff *d, const int is_double[2], pcol_amount values[2],
+                            pcol_amount *delta, pcol_error *err)
 {
     if (!d->info.is_double) {
         if (__builtin_sub_overflow(values[1].i64, values[0].i64, &delta->i64))
@@ -194,8 +184,8 @@ static pcol_status subtract(const struct pcol_diff *d, const int is_double[2],
     return PCOL_OK;
 }
 
-static int compare_changes(const pcol_diff_row *a, const pcol_diff_row *b, int is_double,
-                           int compare_total)
+static int compare_changes(const struct pci_diff_row *a, const struct pci_diff_row *b,
+                           int is_double, int compare_total)
 {
     int self = pci_amount_compare(is_double, b->self_delta, a->self_delta);
     int total = pci_amount_compare(is_double, b->total_delta, a->total_delta);
@@ -207,7 +197,7 @@ static int compare_changes(const pcol_diff_row *a, const pcol_diff_row *b, int i
 
 static int compare_names(const void *a, const void *b)
 {
-    const pcol_diff_row *x = a, *y = b;
+    const struct pci_diff_row *x = a, *y = b;
     return pci_frame_compare(&x->frame, &y->frame);
 }
 
@@ -231,7 +221,7 @@ static int compare_total_double(const void *a, const void *b)
     return compare_changes(a, b, 1, 1);
 }
 
-static void sort_rows(struct pcol_diff *d, pcol_order order)
+static void sort_rows(struct pci_diff *d, pcol_order order)
 {
     int (*compare)(const void *, const void *) =
         d->info.is_double ? compare_self_double : compare_self;
@@ -260,19 +250,19 @@ pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_quer
                     text[3]->data);
 }
 
-static pcol_status describe_sides(struct pcol_diff *d, pcol_query *base, pcol_query *other,
+static pcol_status describe_sides(struct pci_diff *d, pcol_query *base, pcol_query *other,
                                   int normalize, int is_double[2], pcol_error *err)
 {
     pcol_query_info info[2];
     pcol_amount ignored;
-    pcol_query_describe(base, &info[0]);
-    pcol_query_describe(other, &info[1]);
+    pci_query_describe(base, &info[0]);
+    pci_query_describe(other, &info[1]);
     PCI_TRY(pci_tree_pair_same_type(&info[0], &info[1], err));
-    is_double[0] = info[0].is_double;
-    is_double[1] = info[1].is_double;
+    is_double[0] = pci_info_is_double(&info[0]);
+    is_double[1] = pci_info_is_double(&info[1]);
     d->info.type = info[1].type;
     d->info.unit = info[1].unit;
-    d->info.is_double = is_double[0] || is_double[1] || normalize;
+    d->info.is_double = is_double[0] || is_double[1] || normalize != 0;
     d->info.scale = 1;
     d->info.total[0] = info[0].total;
     d->info.total[1] = info[1].total;
@@ -286,19 +276,19 @@ static pcol_status describe_sides(struct pcol_diff *d, pcol_query *base, pcol_qu
     return subtract(d, is_double, d->info.total, &ignored, err);
 }
 
-static pcol_status build_diff(struct pcol_diff *d, pcol_query *base, pcol_query *other,
+static pcol_status build_diff(struct pci_diff *d, pcol_query *base, pcol_query *other,
                               const pcol_diff_options *options, pcol_error *err)
 {
     int is_double[2];
-    PCI_TRY(describe_sides(d, base, other, options->normalize, is_double, err));
-    if (options->by_stack) {
+    PCI_TRY(describe_sides(d, base, other, options->flags & PCOL_DIFF_NORMALIZE, is_double, err));
+    if (options->by == PCOL_BY_STACK) {
         PCI_TRY(add_stacks(d, base, other, is_double, err));
     } else {
         PCI_TRY(add_top(d, base, 0, options, err));
         PCI_TRY(add_top(d, other, 1, options, err));
     }
     for (size_t i = 0; i < d->count; i++) {
-        pcol_diff_row *row = &d->rows[i];
+        struct pci_diff_row *row = &d->rows[i];
         PCI_TRY(subtract(d, is_double, row->self, &row->self_delta, err));
         PCI_TRY(subtract(d, is_double, row->total, &row->total_delta, err));
     }
@@ -306,61 +296,29 @@ static pcol_status build_diff(struct pcol_diff *d, pcol_query *base, pcol_query 
     return PCOL_OK;
 }
 
-pcol_status pcol_diff_new(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
-                          pcol_diff **diff, pcol_error *err)
+pcol_status pci_query_diff(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
+                           struct pci_diff **diff, pcol_error *err)
 {
-    pcol_diff_options opts;
-    if (!diff)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no diff given");
     *diff = NULL;
-    if (!base || !other)
-        return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
-    PCI_STRUCT_READ(pcol_diff_options, opts, options, err);
-    if ((unsigned)opts.order > PCOL_ORDER_NAME || (unsigned)opts.by > PCOL_BY_LABEL)
-        return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
-    struct pcol_diff *d;
+    struct pci_diff *d;
     PCI_TRY(PCI_CALLOC(d, 1, err));
     pcol_status status;
-    PCI_CONTROLLED(&other->control, status, build_diff(d, base, other, &opts, err), err);
+    PCI_CONTROLLED(&other->control, status, build_diff(d, base, other, options, err), err);
     if (status == PCOL_OK)
         *diff = d;
     else
-        pcol_diff_free(d);
+        pci_diff_free(d);
     return status;
 }
 
-void pcol_diff_free(pcol_diff *diff)
+void pci_diff_free(struct pci_diff *diff)
 {
     if (!diff)
         return;
-    pcol_top_free(diff->tops[0]);
-    pcol_top_free(diff->tops[1]);
+    pci_top_free(diff->tops[0]);
+    pci_top_free(diff->tops[1]);
     pci_hash_clear(&diff->hash);
     pci_free(diff->paths);
     pci_free(diff->rows);
     pci_free(diff);
-}
-
-void pcol_diff_describe(const pcol_diff *diff, pcol_diff_info *info)
-{
-    if (!info)
-        return;
-    *info = diff ? diff->info : (pcol_diff_info){.type = {"", 0}, .unit = {"", 0}};
-}
-
-size_t pcol_diff_count(const pcol_diff *diff)
-{
-    if (!diff)
-        return 0;
-    return diff->count;
-}
-
-void pcol_diff_get(const pcol_diff *diff, size_t index, pcol_diff_row *row)
-{
-    if (!row)
-        return;
-    *row = (pcol_diff_row){0};
-    if (index >= pcol_diff_count(diff))
-        return;
-    *row = diff->rows[index];
 }

@@ -20,63 +20,57 @@
 
 /* ---- nodes ---- */
 
-void pci_flame_node(const pcol_flame *flame, uint32_t i, struct pci_flame_node *node)
+void pci_flame_node(const struct pci_flame *flame, uint32_t i, struct pci_flame_node *node)
 {
-    pcol_calltree_node tree_node;
     if (flame->joined) {
         *node = flame->joined[i];
         return;
     }
-    pcol_calltree_get(flame->tree, i, &tree_node);
-    *node = (struct pci_flame_node){tree_node.parent, tree_node.end, tree_node.depth, 0};
+    const struct pci_calltree_node *tree_node = &flame->tree->nodes[i];
+    *node = (struct pci_flame_node){tree_node->parent, tree_node->end, tree_node->depth, 0};
 }
 
-pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i)
+pcol_str pci_flame_name(const struct pci_flame *flame, uint32_t i)
 {
-    pcol_calltree_node node;
     if (!i)
         return (pcol_str){"all", 3};
     if (flame->joined)
         return pci_string_pool_get(&flame->pair.names,
                                    flame->pair.tree.nodes[flame->joined[i].pair].group);
-    pcol_calltree_get(flame->tree, i, &node);
-    return node.frame.name;
+    return flame->tree->frames.frames[flame->tree->nodes[i].frame].name;
 }
 
-pcol_amount pci_flame_total(const pcol_flame *flame, uint32_t i, int side)
+pcol_amount pci_flame_total(const struct pci_flame *flame, uint32_t i, int side)
 {
-    pcol_calltree_node node;
     if (flame->joined)
         return flame->pair.nodes[flame->joined[i].pair].total[side];
-    pcol_calltree_get(flame->tree, i, &node);
-    return node.total;
+    return flame->tree->nodes[i].total;
 }
 
-static pcol_amount get_self(const pcol_flame *f, uint32_t i, int side)
+static pcol_amount get_self(const struct pci_flame *f, uint32_t i, int side)
 {
-    pcol_calltree_node node;
     if (f->joined)
         return f->pair.nodes[f->joined[i].pair].self[side];
-    pcol_calltree_get(f->tree, i, &node);
-    return node.self;
+    return f->tree->nodes[i].self;
 }
 
 /* ---- shares ---- */
 
-double pci_flame_share(const pcol_flame *flame, uint32_t i, int side)
+double pci_flame_share(const struct pci_flame *flame, uint32_t i, int side)
 {
     const pcol_query_info *info = side ? &flame->info : &flame->base_info;
-    double total = fabs(pci_amount_to_double(info->total, info->is_double));
-    double share = pci_amount_to_double(pci_flame_total(flame, i, side), info->is_double) / total;
+    double total = fabs(pci_amount_to_double(info->total, pci_info_is_double(info)));
+    double share =
+        pci_amount_to_double(pci_flame_total(flame, i, side), pci_info_is_double(info)) / total;
     return isfinite(share) ? share : 0; /* total 0, infinite or NaN */
 }
 
-int pci_flame_is_in(const pcol_flame *flame, uint32_t i, int side)
+int pci_flame_is_in(const struct pci_flame *flame, uint32_t i, int side)
 {
     return flame->pair.nodes[flame->joined[i].pair].in[side];
 }
 
-static void find_largest_change(pcol_flame *f)
+static void find_largest_change(struct pci_flame *f)
 {
     for (uint32_t i = 0; i < f->drawn; i++) {
         double change =
@@ -103,8 +97,8 @@ static int compare_siblings(const void *a, const void *b)
 /* Writes the pair's nodes in pre-order, siblings by name. Parents have lower numbers, so their
  * positions are known first. By node of the pair: its position, the position of its next child, the
  * size of its subtree. */
-static void order_pair(pcol_flame *f, struct sibling *siblings, uint32_t *position, uint32_t *next,
-                       uint32_t *size)
+static void order_pair(struct pci_flame *f, struct sibling *siblings, uint32_t *position,
+                       uint32_t *next, uint32_t *size)
 {
     const struct pci_call_tree *tree = &f->pair.tree;
     uint32_t count = (uint32_t)tree->count;
@@ -130,7 +124,7 @@ static void order_pair(pcol_flame *f, struct sibling *siblings, uint32_t *positi
     }
 }
 
-static pcol_status order_trees(pcol_flame *f, pcol_error *err)
+static pcol_status order_trees(struct pci_flame *f, pcol_error *err)
 {
     size_t count = f->pair.tree.count;
     struct sibling *siblings = pci_malloc(count, sizeof *siblings);
@@ -155,7 +149,7 @@ static double to_width(double value)
 
 /* Weight of a node without its children: self, and at the greatest depth also all descendants. A
  * removed frame has the weight that its share of the base would have in the profile. */
-static double get_own_weight(const pcol_flame *f, uint32_t i)
+static double get_own_weight(const struct pci_flame *f, uint32_t i)
 {
     double totals[2], own;
     struct pci_flame_node node;
@@ -164,10 +158,12 @@ static double get_own_weight(const pcol_flame *f, uint32_t i)
     pcol_amount amount =
         node.depth == PCI_FLAME_DEPTH ? pci_flame_total(f, i, side) : get_self(f, i, side);
     if (side)
-        return ldexp(to_width(pci_amount_to_double(amount, f->info.is_double)), f->exponent);
-    totals[0] = to_width(pci_amount_to_double(f->base_info.total, f->base_info.is_double));
-    totals[1] = to_width(pci_amount_to_double(f->info.total, f->info.is_double));
-    own = to_width(pci_amount_to_double(amount, f->base_info.is_double));
+        return ldexp(to_width(pci_amount_to_double(amount, pci_info_is_double(&f->info))),
+                     f->exponent);
+    totals[0] =
+        to_width(pci_amount_to_double(f->base_info.total, pci_info_is_double(&f->base_info)));
+    totals[1] = to_width(pci_amount_to_double(f->info.total, pci_info_is_double(&f->info)));
+    own = to_width(pci_amount_to_double(amount, pci_info_is_double(&f->base_info)));
     if (totals[0] > 0 && totals[1] > 0)
         own = to_width(own / totals[0] * totals[1]);
     return ldexp(own, f->exponent);
@@ -175,7 +171,7 @@ static double get_own_weight(const pcol_flame *f, uint32_t i)
 
 /* Scales the largest weight to [1, 2): sums of large doubles do not overflow, and sums of denormals
  * stay exact. */
-static void choose_exponent(pcol_flame *f)
+static void choose_exponent(struct pci_flame *f)
 {
     double largest = 0;
     for (uint32_t i = 0; i < f->count; i++)
@@ -185,7 +181,7 @@ static void choose_exponent(pcol_flame *f)
 }
 
 /* Computes weights and start positions; parents precede children. */
-static void compute_positions(pcol_flame *f)
+static void compute_positions(struct pci_flame *f)
 {
     struct pci_flame_node node;
     choose_exponent(f);
@@ -206,13 +202,13 @@ static void compute_positions(pcol_flame *f)
         f->start[i] -= f->weight[i] - get_own_weight(f, i);
 }
 
-static int is_drawn(const pcol_flame *f, uint32_t node)
+static int is_drawn(const struct pci_flame *f, uint32_t node)
 {
     return f->weight[node] * f->scale >= f->options.min_width_px;
 }
 
 /* Collects the drawn nodes by depth: a counting pass, then a filling pass. */
-static void collect_drawn(pcol_flame *f)
+static void collect_drawn(struct pci_flame *f)
 {
     struct pci_flame_node node;
     for (int fill = 0; fill < 2; fill++) {
@@ -244,24 +240,24 @@ static void collect_drawn(pcol_flame *f)
 
 /* ---- public functions ---- */
 
-static pcol_status build_trees(pcol_flame *f, pcol_query *query, pcol_error *err)
+static pcol_status build_trees(struct pci_flame *f, pcol_query *query, pcol_error *err)
 {
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
     options.order = PCOL_ORDER_NAME;
-    options.bottom_up = f->options.reverse;
+    options.flags = f->options.flags & PCOL_FLAME_REVERSE ? PCOL_TREE_BOTTOM_UP : 0;
     options.max_depth = PCI_FLAME_DEPTH;
-    PCI_TRY(pcol_query_calltree(query, &options, &f->tree, err));
-    f->count = pcol_calltree_count(f->tree);
+    PCI_TRY(pci_query_calltree(query, &options, &f->tree, err));
+    f->count = f->tree->count;
     if (!f->options.base)
         return PCOL_OK;
     PCI_TRY(pci_tree_pair_same_type(&f->base_info, &f->info, err));
-    const int is_double[2] = {f->base_info.is_double, f->info.is_double};
-    PCI_TRY(pcol_query_calltree(f->options.base, &options, &f->base_tree, err));
+    const int is_double[2] = {pci_info_is_double(&f->base_info), pci_info_is_double(&f->info)};
+    PCI_TRY(pci_query_calltree(f->options.base, &options, &f->base_tree, err));
     PCI_TRY(pci_tree_pair_new(f->base_tree, f->tree, is_double, &f->pair, err));
     return order_trees(f, err);
 }
 
-static pcol_status build_flame(pcol_flame *f, pcol_query *query, pcol_error *err)
+static pcol_status build_flame(struct pci_flame *f, pcol_query *query, pcol_error *err)
 {
     PCI_TRY(build_trees(f, query, err));
     PCI_TRY(PCI_CALLOC(f->weight, f->count, err));
@@ -278,9 +274,10 @@ static pcol_status build_flame(pcol_flame *f, pcol_query *query, pcol_error *err
     return PCOL_OK;
 }
 
-static pcol_status read_options(pcol_flame *f, const pcol_flame_options *options, pcol_error *err)
+static pcol_status read_options(struct pci_flame *f, const pcol_flame_options *options,
+                                pcol_error *err)
 {
-    PCI_STRUCT_READ(pcol_flame_options, f->options, options, err);
+    f->options = *options;
     if (!f->options.width_px)
         f->options.width_px = 1200;
     if (f->options.width_px < 40 || f->options.width_px > 100000)
@@ -291,35 +288,33 @@ static pcol_status read_options(pcol_flame *f, const pcol_flame_options *options
     return PCOL_OK;
 }
 
-pcol_status pcol_query_flame(pcol_query *query, const pcol_flame_options *options,
-                             pcol_flame **flame, pcol_error *err)
+pcol_status pci_query_flame(pcol_query *query, const pcol_flame_options *options,
+                            struct pci_flame **flame, pcol_error *err)
 {
-    if (!query || !flame)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no query or no flame given");
     *flame = NULL;
-    pcol_flame *f;
+    struct pci_flame *f;
     PCI_TRY(PCI_CALLOC(f, 1, err));
     pcol_status status = read_options(f, options, err);
     if (status == PCOL_OK) {
-        pcol_query_describe(query, &f->info);
+        pci_query_describe(query, &f->info);
         if (f->options.base)
-            pcol_query_describe(f->options.base, &f->base_info);
+            pci_query_describe(f->options.base, &f->base_info);
         PCI_CONTROLLED(&query->control, status, build_flame(f, query, err), err);
     }
     if (status == PCOL_OK)
         *flame = f;
     else
-        pcol_flame_free(f);
+        pci_flame_free(f);
     return status;
 }
 
-void pcol_flame_free(pcol_flame *flame)
+void pci_flame_free(struct pci_flame *flame)
 {
     if (!flame)
         return;
     pci_tree_pair_clear(&flame->pair);
-    pcol_calltree_free(flame->tree);
-    pcol_calltree_free(flame->base_tree);
+    pci_calltree_free(flame->tree);
+    pci_calltree_free(flame->base_tree);
     pci_free(flame->joined);
     pci_free(flame->weight);
     pci_free(flame->start);
@@ -328,44 +323,21 @@ void pcol_flame_free(pcol_flame *flame)
     pci_free(flame);
 }
 
-uint32_t pcol_flame_count(const pcol_flame *flame)
+void pci_flame_get(const struct pci_flame *flame, uint32_t index, struct pci_flame_box *box)
 {
-    if (!flame)
-        return 0;
-    return flame->drawn;
-}
-
-uint32_t pcol_flame_depth(const pcol_flame *flame)
-{
-    if (!flame)
-        return 0;
-    return flame->depth;
-}
-
-void pcol_flame_get(const pcol_flame *flame, uint32_t index, pcol_flame_box *box)
-{
-    if (!box)
-        return;
-    *box = (pcol_flame_box){0};
-    if (index >= pcol_flame_count(flame))
-        return;
-    const pcol_flame *f = flame;
+    const struct pci_flame *f = flame;
     uint32_t i = f->order[index];
     struct pci_flame_node node;
-    pcol_calltree_node tree_node;
     pci_flame_node(f, i, &node);
-    *box = (pcol_flame_box){.depth = node.depth,
-                            .x_px = f->start[i] * f->scale,
-                            .width_px = f->weight[i] * f->scale,
-                            .self = get_self(f, i, 1),
-                            .total = pci_flame_total(f, i, 1)};
-    if (!f->joined) {
-        pcol_calltree_get(f->tree, i, &tree_node);
-        box->frame = tree_node.frame;
+    *box = (struct pci_flame_box){.name = i ? pci_flame_name(f, i) : (pcol_str){NULL, 0},
+                                  .frame = f->joined ? PCOL_NONE : f->tree->nodes[i].frame,
+                                  .depth = node.depth,
+                                  .x_px = f->start[i] * f->scale,
+                                  .width_px = f->weight[i] * f->scale,
+                                  .self = get_self(f, i, 1),
+                                  .total = pci_flame_total(f, i, 1)};
+    if (!f->joined)
         return;
-    }
-    pci_set_flag(&box->frame.flags, PCOL_FRAME_HAS_NAME, i != 0);
-    box->frame.name = i ? pci_flame_name(f, i) : (pcol_str){NULL, 0};
     box->change = pci_flame_share(f, i, 1) - pci_flame_share(f, i, 0);
     box->is_new = !pci_flame_is_in(f, i, 0);
     box->is_gone = !pci_flame_is_in(f, i, 1);

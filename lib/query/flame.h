@@ -4,7 +4,7 @@
 #ifndef PCI_FLAME_H
 #define PCI_FLAME_H
 
-#include "query/query.h"
+#include "query/calltree.h"
 #include "query/tree_pair.h"
 
 enum { PCI_FLAME_PAD = 10, PCI_FLAME_DEPTH = 1000 };
@@ -15,10 +15,10 @@ struct pci_flame_node {
     uint32_t pair; /* with a base: its node in the tree pair */
 };
 
-struct pcol_flame {
+struct pci_flame {
     pcol_flame_options options; /* .base is valid during construction only */
     pcol_query_info info, base_info;
-    pcol_calltree *tree, *base_tree;
+    struct pci_calltree *tree, *base_tree;
     struct pci_pair pair;          /* with a base: the tree of both profiles */
     struct pci_flame_node *joined; /* its nodes in pre-order; NULL: `tree` is laid out */
     uint32_t count;
@@ -32,12 +32,12 @@ struct pcol_flame {
     int is_truncated;       /* the tree is deeper than PCI_FLAME_DEPTH */
 };
 
-void pci_flame_node(const pcol_flame *flame, uint32_t i, struct pci_flame_node *node);
+void pci_flame_node(const struct pci_flame *flame, uint32_t i, struct pci_flame_node *node);
 /* Name of a node, "all" for the root; its total in the base (side 0) or in the profile (side 1). */
-pcol_str pci_flame_name(const pcol_flame *flame, uint32_t i);
-pcol_amount pci_flame_total(const pcol_flame *flame, uint32_t i, int side);
+pcol_str pci_flame_name(const struct pci_flame *flame, uint32_t i);
+pcol_amount pci_flame_total(const struct pci_flame *flame, uint32_t i, int side);
 /* With a base: the share of a node in the total of a side, and whether the side has the node. */
-double pci_flame_share(const pcol_flame *flame, uint32_t i, int side);
-int pci_flame_is_in(const pcol_flame *flame, uint32_t i, int side);
+double pci_flame_share(const struct pci_flame *flame, uint32_t i, int side);
+int pci_flame_is_in(const struct pci_flame *flame, uint32_t i, int side);
 
 #endif

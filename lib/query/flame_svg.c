@@ -23,7 +23,7 @@ enum { TOP = 56, BOTTOM = 30, ROW = 18 };
 #define MAX_NAME 2000u
 
 struct drawing {
-    const pcol_flame *flame;
+    const struct pci_flame *flame;
     const char *title;
     struct pci_out *out;
 };
@@ -46,7 +46,7 @@ static int is_bracketed(pcol_str name)
 /* The class of a frame with a base: the sign of its change and the step of its size. */
 static pcol_status put_change_class(const struct drawing *d, uint32_t node, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     double change = pci_flame_share(f, node, 1) - pci_flame_share(f, node, 0);
     /* The square root makes small changes visible next to a large one. */
     double ratio = f->largest > 0 && fabs(change) >= 1e-9 ? fabs(change) / f->largest : 0;
@@ -92,18 +92,18 @@ static pcol_status put_name_class(const struct drawing *d, uint32_t node, pcol_s
 static pcol_status put_amount(const struct drawing *d, const pcol_query_info *info,
                               pcol_amount amount, pcol_error *err)
 {
-    double value = pci_amount_to_double(amount, info->is_double);
+    double value = pci_amount_to_double(amount, pci_info_is_double(info));
     int is_count = pci_str_is(info->unit, "count");
     if (pci_str_is(info->unit, "bytes"))
         return pci_svg_bytes(d->out, value, err);
     if (info->seconds_per_value > 0 && !is_count && !pci_str_is(info->unit, "samples"))
         return pci_svg_seconds(d->out, value * info->seconds_per_value, err);
-    if (info->is_double)
+    if (pci_info_is_double(info))
         PCI_TRY(pci_svg_number(d->out, value, 3, err));
     else
         PCI_TRY(pci_svg_grouped(d->out, amount.i64, err));
     PCI_TRY(pci_svg_raw(d->out, " ", err));
-    if (!info->is_double && amount.i64 == 1 && pci_str_is(info->type, "samples"))
+    if (!pci_info_is_double(info) && amount.i64 == 1 && pci_str_is(info->type, "samples"))
         return pci_svg_raw(d->out, "sample", err);
     return pci_svg_text(d->out, is_count || !info->unit.size ? info->type : info->unit, 40, err);
 }
@@ -117,7 +117,7 @@ static pcol_status put_percent(const struct drawing *d, double part, pcol_error 
 /* Amount and share of one side, in the parentheses after the name. */
 static pcol_status put_side(const struct drawing *d, uint32_t i, int side, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     PCI_TRY(put_amount(d, side ? &f->info : &f->base_info, pci_flame_total(f, i, side), err));
     PCI_TRY(pci_svg_raw(d->out, ", ", err));
     return put_percent(d, pci_flame_share(f, i, side), err);
@@ -125,7 +125,7 @@ static pcol_status put_side(const struct drawing *d, uint32_t i, int side, pcol_
 
 static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     if (f->joined && !pci_flame_is_in(f, i, 1)) {
         PCI_TRY(pci_svg_raw(d->out, "gone; base ", err));
         return put_side(d, i, 0, err);
@@ -144,7 +144,7 @@ static pcol_status put_values(const struct drawing *d, uint32_t i, pcol_error *e
 
 static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     struct pci_out *out = d->out;
     pcol_str profile_name = pci_flame_name(f, i);
     pcol_str name =
@@ -184,7 +184,7 @@ static const char legend[] =
 
 static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     struct pci_out *out = d->out;
     int is_count = pci_str_is(f->info.unit, "count");
     if (!is_count) {
@@ -194,12 +194,13 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
     PCI_TRY(put_amount(d, &f->info, f->info.selected, err));
     if (is_count && f->info.seconds_per_value > 0) {
         PCI_TRY(pci_svg_raw(out, ", ", err));
-        PCI_TRY(pci_svg_seconds(out,
-                                pci_amount_to_double(f->info.selected, f->info.is_double) *
-                                    f->info.seconds_per_value,
-                                err));
+        PCI_TRY(
+            pci_svg_seconds(out,
+                            pci_amount_to_double(f->info.selected, pci_info_is_double(&f->info)) *
+                                f->info.seconds_per_value,
+                            err));
     }
-    if (f->options.reverse)
+    if ((f->options.flags & PCOL_FLAME_REVERSE))
         PCI_TRY(pci_svg_raw(out, ", bottom-up: callers on top of callees", err));
     if (f->joined)
         PCI_TRY(pci_svg_raw(out, legend, err));
@@ -210,7 +211,7 @@ static pcol_status put_subtitle(const struct drawing *d, pcol_error *err)
 
 static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     struct pci_out *out = d->out;
     const char *title = d->title ? d->title : "Flame graph";
     pcol_str name = {title, strlen(title)};
@@ -245,20 +246,22 @@ static pcol_status put_head(const struct drawing *d, unsigned height, pcol_error
                        err);
 }
 
-static unsigned get_height(const pcol_flame *f)
+static unsigned get_height(const struct pci_flame *f)
 {
     return TOP + (f->depth + 1) * ROW + BOTTOM;
 }
 
 /* By default, a graph that exceeds a window starts with the root at the top. */
-static int is_inverted(const pcol_flame *f)
+static int is_inverted(const struct pci_flame *f)
 {
-    return f->options.inverted == 2 ? get_height(f) > WINDOW_HEIGHT : f->options.inverted != 0;
+    return f->options.flags & PCOL_FLAME_INVERTED_HIGH
+               ? get_height(f) > WINDOW_HEIGHT
+               : (f->options.flags & PCOL_FLAME_INVERTED) != 0;
 }
 
 static pcol_status put_rows(const struct drawing *d, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     struct pci_out *out = d->out;
     int inverted = is_inverted(f);
     PCI_TRY(pci_svg_raw(out, "<g transform=\"translate(10,56)\">\n", err));
@@ -276,7 +279,7 @@ static pcol_status put_rows(const struct drawing *d, pcol_error *err)
 
 static pcol_status put_document(const struct drawing *d, pcol_error *err)
 {
-    const pcol_flame *f = d->flame;
+    const struct pci_flame *f = d->flame;
     PCI_TRY(put_head(d, get_height(f), err));
     PCI_TRY(put_rows(d, err));
     PCI_TRY(pci_svg_raw(d->out, "<script><![CDATA[\n", err));
@@ -286,12 +289,10 @@ static pcol_status put_document(const struct drawing *d, pcol_error *err)
     return pci_out_flush(d->out, err);
 }
 
-pcol_status pcol_flame_svg(const pcol_flame *flame, const char *title, pcol_sink sink,
-                           pcol_error *err)
+pcol_status pci_flame_svg(const struct pci_flame *flame, const char *title, pcol_sink sink,
+                          pcol_error *err)
 {
     struct drawing d = {flame, title, NULL};
-    if (!flame || !sink.write)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no flame graph or no sink");
     PCI_TRY(PCI_MALLOC(d.out, 1, err));
     pci_out_open(d.out, sink);
     pcol_status status = put_document(&d, err);

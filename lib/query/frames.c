@@ -34,7 +34,7 @@ struct frame_reader {
     int places;        /* PCOL_BY_FUNCTION includes lines outside functions */
     int base_is_frame; /* a base is a frame */
     /* tables under construction */
-    pcol_frame *bases;
+    struct pci_frame *bases;
     uint32_t base_count, *frame_base;
     size_t base_capacity, frame_base_capacity;
     struct pci_hash base_hash;
@@ -64,12 +64,12 @@ int pci_str_compare(pcol_str a, pcol_str b)
 }
 
 /* The members that a frame has, as a number. */
-static int get_presence(const pcol_frame *frame)
+static int get_presence(const struct pci_frame *frame)
 {
     return (int)frame->flags;
 }
 
-int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
+int pci_frame_compare(const struct pci_frame *a, const struct pci_frame *b)
 {
     int order = pci_str_compare(a->name, b->name);
     if (!order)
@@ -77,7 +77,7 @@ int pci_frame_compare(const pcol_frame *a, const pcol_frame *b)
     if (!order)
         order = (a->line > b->line) - (a->line < b->line);
     if (!order)
-        order = (a->id > b->id) - (a->id < b->id);
+        order = (a->row > b->row) - (a->row < b->row);
     if (!order)
         order = (a->address > b->address) - (a->address < b->address);
     /* An absent member sorts after an empty or 0 one. */
@@ -115,16 +115,16 @@ pcol_status pci_frames_copy_text(struct pci_frames *frames, pcol_str text, pcol_
 /* ---- distinct bases and frames */
 
 /* copy: the name is a temporary. */
-static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, int copy,
+static pcol_status intern_base(struct frame_reader *r, const struct pci_frame *base, int copy,
                                uint32_t *id, pcol_error *err)
 {
     uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
                                   pci_hash_bytes(base->file.data, base->file.size));
     size_t slot = pci_hash_start(&r->base_hash, hash);
     while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &slot)) != PCI_HASH_NONE) {
-        const pcol_frame *other = &r->bases[*id];
+        const struct pci_frame *other = &r->bases[*id];
         if (pci_str_equal(base->name, other->name) && pci_str_equal(base->file, other->file) &&
-            (base->flags & PCOL_FRAME_HAS_FILE) == (other->flags & PCOL_FRAME_HAS_FILE))
+            (base->flags & PCI_FRAME_HAS_FILE) == (other->flags & PCI_FRAME_HAS_FILE))
             return PCOL_OK;
     }
     PCI_TRY(PCI_GROW(r->bases, r->base_capacity, (size_t)r->base_count + 1, err));
@@ -136,17 +136,17 @@ static pcol_status intern_base(struct frame_reader *r, const pcol_frame *base, i
     return PCOL_OK;
 }
 
-static pcol_status intern_frame(struct frame_reader *r, uint32_t base, const pcol_frame *position,
-                                uint32_t *id, pcol_error *err)
+static pcol_status intern_frame(struct frame_reader *r, uint32_t base,
+                                const struct pci_frame *position, uint32_t *id, pcol_error *err)
 {
     struct pci_frames *frames = r->frames;
     uint64_t hash = pci_hash_pair(pci_hash_pair(base, (uint64_t)position->line), position->address);
     size_t slot = pci_hash_start(&frames->hash, hash);
     while ((*id = pci_hash_next(&frames->hash, hash, &slot)) != PCI_HASH_NONE) {
-        const pcol_frame *other = &frames->frames[*id];
+        const struct pci_frame *other = &frames->frames[*id];
         if (r->frame_base[*id] == base && other->line == position->line &&
             other->address == position->address &&
-            !((other->flags ^ position->flags) & (PCOL_FRAME_HAS_LINE | PCOL_FRAME_HAS_ADDRESS)))
+            !((other->flags ^ position->flags) & (PCI_FRAME_HAS_LINE | PCI_FRAME_HAS_ADDRESS)))
             return PCOL_OK;
     }
     PCI_TRY(PCI_GROW(frames->frames, frames->capacity, (size_t)frames->count + 1, err));
@@ -155,9 +155,9 @@ static pcol_status intern_frame(struct frame_reader *r, uint32_t base, const pco
     frames->frames[frames->count] = *position;
     frames->frames[frames->count].name = r->bases[base].name;
     frames->frames[frames->count].file = r->bases[base].file;
-    frames->frames[frames->count].flags |= PCOL_FRAME_HAS_NAME;
-    pci_set_flag(&frames->frames[frames->count].flags, PCOL_FRAME_HAS_FILE,
-                 r->bases[base].flags & PCOL_FRAME_HAS_FILE);
+    frames->frames[frames->count].flags |= PCI_FRAME_HAS_NAME;
+    pci_set_flag(&frames->frames[frames->count].flags, PCI_FRAME_HAS_FILE,
+                 r->bases[base].flags & PCI_FRAME_HAS_FILE);
     r->frame_base[frames->count] = base;
     *id = frames->count++;
     return PCOL_OK;
@@ -222,11 +222,11 @@ static int shows_function(pcol_by by)
 static pcol_status intern_texts(struct frame_reader *r, pcol_str name, pcol_str file, int has_file,
                                 int copy, uint32_t *base, pcol_error *err)
 {
-    pcol_frame frame = {.name = name, .flags = PCOL_FRAME_HAS_NAME};
+    struct pci_frame frame = {.name = name, .flags = PCI_FRAME_HAS_NAME};
     *base = PCOL_NONE;
     if (r->by != PCOL_BY_FUNCTION) {
         frame.file = has_file ? file : (pcol_str){"", 0};
-        pci_set_flag(&frame.flags, PCOL_FRAME_HAS_FILE, has_file);
+        pci_set_flag(&frame.flags, PCI_FRAME_HAS_FILE, has_file);
     }
     if (r->by == PCOL_BY_FILE)
         frame.name = frame.file;
@@ -296,8 +296,15 @@ static pcol_status find_code_base(struct frame_reader *r, uint32_t location, uin
                                   uint32_t *base, pcol_error *err)
 {
     struct pci_frame_namer *names = &r->frames->names;
-    pcol_frame frame = {.flags = PCOL_FRAME_HAS_NAME};
+    struct pci_frame frame = {.flags = PCI_FRAME_HAS_NAME};
     struct pci_name name;
+    int valid;
+    if (r->by == PCOL_BY_MAPPING) {
+        PCI_TRY(pci_frame_namer_mapping(names, group, &frame.name, &valid, err));
+        if (!valid || !frame.name.size)
+            frame.name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
+        return intern_base(r, &frame, 1, base, err);
+    }
     if (r->by == PCOL_BY_FILE) {
         PCI_TRY(pci_frame_namer_binary(names, group, &frame.name, err));
         if (!frame.name.size)
@@ -326,6 +333,8 @@ static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t
     int valid = 0;
     pcol_str path;
     *base = PCOL_NONE;
+    if (r->by == PCOL_BY_MAPPING)
+        return find_code_base(r, location, group, base, err);
     PCI_TRY(read_cell(r, r->function, location, &function, &valid, err));
     if (valid) {
         *base = r->function_base[function];
@@ -347,7 +356,7 @@ static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t
 static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_t group,
                               uint32_t *frame, pcol_error *err)
 {
-    pcol_frame position = {0};
+    struct pci_frame position = {0};
     uint32_t base;
     int64_t number;
     int valid = 0;
@@ -358,7 +367,7 @@ static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_
         return PCOL_OK;
     }
     PCI_TRY(read_cell(r, r->line, location, &position.line, &valid, err));
-    pci_set_flag(&position.flags, PCOL_FRAME_HAS_LINE, valid);
+    pci_set_flag(&position.flags, PCI_FRAME_HAS_LINE, valid);
     if (!valid) {
         position.line = 0;
         if (r->by == PCOL_BY_SRCLINE)
@@ -366,7 +375,7 @@ static pcol_status find_frame(struct frame_reader *r, uint32_t location, uint32_
     }
     if (r->by == PCOL_BY_LOCATION && r->address) {
         PCI_TRY(read_cell(r, r->address, group, &number, &valid, err));
-        pci_set_flag(&position.flags, PCOL_FRAME_HAS_ADDRESS, valid);
+        pci_set_flag(&position.flags, PCI_FRAME_HAS_ADDRESS, valid);
         position.address = valid ? (uint64_t)number : 0;
     }
     return intern_frame(r, base, &position, frame, err);
@@ -397,7 +406,7 @@ static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
 
 /* ---- completion */
 
-static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame, uint32_t *id,
+static pcol_status add_frame(struct pci_frames *frames, const struct pci_frame *frame, uint32_t *id,
                              pcol_error *err)
 {
     PCI_TRY(PCI_GROW(frames->frames, frames->capacity, (size_t)frames->count + 1, err));
@@ -409,13 +418,13 @@ static pcol_status add_frame(struct pci_frames *frames, const pcol_frame *frame,
 /* Names source lines "FILE#LINE", and adds a frame for samples that have none. */
 static pcol_status name_source_lines(struct pci_frames *frames, pcol_error *err)
 {
-    const pcol_frame none = {.name = PCI_NAME("<no location>"), .flags = PCOL_FRAME_HAS_NAME};
+    const struct pci_frame none = {.name = PCI_NAME("<no location>"), .flags = PCI_FRAME_HAS_NAME};
     for (uint32_t i = 0; i < frames->count; i++) {
-        pcol_frame *frame = &frames->frames[i];
+        struct pci_frame *frame = &frames->frames[i];
         char number[24];
         int size = snprintf(number, sizeof number, "%lld", (long long)frame->line);
         PCI_TRY(append_text(
-            frames, (frame->flags & PCOL_FRAME_HAS_FILE) ? frame->file : (pcol_str){"?", 1},
+            frames, (frame->flags & PCI_FRAME_HAS_FILE) ? frame->file : (pcol_str){"?", 1},
             (pcol_str){"#", 1}, (pcol_str){number, (size_t)size}, &frame->name, err));
     }
     return add_frame(frames, &none, &frames->stackless, err);
@@ -436,7 +445,8 @@ static pcol_status index_groups(struct frame_reader *r, pcol_error *err)
 static pcol_status read_frames(struct frame_reader *r, pcol_error *err)
 {
     struct pci_frames *frames = r->frames;
-    const pcol_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK), .flags = PCOL_FRAME_HAS_NAME};
+    const struct pci_frame none = {.name = PCI_NAME(PCI_NAME_NO_STACK),
+                                   .flags = PCI_FRAME_HAS_NAME};
     PCI_TRY(pci_check_row_count(r->file, "mappings", err));
     PCI_TRY(pci_frame_namer_open(&frames->names, r->file, err));
     PCI_TRY(read_functions(r, err));
@@ -462,9 +472,9 @@ pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pc
         .query = query, .file = query->file, .frames = frames, .by = by, .places = places};
     pcol_status status;
     *frames = (struct pci_frames){.stackless = PCOL_NONE};
-    if ((unsigned)by > PCOL_BY_LOCATION)
+    if ((unsigned)by > PCOL_BY_MAPPING)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of frame");
-    r.base_is_frame = by == PCOL_BY_FUNCTION || by == PCOL_BY_FILE;
+    r.base_is_frame = by == PCOL_BY_FUNCTION || by == PCOL_BY_FILE || by == PCOL_BY_MAPPING;
     status = read_frames(&r, err);
     pci_free(r.bases);
     pci_free(r.frame_base);

@@ -5,6 +5,7 @@
  * counts once per sample. Recursive pairs (a function calls itself) are skipped, as in pprof.
  * Tests: tests/unit/test_query.c, suite answers.
  */
+#include "query/peek.h"
 #include "query/top.h"
 
 #include "query/walk.h"
@@ -20,15 +21,9 @@ struct call {
     pcol_amount self, total;
 };
 
-struct pcol_peek {
-    size_t count, capacity;
-    pcol_peek_row *rows;
-    struct pci_frames frames;
-};
-
 struct peek_builder {
     pcol_query *query;
-    struct pcol_peek *peek;
+    struct pci_peek *peek;
     uint8_t *wanted;   /* by frame */
     int has_wanted;    /* a frame is wanted */
     uint32_t *on_path; /* by frame */
@@ -171,7 +166,7 @@ static int has_calls(const struct peek_builder *p, const struct call_lists *call
     return 0;
 }
 
-static pcol_status link_calls(const struct peek_builder *p, pcol_relation relation,
+static pcol_status link_calls(const struct peek_builder *p, enum pci_relation relation,
                               struct call_lists *call_lists, pcol_error *err)
 {
     size_t frames = (size_t)p->peek->frames.count + 1;
@@ -180,7 +175,7 @@ static pcol_status link_calls(const struct peek_builder *p, pcol_relation relati
     memset(call_lists->head, 0xff, frames * sizeof *call_lists->head);
     for (size_t i = 0; i < p->call_count; i++) {
         const struct call *call = &p->calls[i];
-        uint32_t function = relation == PCOL_CALLER ? call->callee : call->caller;
+        uint32_t function = relation == PCI_CALLER ? call->callee : call->caller;
         call_lists->next[i] = call_lists->head[function];
         call_lists->head[function] = (uint32_t)i;
     }
@@ -189,14 +184,14 @@ static pcol_status link_calls(const struct peek_builder *p, pcol_relation relati
 
 /* Appends the calls of one list, sorted by total. */
 static pcol_status append_calls(struct peek_builder *p, const struct call_lists *call_lists,
-                                uint32_t function, pcol_relation relation, pcol_top *sorted,
-                                pcol_error *err)
+                                uint32_t function, enum pci_relation relation,
+                                struct pci_top *sorted, pcol_error *err)
 {
-    struct pcol_peek *peek = p->peek;
+    struct pci_peek *peek = p->peek;
     sorted->count = 0;
     for (uint32_t i = call_lists->head[function]; i != PCOL_NONE; i = call_lists->next[i]) {
         const struct call *call = &p->calls[i];
-        uint32_t other = relation == PCOL_CALLER ? call->caller : call->callee;
+        uint32_t other = relation == PCI_CALLER ? call->caller : call->callee;
         if (!is_zero(p, call->self, call->total))
             sorted->items[sorted->count++] =
                 (struct pci_top_item){call->self, call->total, {&peek->frames.frames[other]}};
@@ -205,8 +200,8 @@ static pcol_status append_calls(struct peek_builder *p, const struct call_lists 
     PCI_TRY(PCI_GROW(peek->rows, peek->capacity, peek->count + sorted->count + 1, err));
     for (size_t i = 0; i < sorted->count; i++) {
         const struct pci_top_item *row = &sorted->items[sorted->order[i]];
-        peek->rows[peek->count++] =
-            (pcol_peek_row){relation, *row->by.frame, row->total, row->self};
+        peek->rows[peek->count++] = (struct pci_peek_row){
+            relation, (uint32_t)(row->by.frame - peek->frames.frames), row->total, row->self};
     }
     return PCOL_OK;
 }
@@ -226,10 +221,10 @@ static int compare_totals(const void *pa, const void *pb)
 }
 
 static pcol_status append_functions(struct peek_builder *p, const struct call_lists call_lists[2],
-                                    pcol_top *sorted, struct wanted_function *wanted_function,
+                                    struct pci_top *sorted, struct wanted_function *wanted_function,
                                     pcol_error *err)
 {
-    struct pcol_peek *peek = p->peek;
+    struct pci_peek *peek = p->peek;
     size_t count = 0;
     for (uint32_t i = 0; i < peek->frames.count; i++) {
         if (p->wanted[i] && (!is_zero(p, p->self[i], p->total[i]) ||
@@ -240,11 +235,10 @@ static pcol_status append_functions(struct peek_builder *p, const struct call_li
     qsort(wanted_function, count, sizeof *wanted_function, compare_totals);
     for (size_t k = 0; k < count; k++) {
         uint32_t i = wanted_function[k].frame;
-        PCI_TRY(append_calls(p, &call_lists[0], i, PCOL_CALLER, sorted, err));
+        PCI_TRY(append_calls(p, &call_lists[0], i, PCI_CALLER, sorted, err));
         /* append_calls() reserves one more row. */
-        peek->rows[peek->count++] =
-            (pcol_peek_row){PCOL_SELF, peek->frames.frames[i], p->total[i], p->self[i]};
-        PCI_TRY(append_calls(p, &call_lists[1], i, PCOL_CALLEE, sorted, err));
+        peek->rows[peek->count++] = (struct pci_peek_row){PCI_SELF, i, p->total[i], p->self[i]};
+        PCI_TRY(append_calls(p, &call_lists[1], i, PCI_CALLEE, sorted, err));
     }
     return PCOL_OK;
 }
@@ -252,14 +246,14 @@ static pcol_status append_functions(struct peek_builder *p, const struct call_li
 static pcol_status build_rows(struct peek_builder *p, pcol_error *err)
 {
     struct call_lists call_lists[2] = {{NULL, NULL}, {NULL, NULL}};
-    pcol_top sorted = {.is_double = p->query->measure.is_double};
+    struct pci_top sorted = {.is_double = p->query->measure.is_double};
     struct wanted_function *wanted_function =
         pci_malloc((size_t)p->peek->frames.count + 1, sizeof *wanted_function);
     pcol_status status;
     sorted.items = pci_malloc(p->call_count + 1, sizeof *sorted.items);
     status = wanted_function && sorted.items ? PCOL_OK : pci_fail_memory(err);
-    PCI_THEN(status, link_calls(p, PCOL_CALLER, &call_lists[0], err));
-    PCI_THEN(status, link_calls(p, PCOL_CALLEE, &call_lists[1], err));
+    PCI_THEN(status, link_calls(p, PCI_CALLER, &call_lists[0], err));
+    PCI_THEN(status, link_calls(p, PCI_CALLEE, &call_lists[1], err));
     PCI_THEN(status, append_functions(p, call_lists, &sorted, wanted_function, err));
     for (int i = 0; i < 2; i++) {
         pci_free(call_lists[i].head);
@@ -316,15 +310,12 @@ static pcol_status build_peek(struct peek_builder *p, const char *name, pcol_err
     return status;
 }
 
-pcol_status pcol_query_peek(pcol_query *query, const char *name, pcol_peek **peek, pcol_error *err)
+pcol_status pci_query_peek(pcol_query *query, const char *name, struct pci_peek **peek,
+                           pcol_error *err)
 {
-    PCI_REQUIRE(peek, err);
-    *peek = NULL;
-    PCI_REQUIRE(query, err);
     struct peek_builder p = {.query = query};
     pcol_status status;
-    if (!name || !*name)
-        return pci_fail(err, PCOL_E_ARGUMENT, "no name given");
+    *peek = NULL;
     PCI_TRY(PCI_CALLOC(p.peek, 1, err));
     status = pci_control_enter(&query->control, err);
     PCI_THEN(status, pci_query_load(query, err));
@@ -333,32 +324,15 @@ pcol_status pcol_query_peek(pcol_query *query, const char *name, pcol_peek **pee
     if (status == PCOL_OK)
         *peek = p.peek;
     else
-        pcol_peek_free(p.peek);
+        pci_peek_free(p.peek);
     return status;
 }
 
-void pcol_peek_free(pcol_peek *peek)
+void pci_peek_free(struct pci_peek *peek)
 {
     if (!peek)
         return;
     pci_frames_close(&peek->frames);
     pci_free(peek->rows);
     pci_free(peek);
-}
-
-size_t pcol_peek_count(const pcol_peek *peek)
-{
-    if (!peek)
-        return 0;
-    return peek->count;
-}
-
-void pcol_peek_get(const pcol_peek *peek, size_t index, pcol_peek_row *row)
-{
-    if (!row)
-        return;
-    *row = (pcol_peek_row){0};
-    if (index >= pcol_peek_count(peek))
-        return;
-    *row = peek->rows[index];
 }

@@ -196,25 +196,31 @@ void pcol_query_free(pcol_query *query)
     pci_free(query);
 }
 
-void pcol_query_describe(pcol_query *query, pcol_query_info *info)
+void pci_query_describe(const pcol_query *query, pcol_query_info *info)
 {
-    if (!info)
-        return;
-    *info = (pcol_query_info){.type = {"", 0}, .unit = {"", 0}};
-    if (!query)
-        return;
-    *info = (pcol_query_info){
-        .type = query->measure.type,
-        .unit = query->measure.unit,
-        .is_double = query->measure.is_double,
-        .total = query->total,
-        .selected = query->selected,
-        .is_empty =
-            query->nothing_in_focus || pci_amount_is_zero(query->measure.is_double, query->total),
-        .seconds_per_value = query->measure.seconds_per_value,
-        .duration_ns = query->sample_filter.has_time ? 0 : query->measure.duration_ns,
-        .from_sums = query->from_sums,
-        .note = query->note};
+    *info = (pcol_query_info){.size = sizeof *info,
+                              .type = query->measure.type,
+                              .unit = query->measure.unit,
+                              .total = query->total,
+                              .selected = query->selected,
+                              .seconds_per_value = query->measure.seconds_per_value,
+                              .duration_ns =
+                                  query->sample_filter.has_time ? 0 : query->measure.duration_ns,
+                              .note = query->note};
+    pci_set_flag(&info->flags, PCOL_QUERY_IS_DOUBLE, query->measure.is_double);
+    pci_set_flag(&info->flags, PCOL_QUERY_FROM_SUMS, query->from_sums);
+    pci_set_flag(&info->flags, PCOL_QUERY_IS_EMPTY,
+                 query->nothing_in_focus ||
+                     pci_amount_is_zero(query->measure.is_double, query->total));
+}
+
+pcol_status pcol_query_describe(const pcol_query *query, pcol_query_info *info, pcol_error *err)
+{
+    PCI_REQUIRE(info, err);
+    PCI_REQUIRE(query, err);
+    pcol_query_info own;
+    pci_query_describe(query, &own);
+    return pci_struct_write(info, &own, sizeof own, "pcol_query_info", err);
 }
 
 pcol_status pcol_query_weights(pcol_query *query, const pcol_amount **weights, uint64_t *stacks,

@@ -18,6 +18,7 @@
 #include "model/memory.h"
 #include "model/types.h"
 #include "query/amount.h"
+#include "query/answers.h"
 #include "util/control.h"
 
 /* ---- sample_type.c */
@@ -151,6 +152,14 @@ static inline pcol_status pci_query_add(pcol_query *query, pcol_amount *sum, pco
                : PCOL_OK;
 }
 
+/* As pcol_query_describe(), of a query that is not NULL. */
+void pci_query_describe(const pcol_query *query, pcol_query_info *info);
+
+static inline int pci_info_is_double(const pcol_query_info *info)
+{
+    return (info->flags & PCOL_QUERY_IS_DOUBLE) != 0;
+}
+
 /* pcol_query_new() without weights: for pcol_query_samples() and hidden locations. */
 pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection *selection,
                                      pcol_query **query, pcol_error *err);
@@ -189,7 +198,7 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
 /* The distinct frames at one granularity. Their texts belong to the file or to `made`. */
 struct pci_frames {
     uint32_t count;
-    pcol_frame *frames;
+    struct pci_frame *frames;
     size_t capacity;
     uint32_t *of_location;    /* by row of locations; PCOL_NONE: no frame of this kind, or hidden */
     uint32_t *frame_of_group; /* by group; PCI_SEVERAL_FRAMES: several lines, see their
@@ -202,7 +211,7 @@ struct pci_frames {
 };
 int pci_str_compare(pcol_str a, pcol_str b);
 /* Compares name, file, line, id and address; 0: both are displayed the same. */
-int pci_frame_compare(const pcol_frame *a, const pcol_frame *b);
+int pci_frame_compare(const struct pci_frame *a, const struct pci_frame *b);
 /* places: PCOL_BY_FUNCTION includes lines outside functions. */
 pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pci_frames *frames,
                             pcol_error *err);

@@ -18,7 +18,7 @@
 /* ---- merge sort */
 
 struct sort_order {
-    const pcol_top *top;
+    const struct pci_top *top;
     pcol_order by;
 };
 
@@ -85,15 +85,15 @@ static void merge_sort(const struct sort_order *s, uint32_t *order, uint32_t *sp
 
 /* ---- radix sort */
 
-static uint64_t get_key(const pcol_top *top, uint32_t row, int by_self)
+static uint64_t get_key(const struct pci_top *top, uint32_t row, int by_self)
 {
     const struct pci_top_item *item = &top->items[row];
     return pci_amount_sort_key(top->is_double, by_self ? item->self : item->total);
 }
 
 /* Stable counting sort by one byte of the keys, descending. */
-static void sort_by_byte(const pcol_top *top, int by_self, unsigned shift, const uint32_t *from,
-                         uint32_t *to)
+static void sort_by_byte(const struct pci_top *top, int by_self, unsigned shift,
+                         const uint32_t *from, uint32_t *to)
 {
     size_t ends[256] = {0}, end = 0;
     for (size_t i = 0; i < top->count; i++)
@@ -104,7 +104,7 @@ static void sort_by_byte(const pcol_top *top, int by_self, unsigned shift, const
         to[--ends[get_key(top, from[i], by_self) >> shift & 255]] = from[i];
 }
 
-static void radix_sort(const pcol_top *top, int by_self, uint32_t **order, uint32_t **spare)
+static void radix_sort(const struct pci_top *top, int by_self, uint32_t **order, uint32_t **spare)
 {
     uint64_t first = get_key(top, 0, by_self), differ = 0;
     for (size_t i = 1; i < top->count; i++)
@@ -120,7 +120,7 @@ static void radix_sort(const pcol_top *top, int by_self, uint32_t **order, uint3
 }
 
 /* Sorts rows of equal amounts by name. */
-static void sort_ties(const pcol_top *top, uint32_t *order, uint32_t *spare)
+static void sort_ties(const struct pci_top *top, uint32_t *order, uint32_t *spare)
 {
     const struct sort_order s = {top, PCOL_ORDER_NAME};
     const struct pci_top_item *items = top->items;
@@ -137,7 +137,7 @@ static void sort_ties(const pcol_top *top, uint32_t *order, uint32_t *spare)
     }
 }
 
-pcol_status pci_top_sort(pcol_top *top, pcol_order by, pcol_error *err)
+pcol_status pci_top_sort(struct pci_top *top, pcol_order by, pcol_error *err)
 {
     size_t n = top->count;
     uint32_t *memory, *order, *spare;

@@ -116,7 +116,7 @@ static pcol_status count_frames(struct top_builder *c, pcol_error *err)
 
 /* ---- rows */
 
-static pcol_status build_rows(struct top_builder *c, pcol_top *top, pcol_error *err)
+static pcol_status build_rows(struct top_builder *c, struct pci_top *top, pcol_error *err)
 {
     top->is_double = c->query->measure.is_double;
     PCI_TRY(PCI_MALLOC(top->items, (size_t)c->frames->count + 1, err));
@@ -130,7 +130,7 @@ static pcol_status build_rows(struct top_builder *c, pcol_top *top, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status build_frames(pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
+static pcol_status build_frames(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err)
 {
     struct top_builder c = {.query = query, .frames = &top->frames};
     pcol_status status;
@@ -146,61 +146,50 @@ static pcol_status build_frames(pcol_query *query, pcol_by by, pcol_top *top, pc
     return status;
 }
 
-pcol_status pcol_query_top(pcol_query *query, pcol_by by, const char *label, pcol_order order,
-                           pcol_top **top, pcol_error *err)
+pcol_status pci_query_top(pcol_query *query, pcol_by by, const char *label, pcol_order order,
+                          struct pci_top **top, pcol_error *err)
 {
-    PCI_REQUIRE(top, err);
-    *top = NULL;
-    PCI_REQUIRE(query, err);
-    pcol_top *t;
+    struct pci_top *t;
     pcol_status status;
-    if ((unsigned)by > PCOL_BY_LABEL || (unsigned)order > PCOL_ORDER_NAME ||
-        (label != NULL) != (by == PCOL_BY_LABEL))
-        return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
+    *top = NULL;
     PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
-    PCI_THEN(status, by == PCOL_BY_LABEL     ? pci_top_of_label(query, label, t, err)
-                     : by > PCOL_BY_LOCATION ? pci_top_of_samples(query, by, t, err)
-                                             : build_frames(query, by, t, err));
+    PCI_THEN(status, by == PCOL_BY_LABEL    ? pci_top_of_label(query, label, t, err)
+                     : by > PCOL_BY_MAPPING ? pci_top_of_samples(query, by, t, err)
+                                            : build_frames(query, by, t, err));
     PCI_THEN(status, pci_top_sort(t, order, err));
     pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *top = t;
     else
-        pcol_top_free(t);
+        pci_top_free(t);
     return status;
 }
 
-void pcol_top_free(pcol_top *top)
+void pci_top_free(struct pci_top *top)
 {
     if (!top)
         return;
     pci_frames_close(&top->frames);
     pci_string_pool_clear(&top->names);
     pci_free(top->texts);
+    pci_free(top->functions);
     pci_free(top->items);
     pci_free(top->order);
     pci_free(top);
 }
 
-size_t pcol_top_count(const pcol_top *top)
+size_t pci_top_count(const struct pci_top *top)
 {
-    if (!top)
-        return 0;
     return top->count;
 }
 
-void pcol_top_get(const pcol_top *top, size_t index, pcol_top_row *row)
+void pci_top_get(const struct pci_top *top, size_t index, struct pci_top_row *row)
 {
-    if (!row)
-        return;
-    *row = (pcol_top_row){0};
-    if (index >= pcol_top_count(top))
-        return;
     const struct pci_top_item *item = &top->items[top->order[index]];
     if (top->texts)
-        *row = (pcol_top_row){
-            {.name = *item->by.name, .flags = PCOL_FRAME_HAS_NAME}, item->self, item->total};
+        *row = (struct pci_top_row){
+            {.name = *item->by.name, .flags = PCI_FRAME_HAS_NAME}, item->self, item->total};
     else
-        *row = (pcol_top_row){*item->by.frame, item->self, item->total};
+        *row = (struct pci_top_row){*item->by.frame, item->self, item->total};
 }

@@ -10,28 +10,30 @@
 struct pci_top_item {
     pcol_amount self, total;
     union {
-        const pcol_frame *frame; /* in `frames` */
-        const pcol_str *name;    /* in `texts`, if not NULL */
+        const struct pci_frame *frame; /* in `frames` */
+        const pcol_str *name;          /* in `texts`, if not NULL */
     } by;
 };
 
-struct pcol_top {
+struct pci_top {
     int is_double;
     size_t count;
     struct pci_top_item *items;
     uint32_t *order;          /* numbers of items in sorted order, set by pci_top_sort() */
     pcol_str *texts;          /* names of frames that have nothing else; NULL: `frames` is used */
+    uint32_t *functions;      /* by text: row of functions, or PCOL_NONE; NULL without texts */
     struct pci_frames frames; /* owns the frames and their texts */
     struct pci_string_pool names; /* owns the texts of labels */
 };
 
 /* sort.c */
-pcol_status pci_top_sort(pcol_top *top, pcol_order order, pcol_error *err);
+pcol_status pci_top_sort(struct pci_top *top, pcol_order order, pcol_error *err);
 /* top_by_sample.c: by thread or source. */
-pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err);
+pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err);
 /* top_from_sums.c: by function. */
-pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, pcol_error *err);
+pcol_status pci_top_of_sums(pcol_query *query, struct pci_top *top, pcol_error *err);
 /* top_by_label.c */
-pcol_status pci_top_of_label(pcol_query *query, const char *label, pcol_top *top, pcol_error *err);
+pcol_status pci_top_of_label(pcol_query *query, const char *label, struct pci_top *top,
+                             pcol_error *err);
 
 #endif

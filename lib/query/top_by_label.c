@@ -162,7 +162,7 @@ static pcol_status add_samples(struct label_sums *g, pcol_error *err)
     return status;
 }
 
-static pcol_status build_rows(const struct label_sums *g, pcol_top *top, pcol_error *err)
+static pcol_status build_rows(const struct label_sums *g, struct pci_top *top, pcol_error *err)
 {
     int is_double = g->query->measure.is_double;
     uint32_t count = (uint32_t)top->names.count;
@@ -170,19 +170,20 @@ static pcol_status build_rows(const struct label_sums *g, pcol_top *top, pcol_er
     PCI_TRY(PCI_MALLOC(top->items, (size_t)count + 1, err));
     PCI_TRY(PCI_CALLOC(top->frames.frames, (size_t)count + 1, err));
     for (uint32_t i = 0; i <= count; i++) {
-        pcol_frame *frame = &top->frames.frames[i];
+        struct pci_frame *frame = &top->frames.frames[i];
         pcol_amount sum = i < count ? g->sums[i] : g->unlabelled;
         if (pci_amount_is_zero(is_double, sum))
             continue;
         if (i < count)
-            *frame = (pcol_frame){.name = pci_string_pool_get(&top->names, i),
-                                  .flags = PCOL_FRAME_HAS_NAME};
+            *frame = (struct pci_frame){.name = pci_string_pool_get(&top->names, i),
+                                        .flags = PCI_FRAME_HAS_NAME};
         top->items[top->count++] = (struct pci_top_item){sum, sum, {frame}};
     }
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_label(pcol_query *query, const char *label, pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_label(pcol_query *query, const char *label, struct pci_top *top,
+                             pcol_error *err)
 {
     struct label_sums g = {.query = query, .names = &top->names};
     pcol_status status;

@@ -62,42 +62,76 @@ static pcol_status add_samples(struct group_sums *g, pcol_error *err)
     return status;
 }
 
-static pcol_status build_rows(struct group_sums *g, const struct pci_column *names, pcol_top *top,
-                              pcol_error *err)
+/* Adds the sums of threads to that of the first thread of the same process. */
+static pcol_status join_processes(struct group_sums *g, const struct pci_column *pids,
+                                  struct pci_string_pool *names, pcol_error *err)
+{
+    uint32_t *first = pci_malloc((size_t)g->groups + 1, sizeof *first); /* by pid */
+    pcol_status status = first ? PCOL_OK : pci_fail_memory(err);
+    for (uint64_t thread = 0; status == PCOL_OK && thread < g->groups; thread++) {
+        size_t before = names->count;
+        uint32_t name;
+        pcol_str pid = {"", 0};
+        int valid = 0;
+        if (pids)
+            status = pci_get_str(g->query->file, pids, thread, &pid, &valid, err);
+        uint64_t to = g->groups;
+        if (status == PCOL_OK && valid) {
+            status = pci_string_pool_intern(names, pid.data, pid.size, &name, err);
+            if (status == PCOL_OK && names->count > before)
+                first[name] = (uint32_t)thread;
+            to = status == PCOL_OK ? first[name] : 0;
+        }
+        if (status != PCOL_OK || to == thread)
+            continue;
+        status = pci_query_add(g->query, &g->sums[to], g->sums[thread], err);
+        g->sums[thread] = (pcol_amount){0};
+    }
+    pci_free(first);
+    return status;
+}
+
+static pcol_status build_rows(struct group_sums *g, const struct pci_column *names,
+                              struct pci_top *top, pcol_error *err)
 {
     int is_double = g->query->measure.is_double;
     top->is_double = is_double;
     PCI_TRY(PCI_MALLOC(top->items, (size_t)g->groups + 1, err));
     PCI_TRY(PCI_CALLOC(top->frames.frames, (size_t)g->groups + 1, err));
     for (uint64_t group = 0; group <= g->groups; group++) {
-        pcol_frame *frame = &top->frames.frames[group];
+        struct pci_frame *frame = &top->frames.frames[group];
         int valid = 0;
         if (pci_amount_is_zero(is_double, g->sums[group]))
             continue;
         if (names && group < g->groups)
             PCI_TRY(pci_get_str(g->query->file, names, group, &frame->name, &valid, err));
-        pci_set_flag(&frame->flags, PCOL_FRAME_HAS_NAME, valid);
-        pci_set_flag(&frame->flags, PCOL_FRAME_HAS_ID, group < g->groups);
-        frame->id = g->missing_is_first ? group + 1 : group;
+        pci_set_flag(&frame->flags, PCI_FRAME_HAS_NAME, valid);
+        pci_set_flag(&frame->flags, PCI_FRAME_HAS_ROW, group < g->groups);
+        frame->row = (uint32_t)group;
         top->items[top->count++] = (struct pci_top_item){g->sums[group], g->sums[group], {frame}};
     }
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err)
 {
     struct group_sums g = {.query = query, .missing_is_first = by == PCOL_BY_SOURCE};
-    const char *table = by == PCOL_BY_THREAD ? "threads" : "sources";
+    const char *table = by == PCOL_BY_SOURCE ? "sources" : "threads";
     const struct pci_column *names;
     pcol_status status;
     PCI_TRY(pci_check_row_count(query->file, table, err));
     g.groups = pci_rows(query->file, table);
-    PCI_TRY(pci_find_column(query->file, "samples", by == PCOL_BY_THREAD ? "thread" : "source",
+    PCI_TRY(pci_find_column(query->file, "samples", by == PCOL_BY_SOURCE ? "source" : "thread",
                             PCI_TYPES_ROW, &g.cells, err));
-    PCI_TRY(pci_find_column(query->file, table, by == PCOL_BY_THREAD ? "name" : "uri",
+    PCI_TRY(pci_find_column(query->file, table,
+                            by == PCOL_BY_THREAD    ? "name"
+                            : by == PCOL_BY_PROCESS ? "pid"
+                                                    : "uri",
                             PCI_TYPES_TEXT, &names, err));
     PCI_TRY(PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
     status = add_samples(&g, err);
+    if (by == PCOL_BY_PROCESS)
+        PCI_THEN(status, join_processes(&g, names, &top->names, err));
     PCI_THEN(status, build_rows(&g, names, top, err));
     pci_free(g.sums);
     return status;

@@ -105,18 +105,21 @@ static pcol_status open_names(struct name_reader *r, pcol_error *err)
     return pci_find_verified_column(r->file, "functions", "name", PCI_TYPES_TEXT, &r->name, err);
 }
 
-/* The name of a location's function; empty if it has none of its own. */
+/* The row and the name of a location's function; the name is empty if it has none of its own. */
 static pcol_status get_function_name(const struct name_reader *r, uint64_t location, pcol_str *name,
-                                     pcol_error *err)
+                                     uint32_t *row, pcol_error *err)
 {
     int64_t function;
     int valid = 0;
     *name = (pcol_str){"", 0};
+    *row = PCOL_NONE;
     if (!r->function || !r->name)
         return PCOL_OK;
     PCI_TRY(pci_get(r->file, r->function, location, &function, &valid, err));
-    if (valid)
+    if (valid) {
+        *row = (uint32_t)function;
         PCI_TRY(pci_get_str(r->file, r->name, (uint64_t)function, name, &valid, err));
+    }
     if (pci_is_address_name(*name))
         *name = (pcol_str){"", 0};
     return PCOL_OK;
@@ -146,7 +149,7 @@ static pcol_status generate_name(struct name_reader *r, struct pci_frames *frame
 /* Appends "<no stack>". The samples without a name are those with the empty stack, and in files
  * with lines outside functions others, too. */
 static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item *unnamed,
-                                   pcol_top *top, pcol_error *err)
+                                   struct pci_top *top, pcol_error *err)
 {
     const struct pci_table *locations = pci_table_find(query->file, "locations");
     pcol_amount weight = unnamed->self;
@@ -157,6 +160,7 @@ static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item 
     if (!weight.i64)
         return PCOL_OK;
     top->texts[top->count] = (pcol_str)PCI_NAME(PCI_NAME_NO_STACK);
+    top->functions[top->count] = PCOL_NONE;
     top->items[top->count] = (struct pci_top_item){weight, weight, {.name = NULL}};
     top->items[top->count].by.name = &top->texts[top->count];
     top->count++;
@@ -164,8 +168,8 @@ static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item 
 }
 
 /* Moves the rows with a location and a value other than 0 to the start of `items`. */
-static pcol_status name_rows(pcol_query *query, const struct pci_column *location, pcol_top *top,
-                             pcol_error *err)
+static pcol_status name_rows(pcol_query *query, const struct pci_column *location,
+                             struct pci_top *top, pcol_error *err)
 {
     struct name_reader r = {.file = query->file};
     uint64_t rows = pci_rows(query->file, "function_sums");
@@ -184,7 +188,8 @@ static pcol_status name_rows(pcol_query *query, const struct pci_column *locatio
             }
             if (!item.self.i64 && !item.total.i64)
                 continue; /* only samples with other values */
-            PCI_TRY(get_function_name(&r, (uint64_t)locations[i], text, err));
+            PCI_TRY(get_function_name(&r, (uint64_t)locations[i], text, &top->functions[top->count],
+                                      err));
             if (!text->size)
                 PCI_TRY(generate_name(&r, &top->frames, (uint64_t)locations[i], text, err));
             item.by.name = text;
@@ -194,7 +199,7 @@ static pcol_status name_rows(pcol_query *query, const struct pci_column *locatio
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, pcol_error *err)
+pcol_status pci_top_of_sums(pcol_query *query, struct pci_top *top, pcol_error *err)
 {
     size_t rows = (size_t)pci_rows(query->file, "function_sums");
     struct function_sums a = {.query = query};
@@ -204,7 +209,8 @@ pcol_status pci_top_of_sums(pcol_query *query, pcol_top *top, pcol_error *err)
     PCI_TRY(pci_verify(query->file, location, err));
     top->items = a.items = pci_calloc(rows + 1, sizeof *top->items);
     top->texts = pci_malloc(rows + 1, sizeof *top->texts);
-    if (!top->items || !top->texts)
+    top->functions = pci_malloc(rows + 1, sizeof *top->functions);
+    if (!top->items || !top->texts || !top->functions)
         return pci_fail_memory(err);
     PCI_TRY(add_columns(&a, "self", err));
     a.adds_total = 1;

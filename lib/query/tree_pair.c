@@ -3,23 +3,22 @@
  */
 #include "query/tree_pair.h"
 
-#include "query/query.h"
+#include "query/calltree.h"
 #include "util/alloc.h"
 
 #include <string.h>
 
-static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, int side,
+static pcol_status add_tree(struct pci_pair *pair, const struct pci_calltree *tree, int side,
                             int is_double, pcol_error *err)
 {
-    uint32_t count = pcol_calltree_count(tree);
+    uint32_t count = tree->count;
     uint32_t *pair_node = pair->pair_node[side] = pci_calloc((size_t)count + 1, sizeof *pair_node);
     if (!pair_node)
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < count; i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(tree, i, &node);
+        struct pci_calltree_node node = tree->nodes[i];
         if (i) {
-            pcol_str name = node.frame.name;
+            pcol_str name = tree->frames.frames[node.frame].name;
             uint32_t string;
             PCI_TRY(pci_string_pool_intern(&pair->names, name.data, name.size, &string, err));
             PCI_TRY(pci_call_tree_child(&pair->tree, pair_node[node.parent], string, &pair_node[i],
@@ -38,7 +37,7 @@ static pcol_status add_tree(struct pci_pair *pair, const pcol_calltree *tree, in
     return PCOL_OK;
 }
 
-pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *other,
+pcol_status pci_tree_pair_new(const struct pci_calltree *base, const struct pci_calltree *other,
                               const int is_double[2], struct pci_pair *pair, pcol_error *err)
 {
     memset(pair, 0, sizeof *pair);

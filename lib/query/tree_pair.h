@@ -10,6 +10,8 @@
 #include "builder/call_tree.h"
 #include "builder/string_pool.h"
 
+struct pci_calltree;
+
 struct pci_tree_pair_node {
     pcol_amount self[2], total[2];
     uint8_t in[2];
@@ -27,7 +29,7 @@ struct pci_pair {
 pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_query_info *other,
                                     pcol_error *err);
 
-pcol_status pci_tree_pair_new(const pcol_calltree *base, const pcol_calltree *other,
+pcol_status pci_tree_pair_new(const struct pci_calltree *base, const struct pci_calltree *other,
                               const int is_double[2], struct pci_pair *pair, pcol_error *err);
 void pci_tree_pair_clear(struct pci_pair *pair);
 

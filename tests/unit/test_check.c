@@ -292,7 +292,7 @@ Test(check, tables_are_divided_in_order)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pcol_file *file;
         pcol_query *query = NULL;
-        pcol_top *top = NULL;
+        pcol_result *top = NULL;
         pcol_error error = {0};
         size_t size;
         uint8_t *data = make(cases[i].file, 60, PCOL_WRITE_PLAIN, &size);
@@ -306,12 +306,11 @@ Test(check, tables_are_divided_in_order)
         } else {
             status = pcol_query_new(file, NULL, NULL, &query, &error);
             if (status == PCOL_OK)
-                status =
-                    pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &error);
+                status = pcol_query_top(query, NULL, &top, &error);
         }
         cr_expect_eq(status, PCOL_E_CORRUPT, "%u: %s", (unsigned)i, error.message);
         cr_expect(strstr(error.message, lie->message), "%s", error.message);
-        pcol_top_free(top);
+        pcol_result_free(top);
         pcol_query_free(query);
         pcol_file_close(file);
         free(data);

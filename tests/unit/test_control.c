@@ -101,18 +101,18 @@ static pcol_status filter(const pcol_control *control, unsigned threads, pcol_er
 static pcol_status ask(const pcol_control *control, unsigned threads, pcol_error *err)
 {
     pcol_query *query;
-    pcol_top *top = NULL;
-    pcol_calltree *tree = NULL;
+    pcol_result *top = NULL;
+    pcol_result *tree = NULL;
     pcol_selection selection = PCOL_INIT(pcol_selection);
     (void)threads;
     selection.focus = "f1";
     pcol_status status = pcol_query_new(file, &selection, control, &query, err);
     if (status == PCOL_OK)
-        status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, err);
+        status = pcol_query_top(query, NULL, &top, err);
     if (status == PCOL_OK)
-        status = pcol_query_calltree(query, NULL, &tree, err);
-    pcol_calltree_free(tree);
-    pcol_top_free(top);
+        status = pcol_query_tree(query, NULL, &tree, err);
+    pcol_result_free(tree);
+    pcol_result_free(top);
     pcol_query_free(query);
     return status;
 }

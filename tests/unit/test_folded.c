@@ -299,12 +299,12 @@ static pcol_status whole_way(const char *format, const char *text, pcol_error *e
     pcol_builder *builder = NULL;
     pcol_file *file = NULL;
     pcol_query *query = NULL;
-    pcol_flame *flame = NULL;
-    pcol_diff *diff = NULL;
+    pcol_result *flame = NULL;
+    pcol_result *diff = NULL;
     void *data = NULL;
     size_t size;
     options.format = format;
-    stacks.by_stack = 1;
+    stacks.by = PCOL_BY_STACK;
     pcol_status status = pcol_builder_new(NULL, &builder, err);
     if (status == PCOL_OK)
         status = pcol_import_memory(builder, text, strlen(text), "in", &options, err);
@@ -323,13 +323,13 @@ static pcol_status whole_way(const char *format, const char *text, pcol_error *e
     if (status == PCOL_OK)
         status = pcol_flame_svg(flame, NULL, sink, err);
     if (status == PCOL_OK)
-        status = pcol_diff_new(query, query, &stacks, &diff, err);
-    pcol_diff_free(diff);
+        status = pcol_diff(query, query, &stacks, &diff, err);
+    pcol_result_free(diff);
     diff = NULL;
     if (status == PCOL_OK)
-        status = pcol_diff_new(query, query, NULL, &diff, err);
-    pcol_diff_free(diff);
-    pcol_flame_free(flame);
+        status = pcol_diff(query, query, NULL, &diff, err);
+    pcol_result_free(diff);
+    pcol_result_free(flame);
     pcol_query_free(query);
     pcol_file_close(file);
     pcol_free(data);

@@ -350,7 +350,7 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
     pcol_error err = {0};
     pcol_query *query = NULL;
     pcol_query_info info;
-    pcol_top *top = NULL;
+    pcol_result *top = NULL;
     pcol_file *file;
     void *data;
     case_stacked();
@@ -369,16 +369,17 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
     selection.sample_type = "memory";
     pcol_status status = pcol_query_new(file, &selection, NULL, &query, &err);
     if (status == PCOL_OK)
-        status = pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err);
+        status = pcol_query_top(query, NULL, &top, &err);
     cr_expect_eq(status, expected, "%s", err.message);
     if (status == PCOL_OK) {
-        pcol_query_describe(query, &info);
+        info = (pcol_query_info){.size = sizeof info};
+        (void)!pcol_query_describe(query, &info, NULL);
         cr_expect_eq(info.total.i64, total);
     } else {
         cr_expect_str_eq(err.message, "the growth of memory does not fit into 64 bits");
         cr_expect_eq(err.row, 1);
     }
-    pcol_top_free(top);
+    pcol_result_free(top);
     pcol_query_free(query);
     pcol_file_close(file);
     pcol_free(data);

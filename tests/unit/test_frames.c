@@ -97,7 +97,7 @@ static void check_weights(const struct profile *p)
     pcol_query *query;
     const pcol_amount *weights;
     uint64_t stacks, functions = pcol_table_rows(find_table(p->file, "functions"));
-    pcol_query_info info;
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
     pcol_error err;
     if (pcol_query_new(p->file, NULL, NULL, &query, &err) != PCOL_OK)
         return;
@@ -105,7 +105,7 @@ static void check_weights(const struct profile *p)
     cr_assert_eq(stacks, pcol_table_rows(p->stacks));
     uint32_t *leaf = malloc((stacks + 1) * sizeof *leaf);
     MUST(pcol_frames_leaf_functions(p->frames, 0, stacks, leaf, &err));
-    pcol_query_describe(query, &info);
+    cr_assert_eq(pcol_query_describe(query, &info, NULL), PCOL_OK);
     int64_t sum = 0;
     for (uint64_t i = 0; i < stacks; i++) {
         cr_assert(leaf[i] == PCOL_NONE || leaf[i] < functions);
@@ -118,9 +118,9 @@ static void check_weights(const struct profile *p)
         if (depth && column)
             MUST(pcol_column_i64(column, location, &function, &valid, &err));
         cr_assert_eq(leaf[i], valid ? (uint32_t)function : PCOL_NONE);
-        sum += info.is_double ? 0 : weights[i].i64;
+        sum += (info.flags & PCOL_QUERY_IS_DOUBLE) ? 0 : weights[i].i64;
     }
-    cr_assert(info.is_double || sum == info.selected.i64);
+    cr_assert((info.flags & PCOL_QUERY_IS_DOUBLE) || sum == info.selected.i64);
     free(leaf);
     pcol_query_free(query);
 }

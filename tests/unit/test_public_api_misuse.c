@@ -245,9 +245,11 @@ Test(careless, queries)
     selection = (pcol_selection){0};
     BAD(pcol_query_new(file, &selection, NULL, &query, &err));
     IS(OK, pcol_query_new(file, NULL, NULL, &query, &err));
-    pcol_query_describe(query, NULL);
-    pcol_query_describe(NULL, &info);
-    cr_expect(info.type.size == 0 && info.total.i64 == 0);
+    info = (pcol_query_info){.size = sizeof info};
+    BAD(pcol_query_describe(query, NULL, &err));
+    BAD(pcol_query_describe(NULL, &info, &err));
+    info.size = 0;
+    BAD(pcol_query_describe(query, &info, &err));
     BAD(pcol_query_samples(NULL, 0, 1, taken, &err));
     BAD(pcol_query_samples(query, 0, 1, NULL, &err));
     BAD(pcol_query_samples(query, UINT64_MAX, 2, taken, &err));
@@ -284,76 +286,56 @@ Test(careless, queries)
     pcol_file_close(file);
 }
 
-/* Rows of answers behind the last one, and of none. */
-#define NO_ROW(kind, row_type, answer)                                \
-    do {                                                              \
-        static const row_type nothing;                                \
-        row_type row;                                                 \
-        memset(&row, 0x55, sizeof row);                               \
-        pcol_##kind##_get(answer, UINT32_MAX, &row);                  \
-        cr_expect_eq(memcmp(&row, &nothing, sizeof row), 0, #kind);   \
-        memset(&row, 0x55, sizeof row);                               \
-        pcol_##kind##_get(answer, pcol_##kind##_count(answer), &row); \
-        cr_expect_eq(memcmp(&row, &nothing, sizeof row), 0, #kind);   \
-        pcol_##kind##_get(NULL, 0, &row);                             \
-        pcol_##kind##_get(answer, 0, NULL);                           \
-        cr_expect_eq(pcol_##kind##_count(NULL), 0, #kind);            \
-        pcol_##kind##_free(NULL);                                     \
-    } while (0)
-
 Test(careless, answers)
 {
     pcol_file *file = open_some();
     pcol_query *query;
-    pcol_top *top;
-    pcol_calltree *tree;
-    pcol_peek *peek;
-    pcol_diff *diff;
-    pcol_diff_info info;
-    pcol_diff_options by_stack = {.size = sizeof by_stack, .by_stack = 1};
-    pcol_flame *flame;
-    pcol_cpu *cpu;
+    pcol_result *top;
+    pcol_result *tree;
+    pcol_result *peek;
+    pcol_result *diff;
+    pcol_result_info info;
+    pcol_diff_options by_stack = {.size = sizeof by_stack, .by = PCOL_BY_STACK};
+    pcol_result *flame;
+    pcol_result *cpu;
     IS(OK, pcol_query_new(file, NULL, NULL, &query, &err));
-    BAD(pcol_query_top(NULL, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err));
-    BAD(pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, NULL, &err));
-    BAD(pcol_query_calltree(NULL, NULL, &tree, &err));
-    BAD(pcol_query_calltree(query, NULL, NULL, &err));
-    BAD(pcol_query_peek(NULL, "a", &peek, &err));
-    BAD(pcol_query_peek(query, "a", NULL, &err));
-    BAD(pcol_query_peek(query, NULL, &peek, &err));
+    BAD(pcol_query_top(NULL, NULL, &top, &err));
+    BAD(pcol_query_top(query, NULL, NULL, &err));
+    BAD(pcol_query_tree(NULL, NULL, &tree, &err));
+    BAD(pcol_query_tree(query, NULL, NULL, &err));
+    BAD(pcol_query_peek(NULL, "a", NULL, &peek, &err));
+    BAD(pcol_query_peek(query, "a", NULL, NULL, &err));
+    BAD(pcol_query_peek(query, NULL, NULL, &peek, &err));
     BAD(pcol_query_cpu(NULL, &cpu, &err));
     BAD(pcol_query_cpu(query, NULL, &err));
     BAD(pcol_query_flame(NULL, NULL, &flame, &err));
     BAD(pcol_query_flame(query, NULL, NULL, &err));
-    BAD(pcol_diff_new(query, NULL, NULL, &diff, &err));
-    BAD(pcol_diff_new(query, query, NULL, NULL, &err));
+    BAD(pcol_diff(query, NULL, NULL, &diff, &err));
+    BAD(pcol_diff(query, query, NULL, NULL, &err));
     by_stack.order = (pcol_order)3;
-    BAD(pcol_diff_new(query, query, &by_stack, &diff, &err));
-    IS(OK, pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF, &top, &err));
-    IS(OK, pcol_query_calltree(query, NULL, &tree, &err));
-    IS(OK, pcol_query_peek(query, "a", &peek, &err));
+    BAD(pcol_diff(query, query, &by_stack, &diff, &err));
+    IS(OK, pcol_query_top(query, NULL, &top, &err));
+    IS(OK, pcol_query_tree(query, NULL, &tree, &err));
+    IS(OK, pcol_query_peek(query, "a", NULL, &peek, &err));
     IS(OK, pcol_query_flame(query, NULL, &flame, &err));
     IS(OK, pcol_query_cpu(query, &cpu, &err));
-    IS(OK, pcol_diff_new(query, query, NULL, &diff, &err));
-    NO_ROW(top, pcol_top_row, top);
-    NO_ROW(calltree, pcol_calltree_node, tree);
-    NO_ROW(peek, pcol_peek_row, peek);
-    NO_ROW(flame, pcol_flame_box, flame);
-    NO_ROW(cpu, pcol_cpu_row, cpu);
-    NO_ROW(diff, pcol_diff_row, diff);
-    cr_expect_eq(pcol_calltree_frame_count(NULL), 0);
-    cr_expect_eq(pcol_flame_depth(NULL), 0);
-    pcol_diff_describe(diff, NULL);
-    pcol_diff_describe(NULL, &info);
-    cr_expect(info.type.size == 0 && info.total[1].i64 == 0);
+    IS(OK, pcol_diff(query, query, NULL, &diff, &err));
+    cr_expect_null(pcol_result_table(NULL));
+    cr_expect_null(pcol_result_retain(NULL));
+    pcol_result_free(NULL);
+    BAD(pcol_result_describe(NULL, &info, &err));
+    BAD(pcol_result_describe(top, NULL, &err));
+    info.size = 0;
+    BAD(pcol_result_describe(top, &info, &err));
+    BAD(pcol_flame_svg(top, "x", nowhere, &err));
     BAD(pcol_flame_svg(NULL, "x", nowhere, &err));
     BAD(pcol_flame_svg(flame, "x", no_sink, &err));
-    pcol_diff_free(diff);
-    pcol_cpu_free(cpu);
-    pcol_flame_free(flame);
-    pcol_peek_free(peek);
-    pcol_calltree_free(tree);
-    pcol_top_free(top);
+    pcol_result_free(diff);
+    pcol_result_free(cpu);
+    pcol_result_free(flame);
+    pcol_result_free(peek);
+    pcol_result_free(tree);
+    pcol_result_free(top);
     pcol_query_free(query);
     pcol_file_close(file);
 }

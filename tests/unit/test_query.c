@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/result_cells.h"
+
 /* A profile under construction: frames are named by letters, stacks are words read from the
  * root. */
 struct made {
@@ -116,22 +118,25 @@ static void check_top(struct made *m, const pcol_selection *selection, pcol_by b
 {
     pcol_query *query;
     pcol_query_info info;
-    pcol_top *top;
+    pcol_result *top;
+    pcol_top_options options = PCOL_INIT(pcol_top_options);
     char text[400] = "";
     size_t used = 0;
     OK(pcol_query_new(m->file, selection, NULL, &query, &m->err));
-    pcol_query_describe(query, &info);
-    OK(pcol_query_top(query, by, NULL, PCOL_ORDER_SELF, &top, &m->err));
-    for (size_t i = 0; i < pcol_top_count(top); i++) {
-        pcol_top_row row;
-        pcol_top_get(top, i, &row);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s:%g/%g", i ? " " : "",
-                                 (int)row.frame.name.size, row.frame.name.data,
-                                 info.is_double ? row.self.f64 : (double)row.self.i64,
-                                 info.is_double ? row.total.f64 : (double)row.total.i64);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
+    options.by = by;
+    OK(pcol_query_top(query, &options, &top, &m->err));
+    for (size_t i = 0; i < result_rows(top); i++) {
+        pcol_str name = result_text(top, "name", i);
+        pcol_amount self = result_amount(top, "self", i), total = result_amount(top, "total", i);
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "%s%.*s:%g/%g", i ? " " : "", (int)name.size,
+            name.data, (info.flags & PCOL_QUERY_IS_DOUBLE) ? self.f64 : (double)self.i64,
+            (info.flags & PCOL_QUERY_IS_DOUBLE) ? total.f64 : (double)total.i64);
     }
     cr_assert_str_eq(text, expected);
-    pcol_top_free(top);
+    pcol_result_free(top);
     pcol_query_free(query);
 }
 
@@ -272,7 +277,8 @@ Test(query, drop_frames_of_several_sources)
     s.source = "2";
     check_top(m, &s, PCOL_BY_FUNCTION, "b:2/2 a:0/2 x:0/2");
     OK(pcol_query_new(m->file, NULL, NULL, &query, &m->err));
-    pcol_query_describe(query, &info);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
     cr_assert_not_null(info.note);
     pcol_query_free(query);
     done(m);
@@ -289,7 +295,8 @@ Test(query, negative_values)
     finish(&m);
     check_top(&m, NULL, PCOL_BY_FUNCTION, "b:10/10 c:-4/-4 a:0/6");
     cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_OK);
-    pcol_query_describe(query, &info);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
     cr_assert_eq(info.total.i64, 14);
     cr_assert_eq(info.selected.i64, 6);
     pcol_query_free(query);
@@ -319,7 +326,8 @@ Test(query, percentages_are_of_magnitudes)
         picked.source = "1";
         for (int has_selection = 0; has_selection < 2; has_selection++) {
             OK(pcol_query_new(m->file, has_selection ? &picked : NULL, NULL, &query, &m->err));
-            pcol_query_describe(query, &info);
+            info = (pcol_query_info){.size = sizeof info};
+            (void)!pcol_query_describe(query, &info, NULL);
             cr_assert_eq(is_double ? info.total.f64 : (double)info.total.i64, 14);
             cr_assert_eq(is_double ? info.selected.f64 : (double)info.selected.i64, 6);
             pcol_query_free(query);
@@ -371,11 +379,11 @@ Test(query, deep_recursion_is_linear)
     pcol_value value = {.as.i64 = 1};
     pcol_sample s = PCOL_INIT(pcol_sample);
     pcol_query *query;
-    pcol_top *top;
-    pcol_calltree *tree;
-    pcol_peek *peek;
-    pcol_top_row row;
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_result *top;
+    pcol_result *tree;
+    pcol_result *peek;
+    pcol_top_options by_total = {.size = sizeof by_total, .order = PCOL_ORDER_TOTAL};
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
     begin(m, "samples", "count", 0);
     groups[0] = group(m, "a");
     groups[1] = group(m, "b");
@@ -389,26 +397,24 @@ Test(query, deep_recursion_is_linear)
     }
     finish(m);
     OK(pcol_query_new(m->file, NULL, NULL, &query, &m->err));
-    OK(pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_TOTAL, &top, &m->err));
-    cr_assert_eq(pcol_top_count(top), 2);
-    pcol_top_get(top, 0, &row);
-    cr_assert_eq(row.total.i64, deep);
-    pcol_top_get(top, 1, &row);
-    cr_assert_eq(row.total.i64, deep - 1);
-    pcol_top_free(top);
-    OK(pcol_query_calltree(query, NULL, &tree, &m->err));
-    cr_assert_eq(pcol_calltree_count(tree), deep + 1);
-    pcol_calltree_free(tree);
-    OK(pcol_query_peek(query, "a", &peek, &m->err));
-    cr_assert_eq(pcol_peek_count(peek), 3);
-    pcol_peek_free(peek);
-    options.bottom_up = 1;
-    cr_assert_eq(pcol_query_calltree(query, &options, &tree, &m->err), PCOL_E_LIMIT);
+    OK(pcol_query_top(query, &by_total, &top, &m->err));
+    cr_assert_eq(result_rows(top), 2);
+    cr_assert_eq(result_amount(top, "total", 0).i64, deep);
+    cr_assert_eq(result_amount(top, "total", 1).i64, deep - 1);
+    pcol_result_free(top);
+    OK(pcol_query_tree(query, NULL, &tree, &m->err));
+    cr_assert_eq(result_rows(tree), deep + 1);
+    pcol_result_free(tree);
+    OK(pcol_query_peek(query, "a", NULL, &peek, &m->err));
+    cr_assert_eq(result_rows(peek), 3);
+    pcol_result_free(peek);
+    options.flags = PCOL_TREE_BOTTOM_UP;
+    cr_assert_eq(pcol_query_tree(query, &options, &tree, &m->err), PCOL_E_LIMIT);
     cr_assert_null(tree);
     options.max_depth = 3;
-    OK(pcol_query_calltree(query, &options, &tree, &m->err));
-    cr_assert_eq(pcol_calltree_count(tree), 7);
-    pcol_calltree_free(tree);
+    OK(pcol_query_tree(query, &options, &tree, &m->err));
+    cr_assert_eq(result_rows(tree), 7);
+    pcol_result_free(tree);
     pcol_query_free(query);
     done(m);
 }
@@ -418,7 +424,7 @@ Test(query, calltree)
 {
     struct made m;
     pcol_query *query;
-    pcol_calltree *tree;
+    pcol_result *tree;
     char text[200] = "";
     size_t used = 0;
     begin(&m, "samples", "count", 0);
@@ -429,17 +435,20 @@ Test(query, calltree)
     sample(&m, "z", 9, 0, 0);
     finish(&m);
     cr_assert_eq(pcol_query_new(m.file, NULL, NULL, &query, &m.err), PCOL_OK);
-    cr_assert_eq(pcol_query_calltree(query, NULL, &tree, &m.err), PCOL_OK);
-    for (uint32_t i = 0; i < pcol_calltree_count(tree); i++) {
-        pcol_calltree_node n;
-        pcol_calltree_get(tree, i, &n);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%u%.*s<%u..%u:%g/%g ", n.depth,
-                                 (int)n.frame.name.size, n.frame.name.data, n.parent, n.end,
-                                 (double)n.self.i64, (double)n.total.i64);
+    cr_assert_eq(pcol_query_tree(query, NULL, &tree, &m.err), PCOL_OK);
+    for (uint32_t i = 0; i < result_rows(tree); i++) {
+        pcol_str name = result_text(tree, "name", i);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%lld%.*s<%lld..%lld:%lld/%lld ",
+                                 (long long)result_amount(tree, "depth", i).i64, (int)name.size,
+                                 name.data ? name.data : "",
+                                 (long long)result_amount(tree, "parent", i).i64,
+                                 (long long)result_amount(tree, "end", i).i64,
+                                 (long long)result_amount(tree, "self", i).i64,
+                                 (long long)result_amount(tree, "total", i).i64);
     }
     cr_assert_str_eq(text, "0<0..6:0/14 1z<0..2:9/9 1a<0..6:0/5 2d<2..4:3/3 2b<2..6:1/2 "
                            "3c<4..6:1/1 ");
-    pcol_calltree_free(tree);
+    pcol_result_free(tree);
     pcol_query_free(query);
     done(&m);
 }
@@ -457,12 +466,12 @@ static int fail_when_counted_down(void)
 static pcol_status ask_all(const pcol_file *file, pcol_error *err)
 {
     pcol_selection s = PCOL_INIT(pcol_selection);
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
     pcol_query *query;
-    pcol_top *top = NULL;
-    pcol_calltree *tree = NULL;
-    pcol_peek *peek = NULL;
-    pcol_cpu *cpu = NULL;
+    pcol_result *top = NULL;
+    pcol_result *tree = NULL;
+    pcol_result *peek = NULL;
+    pcol_result *cpu = NULL;
     uint8_t taken[1];
     pcol_status status;
     s.focus = "a";
@@ -470,26 +479,27 @@ static pcol_status ask_all(const pcol_file *file, pcol_error *err)
     s.source = "1";
     s.has_time = 1;
     s.time_to_ns = INT64_MAX;
-    options.bottom_up = 1;
+    options.flags = PCOL_TREE_BOTTOM_UP;
     status = pcol_query_new(file, &s, NULL, &query, err);
     for (int by = PCOL_BY_FUNCTION; status == PCOL_OK && by <= PCOL_BY_SOURCE; by++) {
-        status = pcol_query_top(query, (pcol_by)by, NULL, PCOL_ORDER_SELF, &top, err);
-        pcol_top_free(top);
+        pcol_top_options top_options = {.size = sizeof top_options, .by = (pcol_by)by};
+        status = pcol_query_top(query, &top_options, &top, err);
+        pcol_result_free(top);
     }
     if (status == PCOL_OK)
-        status = pcol_query_calltree(query, NULL, &tree, err);
-    pcol_calltree_free(tree);
+        status = pcol_query_tree(query, NULL, &tree, err);
+    pcol_result_free(tree);
     if (status == PCOL_OK)
-        status = pcol_query_calltree(query, &options, &tree, err);
+        status = pcol_query_tree(query, &options, &tree, err);
     else
         tree = NULL;
-    pcol_calltree_free(tree);
+    pcol_result_free(tree);
     if (status == PCOL_OK)
-        status = pcol_query_peek(query, "a|b", &peek, err);
-    pcol_peek_free(peek);
+        status = pcol_query_peek(query, "a|b", NULL, &peek, err);
+    pcol_result_free(peek);
     if (status == PCOL_OK)
         status = pcol_query_cpu(query, &cpu, err);
-    pcol_cpu_free(cpu);
+    pcol_result_free(cpu);
     if (status == PCOL_OK)
         status = pcol_query_samples(query, 0, 1, taken, err);
     pcol_query_free(query);
@@ -557,14 +567,16 @@ Test(query, percentages_are_of_the_base)
     labelled(m, 2, "b", "pprof::base", "false", 0, NULL);
     finish(m);
     OK(pcol_query_new(m->file, NULL, NULL, &query, &m->err));
-    pcol_query_describe(query, &info);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
     cr_assert_eq(info.total.i64, 1);
     cr_assert_eq(info.selected.i64, 7);
     pcol_query_free(query);
     s.labels = other;
     s.label_count = 1;
     OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
-    pcol_query_describe(query, &info);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
     cr_assert_eq(info.total.i64, 2); /* none of these is of the base */
     pcol_query_free(query);
     done(m);
@@ -583,8 +595,8 @@ Test(query, labels)
 {
     struct made made, *m = &made;
     pcol_query *query;
-    pcol_top *top;
-    pcol_top_row row;
+    pcol_result *top;
+    pcol_top_options by_label = {.size = sizeof by_label, .by = PCOL_BY_LABEL, .label = "k"};
     pcol_selection s = PCOL_INIT(pcol_selection);
     const char *const unknown[] = {"nokey=1"};
     char got[200] = "";
@@ -610,16 +622,15 @@ Test(query, labels)
     s.label_count = 0;
     s.focus = "a|b";
     OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
-    OK(pcol_query_top(query, PCOL_BY_LABEL, "k", PCOL_ORDER_SELF, &top, &m->err));
-    for (size_t i = 0; i < pcol_top_count(top); i++) {
-        pcol_top_get(top, i, &row);
-        used +=
-            (size_t)snprintf(got + used, sizeof got - used, "%.*s%s=%d ", (int)row.frame.name.size,
-                             row.frame.name.data,
-                             (row.frame.flags & PCOL_FRAME_HAS_NAME) ? "" : "-", (int)row.self.i64);
+    OK(pcol_query_top(query, &by_label, &top, &m->err));
+    for (size_t i = 0; i < result_rows(top); i++) {
+        pcol_str name = result_text(top, "name", i);
+        used += (size_t)snprintf(got + used, sizeof got - used, "%.*s%s=%d ", (int)name.size,
+                                 name.data ? name.data : "", name.data ? "" : "-",
+                                 (int)result_amount(top, "self", i).i64);
     }
     cr_assert_str_eq(got, "-=16 7=12 x=3 y=2 ");
-    pcol_top_free(top);
+    pcol_result_free(top);
     pcol_query_free(query);
     done(m);
 }
@@ -677,14 +688,13 @@ static void check_cpu(struct made *m, double from, double to, double expected)
 {
     pcol_selection s = range(from, to, PCOL_SHARE_PROPORTIONAL);
     pcol_query *query;
-    pcol_cpu *cpu;
-    pcol_cpu_row row;
+    pcol_result *cpu;
     OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
     OK(pcol_query_cpu(query, &cpu, &m->err));
-    cr_assert_eq(pcol_cpu_count(cpu), 1);
-    pcol_cpu_get(cpu, 0, &row);
-    cr_assert(fabs(row.cpu_ns / 1e6 - expected) < 1e-6, "%g", row.cpu_ns);
-    pcol_cpu_free(cpu);
+    cr_assert_eq(result_rows(cpu), 1);
+    double cpu_ns = result_amount(cpu, "cpu_ns", 0).f64;
+    cr_assert(fabs(cpu_ns / 1e6 - expected) < 1e-6, "%g", cpu_ns);
+    pcol_result_free(cpu);
     pcol_query_free(query);
 }
 

@@ -123,27 +123,58 @@ static pcol_status filter(const void *options, pcol_error *err)
     return pcol_filter(builder, file, options, err);
 }
 
+static pcol_status make_top(const void *options, pcol_error *err)
+{
+    pcol_result *top;
+    pcol_status status = pcol_query_top(query, options, &top, err);
+    pcol_result_free(top);
+    return status;
+}
+
+static pcol_status make_peek(const void *options, pcol_error *err)
+{
+    pcol_result *peek;
+    pcol_status status = pcol_query_peek(query, "a", options, &peek, err);
+    pcol_result_free(peek);
+    return status;
+}
+
+static pcol_status describe_query(void *info, pcol_error *err)
+{
+    return pcol_query_describe(query, info, err);
+}
+
+static pcol_status describe_result(void *info, pcol_error *err)
+{
+    pcol_result *top;
+    pcol_status status = pcol_query_top(query, NULL, &top, err);
+    if (status == PCOL_OK)
+        status = pcol_result_describe(top, info, err);
+    pcol_result_free(top);
+    return status;
+}
+
 static pcol_status make_tree(const void *options, pcol_error *err)
 {
-    pcol_calltree *tree;
-    pcol_status status = pcol_query_calltree(query, options, &tree, err);
-    pcol_calltree_free(tree);
+    pcol_result *tree;
+    pcol_status status = pcol_query_tree(query, options, &tree, err);
+    pcol_result_free(tree);
     return status;
 }
 
 static pcol_status compare(const void *options, pcol_error *err)
 {
-    pcol_diff *diff;
-    pcol_status status = pcol_diff_new(query, query, options, &diff, err);
-    pcol_diff_free(diff);
+    pcol_result *diff;
+    pcol_status status = pcol_diff(query, query, options, &diff, err);
+    pcol_result_free(diff);
     return status;
 }
 
 static pcol_status make_flame(const void *options, pcol_error *err)
 {
-    pcol_flame *flame;
+    pcol_result *flame;
     pcol_status status = pcol_query_flame(query, options, &flame, err);
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
     return status;
 }
 
@@ -177,11 +208,21 @@ static const struct {
     {"pcol_selection", sizeof(pcol_selection), ask, PCOL_OK},
     {"pcol_control", sizeof(pcol_control), control, PCOL_OK},
     {"pcol_filter_options", sizeof(pcol_filter_options), filter, PCOL_OK},
-    {"pcol_calltree_options", sizeof(pcol_calltree_options), make_tree, PCOL_OK},
+    {"pcol_top_options", sizeof(pcol_top_options), make_top, PCOL_OK},
+    {"pcol_peek_options", sizeof(pcol_peek_options), make_peek, PCOL_OK},
+    {"pcol_tree_options", sizeof(pcol_tree_options), make_tree, PCOL_OK},
     {"pcol_diff_options", sizeof(pcol_diff_options), compare, PCOL_OK},
     {"pcol_flame_options", sizeof(pcol_flame_options), make_flame, PCOL_OK},
     {"pcol_ask_options", sizeof(pcol_ask_options), ask_perun, PCOL_E_FORMAT}, /* no Perun profile */
 };
+
+/* Structs that receive an answer. */
+static const struct {
+    const char *name;
+    size_t size;
+    pcol_status (*call)(void *info, pcol_error *err);
+} answers[] = {{"pcol_query_info", sizeof(pcol_query_info), describe_query},
+               {"pcol_result_info", sizeof(pcol_result_info), describe_result}};
 
 static void set_up(void)
 {
@@ -270,4 +311,30 @@ Test(sized_structs, without_a_size)
             snprintf(expected, sizeof expected, "size of the %s is not set", structs[i].name);
             cr_expect_str_eq(err.message, expected);
         }
+}
+
+/* A shorter struct receives the members that it has, a longer one zeros at the end. */
+Test(sized_structs, that_receive_answers)
+{
+    uint8_t *end = page_end();
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        size_t whole[64];
+        pcol_error err = {0};
+        cr_assert_leq(answers[i].size, sizeof whole);
+        whole[0] = answers[i].size;
+        cr_assert_eq(answers[i].call(whole, &err), PCOL_OK);
+        for (size_t size = sizeof size; size <= answers[i].size + 8; size += 8) {
+            static const uint8_t zeros[8];
+            uint8_t *given = place(end, size);
+            size_t shared = size < answers[i].size ? size : answers[i].size;
+            memset(given + sizeof size, 0x55, size - sizeof size);
+            cr_expect_eq(answers[i].call(given, &err), PCOL_OK, "%s", answers[i].name);
+            cr_expect_eq(memcmp(given, &size, sizeof size), 0);
+            cr_expect_eq(memcmp(given + 8, whole + 1, shared - 8), 0, "%s of %zu bytes",
+                         answers[i].name, size);
+            cr_expect_eq(memcmp(given + shared, zeros, size - shared), 0);
+        }
+        whole[0] = 0;
+        cr_expect_eq(answers[i].call(whole, &err), PCOL_E_ARGUMENT);
+    }
 }

@@ -37,7 +37,7 @@ static pcol_amount make_amount(int is_double, unsigned kinds)
     return amount;
 }
 
-static void make_rows(pcol_top *top, size_t n, int is_double, int is_plain, unsigned kinds)
+static void make_rows(struct pci_top *top, size_t n, int is_double, int is_plain, unsigned kinds)
 {
     memset(top, 0, sizeof *top);
     top->is_double = is_double;
@@ -70,8 +70,8 @@ static double magnitude(int is_double, pcol_amount a)
 }
 
 /* Whether a may stand before b. */
-static int may_precede(const pcol_top *top, pcol_order by, const pcol_top_row *a,
-                       const pcol_top_row *b)
+static int may_precede(const struct pci_top *top, pcol_order by, const struct pci_top_row *a,
+                       const struct pci_top_row *b)
 {
     double self = magnitude(top->is_double, a->self) - magnitude(top->is_double, b->self);
     double total = magnitude(top->is_double, a->total) - magnitude(top->is_double, b->total);
@@ -87,21 +87,21 @@ static int may_precede(const pcol_top *top, pcol_order by, const pcol_top_row *a
 
 static void check(size_t n, int is_double, int is_plain, unsigned kinds, pcol_order by)
 {
-    pcol_top *top = pci_malloc(1, sizeof *top);
+    struct pci_top *top = pci_malloc(1, sizeof *top);
     uint8_t seen[MOST] = {0};
     pcol_error err;
     make_rows(top, n, is_double, is_plain, kinds);
     cr_assert_eq(pci_top_sort(top, by, &err), PCOL_OK);
     for (size_t i = 0; i < n; i++) {
-        pcol_top_row a, b;
+        struct pci_top_row a, b;
         cr_assert(!seen[top->order[i]]++, "%zu rows: one comes twice", n);
         if (i + 1 == n)
             break;
-        pcol_top_get(top, i, &a);
-        pcol_top_get(top, i + 1, &b);
+        pci_top_get(top, i, &a);
+        pci_top_get(top, i + 1, &b);
         cr_assert(may_precede(top, by, &a, &b), "%zu rows by %d: row %zu", n, (int)by, i);
     }
-    pcol_top_free(top);
+    pci_top_free(top);
 }
 
 Test(top, rows_are_in_order)

@@ -18,8 +18,8 @@ from ._table import Columns, Lazy, Result, Table, _array, _Cells
 
 _MAGIC = b"\x89PCOL\r\n\x1a"
 _MODELS = {"v2": 0, "v1": 1, "physical": 2, "further": 3}
-_BY = {"function": 0, "file": 1, "line": 2, "srcline": 3, "location": 4, "thread": 5, "source": 6,
-       "label": 7}
+_BY = {"function": 0, "file": 1, "line": 2, "srcline": 3, "location": 4, "mapping": 5,
+       "thread": 6, "process": 7, "source": 8, "label": 9, "stack": 10}
 _ORDER = {"self": 0, "total": 1, "name": 2}
 _SHARE = {"proportional": 0, "additive": 1, "exact": 2}
 _DEPTH = {"quick": 0, "default": 1, "strict": 2}
@@ -318,7 +318,8 @@ class Profile(Mapping[str, Table]):
 
     def top(self, n: int | None = None, *, by: str = "function", order: str = "self",
             label: str | None = None, **selection: Any) -> Result:
-        """Self and total of each function, file, line, srcline, location, thread, source or label.
+        """Self and total of each function, or by file, line, srcline, location, mapping, thread,
+        process, source or label.
 
         >>> p.top(2).to_pandas()[["name", "self", "total"]].values.tolist()
         [['main.work', 5, 8], ['libc.read', 3, 3]]
@@ -340,14 +341,14 @@ class Profile(Mapping[str, Table]):
         """Callers and callees of a function: its whole name, or a pattern.
 
         >>> p.peek("main.work")["relation"].tolist()
-        ['caller', 'self', 'callee']
+        ['caller', 'function', 'callee']
         """
         return self._ask("peek", None, name, "function", "self", False, 0, None, selection)
 
     def diff(self, base: "Profile", *, by: str = "function", order: str = "self",
              normalize: bool = False, label: str | None = None, n: int | None = None,
              **selection: Any) -> Result:
-        """What changed from ``base`` to this profile, by name.
+        """What changed from ``base`` to this profile, by name; also by call stack: ``by="stack"``.
 
         >>> p.diff(p)["self_delta"].tolist()
         [0, 0, 0, 0]

@@ -250,6 +250,9 @@ class Lazy(Columns):
 class Result(Columns):
     """The answer to a query: a table and what its numbers are.
 
+    ``location``, ``function``, ``mapping``, ``thread`` and ``source`` are rows of the tables of
+    that name, from 0, where a row of the result stands for one of them.
+
     Attributes: ``type`` and ``unit`` of the values; ``total``: what percentages are of;
     ``selected``: sum of what passes the selection (of a diff ``total`` is that of the base,
     ``selected`` that of the other profile); ``scale``: seconds per value, 0 if unknown (diff: what
@@ -257,17 +260,10 @@ class Result(Columns):
     """
 
     def __init__(self, kind: str, answer: tuple, limit: int | None = None):
-        self.type, self.unit, self.total, self.selected, self.scale, columns = answer
-        cells = {name: _Cells(*column) for name, column in columns.items()}
-        if kind == "peek":
-            relation = cells["relation"]
-            codes = _array(relation.values, "uint32").astype("int32")
-            names = ["caller", "self", "callee"]
-            cells["relation"] = _Cells("string", codes, None, names, None, False)
-        self._all = cells
+        self.type, self.unit, self.total, self.selected, self.scale, rows, columns = answer
+        self._all = {name: _Cells(*column) for name, column in columns.items()}
         self._limit = limit
-        shown = [name for name, column in cells.items() if not self._is_empty(column)]
-        rows = len(cells["name"].values)
+        shown = [name for name, column in self._all.items() if not self._is_empty(column)]
         super().__init__(kind, rows if limit is None else min(rows, limit), shown)
 
     @staticmethod

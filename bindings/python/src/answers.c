@@ -1,7 +1,6 @@
 /* answers.c - top, tree, peek, diff and flame graphs as columns */
 #include "native.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,197 +43,6 @@ void selection_free(selection *s)
     s->labels = NULL;
 }
 
-/* ---- kinds of answers */
-
-/* A member of a row: 'a' amount, 'u' u32, 'b' int as bool, 'f' double. */
-typedef struct member {
-    const char *name;
-    char type;
-    size_t offset;
-} member;
-
-typedef union row {
-    pcol_top_row top;
-    pcol_calltree_node node;
-    pcol_peek_row peek;
-    pcol_diff_row diff;
-    pcol_flame_box box;
-} row;
-
-static const member top_members[] = {{"self", 'a', offsetof(pcol_top_row, self)},
-                                     {"total", 'a', offsetof(pcol_top_row, total)},
-                                     {NULL, 0, 0}};
-static const member tree_members[] = {
-    {"parent", 'u', offsetof(pcol_calltree_node, parent)},
-    {"depth", 'u', offsetof(pcol_calltree_node, depth)},
-    {"end", 'u', offsetof(pcol_calltree_node, end)},
-    {"self", 'a', offsetof(pcol_calltree_node, self)},
-    {"total", 'a', offsetof(pcol_calltree_node, total)},
-    {"truncated", 'b', offsetof(pcol_calltree_node, is_truncated)},
-    {NULL, 0, 0}};
-static const member peek_members[] = {{"relation", 'u', offsetof(pcol_peek_row, relation)},
-                                      {"self", 'a', offsetof(pcol_peek_row, self)},
-                                      {"total", 'a', offsetof(pcol_peek_row, total)},
-                                      {NULL, 0, 0}};
-static const member diff_members[] = {
-    {"self_base", 'a', offsetof(pcol_diff_row, self)},
-    {"self_new", 'a', offsetof(pcol_diff_row, self) + sizeof(pcol_amount)},
-    {"self_delta", 'a', offsetof(pcol_diff_row, self_delta)},
-    {"total_base", 'a', offsetof(pcol_diff_row, total)},
-    {"total_new", 'a', offsetof(pcol_diff_row, total) + sizeof(pcol_amount)},
-    {"total_delta", 'a', offsetof(pcol_diff_row, total_delta)},
-    {"in_base", 'b', offsetof(pcol_diff_row, in_base)},
-    {"in_new", 'b', offsetof(pcol_diff_row, in_new)},
-    {NULL, 0, 0}};
-
-typedef struct answer {
-    pcol_top *top;
-    pcol_calltree *tree;
-    pcol_peek *peek;
-    pcol_diff *diff;
-    const member *members;
-    size_t count, frame; /* rows; offset of the frame in a row */
-    int is_double;
-    pcol_str type, unit;
-    pcol_amount total[2];
-    double scale;
-} answer;
-
-static void get(const answer *a, size_t index, row *r)
-{
-    if (a->top != NULL)
-        pcol_top_get(a->top, index, &r->top);
-    else if (a->tree != NULL)
-        pcol_calltree_get(a->tree, (uint32_t)index, &r->node);
-    else if (a->peek != NULL)
-        pcol_peek_get(a->peek, index, &r->peek);
-    else
-        pcol_diff_get(a->diff, index, &r->diff);
-}
-
-static void answer_free(answer *a)
-{
-    pcol_top_free(a->top);
-    pcol_calltree_free(a->tree);
-    pcol_peek_free(a->peek);
-    pcol_diff_free(a->diff);
-}
-
-/* ---- columns of an answer */
-
-static void set_number(const answer *a, const member *m, const row *r, void *values, size_t i)
-{
-    const void *from = (const char *)r + m->offset;
-    if (m->type == 'a' && a->is_double)
-        ((double *)values)[i] = ((const pcol_amount *)from)->f64;
-    else if (m->type == 'a')
-        ((int64_t *)values)[i] = ((const pcol_amount *)from)->i64;
-    else if (m->type == 'u')
-        ((uint32_t *)values)[i] = *(const uint32_t *)from;
-    else
-        ((uint8_t *)values)[i] = (uint8_t)(*(const int *)from != 0);
-}
-
-static PyObject *member_column(const answer *a, const member *m)
-{
-    const char *format = m->type == 'a' ? (a->is_double ? "d" : "q") : m->type == 'u' ? "I" : "?";
-    const char *type = m->type == 'a'   ? (a->is_double ? "f64" : "i64")
-                       : m->type == 'u' ? "u32"
-                                        : "bool";
-    void *values;
-    PyObject *array = array_new(a->count, format, &values);
-    row r;
-    for (size_t i = 0; array != NULL && i < a->count; i++) {
-        get(a, i, &r);
-        set_number(a, m, &r, values, i);
-    }
-    return column_tuple(type, array, NULL, NULL, NULL, 0);
-}
-
-static PyObject *text_column(const answer *a, uint32_t flag, size_t offset)
-{
-    texts t;
-    void *values = NULL;
-    PyObject *array = array_new(a->count, "i", &values), *result = NULL;
-    int failed = array == NULL || texts_init(&t) != 0;
-    if (array == NULL)
-        return NULL;
-    for (size_t i = 0; !failed && i < a->count; i++) {
-        row r;
-        const pcol_frame *frame = (const pcol_frame *)((const char *)&r + a->frame);
-        get(a, i, &r);
-        ((int32_t *)values)[i] =
-            frame->flags & flag ? texts_slot(&t, *(const pcol_str *)((const char *)frame + offset))
-                                : -1;
-        failed = frame->flags & flag && ((int32_t *)values)[i] < 0;
-    }
-    if (failed)
-        PyErr_NoMemory();
-    else if (texts_decode(&t) == 0) {
-        texts_map(&t, values, a->count);
-        result = column_tuple("string", Py_NewRef(array), NULL, Py_NewRef(t.categories), NULL, 0);
-    }
-    texts_free(&t);
-    Py_DECREF(array);
-    return result;
-}
-
-static PyObject *frame_number(const answer *a, const char *type, uint32_t flag, size_t offset)
-{
-    void *values = NULL, *mask = NULL;
-    PyObject *array = array_new(a->count, type[0] == 'u' ? "Q" : "q", &values);
-    PyObject *nulls = array_new(a->count, "?", &mask);
-    for (size_t i = 0; array != NULL && nulls != NULL && i < a->count; i++) {
-        row r;
-        const pcol_frame *frame = (const pcol_frame *)((const char *)&r + a->frame);
-        get(a, i, &r);
-        ((uint8_t *)mask)[i] = !(frame->flags & flag);
-        if (frame->flags & flag)
-            memcpy((int64_t *)values + i, (const char *)frame + offset, sizeof(int64_t));
-    }
-    return column_tuple(type, array, nulls, NULL, NULL, 0);
-}
-
-static int add(PyObject *columns, const char *name, PyObject *column)
-{
-    int result = column == NULL ? -1 : PyDict_SetItemString(columns, name, column);
-    Py_XDECREF(column);
-    return result;
-}
-
-static PyObject *columns_of(const answer *a)
-{
-    PyObject *columns = PyDict_New();
-    int failed =
-        columns == NULL ||
-        add(columns, "name", text_column(a, PCOL_FRAME_HAS_NAME, offsetof(pcol_frame, name))) ||
-        add(columns, "file", text_column(a, PCOL_FRAME_HAS_FILE, offsetof(pcol_frame, file))) ||
-        add(columns, "line",
-            frame_number(a, "i64", PCOL_FRAME_HAS_LINE, offsetof(pcol_frame, line))) ||
-        add(columns, "address",
-            frame_number(a, "u64", PCOL_FRAME_HAS_ADDRESS, offsetof(pcol_frame, address))) ||
-        add(columns, "id", frame_number(a, "u64", PCOL_FRAME_HAS_ID, offsetof(pcol_frame, id)));
-    for (const member *m = a->members; !failed && m->name != NULL; m++)
-        failed = add(columns, m->name, member_column(a, m));
-    if (failed)
-        Py_CLEAR(columns);
-    return columns;
-}
-
-static PyObject *amount(const answer *a, pcol_amount value)
-{
-    return a->is_double ? PyFloat_FromDouble(value.f64) : PyLong_FromLongLong(value.i64);
-}
-
-static PyObject *finish(const answer *a)
-{
-    PyObject *columns = columns_of(a);
-    return columns == NULL
-               ? NULL
-               : Py_BuildValue("NNNNdN", texts_string(a->type), texts_string(a->unit),
-                               amount(a, a->total[0]), amount(a, a->total[1]), a->scale, columns);
-}
-
 /* ---- asking */
 
 /* What is asked; `name`: label of top and diff, function of peek. */
@@ -244,57 +52,70 @@ typedef struct question {
     unsigned depth;
 } question;
 
-static pcol_status ask(const question *q, pcol_query *query, pcol_query *base, answer *a,
+static pcol_status ask(const question *q, pcol_query *query, pcol_query *base, pcol_result **result,
                        pcol_error *err)
 {
-    pcol_query_info info;
-    pcol_status status;
-    pcol_calltree_options tree = PCOL_INIT(pcol_calltree_options);
+    pcol_top_options top = PCOL_INIT(pcol_top_options);
+    pcol_tree_options tree = PCOL_INIT(pcol_tree_options);
     pcol_diff_options diff = PCOL_INIT(pcol_diff_options);
-    tree.by = diff.by = (pcol_by)q->by;
-    tree.order = diff.order = (pcol_order)q->order;
-    tree.bottom_up = diff.normalize = q->option;
+    top.by = tree.by = diff.by = (pcol_by)q->by;
+    top.order = tree.order = diff.order = (pcol_order)q->order;
+    top.label = diff.label = q->name;
+    tree.flags = q->option ? PCOL_TREE_BOTTOM_UP : 0;
+    diff.flags = q->option ? PCOL_DIFF_NORMALIZE : 0;
     tree.max_depth = q->depth;
-    diff.label = q->name;
-    if (q->kind[0] == 'd') { /* diff */
-        pcol_diff_info d;
-        if ((status = pcol_diff_new(base, query, &diff, &a->diff, err)) != PCOL_OK)
-            return status;
-        pcol_diff_describe(a->diff, &d);
-        a->count = pcol_diff_count(a->diff);
-        a->members = diff_members;
-        a->frame = offsetof(pcol_diff_row, frame);
-        a->is_double = d.is_double;
-        a->type = d.type;
-        a->unit = d.unit;
-        memcpy(a->total, d.total, sizeof a->total);
-        a->scale = d.scale;
-        return status;
+    if (strcmp(q->kind, "diff") == 0)
+        return pcol_diff(base, query, &diff, result, err);
+    if (strcmp(q->kind, "top") == 0)
+        return pcol_query_top(query, &top, result, err);
+    if (strcmp(q->kind, "tree") == 0)
+        return pcol_query_tree(query, &tree, result, err);
+    return pcol_query_peek(query, q->name, NULL, result, err);
+}
+
+static PyObject *columns_of(const pcol_result *result)
+{
+    const pcol_table *table = pcol_result_table(result);
+    PyObject *columns = PyDict_New();
+    for (uint32_t i = 0; columns != NULL && i < pcol_table_column_count(table); i++) {
+        pcol_column_info info;
+        PyObject *column = column_convert(NULL, table, i);
+        pcol_column_describe(pcol_table_column(table, i), &info);
+        if (column == NULL || PyDict_SetItemString(columns, info.name, column) != 0)
+            Py_CLEAR(columns);
+        Py_XDECREF(column);
     }
-    if (q->kind[1] == 'o') { /* top */
-        status = pcol_query_top(query, (pcol_by)q->by, q->name, (pcol_order)q->order, &a->top, err);
-        a->count = a->top == NULL ? 0 : pcol_top_count(a->top);
-        a->members = top_members;
-        a->frame = offsetof(pcol_top_row, frame);
-    } else if (q->kind[0] == 't') { /* tree */
-        status = pcol_query_calltree(query, &tree, &a->tree, err);
-        a->count = a->tree == NULL ? 0 : pcol_calltree_count(a->tree);
-        a->members = tree_members;
-        a->frame = offsetof(pcol_calltree_node, frame);
-    } else { /* peek */
-        status = pcol_query_peek(query, q->name, &a->peek, err);
-        a->count = a->peek == NULL ? 0 : pcol_peek_count(a->peek);
-        a->members = peek_members;
-        a->frame = offsetof(pcol_peek_row, frame);
+    return columns;
+}
+
+static PyObject *amount(int is_double, pcol_amount value)
+{
+    return is_double ? PyFloat_FromDouble(value.f64) : PyLong_FromLongLong(value.i64);
+}
+
+/* (type, unit, total, selected, scale, rows, columns) */
+static PyObject *finish(const pcol_result *result, const pcol_query *query)
+{
+    pcol_result_info info = PCOL_INIT(pcol_result_info);
+    pcol_query_info of_query = PCOL_INIT(pcol_query_info);
+    PyObject *columns = columns_of(result);
+    int is_diff;
+    if (columns == NULL)
+        return NULL;
+    if (pcol_result_describe(result, &info, NULL) != PCOL_OK ||
+        pcol_query_describe(query, &of_query, NULL) != PCOL_OK) {
+        Py_DECREF(columns);
+        PyErr_SetString(PyExc_RuntimeError, "a result without a description");
+        return NULL;
     }
-    pcol_query_describe(query, &info);
-    a->is_double = info.is_double;
-    a->type = info.type;
-    a->unit = info.unit;
-    a->total[0] = info.total;
-    a->total[1] = info.selected;
-    a->scale = info.seconds_per_value;
-    return status;
+    is_diff = strcmp(info.kind, "diff") == 0;
+    return Py_BuildValue(
+        "NNNNdKN", texts_string(info.type), texts_string(info.unit),
+        amount((info.flags & PCOL_RESULT_IS_DOUBLE) != 0, info.total[0]),
+        is_diff ? amount((info.flags & PCOL_RESULT_IS_DOUBLE) != 0, info.total[1])
+                : amount((of_query.flags & PCOL_QUERY_IS_DOUBLE) != 0, of_query.selected),
+        is_diff ? info.scale : of_query.seconds_per_value,
+        (unsigned long long)pcol_table_rows(pcol_result_table(result)), columns);
 }
 
 /* Queries of one or two files: [0] of the profile, [1] of the base. */
@@ -354,10 +175,10 @@ static void queries_end(queries *q)
     }
 }
 
-static pcol_status run(queries *q, const question *asked, answer *a, call *c)
+static pcol_status run(queries *q, const question *asked, pcol_result **result, call *c)
 {
     pcol_status status = queries_open(q, c);
-    return status != PCOL_OK ? status : ask(asked, q->q[0], q->q[1], a, &c->err);
+    return status != PCOL_OK ? status : ask(asked, q->q[0], q->q[1], result, &c->err);
 }
 
 /* answer(kind, selection, base, name, by, order, option, depth) */
@@ -365,7 +186,7 @@ PyObject *file_answer(PyObject *object, PyObject *args)
 {
     queries q;
     question asked;
-    answer a = {0};
+    pcol_result *answer = NULL;
     PyObject *selected, *base, *result = NULL;
     call c;
     pcol_status status;
@@ -374,16 +195,16 @@ PyObject *file_answer(PyObject *object, PyObject *args)
         return NULL;
     call_init(&c, NULL);
     if (queries_begin(&q, (File *)object, selected, base) == 0) {
-        CALL(&c, status, run(&q, &asked, &a, &c));
+        CALL(&c, status, run(&q, &asked, &answer, &c));
         if (call_end(&c, status, NULL) == 0)
-            result = finish(&a);
+            result = finish(answer, q.q[0]);
     }
-    answer_free(&a);
+    pcol_result_free(answer);
     queries_end(&q);
     return result;
 }
 
-static pcol_status draw(queries *q, pcol_flame_options *options, pcol_flame **flame, call *c)
+static pcol_status draw(queries *q, pcol_flame_options *options, pcol_result **flame, call *c)
 {
     pcol_status status = queries_open(q, c);
     options->base = q->q[1];
@@ -395,22 +216,23 @@ PyObject *file_flame(PyObject *object, PyObject *args)
 {
     queries q;
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
-    pcol_flame *flame = NULL;
+    pcol_result *flame = NULL;
     PyObject *selected, *base, *result = NULL;
     const char *title;
+    int inverted, reverse;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "O!OzppId", &PyTuple_Type, &selected, &base, &title,
-                          &options.inverted, &options.reverse, &options.width_px,
-                          &options.min_width_px))
+    if (!PyArg_ParseTuple(args, "O!OzppId", &PyTuple_Type, &selected, &base, &title, &inverted,
+                          &reverse, &options.width_px, &options.min_width_px))
         return NULL;
+    options.flags = (inverted ? PCOL_FLAME_INVERTED : 0u) | (reverse ? PCOL_FLAME_REVERSE : 0u);
     call_init(&c, NULL);
     if (queries_begin(&q, (File *)object, selected, base) == 0) {
         CALL(&c, status, draw(&q, &options, &flame, &c));
         if (call_end(&c, status, NULL) == 0)
             (void)memory_sink_write_flame(flame, title, &c, &result);
     }
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
     queries_end(&q);
     return result;
 }

@@ -303,7 +303,7 @@ static PyObject *lists(const pcol_table *table, uint32_t index, const pcol_colum
     return column_tuple("list", values, nulls, NULL, starts, 0);
 }
 
-static PyObject *convert(File *self, const pcol_table *table, uint32_t index)
+PyObject *column_convert(File *self, const pcol_table *table, uint32_t index)
 {
     const pcol_column *column = pcol_table_column(table, index);
     pcol_column_info info;
@@ -316,7 +316,7 @@ static PyObject *convert(File *self, const pcol_table *table, uint32_t index)
         return strings(column, &info);
     if (info.type == PCOL_LIST)
         return lists(table, index, &info);
-    result = in_place(self, column, &info);
+    result = self == NULL ? NULL : in_place(self, column, &info);
     return result != NULL || PyErr_Occurred() ? result : numbers(column, &info);
 }
 
@@ -336,7 +336,7 @@ PyObject *file_column(PyObject *object, PyObject *args)
     call_init(&c, NULL);
     CALL(&c, status, pcol_file_table_by_name(self->file, (pcol_model)model, name, &table, &c.err));
     if (call_end(&c, status, NULL) == 0)
-        result = convert(self, table, index);
+        result = column_convert(self, table, index);
     file_leave(self);
     return result;
 }

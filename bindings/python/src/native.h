@@ -97,6 +97,8 @@ PyObject *texts_string(pcol_str string);
 
 PyObject *column_tuple(const char *type, PyObject *values, PyObject *mask, PyObject *categories,
                        PyObject *offsets, int is_mapped); /* takes the references */
+/* A column of a table of @self, or of a result if it is NULL. */
+PyObject *column_convert(File *self, const pcol_table *table, uint32_t index);
 PyObject *file_tables(PyObject *self, PyObject *args);
 PyObject *file_schema(PyObject *self, PyObject *args);
 PyObject *file_column(PyObject *self, PyObject *args);
@@ -122,7 +124,7 @@ PyObject *file_filter(PyObject *self, PyObject *args);
 PyObject *file_check(PyObject *self, PyObject *args);
 PyObject *native_build(PyObject *module, PyObject *args);
 PyObject *builder_finish(pcol_builder *builder, unsigned flags, PyObject *path, int overwrite);
-int memory_sink_write_flame(pcol_flame *flame, const char *title, call *c, PyObject **bytes);
+int memory_sink_write_flame(const pcol_result *flame, const char *title, call *c, PyObject **bytes);
 
 /* ---- Builder (builder.c) */
 

@@ -27,7 +27,7 @@ static pcol_status memory_write(void *context, const void *data, size_t size, pc
     return PCOL_OK;
 }
 
-int memory_sink_write_flame(pcol_flame *flame, const char *title, call *c, PyObject **bytes)
+int memory_sink_write_flame(const pcol_result *flame, const char *title, call *c, PyObject **bytes)
 {
     memory m = {0};
     pcol_status status;

@@ -33,7 +33,8 @@ def test_round_trip(cpu):
 
 def test_filter(folded, tmp_path):
     part = folded.filter(focus="load")
-    assert part.top().records() == folded.top(focus="load").records()
+    shown = ["name", "self", "total"]
+    assert part.top().to_pandas(shown).equals(folded.top(focus="load").to_pandas(shown))
     assert folded.filter(path=tmp_path / "x.pcol", ignore="load") is None
     assert pcol.open(tmp_path / "x.pcol").samples.rows == 3
     assert folded.filter(anonymize=True).functions["name"].tolist() == ["f1", "f2", "f3", "f4"]

@@ -24,16 +24,28 @@ def test_top_equals_the_command(cpu):
     assert got == want and len(got) > 10
 
 
+def test_rows_of_a_result_are_those_of_tables(cpu):
+    for result, table in ((cpu.top(), "functions"), (cpu.tree(), "functions"),
+                          (cpu.top(by="mapping"), "mappings")):
+        column = table.rstrip("s")
+        names = cpu[table]["name" if table == "functions" else "filename"]
+        rows = [(name, names[row]) for name, row in zip(result["name"], result[column].tolist())
+                if row is not None]
+        assert len(rows) > 0
+        assert all(name == other for name, other in rows)
+
+
 def test_tree_and_peek(folded):
     tree = folded.tree().to_pandas()
     assert tree["name"].tolist()[1:] == ["main", "work", "read", "load"]
-    assert tree["parent"].tolist() == [0, 0, 1, 2, 1]
+    assert tree["parent"].isna().tolist() == [True, False, False, False, False]
+    assert tree["parent"].tolist()[1:] == [0, 1, 2, 1]
     assert folded.tree(max_depth=1)["truncated"].tolist() == [False, True]
     bottom = folded.tree(bottom_up=True).to_pandas()
     assert bottom.loc[bottom["depth"] == 1, "name"].tolist()[0] == "work"
     peek = folded.peek("work").to_pandas()
     assert list(zip(peek["relation"], peek["name"])) == [
-        ("caller", "main"), ("self", "work"), ("callee", "read")]
+        ("caller", "main"), ("function", "work"), ("callee", "read")]
 
 
 def test_diff(folded):

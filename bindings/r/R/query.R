@@ -1,6 +1,7 @@
 # query.R - questions: top, tree, peek, diff, flame
 
-BY <- c("function" = 0L, file = 1L, line = 2L, srcline = 3L, location = 4L, thread = 5L, source = 6L, label = 7L)
+BY <- c("function" = 0L, file = 1L, line = 2L, srcline = 3L, location = 4L, mapping = 5L, thread = 6L, process = 7L,
+        source = 8L, label = 9L, stack = 10L)
 ORDER <- c(self = 0L, total = 1L, name = 2L)
 
 choose <- function(value, table, what, call = sys.call(-1)) {
@@ -38,10 +39,23 @@ selection_of <- function(..., call = sys.call(-1)) {
 # bit64 warns where a number beyond 2^53 is rounded: shares and times are.
 to_double <- function(values) suppressWarnings(as.double(values))
 
+FRAME <- c("name", "file", "line", "address")
+ROWS <- c("location", "function", "mapping", "thread", "source")
+
+# Columns in use, names first and ids (rows of the tables, from 1) last.
+arrange_columns <- function(answer) {
+    for (name in c(FRAME[-1], ROWS)) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
+    rows <- intersect(ROWS, names(answer))
+    ids <- lapply(answer[rows], function(row) row + 1L)
+    answer[rows] <- NULL
+    first <- intersect(FRAME, names(answer))
+    c(answer[first], answer[setdiff(names(answer), first)], setNames(ids, if (length(rows)) paste0(rows, "_id")))
+}
+
 # Columns in use, shares in percent and seconds of an answer.
-finish_answer <- function(answer, n = NULL, amounts = c("self", "total"), optional = c("file", "line", "address", "id")) {
+finish_answer <- function(answer, n = NULL, amounts = c("self", "total")) {
     info <- attr(answer, "info")
-    for (name in optional) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
+    answer <- arrange_columns(answer)
     for (name in intersect(amounts, names(answer))) {
         share <- if (info$total != 0) 100 * to_double(answer[[name]]) / info$total else NA_real_
         answer[[paste0(name, "_pct")]] <- share + numeric(length(answer$name))
@@ -57,7 +71,7 @@ finish_answer <- function(answer, n = NULL, amounts = c("self", "total"), option
 profile_top <- function(x, by = "function", order = "self", n = NULL, label = NULL, ...) {
     x <- as_profile(x)
     state <- state_of(x)
-    answer <- native("top", state$handle, selection_of(...), choose(by, BY, "by"), label, choose(order, ORDER, "order"),
+    answer <- native("top", state$handle, selection_of(...), choose(by, BY[1:10], "by"), label, choose(order, ORDER, "order"),
                      has_package("bit64"), what = state$path)
     finish_answer(answer, n)
 }
@@ -65,10 +79,11 @@ profile_top <- function(x, by = "function", order = "self", n = NULL, label = NU
 profile_tree <- function(x, by = "function", order = "total", bottom_up = FALSE, max_depth = 0, ...) {
     x <- as_profile(x)
     state <- state_of(x)
-    answer <- native("tree", state$handle, selection_of(...), choose(by, BY[1:5], "by"), choose(order, ORDER, "order"),
+    answer <- native("tree", state$handle, selection_of(...), choose(by, BY[1:6], "by"), choose(order, ORDER, "order"),
                      bottom_up, as.integer(max_depth), has_package("bit64"), what = state$path)
     answer$name[1] <- "<all>"
-    answer$is_truncated <- answer$is_truncated == 1L
+    answer$parent <- answer$parent + 1L
+    answer$end <- answer$frame_id <- NULL
     finish_answer(answer)
 }
 
@@ -77,24 +92,21 @@ profile_peek <- function(x, name, ...) {
     state <- state_of(x)
     if (!is.character(name) || length(name) != 1 || is.na(name)) stop_usage("name must be one string")
     answer <- native("peek", state$handle, selection_of(...), enc2utf8(name), has_package("bit64"), what = state$path)
-    answer$relation <- factor(c("caller", "self", "callee")[answer$relation], c("caller", "self", "callee"))
+    answer$relation <- factor(answer$relation, c("caller", "function", "callee"))
     finish_answer(answer)
 }
 
 profile_diff <- function(base, new, by = "function", order = "self", normalize = FALSE, n = NULL, label = NULL, ...) {
     base <- as_profile(base)
     new <- as_profile(new)
-    row <- if (identical(by, "stack")) -1L else choose(by, BY, "by")
-    answer <- native("diff", state_of(base)$handle, state_of(new)$handle, selection_of(...), row, label, normalize,
-                     choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
+    answer <- native("diff", state_of(base)$handle, state_of(new)$handle, selection_of(...), choose(by, BY, "by"), label,
+                     normalize, choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
     totals <- attr(answer, "totals")
-    for (name in c("file", "line", "address", "id")) if (all(is.na(answer[[name]]))) answer[[name]] <- NULL
+    info <- attr(answer, "info")
+    answer <- arrange_columns(answer)
     share <- function(values, total) if (total != 0) 100 * to_double(values) / total else rep(NA_real_, length(values))
     answer$self_pct_base <- share(answer$self_base, totals[1])
     answer$self_pct_new <- share(answer$self_new, totals[2])
-    answer$in_base <- answer$in_base == 1L
-    answer$in_new <- answer$in_new == 1L
-    info <- attr(answer, "info")
     answer <- as_table(answer)
     if (!is.null(n)) answer <- head(answer, n)
     attr(answer, "info") <- info
@@ -112,8 +124,7 @@ profile_flame <- function(x, file = NULL, base = NULL, inverted = FALSE, reverse
                      as.double(min_width), if (is.null(title)) NULL else enc2utf8(title), path, overwrite,
                      has_package("bit64"), what = state$path)
     if (!is.null(path)) return(invisible(file))
-    answer$is_new <- answer$is_new == 1L
-    answer$is_gone <- answer$is_gone == 1L
+    names(answer) <- sub("_px$", "", names(answer))
     answer$name[1] <- "<all>"
     finish_answer(answer)
 }

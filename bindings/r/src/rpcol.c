@@ -39,11 +39,7 @@ struct call {
     pcol_query *queries[2];
     pcol_scan *scan;
     pcol_names *names;
-    pcol_top *top;
-    pcol_calltree *tree;
-    pcol_peek *peek;
-    pcol_diff *diff;
-    pcol_flame *flame;
+    pcol_result *result;
     pcol_output *output;
     void *memory;
     const char *label_texts[64];
@@ -194,9 +190,10 @@ static SEXP finish_numbers(SEXP vector, enum number_kind kind, int bit64)
     }
     for (R_xlen_t i = 0; i < n; i++) {
         int64_t v = bits_at(vector, i);
-        REAL(vector)[i] = v == INT64_MIN           ? NA_REAL
-                          : kind == NUMBER_UNSIGNED ? (double)(uint64_t)v
-                                                    : (double)v;
+        REAL(vector)
+        [i] = v == INT64_MIN            ? NA_REAL
+              : kind == NUMBER_UNSIGNED ? (double)(uint64_t)v
+                                        : (double)v;
     }
     return vector;
 }
@@ -271,11 +268,7 @@ static void finalize_handle(SEXP pointer)
 static void clean_call(void *data)
 {
     struct call *c = data;
-    pcol_flame_free(c->flame);
-    pcol_diff_free(c->diff);
-    pcol_peek_free(c->peek);
-    pcol_calltree_free(c->tree);
-    pcol_top_free(c->top);
+    pcol_result_free(c->result);
     pcol_names_free(c->names);
     pcol_scan_free(c->scan);
     pcol_query_free(c->queries[0]);
@@ -410,8 +403,8 @@ static SEXP op_tables(struct call *c, SEXP args)
 
 static enum number_kind kind_of(const pcol_column_info *info)
 {
-    static const char *const INTEGERS[] = {"depth", "line", "start_line", ".column", ".file_number",
-                                           "row"};
+    static const char *const INTEGERS[] = {"depth",   "line",         "start_line",
+                                           ".column", ".file_number", "row"};
     if (info->type == PCOL_BOOL)
         return NUMBER_LOGICAL;
     if (info->primary_key || info->references || info->type == PCOL_U32)
@@ -464,7 +457,9 @@ static void copy_cells(SEXP out, R_xlen_t first, const pcol_cells *cells, size_t
 
 static SEXPTYPE vector_type(pcol_type type)
 {
-    return type == PCOL_STRING || type == PCOL_BYTES ? STRSXP : type == PCOL_LIST ? VECSXP : REALSXP;
+    return type == PCOL_STRING || type == PCOL_BYTES ? STRSXP
+           : type == PCOL_LIST                       ? VECSXP
+                                                     : REALSXP;
 }
 
 static void allocate_columns(const pcol_table *table, const uint32_t *columns, SEXP out, SEXP names)
@@ -492,7 +487,8 @@ static pcol_status scan_table(struct call *c, const pcol_table *table, const uin
         if (st != PCOL_OK || batch.rows == 0)
             return st;
         for (uint32_t k = 0; k < batch.column_count; k++)
-            copy_cells(VECTOR_ELT(out, k), (R_xlen_t)batch.first_row, batch.columns + k, batch.rows);
+            copy_cells(VECTOR_ELT(out, k), (R_xlen_t)batch.first_row, batch.columns + k,
+                       batch.rows);
     }
     return st;
 }
@@ -573,8 +569,9 @@ static SEXP stack_locations(struct call *c, const pcol_file *file, uint64_t stac
 }
 
 /* Number the stacks in order of first use: index[stack] is a number from 1. */
-static pcol_status number_stacks(struct call *c, const pcol_column *column, int *out, uint32_t *index,
-                                 uint64_t stacks, uint32_t *order, uint32_t *distinct)
+static pcol_status number_stacks(struct call *c, const pcol_column *column, int *out,
+                                 uint32_t *index, uint64_t stacks, uint32_t *order,
+                                 uint32_t *distinct)
 {
     int64_t values[STACK_BATCH];
     uint8_t valid[STACK_BATCH];
@@ -681,7 +678,8 @@ static SEXP op_frames(struct call *c, SEXP args)
     SET_VECTOR_ELT(out, 0, Rf_allocVector(VECSXP, n));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, n));
     for (R_xlen_t i = 0; i < n; i++) {
-        SEXP frame = stack_frame(VECTOR_ELT(locations, i), INTEGER(arg(args, 1)), name, arg(args, 2));
+        SEXP frame =
+            stack_frame(VECTOR_ELT(locations, i), INTEGER(arg(args, 1)), name, arg(args, 2));
         SET_VECTOR_ELT(VECTOR_ELT(out, 0), i, frame);
         INTEGER(VECTOR_ELT(out, 1))[i] = (int)XLENGTH(VECTOR_ELT(frame, 0));
     }
@@ -695,8 +693,8 @@ static SEXP op_names(struct call *c, SEXP args)
     struct handle *h = handle_of(c, arg(args, 0));
     const pcol_table *locations;
     if (!h ||
-        failed(c, pcol_file_table_by_name(h->file, PCOL_MODEL_V2, "locations", &locations,
-                                          &c->err)) ||
+        failed(c,
+               pcol_file_table_by_name(h->file, PCOL_MODEL_V2, "locations", &locations, &c->err)) ||
         failed(c, pcol_names_new(h->file, &c->names, &c->err)))
         return R_NilValue;
     R_xlen_t n = (R_xlen_t)pcol_table_rows(locations);
@@ -810,61 +808,47 @@ static void verify_intact(struct call *c, SEXP pointer)
         failed(c, pcol_file_intact(h->file, &c->err));
 }
 
-/* An answer: five columns of frames, then @extra integer and @amounts amounts, named by the caller. */
-#define FRAME_COLUMNS 5
-static const char *const FRAME_NAMES[] = {"name", "file", "line", "address", "id"};
-
-static SEXP new_answer(size_t rows, const char *const *extra, int integers, int amounts)
+/* Addresses as text: R has no unsigned integers of 64 bits. */
+static SEXP address_texts(const pcol_column *column, R_xlen_t rows)
 {
-    const char *names[FRAME_COLUMNS + 16];
-    int count = FRAME_COLUMNS + integers + amounts;
-    for (int i = 0; i < count; i++)
-        names[i] = i < FRAME_COLUMNS ? FRAME_NAMES[i] : extra[i - FRAME_COLUMNS];
-    SEXP out = PROTECT(named_list(names, count));
-    for (int i = 0; i < count; i++) {
-        int is_text = i < 2 || i == 3, is_integer = i >= FRAME_COLUMNS && i < FRAME_COLUMNS + integers;
-        SET_VECTOR_ELT(out, i,
-                       Rf_allocVector(is_text      ? STRSXP
-                                      : is_integer ? INTSXP
-                                                   : REALSXP,
-                                      (R_xlen_t)rows));
+    SEXP out = Rf_allocVector(STRSXP, rows);
+    PROTECT(out);
+    for (R_xlen_t i = 0; i < rows; i++) {
+        char text[24];
+        int64_t address = 0;
+        int valid = 0;
+        if (pcol_column_i64(column, (uint64_t)i, &address, &valid, NULL) != PCOL_OK || !valid) {
+            SET_STRING_ELT(out, i, NA_STRING);
+            continue;
+        }
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+        SET_STRING_ELT(out, i, Rf_mkChar(text));
     }
     UNPROTECT(1);
     return out;
 }
 
-static void set_frame(SEXP out, size_t row, const pcol_frame *frame)
+/* The columns of the result; R_NilValue after recording an error. */
+static SEXP result_columns(struct call *c, int bit64)
 {
-    R_xlen_t i = (R_xlen_t)row;
-    char address[24];
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)frame->address);
-    SET_STRING_ELT(VECTOR_ELT(out, 0), i,
-                   frame->flags & PCOL_FRAME_HAS_NAME ? make_char(frame->name) : NA_STRING);
-    SET_STRING_ELT(VECTOR_ELT(out, 1), i,
-                   frame->flags & PCOL_FRAME_HAS_FILE ? make_char(frame->file) : NA_STRING);
-    set_bits(VECTOR_ELT(out, 2), i, frame->line, (frame->flags & PCOL_FRAME_HAS_LINE) != 0);
-    SET_STRING_ELT(VECTOR_ELT(out, 3), i,
-                   frame->flags & PCOL_FRAME_HAS_ADDRESS ? Rf_mkChar(address) : NA_STRING);
-    set_bits(VECTOR_ELT(out, 4), i, (int64_t)frame->id, (frame->flags & PCOL_FRAME_HAS_ID) != 0);
-}
-
-static void set_integer(SEXP out, int column, size_t row, int value)
-{
-    INTEGER(VECTOR_ELT(out, FRAME_COLUMNS + column))[row] = value;
-}
-
-static void set_amount(SEXP out, int column, size_t row, pcol_amount amount)
-{
-    memcpy(REAL(VECTOR_ELT(out, FRAME_COLUMNS + column)) + row, &amount, sizeof amount);
-}
-
-static void finish_answer(SEXP out, int amounts, int is_double, int bit64)
-{
-    int count = (int)XLENGTH(out);
-    SET_VECTOR_ELT(out, 2, finish_numbers(VECTOR_ELT(out, 2), NUMBER_INTEGER, bit64));
-    SET_VECTOR_ELT(out, 4, finish_numbers(VECTOR_ELT(out, 4), NUMBER_INTEGER, bit64));
-    for (int i = count - amounts; i < count && !is_double; i++)
-        SET_VECTOR_ELT(out, i, finish_numbers(VECTOR_ELT(out, i), NUMBER_SIGNED, bit64));
+    const pcol_table *table = pcol_result_table(c->result);
+    uint32_t count, address;
+    const uint32_t *columns = choose_columns(c, table, R_NilValue, &count);
+    const pcol_column *addresses = pcol_table_column_by_name(table, "address", &address);
+    if (!columns)
+        return R_NilValue;
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, count));
+    SEXP names = PROTECT(Rf_allocVector(STRSXP, count));
+    Rf_setAttrib(out, R_NamesSymbol, names);
+    allocate_columns(table, columns, out, names);
+    if (!failed(c, scan_table(c, table, columns, out))) {
+        finish_columns(table, columns, out, bit64);
+        if (addresses)
+            SET_VECTOR_ELT(out, address,
+                           address_texts(addresses, (R_xlen_t)pcol_table_rows(table)));
+    }
+    UNPROTECT(2);
+    return out;
 }
 
 static double amount_of(pcol_amount amount, int is_double)
@@ -873,101 +857,68 @@ static double amount_of(pcol_amount amount, int is_double)
 }
 
 /* Attribute "info" of an answer: what its amounts are. */
-static void attach_info(SEXP out, pcol_query *query, pcol_query_info *info)
+static void attach_info(SEXP out, pcol_query *query)
 {
     const char *names[] = {"type", "unit", "total", "selected", "seconds", "note"};
-    pcol_query_describe(query, info);
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
+    (void)!pcol_query_describe(query, &info, NULL);
+    int is_double = (info.flags & PCOL_QUERY_IS_DOUBLE) != 0;
     SEXP list = PROTECT(named_list(names, 6));
-    SET_VECTOR_ELT(list, 0, Rf_ScalarString(make_char(info->type)));
-    SET_VECTOR_ELT(list, 1, Rf_ScalarString(make_char(info->unit)));
-    SET_VECTOR_ELT(list, 2, Rf_ScalarReal(amount_of(info->total, info->is_double)));
-    SET_VECTOR_ELT(list, 3, Rf_ScalarReal(amount_of(info->selected, info->is_double)));
-    SET_VECTOR_ELT(list, 4, Rf_ScalarReal(info->seconds_per_value));
-    SET_VECTOR_ELT(list, 5, make_string(info->note));
+    SET_VECTOR_ELT(list, 0, Rf_ScalarString(make_char(info.type)));
+    SET_VECTOR_ELT(list, 1, Rf_ScalarString(make_char(info.unit)));
+    SET_VECTOR_ELT(list, 2, Rf_ScalarReal(amount_of(info.total, is_double)));
+    SET_VECTOR_ELT(list, 3, Rf_ScalarReal(amount_of(info.selected, is_double)));
+    SET_VECTOR_ELT(list, 4, Rf_ScalarReal(info.seconds_per_value));
+    SET_VECTOR_ELT(list, 5, make_string(info.note));
     Rf_setAttrib(out, Rf_install("info"), list);
     UNPROTECT(1);
+}
+
+/* The result of the query with its description. */
+static SEXP answer_of(struct call *c, SEXP pointer, pcol_query *query, int bit64)
+{
+    SEXP out = PROTECT(result_columns(c, bit64));
+    if (c->status == PCOL_OK)
+        attach_info(out, query);
+    verify_intact(c, pointer);
+    UNPROTECT(1);
+    return out;
 }
 
 /* (handle, selection, by, label, order, bit64) -> answer */
 static SEXP op_top(struct call *c, SEXP args)
 {
     pcol_query *q = new_query(c, 0, arg(args, 0), arg(args, 1));
-    static const char *const names[] = {"self", "total"};
-    pcol_query_info info;
-    if (!q || failed(c, pcol_query_top(q, (pcol_by)Rf_asInteger(arg(args, 2)), text_of(arg(args, 3)),
-                                       (pcol_order)Rf_asInteger(arg(args, 4)), &c->top, &c->err)))
+    pcol_top_options o = PCOL_INIT(pcol_top_options);
+    o.by = (pcol_by)Rf_asInteger(arg(args, 2));
+    o.label = text_of(arg(args, 3));
+    o.order = (pcol_order)Rf_asInteger(arg(args, 4));
+    if (!q || failed(c, pcol_query_top(q, &o, &c->result, &c->err)))
         return R_NilValue;
-    size_t n = pcol_top_count(c->top);
-    SEXP out = PROTECT(new_answer(n, names, 0, 2));
-    for (size_t i = 0; i < n; i++) {
-        pcol_top_row row;
-        pcol_top_get(c->top, i, &row);
-        set_frame(out, i, &row.frame);
-        set_amount(out, 0, i, row.self);
-        set_amount(out, 1, i, row.total);
-    }
-    attach_info(out, q, &info);
-    finish_answer(out, 2, info.is_double, flag_of(arg(args, 5)));
-    verify_intact(c, arg(args, 0));
-    UNPROTECT(1);
-    return out;
+    return answer_of(c, arg(args, 0), q, flag_of(arg(args, 5)));
 }
 
 /* (handle, selection, by, order, bottom_up, max_depth, bit64) -> answer, first row the root */
 static SEXP op_tree(struct call *c, SEXP args)
 {
     pcol_query *q = new_query(c, 0, arg(args, 0), arg(args, 1));
-    static const char *const names[] = {"depth", "parent", "is_truncated", "self", "total"};
-    pcol_calltree_options o = PCOL_INIT(pcol_calltree_options);
-    pcol_query_info info;
+    pcol_tree_options o = PCOL_INIT(pcol_tree_options);
     o.by = (pcol_by)Rf_asInteger(arg(args, 2));
     o.order = (pcol_order)Rf_asInteger(arg(args, 3));
-    o.bottom_up = flag_of(arg(args, 4));
+    o.flags = flag_of(arg(args, 4)) ? PCOL_TREE_BOTTOM_UP : 0;
     o.max_depth = (uint32_t)Rf_asInteger(arg(args, 5));
-    if (!q || failed(c, pcol_query_calltree(q, &o, &c->tree, &c->err)))
+    if (!q || failed(c, pcol_query_tree(q, &o, &c->result, &c->err)))
         return R_NilValue;
-    uint32_t n = pcol_calltree_count(c->tree);
-    SEXP out = PROTECT(new_answer(n, names, 3, 2));
-    for (uint32_t i = 0; i < n; i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(c->tree, i, &node);
-        set_frame(out, i, &node.frame);
-        set_integer(out, 0, i, (int)node.depth);
-        set_integer(out, 1, i, i ? (int)node.parent + 1 : NA_INTEGER);
-        set_integer(out, 2, i, node.is_truncated);
-        set_amount(out, 3, i, node.self);
-        set_amount(out, 4, i, node.total);
-    }
-    attach_info(out, q, &info);
-    finish_answer(out, 2, info.is_double, flag_of(arg(args, 6)));
-    verify_intact(c, arg(args, 0));
-    UNPROTECT(1);
-    return out;
+    return answer_of(c, arg(args, 0), q, flag_of(arg(args, 6)));
 }
 
 /* (handle, selection, name, bit64) -> answer */
 static SEXP op_peek(struct call *c, SEXP args)
 {
     pcol_query *q = new_query(c, 0, arg(args, 0), arg(args, 1));
-    static const char *const names[] = {"relation", "self", "total"};
-    pcol_query_info info;
-    if (!q || failed(c, pcol_query_peek(q, text_of(arg(args, 2)), &c->peek, &c->err)))
+    if (!q || failed(c, pcol_query_peek(q, text_of(arg(args, 2)), NULL, &c->result, &c->err)))
         return R_NilValue;
-    size_t n = pcol_peek_count(c->peek);
-    SEXP out = PROTECT(new_answer(n, names, 1, 2));
-    for (size_t i = 0; i < n; i++) {
-        pcol_peek_row row;
-        pcol_peek_get(c->peek, i, &row);
-        set_frame(out, i, &row.frame);
-        set_integer(out, 0, i, (int)row.relation + 1);
-        set_amount(out, 1, i, row.self);
-        set_amount(out, 2, i, row.total);
-    }
-    attach_info(out, q, &info);
-    finish_answer(out, 2, info.is_double, flag_of(arg(args, 3)));
-    verify_intact(c, arg(args, 0));
-    UNPROTECT(1);
-    return out;
+    return answer_of(c, arg(args, 0), q, flag_of(arg(args, 3)));
 }
 
 /* A string that ends with a NUL, from R's memory: "TYPE/UNIT". */
@@ -1004,51 +955,26 @@ static int compare_queries(struct call *c, SEXP base, SEXP other, SEXP list)
     return ok;
 }
 
-static void copy_diff(pcol_diff *diff, SEXP out, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        pcol_diff_row row;
-        pcol_diff_get(diff, i, &row);
-        set_frame(out, i, &row.frame);
-        set_integer(out, 0, i, row.in_base);
-        set_integer(out, 1, i, row.in_new);
-        set_amount(out, 2, i, row.self[0]);
-        set_amount(out, 3, i, row.self[1]);
-        set_amount(out, 4, i, row.self_delta);
-        set_amount(out, 5, i, row.total[0]);
-        set_amount(out, 6, i, row.total[1]);
-        set_amount(out, 7, i, row.total_delta);
-    }
-}
-
-/* (base, new, selection, by (-1: stack), label, normalize, order, bit64) -> answer */
+/* (base, new, selection, by, label, normalize, order, bit64) -> answer */
 static SEXP op_diff(struct call *c, SEXP args)
 {
-    static const char *const names[] = {"in_base",    "in_new",     "self_base", "self_new",
-                                        "self_delta", "total_base", "total_new", "total_delta"};
     pcol_diff_options o = PCOL_INIT(pcol_diff_options);
-    int by = Rf_asInteger(arg(args, 3));
-    pcol_query_info info;
-    pcol_diff_info about;
-    o.by_stack = by < 0;
-    o.by = by < 0 ? PCOL_BY_FUNCTION : (pcol_by)by;
+    pcol_result_info info = PCOL_INIT(pcol_result_info);
+    o.by = (pcol_by)Rf_asInteger(arg(args, 3));
     o.label = text_of(arg(args, 4));
-    o.normalize = flag_of(arg(args, 5));
+    o.flags = flag_of(arg(args, 5)) ? PCOL_DIFF_NORMALIZE : 0;
     o.order = (pcol_order)Rf_asInteger(arg(args, 6));
     if (!compare_queries(c, arg(args, 0), arg(args, 1), arg(args, 2)) ||
-        failed(c, pcol_diff_new(c->queries[0], c->queries[1], &o, &c->diff, &c->err)))
+        failed(c, pcol_diff(c->queries[0], c->queries[1], &o, &c->result, &c->err)) ||
+        failed(c, pcol_result_describe(c->result, &info, &c->err)))
         return R_NilValue;
-    pcol_diff_describe(c->diff, &about);
-    size_t n = pcol_diff_count(c->diff);
-    SEXP out = PROTECT(new_answer(n, names, 2, 6));
-    copy_diff(c->diff, out, n);
-    attach_info(out, c->queries[0], &info);
-    SEXP totals = Rf_allocVector(REALSXP, 2);
-    Rf_setAttrib(out, Rf_install("totals"), totals);
-    REAL(totals)[0] = amount_of(about.total[0], about.is_double);
-    REAL(totals)[1] = amount_of(about.total[1], about.is_double);
-    finish_answer(out, 6, about.is_double, flag_of(arg(args, 7)));
-    verify_intact(c, arg(args, 0));
+    SEXP out = PROTECT(answer_of(c, arg(args, 0), c->queries[0], flag_of(arg(args, 7))));
+    if (c->status == PCOL_OK) {
+        SEXP totals = Rf_allocVector(REALSXP, 2);
+        Rf_setAttrib(out, Rf_install("totals"), totals);
+        for (int i = 0; i < 2; i++)
+            REAL(totals)[i] = amount_of(info.total[i], (info.flags & PCOL_RESULT_IS_DOUBLE) != 0);
+    }
     verify_intact(c, arg(args, 1));
     UNPROTECT(1);
     return out;
@@ -1071,45 +997,11 @@ static void commit_output(struct call *c)
     failed(c, pcol_output_commit(output, &c->err));
 }
 
-static void copy_flame(pcol_flame *flame, SEXP out, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        pcol_flame_box box;
-        pcol_flame_get(flame, (uint32_t)i, &box);
-        set_frame(out, i, &box.frame);
-        set_integer(out, 0, i, (int)box.depth);
-        set_integer(out, 1, i, box.is_new);
-        set_integer(out, 2, i, box.is_gone);
-        set_amount(out, 3, i, box.self);
-        set_amount(out, 4, i, box.total);
-        REAL(VECTOR_ELT(out, FRAME_COLUMNS + 5))[i] = box.x_px;
-        REAL(VECTOR_ELT(out, FRAME_COLUMNS + 6))[i] = box.width_px;
-        REAL(VECTOR_ELT(out, FRAME_COLUMNS + 7))[i] = box.change;
-    }
-}
-
-static SEXP flame_boxes(struct call *c, int bit64)
-{
-    static const char *const names[] = {"depth", "is_new", "is_gone", "self",
-                                        "total", "x",      "width",   "change"};
-    size_t n = pcol_flame_count(c->flame);
-    pcol_query_info info;
-    SEXP out = PROTECT(new_answer(n, names, 3, 5));
-    copy_flame(c->flame, out, n);
-    attach_info(out, c->queries[0], &info);
-    finish_answer(out, 0, 1, bit64);
-    for (int i = 3; i < 5 && !info.is_double; i++)
-        SET_VECTOR_ELT(out, FRAME_COLUMNS + i,
-                       finish_numbers(VECTOR_ELT(out, FRAME_COLUMNS + i), NUMBER_SIGNED, bit64));
-    UNPROTECT(1);
-    return out;
-}
-
 /* (handle, selection, base or NULL, inverted, reverse, width, min_width, title, path or NULL, overwrite, bit64) */
 static SEXP op_flame(struct call *c, SEXP args)
 {
     pcol_flame_options o = PCOL_INIT(pcol_flame_options);
-    SEXP base = arg(args, 2), path = arg(args, 8), out = R_NilValue;
+    SEXP base = arg(args, 2), path = arg(args, 8);
     if (base == R_NilValue) {
         if (!new_query(c, 0, arg(args, 0), arg(args, 1)))
             return R_NilValue;
@@ -1118,21 +1010,17 @@ static SEXP op_flame(struct call *c, SEXP args)
             return R_NilValue;
         o.base = c->queries[1];
     }
-    o.inverted = flag_of(arg(args, 3));
-    o.reverse = flag_of(arg(args, 4));
+    o.flags = (flag_of(arg(args, 3)) ? PCOL_FLAME_INVERTED : 0u) |
+              (flag_of(arg(args, 4)) ? PCOL_FLAME_REVERSE : 0u);
     o.width_px = (unsigned)Rf_asInteger(arg(args, 5));
     o.min_width_px = Rf_asReal(arg(args, 6));
-    if (failed(c, pcol_query_flame(c->queries[0], &o, &c->flame, &c->err)))
+    if (failed(c, pcol_query_flame(c->queries[0], &o, &c->result, &c->err)))
         return R_NilValue;
-    if (path == R_NilValue) {
-        out = PROTECT(flame_boxes(c, flag_of(arg(args, 10))));
-        verify_intact(c, arg(args, 0));
-        UNPROTECT(1);
-        return out;
-    }
+    if (path == R_NilValue)
+        return answer_of(c, arg(args, 0), c->queries[0], flag_of(arg(args, 10)));
     pcol_sink sink;
     if (!open_output(c, path, arg(args, 9), &sink) ||
-        failed(c, pcol_flame_svg(c->flame, text_of(arg(args, 7)), sink, &c->err)))
+        failed(c, pcol_flame_svg(c->result, text_of(arg(args, 7)), sink, &c->err)))
         return R_NilValue;
     verify_intact(c, arg(args, 0));
     if (c->status == PCOL_OK)
@@ -1152,8 +1040,9 @@ static void write_pcol(struct call *c, struct handle *h, SEXP options, pcol_sink
     io.open_flags = PCOL_OPEN_GUARD;
     io.flags = PCOL_IMPORT_TRUSTED;
     if (failed(c, pcol_builder_new(&bo, &c->builder, &c->err)) ||
-        failed(c, h->data ? pcol_import_memory(c->builder, h->data, h->size, "profile", &io, &c->err)
-                          : pcol_import_path(c->builder, h->path, &io, &c->err)))
+        failed(c, h->data
+                      ? pcol_import_memory(c->builder, h->data, h->size, "profile", &io, &c->err)
+                      : pcol_import_path(c->builder, h->path, &io, &c->err)))
         return;
     unsigned flags = (unsigned)Rf_asInteger(member(options, "write_flags"));
     failed(c, pcol_builder_write(c->builder, flags, &c->control, sink, &c->err));
@@ -1203,8 +1092,8 @@ static int add_fault(void *context, const pcol_fault *fault)
     LOGICAL(VECTOR_ELT(f->out, 0))[f->count] = fault->note;
     SET_STRING_ELT(VECTOR_ELT(f->out, 1), f->count, make_char_z(fault->table));
     SET_STRING_ELT(VECTOR_ELT(f->out, 2), f->count, make_char_z(fault->column));
-    REAL(VECTOR_ELT(f->out, 3))[f->count] =
-        fault->row == PCOL_POSITION_UNKNOWN ? NA_REAL : (double)fault->row;
+    REAL(VECTOR_ELT(f->out, 3))
+    [f->count] = fault->row == PCOL_POSITION_UNKNOWN ? NA_REAL : (double)fault->row;
     SET_STRING_ELT(VECTOR_ELT(f->out, 4), f->count++, make_char_z(fault->message));
     return 0;
 }
@@ -1220,8 +1109,9 @@ static SEXP op_check(struct call *c, SEXP args)
     for (int i = 0; i < 5; i++)
         SET_VECTOR_ELT(f.out, i, Rf_allocVector(i == 0 ? LGLSXP : i == 3 ? REALSXP : STRSXP, 1000));
     uint64_t faults;
-    failed(c, pcol_file_check(h->file, flag_of(arg(args, 1)) ? PCOL_CHECK_STRICT : PCOL_CHECK_DEFAULT,
-                              add_fault, &f, &c->control, &faults, &c->err));
+    failed(c,
+           pcol_file_check(h->file, flag_of(arg(args, 1)) ? PCOL_CHECK_STRICT : PCOL_CHECK_DEFAULT,
+                           add_fault, &f, &c->control, &faults, &c->err));
     for (int i = 0; i < 5; i++)
         SET_VECTOR_ELT(f.out, i, Rf_xlengthgets(VECTOR_ELT(f.out, i), f.count));
     UNPROTECT(1);
@@ -1264,11 +1154,12 @@ static const struct operation {
     int args;
     SEXP (*body)(struct call *, SEXP);
 } OPERATIONS[] = {
-    {"open", 3, op_open},   {"tables", 2, op_tables},   {"table", 5, op_table},
-    {"stacks", 1, op_stacks}, {"names", 1, op_names},   {"frames", 3, op_frames}, {"totals", 5, op_totals},
-    {"top", 6, op_top},     {"tree", 7, op_tree},       {"peek", 4, op_peek},
-    {"diff", 8, op_diff},   {"flame", 11, op_flame},    {"export", 5, op_export},
-    {"check", 2, op_check}, {"formats", 0, op_formats}, {"version", 0, op_version},
+    {"open", 3, op_open},       {"tables", 2, op_tables}, {"table", 5, op_table},
+    {"stacks", 1, op_stacks},   {"names", 1, op_names},   {"frames", 3, op_frames},
+    {"totals", 5, op_totals},   {"top", 6, op_top},       {"tree", 7, op_tree},
+    {"peek", 4, op_peek},       {"diff", 8, op_diff},     {"flame", 11, op_flame},
+    {"export", 5, op_export},   {"check", 2, op_check},   {"formats", 0, op_formats},
+    {"version", 0, op_version},
 };
 
 /* status, place, message, table, column, row, line: what a condition is made of. */
@@ -1284,7 +1175,8 @@ static SEXP error_list(const struct call *c)
     SET_VECTOR_ELT(out, 2, make_string(e->message[0] ? e->message : pcol_status_text(c->status)));
     SET_VECTOR_ELT(out, 3, make_string(e->table));
     SET_VECTOR_ELT(out, 4, make_string(e->column));
-    SET_VECTOR_ELT(out, 5, Rf_ScalarReal(e->row == PCOL_POSITION_UNKNOWN ? NA_REAL : (double)e->row));
+    SET_VECTOR_ELT(out, 5,
+                   Rf_ScalarReal(e->row == PCOL_POSITION_UNKNOWN ? NA_REAL : (double)e->row));
     SET_VECTOR_ELT(out, 6, Rf_ScalarReal(e->line ? (double)e->line : NA_REAL));
     SET_VECTOR_ELT(out, 7,
                    Rf_ScalarReal(e->offset == PCOL_POSITION_UNKNOWN ? NA_REAL : (double)e->offset));

@@ -160,56 +160,58 @@ static pcol_status check_file(const pcol_file *file, pcol_error *err)
 static pcol_status ask_flame(pcol_query *query, pcol_query *base, pcol_error *err)
 {
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
-    pcol_flame *flame;
+    pcol_result *flame;
     options.base = base;
-    options.reverse = base != NULL;
+    options.flags = base != NULL ? PCOL_FLAME_REVERSE : 0;
     TRY(pcol_query_flame(query, &options, &flame, err));
     pcol_status status = pcol_flame_svg(flame, "title", sink, err);
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
     return status;
 }
 
 static pcol_status ask_top(pcol_query *query, pcol_by by, pcol_error *err)
 {
-    pcol_top *top;
-    TRY(pcol_query_top(query, by, by == PCOL_BY_LABEL ? "k" : NULL, PCOL_ORDER_SELF, &top, err));
-    pcol_top_free(top);
+    pcol_result *top;
+    pcol_top_options options = {
+        .size = sizeof options, .by = by, .label = by == PCOL_BY_LABEL ? "k" : NULL};
+    TRY(pcol_query_top(query, &options, &top, err));
+    pcol_result_free(top);
     return PCOL_OK;
 }
 
 static pcol_status ask_tree(pcol_query *query, int bottom_up, pcol_error *err)
 {
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
-    pcol_calltree *tree;
-    options.bottom_up = bottom_up;
-    TRY(pcol_query_calltree(query, &options, &tree, err));
-    pcol_calltree_free(tree);
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
+    pcol_result *tree;
+    options.flags = bottom_up ? PCOL_TREE_BOTTOM_UP : 0;
+    TRY(pcol_query_tree(query, &options, &tree, err));
+    pcol_result_free(tree);
     return PCOL_OK;
 }
 
 static pcol_status ask_peek(pcol_query *query, pcol_error *err)
 {
-    pcol_peek *peek;
-    TRY(pcol_query_peek(query, ".", &peek, err));
-    pcol_peek_free(peek);
+    pcol_result *peek;
+    TRY(pcol_query_peek(query, ".", NULL, &peek, err));
+    pcol_result_free(peek);
     return PCOL_OK;
 }
 
 static pcol_status ask_cpu(pcol_query *query, pcol_error *err)
 {
-    pcol_cpu *cpu;
+    pcol_result *cpu;
     TRY(pcol_query_cpu(query, &cpu, err));
-    pcol_cpu_free(cpu);
+    pcol_result_free(cpu);
     return PCOL_OK;
 }
 
 static pcol_status ask_diff(pcol_query *base, pcol_query *query, int by_stack, pcol_error *err)
 {
     pcol_diff_options options = PCOL_INIT(pcol_diff_options);
-    pcol_diff *diff;
-    options.by_stack = by_stack;
-    TRY(pcol_diff_new(base, query, &options, &diff, err));
-    pcol_diff_free(diff);
+    pcol_result *diff;
+    options.by = by_stack ? PCOL_BY_STACK : PCOL_BY_FUNCTION;
+    TRY(pcol_diff(base, query, &options, &diff, err));
+    pcol_result_free(diff);
     return PCOL_OK;
 }
 

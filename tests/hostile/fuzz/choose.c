@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../result_cells.h"
+
 /* The first line is a pattern, the others are names. What matches whole also matches somewhere. */
 void fuzz_match(const uint8_t *data, size_t size)
 {
@@ -112,19 +114,19 @@ static void ask(const pcol_file *file, const pcol_selection *selection)
 {
     pcol_query *query;
     pcol_query_info info;
-    pcol_calltree *tree;
-    pcol_calltree_node node;
-    pcol_peek *peek;
+    pcol_result *tree;
+    pcol_result *peek;
     if (pcol_query_new(file, selection, NULL, &query, NULL) != PCOL_OK)
         return;
-    pcol_query_describe(query, &info);
-    if (pcol_query_calltree(query, NULL, &tree, NULL) == PCOL_OK) {
-        pcol_calltree_get(tree, 0, &node);
-        FUZZ_ASSERT(info.is_double || node.total.i64 == info.selected.i64);
-        pcol_calltree_free(tree);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
+    if (pcol_query_tree(query, NULL, &tree, NULL) == PCOL_OK) {
+        FUZZ_ASSERT((info.flags & PCOL_QUERY_IS_DOUBLE) ||
+                    result_amount(tree, "total", 0).i64 == info.selected.i64);
+        pcol_result_free(tree);
     }
-    if (selection->focus && pcol_query_peek(query, selection->focus, &peek, NULL) == PCOL_OK)
-        pcol_peek_free(peek);
+    if (selection->focus && pcol_query_peek(query, selection->focus, NULL, &peek, NULL) == PCOL_OK)
+        pcol_result_free(peek);
     count_taken(query, file);
     pcol_query_free(query);
 }

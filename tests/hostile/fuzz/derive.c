@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../result_cells.h"
+
 #define MAX_SAMPLES ((uint64_t)1 << 20)
 #define MAX_BYTES ((uint64_t)16 << 20)
 #define MAX_ANSWERS 4096
@@ -82,36 +84,36 @@ static void filter_all(const uint8_t *data, size_t size)
 static void draw(pcol_query *query, pcol_query *base, int turned)
 {
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
-    pcol_flame *flame;
+    pcol_result *flame;
     uint64_t total = 0;
     pcol_sink sink = {swallow, &total};
     options.base = base;
-    options.inverted = options.reverse = turned;
+    options.flags = turned ? PCOL_FLAME_INVERTED | PCOL_FLAME_REVERSE : 0;
     if (pcol_query_flame(query, &options, &flame, NULL) != PCOL_OK)
         return;
-    for (uint32_t i = 0; i < pcol_flame_count(flame); i++) {
-        pcol_flame_box box;
-        pcol_flame_get(flame, i, &box);
-        FUZZ_ASSERT(box.x_px >= -0.001 && box.x_px + box.width_px <= 1200); /* but for rounding */
+    for (uint32_t i = 0; i < result_rows(flame); i++) {
+        double x = result_amount(flame, "x_px", i).f64;
+        double width = result_amount(flame, "width_px", i).f64;
+        FUZZ_ASSERT(x >= -0.001 && x + width <= 1200); /* but for rounding */
     }
     (void)!pcol_flame_svg(flame, turned ? NULL : "<a & \"b\">", sink, NULL);
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
 }
 
 /* Nothing differs from itself. */
 static void compare(pcol_query *query, pcol_query *part)
 {
-    pcol_diff *diff;
-    pcol_diff_row row;
-    if (pcol_diff_new(query, query, NULL, &diff, NULL) == PCOL_OK) {
-        for (size_t i = 0; i < pcol_diff_count(diff); i++)
-            pcol_diff_get(diff, i, &row);
-        pcol_diff_free(diff);
+    pcol_result *diff;
+    if (pcol_diff(query, query, NULL, &diff, NULL) == PCOL_OK) {
+        for (size_t i = 0; i < result_rows(diff); i++)
+            (void)result_amount(diff, "self_delta", i);
+        pcol_result_free(diff);
     }
     pcol_diff_options options = PCOL_INIT(pcol_diff_options);
-    options.by_stack = options.normalize = 1;
-    if (pcol_diff_new(query, part, &options, &diff, NULL) == PCOL_OK)
-        pcol_diff_free(diff);
+    options.by = PCOL_BY_STACK;
+    options.flags = PCOL_DIFF_NORMALIZE;
+    if (pcol_diff(query, part, &options, &diff, NULL) == PCOL_OK)
+        pcol_result_free(diff);
 }
 
 static void flame_all(const uint8_t *data, size_t size)

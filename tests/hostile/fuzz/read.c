@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../result_cells.h"
+
 /* Rows that are looked at of one table: a file of a few bytes may claim 2^48 rows. */
 #define MAX_ROWS 4096u
 
@@ -128,56 +130,56 @@ static void export_all(const uint8_t *data, size_t size)
 /* Selves of a top add up to what was selected, if no frames were hidden. */
 static void ask_top(pcol_query *query, const pcol_query_info *info, pcol_by by)
 {
-    pcol_top *top;
+    pcol_result *top;
     int64_t sum = 0;
-    if (pcol_query_top(query, by, by == PCOL_BY_LABEL ? "k" : NULL, PCOL_ORDER_SELF, &top, NULL) !=
-        PCOL_OK)
+    pcol_top_options options = {
+        .size = sizeof options, .by = by, .label = by == PCOL_BY_LABEL ? "k" : NULL};
+    if (pcol_query_top(query, &options, &top, NULL) != PCOL_OK)
         return;
-    for (size_t i = 0; i < pcol_top_count(top); i++) {
-        pcol_top_row row;
-        pcol_top_get(top, i, &row);
-        if (!info->is_double && __builtin_add_overflow(sum, row.self.i64, &sum))
+    for (size_t i = 0; i < result_rows(top); i++) {
+        if (!(info->flags & PCOL_QUERY_IS_DOUBLE) &&
+            __builtin_add_overflow(sum, result_amount(top, "self", i).i64, &sum))
             break;
     }
-    pcol_top_free(top);
+    pcol_result_free(top);
 }
 
 static void ask_tree(pcol_query *query, const pcol_query_info *info, int bottom_up)
 {
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
-    pcol_calltree *tree;
-    pcol_calltree_node node;
-    options.bottom_up = bottom_up;
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
+    pcol_result *tree;
+    options.flags = bottom_up ? PCOL_TREE_BOTTOM_UP : 0;
     options.max_depth = bottom_up ? 64 : 0;
-    if (pcol_query_calltree(query, &options, &tree, NULL) != PCOL_OK)
+    if (pcol_query_tree(query, &options, &tree, NULL) != PCOL_OK)
         return;
-    pcol_calltree_get(tree, 0, &node);
-    FUZZ_ASSERT(info->is_double || node.total.i64 == info->selected.i64);
-    FUZZ_ASSERT(node.end == pcol_calltree_count(tree));
-    for (uint32_t i = 1; i < pcol_calltree_count(tree); i++) {
-        pcol_calltree_get(tree, i, &node);
-        FUZZ_ASSERT(node.parent < i && node.end > i);
+    FUZZ_ASSERT((info->flags & PCOL_QUERY_IS_DOUBLE) ||
+                result_amount(tree, "total", 0).i64 == info->selected.i64);
+    FUZZ_ASSERT((uint64_t)result_amount(tree, "end", 0).i64 == result_rows(tree));
+    for (uint32_t i = 1; i < result_rows(tree); i++) {
+        FUZZ_ASSERT(result_amount(tree, "parent", i).i64 < (int64_t)i &&
+                    result_amount(tree, "end", i).i64 > (int64_t)i);
     }
-    pcol_calltree_free(tree);
+    pcol_result_free(tree);
 }
 
 static void ask(const pcol_file *file, const pcol_selection *selection)
 {
     pcol_query *query;
     pcol_query_info info;
-    pcol_peek *peek;
-    pcol_cpu *cpu;
+    pcol_result *peek;
+    pcol_result *cpu;
     if (pcol_query_new(file, selection, NULL, &query, NULL) != PCOL_OK)
         return;
-    pcol_query_describe(query, &info);
+    info = (pcol_query_info){.size = sizeof info};
+    (void)!pcol_query_describe(query, &info, NULL);
     for (int by = PCOL_BY_FUNCTION; by <= PCOL_BY_LABEL; by++)
         ask_top(query, &info, (pcol_by)by);
     ask_tree(query, &info, 0);
     ask_tree(query, &info, 1);
-    if (pcol_query_peek(query, ".", &peek, NULL) == PCOL_OK)
-        pcol_peek_free(peek);
+    if (pcol_query_peek(query, ".", NULL, &peek, NULL) == PCOL_OK)
+        pcol_result_free(peek);
     if (pcol_query_cpu(query, &cpu, NULL) == PCOL_OK)
-        pcol_cpu_free(cpu);
+        pcol_result_free(cpu);
     pcol_query_free(query);
 }
 

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../result_cells.h"
+
 enum { THREADS = 8, ROUNDS = 3, MAX_FORMATS = 32 };
 
 /* ---- numbers made of answers */
@@ -139,65 +141,64 @@ static uint64_t export_file(const pcol_file *file, int format)
 
 static void add_top(uint64_t *sum, pcol_query *query, int by)
 {
-    pcol_top *top;
-    pcol_status status = pcol_query_top(query, (pcol_by)by, by == PCOL_BY_LABEL ? "bytes" : NULL,
-                                        PCOL_ORDER_SELF, &top, &failure);
+    pcol_result *top;
+    pcol_top_options options = {
+        .size = sizeof options, .by = (pcol_by)by, .label = by == PCOL_BY_LABEL ? "bytes" : NULL};
+    pcol_status status = pcol_query_top(query, &options, &top, &failure);
     add_status(sum, status);
     if (status != PCOL_OK)
         return;
-    for (size_t i = 0; i < pcol_top_count(top); i++) {
-        pcol_top_row row;
-        pcol_top_get(top, i, &row);
-        add(sum, &row.self, sizeof row.self);
-        add(sum, &row.total, sizeof row.total);
+    for (size_t i = 0; i < result_rows(top); i++) {
+        pcol_amount self = result_amount(top, "self", i), total = result_amount(top, "total", i);
+        add(sum, &self, sizeof self);
+        add(sum, &total, sizeof total);
     }
-    pcol_top_free(top);
+    pcol_result_free(top);
 }
 
 static void add_tree(uint64_t *sum, pcol_query *query, int bottom_up)
 {
-    pcol_calltree_options options = PCOL_INIT(pcol_calltree_options);
-    pcol_calltree *tree;
-    options.bottom_up = bottom_up;
-    pcol_status status = pcol_query_calltree(query, &options, &tree, &failure);
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
+    pcol_result *tree;
+    options.flags = bottom_up ? PCOL_TREE_BOTTOM_UP : 0;
+    pcol_status status = pcol_query_tree(query, &options, &tree, &failure);
     add_status(sum, status);
     if (status != PCOL_OK)
         return;
-    for (uint32_t i = 0; i < pcol_calltree_count(tree); i++) {
-        pcol_calltree_node node;
-        pcol_calltree_get(tree, i, &node);
-        add_number(sum, node.end);
-        add(sum, &node.total, sizeof node.total);
+    for (uint32_t i = 0; i < result_rows(tree); i++) {
+        pcol_amount total = result_amount(tree, "total", i);
+        add_number(sum, (uint64_t)result_amount(tree, "end", i).i64);
+        add(sum, &total, sizeof total);
     }
-    pcol_calltree_free(tree);
+    pcol_result_free(tree);
 }
 
 static void add_flame(uint64_t *sum, pcol_query *query)
 {
-    pcol_flame *flame;
+    pcol_result *flame;
     pcol_sink sink = {add_output, sum};
     pcol_status status = pcol_query_flame(query, NULL, &flame, &failure);
     add_status(sum, status);
     if (status != PCOL_OK)
         return;
     add_status(sum, pcol_flame_svg(flame, "x", sink, &failure));
-    pcol_flame_free(flame);
+    pcol_result_free(flame);
 }
 
 static void add_rest(uint64_t *sum, pcol_query *query)
 {
-    pcol_peek *peek;
-    pcol_diff *diff;
-    pcol_cpu *cpu;
-    if (pcol_query_peek(query, "a", &peek, &failure) == PCOL_OK)
-        pcol_peek_free(peek);
+    pcol_result *peek;
+    pcol_result *diff;
+    pcol_result *cpu;
+    if (pcol_query_peek(query, "a", NULL, &peek, &failure) == PCOL_OK)
+        pcol_result_free(peek);
     if (pcol_query_cpu(query, &cpu, &failure) == PCOL_OK)
-        pcol_cpu_free(cpu);
-    pcol_status status = pcol_diff_new(query, query, NULL, &diff, &failure);
+        pcol_result_free(cpu);
+    pcol_status status = pcol_diff(query, query, NULL, &diff, &failure);
     add_status(sum, status);
     if (status == PCOL_OK)
-        add_number(sum, pcol_diff_count(diff));
-    pcol_diff_free(status == PCOL_OK ? diff : NULL);
+        add_number(sum, result_rows(diff));
+    pcol_result_free(status == PCOL_OK ? diff : NULL);
 }
 
 /* part: 0 everything, 1 a selection. */

@@ -8,6 +8,7 @@ test_that("profile_top() counts self and total", {
     expect_equal(top$total_pct, c(100, 75, 50, 25))
     expect_equal(top$total_time, c(0.04, 0.03, 0.02, 0.01))
     expect_identical(nrow(profile_top(p, n = 2)), 2L)
+    expect_identical(p$functions$name[top$function_id], top$name)
 })
 
 test_that("selections are those of the command", {
@@ -32,7 +33,7 @@ test_that("profile_tree() is in pre-order with parents", {
 
 test_that("profile_peek() has callers and callees", {
     peek <- profile_peek(p, "g")
-    expect_identical(as.character(peek$relation), c("caller", "self", "callee"))
+    expect_identical(as.character(peek$relation), c("caller", "function", "callee"))
     expect_identical(peek$name, c("main", "g", "f"))
 })
 
@@ -42,6 +43,7 @@ test_that("profile_diff() subtracts", {
     delta <- setNames(diff$self_delta, diff$name)
     expect_identical(delta[c("f", "g", "h", "k")], c(f = -1, g = -1, h = 1, k = 1))
     expect_identical(diff$in_base[diff$name == "k"], FALSE)
+    expect_true("main;k" %in% profile_diff(p, other, by = "stack")$name)
 })
 
 test_that("flame graphs are boxes, SVG and plots", {

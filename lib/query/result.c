@@ -1,0 +1,250 @@
+/*
+ * result.c - tables over the rows of answers (result.h)
+ *
+ * Reference counted; the table names the result as its owner, so that streams of the table can
+ * retain it. Tests: tests/unit/test_result.c.
+ */
+#include "query/result.h"
+
+#include "query/query.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
+#include "util/sized_struct.h"
+
+#include <string.h>
+
+static void *retain_owner(void *result)
+{
+    return pcol_result_retain(result);
+}
+
+static void release_owner(void *result)
+{
+    pcol_result_free(result);
+}
+
+void *pci_result_alloc(pcol_result *result, size_t count, size_t size, pcol_error *err)
+{
+    void *memory = pci_malloc(count ? count : 1, size);
+    if (memory)
+        result->owned[result->owned_count++] = memory;
+    else
+        (void)pci_fail_memory(err);
+    return memory;
+}
+
+/* Terminates the unit for pcol_column_info. */
+static pcol_status copy_unit(pcol_result *result, const char **unit, pcol_error *err)
+{
+    pcol_str text = result->info.unit;
+    char *copy = pci_result_alloc(result, text.size + 1, 1, err);
+    if (!copy)
+        return PCOL_E_NO_MEMORY;
+    if (text.size)
+        memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    *unit = copy;
+    return PCOL_OK;
+}
+
+pcol_status pci_result_new(const char *kind, const pcol_query *query, uint64_t rows, void *answer,
+                           void (*free_answer)(void *answer), pcol_result **result, pcol_error *err)
+{
+    pcol_query_info info;
+    pcol_result *r = pci_calloc(1, sizeof *r);
+    *result = NULL;
+    if (!r) {
+        free_answer(answer);
+        return pci_fail_memory(err);
+    }
+    r->answer = answer;
+    r->free_answer = free_answer;
+    r->files[0] = pcol_file_retain(query->file);
+    pci_query_describe(query, &info);
+    r->info = (pcol_result_info){.size = sizeof r->info,
+                                 .kind = kind,
+                                 .type = info.type,
+                                 .unit = info.unit,
+                                 .total = {info.total, info.total},
+                                 .scale = 1};
+    pci_set_flag(&r->info.flags, PCOL_RESULT_IS_DOUBLE, pci_info_is_double(&info));
+    pcol_status status = pci_table_new(query->file, kind, rows, PCI_RESULT_COLUMNS, &r->table, err);
+    if (status != PCOL_OK) {
+        pcol_result_free(r);
+        return status;
+    }
+    r->table->owner = r;
+    r->table->retain_owner = retain_owner;
+    r->table->release_owner = release_owner;
+    *result = r;
+    return PCOL_OK;
+}
+
+/* ---- numbers */
+
+static pcol_status read_array(const pcol_column *column, uint64_t row, size_t count,
+                              int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const struct pci_array *array = atomic_load_explicit(&column->array, memory_order_relaxed);
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = row + i;
+        valid[i] = !array->validity || (array->validity[at / 8] >> (at % 8) & 1);
+        values[i] = array->width_bits == 64 ? ((const int64_t *)array->values)[at]
+                    : array->width_bits == 32
+                        ? (int64_t)((const uint32_t *)array->values)[at]
+                        : ((const uint8_t *)array->values)[at / 8] >> at % 8 & 1;
+    }
+    return PCOL_OK;
+}
+
+/* The element of a row; NULL: the row has none, or its element lacks the member. */
+static const char *get_element(const struct pci_elements *elements, uint32_t flag, uint64_t row)
+{
+    uint64_t at = elements->index ? elements->index[row] : row;
+    if (!elements->base || (elements->index && at == PCOL_NONE))
+        return NULL;
+    const char *element = (const char *)elements->base + at * elements->stride;
+    uint32_t flags = flag;
+    if (flag && elements->flagged)
+        memcpy(&flags, element, sizeof flags);
+    return flags & flag || !flag ? element : NULL;
+}
+
+/* Copies a member to the zeroed values of a row; returns 0 for a null. */
+static int copy_member(const char *member, pcol_type type, void *values, uint64_t row)
+{
+    uint32_t number;
+    if (type == PCOL_BOOL) {
+        ((uint8_t *)values)[row / 8] |= (uint8_t)((*member != 0) << row % 8);
+    } else if (type == PCOL_U32) {
+        memcpy(&number, member, sizeof number);
+        if (number == PCOL_NONE)
+            return 0;
+        ((uint32_t *)values)[row] = number;
+    } else {
+        memcpy((int64_t *)values + row, member, sizeof(int64_t));
+    }
+    return 1;
+}
+
+static void fill_array(const struct pci_elements *elements, const struct pci_member *member,
+                       struct pci_array *a)
+{
+    uint8_t *validity = a->owned[2];
+    for (uint64_t row = 0; row < a->rows; row++) {
+        const char *element = get_element(elements, member->flag, row);
+        if (element && copy_member(element + member->offset, member->type, a->owned[0], row))
+            validity[row / 8] |= (uint8_t)(1u << row % 8);
+        else
+            a->null_count++;
+    }
+    a->values = a->owned[0];
+    a->validity = a->null_count ? validity : NULL;
+}
+
+static pcol_status add_array(pcol_result *result, const struct pci_elements *elements,
+                             const struct pci_member *member, pcol_error *err)
+{
+    pcol_column *column = pci_table_add(result->table, member->name, member->type);
+    struct pci_array *a;
+    PCI_TRY(PCI_CALLOC(a, 1, err));
+    atomic_store_explicit(&column->array, a, memory_order_relaxed); /* the table frees it */
+    column->in_memory = 1;
+    column->bits = read_array;
+    a->rows = result->table->rows;
+    a->width_bits = member->type == PCOL_BOOL ? 1 : member->type == PCOL_U32 ? 32 : 64;
+    a->owned[0] = pci_calloc((size_t)a->rows + 1, a->width_bits == 1 ? 1 : a->width_bits / 8);
+    a->owned[2] = pci_calloc((size_t)(a->rows / 8) + 1, 1);
+    if (!a->owned[0] || !a->owned[2])
+        return pci_fail_memory(err);
+    fill_array(elements, member, a);
+    column->nullable = a->null_count != 0;
+    return PCOL_OK;
+}
+
+/* ---- texts */
+
+static pcol_status read_texts(const pcol_column *column, uint64_t row, size_t count,
+                              pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    const struct pci_result_texts *texts = column->aux;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        const char *element = get_element(&texts->elements, texts->flag, row + i);
+        values[i] = (pcol_str){NULL, 0};
+        if (element)
+            memcpy(&values[i], element + texts->offset, sizeof values[i]);
+        valid[i] = values[i].data != NULL;
+        if (!valid[i])
+            values[i] = (pcol_str){"", 0};
+    }
+    return PCOL_OK;
+}
+
+static void add_texts(pcol_result *result, const struct pci_elements *elements,
+                      const struct pci_member *member)
+{
+    pcol_column *column = pci_table_add(result->table, member->name, PCOL_STRING);
+    struct pci_result_texts *texts = &result->texts[column->index];
+    *texts = (struct pci_result_texts){*elements, member->offset, member->flag};
+    column->aux = texts;
+    column->nullable = 1;
+    column->str = read_texts;
+}
+
+pcol_status pci_result_add(pcol_result *result, const struct pci_elements *elements,
+                           const struct pci_member *members, size_t count, pcol_error *err)
+{
+    int is_double = (result->info.flags & PCOL_RESULT_IS_DOUBLE) != 0;
+    for (size_t i = 0; i < count; i++) {
+        struct pci_member member = members[i];
+        if (member.is_amount)
+            member.type = is_double ? PCOL_F64 : PCOL_I64;
+        if (member.type == PCOL_STRING)
+            add_texts(result, elements, &member);
+        else
+            PCI_TRY(add_array(result, elements, &member, err));
+        if (member.is_amount)
+            PCI_TRY(copy_unit(result, &result->table->columns[result->table->column_count - 1].unit,
+                              err));
+    }
+    return PCOL_OK;
+}
+
+/* ---- public functions */
+
+const pcol_table *pcol_result_table(const pcol_result *result)
+{
+    return result ? result->table : NULL;
+}
+
+pcol_status pcol_result_describe(const pcol_result *result, pcol_result_info *info, pcol_error *err)
+{
+    PCI_REQUIRE(info, err);
+    PCI_REQUIRE(result, err);
+    return pci_struct_write(info, &result->info, sizeof result->info, "pcol_result_info", err);
+}
+
+pcol_result *pcol_result_retain(const pcol_result *result)
+{
+    /* Counting does not change the result as the caller sees it. */
+    pcol_result *counted = (pcol_result *)(uintptr_t)result;
+    if (counted)
+        atomic_fetch_add_explicit(&counted->references, 1, memory_order_relaxed);
+    return counted;
+}
+
+void pcol_result_free(pcol_result *result)
+{
+    if (!result || atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel) != 0)
+        return;
+    pci_table_free(result->table);
+    if (result->answer)
+        result->free_answer(result->answer);
+    for (size_t i = 0; i < result->owned_count; i++)
+        pci_free(result->owned[i]);
+    pcol_file_close(result->files[0]);
+    pcol_file_close(result->files[1]);
+    pci_free(result);
+}
