@@ -84,3 +84,54 @@ Test(result, columns_of_a_top)
     pcol_file_close(file);
     pcol_free(data);
 }
+
+/* A result's table is scanned, and exported to Arrow, as any other; numbers are not copied, and the
+ * last array holds the result. */
+Test(result, scan_array_and_stream)
+{
+    void *data;
+    pcol_file *file = open_folded("a;b 3\na;c 2\na 1\n", &data);
+    pcol_query *query;
+    pcol_result *top;
+    pcol_scan *scan;
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    pcol_array array = PCOL_INIT(pcol_array);
+    struct ArrowArrayStream stream;
+    struct ArrowArray rows, end;
+    cr_assert_eq(pcol_query_new(file, NULL, NULL, &query, NULL), PCOL_OK);
+    cr_assert_eq(pcol_query_top(query, NULL, &top, NULL), PCOL_OK);
+    const pcol_table *table = pcol_result_table(top);
+    uint32_t columns[2];
+    cr_assert_not_null(pcol_table_column_by_name(table, "name", &columns[0]));
+    cr_assert_not_null(pcol_table_column_by_name(table, "self", &columns[1]));
+    const pcol_condition where = {
+        .column = columns[1], .op = PCOL_OP_LT, .type = PCOL_I64, .value.i64 = 3};
+    options.columns = columns;
+    options.column_count = 2;
+    options.where = &where;
+    options.where_count = 1;
+    cr_assert_eq(pcol_scan_new(table, &options, &scan, NULL), PCOL_OK);
+    cr_assert_eq(pcol_scan_next(scan, &batch, NULL), PCOL_OK);
+    cr_assert_eq(batch.rows, 2);
+    cr_expect(is_text(batch.columns[0].str[0], "c"));
+    cr_expect_eq(batch.columns[1].i64[1], 1);
+    pcol_scan_free(scan);
+
+    cr_assert_eq(pcol_column_array(pcol_table_column(table, columns[1]), &array, NULL), PCOL_OK);
+    cr_assert_eq(pcol_table_arrow(table, NULL, &stream, NULL), PCOL_OK);
+    pcol_result_free(top);
+    pcol_query_free(query);
+    pcol_file_close(file);
+    cr_assert_eq(stream.get_next(&stream, &rows), 0);
+    cr_assert_eq(stream.get_next(&stream, &end), 0);
+    cr_expect_null(end.release);
+    stream.release(&stream);
+    cr_expect_eq(rows.length, 3);
+    cr_expect_eq(rows.children[columns[1]]->buffers[1], array.values);
+    const int64_t *offsets = rows.children[columns[0]]->buffers[1];
+    cr_expect_eq(offsets[3], 3);
+    cr_expect_eq(memcmp(rows.children[columns[0]]->buffers[2], "bca", 3), 0);
+    rows.release(&rows);
+    pcol_free(data);
+}
