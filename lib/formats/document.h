@@ -3,7 +3,7 @@
  *
  * sources.extra is an object with the members `document`, the tree of the document, and `arrays`.
  * A node of tag table in the tree stands for the next element of `arrays`, which has a compact form
- * or tells that the value follows from other tables. A selection of samples omits sources.extra
+ * or tells that the value follows from other tables. A selection of some samples omits sources.extra
  * (pci_format_schema.whole_document), so that the document always describes all samples.
  */
 #ifndef PCI_FORMATS_DOCUMENT_H

@@ -39,6 +39,33 @@ static pcol_status select_sources(struct filter_state *f, pcol_error *err)
                : pci_fail(err, PCOL_E_ARGUMENT, "no source is selected");
 }
 
+/* Whether all samples of the selected sources are selected. */
+static pcol_status find_unselected(struct filter_state *f, uint64_t rows, pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    const uint8_t *sources = f->selection.sources;
+    const struct pci_column *source;
+    int64_t values[PCI_MERGE_BATCH] = {0}; /* samples without the column are of source 0 */
+    uint8_t valid[PCI_MERGE_BATCH];
+    f->selection.all_samples = 0;
+    PCI_TRY(pci_find_verified_column(file, "samples", "source", PCI_TYPES_ROW, &source, err));
+    for (uint64_t row = 0; row < rows; row += PCI_MERGE_BATCH) {
+        size_t n = rows - row < PCI_MERGE_BATCH ? (size_t)(rows - row) : PCI_MERGE_BATCH;
+        const uint8_t *selected = f->samples + row;
+        if (!memchr(selected, 0, n))
+            continue;
+        if (!sources)
+            return PCOL_OK;
+        if (source)
+            PCI_TRY(pci_read(file, source, row, n, values, valid, err));
+        for (size_t i = 0; i < n; i++)
+            if (!selected[i] && sources[values[i]])
+                return PCOL_OK;
+    }
+    f->selection.all_samples = !f->query->sample_filter.threads;
+    return PCOL_OK;
+}
+
 static pcol_status select_samples(struct filter_state *f, const pcol_filter_options *options,
                                   pcol_error *err)
 {
@@ -48,8 +75,7 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
     PCI_TRY(PCI_MALLOC(f->samples, (size_t)rows + 1, err));
     f->selection.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
-    f->selection.all_samples =
-        !f->query->sample_filter.threads && !memchr(f->samples, 0, (size_t)rows);
+    PCI_TRY(find_unselected(f, rows, err));
     if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note &&
         !options->apply_drop_frames)
         pci_notice(PCOL_NOTICE_SELECTION, "", "no sample is selected");

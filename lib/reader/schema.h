@@ -160,7 +160,9 @@ struct pci_format_schema {
     unsigned last_type_is_default : 1;   /* of a source without default_sample_type */
     unsigned renames_functions : 1;      /* data model v1 names functions as R does */
     unsigned row_is_sample : 1;          /* a row is one sample, whatever its values say */
-    unsigned whole_document : 1; /* sources.extra describes all samples: a selection omits it */
+    unsigned
+        whole_document : 1;   /* sources.extra describes all samples: selections of some omit it */
+    unsigned needs_order : 1; /* of source_rows, for its document: all selections omit both */
 };
 
 /* Columns that any table may have unless its name begins with x_; ends like a list of rows. */

@@ -29,5 +29,5 @@ const struct pci_format pci_speedscope_format = {
     .read = pci_speedscope_read,
     .write = pci_speedscope_write,
     .capabilities = &pci_speedscope_capabilities,
-    .schema = {.source_type = "speedscope", .whole_document = 1},
+    .schema = {.source_type = "speedscope", .whole_document = 1, .needs_order = 1},
 };
