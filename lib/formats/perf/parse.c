@@ -215,6 +215,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
 
 static pcol_str trim(const uint8_t *text, size_t size)
 {
+    if (!size)
+        return str((const uint8_t *)"", 0);
     while (size && is_blank(text[size - 1]))
         size--;
     while (size && is_blank(*text))
