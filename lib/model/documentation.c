@@ -24,6 +24,7 @@ static const struct about {
     {"sources", ".default_sample_type", NULL, "default sample type"},
     {"sources", ".collapsed", NULL, "idle samples were joined (--collapse-idle)"},
     {"sources", ".crlf", NULL, "lines end in CR LF"},
+    {"sources", ".frame_form", NULL, "form of its frames that have a file and a line"},
     {"sources", ".text", NULL, "comment lines of the source"},
     {"sources", ".drop_frames", NULL, "expression for frames that pprof removes"},
     {"sources", ".keep_frames", NULL, "expression for frames that pprof keeps"},

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "formats/folded/folded.h"
+#include "formats/folded/frame_form.h"
 #include "formats/folded/line_parser.h"
 #include "stream/input_open.h"
 #include "testing.h"
@@ -165,11 +166,101 @@ Test(folded, the_same_bytes)
     expect_same("a 1\nb\na;b 2\nc", 14, 1);
 }
 
+/* ---- frames with a file and a line */
+
+Test(folded, frames_with_places)
+{
+    static const struct {
+        enum pci_folded_form form;
+        const char *text, *function, *file;
+        int64_t line;
+    } cases[] = {
+        {PCI_FOLDED_FILE_FIRST, "a.py:f:12", "f", "a.py", 12},
+        {PCI_FOLDED_FILE_FIRST, "<exec>:<module>:0", "<module>", "<exec>", 0},
+        {PCI_FOLDED_FILE_FIRST, "C:\\a.py:T.f.<locals>.g:3", "T.f.<locals>.g", "C:\\a.py", 3},
+        {PCI_FOLDED_FILE_FIRST, "/a.php:T::f:7", "T::f", "/a.php", 7},
+        {PCI_FOLDED_FILE_FIRST, "a.py:f:12:5", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, "a.py:f:012", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, "a.py:12", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, "a.py::12", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, ":GC:", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, ":f:1", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, "a.py:f:L12", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST, "a.py:f:1234567890123456789", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST_L, "a.py:f:L12", "f", "a.py", 12},
+        {PCI_FOLDED_FILE_FIRST_L, "a.py:f:12", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_FIRST_L, "L12", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_LAST, "f (a.py:12)", "f", "a.py", 12},
+        {PCI_FOLDED_FILE_LAST, "f(int) (b (c).cpp:1)", "f(int) (b", "c).cpp", 1},
+        {PCI_FOLDED_FILE_LAST, "f (a.js:12:5)", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_LAST, "f (a.py)", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_LAST, " (a.py:1)", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_LAST, "f (:1)", NULL, NULL, 0},
+        {PCI_FOLDED_FILE_LAST, ")", NULL, NULL, 0},
+        {PCI_FOLDED_NAME, "a.py:f:12", NULL, NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pci_folded_frame frame;
+        char printed[100];
+        const char *text = cases[i].text;
+        int parsed =
+            pci_folded_parse_frame(cases[i].form, (const uint8_t *)text, strlen(text), &frame);
+        cr_assert_eq(parsed, cases[i].function != NULL, "%s", text);
+        if (!parsed)
+            continue;
+        cr_assert(frame.function.size == strlen(cases[i].function) &&
+                      !memcmp(frame.function.data, cases[i].function, frame.function.size),
+                  "%s", text);
+        cr_assert(frame.file.size == strlen(cases[i].file) &&
+                      !memcmp(frame.file.data, cases[i].file, frame.file.size),
+                  "%s", text);
+        cr_assert_eq(frame.line, cases[i].line, "%s", text);
+        size_t size = pci_folded_print_frame(cases[i].form, &frame, printed);
+        cr_assert(size == strlen(text) && !memcmp(printed, text, size), "%s", text);
+    }
+}
+
+Test(folded, form_of_a_text)
+{
+    static const struct {
+        const char *text;
+        enum pci_folded_form form;
+    } cases[] = {
+        {"tid:7;a.py:f:12;b.py:g:3 1\n", PCI_FOLDED_FILE_FIRST},
+        {"# austin: 3\nP1;T0:7f;/a.py:f:12;script:g:3 1\n", PCI_FOLDED_FILE_FIRST},
+        {"P1;T0x7f;a.py:f:L12 1\n", PCI_FOLDED_FILE_FIRST_L},
+        {"process 1:\"x\";f (a.py:1);g (b.py:2) 3\n", PCI_FOLDED_FILE_LAST},
+        {"main;f (a.c:1);x;y 3\n", PCI_FOLDED_NAME},
+        {"a::b:12;std::f:13 1\n", PCI_FOLDED_NAME},
+        {"main:work.c:12;f:work.c:13 1\n", PCI_FOLDED_NAME},
+        {"LazyCompile:~foo /path/x.js:10;Function:^a b.js:1 1\n", PCI_FOLDED_NAME},
+        {"main;f 3\n", PCI_FOLDED_NAME},
+        {"", PCI_FOLDED_NAME},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(pci_folded_find_form((const uint8_t *)cases[i].text, strlen(cases[i].text), 1),
+                     cases[i].form, "%s", cases[i].text);
+    /* Of a truncated line, its complete frames. */
+    cr_expect_eq(pci_folded_find_form((const uint8_t *)"a.py:f:1;b.py:g:2;c.p", 21, 0),
+                 PCI_FOLDED_FILE_FIRST);
+}
+
+Test(folded, the_same_bytes_with_places)
+{
+    SAME("tid:7;a.py:f:12;b.py:g:3 1\ntid:7;a.py:f:12 2\ntid:8;a.py:f:12 2\n");
+    SAME("tid:7;a.py:f:12 1\ntid:7 2\ntid:7; 3\ntid:7;; 4\ntid:; 5\ntid:x;f 6\ntid:78 7\n");
+    SAME("tid:7;a.py:f:12 1\na.py:f:12 2\ntid:7;a.py:f:12 1\n\na.py:f:12;tid:7 2\n");
+    SAME("P1;T0:7f;/a.py:f:12;:GC: 1\nP1;T0:7f;/a.py:f:012 2\nP1;a.py:f:3 1\nP1;T;a.py:f:3 1\n");
+    SAME("P1;T1;a.py:f:L1 1\r\nP1;T1;a.py:f:L2;a.py:f:3 1\r\nP2;T1;a.py:f:L1 1\r\n");
+    SAME("f (a.py:1);g (b.py:2) 3\nf (a.py:1);g (b.py) 3\nf (a.py:1);f (a.py:01);(a:1) 4\n");
+    SAME("a.py:f:1;f 2\na.py:f:1;:f:1 3\n 4\n; 5\n# c\na.py:f:1;f 6");
+}
+
 Test(folded, random_text)
 {
-    static const char *const pieces[] = {"a",    "b",    ";",    ";",    " ",   " 1",
-                                         " 2\n", " 3\n", "main", "\n",   "#",   "\t",
-                                         "\r\n", "1.5",  "\n",   " 7\n", "ab;", "a;b;c 5\n"};
+    static const char *const pieces[] = {
+        "a",  "b",    ";",   ";",  " ",    " 1",  " 2\n",      " 3\n", "main", "\n",   "#",
+        "\t", "\r\n", "1.5", "\n", " 7\n", "ab;", "a;b;c 5\n", "a.c:", "f:1;", "tid:", "f:2 1\n"};
     uint64_t state = 88172645463325252u;
     for (int round = 0; round < 400; round++) {
         struct text t = {0};

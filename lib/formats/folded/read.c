@@ -12,18 +12,24 @@
  *     previous line  main;parse;read 5
  *     this line      main;parse;skip 3
  *                    ^^^^^^^^^^^ shared prefix
+ *
+ * The beginning of the text decides whether frames contain files and lines (frame_form.h), which
+ * become columns, as do the threads before such stacks.
  */
 #include "formats/folded/folded.h"
+#include "formats/folded/frame_form.h"
 #include "formats/folded/line_parser.h"
 #include "stream/lines.h"
 
 #include "builder/builder.h"
+#include "builder/string_pool.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#define FORM_BYTES 4096u
 #define LARGEST INT64_C(9007199254740992) /* 2^53: integers up to it are exact as doubles */
 
 struct level {
@@ -46,9 +52,13 @@ struct reader {
     int has_previous_text;      /* its text must be stored, and is not yet */
     struct level *levels;       /* of the previous line, outermost first; without the innermost */
     size_t depth, level_capacity;
-    uint32_t *groups; /* by string: its location group + 1; 0: none yet */
+    struct pci_string_pool frames; /* their texts, if there is a form */
+    uint32_t *groups; /* by frame, or by string without a form: location group + 1; 0: none yet */
     size_t group_capacity;
     uint32_t text; /* column; PCOL_NONE until needed */
+    enum pci_folded_form form;
+    struct pci_strbuf prefix; /* of the previous stack, and its thread */
+    uint32_t thread;
     uint64_t invalid_lines, first_invalid_line;
 };
 
@@ -138,30 +148,49 @@ static pcol_status set_trailing_text(struct reader *r, pcol_error *err)
 
 /* ---- stacks ---- */
 
-static pcol_status find_or_add_group(struct reader *r, const uint8_t *name, size_t size,
+/* The function and the line of a new frame. */
+static pcol_status add_function(struct reader *r, const uint8_t *text, size_t size, pcol_line *line,
+                                pcol_error *err)
+{
+    struct pci_folded_frame frame;
+    pcol_function function = PCOL_INIT(pcol_function);
+    function.system_name = function.filename = PCOL_NONE;
+    if (pci_folded_parse_frame(r->form, text, size, &frame)) {
+        PCI_TRY(pcol_builder_string(r->builder, frame.file.data, frame.file.size,
+                                    &function.filename, err));
+        line->line = frame.line;
+        line->flags = PCOL_LINE_HAS_LINE;
+    } else {
+        frame.function = (pcol_str){(const char *)text, size};
+    }
+    PCI_TRY(pcol_builder_string(r->builder, frame.function.data, frame.function.size,
+                                &function.name, err));
+    return pcol_builder_function(r->builder, &function, &line->function, err);
+}
+
+static pcol_status find_or_add_group(struct reader *r, const uint8_t *text, size_t size,
                                      uint32_t *group, pcol_error *err)
 {
-    uint32_t string;
-    PCI_TRY(pcol_builder_string(r->builder, (const char *)name, size, &string, err));
-    if (string >= r->group_capacity) {
+    const char *name = (const char *)text;
+    uint32_t frame;
+    PCI_TRY(r->form ? pci_string_pool_intern(&r->frames, name, size, &frame, err)
+                    : pcol_builder_string(r->builder, name, size, &frame, err));
+    if (frame >= r->group_capacity) {
         size_t old_capacity = r->group_capacity;
-        PCI_TRY(PCI_GROW(r->groups, r->group_capacity, (size_t)string + 1, err));
+        PCI_TRY(PCI_GROW(r->groups, r->group_capacity, (size_t)frame + 1, err));
         memset(r->groups + old_capacity, 0, (r->group_capacity - old_capacity) * sizeof *r->groups);
     }
-    if (!r->groups[string]) {
-        pcol_function function = PCOL_INIT(pcol_function);
+    if (!r->groups[frame]) {
         pcol_group new_group = PCOL_INIT(pcol_group);
         pcol_line line = {.filename = PCOL_NONE};
-        function.name = string;
-        function.system_name = function.filename = PCOL_NONE;
-        PCI_TRY(pcol_builder_function(r->builder, &function, &line.function, err));
+        PCI_TRY(add_function(r, text, size, &line, err));
         new_group.lines = &line;
         new_group.line_count = 1;
         new_group.mapping = PCOL_NONE;
-        PCI_TRY(pcol_builder_group(r->builder, &new_group, &r->groups[string], err));
-        r->groups[string]++;
+        PCI_TRY(pcol_builder_group(r->builder, &new_group, &r->groups[frame], err));
+        r->groups[frame]++;
     }
-    *group = r->groups[string] - 1;
+    *group = r->groups[frame] - 1;
     return PCOL_OK;
 }
 
@@ -175,18 +204,19 @@ static size_t common_prefix(const uint8_t *a, const uint8_t *b, size_t size)
     return shared;
 }
 
-/* Find or add the node of the stack [text, size); update the levels for the next line. */
-static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size, uint32_t *node,
-                             pcol_error *err)
+/* Find or add the node of the stack [text + start, text + size), which follows the prefix of a
+ * thread; update the levels for the next line. */
+static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t start, size_t size,
+                             uint32_t *node, pcol_error *err)
 {
     size_t limit = r->previous_stack_size < size ? r->previous_stack_size : size;
     size_t shared = r->samples ? common_prefix((const uint8_t *)r->previous.data, text, limit) : 0;
     /* A frame is shared only with its semicolon, so that the innermost never is. */
     while (r->depth && r->levels[r->depth - 1].end >= shared)
         r->depth--;
-    size_t at = r->depth ? r->levels[r->depth - 1].end + 1 : 0;
+    size_t at = r->depth ? r->levels[r->depth - 1].end + 1 : start;
     *node = r->depth ? r->levels[r->depth - 1].node : 0;
-    if (!size)
+    if (at == size && (!at || text[at - 1] != ';'))
         return PCOL_OK;
     for (;;) {
         const uint8_t *end = memchr(text + at, ';', size - at);
@@ -200,6 +230,28 @@ static pcol_status add_stack(struct reader *r, const uint8_t *text, size_t size,
         r->levels[r->depth++] = (struct level){at + length, *node};
         at += length + 1;
     }
+}
+
+/* The thread whose prefix the stack has, and the size of the prefix. */
+static pcol_status add_thread(struct reader *r, const uint8_t *text, size_t size, uint32_t *thread,
+                              size_t *prefix, pcol_error *err)
+{
+    struct pci_import_thread cells = {PCOL_NONE, PCOL_NONE, PCOL_NONE, PCOL_NONE, 0};
+    pcol_str pid, tid;
+    *thread = PCOL_NONE;
+    *prefix = r->form ? pci_folded_parse_thread(text, size, &pid, &tid) : 0;
+    if (!*prefix)
+        return PCOL_OK;
+    if (r->prefix.size != *prefix || memcmp(r->prefix.data, text, *prefix) != 0) {
+        r->prefix.size = 0;
+        PCI_TRY(pci_strbuf_append(&r->prefix, text, *prefix, err));
+        PCI_TRY(pcol_builder_string(r->builder, tid.data, tid.size, &cells.tid, err));
+        if (pid.size)
+            PCI_TRY(pcol_builder_string(r->builder, pid.data, pid.size, &cells.pid, err));
+        PCI_TRY(pci_import_thread(r->import, &cells, &r->thread, err));
+    }
+    *thread = r->thread;
+    return PCOL_OK;
 }
 
 /* ---- samples ---- */
@@ -232,7 +284,7 @@ static pcol_status add_line(struct reader *r, const struct pci_line *line,
                             const struct pci_folded_parts *parts, pcol_error *err)
 {
     pcol_sample sample = PCOL_INIT(pcol_sample);
-    size_t tail = line->size - parts->count;
+    size_t tail = line->size - parts->count, prefix;
     PCI_TRY(set_text(r, err));
     if (!r->samples)
         r->crlf = line->end == PCI_LINE_CRLF;
@@ -240,8 +292,8 @@ static pcol_status add_line(struct reader *r, const struct pci_line *line,
     int reproduced = parts->plain && has_usual_end &&
                      is_count_reproduced(&parts->value, line->text + parts->count, tail);
     sample.source = r->import->source;
-    sample.thread = PCOL_NONE;
-    PCI_TRY(add_stack(r, line->text, parts->stack, &sample.stack, err));
+    PCI_TRY(add_thread(r, line->text, parts->stack, &sample.thread, &prefix, err));
+    PCI_TRY(add_stack(r, line->text, prefix, parts->stack, &sample.stack, err));
     PCI_TRY(add_count(r, parts->value, err));
     PCI_TRY(pcol_builder_sample(r->builder, &sample, NULL, err));
     r->samples++;
@@ -307,6 +359,23 @@ static pcol_status set_counts(struct reader *r, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Set the form of frames from the beginning of the text. */
+static pcol_status find_form(struct reader *r, pcol_error *err)
+{
+    struct pci_input *input = r->import->input;
+    uint32_t column;
+    while (input->size < FORM_BYTES && !input->end)
+        PCI_TRY(pci_input_more(input, 0, err));
+    size_t size = input->size < FORM_BYTES ? input->size : FORM_BYTES;
+    r->form = pci_folded_find_form(input->data, size, input->end && size == input->size);
+    const char *name = pci_folded_form_texts[r->form];
+    if (!name)
+        return PCOL_OK;
+    PCI_TRY(
+        pcol_builder_column(r->builder, PCI_T_SOURCES, "frame_form", PCOL_STRING, 0, &column, err));
+    return pcol_builder_set_str(r->builder, column, r->import->source, name, strlen(name), err);
+}
+
 static pcol_status read_all(struct reader *r, pcol_error *err)
 {
     pcol_source source = PCOL_INIT(pcol_source);
@@ -314,6 +383,7 @@ static pcol_status read_all(struct reader *r, pcol_error *err)
     uint32_t column;
     int found;
     PCI_TRY(pci_import_source(r->import, &source, err));
+    PCI_TRY(find_form(r, err));
     for (;;) {
         PCI_TRY(pci_lines_next(&r->lines, &line, &found, err));
         if (!found)
@@ -348,6 +418,8 @@ pcol_status pci_folded_read(struct pci_import *import, pcol_error *err)
     pci_spill_clear(&r.counts);
     pci_strbuf_clear(&r.previous);
     pci_strbuf_clear(&r.pending);
+    pci_strbuf_clear(&r.prefix);
+    pci_string_pool_clear(&r.frames);
     pci_free(r.levels);
     pci_free(r.groups);
     return status;

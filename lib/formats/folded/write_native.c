@@ -6,6 +6,7 @@
  */
 #include "formats/folded/write_native.h"
 #include "formats/folded/folded.h"
+#include "formats/folded/frame_form.h"
 
 #include "formats/folded/line_parser.h"
 #include "model/stack_path.h"
@@ -23,6 +24,8 @@ struct native {
     const struct pci_selected_type *chosen;
     const struct pci_types *types;
     const struct pci_column *text, *stack, *function, *name;
+    const struct pci_column *file_name, *line_number, *thread, *tid, *pid; /* with a form */
+    enum pci_folded_form form;
     struct pci_stack_path path;
     char *line; /* frames of the current path, each followed by a semicolon */
     size_t line_capacity;
@@ -30,6 +33,33 @@ struct native {
     size_t end_capacity;
     int crlf;
 };
+
+/* Open the columns of frames and prefixes that have parts. */
+static pcol_status open_form(struct native *o, uint32_t source, pcol_error *err)
+{
+    const struct {
+        const char *table, *name;
+        unsigned types;
+        const struct pci_column **column;
+    } columns[] = {{"functions", "filename", PCI_TYPES_TEXT, &o->file_name},
+                   {"locations", "line", PCI_TYPE(PCF_I64), &o->line_number},
+                   {"samples", "thread", PCI_TYPES_ROW, &o->thread},
+                   {"threads", "tid", PCI_TYPES_TEXT, &o->tid},
+                   {"threads", "pid", PCI_TYPES_TEXT, &o->pid}};
+    const struct pci_column *form;
+    pcol_str text;
+    int valid = 0;
+    PCI_TRY(pci_find_verified_column(o->file, "sources", "frame_form", PCI_TYPES_TEXT, &form, err));
+    if (form)
+        PCI_TRY(pci_get_str(o->file, form, source, &text, &valid, err));
+    for (int i = PCI_FOLDED_NAME + 1; valid && i < PCI_FOLDED_FORMS; i++)
+        if (pci_str_is(text, pci_folded_form_texts[i]))
+            o->form = (enum pci_folded_form)i;
+    for (size_t i = 0; o->form && i < sizeof columns / sizeof *columns; i++)
+        PCI_TRY(pci_find_verified_column(o->file, columns[i].table, columns[i].name,
+                                         columns[i].types, columns[i].column, err));
+    return PCOL_OK;
+}
 
 static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *err)
 {
@@ -44,16 +74,19 @@ static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *e
     if (crlf)
         PCI_TRY(pci_get(o->file, crlf, source, &value, &(int){0}, err));
     o->crlf = value != 0;
-    return PCOL_OK;
+    return open_form(o, source, err);
 }
 
-/* Name of a frame, which has exactly one location in folded stacks. */
-static pcol_status frame_name(struct native *o, const struct pci_stack_step *step, pcol_str *name,
-                              pcol_error *err)
+/* Name of a frame, which has exactly one location in folded stacks; *has_place: it has a file and
+ * a line, too. */
+static pcol_status read_frame(struct native *o, const struct pci_stack_step *step,
+                              struct pci_folded_frame *frame, int *has_place, pcol_error *err)
 {
+    pcol_str *name = &frame->function;
     int64_t function;
     int valid = 0;
     *name = (pcol_str){"", 0};
+    *has_place = 0;
     if (o->function)
         PCI_TRY(pci_get(o->file, o->function, step->first, &function, &valid, err));
     if (!valid || !o->name)
@@ -61,7 +94,35 @@ static pcol_status frame_name(struct native *o, const struct pci_stack_step *ste
     if ((uint64_t)function >= o->name->desc->rows)
         return pci_corrupt(err, "locations", "function", step->first,
                            "function %lld does not exist", (long long)function);
+    if (o->file_name && o->line_number && (uint64_t)function < o->file_name->desc->rows) {
+        PCI_TRY(
+            pci_get_str(o->file, o->file_name, (uint64_t)function, &frame->file, has_place, err));
+        PCI_TRY(pci_get(o->file, o->line_number, step->first, &frame->line, &valid, err));
+        *has_place = *has_place && valid;
+    }
     return pci_get_str(o->file, o->name, (uint64_t)function, name, &valid, err);
+}
+
+/* Append the text of a frame and a semicolon to `line`. */
+static pcol_status append_frame(struct native *o, const struct pci_stack_step *step, size_t *end,
+                                pcol_error *err)
+{
+    struct pci_folded_frame frame = {.file = {"", 0}};
+    int has_place;
+    PCI_TRY(read_frame(o, step, &frame, &has_place, err));
+    size_t size = frame.function.size;
+    size += has_place ? frame.file.size + PCI_FOLDED_FRAME_MARGIN : 0;
+    if (size > PCI_FOLDED_LONGEST - *end)
+        return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
+                        PCI_FOLDED_LONGEST);
+    PCI_TRY(PCI_GROW(o->line, o->line_capacity, *end + size + 1, err));
+    if (has_place)
+        size = pci_folded_print_frame(o->form, &frame, o->line + *end);
+    else if (size)
+        memcpy(o->line + *end, frame.function.data, size);
+    *end += size;
+    o->line[(*end)++] = ';';
+    return PCOL_OK;
 }
 
 static pcol_status update_line(struct native *o, uint64_t node, size_t *size, pcol_error *err)
@@ -70,17 +131,8 @@ static pcol_status update_line(struct native *o, uint64_t node, size_t *size, pc
     size_t depth = o->path.depth;
     PCI_TRY(PCI_GROW(o->ends, o->end_capacity, depth + 1, err));
     for (size_t i = o->path.common_depth; i < depth; i++) {
-        size_t start = i ? o->ends[i - 1] : 0;
-        pcol_str name;
-        PCI_TRY(frame_name(o, &o->path.steps[i], &name, err));
-        if (name.size > PCI_FOLDED_LONGEST - start)
-            return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
-                            PCI_FOLDED_LONGEST);
-        PCI_TRY(PCI_GROW(o->line, o->line_capacity, start + name.size + 1, err));
-        if (name.size)
-            memcpy(o->line + start, name.data, name.size);
-        o->line[start + name.size] = ';';
-        o->ends[i] = start + name.size + 1;
+        o->ends[i] = i ? o->ends[i - 1] : 0;
+        PCI_TRY(append_frame(o, &o->path.steps[i], &o->ends[i], err));
     }
     *size = depth ? o->ends[depth - 1] - 1 : 0;
     return PCOL_OK;
@@ -102,6 +154,33 @@ static pcol_status read_count(struct native *o, uint64_t row, struct pci_folded_
     return PCOL_OK;
 }
 
+/* Write the prefix of the thread of a sample; stack: of the sample. */
+static pcol_status write_thread(struct native *o, uint64_t row, uint64_t stack, pcol_error *err)
+{
+    pcol_str tid, pid = {"", 0};
+    int64_t thread;
+    int valid = 0, has_pid = 0;
+    if (o->thread && o->tid)
+        PCI_TRY(pci_get(o->file, o->thread, row, &thread, &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)thread >= o->tid->desc->rows)
+        return pci_corrupt(err, "samples", "thread", row, "thread %lld does not exist",
+                           (long long)thread);
+    PCI_TRY(pci_get_str(o->file, o->tid, (uint64_t)thread, &tid, &valid, err));
+    if (o->pid && (uint64_t)thread < o->pid->desc->rows)
+        PCI_TRY(pci_get_str(o->file, o->pid, (uint64_t)thread, &pid, &has_pid, err));
+    if (!valid)
+        return PCOL_OK;
+    if (has_pid) {
+        PCI_TRY(pci_out(o->out, "P", 1, err));
+        PCI_TRY(pci_out(o->out, pid.data, pid.size, err));
+    }
+    PCI_TRY(has_pid ? pci_out(o->out, ";T", 2, err) : pci_out(o->out, "tid:", 4, err));
+    PCI_TRY(pci_out(o->out, tid.data, tid.size, err));
+    return stack ? pci_out(o->out, ";", 1, err) : PCOL_OK;
+}
+
 static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
 {
     struct pci_folded_count count;
@@ -121,6 +200,7 @@ static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
     if (o->stack)
         PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
     PCI_TRY(update_line(o, (uint64_t)stack, &size, err));
+    PCI_TRY(write_thread(o, row, (uint64_t)stack, err));
     PCI_TRY(pci_out(o->out, o->line, size, err));
     PCI_TRY(pci_out(o->out, " ", 1, err));
     PCI_TRY(pci_out(o->out, number, digits, err));
