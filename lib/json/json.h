@@ -109,6 +109,9 @@ pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the value: only blanks may follow. */
 pcol_status pci_json_finish(struct pci_json *json, pcol_error *err);
 
+/* The same, but further values may follow: *more, if there is one, which pci_json_next() reads. */
+pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err);
+
 /* E_SYNTAX unless the current token has the type: "WHAT must be a string, not a number". */
 pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type, const char *what,
                             pcol_error *err);

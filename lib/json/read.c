@@ -551,6 +551,15 @@ pcol_status pci_json_finish(struct pci_json *json, pcol_error *err)
     return pci_json_next(json, err);
 }
 
+pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err)
+{
+    int c;
+    PCI_TRY(skip_blanks(json, &c, err));
+    *more = c >= 0;
+    json->state = PCI_JSON_AT_VALUE;
+    return PCOL_OK;
+}
+
 static const char *type_name(enum pci_json_type type)
 {
     static const char *const names[] = {"nothing",

@@ -26,6 +26,7 @@
     X(trace_event)  \
     X(heapprofile)  \
     X(cpuprofile)   \
+    X(otlp)         \
     X(pprof)        \
     X(perun)        \
     X(gperftools)   \

@@ -127,7 +127,6 @@ static const struct {
     const char *description;
 } contents[] = {
     {{MARK("\"dhatFileVersion\"")}, "a DHAT file, which pcol cannot read"},
-    {{MARK("\"resourceProfiles\"")}, "an OpenTelemetry profile, which pcol cannot read; use pprof"},
     {{MARK("\"missed_samples\""), MARK("\"gc_samples\"")},
      "a stackprof profile of Ruby, which pcol cannot read; `stackprof --collapsed` or rbspy write "
      "folded stacks"},
@@ -205,21 +204,6 @@ static int has_several_numbers(const uint8_t *data, size_t size, int all)
     return found;
 }
 
-/* ---- OpenTelemetry ---- */
-
-/* Whether the first field of a protobuf message is a message that begins with a message, as
- * resource_profiles. The first field of profile.proto is a message of numbers. */
-static int is_opentelemetry(const uint8_t *data, size_t size)
-{
-    size_t at = 1;
-    if (size < 4 || data[0] != 0x0a)
-        return 0;
-    while (at < size && at < 6 && data[at] & 0x80)
-        at++;
-    return at + 3 < size && data[at] > 2 && data[at + 1] == 0x0a && (data[at] & 0x80) == 0 &&
-           (data[at + 2] == 0 || data[at + 3] == 0x0a);
-}
-
 const char *pci_describe_unsupported(const uint8_t *data, size_t size, int all, int certain)
 {
     all = all && size <= SEARCHED_BYTES;
@@ -236,7 +220,5 @@ const char *pci_describe_unsupported(const uint8_t *data, size_t size, int all, 
         if (contains(data, size, &contents[i].marks[0]) &&
             (!contents[i].marks[1].size || contains(data, size, &contents[i].marks[1])))
             return contents[i].description;
-    if (!certain && is_opentelemetry(data, size))
-        return "perhaps an OpenTelemetry profile, which pcol cannot read; use pprof";
     return NULL;
 }

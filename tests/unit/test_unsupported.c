@@ -47,8 +47,6 @@ static const struct {
     {TEXT("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"), "Git LFS"},
     {TEXT("RDX3\nX\n\0\0\0\3"), "data file of R"},
     {TEXT("\x28\xb5\x2f\xfd\1"), "zstd"},
-    /* resource_profiles { resource {} scope_profiles { profiles {} } } dictionary {} */
-    {TEXT("\x0a\x06\x0a\0\x12\x02\x12\0\x12\0"), "OpenTelemetry"},
 };
 
 Test(unsupported, named)
