@@ -270,7 +270,7 @@ static pcol_status put_list(struct writer *w, pcol_error *err)
 {
     pci_json_put_key(&w->json, "nodes", err);
     pci_json_put_begin(&w->json, '[', err);
-    for (uint64_t i = 0; i < w->tree.stacks; i++) {
+    for (uint64_t i = 0; !i || i < w->tree.stacks; i++) { /* the root, without stacks, too */
         uint64_t first, count;
         if (!w->nodes[i].id)
             continue;
