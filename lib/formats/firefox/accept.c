@@ -2,8 +2,8 @@
  * accept.c - checks whether the Firefox Profiler accepts a profile that is restored losslessly
  *
  * pcol preserves data that the front end rejects or misreads, so that a profile is restored with an
- * equal value; the first problem is reported as a warning. Required members are those of version 60
- * and later. Tests: tests/roundtrip/firefox.
+ * equal value; the first problem is reported as a warning. A member is required from the version on
+ * before which the upgraders of the front end create it. Tests: tests/roundtrip/firefox.
  */
 #include "formats/firefox/write_native.h"
 
@@ -41,15 +41,57 @@ static const struct pci_ff_preserved *find_preserved(const struct pci_ff_native 
     return NULL;
 }
 
-/* names: of the table, then of its columns; ends with NULL. */
-static void require_columns(struct accept *a, const char *const *names)
+/* Tables of code are in `shared` or in each thread. */
+static int has_code_column(struct pci_ff_native *b, const char *table, const char *column)
 {
+    uint32_t thread = b->thread;
+    int has = find_preserved(b, table, column) != NULL;
+    b->thread = PCOL_NONE;
+    has |= find_preserved(b, table, column) != NULL;
+    b->thread = thread;
+    return has;
+}
+
+static void require_columns(struct accept *a, int is_code)
+{
+    static const struct {
+        const char *table, *column;
+        int is_code, since;
+    } required[] = {{"samples", "length", 0, 0},
+                    {"markers", "data", 0, 0},
+                    {"markers", "name", 0, 0},
+                    {"markers", "startTime", 0, PCI_FF_SINCE_PHASES},
+                    {"markers", "endTime", 0, PCI_FF_SINCE_PHASES},
+                    {"markers", "phase", 0, PCI_FF_SINCE_PHASES},
+                    {"markers", "category", 0, 24},
+                    {"markers", "length", 0, 0},
+                    {"stackTable", "frame", 1, 0},
+                    {"stackTable", "length", 1, 0},
+                    {"frameTable", "func", 1, 0},
+                    {"frameTable", "category", 1, 0},
+                    {"frameTable", "subcategory", 1, 23},
+                    {"frameTable", "innerWindowID", 1, 27},
+                    {"frameTable", "length", 1, 0},
+                    {"funcTable", "name", 1, 0},
+                    {"funcTable", "isJS", 1, 0},
+                    {"funcTable", "relevantForJS", 1, 17},
+                    {"funcTable", "resource", 1, 0},
+                    {"funcTable", "source", 1, 60},
+                    {"funcTable", "lineNumber", 1, 4},
+                    {"funcTable", "columnNumber", 1, 18},
+                    {"funcTable", "length", 1, 0},
+                    {"resourceTable", "name", 1, 0},
+                    {"resourceTable", "host", 1, 4},
+                    {"resourceTable", "type", 1, 0},
+                    {"resourceTable", "length", 1, 0}};
+    struct pci_ff_native *b = a->native;
     char path[40] = "shared";
-    if (a->native->thread != PCOL_NONE)
-        snprintf(path, sizeof path, "threads[%u]", a->native->thread - a->native->first_thread);
-    for (size_t i = 1; names[i]; i++)
-        if (!find_preserved(a->native, names[0], names[i]))
-            set_problem(a, "%s.%s has no column %s", path, names[0], names[i]);
+    if (b->thread != PCOL_NONE)
+        snprintf(path, sizeof path, "threads[%u]", b->thread - b->first_thread);
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (required[i].is_code == is_code && b->version >= required[i].since &&
+            !has_code_column(b, required[i].table, required[i].column))
+            set_problem(a, "%s.%s has no column %s", path, required[i].table, required[i].column);
 }
 
 /* ---- samples and markers */
@@ -131,16 +173,12 @@ static pcol_status check_name(struct accept *a, struct pci_label_reader *labels,
 static pcol_status check_thread(struct accept *a, struct pci_label_reader *labels, size_t number,
                                 pcol_error *err)
 {
-    static const char *const samples[] = {"samples", "length", NULL};
-    static const char *const markers[] = {"markers", "data",     "name",   "startTime", "endTime",
-                                          "phase",   "category", "length", NULL};
     static const char *const tables[] = {"samples", "jsAllocations", "nativeAllocations"};
     int64_t version = a->native->version;
-    if (version >= PCI_FF_SINCE_KNOWN_MEMBERS) {
-        PCI_TRY(check_name(a, labels, number, err));
-        require_columns(a, samples);
-        require_columns(a, markers);
-    }
+    if (version < PCI_FF_SINCE_SHARED_CODE)
+        require_columns(a, 1);
+    PCI_TRY(check_name(a, labels, number, err));
+    require_columns(a, 0);
     PCI_TRY(check_times(a, number, err));
     if (version >= PCI_FF_SINCE_PHASES)
         PCI_TRY(check_phases(a, number, err));
@@ -164,18 +202,6 @@ static pcol_status check_threads(struct accept *a, pcol_error *err)
 }
 
 /* ---- document */
-
-static void require_code_columns(struct accept *a)
-{
-    static const char *const tables[][10] = {
-        {"stackTable", "frame", "length", NULL},
-        {"frameTable", "func", "category", "subcategory", "innerWindowID", "length", NULL},
-        {"funcTable", "name", "isJS", "relevantForJS", "resource", "source", "lineNumber",
-         "columnNumber", "length", NULL},
-        {"resourceTable", "name", "host", "type", "length", NULL}};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        require_columns(a, tables[i]);
-}
 
 static void check_index(struct accept *a, const char *what, const struct pci_node_value *node)
 {
@@ -226,7 +252,7 @@ static pcol_status check_meta(struct accept *a, uint64_t root, pcol_error *err)
     if (found)
         check_index(a, "meta.mainThreadIndex", &node);
     PCI_TRY(pci_ff_node_member(&a->nodes, meta.row, "markerSchema", &node, &found, err));
-    if (!found && a->native && a->native->version >= PCI_FF_SINCE_KNOWN_MEMBERS)
+    if (!found && a->native && a->native->version >= PCI_FF_SINCE_SCHEMAS)
         set_problem(a, "meta has no markerSchema");
     return PCOL_OK;
 }
@@ -303,8 +329,8 @@ pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err)
     PCI_TRY(pci_nodes_open(&a.nodes, native->file, err));
     PCI_TRY(find_root(native, &root, err));
     PCI_TRY(check_meta(&a, root, err));
-    if (native->version >= PCI_FF_SINCE_KNOWN_MEMBERS)
-        require_code_columns(&a);
+    if (native->version >= PCI_FF_SINCE_SHARED_CODE)
+        require_columns(&a, 1);
     PCI_TRY(check_threads(&a, err));
     PCI_TRY(check_counters(&a, err));
     PCI_TRY(check_overhead(&a, root, err));
