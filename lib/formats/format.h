@@ -1,8 +1,9 @@
 /*
  * format.h - interface of a profile format, and the services that importers and exporters call
  *
- * A format is a directory lib/formats/NAME with a constant `pci_NAME_format` in its format.c and
- * one line in lib/registry/registry.c. docs/adding-a-format.md describes the steps.
+ * A format is a directory lib/formats/NAME with the constants `pci_NAME_format` and
+ * `pci_NAME_schema` in its format.c and one line in lib/registry/registry.c.
+ * docs/adding-a-format.md describes the steps.
  */
 #ifndef PCI_FORMATS_FORMAT_H
 #define PCI_FORMATS_FORMAT_H
@@ -65,7 +66,6 @@ struct pci_format {
     const char *read_as;
     pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
     const struct pci_capabilities *capabilities;                            /* NULL: not writable */
-    struct pci_format_schema schema;
 };
 
 #endif

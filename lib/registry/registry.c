@@ -12,8 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* One line per format: the constant pci_NAME_format of lib/formats. The order is that of `pcol
- * formats` and of recognition. */
+/* One line per format: the constants pci_NAME_format and pci_NAME_schema of lib/formats. The order
+ * is that of `pcol formats` and of recognition. The linker drops all importers from a program that
+ * only reads pcol files, since schemas do not refer to them. */
 #define FORMATS(X)  \
     X(rprof)        \
     X(rprofmem)     \
@@ -36,9 +37,11 @@
     X(pcol)         \
     X(folded)
 
-#define DECLARE(name) extern const struct pci_format pci_##name##_format;
+#define DECLARE(name)                                   \
+    extern const struct pci_format pci_##name##_format; \
+    extern const struct pci_format_schema pci_##name##_schema;
 #define ADDRESS(name) &pci_##name##_format,
-#define SCHEMA(name) &pci_##name##_format.schema,
+#define SCHEMA(name) &pci_##name##_schema,
 
 FORMATS(DECLARE)
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct pci_format_schema pci_dhat_schema = {.source_type = "dhat"};
+
 const struct pci_format pci_dhat_format = {
     .info = {"dhat", "heap profile of Valgrind's DHAT, JSON", ".dhat .dhat.json",
              "everything: an equal JSON value is restored", 1, 1},
@@ -16,7 +18,6 @@ const struct pci_format pci_dhat_format = {
     .read = pci_dhat_read,
     .write = pci_dhat_write,
     .capabilities = &pci_dhat_capabilities,
-    .schema = {.source_type = "dhat"},
 };
 
 const struct pci_dhat_value pci_dhat_values[PCI_DHAT_VALUES] = {

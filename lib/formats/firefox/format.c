@@ -4,6 +4,9 @@
  */
 #include "formats/firefox/firefox.h"
 
+const struct pci_format_schema pci_firefox_schema = {.source_type = "firefox",
+                                                     .tables = pci_firefox_tables};
+
 const struct pci_format pci_firefox_format = {
     .info = {"firefox", "processed profile of the Firefox Profiler, JSON", ".json",
              "everything: a profile is restored in its version, with an equal JSON value", 1, 1},
@@ -11,8 +14,9 @@ const struct pci_format pci_firefox_format = {
     .read = pci_firefox_read,
     .write = pci_firefox_write,
     .capabilities = &pci_firefox_capabilities,
-    .schema = {.source_type = "firefox", .tables = pci_firefox_tables},
 };
+
+const struct pci_format_schema pci_jslb_schema = {.source_type = "jslb"};
 
 const struct pci_format pci_jslb_format = {
     .info = {"jslb", "processed profile of the Firefox Profiler, binary", ".jslb",
@@ -21,5 +25,4 @@ const struct pci_format pci_jslb_format = {
     .read = pci_jslb_read,
     .write = pci_jslb_write,
     .capabilities = &pci_firefox_capabilities,
-    .schema = {.source_type = "jslb"},
 };

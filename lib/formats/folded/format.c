@@ -3,6 +3,8 @@
  */
 #include "formats/folded/folded.h"
 
+const struct pci_format_schema pci_folded_schema = {.source_type = "folded"};
+
 const struct pci_format pci_folded_format = {
     .info = {"folded", "folded stacks: frames;in;a;line COUNT", ".folded .collapsed .stacks",
              "everything: the text comes back byte for byte", 1, 1},
@@ -10,5 +12,4 @@ const struct pci_format pci_folded_format = {
     .read = pci_folded_read,
     .write = pci_folded_write,
     .capabilities = &pci_folded_capabilities,
-    .schema = {.source_type = "folded"},
 };

@@ -3,6 +3,9 @@
  */
 #include "formats/gperftools/gperftools.h"
 
+const struct pci_format_schema pci_gperftools_schema = {.source_type = "gperftools",
+                                                        .last_type_is_default = 1};
+
 const struct pci_format pci_gperftools_format = {
     .info =
         {"gperftools",
@@ -12,5 +15,4 @@ const struct pci_format pci_gperftools_format = {
     .sniff = pci_gperftools_sniff,
     .convert = pci_gperftools_convert,
     .read_as = "pprof",
-    .schema = {.source_type = "gperftools", .last_type_is_default = 1},
 };

@@ -5,6 +5,8 @@
 
 const struct pci_capabilities pci_otlp_capabilities = {.loss_prefix = "OTLP profiles cannot hold"};
 
+const struct pci_format_schema pci_otlp_schema = {.source_type = "otlp", .whole_document = 1};
+
 const struct pci_format pci_otlp_format = {
     .info = {"otlp", "OpenTelemetry profiles: protobuf or JSON; experimental", ".otlp .otlp.json",
              "everything: the same bytes are restored", 1, 1},
@@ -12,5 +14,4 @@ const struct pci_format pci_otlp_format = {
     .read = pci_otlp_read,
     .write = pci_otlp_write,
     .capabilities = &pci_otlp_capabilities,
-    .schema = {.source_type = "otlp", .whole_document = 1},
 };

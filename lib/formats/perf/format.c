@@ -3,6 +3,8 @@
  */
 #include "formats/perf/perf.h"
 
+const struct pci_format_schema pci_perf_schema = {.source_type = "perf", .row_is_sample = 1};
+
 const struct pci_format pci_perf_format = {
     .info = {"perf", "text of Linux perf script", ".perf.txt .perfscript",
              "every field and call stack; what perf lays out by default comes back byte for byte",
@@ -11,5 +13,4 @@ const struct pci_format pci_perf_format = {
     .read = pci_perf_read,
     .write = pci_perf_write,
     .capabilities = &pci_perf_capabilities,
-    .schema = {.source_type = "perf", .row_is_sample = 1},
 };

@@ -3,6 +3,9 @@
  */
 #include "formats/perun/perun.h"
 
+const struct pci_format_schema pci_perun_schema = {.source_type = "perun",
+                                                   .tables = pci_perun_tables};
+
 const struct pci_format pci_perun_format = {
     .info = {"perun", "a Perun profile, plain or as an object of its store", ".perf .perun",
              "everything: the same JSON value is restored, with the order of keys", 1, 1},
@@ -10,5 +13,4 @@ const struct pci_format pci_perun_format = {
     .read = pci_perun_read,
     .write = pci_perun_write,
     .capabilities = &pci_perun_capabilities,
-    .schema = {.source_type = "perun", .tables = pci_perun_tables},
 };

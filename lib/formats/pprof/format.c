@@ -6,6 +6,11 @@
 static const char *const ordered_tables[] = {"mapping",  "mappings",  "location", "location_groups",
                                              "function", "functions", NULL};
 
+const struct pci_format_schema pci_pprof_schema = {.source_type = "pprof",
+                                                   .tables = pci_pprof_tables,
+                                                   .ordered_tables = ordered_tables,
+                                                   .last_type_is_default = 1};
+
 const struct pci_format pci_pprof_format = {
     .info = {"pprof", "profile.proto, what pprof reads and writes", ".pb .pprof",
              "everything except the order of the string table and the encoding of fields", 1,
@@ -14,8 +19,4 @@ const struct pci_format pci_pprof_format = {
     .read = pci_pprof_read,
     .write = pci_pprof_write,
     .capabilities = &pci_pprof_capabilities,
-    .schema = {.source_type = "pprof",
-               .tables = pci_pprof_tables,
-               .ordered_tables = ordered_tables,
-               .last_type_is_default = 1},
 };

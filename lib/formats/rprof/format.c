@@ -3,6 +3,9 @@
  */
 #include "formats/rprof/rprof.h"
 
+const struct pci_format_schema pci_rprof_schema = {
+    .source_type = "rprof", .tables = pci_rprof_tables, .renames_functions = 1};
+
 const struct pci_format pci_rprof_format = {
     .info = {"rprof", "R's Rprof() output", ".Rprof .out .prof",
              "everything: a file that R wrote comes back byte for byte", 1, 1},
@@ -10,8 +13,10 @@ const struct pci_format pci_rprof_format = {
     .read = pci_rprof_read,
     .write = pci_rprof_write,
     .capabilities = &pci_rprof_capabilities,
-    .schema = {.source_type = "rprof", .tables = pci_rprof_tables, .renames_functions = 1},
 };
+
+const struct pci_format_schema pci_rprofmem_schema = {.source_type = "rprofmem",
+                                                      .renames_functions = 1};
 
 const struct pci_format pci_rprofmem_format = {
     .info = {"rprofmem", "R's Rprofmem() log of allocations", ".Rprofmem",
@@ -20,5 +25,4 @@ const struct pci_format pci_rprofmem_format = {
     .read = pci_rprofmem_read,
     .write = pci_rprofmem_write,
     .capabilities = &pci_rprofmem_capabilities,
-    .schema = {.source_type = "rprofmem", .renames_functions = 1},
 };

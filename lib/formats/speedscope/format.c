@@ -22,6 +22,10 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
                  : pci_speedscope_write_generic(export, err);
 }
 
+const struct pci_format_schema pci_speedscope_schema = {.source_type = "speedscope",
+                                                        .whole_document = 1,
+                                                        .needs_order = 1};
+
 const struct pci_format pci_speedscope_format = {
     .info = {"speedscope", "JSON of the viewer speedscope, sampled and evented", ".speedscope.json",
              "everything: an equal JSON value is restored", 1, 1},
@@ -29,5 +33,4 @@ const struct pci_format pci_speedscope_format = {
     .read = pci_speedscope_read,
     .write = pci_speedscope_write,
     .capabilities = &pci_speedscope_capabilities,
-    .schema = {.source_type = "speedscope", .whole_document = 1, .needs_order = 1},
 };

@@ -3,12 +3,13 @@
  */
 #include "formats/tachyon/tachyon.h"
 
+const struct pci_format_schema pci_tachyon_schema = {.source_type = "tachyon"};
+
 const struct pci_format pci_tachyon_format = {
     .info = {"tachyon", "binary profile of CPython 3.15 (profiling.sampling --binary)", ".tach",
              "not written", 1, 0},
     .sniff = pci_tachyon_sniff,
     .read = pci_tachyon_read,
-    .schema = {.source_type = "tachyon"},
 };
 
 /* The magic number and a version below 256, in either byte order. */

@@ -27,6 +27,9 @@ pcol_status pci_heapprofile_write(const struct pci_export *export, pcol_error *e
                  : pci_v8_write_generic(export, 1, err);
 }
 
+const struct pci_format_schema pci_cpuprofile_schema = {.source_type = "cpuprofile",
+                                                        .whole_document = 1};
+
 const struct pci_format pci_cpuprofile_format = {
     .info = {"cpuprofile", "CPU profile of V8 (Node, Chrome, Deno)", ".cpuprofile",
              "everything: an equal JSON value is restored", 1, 1},
@@ -34,8 +37,10 @@ const struct pci_format pci_cpuprofile_format = {
     .read = pci_cpuprofile_read,
     .write = pci_cpuprofile_write,
     .capabilities = &pci_cpuprofile_capabilities,
-    .schema = {.source_type = "cpuprofile", .whole_document = 1},
 };
+
+const struct pci_format_schema pci_heapprofile_schema = {.source_type = "heapprofile",
+                                                         .whole_document = 1};
 
 const struct pci_format pci_heapprofile_format = {
     .info = {"heapprofile", "sampling heap profile of V8", ".heapprofile",
@@ -44,19 +49,20 @@ const struct pci_format pci_heapprofile_format = {
     .read = pci_heapprofile_read,
     .write = pci_heapprofile_write,
     .capabilities = &pci_heapprofile_capabilities,
-    .schema = {.source_type = "heapprofile", .whole_document = 1},
 };
+
+const struct pci_format_schema pci_chrome_trace_schema = {.source_type = "chrome-trace"};
 
 const struct pci_format pci_chrome_trace_format = {
     .info = {"chrome-trace", "CPU profiles in a Chrome trace; without any, its spans", ".trace",
              "not written", 1, 0},
     .sniff = pci_chrome_trace_sniff,
     .read = pci_chrome_trace_read,
-    .schema = {.source_type = "chrome-trace"},
 };
+
+const struct pci_format_schema pci_trace_event_schema = {.source_type = "trace-event"};
 
 const struct pci_format pci_trace_event_format = {
     .info = {"trace-event", "spans (X, B and E events) of a Chrome trace", "", "not written", 1, 0},
     .read = pci_trace_event_read,
-    .schema = {.source_type = "trace-event"},
 };
