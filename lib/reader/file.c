@@ -108,10 +108,31 @@ static void allocate_all(struct arena *a, const struct pcf_header *h, struct par
     p->state = allocate(a, h->section_count, sizeof *p->state);
 }
 
+/* E_LIMIT for a size or a number of rows that objects cannot have: where addresses have 32 bits. */
+static pcol_status check_addressable(uint64_t number, pcol_error *err)
+{
+    if (number > (uint64_t)PTRDIFF_MAX)
+        return pci_fail(err, PCOL_E_LIMIT, "the file is too large for a program of %zu bits",
+                        8 * sizeof(void *));
+    return PCOL_OK;
+}
+
+static pcol_status check_index_addressable(const struct pcf_index *x, pcol_error *err)
+{
+    for (uint32_t i = 0; i < x->header.section_count; i++)
+        PCI_TRY(check_addressable(x->sections[i].raw_size, err));
+    for (uint32_t i = 0; i < x->header.column_count; i++)
+        PCI_TRY(check_addressable(x->columns[i].rows, err));
+    for (uint32_t i = 0; i < x->header.table_count; i++)
+        PCI_TRY(check_addressable(x->tables[i].rows, err));
+    return PCOL_OK;
+}
+
 static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_error *err)
 {
     struct arena a = {NULL, 0};
     allocate_all(&a, h, p);
+    PCI_TRY(check_addressable(a.used, err));
     PCI_TRY(PCI_MALLOC(a.block, (size_t)a.used, err));
     a.used = 0;
     allocate_all(&a, h, p);
@@ -429,6 +450,8 @@ static pcol_status open_origin(const struct origin *o, const pcol_open_options *
     pcol_status status = load(o, &f, err);
     if (!f)
         return status;
+    PCI_THEN(status, check_addressable(f->size, err));
+    PCI_THEN(status, check_index_addressable(&f->index, err));
     PCI_THEN(status, attach_bytes(f, o, options->flags, err));
     if (status == PCOL_OK && pcf_is_archive(&f->index.header))
         status = pci_archive_open(f, options->archive_bytes, err);

@@ -20,7 +20,7 @@
 #ifndef PCOL_NO_MMAP
 #include <sys/mman.h>
 #endif
-#ifdef __linux__
+#if defined(__linux__) || defined(__wasi__)
 #include <malloc.h>
 #endif
 
@@ -125,7 +125,7 @@ static size_t block_bytes(void *memory)
     size_t bytes = 0;
     if (memory && custom.allocate)
         memcpy(&bytes, (uint8_t *)memory - HEADER_BYTES, sizeof bytes);
-#ifdef __linux__
+#if defined(__linux__) || defined(__wasi__)
     else if (memory)
         bytes = malloc_usable_size(memory);
 #endif

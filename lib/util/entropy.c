@@ -14,7 +14,7 @@ int pci_random_bytes(void *bytes, size_t size)
 }
 
 #else
-#include <unistd.h>
+#include <sys/random.h>
 
 int pci_random_bytes(void *bytes, size_t size)
 {

@@ -53,7 +53,7 @@ static pcol_status grow(struct pci_hash *h, pcol_error *err)
 {
     size_t old = h->slots ? h->mask + 1 : 0;
     size_t wanted = old ? old < MAX_SLOTS_GROWN_FOURFOLD ? 4 * old : 2 * old : MIN_SLOTS;
-    if (wanted > MAX_SLOTS)
+    if ((uint64_t)wanted > MAX_SLOTS)
         return pci_fail(err, PCOL_E_LIMIT, "more than %zu distinct entries", h->count);
     uint64_t *slots;
     PCI_TRY(PCI_MALLOC(slots, wanted, err));
