@@ -169,7 +169,7 @@ test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passe
 
 # Suites beside the engine's: the rules of each directory in bindings/ add theirs to TEST_ALL.
 TEST_ALL := test
--include $(wildcard bindings/*/rules.mk)
+-include $(wildcard bindings/*/rules.mk) $(wildcard sql/rules.mk)
 
 test-all: ## run `test` and the tests of all bindings; the last line is the sum
 	@MAKEFLAGS= scripts/test-all $(TEST_ALL)
@@ -187,7 +187,7 @@ ifneq ($(origin CC),default)
 export CC
 endif
 
-C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
+C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench sql/* tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
 
 check: check-format check-headers check-abi check-layers check-tidy check-werror ## check format, headers, ABI, layers, clang-tidy and -Werror builds
 

@@ -1,0 +1,32 @@
+# sql: loadable extensions of SQLite and DuckDB. They use pcol.h only, and contain the static library.
+
+SQL_FLAGS := -Isql -I$(BUILD)/include -fPIC -fvisibility=hidden
+SQL_COMMON_SRC := $(wildcard sql/common/*.c)
+SQLITE_SRC := $(wildcard sql/sqlite/*.c)
+SQL_SRC := $(SQL_COMMON_SRC) $(SQLITE_SRC)
+SQL_OBJ := $(SQL_SRC:%.c=$(OBJ)/%.o)
+
+-include $(SQL_OBJ:%.o=%.d)
+
+# sqlite3ext.h replaces functions by macros of the same names.
+$(OBJ)/sql/%.o: sql/%.c $(STAMP) | $(STAGED)
+	$(call compile,$(SQL_FLAGS))
+
+# Only the entry point is exported. Symbols bind within the extension: the program may have its own zlib or zstd.
+link_extension = $(LINK) -shared -Wl,-Bsymbolic -Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,--no-undefined)
+
+$(OUT)/pcol.so: $(SQL_COMMON_SRC:%.c=$(OBJ)/%.o) $(SQLITE_SRC:%.c=$(OBJ)/%.o) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link_extension) -o $@ $^ $(LIBS) $(LDLIBS)
+
+.PHONY: sqlite
+sqlite: $(OUT)/pcol.so ## build the SQLite extension build/pcol.so
+
+TEST_ALL += test-sql
+
+.PHONY: test-sql
+test-sql: ## test the SQL extensions; the last line is "N passed, N failed, N skipped"
+	@scripts/deps sql
+	@$(MAKE) all sqlite
+	@OUT=$(CURDIR)/$(OUT) /usr/bin/python3 sql/tests/run.py
