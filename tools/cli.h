@@ -762,25 +762,55 @@ enum cli_field_name {
     CLI_FIELDS
 };
 
-/* A column of a result, read in place. */
+enum { CLI_RESULT_BATCH = 64 };
+
+/* A column of a result: numbers are read in place, texts in batches. */
 struct cli_field {
     const pcol_column *text; /* NULL: numbers, or no such column */
     pcol_array array;        /* of numbers; `rows` 0: every cell is null */
+    size_t first, read;      /* rows of the batch */
+    pcol_str texts[CLI_RESULT_BATCH];
+    uint8_t valid[CLI_RESULT_BATCH];
 };
 
 /* The rows of a result, which must outlive them. */
 struct cli_result {
     size_t count;
-    struct cli_field fields[CLI_FIELDS];
+    struct cli_field *fields; /* CLI_FIELDS */
 };
 
 /* name: of the input, for errors. */
 int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name);
-int cli_result_has(const struct cli_result *rows, enum cli_field_name field, size_t row);
-/* Doubles of columns of doubles, else integers; 0 where null. */
-pcol_amount cli_result_amount(const struct cli_result *rows, enum cli_field_name field, size_t row);
+void cli_result_close(struct cli_result *rows);
 /* Data NULL where null. */
 pcol_str cli_result_text(const struct cli_result *rows, enum cli_field_name field, size_t row);
+static inline int cli_result_has(const struct cli_result *rows, enum cli_field_name field,
+                                 size_t row)
+{
+    const struct cli_field *f = &rows->fields[field];
+
+    if (f->text != NULL)
+        return cli_result_text(rows, field, row).data != NULL;
+    return f->array.rows > 0 &&
+           (f->array.validity == NULL || (f->array.validity[row / 8] >> (row % 8) & 1));
+}
+/* Doubles of columns of doubles, else integers; 0 where null. */
+static inline pcol_amount cli_result_amount(const struct cli_result *rows,
+                                            enum cli_field_name field, size_t row)
+{
+    const pcol_array *array = &rows->fields[field].array;
+    pcol_amount amount = {0};
+
+    if (array->rows == 0)
+        return amount;
+    if (array->width_bits == 64)
+        amount = ((const pcol_amount *)array->values)[row];
+    else if (array->width_bits == 32)
+        amount.i64 = ((const uint32_t *)array->values)[row];
+    else
+        amount.i64 = ((const uint8_t *)array->values)[row / 8] >> (row % 8) & 1;
+    return amount;
+}
 
 /* What a row stands for; id: thread, from 0, or source, from 1. */
 struct cli_frame {

@@ -1,10 +1,11 @@
 /*
- * cli_result.c - the rows of a result: the columns of its table, read in place by name
+ * cli_result.c - the rows of a result: the columns of its table, read by name
  *
  * A column that the table does not have is null in every row.
  */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const field_names[CLI_FIELDS] = {
@@ -39,13 +40,10 @@ static const char *const field_names[CLI_FIELDS] = {
     [CLI_FIELD_CPU_NS] = "cpu_ns",
 };
 
-int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name)
+static int open_fields(struct cli_result *rows, const pcol_table *table, const char *name)
 {
-    const pcol_table *table = pcol_result_table(result);
     pcol_error err;
 
-    memset(rows, 0, sizeof *rows);
-    rows->count = (size_t)pcol_table_rows(table);
     for (int i = 0; i < CLI_FIELDS; i++) {
         struct cli_field *field = &rows->fields[i];
         const pcol_column *column = pcol_table_column_by_name(table, field_names[i], NULL);
@@ -58,44 +56,41 @@ int cli_result_open(struct cli_result *rows, const pcol_result *result, const ch
             field->text = column;
         else if (pcol_column_array(column, &field->array, &err) != PCOL_OK)
             return cli_fail_error(name, &err);
+        if (field->array.null_count == field->array.rows)
+            field->array.rows = 0;
     }
     return CLI_OK;
 }
 
-int cli_result_has(const struct cli_result *rows, enum cli_field_name field, size_t row)
+int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name)
 {
-    const struct cli_field *f = &rows->fields[field];
+    const pcol_table *table = pcol_result_table(result);
 
-    if (f->text != NULL)
-        return cli_result_text(rows, field, row).data != NULL;
-    return f->array.rows > 0 &&
-           (f->array.validity == NULL || (f->array.validity[row / 8] >> (row % 8) & 1));
+    rows->count = (size_t)pcol_table_rows(table);
+    rows->fields = calloc(CLI_FIELDS, sizeof *rows->fields);
+    return rows->fields == NULL ? cli_fail_memory() : open_fields(rows, table, name);
 }
 
-pcol_amount cli_result_amount(const struct cli_result *rows, enum cli_field_name field, size_t row)
+void cli_result_close(struct cli_result *rows)
 {
-    const pcol_array *array = &rows->fields[field].array;
-    pcol_amount amount = {0};
-
-    if (array->rows == 0)
-        return amount;
-    if (array->width_bits == 64)
-        memcpy(&amount, (const int64_t *)array->values + row, sizeof amount);
-    else if (array->width_bits == 32)
-        amount.i64 = ((const uint32_t *)array->values)[row];
-    else
-        amount.i64 = ((const uint8_t *)array->values)[row / 8] >> (row % 8) & 1;
-    return amount;
+    free(rows->fields);
+    rows->fields = NULL;
 }
 
 pcol_str cli_result_text(const struct cli_result *rows, enum cli_field_name field, size_t row)
 {
-    pcol_str text = {"", 0};
-    int valid = 0;
+    struct cli_field *f = &rows->fields[field];
 
-    if (rows->fields[field].text != NULL)
-        (void)!pcol_column_str(rows->fields[field].text, row, &text, &valid, NULL);
-    return valid ? text : (pcol_str){NULL, 0};
+    if (f->text == NULL)
+        return (pcol_str){NULL, 0};
+    if (row - f->first >= f->read) {
+        size_t left = rows->count - row;
+        f->first = row;
+        f->read = left < CLI_RESULT_BATCH ? left : CLI_RESULT_BATCH;
+        if (pcol_column_read_str(f->text, row, f->read, f->texts, f->valid, NULL) != PCOL_OK)
+            memset(f->valid, 0, sizeof f->valid); /* cells of a result cannot fail */
+    }
+    return f->valid[row - f->first] ? f->texts[row - f->first] : (pcol_str){NULL, 0};
 }
 
 void cli_result_frame(const struct cli_result *rows, size_t row, struct cli_frame *frame)

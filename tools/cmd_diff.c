@@ -492,6 +492,7 @@ static int compare_inputs(struct cli_input inputs[2], struct cli_args *args,
             code = judge(&view, queries);
     }
     cli_names_free(&shown);
+    cli_result_close(&diff);
     pcol_result_free(result);
     pcol_query_free(queries[0]);
     pcol_query_free(queries[1]);

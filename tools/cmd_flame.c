@@ -279,6 +279,7 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
         return cli_fail_error(failed_input(args, options->base), &err);
     int code = cli_result_open(&rows, flame, args->operands[0]);
     if (code != CLI_OK) {
+        cli_result_close(&rows);
         pcol_result_free(flame);
         return code;
     }
@@ -291,6 +292,7 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     cli_names_init(&names, args, 1);
     code = draw(&s, args->inverted);
     cli_names_free(&names);
+    cli_result_close(&rows);
     pcol_result_free(flame);
     return code;
 }

@@ -158,6 +158,7 @@ int info_put_cpu(const struct cli_args *args, const struct cli_input *input, str
         put_json(out, &selection, &cpu, json);
     else if (code == CLI_OK)
         put_text(out, &selection, &cpu);
+    cli_result_close(&cpu);
     pcol_result_free(result);
     pcol_query_free(query);
     return code;

@@ -215,6 +215,7 @@ int cmd_peek(struct cli_args *args)
                         input.name, args->operands[0]);
     if (code == CLI_OK)
         code = print(args, query, &peek);
+    cli_result_close(&peek);
     pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -249,6 +249,7 @@ int cmd_top(struct cli_args *args)
         note_places(args, input.name, &top, options.by);
     if (code == CLI_OK)
         code = print(args, query, &top, options.by);
+    cli_result_close(&top);
     pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);

@@ -74,18 +74,18 @@ static int choose_heaviest(const struct cli_result *tree, const struct cli_amoun
 {
     uint32_t count = (uint32_t)tree->count;
     struct weighed *nodes = calloc((size_t)count + 1, sizeof *nodes);
-    struct cli_result_row node;
 
     if (nodes == NULL)
         return cli_fail_memory();
     for (uint32_t i = count; i-- > 0;) {
-        cli_result_get(tree, i, &node);
-        double weight = fabs(cli_amount_double(amounts, node.total));
+        pcol_amount total = cli_result_amount(tree, CLI_FIELD_TOTAL, i);
+        double weight = fabs(cli_amount_double(amounts, total));
+        uint32_t parent = (uint32_t)cli_result_amount(tree, CLI_FIELD_PARENT, i).i64;
         nodes[i].node = i;
         if (weight > nodes[i].weight)
             nodes[i].weight = weight;
-        if (i > 0 && nodes[i].weight > nodes[node.parent].weight)
-            nodes[node.parent].weight = nodes[i].weight;
+        if (i > 0 && nodes[i].weight > nodes[parent].weight)
+            nodes[parent].weight = nodes[i].weight;
     }
     qsort(nodes + 1, count - 1, sizeof *nodes, by_weight); /* except the root */
     for (uint32_t i = 1; i < count && i <= most && nodes[i].weight >= least; i++)
@@ -186,16 +186,16 @@ static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
 
     *deepest = 0;
     for (uint32_t i = count; i-- > 1;) {
-        struct cli_result_row node;
         if (!(d->shown[i] & SHOWN)) {
             hidden++;
             continue;
         }
-        cli_result_get(d->tree, i, &node);
-        *deepest = node.depth > *deepest ? node.depth : *deepest;
-        if (!(d->shown[node.parent] & SEEN))
+        uint32_t depth = (uint32_t)cli_result_amount(d->tree, CLI_FIELD_DEPTH, i).i64;
+        uint32_t parent = (uint32_t)cli_result_amount(d->tree, CLI_FIELD_PARENT, i).i64;
+        *deepest = depth > *deepest ? depth : *deepest;
+        if (!(d->shown[parent] & SEEN))
             d->shown[i] |= LAST;
-        d->shown[node.parent] |= SEEN;
+        d->shown[parent] |= SEEN;
     }
     return hidden;
 }
@@ -382,6 +382,7 @@ int cmd_tree(struct cli_args *args)
         note_places(args, input.name, &tree, options.by);
     if (code == CLI_OK)
         code = print(args, query, &tree, options.by);
+    cli_result_close(&tree);
     pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);

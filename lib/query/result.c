@@ -99,7 +99,8 @@ static pcol_status read_array(const pcol_column *column, uint64_t row, size_t co
 }
 
 /* The element of a row; NULL: the row has none, or its element lacks the member. */
-static const char *get_element(const struct pci_elements *elements, uint32_t flag, uint64_t row)
+static inline const char *get_element(const struct pci_elements *elements, uint32_t flag,
+                                      uint64_t row)
 {
     uint64_t at = elements->index ? elements->index[row] : row;
     if (!elements->base || (elements->index && at == PCOL_NONE))
@@ -111,34 +112,61 @@ static const char *get_element(const struct pci_elements *elements, uint32_t fla
     return flags & flag || !flag ? element : NULL;
 }
 
-/* Copies a member to the zeroed values of a row; returns 0 for a null. */
-static int copy_member(const char *member, pcol_type type, void *values, uint64_t row)
+/* Copies 64 bits of each row to zeroed values. */
+static void fill_bits(const struct pci_elements *elements, const struct pci_member *member,
+                      struct pci_array *a, uint8_t *validity)
 {
-    uint32_t number;
-    if (type == PCOL_BOOL) {
-        ((uint8_t *)values)[row / 8] |= (uint8_t)((*member != 0) << row % 8);
-    } else if (type == PCOL_U32) {
-        memcpy(&number, member, sizeof number);
-        if (number == PCOL_NONE)
-            return 0;
-        ((uint32_t *)values)[row] = number;
-    } else {
-        memcpy((int64_t *)values + row, member, sizeof(int64_t));
+    int64_t *values = a->owned[0];
+    for (uint64_t row = 0; row < a->rows; row++) {
+        const char *element = get_element(elements, member->flag, row);
+        validity[row / 8] |= (uint8_t)((element != NULL) << row % 8);
+        a->null_count += !element;
+        if (element)
+            memcpy(&values[row], element + member->offset, sizeof *values);
     }
-    return 1;
+}
+
+/* The same of 32 bits; PCOL_NONE is null. */
+static void fill_u32(const struct pci_elements *elements, const struct pci_member *member,
+                     struct pci_array *a, uint8_t *validity)
+{
+    uint32_t *values = a->owned[0];
+    for (uint64_t row = 0; row < a->rows; row++) {
+        const char *element = get_element(elements, member->flag, row);
+        uint32_t value = PCOL_NONE;
+        if (element)
+            memcpy(&value, element + member->offset, sizeof value);
+        validity[row / 8] |= (uint8_t)((value != PCOL_NONE) << row % 8);
+        a->null_count += value == PCOL_NONE;
+        if (value != PCOL_NONE)
+            values[row] = value;
+    }
+}
+
+static void fill_bools(const struct pci_elements *elements, const struct pci_member *member,
+                       struct pci_array *a, uint8_t *validity)
+{
+    uint8_t *values = a->owned[0];
+    for (uint64_t row = 0; row < a->rows; row++) {
+        const char *element = get_element(elements, member->flag, row);
+        validity[row / 8] |= (uint8_t)((element != NULL) << row % 8);
+        a->null_count += !element;
+        values[row / 8] |= (uint8_t)((element && element[member->offset]) << row % 8);
+    }
 }
 
 static void fill_array(const struct pci_elements *elements, const struct pci_member *member,
                        struct pci_array *a)
 {
     uint8_t *validity = a->owned[2];
-    for (uint64_t row = 0; row < a->rows; row++) {
-        const char *element = get_element(elements, member->flag, row);
-        if (element && copy_member(element + member->offset, member->type, a->owned[0], row))
-            validity[row / 8] |= (uint8_t)(1u << row % 8);
-        else
-            a->null_count++;
-    }
+    if (!elements->base)
+        a->null_count = a->rows;
+    else if (member->type == PCOL_BOOL)
+        fill_bools(elements, member, a, validity);
+    else if (member->type == PCOL_U32)
+        fill_u32(elements, member, a, validity);
+    else
+        fill_bits(elements, member, a, validity);
     a->values = a->owned[0];
     a->validity = a->null_count ? validity : NULL;
 }

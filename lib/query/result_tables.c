@@ -38,6 +38,8 @@ static const struct pci_member row_members[] = {
     {"function", PCOL_U32, offsetof(struct pci_frame_rows, function), 0, 0},
     {"mapping", PCOL_U32, offsetof(struct pci_frame_rows, mapping), 0, 0}};
 
+enum { FUNCTION_ROW = 1 }; /* in row_members */
+
 static void name_references(pcol_table *table)
 {
     static const char *const names[][2] = {{"location", "locations"},
@@ -51,15 +53,22 @@ static void name_references(pcol_table *table)
                 table->columns[i].references = names[k][1];
 }
 
-/* Columns of frames. index: frame of each row. rows: of each frame; NULL: none. */
-static pcol_status add_frame_columns(pcol_result *r, const struct pci_frame *frames,
+/* Columns of frames. index: frame of each row. rows: of each frame. By function the other members
+ * are not looked at, since all are null. */
+static pcol_status add_frame_columns(pcol_result *r, pcol_by by, const struct pci_frame *frames,
                                      const struct pci_frame_rows *rows, const uint32_t *index,
                                      pcol_error *err)
 {
+    const struct pci_elements none = {0};
+    const struct pci_elements by_row = {rows, sizeof *rows, index, 0};
     struct pci_elements elements = {frames, sizeof *frames, index, 1};
-    PCI_TRY(pci_result_add(r, &elements, frame_members, COUNT(frame_members), err));
-    elements = (struct pci_elements){rows, sizeof *rows, index, 0};
-    PCI_TRY(pci_result_add(r, &elements, row_members, COUNT(row_members), err));
+    int only_name = by == PCOL_BY_FUNCTION;
+    PCI_TRY(pci_result_add(r, &elements, frame_members, 1, err));
+    PCI_TRY(pci_result_add(r, only_name ? &none : &elements, frame_members + 1,
+                           COUNT(frame_members) - 1, err));
+    for (size_t i = 0; i < COUNT(row_members); i++)
+        PCI_TRY(pci_result_add(r, only_name && i != FUNCTION_ROW ? &none : &by_row, &row_members[i],
+                               1, err));
     name_references(r->table);
     return PCOL_OK;
 }
@@ -73,7 +82,7 @@ static pcol_status add_frames(pcol_result *r, const pcol_query *query, pcol_by b
         return pci_fail_memory(err);
     pcol_status status = pci_frame_rows_read(query, by, frames, rows, err);
     if (status == PCOL_OK)
-        status = add_frame_columns(r, frames->frames, rows, index, err);
+        status = add_frame_columns(r, by, frames->frames, rows, index, err);
     pci_free(rows);
     return status;
 }
