@@ -64,13 +64,14 @@ extern "C" {
 #define PCOL_PRINTF(text, first)
 #endif
 
-/* Initialiser of an options struct: `pcol_open_options o = PCOL_INIT(pcol_open_options);` */
+/* Initialiser of a struct with a size: `pcol_open_options o = PCOL_INIT(pcol_open_options);` */
 #ifdef __cplusplus
-#define PCOL_INIT(type) \
-    type                \
-    {                   \
-        sizeof(type)    \
-    }
+#define PCOL_INIT(type)        \
+    ([] {                      \
+        type own = type();     \
+        own.size = sizeof own; \
+        return own;            \
+    }())
 #else
 #define PCOL_INIT(type)      \
     {                        \
