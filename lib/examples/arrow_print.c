@@ -4,7 +4,7 @@
  *     arrow_print FILE TABLE
  *
  * Nothing but the structs of the Arrow C interfaces is used once the stream is open: any library
- * that reads Arrow can do the same. Nulls are printed as \N, bytes of texts as they are.
+ * that reads Arrow can do the same. Nulls are printed as \N.
  */
 #include <pcol.h>
 
@@ -19,9 +19,16 @@ static int bit(const void *bits, int64_t at)
 
 static void print_text(const struct ArrowArray *array, int64_t at)
 {
+    static const char special[] = "\t\n\r\\", escapes[] = "tnr\\";
     const int64_t *offsets = (const int64_t *)array->buffers[1];
-    fwrite((const char *)array->buffers[2] + offsets[at], 1,
-           (size_t)(offsets[at + 1] - offsets[at]), stdout);
+    const char *text = (const char *)array->buffers[2];
+    for (int64_t i = offsets[at]; i < offsets[at + 1]; i++) {
+        const char *found = text[i] ? strchr(special, text[i]) : NULL;
+        if (found)
+            printf("\\%c", escapes[found - special]);
+        else
+            putchar(text[i]);
+    }
 }
 
 static void print_integers(const struct ArrowArray *list, int64_t at)
@@ -98,6 +105,8 @@ int main(int argc, char **argv)
     status = pcol_open_any_path(argv[1], NULL, &file, &err);
     if (status == PCOL_OK)
         status = pcol_file_table_by_name(file, PCOL_MODEL_V2, argv[2], &table, &err);
+    if (status == PCOL_E_NOT_FOUND)
+        status = pcol_file_table_by_name(file, PCOL_MODEL_FURTHER, argv[2], &table, &err);
     if (status == PCOL_OK)
         status = pcol_table_arrow(table, NULL, &stream, &err);
     pcol_file_close(file); /* the stream keeps it open */
