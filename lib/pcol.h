@@ -424,6 +424,7 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 
 /* What a column is. All pointers are borrowed from the file. */
 typedef struct pcol_column_info {
+    size_t size;
     const char *name;
     pcol_type type;
     /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front",
@@ -454,7 +455,10 @@ typedef struct pcol_column_info {
     const char *documentation; /* logical columns: description in one line, or NULL */
 } pcol_column_info;
 
-PCOL_API void pcol_column_describe(const pcol_column *column, pcol_column_info *info);
+/* @info: size set by the caller (PCOL_INIT). Cost: O(sections of the column). Any thread. Errors:
+ * E_ARGUMENT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_describe(const pcol_column *column,
+                                                         pcol_column_info *info, pcol_error *err);
 
 /* One cell. Cost: O(1) for physical and most logical columns, so neither checksum nor directories
  * of the column are verified for it: in a damaged file it is in bounds, and may be another row's.

@@ -578,6 +578,8 @@ struct cli_cell cli_cell_of(const pcol_cells *cells, size_t row);
 
 /* ---- single cells (cli_cell.c) ---- */
 
+/* The description of a column; of NULL an empty one. */
+pcol_column_info cli_describe(const pcol_column *column);
 pcol_status cli_cell_read(const pcol_column *column, uint64_t row, struct cli_cell *cell,
                           pcol_error *err);
 /* The same by the column's name; null if there is no such column or no table. */

@@ -7,17 +7,24 @@
 
 #include <string.h>
 
+pcol_column_info cli_describe(const pcol_column *column)
+{
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
+    if (pcol_column_describe(column, &info, NULL) != PCOL_OK)
+        info.name = info.encoding = info.codec = "";
+    return info;
+}
+
 pcol_status cli_cell_read(const pcol_column *column, uint64_t row, struct cli_cell *cell,
                           pcol_error *err)
 {
-    pcol_column_info info;
     pcol_status status = PCOL_OK;
     pcol_str text;
     uint8_t valid = 0;
 
+    pcol_type type = cli_describe(column).type;
     *cell = cli_cell_text(NULL);
-    pcol_column_describe(column, &info);
-    switch (info.type) {
+    switch (type) {
     case PCOL_STRING:
     case PCOL_BYTES:
         status = pcol_column_read_str(column, row, 1, &text, &valid, err);
@@ -34,9 +41,9 @@ pcol_status cli_cell_read(const pcol_column *column, uint64_t row, struct cli_ce
     case PCOL_BOOL:
         status = pcol_column_read_i64(column, row, 1, &cell->as.i64, &valid, err);
         if (valid)
-            cell->kind = info.type == PCOL_U64    ? CLI_CELL_U64
-                         : info.type == PCOL_BOOL ? CLI_CELL_BOOL
-                                                  : CLI_CELL_I64;
+            cell->kind = type == PCOL_U64    ? CLI_CELL_U64
+                         : type == PCOL_BOOL ? CLI_CELL_BOOL
+                                             : CLI_CELL_I64;
         break;
     case PCOL_LIST:
         break;
@@ -93,12 +100,9 @@ pcol_status cli_verify_row_count(const pcol_file *file, const char *table, uint6
 uint64_t cli_table_bytes(const pcol_table *table)
 {
     uint64_t bytes = 0;
-    pcol_column_info info;
     uint32_t count = pcol_table_column_count(table);
 
-    for (uint32_t i = 0; i < count; i++) {
-        pcol_column_describe(pcol_table_column(table, i), &info);
-        bytes += info.bytes;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        bytes += cli_describe(pcol_table_column(table, i)).bytes;
     return bytes;
 }

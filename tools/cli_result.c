@@ -47,12 +47,10 @@ static int open_fields(struct cli_result *rows, const pcol_table *table, const c
     for (int i = 0; i < CLI_FIELDS; i++) {
         struct cli_field *field = &rows->fields[i];
         const pcol_column *column = pcol_table_column_by_name(table, field_names[i], NULL);
-        pcol_column_info info;
         if (column == NULL)
             continue;
-        pcol_column_describe(column, &info);
         field->array.size = sizeof field->array;
-        if (info.type == PCOL_STRING)
+        if (cli_describe(column).type == PCOL_STRING)
             field->text = column;
         else if (pcol_column_array(column, &field->array, &err) != PCOL_OK)
             return cli_fail_error(name, &err);

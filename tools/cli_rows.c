@@ -133,7 +133,7 @@ int cli_columns_new(const pcol_table *table, struct cli_columns *columns)
     if (columns->list == NULL)
         return cli_fail_memory();
     for (size_t i = 0; i < columns->count; i++)
-        pcol_column_describe(pcol_table_column(table, (uint32_t)i), &columns->list[i]);
+        columns->list[i] = cli_describe(pcol_table_column(table, (uint32_t)i));
     return CLI_OK;
 }
 

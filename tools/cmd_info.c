@@ -140,8 +140,7 @@ static pcol_status put_source(struct cli_out *out, const struct info *info, uint
     cli_out_text(out, "\n");
     for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
         const pcol_column *column = pcol_table_column(info->sources, i);
-        pcol_column_info what;
-        pcol_column_describe(column, &what);
+        pcol_column_info what = cli_describe(column);
         if (strcmp(what.name, "source_id") == 0 || strcmp(what.name, "source_type") == 0 ||
             strcmp(what.name, "source_uri") == 0 || what.references != NULL)
             continue;
@@ -450,9 +449,8 @@ static pcol_status json_rows(struct cli_out *out, const pcol_table *table, uint6
         int first = 1;
         cli_out_text(out, row > 0 ? ",{" : "{");
         for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
-            pcol_column_info info;
+            pcol_column_info info = cli_describe(pcol_table_column(table, i));
             struct cli_cell cell;
-            pcol_column_describe(pcol_table_column(table, i), &info);
             status = cli_cell_read(pcol_table_column(table, i), row, &cell, err);
             cli_json_key(out, &first, info.name);
             cli_json_cell(out, &cell);

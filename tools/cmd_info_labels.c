@@ -159,7 +159,7 @@ static pcol_status look(const pcol_file *file, const pcol_table *keys, uint64_t 
     const pcol_column *column = pcol_table_column_by_name(table, column_name, NULL);
     if (column == NULL)
         return PCOL_OK;
-    pcol_column_describe(column, &info);
+    info = cli_describe(column);
     status = cli_verify_row_count(file, table_name, info.rows, err);
     if (status != PCOL_OK)
         return status;

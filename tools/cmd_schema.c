@@ -129,9 +129,8 @@ static int print_physical(const struct schema *schema, struct cli_out *out,
         const pcol_table *one = schema->tables[t].table;
         uint32_t count = pcol_table_column_count(one);
         for (uint32_t i = 0; i < count; i++) {
-            pcol_column_info info;
+            pcol_column_info info = cli_describe(pcol_table_column(one, i));
             char text[256];
-            pcol_column_describe(pcol_table_column(one, i), &info);
             struct cli_cell cells[] = {
                 cli_cell_text(schema->tables[t].name),
                 cli_cell_text(info.name),

@@ -3,6 +3,7 @@
  */
 #include "model/arrays.h"
 #include "util/arg_check.h"
+#include "util/sized_struct.h"
 
 #include <string.h>
 
@@ -123,40 +124,35 @@ static void describe_source(const pcol_column *column, pcol_column_info *info)
     info->values_bytes = data->values_size;
 }
 
-void pcol_column_describe(const pcol_column *column, pcol_column_info *info)
+pcol_status pcol_column_describe(const pcol_column *column, pcol_column_info *info, pcol_error *err)
 {
-    static const pcol_column_info none = {.name = "", .encoding = "", .codec = ""};
-    if (!info)
-        return;
-    *info = none;
-    if (!column)
-        return;
-    *info = (pcol_column_info){
-        .name = column->name,
-        .type = column->type,
-        .encoding = column->in_memory ? "plain" : "view",
-        .codec = "none",
-        .references = column->references,
-        .primary_key = column->primary_key,
-        .nullable = column->nullable,
-        .rows = column->table->rows,
-        .values_offset = PCOL_POSITION_UNKNOWN,
-        .validity_offset = PCOL_POSITION_UNKNOWN,
-        .data_offset = PCOL_POSITION_UNKNOWN,
-    };
+    pcol_column_info own = PCOL_INIT(pcol_column_info);
+    PCI_REQUIRE(info, err);
+    PCI_TRY(pci_struct_write(info, &own, sizeof own, "pcol_column_info", err));
+    PCI_REQUIRE(column, err);
+    own.name = column->name;
+    own.type = column->type;
+    own.encoding = column->in_memory ? "plain" : "view";
+    own.codec = "none";
+    own.references = column->references;
+    own.primary_key = column->primary_key;
+    own.nullable = column->nullable;
+    own.rows = column->table->rows;
+    own.values_offset = own.validity_offset = own.data_offset = PCOL_POSITION_UNKNOWN;
     if (column->in_memory) {
         const struct pci_array *held = atomic_load_explicit(&column->array, memory_order_relaxed);
-        info->null_count = held->null_count;
-        info->width_bits = held->width_bits;
+        own.null_count = held->null_count;
+        own.width_bits = held->width_bits;
     }
     if (column->source)
-        info->bytes = count_bytes(column->table->file, column->source->number, 0);
+        own.bytes = count_bytes(column->table->file, column->source->number, 0);
     if (column->direct)
-        describe_source(column, info);
+        describe_source(column, &own);
     if (column->source && strcmp(column->source->name, column->name) != 0)
-        info->physical_name = column->source->name;
+        own.physical_name = column->source->name;
     if (!column->table->is_physical)
-        pci_column_document(column, &info->unit, &info->documentation);
+        pci_column_document(column, &own.unit, &own.documentation);
+    return pci_struct_write(info, &own, sizeof own, "pcol_column_info", err);
 }
 
 /* Bytes per value of a column whose VALUES section is an array of integers or doubles; otherwise

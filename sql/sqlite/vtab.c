@@ -71,10 +71,11 @@ static int is_number(pcol_type type)
 static void find_key(struct table *t)
 {
     uint32_t keys = 0;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     t->key = PCOL_NONE;
     for (uint32_t i = 0; i < t->count; i++) {
-        pcol_column_describe(pcol_table_column(t->table, i), &info);
+        if (pcol_column_describe(pcol_table_column(t->table, i), &info, NULL) != PCOL_OK)
+            continue;
         t->types[i] = info.type;
         if (!info.primary_key)
             continue;
@@ -90,9 +91,9 @@ static char *declaration(const struct table *t)
     char *text = NULL;
     int is_made = names != NULL;
     for (uint32_t i = 0; i < t->count && is_made; i++) {
-        pcol_column_info info;
-        pcol_column_describe(pcol_table_column(t->table, i), &info);
-        is_made = (names[i] = sql_name(info.name, strlen(info.name))) != NULL;
+        pcol_column_info info = PCOL_INIT(pcol_column_info);
+        is_made = pcol_column_describe(pcol_table_column(t->table, i), &info, NULL) == PCOL_OK &&
+                  (names[i] = sql_name(info.name, strlen(info.name))) != NULL;
     }
     if (is_made && sql_unique(names, t->count)) {
         sqlite3_str *out = sqlite3_str_new(t->db);

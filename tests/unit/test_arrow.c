@@ -31,13 +31,13 @@ static void check_text(const pcol_column *column, uint64_t row, const struct arr
 static void check_cell(const pcol_column *column, uint64_t row, const struct ArrowSchema *schema,
                        const struct arrow_value *value)
 {
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_error err;
     int64_t integer;
     double number;
     int valid;
     int32_t size;
-    pcol_column_describe(column, &info);
+    cr_assert_eq(pcol_column_describe(column, &info, NULL), PCOL_OK);
     if (info.type == PCOL_STRING || info.type == PCOL_BYTES) {
         check_text(column, row, value);
     } else if (info.type == PCOL_F64) {
@@ -265,7 +265,7 @@ Test(arrow, an_error_in_the_middle_of_a_stream)
     struct image image = image_build(PCOL_WRITE_PLAIN);
     pcol_file *file;
     const pcol_table *table;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_condition c = {.op = PCOL_OP_NOT_NULL};
     struct ArrowArrayStream stream;
     struct ArrowSchema schema;
@@ -278,7 +278,9 @@ Test(arrow, an_error_in_the_middle_of_a_stream)
     options.where = &c;
     options.where_count = 1;
     MUST(pcol_table_arrow(table, &options, &stream, &err));
-    pcol_column_describe(pcol_table_column_by_name(table, image_columns[PACKED], NULL), &info);
+    cr_assert_eq(pcol_column_describe(pcol_table_column_by_name(table, image_columns[PACKED], NULL),
+                                      &info, NULL),
+                 PCOL_OK);
     image.bytes[info.values_offset] ^= 1;
     cr_assert_eq(stream.get_schema(&stream, &schema), 0);
     cr_assert_null(stream.get_last_error(&stream));

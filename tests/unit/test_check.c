@@ -168,13 +168,13 @@ static void set_cell(uint8_t *data, size_t size, const char *table, const char *
 {
     const pcol_table *t;
     const pcol_column *c;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_file *file;
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
     cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, table, &t, NULL), PCOL_OK);
     c = pcol_table_column_by_name(t, column, NULL);
     cr_assert_not_null(c, "%s.%s", table, column);
-    pcol_column_describe(c, &info);
+    cr_assert_eq(pcol_column_describe(c, &info, NULL), PCOL_OK);
     cr_assert_str_eq(info.encoding, "plain");
     cr_assert(info.width_bits == 32 || info.width_bits == 64);
     memcpy(data + info.values_offset + row * (info.width_bits / 8), &value, info.width_bits / 8);
@@ -458,11 +458,11 @@ static void read_table(const pcol_table *table)
     pcol_scan_free(scan);
     for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
         const pcol_column *column = pcol_table_column(table, i);
-        pcol_column_info info;
+        pcol_column_info info = PCOL_INIT(pcol_column_info);
         pcol_str text;
         double number;
         uint64_t rows = pcol_table_rows(table);
-        pcol_column_describe(column, &info);
+        cr_assert_eq(pcol_column_describe(column, &info, NULL), PCOL_OK);
         if (info.type == PCOL_STRING || info.type == PCOL_BYTES)
             (void)!pcol_column_str(column, rows / 2, &text, NULL, NULL);
         else
@@ -571,7 +571,7 @@ Test(check, bits_behind_the_last_value)
 {
     pcol_builder *b;
     pcol_file *file;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_buffer buffer;
     uint32_t table, column;
     void *data;
@@ -586,7 +586,7 @@ Test(check, bits_behind_the_last_value)
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, NULL), PCOL_OK);
     const pcol_table *t;
     cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "x", &t, NULL), PCOL_OK);
-    pcol_column_describe(pcol_table_column(t, 0), &info);
+    cr_assert_eq(pcol_column_describe(pcol_table_column(t, 0), &info, NULL), PCOL_OK);
     cr_assert_str_eq(info.encoding, "plain");
     cr_expect_eq(pcol_column_data(pcol_table_column(t, 0), &buffer, NULL), PCOL_E_UNSUPPORTED);
     pcol_file_close(file);

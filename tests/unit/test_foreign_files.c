@@ -128,8 +128,8 @@ static void expect_column(const pcol_table *table, const char *name, int there)
 {
     int found = 0;
     for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
-        pcol_column_info info;
-        pcol_column_describe(pcol_table_column(table, i), &info);
+        pcol_column_info info = PCOL_INIT(pcol_column_info);
+        cr_assert_eq(pcol_column_describe(pcol_table_column(table, i), &info, NULL), PCOL_OK);
         found += !strcmp(info.name, name);
     }
     cr_expect_eq(found, there, "%s: %d", name, found);

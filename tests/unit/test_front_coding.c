@@ -324,12 +324,12 @@ Test(front, no_arrays_in_place)
     void *data = write_names(n, 0, &size);
     pcol_file *file = open_names(data, size);
     const pcol_table *table;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_buffer buffer;
     cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "strings", &table, NULL),
                  PCOL_OK);
     cr_assert_eq(pcol_column_data(pcol_table_column(table, 0), &buffer, NULL), PCOL_E_UNSUPPORTED);
-    pcol_column_describe(pcol_table_column(table, 0), &info);
+    cr_assert_eq(pcol_column_describe(pcol_table_column(table, 0), &info, NULL), PCOL_OK);
     cr_assert_str_eq(info.encoding, "front");
     cr_assert_eq(info.data_offset, PCOL_POSITION_UNKNOWN);
     pcol_file_close(file);

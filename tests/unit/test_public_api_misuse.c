@@ -119,7 +119,7 @@ Test(careless, columns)
     pcol_file *file = open_some();
     const pcol_table *table;
     const pcol_column *column;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_buffer buffer;
     int64_t number = 5;
     double real;
@@ -137,9 +137,10 @@ Test(careless, columns)
     cr_expect_null(pcol_table_column(table, UINT32_MAX));
     cr_expect_null(pcol_table_column_by_name(NULL, "x", NULL));
     cr_expect_null(pcol_table_column_by_name(table, NULL, NULL));
-    pcol_column_describe(column, NULL);
-    pcol_column_describe(NULL, &info);
-    cr_expect(info.rows == 0 && !*info.name && !*info.encoding && !*info.codec);
+    BAD(pcol_column_describe(column, NULL, &err));
+    info.rows = 5;
+    BAD(pcol_column_describe(NULL, &info, &err));
+    cr_expect_eq(info.rows, 0);
     BAD(pcol_column_i64(NULL, 0, &number, NULL, &err));
     cr_expect_eq(number, 0);
     BAD(pcol_column_i64(column, 0, NULL, NULL, &err));

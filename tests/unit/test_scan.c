@@ -432,14 +432,15 @@ Test(scan, conditions_are_copied)
 Test(scan, excluded_rows_are_not_read)
 {
     pcol_condition c;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_scan_options o = PCOL_INIT(pcol_scan_options);
     pcol_scan *scan;
     pcol_batch batch = PCOL_INIT(pcol_batch);
     pcol_error err;
     uint32_t column;
     open_file(PCOL_WRITE_PLAIN);
-    pcol_column_describe(pcol_table_column(f.table, number_of(SIGNED)), &info);
+    cr_assert_eq(pcol_column_describe(pcol_table_column(f.table, number_of(SIGNED)), &info, NULL),
+                 PCOL_OK);
     ((uint8_t *)f.data)[info.values_offset + 8] ^= 1; /* fails if the column is verified */
     c = (pcol_condition){.column = number_of(ASCENDING), .type = PCOL_I64, .value.i64 = -1};
     column = number_of(SIGNED);

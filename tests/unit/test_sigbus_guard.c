@@ -74,9 +74,9 @@ static const pcol_column *stacks_of(const pcol_file *file)
 
 static pcol_status read_last(const pcol_column *column, pcol_error *err)
 {
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     int64_t value;
-    pcol_column_describe(column, &info);
+    cr_assert_eq(pcol_column_describe(column, &info, NULL), PCOL_OK);
     return pcol_column_i64(column, info.rows - 1, &value, NULL, err);
 }
 

@@ -178,6 +178,23 @@ static pcol_status make_flame(const void *options, pcol_error *err)
     return status;
 }
 
+static const pcol_column *first_column(pcol_model model)
+{
+    const pcol_table *table;
+    cr_assert_eq(pcol_file_table_by_name(file, model, "samples", &table, NULL), PCOL_OK);
+    return pcol_table_column(table, 0);
+}
+
+static pcol_status describe_column(void *info, pcol_error *err)
+{
+    return pcol_column_describe(first_column(PCOL_MODEL_V2), info, err);
+}
+
+static pcol_status read_array(void *array, pcol_error *err)
+{
+    return pcol_column_array(first_column(PCOL_MODEL_PHYSICAL), array, err);
+}
+
 static pcol_status ask_perun(const void *options, pcol_error *err)
 {
     pcol_answers *answers;
@@ -222,7 +239,9 @@ static const struct {
     size_t size;
     pcol_status (*call)(void *info, pcol_error *err);
 } answers[] = {{"pcol_query_info", sizeof(pcol_query_info), describe_query},
-               {"pcol_result_info", sizeof(pcol_result_info), describe_result}};
+               {"pcol_result_info", sizeof(pcol_result_info), describe_result},
+               {"pcol_column_info", sizeof(pcol_column_info), describe_column},
+               {"pcol_array", sizeof(pcol_array), read_array}};
 
 static void set_up(void)
 {

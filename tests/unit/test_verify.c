@@ -27,7 +27,7 @@ static struct damaged open_damaged(uint64_t rows, unsigned flags)
     struct damaged d = {0};
     pcol_open_options options = PCOL_INIT(pcol_open_options);
     pcol_builder *builder;
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     uint32_t table, column;
     pcol_error err;
     void *data;
@@ -43,7 +43,7 @@ static struct damaged open_damaged(uint64_t rows, unsigned flags)
     MUST(pcol_file_open_memory(d.bytes, d.size, &options, &d.file, &err));
     MUST(pcol_file_table_by_name(d.file, PCOL_MODEL_PHYSICAL, "x_table", &d.table, &err));
     d.column = pcol_table_column(d.table, 0);
-    pcol_column_describe(d.column, &info);
+    cr_assert_eq(pcol_column_describe(d.column, &info, NULL), PCOL_OK);
     cr_assert_eq(info.values_bytes, 8 * rows);
     d.bytes[info.values_offset + info.values_bytes - 1] ^= 0x40;
     return d;

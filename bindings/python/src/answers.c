@@ -78,10 +78,11 @@ static PyObject *columns_of(const pcol_result *result)
     const pcol_table *table = pcol_result_table(result);
     PyObject *columns = PyDict_New();
     for (uint32_t i = 0; columns != NULL && i < pcol_table_column_count(table); i++) {
-        pcol_column_info info;
+        pcol_column_info info = PCOL_INIT(pcol_column_info);
         PyObject *column = column_convert(NULL, table, i);
-        pcol_column_describe(pcol_table_column(table, i), &info);
-        if (column == NULL || PyDict_SetItemString(columns, info.name, column) != 0)
+        if (column == NULL ||
+            pcol_column_describe(pcol_table_column(table, i), &info, NULL) != PCOL_OK ||
+            PyDict_SetItemString(columns, info.name, column) != 0)
             Py_CLEAR(columns);
         Py_XDECREF(column);
     }

@@ -46,8 +46,10 @@ PyObject *file_tables(PyObject *self, PyObject *args)
 
 static PyObject *describe(const pcol_column *column)
 {
-    pcol_column_info info;
-    pcol_column_describe(column, &info);
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
+    pcol_error err;
+    if (pcol_column_describe(column, &info, &err) != PCOL_OK)
+        return PyErr_Format(PyExc_ValueError, "%s", err.message);
     return Py_BuildValue("sszOOzzsK", info.name, pcol_type_name(info.type), info.references,
                          info.primary_key ? Py_True : Py_False, info.nullable ? Py_True : Py_False,
                          info.unit, info.documentation, info.encoding,
@@ -306,11 +308,10 @@ static PyObject *lists(const pcol_table *table, uint32_t index, const pcol_colum
 PyObject *column_convert(File *self, const pcol_table *table, uint32_t index)
 {
     const pcol_column *column = pcol_table_column(table, index);
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     PyObject *result;
-    if (column == NULL)
+    if (pcol_column_describe(column, &info, NULL) != PCOL_OK)
         return PyErr_Format(PyExc_IndexError, "no column %u", index);
-    pcol_column_describe(column, &info);
     info.rows = pcol_table_rows(table);
     if (info.type == PCOL_STRING || info.type == PCOL_BYTES)
         return strings(column, &info);

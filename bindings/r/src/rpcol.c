@@ -462,11 +462,19 @@ static SEXPTYPE vector_type(pcol_type type)
                                                      : REALSXP;
 }
 
+/* Fails only for NULL: the name is empty then. */
+static pcol_column_info describe(const pcol_column *column)
+{
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
+    if (pcol_column_describe(column, &info, NULL) != PCOL_OK)
+        info.name = "";
+    return info;
+}
+
 static void allocate_columns(const pcol_table *table, const uint32_t *columns, SEXP out, SEXP names)
 {
     for (R_xlen_t k = 0; k < XLENGTH(out); k++) {
-        pcol_column_info info;
-        pcol_column_describe(pcol_table_column(table, columns[k]), &info);
+        pcol_column_info info = describe(pcol_table_column(table, columns[k]));
         SET_STRING_ELT(names, k, make_char_z(info.name));
         SET_VECTOR_ELT(out, k,
                        Rf_allocVector(vector_type(info.type), (R_xlen_t)pcol_table_rows(table)));
@@ -496,8 +504,7 @@ static pcol_status scan_table(struct call *c, const pcol_table *table, const uin
 static void finish_columns(const pcol_table *table, const uint32_t *columns, SEXP out, int bit64)
 {
     for (R_xlen_t k = 0; k < XLENGTH(out); k++) {
-        pcol_column_info info;
-        pcol_column_describe(pcol_table_column(table, columns[k]), &info);
+        pcol_column_info info = describe(pcol_table_column(table, columns[k]));
         if (vector_type(info.type) == REALSXP && info.type != PCOL_F64)
             SET_VECTOR_ELT(out, k, finish_numbers(VECTOR_ELT(out, k), kind_of(&info), bit64));
     }
@@ -575,8 +582,7 @@ static pcol_status number_stacks(struct call *c, const pcol_column *column, int 
 {
     int64_t values[STACK_BATCH];
     uint8_t valid[STACK_BATCH];
-    pcol_column_info info;
-    pcol_column_describe(column, &info);
+    pcol_column_info info = describe(column);
     for (uint64_t row = 0; row < info.rows; row += STACK_BATCH) {
         size_t n = info.rows - row < STACK_BATCH ? (size_t)(info.rows - row) : STACK_BATCH;
         pcol_status st = pcol_column_read_i64(column, row, n, values, valid, &c->err);

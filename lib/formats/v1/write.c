@@ -58,9 +58,7 @@ static void put_batch(struct pci_json_writer *w, const pcol_table *table, const 
         pci_json_put_newline(w);
         pci_json_put_begin(w, '{', err);
         for (uint32_t i = 0; i < batch->column_count; i++) {
-            pcol_column_info info;
-            pcol_column_describe(pcol_table_column(table, i), &info);
-            pci_json_put_key(w, info.name, err);
+            pci_json_put_key(w, table->columns[i].name, err);
             put_cell(w, &batch->columns[i], row, err);
         }
         pci_json_put_end(w, '}', err);

@@ -317,8 +317,9 @@ static void read_file(const uint8_t *file, size_t size, uint64_t rows)
     if (pcol_file_table(opened, PCOL_MODEL_PHYSICAL, 0, &table, &err) == PCOL_OK)
         for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
             const pcol_column *column = pcol_table_column(table, i);
-            pcol_column_info info;
-            pcol_column_describe(column, &info);
+            pcol_column_info info = PCOL_INIT(pcol_column_info);
+            if (pcol_column_describe(column, &info, NULL) != PCOL_OK)
+                abort();
             if (info.type == PCOL_BYTES || info.type == PCOL_STRING)
                 compare_texts(column, rows);
             else

@@ -47,8 +47,9 @@ static void compare_columns(const pcol_column *a, const pcol_column *b, uint64_t
     static int64_t values[2][ROWS];
     static pcol_str texts[2][ROWS];
     uint8_t valid[2][ROWS];
-    pcol_column_info info;
-    pcol_column_describe(a, &info);
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
+    if (pcol_column_describe(a, &info, NULL) != PCOL_OK)
+        abort();
     int is_text = info.type == PCOL_STRING || info.type == PCOL_BYTES;
     for (uint64_t row = 0; row < rows; row += ROWS) {
         size_t n = rows - row < ROWS ? (size_t)(rows - row) : ROWS;

@@ -49,13 +49,14 @@ static void read_cells(const pcol_table *table)
     uint64_t some[] = {0, rows / 2, rows - 1, rows};
     for (uint32_t i = 0; i < pcol_table_column_count(table); i++) {
         const pcol_column *column = pcol_table_column(table, i);
-        pcol_column_info info;
+        pcol_column_info info = PCOL_INIT(pcol_column_info);
         pcol_buffer buffer;
         pcol_str text;
         int64_t integer;
         double number;
         int valid;
-        pcol_column_describe(column, &info);
+        if (pcol_column_describe(column, &info, NULL) != PCOL_OK)
+            abort();
         for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
             (void)!pcol_column_i64(column, some[k], &integer, &valid, NULL);
             (void)!pcol_column_f64(column, some[k], &number, &valid, NULL);

@@ -8,6 +8,7 @@
 
 #include "pcol.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROWS 4096u /* a file of a few bytes may claim 2^48 rows */
@@ -58,9 +59,10 @@ static void set_value(pcol_condition *c, const pcol_column *column)
 {
     static const double doubles[] = {0,       -1,     0.5,    1e300,
                                      -0x1p63, 0x1p63, 0x1p64, 9007199254740993.0};
-    pcol_column_info info;
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_str text = {"main", 4};
-    pcol_column_describe(column, &info);
+    if (pcol_column_describe(column, &info, NULL) != PCOL_OK)
+        abort();
     uint64_t row = info.rows ? draw(info.rows < MAX_ROWS ? info.rows : MAX_ROWS) : 0;
     c->type = (const uint32_t[]){PCOL_I64, PCOL_U64, PCOL_F64}[draw(3)];
     if (info.type == PCOL_STRING || info.type == PCOL_BYTES) {
