@@ -182,7 +182,7 @@ static void run_frames(struct bench *b)
     uint64_t row = 0;
     int64_t sum = 0;
     b->items = 0;
-    MUST(pcol_frames_open(b->file, &frames, &err));
+    MUST(pcol_frames_open(b->file, NULL, &frames, &err));
     while (row < b->rows) {
         size_t n = b->rows - row < SAMPLES ? (size_t)(b->rows - row) : SAMPLES, read;
         MUST(pcol_frames_read(frames, row, n, offsets, locations, CAPACITY, &read, &err));

@@ -549,6 +549,7 @@ typedef struct pcol_array {
 
 /**
  * pcol_column_array() - the column as one array
+ * @control: of this call; NULL: none. Nothing is kept of a column whose decoding was cancelled
  * @array: size set by the caller (PCOL_INIT); its pointers are valid until the file is closed
  * In place, without a copy, where the column is plain and not compressed: every column of a file
  * packed with PCOL_WRITE_PLAIN. Any other column is decoded as a whole on first use and kept in the
@@ -556,8 +557,9 @@ typedef struct pcol_array {
  * (pcol_file_string()); references and codes are checked. Any thread.
  * Errors: E_UNSUPPORTED (lists), E_NO_MEMORY, E_LIMIT (implausibly large), E_CHECKSUM, E_CORRUPT.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_column_array(const pcol_column *column, pcol_array *array,
-                                                      pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_column_array(const pcol_column *column,
+                                                      const pcol_control *control,
+                                                      pcol_array *array, pcol_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Iterating over rows
@@ -758,13 +760,15 @@ typedef struct pcol_frames pcol_frames;
 
 /**
  * pcol_frames_open() - the call tree of a file, decoded for reading many stacks
+ * @control: of this call; NULL: none
  * @frames: receives it; borrows the file; freed with pcol_frames_free(). Any number of threads may
  * read it.
  * Cost: O(stacks), 12 bytes of memory for each. Errors: E_CORRUPT, E_CHECKSUM, E_LIMIT,
  * E_NO_MEMORY.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_frames_open(const pcol_file *file, pcol_frames **frames,
-                                                     pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_frames_open(const pcol_file *file,
+                                                     const pcol_control *control,
+                                                     pcol_frames **frames, pcol_error *err);
 PCOL_API void pcol_frames_free(pcol_frames *frames);
 
 /**

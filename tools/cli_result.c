@@ -52,7 +52,7 @@ static int open_fields(struct cli_result *rows, const pcol_table *table, const c
         field->array.size = sizeof field->array;
         if (cli_describe(column).type == PCOL_STRING)
             field->text = column;
-        else if (pcol_column_array(column, &field->array, &err) != PCOL_OK)
+        else if (pcol_column_array(column, NULL, &field->array, &err) != PCOL_OK)
             return cli_fail_error(name, &err);
         if (field->array.null_count == field->array.rows)
             field->array.rows = 0;

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     if (status == PCOL_OK)
         status = pcol_file_table_by_name(file, PCOL_MODEL_V2, "samples", &samples, &err);
     if (status == PCOL_OK)
-        status = pcol_frames_open(file, &frames, &err);
+        status = pcol_frames_open(file, NULL, &frames, &err);
     if (status == PCOL_OK)
         status = pcol_names_new(file, &names, &err);
     if (status == PCOL_OK)

@@ -9,6 +9,7 @@
 #include "format/range.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 #include "util/sized_struct.h"
 #include "json/utf8.h"
 
@@ -212,19 +213,28 @@ static pcol_status decode(const pcol_column *column, struct pci_array *a, pcol_e
     return status;
 }
 
-/* Whether each text is UTF-8, not only all of them in a row. */
-static int is_utf8(const struct pci_array *a)
+static int is_utf8_text(const uint8_t *text, const uint8_t *end)
+{
+    while (text < end) {
+        size_t size = pci_utf8_size(text, (size_t)(end - text), 0);
+        if (!size)
+            return 0;
+        text += size;
+    }
+    return 1;
+}
+
+/* Sets is_utf8: whether each text is UTF-8, not only all of them in a row. */
+static pcol_status find_utf8(struct pci_array *a, pcol_error *err)
 {
     const int64_t *offsets = a->values;
     const uint8_t *data = a->data;
-    for (uint64_t row = 0; row < a->rows; row++)
-        for (int64_t at = offsets[row]; at < offsets[row + 1];) {
-            size_t size = pci_utf8_size(data + at, (size_t)(offsets[row + 1] - at), 0);
-            if (!size)
-                return 0;
-            at += (int64_t)size;
-        }
-    return 1;
+    a->is_utf8 = a->is_text;
+    for (uint64_t row = 0; a->is_utf8 && row < a->rows; row++) {
+        PCI_TRY(pci_work((uint64_t)(offsets[row + 1] - offsets[row]), err));
+        a->is_utf8 = is_utf8_text(data + offsets[row], data + offsets[row + 1]);
+    }
+    return PCOL_OK;
 }
 
 void pci_array_free(struct pci_array *array)
@@ -248,11 +258,11 @@ pcol_status pci_array_open(const pcol_column *column, const struct pci_array **a
     a->rows = column->table->rows;
     pcol_status status =
         pci_array_is_in_place(column) ? use_in_place(column, a, err) : decode(column, a, err);
+    PCI_THEN(status, find_utf8(a, err));
     if (status != PCOL_OK) {
         pci_array_free(a);
         return status;
     }
-    a->is_utf8 = a->is_text && is_utf8(a);
     if (!atomic_compare_exchange_strong(&writable->array, &before, a)) {
         pci_array_free(a);
         a = before;
@@ -277,8 +287,11 @@ pcol_status pci_array_of_pool(const pcol_file *file, const struct pci_array **ar
     return pci_array_open(column, array, err);
 }
 
-pcol_status pcol_column_array(const pcol_column *column, pcol_array *array, pcol_error *err)
+pcol_status pcol_column_array(const pcol_column *column, const pcol_control *control,
+                              pcol_array *array, pcol_error *err)
 {
+    struct pci_control scope;
+    pcol_status status;
     pcol_array own = PCOL_INIT(pcol_array);
     const struct pci_array *a;
     PCI_REQUIRE(array, err);
@@ -288,7 +301,10 @@ pcol_status pcol_column_array(const pcol_column *column, pcol_array *array, pcol
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_POSITION_UNKNOWN, "a column of type %s has no array",
                              pcol_type_name(column->type));
-    PCI_TRY(pci_array_open(column, &a, err));
+    PCI_TRY(pci_control_init(&scope, control, "read", err));
+    PCI_CONTROLLED(&scope, status, pci_array_open(column, &a, err), err);
+    if (status != PCOL_OK)
+        return status;
     own.type = column->order == PCI_STORED_MS ? PCOL_I64 : (uint32_t)column->type;
     own.width_bits = a->width_bits;
     own.rows = a->rows;

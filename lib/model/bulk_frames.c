@@ -8,6 +8,7 @@
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 
 #include <string.h>
 
@@ -65,15 +66,19 @@ static pcol_status open_frames(pcol_frames *frames, pcol_error *err)
     return frames->nodes ? read_nodes(frames, &tree, err) : pci_fail_memory(err);
 }
 
-pcol_status pcol_frames_open(const pcol_file *file, pcol_frames **frames, pcol_error *err)
+pcol_status pcol_frames_open(const pcol_file *file, const pcol_control *control,
+                             pcol_frames **frames, pcol_error *err)
 {
+    struct pci_control scope;
     PCI_REQUIRE(frames, err);
     *frames = NULL;
     PCI_REQUIRE(file, err);
     pcol_frames *f;
+    pcol_status status;
+    PCI_TRY(pci_control_init(&scope, control, "read", err));
     PCI_TRY(PCI_CALLOC(f, 1, err));
     f->file = file;
-    pcol_status status = open_frames(f, err);
+    PCI_CONTROLLED(&scope, status, open_frames(f, err), err);
     if (status == PCOL_OK)
         *frames = f;
     else

@@ -12,6 +12,7 @@
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 #include "util/sized_struct.h"
 #include "json/utf8.h"
 
@@ -560,15 +561,18 @@ pcol_status pcol_table_arrow(const pcol_table *table, const pcol_scan_options *o
                              struct ArrowArrayStream *out, pcol_error *err)
 {
     pcol_scan_options own;
+    struct pci_control scope;
     PCI_REQUIRE(out, err);
     memset(out, 0, sizeof *out);
     PCI_REQUIRE(table, err);
     PCI_STRUCT_READ(pcol_scan_options, own, options, err);
+    PCI_TRY(pci_control_init(&scope, own.control, "read", err));
     struct stream *s;
+    pcol_status status;
     PCI_TRY(PCI_CALLOC(s, 1, err));
     s->table = table;
     hold(table);
-    pcol_status status = open_stream(s, &own, err);
+    PCI_CONTROLLED(&scope, status, open_stream(s, &own, err), err);
     if (status != PCOL_OK) {
         close_stream(s);
         return status;

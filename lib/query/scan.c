@@ -249,7 +249,7 @@ pcol_status pci_scan_new(const pcol_table *table, const pcol_scan_options *optio
     PCI_TRY(PCI_CALLOC(s, 1, err));
     s->table = table;
     s->nanoseconds = nanoseconds;
-    pcol_status status = pci_control_init(&s->control, options->control, "scanning", err);
+    pcol_status status = pci_control_init(&s->control, options->control, "read", err);
     if (status == PCOL_OK)
         PCI_CONTROLLED(&s->control, status, open_scan(s, options, err), err);
     if (status == PCOL_OK)

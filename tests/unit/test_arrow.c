@@ -314,8 +314,8 @@ Test(arrow, bad_arguments)
     options.column_count = 1;
     cr_assert_eq(pcol_table_arrow(table, &options, &stream, &err), PCOL_E_ARGUMENT);
     cr_assert_null(stream.release);
-    cr_assert_eq(pcol_column_array(NULL, &array, &err), PCOL_E_ARGUMENT);
-    cr_assert_eq(pcol_column_array(pcol_table_column(table, 0), NULL, &err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_column_array(NULL, NULL, &array, &err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_column_array(pcol_table_column(table, 0), NULL, NULL, &err), PCOL_E_ARGUMENT);
     pcol_file_close(file);
 }
 

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,12 +118,73 @@ static pcol_status ask(const pcol_control *control, unsigned threads, pcol_error
     return status;
 }
 
+/* These open a file of their own, since a file keeps columns that were decoded. */
+static pcol_status open_frames(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_file *own;
+    pcol_frames *frames;
+    (void)threads;
+    cr_assert_eq(pcol_file_open_memory(file_data, file_size, NULL, &own, NULL), PCOL_OK);
+    pcol_status status = pcol_frames_open(own, control, &frames, err);
+    cr_assert_eq(frames != NULL, status == PCOL_OK);
+    pcol_frames_free(frames);
+    pcol_file_close(own);
+    return status;
+}
+
+static pcol_status read_arrays(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_file *own;
+    pcol_status status = PCOL_OK;
+    (void)threads;
+    cr_assert_eq(pcol_file_open_memory(file_data, file_size, NULL, &own, NULL), PCOL_OK);
+    for (uint32_t t = 0; t < pcol_file_table_count(own, PCOL_MODEL_V2); t++) {
+        const pcol_table *table;
+        cr_assert_eq(pcol_file_table(own, PCOL_MODEL_V2, t, &table, NULL), PCOL_OK);
+        for (uint32_t i = 0; status == PCOL_OK && i < pcol_table_column_count(table); i++) {
+            pcol_array array = PCOL_INIT(pcol_array);
+            status = pcol_column_array(pcol_table_column(table, i), control, &array, err);
+            cr_assert_eq(array.values != NULL, status == PCOL_OK);
+        }
+    }
+    pcol_file_close(own);
+    return status;
+}
+
+static pcol_status stream(const pcol_control *control, unsigned threads, pcol_error *err)
+{
+    pcol_file *own;
+    const pcol_table *table;
+    struct ArrowArrayStream arrow;
+    struct ArrowArray batch;
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    int code = 0;
+    (void)threads;
+    options.control = control;
+    options.batch_rows = 4096;
+    cr_assert_eq(pcol_file_open_memory(file_data, file_size, NULL, &own, NULL), PCOL_OK);
+    cr_assert_eq(pcol_file_table_by_name(own, PCOL_MODEL_V2, "functions", &table, NULL), PCOL_OK);
+    pcol_status status = pcol_table_arrow(table, &options, &arrow, err);
+    pcol_file_close(own);
+    cr_assert_eq(arrow.release != NULL, status == PCOL_OK);
+    if (status != PCOL_OK)
+        return status;
+    while (!(code = arrow.get_next(&arrow, &batch)) && batch.release)
+        batch.release(&batch);
+    cr_assert(!code || code == ECANCELED);
+    if (code)
+        status = pcol_error_set(err, PCOL_E_CANCELLED, 0, "%s", arrow.get_last_error(&arrow));
+    arrow.release(&arrow);
+    return status;
+}
+
 static const struct {
     const char *name, *phase;
     pcol_status (*call)(const pcol_control *control, unsigned threads, pcol_error *err);
 } calls[] = {
-    {"import", "read", import}, {"write", "write", write},    {"export", "write", export},
-    {"check", "check", check},  {"filter", "filter", filter}, {"query", "query", ask},
+    {"import", "read", import},      {"write", "write", write},       {"export", "write", export},
+    {"check", "check", check},       {"filter", "filter", filter},    {"query", "query", ask},
+    {"frames", "read", open_frames}, {"arrays", "read", read_arrays}, {"stream", "read", stream},
 };
 
 static void set_up(void)

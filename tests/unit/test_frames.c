@@ -33,7 +33,7 @@ static int open_profile(struct profile *p, const char *name)
     pcol_error err;
     snprintf(path, sizeof path, "%s/%s", GOLDEN, name);
     MUST(pcol_file_open(path, NULL, &p->file, &err));
-    MUST(pcol_frames_open(p->file, &p->frames, &err));
+    MUST(pcol_frames_open(p->file, NULL, &p->frames, &err));
     p->samples = find_table(p->file, "samples");
     p->stacks = find_table(p->file, "stacks");
     p->locations = find_table(p->file, "locations");
@@ -158,8 +158,8 @@ Test(frames, bad_arguments)
     pcol_frames *frames;
     cr_assert(open_profile(&p, "rprof-all.pcol"));
     uint64_t rows = pcol_table_rows(p.samples), stacks = pcol_table_rows(p.stacks);
-    cr_assert_eq(pcol_frames_open(NULL, &frames, &err), PCOL_E_ARGUMENT);
-    cr_assert_eq(pcol_frames_open(p.file, NULL, &err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_frames_open(NULL, NULL, &frames, &err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_frames_open(p.file, NULL, NULL, &err), PCOL_E_ARGUMENT);
     cr_assert_eq(pcol_frames_read(p.frames, rows, 1, offsets, locations, 4, &read, &err),
                  PCOL_E_ARGUMENT);
     cr_assert_eq(pcol_frames_read(p.frames, UINT64_MAX, 1, offsets, locations, 4, &read, &err),

@@ -118,7 +118,8 @@ Test(result, scan_array_and_stream)
     cr_expect_eq(batch.columns[1].i64[1], 1);
     pcol_scan_free(scan);
 
-    cr_assert_eq(pcol_column_array(pcol_table_column(table, columns[1]), &array, NULL), PCOL_OK);
+    cr_assert_eq(pcol_column_array(pcol_table_column(table, columns[1]), NULL, &array, NULL),
+                 PCOL_OK);
     cr_assert_eq(pcol_table_arrow(table, NULL, &stream, NULL), PCOL_OK);
     pcol_result_free(top);
     pcol_query_free(query);

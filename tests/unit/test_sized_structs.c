@@ -192,7 +192,7 @@ static pcol_status describe_column(void *info, pcol_error *err)
 
 static pcol_status read_array(void *array, pcol_error *err)
 {
-    return pcol_column_array(first_column(PCOL_MODEL_PHYSICAL), array, err);
+    return pcol_column_array(first_column(PCOL_MODEL_PHYSICAL), NULL, array, err);
 }
 
 static pcol_status ask_perun(const void *options, pcol_error *err)

@@ -366,7 +366,7 @@ static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples,
 {
     pcol_frames *frames = NULL;
     uint64_t row = 0;
-    pcol_status status = pcol_frames_open(file, &frames, &c->err);
+    pcol_status status = pcol_frames_open(file, &c->control, &frames, &c->err);
     while (status == PCOL_OK && row < samples) {
         uint64_t *offsets = s->offsets + row, used = offsets[0];
         size_t count = samples - row < CHUNK ? (size_t)(samples - row) : CHUNK, done = 0;

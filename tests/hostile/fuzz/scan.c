@@ -134,7 +134,7 @@ static void read_frames(const pcol_file *file)
     static uint32_t locations[8192], functions[256];
     pcol_frames *frames;
     size_t read;
-    if (pcol_frames_open(file, &frames, NULL) != PCOL_OK)
+    if (pcol_frames_open(file, NULL, &frames, NULL) != PCOL_OK)
         return;
     if (pcol_frames_read(frames, 0, draw(MAX_ROWS), offsets, locations, draw(8192), &read, NULL) ==
         PCOL_OK)
