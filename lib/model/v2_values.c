@@ -14,8 +14,15 @@
 
 #define MAX_BATCH_CELLS 65536u /* limit of cells in the batch of a cursor */
 
+/* The column type or unit. */
+struct type_texts {
+    const pcol_str *texts; /* by sample type */
+    int64_t *codes;        /* in the pool; NULL: some text has none */
+};
+
 struct value_view {
     struct pci_types types;
+    struct type_texts type, unit;
     const struct pci_column *zones;
     uint64_t samples, sources;
     int uniform; /* every sample has every type */
@@ -275,10 +282,21 @@ static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
 static pcol_status str_type(const pcol_column *column, const struct pci_row_lanes *lanes,
                             size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
 {
-    const pcol_str *texts = column->aux;
+    const struct type_texts *type = column->aux;
     (void)err;
     for (size_t i = 0; i < count; i++)
-        values[i] = texts[lanes->lane[1][i]];
+        values[i] = type->texts[lanes->lane[1][i]];
+    memset(valid, 1, count);
+    return PCOL_OK;
+}
+
+static pcol_status codes_type(const pcol_column *column, const struct pci_row_lanes *lanes,
+                              size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const struct type_texts *type = column->aux;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        values[i] = type->codes[lanes->lane[1][i]];
     memset(valid, 1, count);
     return PCOL_OK;
 }
@@ -309,9 +327,31 @@ static int is_uniform(const struct value_view *view)
 static void free_view(void *aux)
 {
     struct value_view *view = aux;
-    if (view)
-        pci_types_close(&view->types);
+    if (!view)
+        return;
+    pci_types_close(&view->types);
+    pci_free(view->type.codes);
+    pci_free(view->unit.codes);
     pci_free(view);
+}
+
+/* Nulls, which are shown as empty texts, and texts that are not of the pool have no code. */
+static pcol_status read_codes(const pcol_file *file, const char *name, uint32_t count,
+                              struct type_texts *type, pcol_error *err)
+{
+    const struct pci_column *column;
+    int valid = 1;
+    PCI_TRY(pci_require_column(file, "sample_types", name, PCI_TYPES_TEXT, &column, err));
+    if (!column || column->desc->type != PCF_STRING)
+        return PCOL_OK;
+    PCI_TRY(PCI_CALLOC(type->codes, (size_t)count + 1, err));
+    for (uint32_t i = 0; i < count && valid; i++)
+        PCI_TRY(pci_get(file, column, i, &type->codes[i], &valid, err));
+    if (!valid) {
+        pci_free(type->codes);
+        type->codes = NULL;
+    }
+    return PCOL_OK;
 }
 
 static pcol_status open_view(const pcol_file *file, pcol_table *table, struct value_view *view,
@@ -321,6 +361,10 @@ static pcol_status open_view(const pcol_file *file, pcol_table *table, struct va
     view->samples = pci_rows(file, "samples");
     view->sources = pci_rows(file, "sources");
     PCI_TRY(pci_types_open(file, &view->types, err));
+    view->type.texts = types->type;
+    view->unit.texts = types->unit;
+    PCI_TRY(read_codes(file, "type", types->count, &view->type, err));
+    PCI_TRY(read_codes(file, "unit", types->count, &view->unit, err));
     PCI_TRY(pci_zones_total(file, "value_row", &view->zones, &table->rows, err));
     view->uniform = is_uniform(view);
     PCI_TRY(verify_zones(view, err));
@@ -340,11 +384,13 @@ static void add_columns(pcol_table *table, const struct value_view *view)
     column = pci_table_add(table, "type", PCOL_STRING);
     column->primary_key = 1;
     column->lane_str = str_type;
-    column->aux = types->type;
+    column->lane_codes = view->type.codes ? codes_type : NULL;
+    column->aux = &view->type;
     column = pci_table_add(table, "unit", PCOL_STRING);
     column->primary_key = 1;
     column->lane_str = str_type;
-    column->aux = types->unit;
+    column->lane_codes = view->unit.codes ? codes_type : NULL;
+    column->aux = &view->unit;
     pci_table_add_lane(table, "value", types->any_double ? PCOL_F64 : PCOL_I64, 2, 0);
     if (types->any_ordinal) {
         column = pci_table_add(table, ".ord", PCOL_I64);

@@ -137,6 +137,35 @@ Test(arrow, every_table_of_every_golden_file)
     cr_assert(files > 20);
 }
 
+/* Names of sample types and units, and labels, are of the pool. */
+Test(arrow, texts_of_samples_are_dictionary_encoded)
+{
+    static const char *const tables[] = {"samples", "sample_values"};
+    pcol_file *file;
+    pcol_error err;
+    size_t coded = 0;
+    MUST(pcol_file_open(GOLDEN "/labels.pcol", NULL, &file, &err));
+    for (size_t i = 0; i < 2; i++) {
+        const pcol_table *table;
+        struct ArrowArrayStream stream;
+        struct ArrowSchema schema;
+        MUST(pcol_file_table_by_name(file, PCOL_MODEL_V2, tables[i], &table, &err));
+        MUST(pcol_table_arrow(table, NULL, &stream, &err));
+        cr_assert_eq(stream.get_schema(&stream, &schema), 0);
+        for (int64_t c = 0; c < schema.n_children; c++) {
+            pcol_column_info info = PCOL_INIT(pcol_column_info);
+            MUST(pcol_column_describe(pcol_table_column(table, (uint32_t)c), &info, &err));
+            int has_dictionary = schema.children[c]->dictionary != NULL;
+            cr_expect_eq(has_dictionary, info.type == PCOL_STRING, "%s.%s", tables[i], info.name);
+            coded += info.type == PCOL_STRING;
+        }
+        schema.release(&schema);
+        stream.release(&stream);
+    }
+    cr_expect_geq(coded, 5);
+    pcol_file_close(file);
+}
+
 /* ---- no copies */
 
 Test(arrow, plain_columns_are_not_copied)
