@@ -16,6 +16,8 @@ import sys
 # name -> (goal, "at most" or "at least") for the ratio of a row as bench/run computes it.
 GOALS = {
     "open.cell": (1, "at most"), "library.open": (1, "at most"), "library.sum": (0.9, "at least"),
+    "library.arrow.samples": (3, "at least"), "library.arrow.values": (3, "at least"),
+    "library.arrow.locations": (3, "at least"),
     "library.checks.gather": (1, "at most"), "library.checks.steps": (1, "at most"), "library.check": (1, "at most"),
     "top.packed": (1000, "at least"), "top.packed.taghide": (200, "at least"), "top.scaling": (1.5, "at most"), "scale.top": (1.5, "at most"),
     "pprof.pack": (2.5, "at most"), "pprof.pack.proto": (10, "at least"), "group.sums duckdb on parquet": (20, "at least"),

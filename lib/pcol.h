@@ -736,7 +736,7 @@ struct ArrowArrayStream {
 
 /**
  * pcol_table_arrow() - a table as a stream of Arrow record batches
- * @options: as for pcol_scan_new(); batch_rows 0: 65536; PCOL_SCAN_CODES has no effect
+ * @options: as for pcol_scan_new(); batch_rows 0: 8192; PCOL_SCAN_CODES has no effect
  * @out: receives the stream, which the caller releases; *@out is not released before
  * Each batch is a struct array with one child per column. Strings of the pool are
  * dictionary-encoded, with the whole pool of the file as dictionary; times are int64 nanoseconds,

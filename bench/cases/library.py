@@ -1,14 +1,25 @@
-"""Library calls within one process, in nanoseconds per item (build/bench/library): open, cell, scan, walk, range of a view, archive; the
-sum of a plain column against the sum of an array in memory, its limit; the cost of checks at each access, and the speed of
+"""Library calls within one process, in nanoseconds per item (build/bench/library): open, cell, scan,
+walk, range of a view, archive; the sum of a plain column against the sum of an array in memory, its
+limit; Arrow streams against `cat --format csv`; the cost of checks at each access, and the speed of
 `check`, against their goals."""
 import functools
 import json
+import statistics
 import subprocess
 
 import harness
 from harness import DATA, Missing, program, timed
 
 row = functools.partial(harness.row, runs=9)  # TURNS of bench/library.c
+
+STREAMS = {"arrow.samples": "samples", "arrow.values": "sample_values",
+           "arrow.locations": "sample_locations"}
+
+
+def csv_seconds(packed, table):
+    """CPU time of printing a table, the median of three runs."""
+    command = [harness.PCOL, "cat", "--table", table, "--format", "csv", packed]
+    return statistics.median(timed(command, clock="cpu")[0] for _ in range(3))
 
 
 def measure(options):
@@ -19,6 +30,7 @@ def measure(options):
     timed([program("gen_scale"), "--samples", samples, "--plain", plain])
     timed([program("gen_scale"), "--samples", samples, "--archive", archive])
     done = subprocess.run([program("library"), packed, plain, archive], capture_output=True, text=True)
+    printed = {op: csv_seconds(packed, table) for op, table in STREAMS.items()}
     for path in (packed, plain, archive):
         path.unlink()
     if done.returncode != 0:
@@ -31,6 +43,11 @@ def measure(options):
     checked = seen.pop("check")
     yield row("library.open", opened["what"], round(opened["ns"] / 1000, 2), "the goal", 20, opened["ns"] / 20000, "us")
     touched = seen.pop("archive.touch")
+    for op, seconds in printed.items():
+        stream = seen.pop(op)
+        ns = seconds * 1e9 / stream["items"]
+        yield row(f"library.{op}", stream["what"] + ": speed", round(1000 / stream["ns"], 2),
+                  "cat --format csv", round(1000 / ns, 2), ns / stream["ns"], "million rows/s")
     for op, r in seen.items():
         yield row(f"library.{op}", f"{r['what']}, an item", round(r["ns"], 2), array["what"], round(array["ns"], 2),
                   r["ns"] / array["ns"], "ns")

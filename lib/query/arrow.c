@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define ARROW_BATCH_ROWS 65536u
+#define ARROW_BATCH_ROWS 8192u /* fits caches, and allocators keep the memory */
 
 enum { MAX_BUFFERS = 3 };
 
@@ -270,11 +270,12 @@ static int set_validity(struct ArrowArray *array, const uint8_t *valid, size_t r
     return 0;
 }
 
-/* A buffer of `count` values of `size` bytes, which the array owns; NULL: out of memory. */
+/* A buffer of `count` values of `size` bytes, which the array owns and the caller fills; NULL: out
+ * of memory. */
 static void *add_buffer(struct ArrowArray *array, size_t number, size_t count, size_t size)
 {
     struct array_data *d = array->private_data;
-    d->owned[number] = pci_calloc(count + 1, size);
+    d->owned[number] = pci_malloc(count + 1, size);
     d->buffers[number] = d->owned[number];
     return d->owned[number];
 }
@@ -285,6 +286,7 @@ static int copy_texts(struct ArrowArray *array, const pcol_cells *cells, size_t 
     size_t size = 0;
     if (!offsets)
         return ENOMEM;
+    offsets[0] = 0;
     for (size_t i = 0; i < rows; i++) {
         if (cells->valid[i] && __builtin_add_overflow(size, cells->str[i].size, &size))
             return ENOMEM;
@@ -317,6 +319,8 @@ static int copy_numbers(const struct stream_column *c, struct ArrowArray *array,
 {
     if (c->column->type == PCOL_BOOL) {
         uint8_t *bits = add_buffer(array, 1, rows / 8 + 1, 1);
+        if (bits)
+            memset(bits, 0, rows / 8 + 1);
         for (size_t i = 0; bits && i < rows; i++)
             bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)(cells->i64[i] != 0) << i % 8);
         return bits ? 0 : ENOMEM;
