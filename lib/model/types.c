@@ -172,19 +172,14 @@ pcol_status pci_types_of_source(const struct pci_types *types, uint64_t source, 
 
 /* ---- one type ---- */
 
-static int is_named(const struct pci_types *types, uint32_t row, const char *wanted)
+int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name)
 {
-    pcol_str name = {wanted, strlen(wanted)};
-    pcol_str type = types->type[row], unit = types->unit[row];
-    if (types->ordinal[row])
-        return 0;
-    if (pci_str_equal(name, type))
+    pcol_str whole = {name, strlen(name)}, type = types->type[row], unit = types->unit[row];
+    if (pci_str_equal(whole, type))
         return 1;
-    if (name.size != type.size + 1 + unit.size || wanted[type.size] != '/')
-        return 0;
-    name.size = type.size;
-    return pci_str_equal(name, type) &&
-           pci_str_equal((pcol_str){wanted + type.size + 1, unit.size}, unit);
+    return whole.size == type.size + 1 + unit.size && name[type.size] == '/' &&
+           pci_str_equal((pcol_str){name, type.size}, type) &&
+           pci_str_equal((pcol_str){name + type.size + 1, unit.size}, unit);
 }
 
 /* Text of a source's cell; "" if absent. */
@@ -304,7 +299,7 @@ static pcol_status select_type(const struct pci_types *types, uint64_t first, ui
     for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         for (uint32_t i = 0; row == PCOL_NONE && i < count; i++)
-            if (is_named(types, list[i], wanted))
+            if (!types->ordinal[list[i]] && pci_types_is_named(types, list[i], wanted))
                 row = list[i];
     }
     if (row == PCOL_NONE)

@@ -79,6 +79,9 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 /* 1 if two rows of sample_types differ only in the storage of their values. */
 int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b);
 
+/* 1 if "TYPE" or "TYPE/UNIT" names a row of sample_types; both may contain any bytes. */
+int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name);
+
 /* Selects the type of sources first..last. wanted: "TYPE" or "TYPE/UNIT"; NULL:
  * pci_types_first_default(), if it is not a gauge. E_NOT_FOUND lists the types; E_ARGUMENT for a
  * gauge, which is never summed. */

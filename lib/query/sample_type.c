@@ -20,16 +20,6 @@ static int is_text(pcol_str str, const char *text, size_t size)
     return str.size == size && (size == 0 || memcmp(str.data, text, size) == 0);
 }
 
-/* 1 if a row of sample_types is named TYPE or TYPE/UNIT. */
-static int has_name(const struct pci_types *types, uint32_t k, const char *name, size_t size)
-{
-    pcol_str type = types->type[k], unit = types->unit[k];
-    if (is_text(type, name, size))
-        return 1;
-    return size == type.size + 1 + unit.size && name[type.size] == '/' &&
-           is_text(type, name, type.size) && is_text(unit, name + type.size + 1, unit.size);
-}
-
 static pcol_status get_source_text(const pcol_file *file, const char *column, uint64_t source,
                                    pcol_str *text, int *valid, pcol_error *err)
 {
@@ -73,7 +63,7 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
     size_t size = strlen(name);
     *k = PCOL_NONE;
     for (uint32_t i = 0; i < types->count; i++) {
-        if (!has_name(types, i, name, size))
+        if (!pci_types_is_named(types, i, name))
             continue;
         if (*k == PCOL_NONE)
             *k = i;
@@ -322,7 +312,7 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
     if (name && (strcmp(name, "memory") == 0 || strcmp(name, "memory/bytes") == 0)) {
         /* A sample type with this very name has precedence. */
         for (uint32_t i = 0; i < types->count && k == PCOL_NONE; i++)
-            k = has_name(types, i, name, strlen(name)) ? i : PCOL_NONE;
+            k = pci_types_is_named(types, i, name) ? i : PCOL_NONE;
         if (k == PCOL_NONE && pci_memory_find(types, measure->gauges)) {
             measure->is_memory = 1;
             measure->type = (pcol_str){"memory", 6};

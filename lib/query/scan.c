@@ -121,16 +121,6 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
     return PCOL_OK;
 }
 
-/* Whether "TYPE" or "TYPE/UNIT" names a type; both may contain any bytes. */
-static int is_called(const char *name, pcol_str type, pcol_str unit)
-{
-    size_t length = strlen(name);
-    if (type.size > length || memcmp(name, type.data, type.size) != 0)
-        return 0;
-    return type.size == length || (name[type.size] == '/' && length - type.size - 1 == unit.size &&
-                                   memcmp(name + type.size + 1, unit.data, unit.size) == 0);
-}
-
 /* Opens the query of a selection. Rows may be of any type that the file has, also of levels, which
  * cannot be weighed; a type that it does not have fails as for queries. */
 static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
@@ -143,8 +133,7 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
         PCI_TRY(pci_types_open(table->file, &s->types, err));
         PCI_TRY(PCI_CALLOC(s->takes_type, s->types.count + (size_t)1, err));
         for (uint32_t i = 0; i < s->types.count; i++) {
-            s->takes_type[i] =
-                (uint8_t)is_called(selection.sample_type, s->types.type[i], s->types.unit[i]);
+            s->takes_type[i] = (uint8_t)pci_types_is_named(&s->types, i, selection.sample_type);
             found |= s->takes_type[i];
         }
     }
