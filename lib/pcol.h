@@ -1805,9 +1805,6 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(pcol_query *query,
                                                      const pcol_flame_options *options,
                                                      pcol_result **result, pcol_error *err);
 
-/* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal", for where there
- * is little room: what is behind the last / or :: before any bracket; a part of @name. */
-PCOL_API pcol_str pcol_name_tail(pcol_str name);
 /**
  * pcol_flame_svg() - the graph as one SVG document
  * @flame: result of pcol_query_flame()

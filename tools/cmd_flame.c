@@ -96,6 +96,21 @@ static int is_wider(pcol_str name, size_t width)
     return shown > width;
 }
 
+/* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal": the part after
+ * the last / or :: before any bracket. */
+static pcol_str cut_path(pcol_str name)
+{
+    static const char stops[] = {'(', '<', '[', ' '};
+    size_t end = 0, start = 0;
+    for (; end < name.size && !memchr(stops, name.data[end], sizeof stops); end++) {
+        if (name.data[end] == '/')
+            start = end + 1;
+        else if (end && name.data[end] == ':' && name.data[end - 1] == ':')
+            start = end + 1;
+    }
+    return start < name.size ? (pcol_str){name.data + start, name.size - start} : name;
+}
+
 /* Write the name in exactly `width` columns, cut or padded with blanks. */
 static void put_name(struct cli_out *out, pcol_str name, size_t width)
 {
@@ -103,7 +118,7 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
     size_t used, length, at = 0, shown = 0;
 
     if (is_wider(name, width))
-        name = pcol_name_tail(name);
+        name = cut_path(name);
     while (at < name.size) {
         size_t columns = character(name.data + at, name.size - at, &length, safe, &used);
         /* The last column is for a sign of truncation. */
@@ -123,7 +138,7 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
 /* A name cut to a few letters is useless: write it whole, a recognizable part, or nothing. */
 static void put_label(struct cli_out *out, pcol_str name, size_t width)
 {
-    int shown = width >= LEAST_LABEL || !is_wider(pcol_name_tail(name), width);
+    int shown = width >= LEAST_LABEL || !is_wider(cut_path(name), width);
 
     put_name(out, shown ? name : (pcol_str){"", 0}, width);
 }

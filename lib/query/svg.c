@@ -107,7 +107,9 @@ pcol_status pci_svg_text(struct pci_out *out, pcol_str text, size_t width, pcol_
 }
 
 /* The same rule as in the script of the page, which cuts names again after zooming. */
-pcol_str pcol_name_tail(pcol_str name)
+/* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal": the part after
+ * the last / or :: before any bracket. */
+static pcol_str cut_path(pcol_str name)
 {
     static const char stops[] = {'(', '<', '[', ' '};
     size_t end = 0, start = 0;
@@ -125,7 +127,7 @@ int pci_svg_has_room(pcol_str name, size_t width)
     enum { MIN_CHARACTERS = 5 }; /* characters of a name that is cut */
     char piece[24];
     size_t at = 0, used, width_used = 0;
-    name = pcol_name_tail(name);
+    name = cut_path(name);
     while (at < name.size && width_used <= width)
         width_used += escape_character(name, &at, piece, &used);
     return width >= MIN_CHARACTERS || width_used <= width;
@@ -137,7 +139,7 @@ pcol_status pci_svg_name(struct pci_out *out, pcol_str name, size_t width, pcol_
     size_t at = 0, used, width_used = 0;
     while (at < name.size && width_used <= width)
         width_used += escape_character(name, &at, piece, &used);
-    return pci_svg_text(out, width_used > width ? pcol_name_tail(name) : name, width, err);
+    return pci_svg_text(out, width_used > width ? cut_path(name) : name, width, err);
 }
 
 /* ---- numbers ---- */
