@@ -22,7 +22,7 @@ static const struct about {
     {"sources", ".duration_ns", "ns", "length of the recording"},
     {"sources", ".time_ns", "ns", "start of the recording, since 1970"},
     {"sources", ".default_sample_type", NULL, "default sample type"},
-    {"sources", ".collapsed", NULL, "idle samples were joined (--collapse-idle)"},
+    {"sources", ".collapsed", NULL, "idle samples were joined"},
     {"sources", ".crlf", NULL, "lines end in CR LF"},
     {"sources", ".frame_form", NULL, "form of its frames that have a file and a line"},
     {"sources", ".text", NULL, "comment lines of the source"},
@@ -34,8 +34,8 @@ static const struct about {
     {"samples", ".duration", "ms", "time that the sample covers, starting at .time"},
     {"samples", ".cpu_delta", "ms", "CPU time of its thread since the previous sample"},
     {"samples", ".cpu_cycles", "cycles", "CPU cycles of its thread since the previous sample"},
-    {"samples", ".thread_id", NULL, "row of threads, from 0; --join shows its name"},
-    {"samples", ".stack_id", NULL, "row of stacks, from 0; --join shows the functions"},
+    {"samples", ".thread_id", NULL, "row of threads, from 0"},
+    {"samples", ".stack_id", NULL, "row of stacks, from 0"},
     {"samples", ".text", NULL, "text of the sample in the source"},
     {"samples", ".resource_type", NULL, "row of resource_types, from 0"},
     {"samples", ".snapshot", NULL, "row of snapshots, from 0"},
@@ -120,7 +120,7 @@ void pci_column_document(const pcol_column *column, const char **unit, const cha
     if (strncmp(name, ".label.", 7) == 0)
         *text = "a label of the source";
     else if (name[0] == '.' && strcmp(table, "sources") == 0)
-        *text = "metadata of the source or of --meta";
+        *text = "metadata of the source, or added at import";
     else if (name[0] == '.' && strstr(name, "_ulp") != NULL)
         *text = "remainder of rounding the source's double to ns, in units of its last bit";
 }
