@@ -409,12 +409,8 @@ size_t cli_find_special(const char *text, size_t at, size_t size, char a, char b
 struct cli_input {
     const char *name; /* as given */
     pcol_file *file;
-    void *memory;           /* bytes of a file that is not mapped */
-    int from_library;       /* pcol_free() releases `memory` */
-    int imported;           /* the input was not a .pcol */
     uint64_t bytes;         /* size of the input; 0: unknown */
-    struct cli_input *next; /* list of mapped inputs */
-    unsigned write_flags;   /* flags for packing it */
+    struct cli_input *next; /* list of open inputs */
     char loss[160];         /* losses of the selection; "": none */
 };
 

@@ -183,17 +183,12 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
 static int export_built(pcol_builder *builder, const char *format, const struct cli_args *args,
                         struct cli_out *out)
 {
-    struct cli_input input = {.name = out->name, .from_library = 1};
+    struct cli_input input = {.name = out->name};
     pcol_error err;
-    size_t size = 0;
-    int code = CLI_OK;
 
-    if (pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, NULL, &input.memory, &size, &err) !=
-            PCOL_OK ||
-        pcol_file_open_memory(input.memory, size, NULL, &input.file, &err) != PCOL_OK)
-        code = cli_fail_error(out->name, &err);
-    if (code == CLI_OK)
-        code = cli_export(&input, format, args, out);
+    if (pcol_builder_file(builder, PCOL_WRITE_QUICK, NULL, &input.file, &err) != PCOL_OK)
+        return cli_fail_error(out->name, &err);
+    int code = cli_export(&input, format, args, out);
     cli_input_close(&input);
     return code;
 }

@@ -163,27 +163,20 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     struct cli_input part = *input;
     pcol_builder *builder = NULL;
     pcol_error err;
-    size_t size = 0;
     struct losses losses = {0};
     struct cli_notices notices = {args, input->name, &losses, 0};
     pcol_control control = cli_control(&notices);
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
-    pcol_open_options opening = PCOL_INIT(pcol_open_options);
     int code = cli_builder_new(args, &builder);
 
-    opening.flags = PCOL_OPEN_UNVERIFIED; /* verified by construction: just packed */
     options.control = &control;
     part.file = NULL;
-    part.memory = NULL;
-    part.from_library = 1;
     if (code == CLI_OK)
         code = cli_filter(input, args, &options, builder);
     if (losses.stored > 0)
         snprintf(part.loss, sizeof part.loss, "%s", losses.items[0].text);
     losses_clear(&losses);
-    if (code == CLI_OK &&
-        (pcol_builder_write_memory(builder, 0, NULL, &part.memory, &size, &err) != PCOL_OK ||
-         pcol_file_open_memory(part.memory, size, &opening, &part.file, &err) != PCOL_OK))
+    if (code == CLI_OK && pcol_builder_file(builder, 0, NULL, &part.file, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
     pcol_builder_free(builder);
     if (code != CLI_OK) {

@@ -291,7 +291,8 @@ static pcol_status put_tables(struct cli_out *out, const struct info *info, pcol
     char bytes[CLI_NUMBER_SIZE];
 
     cli_out_printf(out, "  %-24s %16s %16s\n",
-                   info->input->imported ? "table, when packed" : "table", "rows", "bytes");
+                   pcol_file_is_imported(info->input->file) ? "table, when packed" : "table",
+                   "rows", "bytes");
     for (uint32_t i = 0; i < count; i++) {
         const pcol_table *table;
         pcol_status status = pcol_file_table(file, PCOL_MODEL_PHYSICAL, i, &table, err);
@@ -377,7 +378,7 @@ static pcol_status put_name(struct cli_out *out, const struct info *info, pcol_e
     pcol_status status;
 
     cli_out_safe(out, info->input->name, strlen(info->input->name));
-    if (!info->input->imported) {
+    if (!pcol_file_is_imported(info->input->file)) {
         pcol_file_version(info->input->file, &major, &minor);
         cli_out_printf(out, ": pcol file, format %u.%u\n", major, minor);
         return PCOL_OK;
@@ -403,7 +404,9 @@ static pcol_status put_text(struct cli_out *out, const struct info *info,
     status = put_name(out, info, err);
     if (status != PCOL_OK)
         return status;
-    cli_out_printf(out, info->input->imported ? "  size when packed: %s bytes" : "  size: %s bytes",
+    cli_out_printf(out,
+                   pcol_file_is_imported(info->input->file) ? "  size when packed: %s bytes"
+                                                            : "  size: %s bytes",
                    cli_format_grouped(number, pcol_file_size(file)));
     if (info->sample_rows > 0)
         cli_out_printf(out, ", %.2f per sample",
@@ -505,12 +508,12 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
     cli_out_text(out, "{");
     cli_json_key(out, first, "file");
     cli_json_cell(out, &cell);
-    cell = cli_cell_bool(info->input->imported);
+    cell = cli_cell_bool(pcol_file_is_imported(info->input->file));
     cli_json_key(out, first, "imported");
     cli_json_cell(out, &cell);
     cli_json_key(out, first, "format");
     cli_out_printf(out, "\"%u.%u\"", major, minor);
-    if (info->input->imported && info->input->bytes > 0)
+    if (pcol_file_is_imported(info->input->file) && info->input->bytes > 0)
         json_number(out, first, "input_size", info->input->bytes);
     json_number(out, first, "size", pcol_file_size(file));
     if (pcol_file_is_archive(file))

@@ -396,16 +396,12 @@ static int open_empty(struct cli_input *input)
 {
     pcol_builder *builder = NULL;
     pcol_error err;
-    size_t size;
     pcol_status status = pcol_builder_new(NULL, &builder, &err);
 
     memset(input, 0, sizeof *input);
     if (status == PCOL_OK)
-        status = pcol_builder_write_memory(builder, 0, NULL, &input->memory, &size, &err);
+        status = pcol_builder_file(builder, 0, NULL, &input->file, &err);
     pcol_builder_free(builder);
-    input->from_library = 1;
-    if (status == PCOL_OK)
-        status = pcol_file_open_memory(input->memory, size, NULL, &input->file, &err);
     return status == PCOL_OK ? CLI_OK : cli_fail_error(NULL, &err);
 }
 
