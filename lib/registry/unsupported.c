@@ -84,6 +84,11 @@ static const struct signature {
     {MARK("\xfb)"),
      {0},
      "a pstats file of Python's cProfile: " NO_STACKS "use py-spy --format raw"},
+    {MARK("{0"), {0}, "an empty pstats file of Python's cProfile"},
+    {MARK("\xfb"
+          "0"),
+     {0},
+     "an empty pstats file of Python's cProfile"},
     {MARK("v8-version,"),
      {0},
      "a log of V8, which pcol cannot read; `node --prof-process` reads it"},
