@@ -28,11 +28,26 @@ int pci_document_begins(const uint8_t *data, size_t size, int array, const char 
 
 /* ---- import: nodes */
 
+static pcol_status find_key(struct pci_document *d, pcol_str key, uint32_t *string, pcol_error *err)
+{
+    if (!key.size || key.size > PCI_DOCUMENT_KEY_BYTES)
+        return pcol_builder_string(d->builder, key.data, key.size, string, err);
+    size_t hash = key.size * 7 + (uint8_t)key.data[0] * 3u + (uint8_t)key.data[key.size - 1];
+    struct pci_document_key *cached = &d->keys[hash % PCI_DOCUMENT_KEYS];
+    if (cached->size != key.size || memcmp(cached->text, key.data, key.size) != 0) {
+        PCI_TRY(pcol_builder_string(d->builder, key.data, key.size, &cached->string, err));
+        cached->size = (uint32_t)key.size;
+        memcpy(cached->text, key.data, key.size);
+    }
+    *string = cached->string;
+    return PCOL_OK;
+}
+
 static pcol_status intern_key(struct pci_document *d, const char *key, uint32_t *string,
                               pcol_error *err)
 {
     *string = PCOL_NONE;
-    return key ? pcol_builder_string(d->builder, key, strlen(key), string, err) : PCOL_OK;
+    return key ? find_key(d, (pcol_str){key, strlen(key)}, string, err) : PCOL_OK;
 }
 
 pcol_status pci_document_node(struct pci_document *d, uint64_t parent, const char *key, uint8_t tag,
@@ -57,7 +72,7 @@ pcol_status pci_document_text(struct pci_document *d, uint64_t parent, const cha
 
 pcol_status pci_document_begin(struct pci_document *d, pcol_builder *builder, pcol_error *err)
 {
-    d->builder = builder;
+    *d = (struct pci_document){.builder = builder};
     PCI_TRY(pci_document_node(d, PCI_NO_NODE, NULL, PCI_NODE_OBJECT, &d->extra, err));
     PCI_TRY(pci_document_node(d, d->extra, "arrays", PCI_NODE_ARRAY, &d->arrays, err));
     return pci_document_node(d, d->extra, "document", PCI_NODE_OBJECT, &d->root, err);
@@ -73,7 +88,7 @@ pcol_status pci_document_member(struct pci_document *d, struct pci_json *json, u
 {
     uint32_t key;
     uint64_t node;
-    PCI_TRY(pcol_builder_string(d->builder, json->text.data, json->text.size, &key, err));
+    PCI_TRY(find_key(d, json->text, &key, err));
     PCI_TRY(pci_json_next(json, err));
     return pci_json_to_nodes(json, d->builder, parent, key, &node, err);
 }

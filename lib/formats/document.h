@@ -20,9 +20,17 @@ int pci_document_begins(const uint8_t *data, size_t size, int array, const char 
 
 /* ---- import */
 
+#define PCI_DOCUMENT_KEYS 32u
+#define PCI_DOCUMENT_KEY_BYTES 24u
+
 struct pci_document {
     pcol_builder *builder;
     uint64_t extra, root, arrays; /* nodes; root: the document, an object */
+    /* Cache of short keys, by a hash; objects of one kind repeat theirs. */
+    struct pci_document_key {
+        uint32_t string, size; /* size 0: none */
+        char text[PCI_DOCUMENT_KEY_BYTES];
+    } keys[PCI_DOCUMENT_KEYS];
 };
 
 /* Create the nodes; the root is an object. */

@@ -21,6 +21,7 @@
 
 #include "stream/input.h"
 #include "util/error.h"
+#include "util/strbuf.h"
 
 enum pci_json_type {
     PCI_JSON_END = 0, /* end of the text */
@@ -118,8 +119,12 @@ pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type
 /* E_SYNTAX at the current token. */
 pcol_status pci_json_fail(const struct pci_json *json, pcol_error *err, const char *format, ...)
     PCI_PRINTF(3, 4);
-/* Whether the current key or string equals a text. */
-int pci_json_is(const struct pci_json *json, const char *text);
+/* Whether the current key or string equals a text. Inline, so that lengths of constants cost no
+ * time. */
+static inline int pci_json_is(const struct pci_json *json, const char *text)
+{
+    return pci_str_is(json->text, text);
+}
 
 /* The writer inserts commas and colons. After the first error its functions have no effect;
  * pci_json_writer_finish() returns the error, and loops over many rows check `status`. */

@@ -73,10 +73,22 @@ static pcol_status refill(struct pci_json *json, int *more, pcol_error *err)
     return PCOL_OK;
 }
 
+static void start_token(struct pci_json *json)
+{
+    json->start = json->at;
+    json->offset = json->input->offset + json->at;
+    json->column = json->offset - json->line_start + 1;
+}
+
 /* *c: the next byte that is not a blank, or -1 at the end; the token starts there. */
 static pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
 {
     struct pci_input *input = json->input;
+    if (json->at < input->size && input->data[json->at] > ' ') {
+        *c = input->data[json->at];
+        start_token(json);
+        return PCOL_OK;
+    }
     for (;;) {
         for (; json->at < input->size; json->at++) {
             uint8_t byte = input->data[json->at];
@@ -97,9 +109,7 @@ static pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
         }
     }
 found:
-    json->start = json->at;
-    json->offset = input->offset + json->at;
-    json->column = json->offset - json->line_start + 1;
+    start_token(json);
     return PCOL_OK;
 }
 
@@ -585,9 +595,4 @@ pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type
         return PCOL_OK;
     return pci_json_fail(json, err, "%s must be %s, not %s", what, type_name(type),
                          type_name(json->type));
-}
-
-int pci_json_is(const struct pci_json *json, const char *text)
-{
-    return pci_str_is(json->text, text);
 }

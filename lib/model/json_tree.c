@@ -199,6 +199,8 @@ pcol_status pci_json_to_nodes(struct pci_json *json, pcol_builder *builder, uint
     struct tree_reader r = {.json = json, .builder = builder, .key = key};
     pcol_status status;
     *node = PCI_NO_NODE;
+    if (json->type != PCI_JSON_OBJECT && json->type != PCI_JSON_ARRAY)
+        return add_node(&r, get_tag(json), parent, node, err);
     pci_spill_init(&r.numbers, &builder->store);
     status = read_tree(&r, parent, node, err);
     pci_spill_clear(&r.numbers);
