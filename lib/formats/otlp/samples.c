@@ -172,8 +172,8 @@ static pcol_status add_link(struct pci_otlp *r, const uint8_t *at, uint64_t inde
         PCI_TRY(pci_otlp_expect(r, &field, PCI_OTLP_BYTES, err));
         if (field.bytes.size > sizeof hex / 2)
             return pci_otlp_fail(r, field.at, err, "an id of more than 32 bytes");
-        for (; !r->is_json && size < field.bytes.size * 2; size += 2)
-            snprintf(hex + size, 3, "%02x", field.bytes.data[size / 2]);
+        for (; !r->is_json && size < field.bytes.size * 2; size++)
+            hex[size] = "0123456789abcdef"[field.bytes.data[size / 2] >> (size % 2 ? 0 : 4) & 15];
         if (r->is_json && field.bytes.size)
             memcpy(hex, field.bytes.data, size = field.bytes.size);
         PCI_TRY(pcol_builder_string(r->builder, keys[field.number], strlen(keys[field.number]),
