@@ -1,0 +1,80 @@
+"""pack of each format that pcol reads, in MB of input per second of CPU time, against the goal of
+100 MB/s, of binary formats 50. Inputs: the small profiles of tests/data with their samples
+repeated, uncompressed, to 10 MB (--quick: 1 MB), with equal and with distinct names; files of at
+least 256 KB of ../shared/corpus/formats. JSON also against JSON.parse of the same file in Node:
+times as long."""
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+
+from harness import DATA, MB, PCOL, ROOT, interleaved, missing, pack_command, row
+
+TEXT, BINARY = 100, 50  # MB/s
+KINDS = (".cpuprofile", ".heapprofile", ".jfr", ".json", ".tach")
+CORPUS = ROOT.parent / "shared/corpus/formats"
+
+
+def suite_formats():
+    """tests/formats.py, which knows the formats and makes larger profiles of them."""
+    os.environ["PCOL"], os.environ["SRC"] = str(PCOL), str(ROOT)
+    sys.path.insert(0, str(ROOT / "tests"))
+    import formats
+    return formats
+
+
+def grown(formats, name, size, distinct):
+    """A file of about `size` bytes; kept for the next run."""
+    path = DATA / f"importer-{name}-{size // MB}{'-distinct' if distinct else ''}"
+    if not path.exists():
+        DATA.mkdir(parents=True, exist_ok=True)
+
+        def grow(n):
+            data = formats.grow(name, n, distinct)
+            return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        base = len(grow(1))
+        each = max(1, (len(grow(21)) - base) // 20)
+        path.write_bytes(grow(max(1, (size - base) // each)))
+    return path
+
+
+def inputs(formats, size):
+    for name in sorted(set(formats.readable()) - {"pcol"}):
+        for distinct in False, True:
+            what = "distinct names" if distinct else "equal names"
+            path = grown(formats, name, size, distinct)
+            if path.stat().st_size >= size // 4:  # pprof has equal samples once
+                yield name, what, path
+    for path in sorted(CORPUS.glob("*/*")) if CORPUS.is_dir() else ():
+        if path.stat().st_size >= MB // 4 and path.suffix in KINDS:
+            yield path.parent.name, path.name, path
+
+
+def json_parse(path):
+    """Seconds of CPU time; None without Node, or if the file is not one JSON value."""
+    node = shutil.which("node")
+    done = node and subprocess.run([node, ROOT / "bench/parse_json.js", path, "5"],
+                                   capture_output=True, text=True)
+    return float(done.stdout.split()[0]) if done and not done.returncode else None
+
+
+def measure(options):
+    formats = suite_formats()
+    for name, what, path in inputs(formats, (1 if options.quick else 10) * MB):
+        size, is_text = path.stat().st_size, formats.is_text(path.read_bytes()[:4096])
+        label = f"{size / MB:.1f} MB of {name}, {what}"
+        packed = DATA / "importer.pcol"
+        command = pack_command(path, packed, "-q", "--from", name)
+        if subprocess.run(command, capture_output=True).returncode:
+            yield missing(f"importers.{name}", label, "pcol rejects it")
+            continue
+        seconds = interleaved(options.runs, clock="cpu", pcol=command)["pcol"][0]
+        goal, speed = TEXT if is_text else BINARY, size / MB / seconds
+        yield row(f"importers.{name}", f"pack {label}", round(speed, 1), "the goal", goal,
+                  speed / goal, "MB/s")
+        parse = json_parse(path) if path.read_bytes()[:1] in b"{[" else None
+        if parse:
+            yield row(f"importers.{name}.node", f"pack {label}, CPU time", round(seconds, 4),
+                      "JSON.parse alone", round(parse, 4), seconds / parse, "s")
+        packed.unlink()
