@@ -70,6 +70,7 @@ enum pci_otlp_role {
 struct pci_otlp_attribute {
     struct pci_label label;
     enum pci_otlp_role role;
+    uint32_t text; /* of threads and processes: the value, numbers in decimal */
 };
 
 /* The start of an object of a JSON text, and of its message. */

@@ -9,7 +9,6 @@
 #include "util/alloc.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 struct profile {
     struct pci_otlp_span type, period_type;
@@ -110,18 +109,6 @@ static pcol_status add_types(struct pci_otlp *r, struct profile *profile, pcol_e
 
 /* ---- threads and labels */
 
-/* The text of an attribute; numbers in decimal. */
-static pcol_status get_text(struct pci_otlp *r, const struct pci_label *label, uint32_t *text,
-                            pcol_error *err)
-{
-    char digits[24];
-    *text = label->kind == PCI_LABEL_STRING ? label->text : PCOL_NONE;
-    if (label->kind != PCI_LABEL_INTEGER)
-        return PCOL_OK;
-    int size = snprintf(digits, sizeof digits, "%" PRId64, label->as.i64);
-    return pcol_builder_string(r->builder, digits, (size_t)size, text, err);
-}
-
 static pcol_status add_label(struct pci_otlp *r, const struct pci_label *label, pcol_error *err)
 {
     PCI_TRY(PCI_GROW(r->labels, r->label_capacity, r->label_count + 1, err));
@@ -134,13 +121,17 @@ static pcol_status add_attribute(struct pci_otlp *r, const struct pci_otlp_attri
 {
     switch (attribute->role) {
     case PCI_OTLP_THREAD_ID:
-        return get_text(r, &attribute->label, &thread->tid, err);
+        thread->tid = attribute->text;
+        break;
     case PCI_OTLP_THREAD_NAME:
-        return get_text(r, &attribute->label, &thread->name, err);
+        thread->name = attribute->text;
+        break;
     case PCI_OTLP_PROCESS_ID:
-        return get_text(r, &attribute->label, &thread->pid, err);
+        thread->pid = attribute->text;
+        break;
     case PCI_OTLP_PROCESS_NAME:
-        return get_text(r, &attribute->label, &thread->process_name, err);
+        thread->process_name = attribute->text;
+        break;
     case PCI_OTLP_LABEL:
     case PCI_OTLP_BUILD_ID:
         return add_label(r, &attribute->label, err);

@@ -8,6 +8,7 @@
 #include "util/alloc.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char *const table_names[PCI_OTLP_TABLES] = {
     "",           "mapping_table", "location_table",  "function_table",
@@ -92,6 +93,18 @@ static enum pci_otlp_role find_role(pcol_str key)
     return PCI_OTLP_LABEL;
 }
 
+/* The value of an attribute as text, numbers in decimal; PCOL_NONE for others. */
+static pcol_status get_text(struct pci_otlp *r, const struct pci_label *label, uint32_t *text,
+                            pcol_error *err)
+{
+    char digits[24];
+    *text = label->kind == PCI_LABEL_STRING ? label->text : PCOL_NONE;
+    if (label->kind != PCI_LABEL_INTEGER)
+        return PCOL_OK;
+    int size = snprintf(digits, sizeof digits, "%" PRId64, label->as.i64);
+    return pcol_builder_string(r->builder, digits, (size_t)size, text, err);
+}
+
 /* Read an AnyValue; *found: it is a scalar. */
 static pcol_status read_value(struct pci_otlp *r, struct pci_otlp_span message,
                               struct pci_label *label, int *found, pcol_error *err)
@@ -154,7 +167,9 @@ pcol_status pci_otlp_read_attribute(struct pci_otlp *r, struct pci_otlp_span mes
         }
     }
     attribute->role = has_value && key.size ? find_role(key) : PCI_OTLP_NO_COLUMN;
-    return PCOL_OK;
+    attribute->text = PCOL_NONE;
+    int is_thread = attribute->role != PCI_OTLP_NO_COLUMN && attribute->role != PCI_OTLP_LABEL;
+    return is_thread ? get_text(r, &attribute->label, &attribute->text, err) : PCOL_OK;
 }
 
 static pcol_status read_attributes(struct pci_otlp *r, pcol_error *err)
@@ -184,7 +199,7 @@ static pcol_status find_build_id(struct pci_otlp *r, struct pci_otlp_span messag
             PCI_TRY(check_index(r, field.at, PCI_OTLP_ATTRIBUTES, index, err));
             if (index < r->tables[PCI_OTLP_ATTRIBUTES].count && *text == PCOL_NONE &&
                 r->attributes[index].role == PCI_OTLP_BUILD_ID)
-                *text = r->attributes[index].label.text;
+                *text = r->attributes[index].text;
         }
     }
     return PCOL_OK;

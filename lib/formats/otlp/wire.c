@@ -31,8 +31,7 @@ pcol_status pci_otlp_fail(const struct pci_otlp *r, const uint8_t *at, pcol_erro
                          text);
 }
 
-/* Decode a LEB128 varint of at most ten bytes; 0 if it is truncated. */
-static int take_varint(struct pci_otlp_span *m, uint64_t *value)
+static int take_long_varint(struct pci_otlp_span *m, uint64_t *value)
 {
     *value = 0;
     for (unsigned i = 0; i < 10 && i < m->size; i++) {
@@ -44,6 +43,16 @@ static int take_varint(struct pci_otlp_span *m, uint64_t *value)
         }
     }
     return 0;
+}
+
+/* Decode a LEB128 varint of at most ten bytes; 0 if it is truncated. */
+static inline int take_varint(struct pci_otlp_span *m, uint64_t *value)
+{
+    if (!m->size || m->data[0] > 127)
+        return take_long_varint(m, value);
+    *value = *m->data++;
+    m->size--;
+    return 1;
 }
 
 static void take_fixed(struct pci_otlp_span *m, size_t size, uint64_t *value)
