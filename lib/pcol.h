@@ -1376,6 +1376,14 @@ typedef enum pcol_time_share {
     PCOL_SHARE_EXACT = 2     /* w * overlap / duration; makes the query one of doubles */
 } pcol_time_share;
 
+#define PCOL_SELECTION_HAS_ORDER 0x1u
+
+/* A set of rows of a table, in any order. */
+typedef struct pcol_rows {
+    const uint32_t *rows;
+    size_t count;
+} pcol_rows;
+
 /* Which part of a file is asked about. A member that is NULL or 0 selects everything. Patterns
  * (pcol_pattern) match anywhere in a name, and are held against each distinct name once. */
 typedef struct pcol_selection {
@@ -1398,6 +1406,14 @@ typedef struct pcol_selection {
     int64_t time_from_ns, time_to_ns;
     pcol_time_share time_share;
     int keep_dropped; /* do not apply a pprof's drop_frames and keep_frames */
+    uint32_t flags;   /* PCOL_SELECTION_* */
+    /* Half open range of the ids of samples: rows of the table samples, counted from 1, across all
+     * sources. For profiles whose samples have no times. In force with PCOL_SELECTION_HAS_ORDER. */
+    uint64_t order_from, order_to;
+    /* The same as focus, ignore, hide and show for programs that match names themselves: frames
+     * whose function is in the set. With a pattern as well either suffices. NULL: not set; an empty
+     * set matches no frame. */
+    const pcol_rows *focus_functions, *ignore_functions, *hide_functions, *show_functions;
 } pcol_selection;
 
 /**
@@ -1817,6 +1833,293 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_flame(pcol_query *query,
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_flame_svg(const pcol_result *flame, const char *title,
                                                    pcol_sink sink, pcol_error *err);
+
+/* ---- views: flame graphs and trees of which only the visible part is computed */
+
+/*
+ * All stacks of a file, or of two files, as one tree of frames that is built once. Another
+ * selection only changes its weights (pcol_view_weigh()); a window (pcol_view_window()) makes the
+ * boxes that are wide enough to be drawn, and no other nodes. Frames of two files are one if
+ * everything shown of them is the same (name, file, line, address). A view retains the files of its
+ * queries; the queries may be released after the call. It belongs to one thread at a time.
+ */
+typedef struct pcol_view pcol_view;
+
+typedef struct pcol_view_options {
+    size_t size;
+    pcol_by by;     /* a kind of frame */
+    uint32_t flags; /* 0 */
+} pcol_view_options;
+
+/**
+ * pcol_view_new() - build the tree of frames of a query, or of two
+ * @base: NULL, or the query to compare with: of the same sample type, over the same file or another
+ * @options: NULL: functions
+ * @view: receives the view; the caller frees it with pcol_view_free()
+ * Cost: O(stacks of each file). Memory: 32 bytes for each node of the tree, with a base 57, and 4
+ * for each stack. The control of @query is in force.
+ * Errors: E_ARGUMENT (other types or units, not a kind of frame), E_LIMIT (more nodes than
+ * pcol_query_calltree() allows), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY, E_CANCELLED.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_view_new(pcol_query *query, pcol_query *base,
+                                                  const pcol_view_options *options,
+                                                  pcol_view **view, pcol_error *err);
+PCOL_API void pcol_view_free(pcol_view *view);
+
+/**
+ * pcol_view_weigh() - give the frames of a view the weights of another selection
+ * @query, @base: of the files that the view was made of, and with the same hide, show and
+ *         keep_dropped; everything else may differ, also the sample type. base: NULL if the view
+ *         has none
+ * Cost: O(stacks + nodes); no node of the tree is made. Boxes and their `node` become invalid;
+ * frames keep their numbers and marks. After a failure other than E_ARGUMENT all weights are 0.
+ * Errors: E_ARGUMENT (another file, other frames are hidden, other types or units), E_LIMIT,
+ * E_NO_MEMORY, E_CANCELLED, and those of reading the stacks of a query.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_view_weigh(pcol_view *view, pcol_query *query,
+                                                    pcol_query *base, pcol_error *err);
+
+#define PCOL_VIEW_IS_DOUBLE 0x1u      /* amounts of the query are doubles */
+#define PCOL_VIEW_BASE_IS_DOUBLE 0x2u /* those of the base are */
+#define PCOL_VIEW_HAS_BASE 0x4u
+
+typedef struct pcol_view_info {
+    size_t size;
+    pcol_str type, unit; /* of the sample type; borrowed from the view */
+    uint32_t flags;      /* PCOL_VIEW_* */
+    uint32_t frame_count, marked_count;
+    uint32_t node_count;               /* of the tree, with the root */
+    pcol_amount total, base_total;     /* what percentages are of: pcol_query_info.total */
+    pcol_amount matched, base_matched; /* weight of the stacks with a marked frame */
+} pcol_view_info;
+
+/* @info: size set by the caller (PCOL_INIT). Cost: O(1). Errors: E_ARGUMENT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_view_describe(const pcol_view *view, pcol_view_info *info,
+                                                       pcol_error *err);
+
+#define PCOL_VIEW_FRAME_HAS_FILE 0x1u
+#define PCOL_VIEW_FRAME_HAS_LINE 0x2u
+#define PCOL_VIEW_FRAME_HAS_ADDRESS 0x4u
+#define PCOL_VIEW_FRAME_IS_MARKED 0x8u
+
+typedef struct pcol_view_frame {
+    size_t size;
+    uint32_t flags; /* PCOL_VIEW_FRAME_* */
+    uint32_t reserved;
+    pcol_str name, file; /* as in pcol_query_top(); borrowed from the view */
+    int64_t line;
+    uint64_t address;
+    /* First row of `locations` that is shown as this frame, and its row of `functions`; PCOL_NONE:
+     * none. Of the query's file, and of that of the base. */
+    uint32_t location, function, base_location, base_function;
+    pcol_amount self, base_self;   /* stacks whose innermost frame this is */
+    pcol_amount total, base_total; /* stacks that hold it at least once */
+} pcol_view_frame;
+
+/* Frame @index < frame_count; @frame: size set by the caller. Cost: O(1), the first call for new
+ * weights O(nodes). Errors: E_ARGUMENT, E_NO_MEMORY. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_view_get(pcol_view *view, uint32_t index,
+                                                  pcol_view_frame *frame, pcol_error *err);
+
+/* Frames to be marked: those of rows of `functions`, of the query's file and of that of the base,
+ * and frames of the view by number (frames without a function have no other). */
+typedef struct pcol_marks {
+    size_t size;
+    const uint32_t *functions, *base_functions, *frames;
+    size_t function_count, base_function_count, frame_count;
+} pcol_marks;
+
+/**
+ * pcol_view_mark() - mark frames: in boxes, in bins of lanes, and in the sums `matched`
+ * @marks: NULL: none. Replaces all earlier marks.
+ * Cost: O(nodes + locations + marks). Errors: E_ARGUMENT (no such row or frame), E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_view_mark(pcol_view *view, const pcol_marks *marks,
+                                                   pcol_error *err);
+
+typedef enum pcol_view_kind {
+    PCOL_VIEW_FLAME = 0,    /* from the outermost frames inwards */
+    PCOL_VIEW_INVERTED = 1, /* from the innermost frames outwards; children of a box are callers */
+    PCOL_VIEW_CALLERS = 2,  /* from one frame outwards */
+    PCOL_VIEW_CALLEES = 3   /* from one frame inwards */
+} pcol_view_kind;
+
+typedef struct pcol_window {
+    size_t size;
+    pcol_view_kind kind;
+    /* CALLERS, CALLEES: the frame. Each stack with it counts once: at its outermost occurrence, if
+     * recursion repeats it. */
+    uint32_t frame;
+    pcol_order order; /* of siblings; PCOL_ORDER_SELF is taken as PCOL_ORDER_TOTAL */
+    /* Depths of the boxes that are returned, the root's is 0; max_depth 0: no limit. */
+    uint32_t first_depth, max_depth;
+    uint32_t flags;  /* 0 */
+    double from, to; /* part of the root's width, 0 to 1; to 0: 1 */
+    double width_px; /* of that part; 0: 1200 */
+    double least_px; /* narrower boxes are left out, with all above them; 0: 0.3; negative: none */
+    const pcol_control *control;
+} pcol_window;
+
+#define PCOL_BOX_IS_MARKED 0x1u
+#define PCOL_BOX_IS_NEW 0x2u  /* the base has no such stack */
+#define PCOL_BOX_IS_GONE 0x4u /* only the base has */
+
+/* A box of a flame graph. Its width is the sum of the magnitudes of the stacks in it; a stack that
+ * only the base has is as wide as its share of the base's total. */
+typedef struct pcol_box {
+    double from, to;       /* part of the root's width */
+    double x_px, width_px; /* x_px: of the window; outside of it if the box reaches out */
+    uint32_t frame;        /* PCOL_NONE: the root of FLAME and INVERTED */
+    uint32_t depth;
+    uint32_t parent; /* index of its box; PCOL_NONE: is not in this window */
+    uint32_t node;   /* the same in all windows of this kind, frame and order of the same weights */
+    uint32_t flags;  /* PCOL_BOX_* */
+    uint32_t reserved;
+    pcol_amount self, base_self; /* stacks that end here: in the last frame of this direction */
+    pcol_amount total, base_total;
+} pcol_box;
+
+/**
+ * pcol_view_window() - the boxes of a part of a flame graph
+ * @boxes: receives them by depth, then from left to right; valid until the next call for the view
+ * @count: receives their number
+ * Only visible nodes and their siblings are made, and kept for later windows of the same kind,
+ * frame and order; eight such trees are kept. Cost: O(boxes + their children); the first window of new
+ * weights other than FLAME also O(nodes), and each box that is made there O(its stacks). Memory: at
+ * most 8 bytes for each node and 112 for each box made.
+ * Errors: E_ARGUMENT (no such frame, kind or order, a range that is not in 0 to 1), E_LIMIT (more
+ * than 2^22 nodes and 256 more for each stack, or 2^28 steps for INVERTED and CALLERS: give a
+ * least_px or a max_depth), E_NO_MEMORY, E_CANCELLED.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_view_window(pcol_view *view, const pcol_window *window,
+                                                     const pcol_box **boxes, size_t *count,
+                                                     pcol_error *err);
+
+/* ---- lanes: samples along an axis, by thread, source or label */
+
+/*
+ * Lanes keep the selected samples in memory, ordered by their position. They retain the file; the
+ * query may be released. They belong to one thread at a time.
+ */
+typedef struct pcol_lanes pcol_lanes;
+
+typedef enum pcol_axis {
+    PCOL_AXIS_TIME = 0, /* ns, on the clock of each source; samples without a time are left out */
+    PCOL_AXIS_ORDER = 1 /* the id of the sample, from 1, as in pcol_selection.order_from */
+} pcol_axis;
+
+typedef struct pcol_lanes_options {
+    size_t size;
+    pcol_by by;        /* PCOL_BY_THREAD, PCOL_BY_SOURCE or PCOL_BY_LABEL */
+    const char *label; /* key of the label for PCOL_BY_LABEL, else NULL */
+    pcol_axis axis;
+    /* How a sample that only partly lies in a bin counts: as under that range of time of a
+     * selection. PCOL_SHARE_EXACT only where amounts are doubles. */
+    pcol_time_share time_share;
+} pcol_lanes_options;
+
+/**
+ * pcol_lanes_new() - the samples of a query as lanes
+ * @query: all of its selection applies but the ranges of time and order
+ * @options: `by` must be set
+ * @lanes: receives the lanes; the caller frees them with pcol_lanes_free()
+ * Lanes without a sample are left out. A sample with several values of the label is in several
+ * lanes. Cost: O(samples). Memory: 20 bytes for each sample, 28 with durations, 16 more with CPU
+ * deltas. The control of @query is in force.
+ * Errors: E_ARGUMENT (by, no such label), E_LIMIT, E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED,
+ * E_NO_MEMORY, E_CANCELLED.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_lanes_new(pcol_query *query,
+                                                   const pcol_lanes_options *options,
+                                                   pcol_lanes **lanes, pcol_error *err);
+PCOL_API void pcol_lanes_free(pcol_lanes *lanes);
+
+#define PCOL_LANES_IS_DOUBLE 0x1u
+#define PCOL_LANES_HAS_CPU 0x2u      /* samples have CPU deltas */
+#define PCOL_LANES_HAS_DURATION 0x4u /* samples have durations */
+
+typedef struct pcol_lanes_info {
+    size_t size;
+    pcol_str type, unit; /* of the sample type; borrowed from the lanes */
+    uint32_t flags;      /* PCOL_LANES_* */
+    uint32_t axis;       /* pcol_axis */
+    uint64_t lane_count;
+    uint64_t samples;         /* in any lane */
+    uint64_t samples_without; /* left out for want of a time */
+    int64_t from, to;         /* half-open range of all lanes; both 0 if there is no sample */
+} pcol_lanes_info;
+
+/* @info: size set by the caller (PCOL_INIT). Cost: O(1). Errors: E_ARGUMENT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_lanes_describe(const pcol_lanes *lanes,
+                                                        pcol_lanes_info *info, pcol_error *err);
+
+#define PCOL_LANE_HAS_NAME 0x1u
+#define PCOL_LANE_HAS_ID 0x2u
+
+typedef struct pcol_lane {
+    size_t size;
+    uint32_t flags; /* PCOL_LANE_* */
+    uint32_t reserved;
+    pcol_str name; /* of the thread, uri of the source, value of the label; borrowed */
+    uint64_t id;   /* of a thread: its row of threads; of a source: its source_id */
+    uint64_t samples;
+    int64_t from, to; /* half-open range of its samples, with their durations */
+    pcol_amount total;
+    double cpu_ns; /* sum of the CPU deltas */
+} pcol_lane;
+
+/* Lane @index < lane_count: threads and sources in order of their rows, then the samples without
+ * one, without a name; labels in order of first occurrence. @lane: size set by the caller. Cost:
+ * O(1). Errors: E_ARGUMENT. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_lanes_get(const pcol_lanes *lanes, uint64_t index,
+                                                   pcol_lane *lane, pcol_error *err);
+
+typedef struct pcol_lane_range {
+    size_t size;
+    uint64_t lane;
+    int64_t from, to; /* half open */
+    uint32_t count; /* of bins or pixels, 1 to 65536; bin i begins at from + (to - from) * i / count
+                     * and ends where the next one begins */
+    uint32_t max_depth; /* pcol_lanes_stacks(): deepest box, outermost frames are 1; 0: no limit */
+    const pcol_control *control;
+} pcol_lane_range;
+
+/* What lies in a bin. */
+typedef struct pcol_bin {
+    pcol_amount weight; /* as of a query for that range of time or order */
+    pcol_amount marked; /* of it, that of stacks with a marked frame */
+    double cpu_ns;      /* as of pcol_query_cpu() for that range of time */
+    uint64_t samples;   /* one with a duration counts in each bin that it reaches into */
+} pcol_bin;
+
+/**
+ * pcol_lanes_bins() - sums of a lane over a range
+ * @view: NULL, or a view whose marks count: its query or its base is of the same file
+ * @bins: receives range->count bins
+ * Cost: O(log samples of the lane + samples in the range + bins); with durations or CPU deltas
+ * also the samples before it that the longest of them could bring into it, and a step for each bin
+ * that a sample reaches into. Errors: E_ARGUMENT, E_LIMIT (a sum beyond 64 bits), E_NO_MEMORY,
+ * E_CANCELLED.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_lanes_bins(pcol_lanes *lanes, const pcol_lane_range *range,
+                                                    pcol_view *view, pcol_bin *bins,
+                                                    pcol_error *err);
+
+/**
+ * pcol_lanes_stacks() - stacks over time: in each pixel the stack of most weight
+ * @view: gives the frames; its query or its base is of the same file
+ * @boxes: receives boxes by depth, then from left to right; valid until the next call for the lanes
+ * @count: receives their number
+ * Neighbouring pixels with the same stack up to a depth share the boxes up to it. Weights count by
+ * magnitude; of equal stacks the first in the tree is taken. Of a box, from and to are parts of the
+ * range, total is the weight of the stacks drawn in its pixels, self that of those which end there;
+ * node is that of the stack in the tree, base sums are 0. Cost: that of pcol_lanes_bins(), and
+ * O(boxes). Errors: those of pcol_lanes_bins().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_lanes_stacks(pcol_lanes *lanes,
+                                                      const pcol_lane_range *range, pcol_view *view,
+                                                      const pcol_box **boxes, size_t *count,
+                                                      pcol_error *err);
 #ifdef __cplusplus
 }
 #endif
