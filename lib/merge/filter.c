@@ -97,8 +97,9 @@ static pcol_status select_types(struct filter_state *f, pcol_error *err)
  * and applied on reading; without names they could not be. */
 static void select_frames(struct filter_state *f, const pcol_filter_options *options)
 {
-    if (!options->selection->hide && !options->selection->show && !options->anonymize &&
-        !options->apply_drop_frames)
+    const pcol_selection *criteria = options->selection;
+    if (!criteria->hide && !criteria->show && !criteria->hide_functions &&
+        !criteria->show_functions && !options->anonymize && !options->apply_drop_frames)
         return;
     f->selection.locations = f->query->shown_locations;
     f->selection.omitted_frames = f->query->joined_stacks;
@@ -186,9 +187,11 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     f->selection.drop_key_count = options->drop_label_key_count;
     f->selection.idle = options->idle;
     f->selection.idle_tolerance_ns = options->idle_tolerance_ns;
-    /* Events have no frames and no labels that could be selected. */
-    f->selection.events =
-        !criteria->label_count && !is_set(criteria->focus) && !is_set(criteria->ignore);
+    /* Events have no frames, labels or sample ids that could be selected. */
+    f->selection.events = !criteria->label_count && !is_set(criteria->focus) &&
+                          !is_set(criteria->ignore) && !criteria->focus_functions &&
+                          !criteria->ignore_functions &&
+                          !(criteria->flags & PCOL_SELECTION_HAS_ORDER);
     f->selection.threads = f->query->sample_filter.threads;
     f->selection.thread_count = f->query->sample_filter.thread_count;
     f->selection.has_range = criteria->has_time;

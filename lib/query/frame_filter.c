@@ -33,6 +33,7 @@ enum {
 struct frame_filter {
     pcol_query *query;
     pcol_pattern *match[PATTERNS];
+    const pcol_rows *sets[PATTERNS]; /* rows of functions that match as well; NULL: not given */
     uint8_t *functions, *mappings; /* by row: one bit per pattern */
     uint64_t function_count, mapping_count;
     struct pci_frame_namer names;
@@ -44,6 +45,11 @@ struct frame_filter {
 static int bit(int pattern)
 {
     return 1 << pattern;
+}
+
+static int is_given(const struct frame_filter *f, int pattern)
+{
+    return f->match[pattern] || f->sets[pattern];
 }
 
 /* ---- patterns */
@@ -116,10 +122,28 @@ static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_err
     return test_frame(f, path, bits, err);
 }
 
+/* Sets the bits of functions that are given by row. */
+static pcol_status match_rows(struct frame_filter *f, pcol_error *err)
+{
+    for (int p = 0; p < PATTERNS; p++) {
+        for (size_t i = 0; f->sets[p] && i < f->sets[p]->count; i++) {
+            uint32_t row = f->sets[p]->rows[i];
+            if (row >= f->names.functions)
+                return pci_fail_cell(err, PCOL_E_ARGUMENT, "functions", NULL, row,
+                                     "the table has %llu rows",
+                                     (unsigned long long)f->names.functions);
+            f->functions[row] |= (uint8_t)bit(p);
+            f->matched |= bit(p);
+        }
+    }
+    return PCOL_OK;
+}
+
 static pcol_status match_functions(struct frame_filter *f, pcol_error *err)
 {
     PCI_TRY(pci_check_row_count(f->query->file, "functions", err));
     PCI_TRY(PCI_CALLOC(f->functions, (size_t)f->names.functions + 1, err));
+    PCI_TRY(match_rows(f, err));
     for (uint64_t row = 0; row < f->names.functions; row++)
         PCI_TRY(match_function(f, row, err));
     return PCOL_OK;
@@ -149,7 +173,7 @@ static void note_unmatched(struct frame_filter *f)
         [SHOW] = "--show matches no frame",
     };
     for (int p = FOCUS; p < PATTERNS; p++) {
-        if (f->match[p] && !(f->matched & bit(p)))
+        if (is_given(f, p) && !(f->matched & bit(p)))
             f->query->note = notes[p];
     }
 }
@@ -226,21 +250,21 @@ static void filter_lines(struct frame_filter *f, uint32_t first, uint32_t end, c
             continue;
         has_lines |= named[line - first];
         all |= bits[line - first];
-        if (f->match[HIDE] && ((mapping_bits | bits[line - first]) & bit(HIDE)))
+        if (is_given(f, HIDE) && ((mapping_bits | bits[line - first]) & bit(HIDE)))
             *shown = 0;
-        if (f->match[SHOW] && !((mapping_bits | bits[line - first]) & bit(SHOW)) &&
+        if (is_given(f, SHOW) && !((mapping_bits | bits[line - first]) & bit(SHOW)) &&
             named[line - first])
             *shown = 0;
         *group |= *shown ? SHOWN : 0;
     }
     /* A group that has only an address has no line to show. */
-    if (!has_lines && end - first == 1 && f->match[SHOW] && !(bits[0] & bit(SHOW))) {
+    if (!has_lines && end - first == 1 && is_given(f, SHOW) && !(bits[0] & bit(SHOW))) {
         f->query->shown_locations[first] = 0;
         *group &= (uint8_t)~SHOWN;
     }
-    if (f->match[IGNORE] && (all & bit(IGNORE)))
+    if (is_given(f, IGNORE) && (all & bit(IGNORE)))
         *group |= IGNORED;
-    else if (!f->match[FOCUS] || (all & bit(FOCUS)))
+    else if (!is_given(f, FOCUS) || (all & bit(FOCUS)))
         *group |= FOCUSED;
 }
 
@@ -309,7 +333,7 @@ static pcol_status compute_empty_state(struct frame_filter *f, uint8_t *state, p
     uint8_t bits = 0;
     PCI_TRY(test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_NO_STACK), &bits, err));
     *state = (bits & bit(FOCUS)) && !(bits & (bit(IGNORE) | bit(HIDE))) &&
-                     (!f->match[SHOW] || (bits & bit(SHOW)))
+                     (!is_given(f, SHOW) || (bits & bit(SHOW)))
                  ? FOCUSED | SHOWN
                  : 0;
     return PCOL_OK;
@@ -328,7 +352,7 @@ static pcol_status filter_stacks(struct frame_filter *f, pcol_error *err)
         for (uint32_t row = 0; row < calls->count; row++)
             query->joined_stacks[row] = f->stacks[row] & JOINED;
     }
-    if (!f->match[FOCUS] && !f->match[IGNORE] && !f->match[HIDE] && !f->match[SHOW])
+    if (!is_given(f, FOCUS) && !is_given(f, IGNORE) && !is_given(f, HIDE) && !is_given(f, SHOW))
         return PCOL_OK;
     PCI_TRY(PCI_MALLOC(query->passes, (size_t)calls->count + 1, err));
     PCI_TRY(compute_empty_state(f, &f->stacks[0], err));
@@ -422,7 +446,9 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
 {
     pcol_str drop = {"", 0}, keep;
     *any = selection && (is_set(selection->focus) || is_set(selection->ignore) ||
-                         is_set(selection->hide) || is_set(selection->show));
+                         is_set(selection->hide) || is_set(selection->show) ||
+                         selection->focus_functions || selection->ignore_functions ||
+                         selection->hide_functions || selection->show_functions);
     if (!*any && !(selection && selection->keep_dropped))
         PCI_TRY(find_drops(query, &drop, &keep, err));
     *any |= drop.size > 0;
@@ -451,6 +477,10 @@ static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection
     }
     if (!selection)
         return PCOL_OK;
+    f->sets[FOCUS] = selection->focus_functions;
+    f->sets[IGNORE] = selection->ignore_functions;
+    f->sets[HIDE] = selection->hide_functions;
+    f->sets[SHOW] = selection->show_functions;
     PCI_TRY(compile_pattern(f, FOCUS, selection->focus, "--focus", err));
     PCI_TRY(compile_pattern(f, IGNORE, selection->ignore, "--ignore", err));
     PCI_TRY(compile_pattern(f, HIDE, selection->hide, "--hide", err));
@@ -481,7 +511,7 @@ pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection,
     pcol_status status = compile_patterns(&f, selection, err);
     int any = 0;
     for (int p = 0; p < PATTERNS; p++)
-        any |= f.match[p] != NULL;
+        any |= is_given(&f, p);
     if (status == PCOL_OK && any)
         status = apply_patterns(&f, err);
     for (int p = 0; p < PATTERNS; p++)

@@ -21,6 +21,13 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
 {
     if (selection->label_count && !selection->labels)
         return pci_fail(err, PCOL_E_ARGUMENT, "the selection has a label_count but no labels");
+    const pcol_rows *sets[] = {selection->focus_functions, selection->ignore_functions,
+                               selection->hide_functions, selection->show_functions};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (sets[i] && sets[i]->count && !sets[i]->rows)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a set of functions has a count but no rows");
+    if (selection->flags & ~PCOL_SELECTION_HAS_ORDER)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of a selection");
     return PCOL_OK;
 }
 
@@ -66,6 +73,18 @@ static pcol_status add_time_note(pcol_query *query, pcol_error *err)
         query->note = query->note_text;
     }
     return PCOL_OK;
+}
+
+/* Sets a note if no sample has an id in the requested range. */
+static void add_order_note(pcol_query *query)
+{
+    const struct pci_sample_filter *filter = &query->sample_filter;
+    uint64_t rows = pci_rows(query->file, "samples");
+    if (!filter->has_order || (filter->first_row < rows && filter->first_row < filter->end_row))
+        return;
+    snprintf(query->note_text, sizeof query->note_text,
+             "the order selects no sample: the samples are 1 to %llu", (unsigned long long)rows);
+    query->note = query->note_text;
 }
 
 /* Computes the weights of all stacks and applies the filter of frames. */
@@ -138,6 +157,7 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
         !query->measure.is_memory)
         query->measure.is_double = 1;
     PCI_TRY(add_time_note(query, err));
+    add_order_note(query);
     PCI_TRY(find_function_sums(query, selection, err));
     return query->function_sums ? PCOL_OK : compute_weights(query, selection, err);
 }
@@ -198,14 +218,14 @@ void pcol_query_free(pcol_query *query)
 
 void pci_query_describe(const pcol_query *query, pcol_query_info *info)
 {
+    int in_part = query->sample_filter.has_time || query->sample_filter.has_order;
     *info = (pcol_query_info){.size = sizeof *info,
                               .type = query->measure.type,
                               .unit = query->measure.unit,
                               .total = query->total,
                               .selected = query->selected,
                               .seconds_per_value = query->measure.seconds_per_value,
-                              .duration_ns =
-                                  query->sample_filter.has_time ? 0 : query->measure.duration_ns,
+                              .duration_ns = in_part ? 0 : query->measure.duration_ns,
                               .note = query->note};
     pci_set_flag(&info->flags, PCOL_QUERY_IS_DOUBLE, query->measure.is_double);
     pci_set_flag(&info->flags, PCOL_QUERY_FROM_SUMS, query->from_sums);

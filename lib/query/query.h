@@ -55,6 +55,8 @@ struct pci_sample_filter {
     int has_time;
     int64_t from, to; /* ns, half-open range */
     pcol_time_share share;
+    int has_order;
+    uint64_t first_row, end_row; /* half-open range of rows */
 };
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,

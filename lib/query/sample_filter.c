@@ -1,5 +1,5 @@
 /*
- * sample_filter.c - filter of samples: sources, threads, labels and time
+ * sample_filter.c - filter of samples: sources, threads, labels, time and order
  *
  * Names are matched once per source and thread; samples are then filtered by one byte per source
  * and thread.
@@ -99,6 +99,13 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
         sample_filter->to = selection->time_to_ns;
         sample_filter->share = selection->time_share;
     }
+    if (selection->flags & PCOL_SELECTION_HAS_ORDER) {
+        if (selection->order_to < selection->order_from)
+            return pci_fail(err, PCOL_E_ARGUMENT, "the range of order ends before its start");
+        sample_filter->has_order = 1;
+        sample_filter->first_row = selection->order_from ? selection->order_from - 1 : 0;
+        sample_filter->end_row = selection->order_to ? selection->order_to - 1 : 0;
+    }
     if (selection->source)
         PCI_TRY(select_source(file, selection->source, sample_filter, err));
     if (selection->label_count)
@@ -121,5 +128,5 @@ void pci_sample_filter_close(struct pci_sample_filter *sample_filter)
 int pci_sample_filter_any(const struct pci_sample_filter *sample_filter)
 {
     return sample_filter->sources || sample_filter->threads || sample_filter->label_count ||
-           sample_filter->has_time;
+           sample_filter->has_time || sample_filter->has_order;
 }

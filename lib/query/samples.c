@@ -67,6 +67,8 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
     if (!s->stack || (sample_filter->has_time && !s->time) ||
         (sample_filter->threads && !s->thread))
         s->next = s->rows;
+    if (sample_filter->has_order && sample_filter->end_row < s->rows)
+        s->rows = sample_filter->end_row;
     return PCOL_OK;
 }
 
@@ -229,10 +231,13 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
     return PCOL_OK;
 }
 
-/* 1 if a sample of the batch at `next` may be in the range. A sample with a duration may start
- * before it. */
+/* 1 if a sample of the batch at `next` may be in the ranges. A sample with a duration may start
+ * before that of time. Memory is the difference to the sample before. */
 static int may_match(const struct pci_samples *s)
 {
+    if (s->sample_filter->has_order && !s->memory &&
+        s->next / PCI_BATCH < s->sample_filter->first_row / PCI_BATCH)
+        return 0;
     if (!s->sample_filter->has_time || s->memory ||
         atomic_load_explicit(&s->time->compression_state, memory_order_acquire))
         return 1;
@@ -250,9 +255,12 @@ static pcol_status check_stack(const struct pci_samples *s, size_t i, pcol_error
                        (unsigned long)s->stack_count);
 }
 
-/* Clears rows that the filters of sources, threads and labels reject. */
+/* Clears rows that the filters of order, sources, threads and labels reject. */
 static pcol_status apply_filters(struct pci_samples *s, size_t n, pcol_error *err)
 {
+    const struct pci_sample_filter *filter = s->sample_filter;
+    for (size_t i = 0; filter->has_order && i < n; i++)
+        s->alive[i] &= s->next + i >= filter->first_row && s->next + i < filter->end_row;
     PCI_TRY(apply_set(s, s->source, s->sample_filter->sources, s->sample_filter->source_count, n, 1,
                       err));
     PCI_TRY(apply_set(s, s->thread, s->sample_filter->threads, s->sample_filter->thread_count, n, 0,

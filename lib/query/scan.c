@@ -161,8 +161,9 @@ static pcol_status open_selection(pcol_scan *scan, const pcol_selection *selecti
         return pci_fail_memory(err);
     s->samples = pci_rows(table->file, "samples");
     PCI_TRY(open_query(table, s, selection, err));
-    s->locations =
-        (selection->hide || selection->show) && strcmp(table->name, "sample_locations") == 0;
+    s->locations = (selection->hide || selection->show || selection->hide_functions ||
+                    selection->show_functions) &&
+                   strcmp(table->name, "sample_locations") == 0;
     return PCOL_OK;
 }
 
