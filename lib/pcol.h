@@ -1984,9 +1984,10 @@ typedef struct pcol_box {
  * @boxes: receives them by depth, then from left to right; valid until the next call for the view
  * @count: receives their number
  * Only visible nodes and their siblings are made, and kept for later windows of the same kind,
- * frame and order; eight such trees are kept. Cost: O(boxes + their children); the first window of new
- * weights other than FLAME also O(nodes), and each box that is made there O(its stacks). Memory: at
- * most 8 bytes for each node and 112 for each box made.
+ * frame and order; eight such trees are kept. Cost: O(boxes + their children); the first window of
+ * a kind and frame other than FLAME also O(nodes), and each of its boxes O(its stacks) when it is
+ * made. Memory of a tree: at most 8 bytes for each node of the view, 16 while it is made, and about
+ * 100 for each node that is visible or a sibling of one.
  * Errors: E_ARGUMENT (no such frame, kind or order, a range that is not in 0 to 1), E_LIMIT (more
  * than 2^22 nodes and 256 more for each stack, or 2^28 steps for INVERTED and CALLERS: give a
  * least_px or a max_depth), E_NO_MEMORY, E_CANCELLED.
@@ -2024,8 +2025,8 @@ typedef struct pcol_lanes_options {
  * @options: `by` must be set
  * @lanes: receives the lanes; the caller frees them with pcol_lanes_free()
  * Lanes without a sample are left out. A sample with several values of the label is in several
- * lanes. Cost: O(samples). Memory: 20 bytes for each sample, 28 with durations, 16 more with CPU
- * deltas. The control of @query is in force.
+ * lanes. Cost: O(samples). Memory: 24 bytes for each sample, 48 with durations or CPU deltas, twice
+ * as much in the call. The control of @query is in force.
  * Errors: E_ARGUMENT (by, no such label), E_LIMIT, E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED,
  * E_NO_MEMORY, E_CANCELLED.
  */
@@ -2088,7 +2089,7 @@ typedef struct pcol_lane_range {
 typedef struct pcol_bin {
     pcol_amount weight; /* as of a query for that range of time or order */
     pcol_amount marked; /* of it, that of stacks with a marked frame */
-    double cpu_ns;      /* as of pcol_query_cpu() for that range of time */
+    double cpu_ns;      /* CPU deltas of the lane's samples, shared as by pcol_query_cpu() */
     uint64_t samples;   /* one with a duration counts in each bin that it reaches into */
 } pcol_bin;
 
