@@ -1859,7 +1859,7 @@ typedef struct pcol_view_options {
  * Cost: O(stacks of each file). Memory: 32 bytes for each node of the tree, with a base 57, and 4
  * for each stack. The control of @query is in force.
  * Errors: E_ARGUMENT (other types or units, not a kind of frame), E_LIMIT (more nodes than
- * pcol_query_calltree() allows), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY, E_CANCELLED.
+ * pcol_query_tree() allows), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY, E_CANCELLED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_view_new(pcol_query *query, pcol_query *base,
                                                   const pcol_view_options *options,

@@ -28,7 +28,7 @@ struct trie {
 
 /* ---- frames */
 
-static uint64_t hash_frame(const pcol_frame *frame)
+static uint64_t hash_frame(const struct pci_frame *frame)
 {
     uint64_t name = pci_hash_bytes(frame->name.data, frame->name.size);
     uint64_t file = pci_hash_bytes(frame->file.data, frame->file.size);
@@ -37,7 +37,7 @@ static uint64_t hash_frame(const pcol_frame *frame)
 
 /* *number: that of the equal frame among those of the view, or PCI_HASH_NONE. */
 static uint32_t find_frame(const pcol_view *view, const struct pci_hash *hash,
-                           const pcol_frame *frame)
+                           const struct pci_frame *frame)
 {
     uint64_t key = hash_frame(frame);
     size_t slot = pci_hash_start(hash, key);
@@ -95,7 +95,7 @@ static pcol_status add_base_frames(pcol_view *view, const pcol_query *base, pcol
 }
 
 struct named {
-    const pcol_frame *frame;
+    const struct pci_frame *frame;
     uint32_t number;
 };
 
@@ -276,7 +276,7 @@ static pcol_status open_frames(pcol_view *view, pcol_query *query, pcol_query *b
     if (base && !is_shared)
         PCI_TRY(pci_frames_open(base, view->by, 0, &side[1].frames, err));
     size_t most = (size_t)side[0].frames.count + side[1].frames.count + 1;
-    view->frames = pci_calloc(most, sizeof(const pcol_frame *));
+    view->frames = pci_calloc(most, sizeof(const struct pci_frame *));
     if (!view->frames)
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < side[0].frames.count; i++)

@@ -67,11 +67,11 @@ struct pcol_view {
     uint32_t *arrays;                    /* owns the next three */
     uint32_t *parent, *node_frame, *end; /* by node */
     uint32_t node_count, frame_count, marked_count;
-    const struct pcol_frame **frames; /* by frame; owned by the sides */
-    uint32_t *rank;                   /* by frame: position in order of names */
-    uint32_t *location[2];            /* by frame: first row of locations, of each side */
-    uint8_t *marked;                  /* by frame; NULL: none */
-    uint8_t *marked_path;             /* bits by node: a frame on its path is marked; NULL: none */
+    const struct pci_frame **frames; /* by frame; owned by the sides */
+    uint32_t *rank;                  /* by frame: position in order of names */
+    uint32_t *location[2];           /* by frame: first row of locations, of each side */
+    uint8_t *marked;                 /* by frame; NULL: none */
+    uint8_t *marked_path;            /* bits by node: a frame on its path is marked; NULL: none */
     /* set by each weighing */
     double *width;     /* by node; NULL: the total of side 0, without negative weights and a base */
     uint8_t *in;       /* by node: bit 0: side 0 has it, bit 1: side 1; NULL: no base */

@@ -286,7 +286,7 @@ static pcol_status get_function(const pcol_file *file, uint32_t location, uint32
 
 static pcol_status fill_frame(pcol_view *view, uint32_t index, pcol_view_frame *to, pcol_error *err)
 {
-    const pcol_frame *from = view->frames[index];
+    const struct pci_frame *from = view->frames[index];
     const struct pci_view_side *side = view->side;
     PCI_TRY(pci_view_frame_sums(view, err));
     *to = (pcol_view_frame){.name = from->name,
@@ -298,10 +298,10 @@ static pcol_status fill_frame(pcol_view *view, uint32_t index, pcol_view_frame *
                             .base_function = PCOL_NONE,
                             .self = side[0].frame_self[index],
                             .total = side[0].frame_total[index]};
-    pci_set_flag(&to->flags, PCOL_VIEW_FRAME_HAS_FILE, (from->flags & PCOL_FRAME_HAS_FILE) != 0);
-    pci_set_flag(&to->flags, PCOL_VIEW_FRAME_HAS_LINE, (from->flags & PCOL_FRAME_HAS_LINE) != 0);
+    pci_set_flag(&to->flags, PCOL_VIEW_FRAME_HAS_FILE, (from->flags & PCI_FRAME_HAS_FILE) != 0);
+    pci_set_flag(&to->flags, PCOL_VIEW_FRAME_HAS_LINE, (from->flags & PCI_FRAME_HAS_LINE) != 0);
     pci_set_flag(&to->flags, PCOL_VIEW_FRAME_HAS_ADDRESS,
-                 (from->flags & PCOL_FRAME_HAS_ADDRESS) != 0);
+                 (from->flags & PCI_FRAME_HAS_ADDRESS) != 0);
     pci_set_flag(&to->flags, PCOL_VIEW_FRAME_IS_MARKED, view->marked && view->marked[index]);
     PCI_TRY(get_function(side[0].file, to->location, &to->function, err));
     if (!side[1].file)

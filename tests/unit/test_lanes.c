@@ -439,9 +439,9 @@ Test(lanes, any_allocation_may_fail)
 static int64_t selected(const struct view_case *c, const pcol_selection *selection)
 {
     pcol_query *query;
-    pcol_query_info info = {0};
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
     MUST(pcol_query_new(c->file, selection, NULL, &query, err));
-    pcol_query_describe(query, &info);
+    MUST(pcol_query_describe(query, &info, err));
     pcol_query_free(query);
     return info.selected.i64;
 }
