@@ -73,6 +73,7 @@ struct cli_args {
 
     /* selection (cli_selection.c) */
     const char *focus, *ignore, *hide, *show, *thread, *pick_source, *time, *time_share;
+    const char *order;
     struct cli_list labels;
     int keep_dropped;
 
@@ -240,25 +241,30 @@ struct cli_option {
     {                                                                                           \
         0, "show", "RE", "remove frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL     \
     }
-#define CLI_OPTIONS_SAMPLES                                                                      \
-    {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
-        {0,           "label",                                                                   \
-         "KEY=VALUE", "only samples with this label; KEY~RE: with a matching value; repeatable", \
-         CLI_LIST,    CLI_AT(labels),                                                            \
-         0,           NULL},                                                                     \
-        {0,                                                                                      \
-         "time",                                                                                 \
-         "A-B",                                                                                  \
-         "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: "  \
-         "relative to the first sample; in ms, or with s, ms, us, ns",                           \
-         CLI_TEXT,                                                                               \
-         CLI_AT(time),                                                                           \
-         0,                                                                                      \
-         NULL},                                                                                  \
-    {                                                                                            \
-        0, "time-share", "HOW",                                                                  \
-            "weight of samples partly in the range: proportional (default), additive, exact",    \
-            CLI_TEXT, CLI_AT(time_share), 0, "proportional|additive|exact"                       \
+#define CLI_OPTIONS_SAMPLES                                                                          \
+    {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL},     \
+        {0,           "label",                                                                       \
+         "KEY=VALUE", "only samples with this label; KEY~RE: with a matching value; repeatable",     \
+         CLI_LIST,    CLI_AT(labels),                                                                \
+         0,           NULL},                                                                         \
+        {0,                                                                                          \
+         "time",                                                                                     \
+         "A-B",                                                                                      \
+         "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: "      \
+         "relative to the first sample; in ms, or with s, ms, us, ns",                               \
+         CLI_TEXT,                                                                                   \
+         CLI_AT(time),                                                                               \
+         0,                                                                                          \
+         NULL},                                                                                      \
+        {0,        "time-share",                                                                     \
+         "HOW",    "weight of samples partly in the range: proportional (default), additive, exact", \
+         CLI_TEXT, CLI_AT(time_share),                                                               \
+         0,        "proportional|additive|exact"},                                                   \
+    {                                                                                                \
+        0, "order", "A-B",                                                                           \
+            "only samples with a sample_id from A up to, but not including B, in the order of "      \
+            "the profile; A-: to the end; A+N: N samples",                                           \
+            CLI_TEXT, CLI_AT(order), 0, NULL                                                         \
     }
 #define CLI_OPTION_KEEP_DROPPED                                                               \
     {                                                                                         \

@@ -13,6 +13,45 @@
 
 /* ---- selection ---- */
 
+/* Parse a decimal number at *text, which it moves past the digits; 0 on success. */
+static int parse_count(const char **text, uint64_t *count)
+{
+    const char *digit = *text;
+
+    *count = 0;
+    for (; *digit >= '0' && *digit <= '9'; digit++)
+        if (__builtin_mul_overflow(*count, 10u, count) ||
+            __builtin_add_overflow(*count, (uint64_t)(*digit - '0'), count))
+            return -1;
+    int empty = digit == *text;
+    *text = digit;
+    return empty ? -1 : 0;
+}
+
+static int parse_order(const char *text, pcol_selection *selection)
+{
+    const char *at = text;
+    uint64_t end;
+
+    selection->flags |= PCOL_SELECTION_HAS_ORDER;
+    selection->order_to = UINT64_MAX;
+    if (parse_count(&at, &selection->order_from) == 0 && selection->order_from > 0 &&
+        (*at == '-' || *at == '+')) {
+        char kind = *at++;
+        if (kind == '-' && *at == '\0')
+            return CLI_OK;
+        if (parse_count(&at, &end) == 0 && *at == '\0') {
+            if (kind == '+' && __builtin_add_overflow(selection->order_from, end, &end))
+                end = UINT64_MAX;
+            if (end < selection->order_from)
+                return cli_usage("--order '%s' ends before it begins", text);
+            selection->order_to = end;
+            return CLI_OK;
+        }
+    }
+    return cli_usage("--order '%s' is not A-B, A- or A+N with numbers of samples from 1", text);
+}
+
 int cli_selection(const struct cli_input *input, const struct cli_args *args,
                   pcol_selection *selection)
 {
@@ -31,7 +70,8 @@ int cli_selection(const struct cli_input *input, const struct cli_args *args,
         selection->time_share = args->time_share[0] == 'p'   ? PCOL_SHARE_PROPORTIONAL
                                 : args->time_share[0] == 'a' ? PCOL_SHARE_ADDITIVE
                                                              : PCOL_SHARE_EXACT;
-    return args->time != NULL ? cli_time(input, args, selection) : CLI_OK;
+    int code = args->order != NULL ? parse_order(args->order, selection) : CLI_OK;
+    return code == CLI_OK && args->time != NULL ? cli_time(input, args, selection) : code;
 }
 
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query)
@@ -57,10 +97,11 @@ void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, 
     const struct {
         const char *name;
         int given;
-    } flags[] = {{"--focus", args->focus != NULL},   {"--ignore", args->ignore != NULL},
-                 {"--hide", args->hide != NULL},     {"--show", args->show != NULL},
-                 {"--thread", args->thread != NULL}, {"--label", args->labels.count > 0},
-                 {"--time", args->time != NULL},     {"--source", args->pick_source != NULL}};
+    } flags[] = {{"--focus", args->focus != NULL},       {"--ignore", args->ignore != NULL},
+                 {"--hide", args->hide != NULL},         {"--show", args->show != NULL},
+                 {"--thread", args->thread != NULL},     {"--label", args->labels.count > 0},
+                 {"--time", args->time != NULL},         {"--order", args->order != NULL},
+                 {"--source", args->pick_source != NULL}};
     char message[160] = "no sample passes ";
     size_t used = strlen(message), given = 0;
     pcol_query_info info;

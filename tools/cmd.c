@@ -61,7 +61,7 @@ const struct cmd cmd_table[] = {
      "some profiles; the dot is optional. --where takes COLUMN OP VALUE with one of < <= == !=\n"
      ">= > ~ (regular expression), or COLUMN is null, COLUMN is not null; several conditions\n"
      "must all hold. --join shows functions, files, sources and whole stacks instead of their\n"
-     "ids. --focus to --time select rows of samples, sample_values and sample_locations.\n"
+     "ids. --focus to --order select rows of samples, sample_values and sample_locations.\n"
      "\n"
      "  pcol cat --table samples run.pcol\n"
      "  pcol cat --table sample_locations --join --where 'sample_id <= 10' run.pcol\n",
@@ -96,9 +96,9 @@ const struct cmd cmd_table[] = {
     {"Query", "top", NULL, "FILE...", "list the functions, files or lines with the highest values",
      cmd_top_options,
      "self counts samples with the row as innermost frame, total samples that contain it at\n"
-     "least once. Percentages are of all samples that --label, --thread, --time and --source\n"
-     "select, before --focus. --focus and --ignore select whole samples, --hide and --show\n"
-     "frames; they match names of functions, files and mappings.\n"
+     "least once. Percentages are of all samples that --label, --thread, --time, --order and\n"
+     "--source select, before --focus. --focus and --ignore select whole samples, --hide and\n"
+     "--show frames; they match names of functions, files and mappings.\n"
      "\n"
      "  pcol top run.pcol\n"
      "  pcol top --by line --sort total -n 50 cpu.pb.gz\n"

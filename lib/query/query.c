@@ -83,7 +83,7 @@ static void add_order_note(pcol_query *query)
     if (!filter->has_order || (filter->first_row < rows && filter->first_row < filter->end_row))
         return;
     snprintf(query->note_text, sizeof query->note_text,
-             "the order selects no sample: the samples are 1 to %llu", (unsigned long long)rows);
+             "--order selects no sample: the samples are 1 to %llu", (unsigned long long)rows);
     query->note = query->note_text;
 }
 
