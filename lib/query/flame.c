@@ -1,10 +1,10 @@
 /*
  * flame.c - layout of a call tree as a flame graph
  *
- * The width of a frame is its total; negative values count by magnitude. With a base, the trees of
- * both profiles are laid out as one, so that removed frames are visible. Frames narrower than
- * min_width_px are omitted with their descendants, so the cost of drawing depends on the picture,
- * not on the profile. Tests: tests/cli/flame.test.
+ * The width of a frame is its total; negative values count by magnitude. Without a base the boxes
+ * are those of a view (flame_view.c). With a base, the trees of both profiles are laid out as one,
+ * so that removed frames are visible. Frames narrower than min_width_px are omitted with their
+ * descendants, so the cost of drawing depends on the picture, not on the profile. Tests: tests/cli/flame.test.
  */
 #include "query/flame.h"
 
@@ -247,9 +247,6 @@ static pcol_status build_trees(struct pci_flame *f, pcol_query *query, pcol_erro
     options.flags = f->options.flags & PCOL_FLAME_REVERSE ? PCOL_TREE_BOTTOM_UP : 0;
     options.max_depth = PCI_FLAME_DEPTH;
     PCI_TRY(pci_query_calltree(query, &options, &f->tree, err));
-    f->count = f->tree->count;
-    if (!f->options.base)
-        return PCOL_OK;
     PCI_TRY(pci_tree_pair_same_type(&f->base_info, &f->info, err));
     const int is_double[2] = {pci_info_is_double(&f->base_info), pci_info_is_double(&f->info)};
     PCI_TRY(pci_query_calltree(f->options.base, &options, &f->base_tree, err));
@@ -257,19 +254,28 @@ static pcol_status build_trees(struct pci_flame *f, pcol_query *query, pcol_erro
     return order_trees(f, err);
 }
 
+static void set_scale(struct pci_flame *f)
+{
+    if (f->weight[0] > 0)
+        f->scale = (f->options.width_px - 2 * PCI_FLAME_PAD) / f->weight[0];
+}
+
 static pcol_status build_flame(struct pci_flame *f, pcol_query *query, pcol_error *err)
 {
+    if (!f->options.base) {
+        PCI_TRY(pci_flame_from_view(f, query, err));
+        set_scale(f);
+        return PCOL_OK;
+    }
     PCI_TRY(build_trees(f, query, err));
     PCI_TRY(PCI_CALLOC(f->weight, f->count, err));
     PCI_TRY(PCI_CALLOC(f->start, f->count, err));
     PCI_TRY(PCI_CALLOC(f->order, f->count, err));
     PCI_TRY(PCI_CALLOC(f->row, PCI_FLAME_DEPTH + 3, err));
     compute_positions(f);
-    if (f->weight[0] > 0)
-        f->scale = (f->options.width_px - 2 * PCI_FLAME_PAD) / f->weight[0];
+    set_scale(f);
     collect_drawn(f);
-    if (f->joined)
-        find_largest_change(f);
+    find_largest_change(f);
     f->options.base = NULL;
     return PCOL_OK;
 }

@@ -25,6 +25,7 @@ struct layout {
     const pcol_window *window;
     struct pci_made_tree *tree;
     double whole; /* width of the root */
+    double scale; /* pixels for a node of width 1 */
     double px;    /* pixels for the part 1 of the root's width */
     size_t queued;
 };
@@ -73,7 +74,7 @@ static pcol_status enqueue(struct layout *l, uint32_t node, uint32_t parent, pco
 static int is_visible(const struct layout *l, const struct pci_made *made)
 {
     double left = made->start / l->whole, right = (made->start + made->width) / l->whole;
-    return made->width / l->whole * l->px >= l->window->least_px && left < l->window->to &&
+    return made->width * l->scale >= l->window->least_px && left < l->window->to &&
            right > l->window->from;
 }
 
@@ -82,6 +83,7 @@ static pcol_status lay_out(struct layout *l, pcol_error *err)
     const pcol_window *window = l->window;
     l->whole = l->tree->nodes[0].width;
     l->px = window->width_px / (window->to - window->from);
+    l->scale = l->whole > 0 ? l->px / l->whole : 0;
     l->view->box_count = 0;
     PCI_TRY(enqueue(l, 0, PCOL_NONE, err));
     for (size_t i = 0; i < l->queued; i++) {
