@@ -1691,6 +1691,10 @@ typedef struct pcol_tree_options {
     pcol_order order;   /* of siblings; PCOL_ORDER_SELF is taken as PCOL_ORDER_TOTAL */
     uint32_t flags;     /* PCOL_TREE_* */
     uint32_t max_depth; /* deeper frames are left out of the tree, not of the totals; 0: no limit */
+    /* 0: all nodes. Else nodes that are not among so many with the largest totals may be left out:
+     * only those are made, unless values are negative or doubles. */
+    uint32_t heaviest;
+    uint32_t reserved;
 } pcol_tree_options;
 
 /**
@@ -1703,7 +1707,7 @@ typedef struct pcol_tree_options {
  *   depth      u32   0: the root
  *   frame_id   u32   the same for the same frame: 0, 1, ...; null for the root
  *   those of frames, self, total
- *   truncated  bool  max_depth omitted descendants with weight: total - self
+ *   truncated  bool  max_depth or heaviest omitted descendants with weight
  * Cost: O(stacks); bottom-up O(sum of the depths of stacks with weight).
  * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps, or the tree has more than 2^22
  * nodes and 256 more for each stack of the file (give a max_depth then), and as

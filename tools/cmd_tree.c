@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WORTH_PERCENT 0.5 /* share of the total below which a terminal omits nodes */
 #define MAX_INDENT 48     /* deeper frames are printed without further indentation */
@@ -353,6 +354,17 @@ static void note_places(const struct cli_args *args, const char *name,
         cli_warn_positions(&places, by, name, args);
 }
 
+/* The number of nodes that suffice for the output; 0: all. A terminal shows how many are left out,
+ * and positions are noted for all frames. */
+static uint32_t count_wanted(const struct cli_args *args, pcol_by by)
+{
+    int people = args->format != NULL ? strcmp(args->format, "table") == 0 : isatty(STDOUT_FILENO);
+
+    return by != PCOL_BY_FUNCTION || people || args->rows == CLI_UNSET || args->rows > UINT32_MAX
+               ? 0
+               : (uint32_t)args->rows;
+}
+
 int cmd_tree(struct cli_args *args)
 {
     pcol_tree_options options = PCOL_INIT(pcol_tree_options);
@@ -369,6 +381,7 @@ int cmd_tree(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     options.flags = args->bottom_up ? PCOL_TREE_BOTTOM_UP : 0;
+    options.heaviest = count_wanted(args, options.by);
     if (args->max_depth != CLI_UNSET)
         options.max_depth = args->max_depth < UINT32_MAX ? (uint32_t)args->max_depth : UINT32_MAX;
     code = cli_query_new(&input, args, &query);

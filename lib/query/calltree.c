@@ -363,6 +363,11 @@ static pcol_status build_tree(pcol_query *query, const pcol_tree_options *option
                         .max_nodes =
                             FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
     pcol_status status;
+    int found = 0;
+    if (options->heaviest)
+        PCI_TRY(pci_calltree_heaviest(query, options, tree, &found, err));
+    if (found)
+        return PCOL_OK;
     PCI_TRY(pci_frames_open(query, options->by, 0, &tree->frames, err));
     PCI_TRY(pci_call_tree_init(&b.tree, err));
     b.sums = pci_calloc(b.capacity = 64, sizeof *b.sums);

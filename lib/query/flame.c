@@ -4,7 +4,8 @@
  * The width of a frame is its total; negative values count by magnitude. Without a base the boxes
  * are those of a view (flame_view.c). With a base, the trees of both profiles are laid out as one,
  * so that removed frames are visible. Frames narrower than min_width_px are omitted with their
- * descendants, so the cost of drawing depends on the picture, not on the profile. Tests: tests/cli/flame.test.
+ * descendants: the cost of drawing depends on the picture, not on the profile. Tests:
+ * tests/cli/flame.test.
  */
 #include "query/flame.h"
 

@@ -39,8 +39,8 @@ struct pci_view_side {
 struct pci_made {
     uint32_t frame, depth, parent;
     uint32_t first_child, child_count;
-    uint32_t first, count; /* its entries; of PCOL_VIEW_FLAME: `first` is its node */
-    uint8_t is_expanded, in;
+    uint32_t first, count;              /* its entries; of PCOL_VIEW_FLAME: `first` is its node */
+    uint8_t is_expanded, in, is_chosen; /* is_chosen: of heaviest.c */
     pcol_amount self[2], total[2];
     double start, width; /* in units of the view's widths, from the left of the root */
 };
