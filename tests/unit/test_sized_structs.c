@@ -203,6 +203,78 @@ static pcol_status ask_perun(const void *options, pcol_error *err)
     return status;
 }
 
+static pcol_status make_view(const void *options, pcol_error *err)
+{
+    pcol_view *view;
+    pcol_status status = pcol_view_new(query, NULL, options, &view, err);
+    pcol_view_free(view);
+    return status;
+}
+
+static pcol_status mark(const void *marks, pcol_error *err)
+{
+    pcol_view *view;
+    pcol_status status = pcol_view_new(query, NULL, NULL, &view, err);
+    if (status == PCOL_OK)
+        status = pcol_view_mark(view, marks, err);
+    pcol_view_free(view);
+    return status;
+}
+
+static pcol_status make_window(const void *window, pcol_error *err)
+{
+    pcol_view *view;
+    const pcol_box *boxes;
+    size_t count;
+    pcol_status status = pcol_view_new(query, NULL, NULL, &view, err);
+    if (status == PCOL_OK)
+        status = pcol_view_window(view, window, &boxes, &count, err);
+    pcol_view_free(view);
+    return status;
+}
+
+static pcol_status make_lanes(const void *options, pcol_error *err)
+{
+    pcol_lanes *lanes;
+    pcol_status status = pcol_lanes_new(query, options, &lanes, err);
+    pcol_lanes_free(lanes);
+    return status;
+}
+
+/* Calls with the lanes of all samples and their first lane; one of the two is given. */
+static pcol_status use_lanes(const void *range, void *info, void *lane, pcol_error *err)
+{
+    pcol_lanes *lanes;
+    pcol_bin bin;
+    pcol_lanes_options options = PCOL_INIT(pcol_lanes_options);
+    options.by = PCOL_BY_SOURCE;
+    options.axis = PCOL_AXIS_ORDER;
+    pcol_status status = pcol_lanes_new(query, &options, &lanes, err);
+    if (status == PCOL_OK && range)
+        status = pcol_lanes_bins(lanes, range, NULL, &bin, err);
+    if (status == PCOL_OK && info)
+        status = pcol_lanes_describe(lanes, info, err);
+    if (status == PCOL_OK && lane)
+        status = pcol_lanes_get(lanes, 0, lane, err);
+    pcol_lanes_free(lanes);
+    return status;
+}
+
+static pcol_status fill_bins(const void *range, pcol_error *err)
+{
+    return use_lanes(range, NULL, NULL, err);
+}
+
+static pcol_status describe_lanes(void *info, pcol_error *err)
+{
+    return use_lanes(NULL, info, NULL, err);
+}
+
+static pcol_status get_lane(void *lane, pcol_error *err)
+{
+    return use_lanes(NULL, NULL, lane, err);
+}
+
 /* expected: the status for a struct of zeros. */
 static const struct {
     const char *name;
@@ -230,6 +302,11 @@ static const struct {
     {"pcol_tree_options", sizeof(pcol_tree_options), make_tree, PCOL_OK},
     {"pcol_diff_options", sizeof(pcol_diff_options), compare, PCOL_OK},
     {"pcol_flame_options", sizeof(pcol_flame_options), make_flame, PCOL_OK},
+    {"pcol_view_options", sizeof(pcol_view_options), make_view, PCOL_OK},
+    {"pcol_marks", sizeof(pcol_marks), mark, PCOL_OK},
+    {"pcol_window", sizeof(pcol_window), make_window, PCOL_OK},
+    {"pcol_lanes_options", sizeof(pcol_lanes_options), make_lanes, PCOL_E_ARGUMENT}, /* no by */
+    {"pcol_lane_range", sizeof(pcol_lane_range), fill_bins, PCOL_E_ARGUMENT},        /* empty */
     {"pcol_ask_options", sizeof(pcol_ask_options), ask_perun, PCOL_E_FORMAT}, /* no Perun profile */
 };
 
@@ -241,7 +318,9 @@ static const struct {
 } answers[] = {{"pcol_query_info", sizeof(pcol_query_info), describe_query},
                {"pcol_result_info", sizeof(pcol_result_info), describe_result},
                {"pcol_column_info", sizeof(pcol_column_info), describe_column},
-               {"pcol_array", sizeof(pcol_array), read_array}};
+               {"pcol_array", sizeof(pcol_array), read_array},
+               {"pcol_lanes_info", sizeof(pcol_lanes_info), describe_lanes},
+               {"pcol_lane", sizeof(pcol_lane), get_lane}};
 
 static void set_up(void)
 {
