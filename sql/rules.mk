@@ -3,7 +3,8 @@
 SQL_FLAGS := -Isql -I$(BUILD)/include -fPIC -fvisibility=hidden
 SQL_COMMON_SRC := $(wildcard sql/common/*.c)
 SQLITE_SRC := $(wildcard sql/sqlite/*.c)
-SQL_SRC := $(SQL_COMMON_SRC) $(SQLITE_SRC)
+DUCKDB_SRC := $(wildcard sql/duckdb/*.c)
+SQL_SRC := $(SQL_COMMON_SRC) $(SQLITE_SRC) $(DUCKDB_SRC)
 SQL_OBJ := $(SQL_SRC:%.c=$(OBJ)/%.o)
 
 -include $(SQL_OBJ:%.o=%.d)
@@ -20,7 +21,26 @@ $(OUT)/pcol.so: $(SQL_COMMON_SRC:%.c=$(OBJ)/%.o) $(SQLITE_SRC:%.c=$(OBJ)/%.o) $(
 	$(call say,LD,$@)
 	$(Q)$(link_extension) -o $@ $^ $(LIBS) $(LDLIBS)
 
-.PHONY: sqlite
+# Its platform: the names are DuckDB's.
+DUCKDB_PLATFORM ?= $(if $(filter Darwin,$(shell uname -s)),osx,linux)_$(subst aarch64,arm64,$(subst x86_64,amd64,$(shell uname -m)))
+
+$(OBJ)/sql/duckdb/%.o: SQL_FLAGS += -isystem third_party/duckdb
+# A macro of the header casts const away.
+$(OBJ)/sql/duckdb/extension.o: SQL_FLAGS += -Wno-cast-qual
+
+$(OUT)/duckdb.so: $(SQL_COMMON_SRC:%.c=$(OBJ)/%.o) $(DUCKDB_SRC:%.c=$(OBJ)/%.o) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link_extension) -o $@ $^ $(LIBS) $(LDLIBS)
+
+$(OUT)/pcol.duckdb_extension: $(OUT)/duckdb.so sql/duckdb/footer.py
+	$(call say,DUCKDB,$@)
+	$(Q)strip -o $(OUT)/duckdb.stripped.so $<
+	$(Q)python3 sql/duckdb/footer.py $(OUT)/duckdb.stripped.so $@ v$(VERSION) $(DUCKDB_PLATFORM)
+
+.PHONY: sqlite duckdb
+duckdb: $(OUT)/pcol.duckdb_extension ## build the DuckDB extension build/pcol.duckdb_extension
+
 sqlite: $(OUT)/pcol.so ## build the SQLite extension build/pcol.so
 
 TEST_ALL += test-sql
@@ -28,5 +48,5 @@ TEST_ALL += test-sql
 .PHONY: test-sql
 test-sql: ## test the SQL extensions; the last line is "N passed, N failed, N skipped"
 	@scripts/deps sql
-	@$(MAKE) all sqlite
+	@$(MAKE) all sqlite duckdb
 	@OUT=$(CURDIR)/$(OUT) /usr/bin/python3 sql/tests/run.py

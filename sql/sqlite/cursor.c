@@ -14,7 +14,8 @@ enum mode { AT_END, ONE_ROW, SCANNING };
 struct cursor {
     sqlite3_vtab_cursor base;
     enum mode mode;
-    uint64_t row; /* ONE_ROW */
+    uint64_t row;     /* ONE_ROW */
+    unsigned lookups; /* ended; a look at the file costs as much as several of them */
     pcol_scan *scan;
     pcol_batch batch;
     size_t at;       /* row of the batch */
@@ -24,8 +25,9 @@ struct cursor {
 
 /* What the arguments of xFilter select. */
 struct selected {
-    uint64_t first, end; /* rows */
-    pcol_condition *where;
+    uint64_t first, end;   /* rows */
+    pcol_condition *where; /* `few`, or from malloc() */
+    pcol_condition few[8];
     size_t where_count;
     int is_empty;
     int has_row; /* `first` is the only row that can satisfy the constraints */
@@ -274,13 +276,17 @@ int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
 {
     struct cursor *c = (struct cursor *)base;
     const struct table *t = table_of(c);
-    struct selected s = {0, pcol_table_rows(t->table), NULL, 0, 0, 0};
+    struct selected s;
     pcol_error err = {0};
     char *rest;
     (void)number;
     end_scan(c);
     unsigned long long mask = strtoull(plan, &rest, 16);
-    s.where = calloc((size_t)count + 1, sizeof *s.where);
+    s.first = 0;
+    s.end = pcol_table_rows(t->table);
+    s.where_count = 0;
+    s.is_empty = s.has_row = 0;
+    s.where = count <= 8 ? s.few : malloc((size_t)count * sizeof *s.where);
     if (s.where == NULL)
         return SQLITE_NOMEM;
     int code = SQLITE_OK;
@@ -291,7 +297,8 @@ int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         c->row = s.first;
     } else if (!s.is_empty)
         code = start_scan(c, mask, &s);
-    free(s.where);
+    if (s.where != s.few)
+        free(s.where);
     return code;
 }
 
@@ -304,7 +311,8 @@ int cursor_next(sqlite3_vtab_cursor *base)
     if (c->mode == SCANNING)
         return next_batch(c);
     c->mode = AT_END;
-    if (pcol_file_intact(files_file(table_of(c)->opened), &err) != PCOL_OK)
+    if (++c->lookups % 1024 == 0 &&
+        pcol_file_intact(files_file(table_of(c)->opened), &err) != PCOL_OK)
         return fail(c, &err);
     return SQLITE_OK;
 }

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from profiles_made import HOSTILE, pprof
 from tables import DATA, GOLDEN, MODELS, OUT, in_sqlite, is_answer, pcol, profiles, rows, schema
 
 CPU = DATA / "pprof/cpu.pb.gz"
@@ -222,32 +223,6 @@ def test_direct_only(tmp_path):
     again.load_extension(str(OUT / "pcol"))
     assert again.execute("SELECT count(*) FROM t").fetchone()[0] == int(pcol("count", DEMO))
     again.close()
-
-
-def pprof(strings, labels):
-    """A pprof message of one sample with text labels: (key, value) as bytes."""
-    def field(number, data):
-        return bytes([number << 3 | 2]) + varint(len(data)) + data
-
-    def varint(n):
-        out = b""
-        while n > 127:
-            out, n = out + bytes([n & 127 | 128]), n >> 7
-        return out + bytes([n])
-
-    table = [b"", *strings]
-    for pair in labels:
-        table += [text for text in pair if text not in table]
-    parts = [bytes([1 << 3]) + varint(table.index(key)) + bytes([2 << 3]) + varint(table.index(value)) for key, value in labels]
-    sample = field(1, varint(1)) + field(2, varint(1)) + b"".join(field(3, part) for part in parts)
-    kind = bytes([1 << 3, 1, 2 << 3, 2])
-    location = bytes([1 << 3, 1]) + field(4, bytes([1 << 3, 1]))
-    function = bytes([1 << 3, 1, 2 << 3, 3])
-    return field(1, kind) + field(2, sample) + field(4, location) + field(5, function) + b"".join(field(6, s) for s in table)
-
-
-HOSTILE = [b"plain", b"quote'\"`]", b"semi;--", "näme ✓".encode(), b"a\0b", b"bad\xff\xfe", b"\xed\xa0\x80", b"", b"line\nfeed",
-           b"x" * 5000, "\u202eright".encode(), b"\xf4\x90\x80\x80", b"\xc0\x80"]
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
