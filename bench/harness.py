@@ -18,6 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PCOL = pathlib.Path(os.environ.get("PCOL") or ROOT / "build/pcol").resolve()
 PROGRAMS = ROOT / "build/bench"
 DATA = PROGRAMS / "data"
+MODULES = PROGRAMS / "npm"
+DUCKDB = "@duckdb/node-api"
+PINNED = "1.5.6-r.1"
 MB = 1000 * 1000
 SPEND = 60  # seconds after which a comparison starts no further turn
 LEAST = 2  # minimum number of turns
@@ -135,6 +138,23 @@ def limits(value, unit):
         if value and abs(median * scale / value - 1) < 0.01:
             return [round(limit * scale, 4) for limit in both]
     return None
+
+
+def lines(command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Missing(f"{command[0]} failed: {done.stderr.strip()[:200]}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def duckdb():
+    """Installed once; without it the row of DuckDB says that it is missing."""
+    package = MODULES / "node_modules" / DUCKDB / "package.json"
+    if not (package.exists() and json.loads(package.read_text())["version"] == PINNED) and shutil.which("npm"):
+        MODULES.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(MODULES), f"{DUCKDB}@{PINNED}"], capture_output=True,
+                       timeout=300)
+    return MODULES
 
 
 def row(name, what, value, peer, peer_value, ratio, unit, runs=None):

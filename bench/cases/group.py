@@ -3,27 +3,11 @@ file, and by reading every sample. Peers are DuckDB on Parquet, DuckDB in memory
 columns and a table of the innermost functions of stacks (bench/group_by.mjs; npm installs the pinned DuckDB under build/bench; SQLite
 is Python's). Ratios are speedups; all results must have the same sum."""
 import csv
-import json
-import shutil
 import statistics
 import subprocess
 import time
 
-from harness import DATA, PCOL, PROGRAMS, ROOT, Missing, missing, program, row, timed, tool
-
-MODULES = PROGRAMS / "npm"
-DUCKDB = "@duckdb/node-api"
-PINNED = "1.5.6-r.1"
-
-
-def duckdb():
-    """Installed once; without it the row of DuckDB says that it is missing."""
-    package = MODULES / "node_modules" / DUCKDB / "package.json"
-    if not (package.exists() and json.loads(package.read_text())["version"] == PINNED) and shutil.which("npm"):
-        MODULES.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(MODULES), f"{DUCKDB}@{PINNED}"], capture_output=True,
-                       timeout=300)
-    return MODULES
+from harness import DATA, PCOL, ROOT, Missing, duckdb, lines, missing, program, row, timed, tool
 
 
 def cat(path, *arguments):
@@ -68,13 +52,6 @@ def sqlite(samples, stacks, repeats):
         rows = db.execute("SELECT name, sum(value) FROM samples s JOIN stacks k ON s.stack = k.stack GROUP BY name").fetchall()
         taken.append((time.perf_counter() - started) * 1000)
     return [{"what": "sqlite in memory", "ms": statistics.median(taken), "rows": len(rows), "total": sum(v for _, v in rows)}]
-
-
-def lines(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode != 0:
-        raise Missing(f"{command[0]} failed: {done.stderr.strip()[:200]}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def measure(options):

@@ -1,0 +1,76 @@
+"""SQL over 5 million samples (--quick: 500,000), CPU time: the extension of DuckDB against DuckDB on Parquet files of the same columns,
+on one thread (bench/sql_duckdb.mjs), and that of SQLite against a table of SQLite in memory, whose loading is not counted. Each
+question opens the profile anew in DuckDB, and both must give the same answer. Ratios are ours to the peer's."""
+import sqlite3
+import statistics
+import subprocess
+import time
+
+from harness import DATA, ROOT, Missing, duckdb, lines, missing, program, row, timed, tool
+
+LABELS = {"sum": "sum of all values", "stack": "sum by stack", "time": "sum of a tenth of the time, by time_from and time_to",
+          "function": "sum by function: a virtual column, against a join", "top": "self by function: pcol_top(), against a join"}
+# Each table with the columns of the question; a stack of the benchmark has one location in each group.
+TABLES = {"samples": ("stack", "value"), "stacks": ("group",), "locations": ("function",), "functions": ("name",)}
+NAMES = """SELECT f.name, sum(s.value) FROM {0}samples s JOIN {0}stacks k ON k.rowid = s.stack + 1
+    JOIN {0}locations l ON l.rowid = k."group" + 1 JOIN {0}functions f ON f.rowid = l.function + 1 GROUP BY f.name ORDER BY 1"""
+
+
+def built(name):
+    path = ROOT / "build" / name
+    if not path.exists():
+        raise Missing(f"build/{name} is missing; run make sqlite duckdb")
+    return path
+
+
+def cpu(db, sql):
+    started = time.process_time()
+    rows = db.execute(sql).fetchall()
+    return (time.process_time() - started) * 1000, rows
+
+
+def in_sqlite(packed, count, runs):
+    db = sqlite3.connect(":memory:")
+    if not hasattr(db, "enable_load_extension"):
+        yield missing("sql.sqlite", "the same questions in SQLite", "this Python's SQLite loads no extensions")
+        return
+    db.enable_load_extension(True)
+    db.load_extension(str(built("pcol.so")))
+    for table, columns in TABLES.items():
+        db.execute(f"CREATE VIRTUAL TABLE {table} USING pcol('{packed}', {table}, physical)")
+        names = ", ".join(f'"{name}"' if name != "value" else '"value.1" AS value' for name in columns)
+        db.execute(f"CREATE TABLE own_{table} AS SELECT {names} FROM {table}")
+    questions = {"sum": ('SELECT sum("value.1") FROM samples', "SELECT sum(value) FROM own_samples"),
+                 "name": (NAMES.format("").replace("s.value", 's."value.1"'), NAMES.format("own_"))}
+    for what, (mine, theirs) in questions.items():
+        taken = [[], []]
+        for _ in range(runs):
+            (x, a), (y, b) = cpu(db, mine), cpu(db, theirs)
+            if a != b:
+                raise Missing(f"the answers to {what} differ")
+            taken[0].append(x)
+            taken[1].append(y)
+        label = {"sum": "sum of all values", "name": "sum by name, joins of four tables"}[what]
+        x, y = map(statistics.median, taken)
+        yield row(f"sql.sqlite.{what}", f"SQLite, {count:,} samples: {label}, CPU", round(x, 1), "a table in memory", round(y, 1), x / y,
+                  "ms", runs=runs)
+
+
+def measure(options):
+    count = 500000 if options.quick else 5000000
+    packed = DATA / "sql.pcol"
+    DATA.mkdir(parents=True, exist_ok=True)
+    timed([program("gen_scale"), "--samples", count, packed])
+    yield from in_sqlite(packed, count, options.runs)
+    try:
+        command = [tool("node"), ROOT / "bench/sql_duckdb.mjs", duckdb(), built("pcol.duckdb_extension"), packed, DATA, options.runs]
+        for r in lines(command):
+            label = f"DuckDB, {count:,} samples: {LABELS[r['what']]}, CPU"
+            if "missing" in r:
+                yield missing(f"sql.duckdb.{r['what']}", label, r["missing"])
+                continue
+            yield row(f"sql.duckdb.{r['what']}", label, round(r["ours"], 1), "Parquet", round(r["peer"], 1), r["ours"] / r["peer"], "ms",
+                      runs=options.runs)
+    except (Missing, subprocess.SubprocessError) as reason:
+        yield missing("sql.duckdb", "the same questions in DuckDB", reason)
+    packed.unlink()
