@@ -23,6 +23,18 @@ struct cursor {
     struct interrupt interrupt;
 };
 
+/* Whether cells of the column may be read without verifying them; see VERIFIED. */
+static int is_verified(const struct table *t, uint32_t column)
+{
+    uint8_t *read = &t->cells_read[column];
+    if (*read == VERIFIED)
+        return 1;
+    if (++*read == VERIFIED &&
+        pcol_column_verify(pcol_table_column(t->table, column), NULL) != PCOL_OK)
+        *read = VERIFIED - 1; /* the cell is read so that its error is found again */
+    return *read == VERIFIED;
+}
+
 /* What the arguments of xFilter select. */
 struct selected {
     uint64_t first, end;   /* rows */
@@ -162,10 +174,22 @@ static void add_condition(const struct table *t, struct selected *s, int column,
     }
 }
 
+/* One cell. */
+static pcol_status read_i64(const struct table *t, uint32_t column, uint64_t row, int64_t *value,
+                            uint8_t *valid, pcol_error *err)
+{
+    const pcol_column *from = pcol_table_column(t->table, column);
+    int is_valid;
+    if (!is_verified(t, column))
+        return pcol_column_read_i64(from, row, 1, value, valid, err);
+    pcol_status status = pcol_column_i64(from, row, value, &is_valid, err);
+    *valid = (uint8_t)is_valid;
+    return status;
+}
+
 /* The row whose key is @id, if it is where rows of ids or of row numbers are. */
 static pcol_status find_key_row(const struct table *t, int64_t id, uint64_t *row, pcol_error *err)
 {
-    const pcol_column *column = pcol_table_column(t->table, t->key);
     uint64_t rows = pcol_table_rows(t->table);
     *row = rows;
     if (id < 0 || (uint64_t)id > rows)
@@ -176,7 +200,7 @@ static pcol_status find_key_row(const struct table *t, int64_t id, uint64_t *row
         uint64_t candidate = (uint64_t)id - back;
         if (candidate >= rows)
             continue;
-        pcol_status status = pcol_column_read_i64(column, candidate, 1, &key, &valid, err);
+        pcol_status status = read_i64(t, t->key, candidate, &key, &valid, err);
         if (status != PCOL_OK)
             return status;
         if (valid && key == id)
@@ -271,6 +295,24 @@ static int start_scan(struct cursor *c, unsigned long long mask, const struct se
     return next_batch(c);
 }
 
+/* The row of PLAN_ROW_ID and PLAN_KEY; 0: the value needs a scan. */
+static int find_row(struct cursor *c, int number, sqlite3_value *value, int *code)
+{
+    const struct table *t = table_of(c);
+    uint64_t rows = pcol_table_rows(t->table);
+    pcol_error err = {0};
+    if (sqlite3_value_type(value) != SQLITE_INTEGER)
+        return 0;
+    int64_t id = sqlite3_value_int64(value);
+    *code = SQLITE_OK;
+    c->row = id < 1 ? rows : (uint64_t)id - 1;
+    if (number == PLAN_KEY && find_key_row(t, id, &c->row, &err) != PCOL_OK)
+        *code = fail(c, &err);
+    else if (c->row < rows)
+        c->mode = ONE_ROW;
+    return number == PLAN_ROW_ID || c->mode == ONE_ROW || *code != SQLITE_OK;
+}
+
 int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count,
                   sqlite3_value **values)
 {
@@ -279,8 +321,10 @@ int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     struct selected s;
     pcol_error err = {0};
     char *rest;
-    (void)number;
+    int code = SQLITE_OK;
     end_scan(c);
+    if (number != PLAN_ANY && find_row(c, number, values[0], &code))
+        return code;
     unsigned long long mask = strtoull(plan, &rest, 16);
     s.first = 0;
     s.end = pcol_table_rows(t->table);
@@ -289,7 +333,6 @@ int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     s.where = count <= 8 ? s.few : malloc((size_t)count * sizeof *s.where);
     if (s.where == NULL)
         return SQLITE_NOMEM;
-    int code = SQLITE_OK;
     if (select_rows(t, rest, count, values, &s, &err) != PCOL_OK)
         code = fail(c, &err);
     else if (s.has_row) {
@@ -436,7 +479,7 @@ static pcol_status read_cell(sqlite3_context *context, const struct table *t, ui
     else if (type == PCOL_F64)
         status = pcol_column_read_f64(from, row, 1, &f64, &valid, err);
     else
-        status = pcol_column_read_i64(from, row, 1, &i64, &valid, err);
+        status = read_i64(t, column, row, &i64, &valid, err);
     pcol_cells cells = {.type = type, .i64 = &i64, .f64 = &f64, .str = &str, .valid = &valid};
     if (status == PCOL_OK)
         give_cell(context, &cells, 0);

@@ -45,6 +45,13 @@ char *error_text(const char *path, const pcol_error *err);
 
 /* ---- vtab.c: tables and the choice of a plan */
 
+/* So many cells are read as ranges, which verifies what they touch; a column of which more are
+ * read is verified once, and its cells are then read without. */
+enum { VERIFIED = 64 };
+
+/* Number of a plan whose only constraint gives one row: the row id or the key. */
+enum plan { PLAN_ANY, PLAN_ROW_ID, PLAN_KEY };
+
 struct table {
     sqlite3_vtab base;
     sqlite3 *db;
@@ -52,8 +59,9 @@ struct table {
     const pcol_table *table;
     uint32_t count; /* columns */
     pcol_type *types;
-    uint32_t key;       /* the only column of the primary key, of integers; PCOL_NONE */
-    int has_key_prefix; /* the first column is part of the primary key */
+    uint8_t *cells_read; /* of each column, up to VERIFIED: then it has been verified as a whole */
+    uint32_t key;        /* the only column of the primary key, of integers; PCOL_NONE */
+    int has_key_prefix;  /* the first column is part of the primary key */
 };
 
 int vtab_register(sqlite3 *db, struct files *files);

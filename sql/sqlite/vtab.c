@@ -117,6 +117,7 @@ static int disconnect(sqlite3_vtab *base)
     struct table *t = (struct table *)base;
     files_release(t->opened);
     free(t->types);
+    free(t->cells_read);
     free(t);
     return SQLITE_OK;
 }
@@ -131,7 +132,8 @@ static int find_table(struct table *t, pcol_model model, const char *name, char 
     }
     t->count = pcol_table_column_count(t->table);
     t->types = calloc(t->count + 1, sizeof *t->types);
-    if (t->types == NULL)
+    t->cells_read = calloc(t->count + 1, 1);
+    if (t->types == NULL || t->cells_read == NULL)
         return SQLITE_NOMEM;
     find_key(t);
     return SQLITE_OK;
@@ -240,6 +242,7 @@ static int is_pushed(const struct table *t, int column, int op)
 }
 
 struct cost {
+    enum plan plan;
     double rows; /* that are given */
     double work; /* in rows that are read */
     int is_one;
@@ -291,6 +294,10 @@ static int push(const struct table *t, sqlite3_index_info *info, sqlite3_str *pl
         if (!is_cheap && is_list(info, i))
             continue;
         info->aConstraintUsage[i].argvIndex = ++pushed;
+        cost->plan = c->op != SQLITE_INDEX_CONSTRAINT_EQ || pushed > 1 ? PLAN_ANY
+                     : column < 0                                      ? PLAN_ROW_ID
+                     : (uint32_t)column == t->key                      ? PLAN_KEY
+                                                                       : PLAN_ANY;
         sqlite3_str_appendf(plan, " %d %d", column, (int)c->op);
         add_cost(t, cost, column, c->op);
     }
@@ -301,7 +308,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct table *t = (const struct table *)base;
     double rows = (double)pcol_table_rows(t->table);
-    struct cost cost = {rows, rows + 10, 0};
+    struct cost cost = {PLAN_ANY, rows, rows + 10, 0};
     sqlite3_str *plan = sqlite3_str_new(t->db);
     sqlite3_str_appendf(plan, "%llx", (unsigned long long)info->colUsed);
     (void)push(t, info, plan, &cost);
@@ -309,6 +316,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     if (info->idxStr == NULL)
         return SQLITE_NOMEM;
     info->needToFreeIdxStr = 1;
+    info->idxNum = (int)cost.plan;
     info->estimatedCost = cost.work + 1;
     info->estimatedRows = cost.rows < 1 ? 1 : (sqlite3_int64)cost.rows;
     info->idxFlags = cost.is_one ? SQLITE_INDEX_SCAN_UNIQUE : 0;

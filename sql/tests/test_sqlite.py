@@ -125,7 +125,7 @@ def plan(db, sql):
 def test_plans(db):
     """Keys are looked up, so the order of tables in a join does not matter."""
     db.execute("SELECT pcol_attach(?)", (str(CPU),))
-    assert plan(db, "SELECT * FROM samples WHERE rowid = 5") == ["SCAN samples VIRTUAL TABLE INDEX 0:3f -1 2"]
+    assert plan(db, "SELECT * FROM samples WHERE rowid = 5") == ["SCAN samples VIRTUAL TABLE INDEX 1:3f -1 2"]
     assert plan(db, "SELECT * FROM samples WHERE sample_id > 5 AND sample_id <= 9") == \
         ["SCAN samples VIRTUAL TABLE INDEX 0:3f 0 4 0 8"]
     assert plan(db, 'SELECT sample_id FROM samples WHERE ".label.kind" = \'count\'') == \
