@@ -172,8 +172,8 @@ void target_null(const struct target *target, idx_t row);
 void target_i64(const struct target *target, idx_t row, int64_t value);
 void target_f64(const struct target *target, idx_t row, double value);
 void target_text(const struct target *target, idx_t row, pcol_str text);
-/* Codes of an ENUM with @count members. */
-void target_code(const struct target *target, idx_t row, uint32_t count, uint32_t code);
+/* Codes of an ENUM with @count members; PCOL_NONE: null. */
+void target_codes(const struct target *target, const uint32_t *codes, size_t rows, uint32_t count);
 /* Cells of a scan; 0: the file has another type than it had. */
 int target_cells(const struct target *target, const pcol_cells *cells, size_t rows);
 duckdb_logical_type shown_type(enum shown shown, const struct stacks *stacks);

@@ -13,7 +13,7 @@
 
 DUCKDB_EXTENSION_EXTERN
 
-enum { UNIT_ROWS = 1 << 17, MOST_PARTS = 1024 };
+enum { UNIT_ROWS = 1 << 17, MOST_PARTS = 1024, MOST_FRAMES = 1 << 26 };
 
 struct unit {
     size_t file;
@@ -42,6 +42,7 @@ struct scan {
     int64_t *i64;
     double *f64;
     uint8_t *valid;
+    uint32_t *codes;
     uint64_t *rows; /* of stacks; UINT64_MAX: none */
     const pcol_str **names;
     size_t name_capacity;
@@ -140,6 +141,7 @@ static void free_scan(void *pointer)
     free(s->i64);
     free(s->f64);
     free(s->valid);
+    free(s->codes);
     free(s->rows);
     free(s->names);
     free(s);
@@ -156,10 +158,11 @@ static void init_thread(duckdb_init_info info)
         s->i64 = malloc(s->capacity * sizeof *s->i64);
         s->f64 = malloc(s->capacity * sizeof *s->f64);
         s->valid = malloc(s->capacity);
+        s->codes = malloc(s->capacity * sizeof *s->codes);
         s->rows = malloc(s->capacity * sizeof *s->rows);
     }
     if (s == NULL || s->from == NULL || s->slots == NULL || s->i64 == NULL || s->f64 == NULL ||
-        s->valid == NULL || s->rows == NULL) {
+        s->valid == NULL || s->codes == NULL || s->rows == NULL) {
         if (s != NULL)
             free_scan(s);
         duckdb_init_set_error(info, "out of memory");
@@ -274,12 +277,14 @@ static pcol_status read_values(struct scan *s, const struct column *from, pcol_e
 static void find_stack_rows(struct scan *s)
 {
     const pcol_cells *cells = s->stack_slot == PCOL_NONE ? NULL : &s->batch.columns[s->stack_slot];
-    for (size_t i = 0; i < s->batch.rows; i++)
-        s->rows[i] =
-            s->relation->is_of_stacks
-                ? (s->batch.row_numbers != NULL ? s->batch.row_numbers[i] : s->batch.first_row + i)
-            : cells != NULL && cells->valid[i] ? (uint64_t)cells->i64[i]
-                                               : UINT64_MAX;
+    const uint64_t *numbers = s->batch.row_numbers;
+    size_t rows = s->batch.rows;
+    if (s->relation->is_of_stacks)
+        for (size_t i = 0; i < rows; i++)
+            s->rows[i] = numbers != NULL ? numbers[i] : s->batch.first_row + i;
+    else
+        for (size_t i = 0; i < rows; i++)
+            s->rows[i] = cells != NULL && cells->valid[i] ? (uint64_t)cells->i64[i] : UINT64_MAX;
 }
 
 static uint32_t leaf_of(const struct scan *s, size_t row)
@@ -287,19 +292,25 @@ static uint32_t leaf_of(const struct scan *s, size_t row)
     return s->rows[row] < s->stacks->stack_count ? s->stacks->leaves[s->rows[row]] : PCOL_NONE;
 }
 
+/* @without: the code where a stack has no frame. */
 static void put_names(struct scan *s, const struct target *t, const struct dictionary *d,
                       uint32_t without)
 {
-    int is_enum = t->shown == SHOWN_FUNCTIONS || t->shown == SHOWN_FILES;
-    for (size_t i = 0; i < s->batch.rows; i++) {
-        uint32_t leaf = leaf_of(s, i), code = leaf == PCOL_NONE ? without : d->codes[leaf];
-        if (code == PCOL_NONE || s->rows[i] == UINT64_MAX)
-            target_null(t, i);
-        else if (is_enum)
-            target_code(t, i, d->count, code);
-        else
-            target_text(t, i, d->texts[code]);
+    size_t rows = s->batch.rows;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t leaf = leaf_of(s, i);
+        s->codes[i] = leaf != PCOL_NONE          ? d->codes[leaf]
+                      : s->rows[i] == UINT64_MAX ? PCOL_NONE
+                                                 : without;
     }
+    if (t->shown == SHOWN_FUNCTIONS || t->shown == SHOWN_FILES)
+        target_codes(t, s->codes, rows, d->count);
+    else
+        for (size_t i = 0; i < rows; i++)
+            if (s->codes[i] == PCOL_NONE)
+                target_null(t, i);
+            else
+                target_text(t, i, d->texts[s->codes[i]]);
 }
 
 static void put_lines(struct scan *s, const struct target *t)
@@ -323,6 +334,11 @@ static pcol_status put_frames(struct scan *s, const struct target *t, pcol_error
         entries[i] = (duckdb_list_entry){total, depth};
         total += depth;
     }
+    if (total > MOST_FRAMES)
+        return pcol_error_set(
+            err, PCOL_E_LIMIT, 0,
+            "the frames of %zu rows are more than 2^26; leave out the column frames",
+            s->batch.rows);
     if (total > s->name_capacity) {
         const pcol_str **grown = realloc(s->names, 2 * total * sizeof *grown);
         if (grown == NULL)
@@ -330,8 +346,9 @@ static pcol_status put_frames(struct scan *s, const struct target *t, pcol_error
         s->names = grown;
         s->name_capacity = 2 * total;
     }
-    (void)duckdb_list_vector_reserve(t->vector, total);
-    (void)duckdb_list_vector_set_size(t->vector, total);
+    if (duckdb_list_vector_reserve(t->vector, total) != DuckDBSuccess ||
+        duckdb_list_vector_set_size(t->vector, total) != DuckDBSuccess)
+        return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     duckdb_vector child = duckdb_list_vector_get_child(t->vector);
     struct target texts = {child, duckdb_vector_get_data(child), SHOWN_VARCHAR, t->is_copied};
     for (size_t i = 0; i < s->batch.rows; i++) {
@@ -433,7 +450,8 @@ static pcol_status next_batch(const struct binding *b, struct execution *e, stru
                 return PCOL_OK;
             *file = e->units[number].file;
             pcol_status status = start_unit(b, e, s, &e->units[number], err);
-            if (status != PCOL_OK && status != PCOL_E_NO_MEMORY && b->ignores_errors)
+            int is_about_file = status != PCOL_E_NO_MEMORY && status != PCOL_E_ARGUMENT;
+            if (status != PCOL_OK && is_about_file && b->ignores_errors)
                 continue;
             if (status != PCOL_OK)
                 return status;

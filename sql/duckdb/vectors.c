@@ -138,30 +138,42 @@ void target_text(const struct target *t, idx_t row, pcol_str text)
     put_text(t, row, text);
 }
 
-void target_code(const struct target *t, idx_t row, uint32_t count, uint32_t code)
+/* In an ENUM codes are as wide as the number of its members needs. */
+void target_codes(const struct target *t, const uint32_t *restrict codes, size_t rows,
+                  uint32_t count)
 {
+    uint8_t *restrict narrow = t->data;
+    uint16_t *restrict wide = t->data;
+    uint32_t nulls = 0;
     if (count <= UINT8_MAX)
-        ((uint8_t *)t->data)[row] = (uint8_t)code;
-    else if (count <= UINT16_MAX)
-        ((uint16_t *)t->data)[row] = (uint16_t)code;
+        for (size_t i = 0; i < rows; i++)
+            narrow[i] = (uint8_t)codes[i];
     else
-        ((uint32_t *)t->data)[row] = code;
+        for (size_t i = 0; i < rows; i++)
+            wide[i] = (uint16_t)codes[i];
+    for (size_t i = 0; i < rows; i++)
+        nulls |= codes[i] == PCOL_NONE;
+    for (size_t i = 0; i < rows && nulls; i++)
+        if (codes[i] == PCOL_NONE)
+            target_null(t, i);
 }
 
 /* ---- whole columns */
 
-static void put_list(const struct target *t, const pcol_cells *cells, size_t rows)
+static int put_list(const struct target *t, const pcol_cells *cells, size_t rows)
 {
     duckdb_list_entry *entries = t->data;
     uint64_t first = cells->list[0], count = cells->list[rows] - first;
-    (void)duckdb_list_vector_reserve(t->vector, count);
-    (void)duckdb_list_vector_set_size(t->vector, count);
+    if (duckdb_list_vector_reserve(t->vector, count) != DuckDBSuccess ||
+        duckdb_list_vector_set_size(t->vector, count) != DuckDBSuccess)
+        return 0;
     int64_t *values = duckdb_vector_get_data(duckdb_list_vector_get_child(t->vector));
     if (count > 0)
         memcpy(values, cells->list_values + first, count * sizeof *values);
     for (size_t i = 0; i < rows; i++)
         entries[i] =
             (duckdb_list_entry){cells->list[i] - first, cells->list[i + 1] - cells->list[i]};
+    return 1;
 }
 
 static void put_u64_text(const struct target *t, idx_t row, int64_t bits)
@@ -248,13 +260,11 @@ static void put_u32(uint32_t *restrict to, const int64_t *restrict from, size_t 
         to[i] = (uint32_t)from[i];
 }
 
-int target_cells(const struct target *t, const pcol_cells *cells, size_t rows)
+static int put_values(const struct target *t, const pcol_cells *cells, size_t rows)
 {
-    if (!is_shown(t->shown, cells->type))
-        return 0;
     if (t->shown == SHOWN_LIST)
-        put_list(t, cells, rows);
-    else if (t->shown == SHOWN_UINTEGER)
+        return put_list(t, cells, rows);
+    if (t->shown == SHOWN_UINTEGER)
         put_u32(t->data, cells->i64, rows);
     else if (t->shown == SHOWN_BIGINT && cells->type == PCOL_I64)
         memcpy(t->data, cells->i64, rows * sizeof *cells->i64);
@@ -264,6 +274,13 @@ int target_cells(const struct target *t, const pcol_cells *cells, size_t rows)
         for (size_t i = 0; i < rows; i++)
             if (cells->valid[i] && !convert(t, cells, i))
                 return 0;
+    return 1;
+}
+
+int target_cells(const struct target *t, const pcol_cells *cells, size_t rows)
+{
+    if (!is_shown(t->shown, cells->type) || !put_values(t, cells, rows))
+        return 0;
     put_nulls(t, cells->valid, rows);
     return 1;
 }

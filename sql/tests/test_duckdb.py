@@ -350,6 +350,8 @@ def test_ignore_errors(each, tmp_path):
         each.ask(f"FROM read_pcol({pattern})")
     expected = pcol("count", DEMO).decode().strip()
     assert each.rows(f"SELECT count(*) FROM read_pcol({pattern}, ignore_errors := true)") == [(expected,)]
+    with pytest.raises(Failed, match=r"a\.pcol: "):
+        each.ask(f"FROM read_pcol({pattern}, ignore_errors := true, focus := '(')")
     ignored = each.rows(f"SELECT profile, error FROM pcol_errors({pattern})")
     assert [row[0] for row in ignored] == [str(cut), str(foreign)] and all(name in error for name, error in ignored)
     with pytest.raises(Failed, match=r"\.pcol: "):
