@@ -1,5 +1,5 @@
 /*
- * binding.c - binds of read_pcol(), pcol_scan(), pcol_stacks() and pcol_top(): files and the union of columns
+ * binding.c - binds of read_pcol(), pcol_scan(), pcol_stacks() and pcol_top(): files, their columns
  *
  * Columns are united by name without regard to case. Where files disagree on a type the column is
  * DOUBLE if all are numbers and one is DOUBLE, else VARCHAR, or BLOB if one is. Tests: sql/tests.

@@ -144,8 +144,8 @@ const char *files_path(const struct open_file *opened)
 
 /* ---- errors */
 
-/* Damage and failed reads are SQLITE_ERROR: SQLITE_CORRUPT and SQLITE_IOERR are about databases, and
- * make SQLite roll back, or refuse to write. */
+/* Damage and failed reads are SQLITE_ERROR: SQLITE_CORRUPT and SQLITE_IOERR are about databases,
+ * and make SQLite roll back, or refuse to write. */
 int error_code(pcol_status status)
 {
     return status == PCOL_OK            ? SQLITE_OK
