@@ -241,30 +241,32 @@ struct cli_option {
     {                                                                                           \
         0, "show", "RE", "remove frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL     \
     }
-#define CLI_OPTIONS_SAMPLES                                                                          \
-    {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL},     \
-        {0,           "label",                                                                       \
-         "KEY=VALUE", "only samples with this label; KEY~RE: with a matching value; repeatable",     \
-         CLI_LIST,    CLI_AT(labels),                                                                \
-         0,           NULL},                                                                         \
-        {0,                                                                                          \
-         "time",                                                                                     \
-         "A-B",                                                                                      \
-         "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: "      \
-         "relative to the first sample; in ms, or with s, ms, us, ns",                               \
-         CLI_TEXT,                                                                                   \
-         CLI_AT(time),                                                                               \
-         0,                                                                                          \
-         NULL},                                                                                      \
-        {0,        "time-share",                                                                     \
-         "HOW",    "weight of samples partly in the range: proportional (default), additive, exact", \
-         CLI_TEXT, CLI_AT(time_share),                                                               \
-         0,        "proportional|additive|exact"},                                                   \
-    {                                                                                                \
-        0, "order", "A-B",                                                                           \
-            "only samples with a sample_id from A up to, but not including B, in the order of "      \
-            "the profile; A-: to the end; A+N: N samples",                                           \
-            CLI_TEXT, CLI_AT(order), 0, NULL                                                         \
+#define CLI_OPTIONS_SAMPLES                                                                      \
+    {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
+        {0,           "label",                                                                   \
+         "KEY=VALUE", "only samples with this label; KEY~RE: with a matching value; repeatable", \
+         CLI_LIST,    CLI_AT(labels),                                                            \
+         0,           NULL},                                                                     \
+        {0,                                                                                      \
+         "time",                                                                                 \
+         "A-B",                                                                                  \
+         "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: "  \
+         "relative to the first sample; in ms, or with s, ms, us, ns",                           \
+         CLI_TEXT,                                                                               \
+         CLI_AT(time),                                                                           \
+         0,                                                                                      \
+         NULL},                                                                                  \
+    {                                                                                            \
+        0, "time-share", "HOW",                                                                  \
+            "weight of samples partly in the range: proportional (default), additive, exact",    \
+            CLI_TEXT, CLI_AT(time_share), 0, "proportional|additive|exact"                       \
+    }
+#define CLI_OPTION_ORDER                                                               \
+    {                                                                                  \
+        0, "order", "A-B",                                                             \
+            "only samples with a sample_id from A up to, but not including B, in the " \
+            "order of the profile; A-: to the end; A+N: N samples",                    \
+            CLI_TEXT, CLI_AT(order), 0, NULL                                           \
     }
 #define CLI_OPTION_KEEP_DROPPED                                                               \
     {                                                                                         \
@@ -276,7 +278,7 @@ struct cli_option {
      "TYPE",   "sample type: TYPE or TYPE/UNIT (default: that of the profile)",    \
      CLI_TEXT, CLI_AT(sample_type),                                                \
      0,        NULL},                                                              \
-        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES,                                   \
+        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES, CLI_OPTION_ORDER,                 \
         {0,        "source",                                                       \
          "ID|RE",  "only the source with this id, or sources with a matching uri", \
          CLI_TEXT, CLI_AT(pick_source),                                            \

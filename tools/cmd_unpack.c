@@ -23,6 +23,7 @@ const struct cli_option cmd_unpack_options[] = {
      CLI_AT(expand_idle), 1, NULL},
     CLI_OPTIONS_FRAMES,
     CLI_OPTIONS_SAMPLES,
+    CLI_OPTION_ORDER,
     CLI_OPTION_KEEP_DROPPED,
     CLI_OPTION_NO_SYNC,
     CLI_OPTION_FROM,

@@ -34,7 +34,7 @@ struct frame_filter {
     pcol_query *query;
     pcol_pattern *match[PATTERNS];
     const pcol_rows *sets[PATTERNS]; /* rows of functions that match as well; NULL: not given */
-    uint8_t *functions, *mappings; /* by row: one bit per pattern */
+    uint8_t *functions, *mappings;   /* by row: one bit per pattern */
     uint64_t function_count, mapping_count;
     struct pci_frame_namer names;
     int matched;              /* one bit per pattern that matches some frame */
@@ -445,10 +445,10 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
                                  pcol_error *err)
 {
     pcol_str drop = {"", 0}, keep;
-    *any = selection && (is_set(selection->focus) || is_set(selection->ignore) ||
-                         is_set(selection->hide) || is_set(selection->show) ||
-                         selection->focus_functions || selection->ignore_functions ||
-                         selection->hide_functions || selection->show_functions);
+    *any = selection &&
+           (is_set(selection->focus) || is_set(selection->ignore) || is_set(selection->hide) ||
+            is_set(selection->show) || selection->focus_functions || selection->ignore_functions ||
+            selection->hide_functions || selection->show_functions);
     if (!*any && !(selection && selection->keep_dropped))
         PCI_TRY(find_drops(query, &drop, &keep, err));
     *any |= drop.size > 0;
