@@ -2,9 +2,10 @@
  * document.h - JSON documents that are kept beside the tables derived from them
  *
  * sources.extra is an object with the members `document`, the tree of the document, and `arrays`.
- * A node of tag table in the tree stands for the next element of `arrays`, which has a compact form
- * or tells that the value follows from other tables. A selection of some samples omits sources.extra
- * (pci_format_schema.whole_document), so that the document always describes all samples.
+ * A node of tag table in the tree represents the next element of `arrays`, which has a compact form
+ * or states that the value follows from other tables. A selection of some samples omits
+ * sources.extra (pci_format_schema.whole_document), so that the document always describes all
+ * samples.
  */
 #ifndef PCI_FORMATS_DOCUMENT_H
 #define PCI_FORMATS_DOCUMENT_H

@@ -22,9 +22,8 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
                  : pci_speedscope_write_generic(export, err);
 }
 
-const struct pci_format_schema pci_speedscope_schema = {.source_type = "speedscope",
-                                                        .whole_document = 1,
-                                                        .needs_order = 1};
+const struct pci_format_schema pci_speedscope_schema = {
+    .source_type = "speedscope", .whole_document = 1, .needs_order = 1};
 
 const struct pci_format pci_speedscope_format = {
     .info = {"speedscope", "JSON of the viewer speedscope, sampled and evented", ".speedscope.json",
