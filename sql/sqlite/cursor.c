@@ -174,7 +174,7 @@ static void add_condition(const struct table *t, struct selected *s, int column,
     }
 }
 
-/* One cell. */
+/* One cell, as the next function. */
 static pcol_status read_i64(const struct table *t, uint32_t column, uint64_t row, int64_t *value,
                             uint8_t *valid, pcol_error *err)
 {
@@ -183,6 +183,18 @@ static pcol_status read_i64(const struct table *t, uint32_t column, uint64_t row
     if (!is_verified(t, column))
         return pcol_column_read_i64(from, row, 1, value, valid, err);
     pcol_status status = pcol_column_i64(from, row, value, &is_valid, err);
+    *valid = (uint8_t)is_valid;
+    return status;
+}
+
+static pcol_status read_str(const struct table *t, uint32_t column, uint64_t row, pcol_str *value,
+                            uint8_t *valid, pcol_error *err)
+{
+    const pcol_column *from = pcol_table_column(t->table, column);
+    int is_valid;
+    if (!is_verified(t, column))
+        return pcol_column_read_str(from, row, 1, value, valid, err);
+    pcol_status status = pcol_column_str(from, row, value, &is_valid, err);
     *valid = (uint8_t)is_valid;
     return status;
 }
@@ -300,7 +312,7 @@ static int find_row(struct cursor *c, int number, sqlite3_value *value, int *cod
 {
     const struct table *t = table_of(c);
     uint64_t rows = pcol_table_rows(t->table);
-    pcol_error err = {0};
+    pcol_error err; /* large; filled by what fails */
     if (sqlite3_value_type(value) != SQLITE_INTEGER)
         return 0;
     int64_t id = sqlite3_value_int64(value);
@@ -348,7 +360,7 @@ int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
 int cursor_next(sqlite3_vtab_cursor *base)
 {
     struct cursor *c = (struct cursor *)base;
-    pcol_error err = {0};
+    pcol_error err; /* large; filled by what fails */
     if (c->mode == SCANNING && ++c->at < c->batch.rows)
         return SQLITE_OK;
     if (c->mode == SCANNING)
@@ -475,7 +487,7 @@ static pcol_status read_cell(sqlite3_context *context, const struct table *t, ui
     if (type == PCOL_LIST)
         return read_list(context, t, column, row, err);
     if (type == PCOL_STRING || type == PCOL_BYTES)
-        status = pcol_column_read_str(from, row, 1, &str, &valid, err);
+        status = read_str(t, column, row, &str, &valid, err);
     else if (type == PCOL_F64)
         status = pcol_column_read_f64(from, row, 1, &f64, &valid, err);
     else
@@ -490,7 +502,7 @@ int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int colum
 {
     struct cursor *c = (struct cursor *)base;
     const struct table *t = table_of(c);
-    pcol_error err = {0};
+    pcol_error err; /* large; filled by what fails */
     if (column < 0 || (uint32_t)column >= t->count || c->mode == AT_END)
         return SQLITE_OK;
     uint32_t slot = c->mode == SCANNING ? c->slots[column] : PCOL_NONE;
