@@ -135,6 +135,7 @@ include lib/rules.mk
 include tools/rules.mk
 include bench/rules.mk
 include tests/rules.mk
+include web/rules.mk
 
 .SECONDARY: $(BENCH_OBJ) $(EXAMPLE_OBJ)
 
@@ -187,9 +188,9 @@ ifneq ($(origin CC),default)
 export CC
 endif
 
-C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench sql/* tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
+C_FILES = $(sort $(wildcard $(foreach d,format lib lib/* lib/*/* tools bench sql/* web tests/* tests/*/*,$(d)/*.c $(d)/*.h)))
 
-check: check-format check-headers check-abi check-layers check-tidy check-werror ## check format, headers, ABI, layers, clang-tidy and -Werror builds
+check: check-format check-headers check-abi check-layers check-tidy check-werror check-web ## check format, headers, ABI, layers, clang-tidy and -Werror builds
 
 check-format:
 	@scripts/deps check

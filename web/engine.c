@@ -1,0 +1,72 @@
+/*
+ * engine.c - exports of the report page's engine: open, close, top, error
+ *
+ * One file at a time; results stay valid until the next call. The caller allocates the bytes of the
+ * file with engine_allocate(); they belong to the engine from engine_open() on.
+ */
+#include "pcol.h"
+
+#include <stdlib.h>
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+static pcol_file *file;
+static void *bytes;
+static pcol_error error;
+static pcol_query *query;
+static pcol_top *top;
+
+EXPORT(engine_allocate) void *engine_allocate(size_t size)
+{
+    return malloc(size ? size : 1);
+}
+
+EXPORT(engine_close) void engine_close(void)
+{
+    pcol_top_free(top);
+    pcol_query_free(query);
+    pcol_file_close(file);
+    free(bytes);
+    top = NULL;
+    query = NULL;
+    file = NULL;
+    bytes = NULL;
+}
+
+EXPORT(engine_open) int engine_open(void *data, size_t size)
+{
+    engine_close();
+    bytes = data;
+    return (int)pcol_file_open_memory(data, size, NULL, &file, &error);
+}
+
+EXPORT(engine_error) const char *engine_error(void)
+{
+    return error.message;
+}
+
+/* Functions by self, in descending order. */
+EXPORT(engine_top) int engine_top(void)
+{
+    pcol_top_free(top);
+    pcol_query_free(query);
+    top = NULL;
+    query = NULL;
+    pcol_status status = pcol_query_new(file, NULL, NULL, &query, &error);
+    return (int)(status != PCOL_OK ? status
+                                   : pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF,
+                                                    &top, &error));
+}
+
+EXPORT(engine_top_count) size_t engine_top_count(void)
+{
+    return pcol_top_count(top);
+}
+
+/* A row, valid until the next call. */
+EXPORT(engine_top_row) const pcol_top_row *engine_top_row(size_t index)
+{
+    static pcol_top_row row;
+    pcol_top_get(top, index, &row);
+    return &row;
+}

@@ -1,0 +1,73 @@
+# web: the library as WebAssembly, built by clang, lld and wasi-libc: the engine of the report page and the toolkit of
+# bindings/js. Without threads and maps; third_party has the sources of the libraries that it needs.
+
+WEB := $(BUILD)/web
+WEB_CC ?= clang-14
+WEB_TARGET := --target=wasm32-wasi --sysroot=/usr
+THIRD := third_party
+THIRD_SRC := $(filter-out $(THIRD)/zlib/gz%,$(wildcard $(THIRD)/zlib/*.c $(THIRD)/lz4/*.c $(THIRD)/xxhash/*.c $(THIRD)/protobuf-c/*/*.c $(THIRD)/zstd/*/*.c))
+THIRD_FLAGS := $(addprefix -isystem $(THIRD)/,zlib lz4 xxhash protobuf-c zstd)
+
+# The order of functions and of data follows that of the sources, and no path is recorded: equal bytes on every machine.
+WEB_BASE := $(WEB_TARGET) -std=c17 -D_POSIX_C_SOURCE=200809L -DPCOL_NO_THREADS -DPCOL_NO_MMAP -DNDEBUG -Oz \
+  -mbulk-memory -ftls-model=local-exec -fvisibility=hidden -ffunction-sections -fdata-sections -include web/wasi.h
+WEB_WARN := $(filter-out -Wcast-align=strict -Wduplicated-cond -Wlogical-op -Wmissing-prototypes,$(WARN)) -Wno-gnu-statement-expression \
+  -Wno-tautological-constant-out-of-range-compare
+WEB_FLAGS := $(WEB_BASE) $(WEB_WARN) -I. -Ilib -isystem $(GEN) $(THIRD_FLAGS)
+# The libraries' own warnings are not ours to fix. ZSTD_DISABLE_ASM: there is no assembler source for this target.
+WEB_THIRD_FLAGS := $(WEB_BASE) -w -DZSTD_DISABLE_ASM -DHAVE_UNISTD_H $(THIRD_FLAGS)
+# The linker is called directly: the driver of clang would run wasm-opt where that is installed, with other results.
+WEB_LD ?= wasm-ld-14
+WEB_LIBC := /usr/lib/wasm32-wasi
+WEB_BUILTINS := /usr/lib/llvm-14/lib/clang/14.0.6/lib/wasi/libclang_rt.builtins-wasm32.a
+WEB_LINK := --entry _initialize -O2 --gc-sections --strip-all -z stack-size=1048576 $(WEB_LIBC)/crt1-reactor.o
+
+WEB_LIB_OBJ := $(patsubst %.c,$(WEB)/obj/%.o,$(FORMAT_SRC) $(LIB_SRC) $(THIRD_SRC)) $(WEB)/obj/gen/pprof/profile.pb-c.o \
+  $(WEB)/obj/web/wasi.o
+WEB_ENGINE_SRC := $(filter-out web/wasi.c web/toolkit.c,$(wildcard web/*.c))
+WEB_OBJ := $(WEB_LIB_OBJ) $(patsubst %.c,$(WEB)/obj/%.o,$(WEB_ENGINE_SRC) web/toolkit.c)
+
+$(WEB)/flags: FORCE
+	@mkdir -p $(@D); { $(WEB_CC) --version 2>/dev/null | head -n 1; echo '$(WEB_FLAGS) $(WEB_THIRD_FLAGS)'; } >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+define compile_web
+	@mkdir -p $(@D)
+	$(call say,WASMCC,$<)
+	$(Q)$(WEB_CC) $(1) -MMD -MP -c $< -o $@
+endef
+
+$(WEB)/obj/third_party/zstd/%.o: WEB_THIRD_FLAGS += -DXXH_NAMESPACE=ZSTD_
+$(WEB)/obj/third_party/%.o: third_party/%.c $(WEB)/flags
+	$(call compile_web,$(WEB_THIRD_FLAGS))
+$(WEB)/obj/gen/%.o: $(GEN)/%.c $(WEB)/flags
+	$(call compile_web,$(WEB_FLAGS) -w)
+$(WEB)/obj/web/%.o: web/%.c $(WEB)/flags | $(STAGED)
+	$(call compile_web,$(WEB_BASE) $(WEB_WARN) -I$(BUILD)/include)
+$(WEB)/obj/%.o: %.c $(WEB)/flags | $(GEN)/pprof/profile.pb-c.h
+	$(call compile_web,$(WEB_FLAGS))
+
+# Functions are exported by attributes in the sources. $(1): objects; all others are linked where they are needed.
+define link_web
+	$(call say,WASMLD,$@)
+	$(Q)$(WEB_LD) $(WEB_LINK) $(1) $(filter-out $(1),$(WEB_LIB_OBJ)) $(WEB_LIBC)/libc.a $(WEB_BUILTINS) -Map=$@.map -o $@
+endef
+
+$(WEB)/engine.wasm: $(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o) $(WEB_LIB_OBJ)
+	$(call link_web,$(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o))
+
+$(WEB)/toolkit.wasm: $(WEB)/obj/web/toolkit.o $(WEB_LIB_OBJ)
+	$(call link_web,$(WEB)/obj/web/toolkit.o)
+
+# The engine is committed, with the hashes of its sources: building the command needs no compiler for WebAssembly.
+.PHONY: web check-web
+web: ## build the engine of the report page and commit it to web/engine.wasm, with the hashes of its sources
+	@scripts/deps web
+	@$(MAKE) $(WEB)/engine.wasm
+	@cp $(WEB)/engine.wasm web/engine.wasm
+	@scripts/engine-sums $(WEB)/engine.wasm.map $(WEB)/obj >web/engine.sums
+
+check-web: ## check that web/engine.wasm is that of its sources; compares bytes where the toolchain is installed
+	@scripts/check-web $(WEB)
+
+-include $(WEB_OBJ:.o=.d)
