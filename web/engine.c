@@ -14,7 +14,7 @@ static pcol_file *file;
 static void *bytes;
 static pcol_error error;
 static pcol_query *query;
-static pcol_top *top;
+static pcol_result *top;
 
 EXPORT(engine_allocate) void *engine_allocate(size_t size)
 {
@@ -23,7 +23,7 @@ EXPORT(engine_allocate) void *engine_allocate(size_t size)
 
 EXPORT(engine_close) void engine_close(void)
 {
-    pcol_top_free(top);
+    pcol_result_free(top);
     pcol_query_free(query);
     pcol_file_close(file);
     free(bytes);
@@ -48,25 +48,26 @@ EXPORT(engine_error) const char *engine_error(void)
 /* Functions by self, in descending order. */
 EXPORT(engine_top) int engine_top(void)
 {
-    pcol_top_free(top);
+    pcol_result_free(top);
     pcol_query_free(query);
     top = NULL;
     query = NULL;
     pcol_status status = pcol_query_new(file, NULL, NULL, &query, &error);
-    return (int)(status != PCOL_OK ? status
-                                   : pcol_query_top(query, PCOL_BY_FUNCTION, NULL, PCOL_ORDER_SELF,
-                                                    &top, &error));
+    if (status == PCOL_OK)
+        status = pcol_query_top(query, NULL, &top, &error);
+    return (int)status;
 }
 
-EXPORT(engine_top_count) size_t engine_top_count(void)
+/* The rows of engine_top(), whose columns engine_column() gives; NULL before. */
+EXPORT(engine_top_table) const pcol_table *engine_top_table(void)
 {
-    return pcol_top_count(top);
+    return pcol_result_table(top);
 }
 
-/* A row, valid until the next call. */
-EXPORT(engine_top_row) const pcol_top_row *engine_top_row(size_t index)
+/* A column as one array, valid until the next engine_top(); NULL: see engine_error(). */
+EXPORT(engine_column) const pcol_array *engine_column(const pcol_table *table, uint32_t index)
 {
-    static pcol_top_row row;
-    pcol_top_get(top, index, &row);
-    return &row;
+    static pcol_array array = PCOL_INIT(pcol_array);
+    const pcol_column *column = pcol_table_column(table, index);
+    return pcol_column_array(column, &array, &error) == PCOL_OK ? &array : NULL;
 }

@@ -24,8 +24,8 @@ WEB_LINK := --entry _initialize -O2 --gc-sections --strip-all -z stack-size=1048
 
 WEB_LIB_OBJ := $(patsubst %.c,$(WEB)/obj/%.o,$(FORMAT_SRC) $(LIB_SRC) $(THIRD_SRC)) $(WEB)/obj/gen/pprof/profile.pb-c.o \
   $(WEB)/obj/web/wasi.o
-WEB_ENGINE_SRC := $(filter-out web/wasi.c web/toolkit.c,$(wildcard web/*.c))
-WEB_OBJ := $(WEB_LIB_OBJ) $(patsubst %.c,$(WEB)/obj/%.o,$(WEB_ENGINE_SRC) web/toolkit.c)
+WEB_ENGINE_SRC := $(filter-out web/wasi.c,$(wildcard web/*.c))
+WEB_OBJ := $(WEB_LIB_OBJ) $(patsubst %.c,$(WEB)/obj/%.o,$(WEB_ENGINE_SRC))
 
 $(WEB)/flags: FORCE
 	@mkdir -p $(@D); { $(WEB_CC) --version 2>/dev/null | head -n 1; echo '$(WEB_FLAGS) $(WEB_THIRD_FLAGS)'; } >$@.new; \
@@ -55,9 +55,6 @@ endef
 
 $(WEB)/engine.wasm: $(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o) $(WEB_LIB_OBJ)
 	$(call link_web,$(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o))
-
-$(WEB)/toolkit.wasm: $(WEB)/obj/web/toolkit.o $(WEB_LIB_OBJ)
-	$(call link_web,$(WEB)/obj/web/toolkit.o)
 
 # The engine is committed, with the hashes of its sources: building the command needs no compiler for WebAssembly.
 .PHONY: web check-web

@@ -1,9 +1,8 @@
 /*
  * wasi.h - functions of POSIX that wasi-libc 0~git20220510 lacks; included before every source
  *
- * WebAssembly has no files here: programs pass profiles as memory. Only mkstemp() can be reached,
- * from builders whose memory_limit is exceeded; it fails. The others are declared for the sources
- * that write files, which are not linked.
+ * WebAssembly has no files here: programs pass profiles as memory, and builders keep columns in
+ * memory. These functions are declared for the sources that write files; calls of them fail.
  */
 #ifndef PCOL_WEB_WASI_H
 #define PCOL_WEB_WASI_H

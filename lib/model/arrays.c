@@ -118,7 +118,7 @@ static pcol_status append_texts(const pcol_column *column, struct pci_array *a, 
         if (size > TEXT_BYTES + file->size * TEXT_BYTES_PER_BYTE - a->data_bytes)
             return pci_fail_cell(err, PCOL_E_LIMIT, column->table->name, column->name, row + i,
                                  "the texts of this column take implausibly many bytes");
-        if (pci_grow(&a->owned[1], capacity, a->data_bytes + size, 1))
+        if (pci_grow(&a->owned[1], capacity, (size_t)(a->data_bytes + size), 1))
             return pci_fail_memory(err);
         if (size)
             memcpy((char *)a->owned[1] + a->data_bytes, texts[i].data, size);

@@ -116,7 +116,7 @@ static pcol_status undo_rank(struct job *t, const uint8_t *stream, size_t size, 
     size_t used = 0;
     *valid = 1;
     for (size_t done = 0; status == PCOL_OK && done < count && *valid; done += BATCH_ROWS) {
-        size_t n = count - done < BATCH_ROWS ? count - done : BATCH_ROWS;
+        size_t n = count - done < BATCH_ROWS ? (size_t)(count - done) : BATCH_ROWS;
         status = pci_read(t->file, t->parent, first + done, n, parents, NULL, err);
         PCI_THEN(status, pci_tree_context_decode(&rank, parents, t->to, first, first + done, n,
                                                  stream, size, &used, valid, err));

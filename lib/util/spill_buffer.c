@@ -16,6 +16,9 @@ pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_
                                  const char *directory, pcol_error *err)
 {
     size_t size = strlen(directory) + 1;
+#ifdef __wasi__ /* no temporary files */
+    memory_limit = UINT64_MAX;
+#endif
     *store = (struct pci_spill_store){.memory_limit = memory_limit, .fd = -1};
     PCI_TRY(PCI_MALLOC(store->directory, size, err));
     memcpy(store->directory, directory, size);

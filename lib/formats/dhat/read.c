@@ -75,7 +75,7 @@ static pcol_status read_frame_numbers(struct dhat *d, uint64_t **numbers, size_t
             d->most_line = d->json.line;
             d->most_column = d->json.column;
         }
-        PCI_TRY(PCI_GROW(*numbers, *capacity, *count + 1, err));
+        PCI_TRY(PCI_GROW(*numbers, *capacity, (size_t)*count + 1, err));
         (*numbers)[*count] = (uint64_t)d->json.integer;
     }
 }

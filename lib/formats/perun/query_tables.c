@@ -222,7 +222,7 @@ static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *
             continue;
         if (r->numbers[row] != number)
             break;
-        a->found_at = row + 1;
+        a->found_at = (size_t)row + 1;
         PCI_TRY(pci_keyed_row(&r->snapshots, row, err));
         for (size_t i = 0; i < r->snapshots.count; i++) {
             const struct pci_member *m = &r->snapshots.members[i];
