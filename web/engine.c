@@ -69,5 +69,5 @@ EXPORT(engine_column) const pcol_array *engine_column(const pcol_table *table, u
 {
     static pcol_array array = PCOL_INIT(pcol_array);
     const pcol_column *column = pcol_table_column(table, index);
-    return pcol_column_array(column, &array, &error) == PCOL_OK ? &array : NULL;
+    return pcol_column_array(column, NULL, &array, &error) == PCOL_OK ? &array : NULL;
 }

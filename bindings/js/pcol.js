@@ -351,7 +351,8 @@ function readLists(table, index) {
 }
 
 function readColumn(file, table, index, strings) {
-    call("toolkit_column_info", table, index);
+    if (!call("toolkit_column_info", table, index))
+        fail();
     const [name, type, unit, references, documentation] = [0, 1, 2, 3, 4].map((i) => cString(slot(i)));
     const info = { name, type, unit, references, documentation, nullable: slot(5) !== 0 };
     if (type === "list")
@@ -377,7 +378,8 @@ function readTable(file, table, name, wanted, strings, info) {
     call("toolkit_table_size", table);
     const rows = slot(0), count = slot(1), columns = new Map();
     for (let i = 0; i < count; i++) {
-        call("toolkit_column_info", table, i);
+        if (!call("toolkit_column_info", table, i))
+            fail();
         const column = cString(slot(0));
         if (!wanted || wanted.includes(column))
             columns.set(column, readColumn(file, table, i, strings));

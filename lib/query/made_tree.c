@@ -136,7 +136,8 @@ static pcol_status expand_inwards(pcol_view *view, struct pci_made_tree *tree, u
         return PCOL_OK;
     if (tree->entry_count + found > PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "the window has more than 4294967295 entries");
-    PCI_TRY(PCI_GROW(tree->entries, tree->entry_capacity, tree->entry_count + found, err));
+    PCI_TRY(
+        PCI_GROW(tree->entries, tree->entry_capacity, (size_t)(tree->entry_count + found), err));
     divide_entries(tree, first_child, (uint32_t)tree->entry_count);
     tree->entry_count += found;
     for (uint32_t i = 0; i < tree->nodes[node].count; i++) {

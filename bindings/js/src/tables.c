@@ -30,24 +30,27 @@ EXPORT(toolkit_table_size) void toolkit_table_size(const pcol_table *table)
     toolkit_record[1] = pcol_table_column_count(table);
 }
 
-/* Slots: name, type, unit, references, documentation, nullable. */
-EXPORT(toolkit_column_info) void toolkit_column_info(const pcol_table *table, uint32_t index)
+/* Slots: name, type, unit, references, documentation, nullable. 0: it failed. */
+EXPORT(toolkit_column_info) int toolkit_column_info(const pcol_table *table, uint32_t index)
 {
-    pcol_column_info info;
-    pcol_column_describe(pcol_table_column(table, index), &info);
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
+    if (pcol_column_describe(pcol_table_column(table, index), &info, &toolkit_failure) != PCOL_OK)
+        return 0;
     record_pointer(0, info.name);
     record_pointer(1, pcol_type_name(info.type));
     record_pointer(2, info.unit);
     record_pointer(3, info.references);
     record_pointer(4, info.documentation);
     toolkit_record[5] = (uint64_t)info.nullable;
+    return 1;
 }
 
 /* Slots: type, flags, width, rows, nulls, validity, values, data, bytes of data. */
 EXPORT(toolkit_column) int toolkit_column(const pcol_table *table, uint32_t index)
 {
     pcol_array array = PCOL_INIT(pcol_array);
-    if (pcol_column_array(pcol_table_column(table, index), &array, &toolkit_failure) != PCOL_OK)
+    if (pcol_column_array(pcol_table_column(table, index), &toolkit_control, &array,
+                          &toolkit_failure) != PCOL_OK)
         return 0;
     toolkit_record[0] = array.type;
     toolkit_record[1] = array.flags;

@@ -167,7 +167,7 @@ static pcol_status end_object(struct converter *c, pcol_error *err)
 {
     struct pci_otlp *r = c->r;
     const struct level *level = &c->levels[c->depth--];
-    size_t size = r->bytes.size - level->start;
+    uint64_t size = r->bytes.size - level->start;
     if (size >> 7 * PADDED_BYTES)
         return pci_json_fail(&c->json, err, "a message of more than 32 GiB");
     for (unsigned i = 0; i < PADDED_BYTES; i++)
