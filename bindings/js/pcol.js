@@ -63,13 +63,16 @@ function importsOf(module, memory) {
         random.getRandomValues(new Uint8Array(memory().buffer, at >>> 0, size >>> 0));
         return 0;
     };
-    wasi.proc_exit = (code) => { throw new PcolError("E_STATE", `the library ended with ${code}`); };
+    wasi.proc_exit = (code) => {
+        throw new PcolError("E_STATE", `the library ended with ${code}`);
+    };
     return imports;
 }
 
 function start() {
     starting ??= (async () => {
-        random = globalThis.crypto ?? (await import("node:crypto")).webcrypto; // Node 18: not global
+        /* Not global in Node 18. */
+        random = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
         const module = await (compiled ??= loadModule());
         let exports = null;
         exports = (await WebAssembly.instantiate(module, importsOf(module, () => exports.memory)))
@@ -249,7 +252,7 @@ function selectionEntries(options) {
 const number = (value) => value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER
     ? value : Number(value);
 
-/** One column: `values` is a typed array, or an array of strings (bytes if not UTF-8), or of lists. */
+/** One column: `values` is a typed array, or an array of strings or lists. */
 export class Column {
     constructor(info, values, valid) {
         Object.assign(this, info);
@@ -353,13 +356,14 @@ function readLists(table, index) {
 function readColumn(file, table, index, strings) {
     if (!call("toolkit_column_info", table, index))
         fail();
-    const [name, type, unit, references, documentation] = [0, 1, 2, 3, 4].map((i) => cString(slot(i)));
+    const [name, type, unit, references, documentation] =
+        [0, 1, 2, 3, 4].map((i) => cString(slot(i)));
     const info = { name, type, unit, references, documentation, nullable: slot(5) !== 0 };
     if (type === "list")
         return new Column(info, readLists(table, index), null);
     if (!call("toolkit_column", table, index))
         fail();
-    const [, flags, width, rows, nulls, validity, values, data] = [0, 1, 2, 3, 4, 5, 6, 7].map(slot);
+    const [flags, width, rows, nulls, validity, values, data] = [1, 2, 3, 4, 5, 6, 7].map(slot);
     const valid = validity && nulls ? bitsAt(validity, rows) : null;
     if (flags & NANOSECONDS)
         info.type = "i64", info.unit = "ns";
@@ -518,7 +522,8 @@ export class Profile {
         const count = slot(0), texts = takeTexts(), faults = [];
         for (let i = 0; i + 4 < texts.length; i += 5)
             faults.push({ isNote: texts[i] === "note", table: texts[i + 1], column: texts[i + 2],
-                row: texts[i + 3] === "" ? null : number(BigInt(texts[i + 3])), message: texts[i + 4] });
+                row: texts[i + 3] === "" ? null : number(BigInt(texts[i + 3])),
+                message: texts[i + 4] });
         return { faults: count, list: faults };
     }
 }

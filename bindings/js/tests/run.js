@@ -8,7 +8,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 let passed = 0, failed = 0;
 for (const name of readdirSync(here).filter((file) => /^test_.*\.js$/.test(file)).sort()) {
     const done = spawnSync(process.execPath, [join(here, name)], { encoding: "utf8" });
-    const count = (word) => Number(new RegExp(`^(?:#|ℹ) ${word} (\\d+)$`, "m").exec(done.stdout)?.[1]);
+    const count = (word) =>
+        Number(new RegExp(`^(?:#|ℹ) ${word} (\\d+)$`, "m").exec(done.stdout)?.[1]);
     const counts = [count("pass"), count("fail")];
     if (done.status !== 0 || !counts[0] || counts[1])
         console.log(`== ${name}\n${done.stdout}${done.stderr}`);

@@ -33,11 +33,13 @@ export function run(...args) {
 /* Rows of an answer of the command; null if it failed. */
 export function rows(...args) {
     const { code, stdout } = run(...args, "--format", "ndjson");
-    return code ? null : stdout.toString().split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const lines = stdout.toString().split("\n").filter(Boolean);
+    return code ? null : lines.map((line) => JSON.parse(line));
 }
 
 /* Profiles of tests/data, by paths below it. */
-export const SAMPLES = readdirSync(DATA, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+export const SAMPLES = readdirSync(DATA, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
     .flatMap((entry) => readdirSync(join(DATA, entry.name)).map((name) => `${entry.name}/${name}`))
     .filter((name) => statSync(join(DATA, name)).isFile() && !/\.(md|py|sh|go|R|c|js)$/.test(name))
     .sort();
