@@ -1,73 +1,55 @@
 /*
- * engine.c - exports of the report page's engine: open, close, top, error
+ * engine.c - exports of the report page's engine for WebAssembly: profiles and requests as bytes
  *
- * One file at a time; results stay valid until the next call. The caller allocates the bytes of the
- * file with engine_allocate(); they belong to the engine from engine_open() on.
+ * Memory that the page fills comes from engine_allocate(). Replies are those of answer.h; 0 means
+ * that memory ran out.
  */
-#include "pcol.h"
+#include "answer.h"
 
 #include <stdlib.h>
 
 #define EXPORT(name) __attribute__((export_name(#name)))
 
-static pcol_file *file;
-static void *bytes;
-static pcol_error error;
-static pcol_query *query;
-static pcol_result *top;
+static answer *engine;
+static void *files[2];
 
 EXPORT(engine_allocate) void *engine_allocate(size_t size)
 {
-    return malloc(size ? size : 1);
+    return malloc(size > 0 ? size : 1);
 }
 
-EXPORT(engine_close) void engine_close(void)
+EXPORT(engine_free) void engine_free(void *memory)
 {
-    pcol_result_free(top);
-    pcol_query_free(query);
-    pcol_file_close(file);
-    free(bytes);
-    top = NULL;
-    query = NULL;
-    file = NULL;
-    bytes = NULL;
+    free(memory);
 }
 
-EXPORT(engine_open) int engine_open(void *data, size_t size)
+EXPORT(engine_request) const uint8_t *engine_request(const char *request, size_t size)
 {
-    engine_close();
-    bytes = data;
-    return (int)pcol_file_open_memory(data, size, NULL, &file, &error);
+    size_t reply_size;
+
+    if (engine == NULL)
+        engine = answer_new();
+    return engine != NULL ? answer_request(engine, request, size, &reply_size) : NULL;
 }
 
-EXPORT(engine_error) const char *engine_error(void)
+/* Open the profile (slot 0) or its base (1). The bytes belong to the engine from now on. Returns
+ * the reply to the request "info". */
+EXPORT(engine_open) const uint8_t *engine_open(int slot, void *data, size_t size)
 {
-    return error.message;
-}
+    static const char first[] = "op\0info\0slot\0000", second[] = "op\0info\0slot\0001";
+    pcol_file *file;
+    pcol_error err;
 
-/* Functions by self, in descending order. */
-EXPORT(engine_top) int engine_top(void)
-{
-    pcol_result_free(top);
-    pcol_query_free(query);
-    top = NULL;
-    query = NULL;
-    pcol_status status = pcol_query_new(file, NULL, NULL, &query, &error);
-    if (status == PCOL_OK)
-        status = pcol_query_top(query, NULL, &top, &error);
-    return (int)status;
-}
-
-/* The rows of engine_top(), whose columns engine_column() gives; NULL before. */
-EXPORT(engine_top_table) const pcol_table *engine_top_table(void)
-{
-    return pcol_result_table(top);
-}
-
-/* A column as one array, valid until the next engine_top(); NULL: see engine_error(). */
-EXPORT(engine_column) const pcol_array *engine_column(const pcol_table *table, uint32_t index)
-{
-    static pcol_array array = PCOL_INIT(pcol_array);
-    const pcol_column *column = pcol_table_column(table, index);
-    return pcol_column_array(column, NULL, &array, &error) == PCOL_OK ? &array : NULL;
+    if (engine == NULL)
+        engine = answer_new();
+    if (engine == NULL || slot < 0 || slot > 1)
+        return NULL;
+    if (pcol_file_open_memory(data, size, NULL, &file, &err) != PCOL_OK) {
+        free(data);
+        return answer_fail(engine, &err);
+    }
+    answer_set_file(engine, slot, file);
+    free(files[slot]);
+    files[slot] = data;
+    return engine_request(slot == 0 ? first : second, sizeof first);
 }

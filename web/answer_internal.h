@@ -1,0 +1,82 @@
+/*
+ * answer_internal.h - what the files of the page's engine share
+ */
+#ifndef PCOL_WEB_ANSWER_INTERNAL_H
+#define PCOL_WEB_ANSWER_INTERNAL_H
+
+#include "answer.h"
+
+/* Growing bytes. After a failed allocation `failed` is 1 and additions have no effect. */
+struct bytes {
+    uint8_t *data;
+    size_t used, capacity;
+    int failed;
+};
+
+void *bytes_extend(struct bytes *b, size_t size); /* NULL: out of memory */
+void bytes_add(struct bytes *b, const void *data, size_t size);
+void bytes_text(struct bytes *b, const char *text);
+void bytes_integer(struct bytes *b, int64_t value);
+void bytes_u32(struct bytes *b, uint32_t value);
+void bytes_f64(struct bytes *b, double value);
+/* Untrusted text as UTF-8: other bytes become \xNN. */
+void bytes_utf8(struct bytes *b, pcol_str text);
+/* The same as a JSON string. */
+void bytes_json(struct bytes *b, pcol_str text);
+/* `"key":`, with a comma unless it follows a bracket. */
+void bytes_key(struct bytes *b, const char *key);
+void bytes_comma(struct bytes *b);
+void bytes_member(struct bytes *b, const char *key, int64_t value);
+void bytes_member_text(struct bytes *b, const char *key, pcol_str text);
+/* An amount as a JSON string: its digits exceed the integers of JavaScript. */
+void bytes_member_amount(struct bytes *b, const char *key, pcol_amount amount, int is_double);
+
+enum { REPLY_BUFFERS = 16 };
+
+struct request {
+    const char *data;
+    size_t size;
+};
+
+/* The value of a key; NULL: absent. */
+const char *request_text(const struct request *r, const char *key);
+int64_t request_integer(const struct request *r, const char *key, int64_t otherwise);
+double request_number(const struct request *r, const char *key, double otherwise);
+/* Comma-separated row numbers; *rows is allocated, NULL if the key is absent. */
+pcol_status request_rows(const struct request *r, const char *key, uint32_t **rows, size_t *count,
+                         pcol_error *err);
+/* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". */
+pcol_status request_by(const struct request *r, pcol_by *by, const char **label, pcol_error *err);
+
+struct answer {
+    pcol_file *file[2];
+    pcol_query *query[2]; /* of the last "select"; [1] is NULL without a base */
+    pcol_view *view;      /* of these queries */
+    pcol_by view_by;
+    pcol_lanes *lanes[2];                /* of the last "lanes" */
+    struct bytes buffers[REPLY_BUFFERS]; /* [0]: JSON */
+    size_t count;
+    struct bytes reply;
+};
+
+pcol_status answer_info(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_select(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_names(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_functions(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_mark(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_window(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_lanes(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_bins(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_stacks(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_top(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err);
+
+/* Append a text and its end to the buffers [first, first + 2). */
+void answer_text(answer *a, size_t first, pcol_str text);
+/* Append boxes to the buffers from 1 on. */
+void answer_boxes(answer *a, const pcol_box *boxes, size_t count);
+/* A table of the model v2 or of the further tables; NULL and 0 rows if the file has none. */
+pcol_status answer_find_table(const pcol_file *file, const char *name, const pcol_table **table,
+                              uint64_t *rows, pcol_error *err);
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * answer_view.c - "select", "names", "mark" and "window": the frames of a selection and their boxes
+ */
+#include "answer_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The range of a selection: on the axis of times, or of the samples' order. */
+static void select_range(const struct request *r, int slot, pcol_selection *selection)
+{
+    const char *axis = request_text(r, "axis");
+    int64_t from = request_integer(r, slot ? "base_from" : "from", 0);
+    int64_t to = request_integer(r, slot ? "base_to" : "to", 0);
+
+    if (request_text(r, slot ? "base_from" : "from") == NULL)
+        return;
+    if (axis != NULL && strcmp(axis, "order") == 0) {
+        selection->flags |= PCOL_SELECTION_HAS_ORDER;
+        selection->order_from = (uint64_t)(from > 1 ? from : 1);
+        selection->order_to = (uint64_t)(to > 1 ? to : 1);
+    } else {
+        selection->has_time = 1;
+        selection->time_from_ns = from;
+        selection->time_to_ns = to;
+    }
+}
+
+/* The sample type of a request: "TYPE/UNIT" in `room`, a type of both profiles by default. */
+static pcol_status select_type(const answer *a, const struct request *r, char *room, size_t size,
+                               pcol_error *err)
+{
+    const char *given = request_text(r, "type");
+    pcol_str type = {"", 0}, unit = {"", 0};
+    pcol_status status = PCOL_OK;
+    int is_default, used;
+
+    if (given != NULL) {
+        used = snprintf(room, size, "%s", given);
+    } else {
+        if (a->file[ANSWER_BASE] != NULL)
+            status = pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, &type,
+                                            &unit, &is_default, err);
+        used = type.size == 0 || type.size + unit.size >= size
+                   ? snprintf(room, size, "%s", "")
+                   : snprintf(room, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size,
+                              unit.data);
+    }
+    if (status == PCOL_OK && (used < 0 || (size_t)used >= size))
+        status = pcol_error_set(err, PCOL_E_ARGUMENT, 0, "the name of the sample type is too long");
+    return status;
+}
+
+static pcol_status select_one(answer *a, int slot, const struct request *r, const char *type,
+                              pcol_query **query, pcol_error *err)
+{
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    const char *label = request_text(r, "label");
+    pcol_rows focus = {NULL, 0};
+    uint32_t *rows;
+    size_t count;
+    pcol_status status = request_rows(r, slot ? "base_focus" : "focus", &rows, &count, err);
+
+    if (status != PCOL_OK)
+        return status;
+    focus.rows = rows;
+    focus.count = count;
+    selection.sample_type = *type != '\0' ? type : NULL;
+    selection.thread = request_text(r, "thread");
+    selection.source = request_text(r, "source");
+    selection.labels = &label;
+    selection.label_count = label != NULL;
+    selection.keep_dropped = request_text(r, "keep_dropped") != NULL;
+    selection.focus_functions = rows != NULL ? &focus : NULL;
+    select_range(r, slot, &selection);
+    status = pcol_query_new(a->file[slot], &selection, NULL, query, err);
+    free(rows);
+    return status;
+}
+
+static pcol_status put_query(struct bytes *json, const char *key, const pcol_query *query,
+                             pcol_error *err)
+{
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
+    pcol_status status = pcol_query_describe(query, &info, err);
+    int is_double = (info.flags & PCOL_QUERY_IS_DOUBLE) != 0;
+
+    if (status != PCOL_OK)
+        return status;
+    bytes_key(json, key);
+    bytes_text(json, "{");
+    bytes_member_text(json, "type", info.type);
+    bytes_member_text(json, "unit", info.unit);
+    bytes_member(json, "double", is_double);
+    bytes_member_amount(json, "total", info.total, is_double);
+    bytes_member_amount(json, "selected", info.selected, is_double);
+    bytes_member(json, "empty", (info.flags & PCOL_QUERY_IS_EMPTY) != 0);
+    bytes_member(json, "picoseconds", (int64_t)(info.seconds_per_value * 1e12));
+    if (info.note != NULL)
+        bytes_member_text(json, "note", (pcol_str){info.note, strlen(info.note)});
+    bytes_text(json, "}");
+    return PCOL_OK;
+}
+
+/* Give the view the weights of new queries, or build it. *built: its frames have new numbers. */
+static pcol_status set_view(answer *a, pcol_query *const *query, pcol_by by, int *built,
+                            pcol_error *err)
+{
+    pcol_view_options options = PCOL_INIT(pcol_view_options);
+
+    *built = a->view == NULL || a->view_by != by;
+    if (!*built)
+        return pcol_view_weigh(a->view, query[0], query[1], err);
+    pcol_view_free(a->view);
+    a->view = NULL;
+    a->view_by = by;
+    options.by = by;
+    return pcol_view_new(query[0], query[1], &options, &a->view, err);
+}
+
+/* After a failure the previous selection remains, unless the view could not take new weights. */
+pcol_status answer_select(answer *a, const struct request *r, pcol_error *err)
+{
+    struct bytes *json = &a->buffers[0];
+    pcol_query *query[2] = {NULL, NULL};
+    const char *label;
+    char type[1024];
+    int built = 0;
+    pcol_by by;
+    pcol_status status = request_by(r, &by, &label, err);
+
+    if (status == PCOL_OK)
+        status = select_type(a, r, type, sizeof type, err);
+    for (int i = 0; i < 2 && status == PCOL_OK; i++)
+        if (a->file[i] != NULL)
+            status = select_one(a, i, r, type, &query[i], err);
+    if (status == PCOL_OK)
+        status = set_view(a, query, by, &built, err);
+    for (int i = 0; i < 2; i++) {
+        pcol_query *unused = status == PCOL_OK ? a->query[i] : query[i];
+        if (status == PCOL_OK)
+            a->query[i] = query[i];
+        pcol_query_free(unused);
+    }
+    if (status != PCOL_OK)
+        return status;
+    bytes_text(json, "{");
+    bytes_member(json, "built", built);
+    status = put_query(json, "new", a->query[0], err);
+    if (status == PCOL_OK && a->query[1] != NULL)
+        status = put_query(json, "base", a->query[1], err);
+    bytes_text(json, "}");
+    return status;
+}
+
+/* Names of the rows of a table as a JSON array. */
+static pcol_status put_names(struct bytes *json, const pcol_file *file, const char *name,
+                             const char *column, pcol_error *err)
+{
+    const pcol_table *table;
+    uint64_t rows;
+    pcol_status status = answer_find_table(file, name, &table, &rows, err);
+    const pcol_column *c = table != NULL ? pcol_table_column_by_name(table, column, NULL) : NULL;
+
+    bytes_key(json, name);
+    bytes_text(json, "[");
+    for (uint64_t row = 0; c != NULL && row < rows && status == PCOL_OK; row++) {
+        pcol_str text;
+        int valid;
+        status = pcol_column_str(c, row, &text, &valid, err);
+        bytes_comma(json);
+        if (status == PCOL_OK)
+            bytes_json(json, valid ? text : (pcol_str){"", 0});
+    }
+    bytes_text(json, "]");
+    return status;
+}
+
+/* The row that a location names in a column such as `mapping_id`; PCOL_NONE: none. */
+static uint32_t named_row(const pcol_column *column, uint32_t location)
+{
+    int64_t row;
+    int valid;
+
+    if (column == NULL || location == PCOL_NONE ||
+        pcol_column_i64(column, location, &row, &valid, NULL) != PCOL_OK || !valid)
+        return PCOL_NONE;
+    return (uint32_t)row;
+}
+
+/* Buffers: 1 to 5 names, files, lines; 6 mapping, 7 category of each frame, rows of the JSON's. */
+pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
+{
+    struct bytes *json = &a->buffers[0];
+    const pcol_table *locations;
+    pcol_view_info info = PCOL_INIT(pcol_view_info);
+    uint64_t rows;
+    pcol_status status = pcol_view_describe(a->view, &info, err);
+
+    (void)r;
+    if (status == PCOL_OK)
+        status = answer_find_table(a->file[0], "locations", &locations, &rows, err);
+    if (status != PCOL_OK)
+        return status;
+    const pcol_column *mapping =
+        locations ? pcol_table_column_by_name(locations, "mapping_id", NULL) : NULL;
+    const pcol_column *category =
+        locations ? pcol_table_column_by_name(locations, "category", NULL) : NULL;
+    for (uint32_t i = 0; i < info.frame_count && status == PCOL_OK; i++) {
+        pcol_view_frame frame = PCOL_INIT(pcol_view_frame);
+        status = pcol_view_get(a->view, i, &frame, err);
+        if (status != PCOL_OK)
+            break;
+        answer_text(a, 1, frame.name);
+        answer_text(a, 3, frame.flags & PCOL_VIEW_FRAME_HAS_FILE ? frame.file : (pcol_str){"", 0});
+        bytes_f64(&a->buffers[5], frame.flags & PCOL_VIEW_FRAME_HAS_LINE ? (double)frame.line : -1);
+        bytes_u32(&a->buffers[6], named_row(mapping, frame.location));
+        bytes_u32(&a->buffers[7], named_row(category, frame.location));
+    }
+    bytes_text(json, "{");
+    bytes_member(json, "frames", (int64_t)info.frame_count);
+    if (status == PCOL_OK)
+        status = put_names(json, a->file[0], "mappings", "filename", err);
+    if (status == PCOL_OK)
+        status = put_names(json, a->file[0], "categories", "name", err);
+    bytes_text(json, "}");
+    a->count = 8;
+    return status;
+}
+
+/* The names of all rows of `functions` of a profile: the page matches them. */
+pcol_status answer_functions(answer *a, const struct request *r, pcol_error *err)
+{
+    int slot = request_integer(r, "slot", 0) != 0;
+    const pcol_table *table;
+    pcol_names *names;
+    uint64_t rows;
+
+    if (a->file[slot] == NULL)
+        return pcol_error_set(err, PCOL_E_STATE, 0, "no such profile");
+    pcol_status status = answer_find_table(a->file[slot], "functions", &table, &rows, err);
+    if (status == PCOL_OK)
+        status = pcol_names_new(a->file[slot], &names, err);
+    if (status != PCOL_OK)
+        return status;
+    for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
+        pcol_str name = {"", 0};
+        int valid;
+        status = pcol_names_function(names, row, &name, &valid, err);
+        if (status == PCOL_OK)
+            answer_text(a, 1, name);
+    }
+    pcol_names_free(names);
+    bytes_text(&a->buffers[0], "{}");
+    a->count = 3;
+    return status;
+}
+
+pcol_status answer_mark(answer *a, const struct request *r, pcol_error *err)
+{
+    pcol_marks marks = PCOL_INIT(pcol_marks);
+    pcol_view_info info = PCOL_INIT(pcol_view_info);
+    struct bytes *json = &a->buffers[0];
+    uint32_t *frames;
+    pcol_status status = request_rows(r, "frames", &frames, &marks.frame_count, err);
+
+    if (status != PCOL_OK)
+        return status;
+    marks.frames = frames;
+    status = pcol_view_mark(a->view, &marks, err);
+    free(frames);
+    if (status == PCOL_OK)
+        status = pcol_view_describe(a->view, &info, err);
+    if (status != PCOL_OK)
+        return status;
+    bytes_text(json, "{");
+    bytes_member_amount(json, "matched", info.matched, (info.flags & PCOL_VIEW_IS_DOUBLE) != 0);
+    if (info.flags & PCOL_VIEW_HAS_BASE)
+        bytes_member_amount(json, "base", info.base_matched,
+                            (info.flags & PCOL_VIEW_BASE_IS_DOUBLE) != 0);
+    bytes_text(json, "}");
+    return PCOL_OK;
+}
+
+/* 1 from, 2 to, 3 frame, 4 depth, 5 node, 6 flags, 7 self, 8 total, 9 base self, 10 base total. */
+void answer_boxes(answer *a, const pcol_box *boxes, size_t count)
+{
+    struct bytes *b = a->buffers;
+
+    for (size_t i = 0; i < count; i++) {
+        const pcol_box *box = &boxes[i];
+        bytes_f64(&b[1], box->from);
+        bytes_f64(&b[2], box->to);
+        bytes_u32(&b[3], box->frame);
+        bytes_u32(&b[4], box->depth);
+        bytes_u32(&b[5], box->node);
+        bytes_u32(&b[6], box->flags);
+        bytes_add(&b[7], &box->self, sizeof box->self);
+        bytes_add(&b[8], &box->total, sizeof box->total);
+        bytes_add(&b[9], &box->base_self, sizeof box->base_self);
+        bytes_add(&b[10], &box->base_total, sizeof box->base_total);
+    }
+    bytes_text(&b[0], "{");
+    bytes_member(&b[0], "count", (int64_t)count);
+    bytes_text(&b[0], "}");
+    a->count = 11;
+}
+
+pcol_status answer_window(answer *a, const struct request *r, pcol_error *err)
+{
+    static const char *const kinds[] = {"flame", "inverted", "callers", "callees"};
+    pcol_window window = PCOL_INIT(pcol_window);
+    const char *kind = request_text(r, "kind");
+    const pcol_box *boxes;
+    size_t count;
+
+    for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            window.kind = (pcol_view_kind)i;
+    window.frame = (uint32_t)request_integer(r, "frame", 0);
+    window.order = PCOL_ORDER_NAME;
+    window.from = request_number(r, "from", 0);
+    window.to = request_number(r, "to", 1);
+    window.width_px = request_number(r, "width", 1200);
+    window.least_px = request_number(r, "least", 0.7);
+    pcol_status status = pcol_view_window(a->view, &window, &boxes, &count, err);
+    if (status == PCOL_OK)
+        answer_boxes(a, boxes, count);
+    return status;
+}
