@@ -132,6 +132,7 @@ $(STAGED): $(BUILD)/include/%: lib/%
 
 include format/rules.mk
 include lib/rules.mk
+include web/page.mk
 include tools/rules.mk
 include bench/rules.mk
 include tests/rules.mk
@@ -171,6 +172,7 @@ test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passe
 # Suites beside the engine's: the rules of each directory in bindings/ add theirs to TEST_ALL.
 TEST_ALL := test
 -include $(wildcard bindings/*/rules.mk) $(wildcard sql/rules.mk)
+-include tests/web/rules.mk
 
 test-all: ## run `test` and the tests of all bindings; the last line is the sum
 	@MAKEFLAGS= scripts/test-all $(TEST_ALL)

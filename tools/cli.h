@@ -88,7 +88,7 @@ struct cli_args {
     int normalize;
     const char *fail_above;
 
-    int inverted, upright, reverse;
+    int inverted, upright, reverse, open;
     const char *base, *title, *min_width;
     uint64_t width; /* CLI_UNSET: not given */
 

@@ -131,6 +131,16 @@ const struct cmd cmd_table[] = {
      "  pcol flame run.pcol -o run.svg\n"
      "  pcol flame --base before.pcol after.pcol -o change.svg\n",
      1, 1, cmd_flame},
+    {"Query", "report", NULL, "FILE [BASE] -o OUT.html", "write an interactive page",
+     cmd_report_options,
+     "Writes one HTML file that holds the profile and needs no network: flame graphs, callers\n"
+     "and callees, tables, stacks over time, search, and selection by time, thread, source and\n"
+     "label. With BASE all of them compare. The file contains only what is selected. Without\n"
+     "scripts it shows a table and a flame graph.\n"
+     "\n"
+     "  pcol report run.pcol -o run.html\n"
+     "  pcol report after.pcol before.pcol -o change.html --open\n",
+     1, 2, cmd_report},
     {"Query", "diff", NULL, "BASE NEW", "compare two profiles", cmd_diff_options,
      "Rows with equal names are compared, and changed rows are printed; -n 0 prints all.\n"
      "Machine formats have name, self_base, self_new, self_delta, total_base, total_new,\n"

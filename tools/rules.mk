@@ -1,7 +1,7 @@
 # tools: the command pcol. Uses pcol.h only, and links the static library.
 
 TOOLS_SRC := $(wildcard tools/*.c)
-TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
+TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o) $(OBJ)/page.o
 
 $(OBJ)/tools/%.o: tools/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))

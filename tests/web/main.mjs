@@ -1,0 +1,13 @@
+/* main.mjs - all tests of the page; ONLY=TEXT: those whose name contains it */
+import { browser, finish } from "./harness.mjs";
+import { features } from "./features.mjs";
+import { hostile } from "./hostile.mjs";
+import { looks } from "./looks.mjs";
+import { numbers } from "./numbers.mjs";
+
+await features();
+await hostile();
+await numbers();
+await looks();
+await browser.close();
+finish();

@@ -1,0 +1,8 @@
+# tests/web: the tests of the report page, in a browser
+
+TEST_ALL += test-web
+
+.PHONY: test-web
+test-web: all ## test the report page in a headless Chromium; pictures are in build/web-test/work
+	@scripts/deps browser
+	@PCOL=$(CURDIR)/$(OUT)/pcol tests/web/run

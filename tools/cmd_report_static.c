@@ -1,0 +1,218 @@
+/*
+ * cmd_report_static.c - the part of a report that needs no script: a table and a flame graph
+ */
+#include "cmd_report.h"
+
+#include <stdlib.h>
+
+enum { STATIC_ROWS = 40, STATIC_WIDTH = 1200, ROW_PX = 16, LETTER_PX = 7, DEEPEST = 120 };
+
+void report_text(struct cli_out *out, const char *data, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        uint32_t code = 0;
+        size_t length = cli_utf8(data + at, size - at, &code);
+        char c = data[at];
+
+        if (length == 0 || cli_unsafe(code)) {
+            size_t bytes = length == 0 ? 1 : length;
+            for (size_t i = 0; i < bytes; i++)
+                cli_out_printf(out, "\\x%02x", (unsigned)(unsigned char)data[at + i]);
+            at += bytes;
+            continue;
+        }
+        if (length == 1 && (c == '<' || c == '>' || c == '&' || c == '"' || c == '\''))
+            cli_out_printf(out, "&#%d;", c);
+        else
+            cli_out_write(out, data + at, length);
+        at += length;
+    }
+}
+
+static double share_of(const pcol_query_info *info, pcol_amount amount)
+{
+    int is_double = (info->flags & PCOL_QUERY_IS_DOUBLE) != 0;
+    double total = is_double ? info->total.f64 : (double)info->total.i64;
+    double value = is_double ? amount.f64 : (double)amount.i64;
+
+    return total != 0 ? 100 * value / total : 0;
+}
+
+static void put_amount(struct cli_out *out, const pcol_query_info *info, pcol_amount amount)
+{
+    char text[CLI_NUMBER_SIZE];
+    size_t size = info->flags & PCOL_QUERY_IS_DOUBLE ? cli_format_f64(text, amount.f64)
+                                                     : cli_format_i64(text, amount.i64);
+
+    cli_out_text(out, "<td class=\"n\">");
+    cli_out_write(out, text, size);
+    cli_out_printf(out, "</td><td class=\"n\">%.2f</td>", share_of(info, amount));
+}
+
+static void put_table_rows(struct cli_out *out, const struct cli_result *rows,
+                           const pcol_query_info *info, struct cli_names *names)
+{
+    for (size_t i = 0; i < rows->count && i < STATIC_ROWS; i++) {
+        pcol_str name = cli_name(names, cli_result_text(rows, CLI_FIELD_NAME, i));
+        cli_out_text(out, "<tr>");
+        put_amount(out, info, cli_result_amount(rows, CLI_FIELD_SELF, i));
+        put_amount(out, info, cli_result_amount(rows, CLI_FIELD_TOTAL, i));
+        cli_out_text(out, "<td>");
+        report_text(out, name.data, name.size);
+        cli_out_text(out, "</td></tr>\n");
+    }
+}
+
+static int put_table(struct cli_out *out, const struct cli_input *input, struct cli_names *names,
+                     pcol_query *query, const pcol_query_info *info)
+{
+    struct cli_result rows;
+    pcol_result *top;
+    pcol_error err;
+
+    if (pcol_query_top(query, NULL, &top, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    int code = cli_result_open(&rows, top, input->name);
+    if (code == CLI_OK) {
+        cli_out_text(out, "<h2>Functions with the highest values (");
+        report_text(out, info->type.data, info->type.size);
+        cli_out_text(out, info->unit.size > 0 ? "/" : "");
+        report_text(out, info->unit.data, info->unit.size);
+        cli_out_text(out,
+                     ")</h2>\n<table>\n<tr><th class=\"n\">self</th><th class=\"n\">%</th>"
+                     "<th class=\"n\">total</th><th class=\"n\">%</th><th>function</th></tr>\n");
+        put_table_rows(out, &rows, info, names);
+        cli_out_text(out, "</table>\n");
+    }
+    cli_result_close(&rows);
+    pcol_result_free(top);
+    return code;
+}
+
+/* A box of the graph. */
+struct box {
+    pcol_str name;
+    uint32_t depth;
+    double x, width, change;
+    int is_gone;
+    pcol_amount total;
+};
+
+static struct box get_box(const struct cli_result *rows, size_t row)
+{
+    return (struct box){.name = cli_result_text(rows, CLI_FIELD_NAME, row),
+                        .depth = (uint32_t)cli_result_amount(rows, CLI_FIELD_DEPTH, row).i64,
+                        .x = cli_result_amount(rows, CLI_FIELD_X, row).f64,
+                        .width = cli_result_amount(rows, CLI_FIELD_WIDTH, row).f64,
+                        .change = cli_result_amount(rows, CLI_FIELD_CHANGE, row).f64,
+                        .is_gone = cli_result_amount(rows, CLI_FIELD_GONE, row).i64 != 0,
+                        .total = cli_result_amount(rows, CLI_FIELD_TOTAL, row)};
+}
+
+/* The bytes of the first `count` characters of a text. */
+static size_t first_characters(pcol_str text, size_t count)
+{
+    size_t at = 0;
+
+    while (count-- > 0 && at < text.size) {
+        uint32_t code;
+        size_t length = cli_utf8(text.data + at, text.size - at, &code);
+        at += length > 0 ? length : 1;
+    }
+    return at;
+}
+
+static const char *box_color(const struct box *box, int compared)
+{
+    static const char *const plain[] = {"#f0c05a", "#8fc8ec", "#7cc6a4", "#ead76b", "#e3a7c6"};
+    uint32_t hash = 2166136261u;
+
+    if (compared)
+        return box->is_gone          ? "#b8bcc2"
+               : box->change > 1e-9  ? "#f2a05c"
+               : box->change < -1e-9 ? "#8db9ec"
+                                     : "#e2e2e2";
+    for (size_t i = 0; i < box->name.size; i++)
+        hash = (hash ^ (unsigned char)box->name.data[i]) * 16777619u;
+    return box->depth == 0 ? "#c4c8ce" : plain[(hash >> 13) % (sizeof plain / sizeof *plain)];
+}
+
+static void put_box(struct cli_out *out, struct cli_names *names, const struct box *box,
+                    const pcol_query_info *info, int compared)
+{
+    double x = box->x + 10;
+    unsigned y = box->depth * ROW_PX;
+    pcol_str name = box->depth == 0 ? (pcol_str){"all", 3} : cli_name(names, box->name);
+
+    cli_out_text(out, "<g><title>");
+    report_text(out, name.data, name.size);
+    cli_out_printf(out, ": %.2f%%", share_of(info, box->total));
+    cli_out_printf(
+        out, "</title><rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", x, y,
+        box->width > 1 ? box->width - 0.5 : box->width, ROW_PX - 1, box_color(box, compared));
+    size_t room = box->width > 4 * LETTER_PX ? (size_t)(box->width - 6) / LETTER_PX : 0;
+    if (room > 0) {
+        size_t shown = first_characters(name, room);
+        cli_out_printf(out, "<text x=\"%.1f\" y=\"%u\">", x + 3, y + 12);
+        report_text(out, name.data, shown);
+        cli_out_text(out, "</text>");
+    }
+    cli_out_text(out, "</g>\n");
+}
+
+static void put_graph(struct cli_out *out, const struct cli_result *rows, struct cli_names *names,
+                      const pcol_query_info *info, int compared)
+{
+    uint32_t depth = rows->count > 0 ? get_box(rows, rows->count - 1).depth : 0;
+
+    depth = depth < DEEPEST ? depth : DEEPEST;
+    cli_out_printf(out,
+                   "<h2>Flame graph</h2>\n<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
+                   "aria-label=\"Flame graph\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" "
+                   "font-family=\"monospace\" font-size=\"11\">\n",
+                   STATIC_WIDTH, (depth + 1) * ROW_PX, STATIC_WIDTH, (depth + 1) * ROW_PX);
+    for (size_t i = 0; i < rows->count && out->code == 0; i++) {
+        struct box box = get_box(rows, i);
+        if (box.depth <= DEEPEST)
+            put_box(out, names, &box, info, compared);
+    }
+    cli_out_text(out, "</svg>\n");
+}
+
+static int put_flame(struct cli_out *out, const struct cli_input *input, struct cli_names *names,
+                     pcol_query *query, pcol_query *base, const pcol_query_info *info)
+{
+    pcol_flame_options options = PCOL_INIT(pcol_flame_options);
+    struct cli_result rows;
+    pcol_result *flame;
+    pcol_error err;
+
+    options.base = base;
+    options.width_px = STATIC_WIDTH;
+    options.min_width_px = 2;
+    if (pcol_query_flame(query, &options, &flame, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    int code = cli_result_open(&rows, flame, input->name);
+    if (code == CLI_OK)
+        put_graph(out, &rows, names, info, base != NULL);
+    cli_result_close(&rows);
+    pcol_result_free(flame);
+    return code;
+}
+
+int report_static(struct cli_out *out, const struct cli_input *input, const struct cli_args *args,
+                  pcol_query *query, pcol_query *base)
+{
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
+    struct cli_names names;
+    pcol_error err;
+
+    if (pcol_query_describe(query, &info, &err) != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    cli_names_init(&names, args, 1);
+    int code = put_table(out, input, &names, query, &info);
+    if (code == CLI_OK)
+        code = put_flame(out, input, &names, query, base, &info);
+    cli_names_free(&names);
+    return code;
+}

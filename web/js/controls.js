@@ -1,0 +1,263 @@
+/*
+ * controls.js - choices, buttons and keys; the start of the page
+ */
+
+const KEYS = [["/", "search"], ["?", "these keys"], ["Tab", "next control"],
+    ["← → (tabs)", "another view"], ["← → ↑ ↓ (graph)", "next frame; Shift: move the window"],
+    ["Enter (graph)", "zoom to the frame"], ["+ −", "zoom in, out"], ["0, Escape", "whole width"],
+    ["c", "callers and callees of the frame"], ["↑ ↓ Page Home End (table)", "move"],
+    ["1, 2, ... (table)", "sort by this column"], ["Enter (table)", "callers and callees"],
+    ["← → (lanes)", "move the range; Shift: its end"], ["Escape (lanes)", "everything"],
+    ["Ctrl + wheel", "zoom at the pointer"], ["double click", "zoom to the frame"]];
+
+const show = (id, shown) => { $(id).hidden = !shown; };
+
+function fillChoices(app) {
+    const { info, state } = app, typeName = (t) => t.type + (t.unit ? "/" + t.unit : "");
+    const types = info.types.filter((t) => !t.gauge);
+    const first = info.types[info.type] || types[0];
+    fillSelect($("type"), types.map((t) => [t === first ? "" : typeName(t), typeName(t)]),
+        state.get("type"));
+    const names = [...new Set(info.threads.map((t) => plain(t.name || "")))].filter(Boolean).sort();
+    fillSelect($("thread"), [["", "all"], ...names.map((n) => [n, n])], state.get("thread"));
+    show("thread-choice", names.length > 1);
+    fillSelect($("source"), [["", "all"], ...info.sources.map((s) =>
+        [String(s.id), s.id + ": " + plain(s.uri || s.type || "")])], state.get("source"));
+    show("source-choice", info.sources.length > 1 && app.slots === 1);
+    fillSelect($("key"), [["", "any"], ...info.labels.map((k) => [k, k])], state.get("key"));
+    show("key-choice", info.labels.length > 0);
+    show("value-choice", state.get("key") !== "");
+    fillValues(app);
+    const by = [["thread", "thread", names.length > 0], ["source", "source", true],
+        ...info.labels.map((k) => ["label:" + k, "label " + k, true])].filter((x) => x[2]);
+    if (!state.get("lanes")) state.values.lanes = START.lanes = by[0][0];
+    fillSelect($("lanes-by"), by, state.get("lanes"));
+    fillSelect($("by"), [["function", "functions"], ["file", "files"], ["line", "lines"],
+        ["srcline", "source lines"], ["location", "addresses"], ...by], state.get("by"));
+    fillSelect($("frames"), [["function", "functions"], ["line", "lines"]], state.get("frames"));
+    $("search").value = state.get("search");
+    $("only").checked = state.get("only") !== "";
+}
+
+/* The values of the chosen label, with their weights in what is selected. */
+async function fillValues(app) {
+    const key = app.state.get("key"), value = app.state.get("value");
+    if (key === "") return;
+    if (app.valuesOf !== key) {
+        app.valuesOf = key;
+        app.values = value ? [value] : [];
+        if (app.query) {
+            const reply = await app.ask("values", "top", { by: "label:" + key });
+            if (reply !== null) app.values = topRows(reply, app).names.filter(Boolean);
+        }
+    }
+    const values = value && !app.values.includes(value) ? [value, ...app.values] : app.values;
+    fillSelect($("value"), [["", "all"], ...values.map((v) => [v, v])], value);
+}
+
+function fillColours(app, json) {
+    const modes = [["package", "by package"], ["file", "by file"], ["name", "by function"]];
+    if (json.mappings.length) modes.push(["module", "by module"]);
+    if (json.categories.length) modes.push(["category", "by category"]);
+    fillSelect($("colour"), modes, app.state.get("colour"));
+}
+
+function listen(app) {
+    const on = (id, event, action) => $(id).addEventListener(event, action);
+    for (const id of ["type", "thread", "source", "value", "frames"])
+        on(id, "change", () => app.change({ [id]: $(id).value }));
+    on("key", "change", () => app.change({ key: $("key").value, value: "" }));
+    on("choices", "submit", (event) => event.preventDefault());
+    on("lanes-by", "change", () => {
+        app.state.set({ lanes: $("lanes-by").value, lane: "0" });
+        app.loadLanes().then(() => {
+            app.showRange();
+            app.view.refresh();
+        });
+    });
+    listenSearch(app, on);
+    listenRange(app, on);
+    listenView(app, on);
+    listenActions(app, on);
+    listenKeys(app);
+    window.addEventListener("hashchange", () => {
+        if (location.hash === app.state.written) return;
+        app.state.read();
+        restore(app);
+    });
+    app.setSearch(app.state.get("search"));
+    listenTheme();
+}
+
+/* Show the state that was read from the address. */
+async function restore(app) {
+    fillChoices(app);
+    await app.setSearch(app.state.get("search"));
+    if (app.view) app.view.close();
+    app.view = null;
+    await app.selectAll();
+}
+
+function listenSearch(app, on) {
+    let timer = 0;
+    const take = async () => {
+        clearTimeout(timer);
+        if (!await app.setSearch($("search").value)) return false;
+        app.state.set({ search: $("search").value });
+        return true;
+    };
+    on("search", "input", () => {
+        clearTimeout(timer);
+        timer = setTimeout(async () => {
+            if (!await take()) return;
+            if (app.state.get("only")) await app.selectAll();
+            else await app.refresh();
+        }, 120);
+    });
+    on("only", "change", async () => {
+        const only = $("only").checked ? "1" : "";
+        if (await take()) app.change({ only });
+    });
+    on("reset", "click", () => {
+        app.state.reset({ lanes: app.state.get("lanes") });
+        restore(app);
+    });
+}
+
+function listenRange(app, on) {
+    const given = () => {
+        const scale = app.lanes.axis === "time" ? 1e6 : 1;
+        const read = (id, otherwise) => {
+            const text = $(id).value.trim().replace(",", ".");
+            return text === "" ? otherwise : Math.round(Number(text) * scale);
+        };
+        const from = read("range-from", 0), to = read("range-to", app.lanes.span);
+        if (from >= 0 && to > from) app.setRange([from, to]);
+        else app.status("The range must begin at 0 or later, and end after its beginning.");
+    };
+    on("range-from", "change", given);
+    on("range-to", "change", given);
+    on("range-clear", "click", () => app.setRange(null));
+}
+
+function listenView(app, on) {
+    const tabs = [...document.querySelectorAll("[role=tab]")];
+    for (const tab of tabs) {
+        tab.addEventListener("click", () => app.open(tab.dataset.view));
+        tab.addEventListener("keydown", (event) => {
+            const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+            if (!step) return;
+            const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
+            next.focus();
+            app.open(next.dataset.view);
+            event.preventDefault();
+        });
+    }
+    const flames = (action) => () => app.view.flames.forEach(action);
+    on("zoom-in", "click", flames((flame) => flame.zoomBy(0.5)));
+    on("zoom-out", "click", flames((flame) => flame.zoomBy(2)));
+    on("zoom-all", "click", flames((flame) => flame.setWindow(0, 1)));
+    on("colour", "change", () => {
+        app.state.set({ colour: $("colour").value });
+        app.view.flames.forEach((flame) => flame.recolour());
+    });
+    on("by", "change", () => {
+        app.state.set({ by: $("by").value, sort: "" });
+        app.view.refresh();
+    });
+    on("lane", "change", () => {
+        app.state.set({ lane: $("lane").value });
+        app.view.refresh();
+    });
+    on("name", "input", () => {
+        const wanted = $("name").value;
+        const pattern = wanted.toLowerCase(), found = [];
+        for (let i = 0; i < app.names.length && found.length < 30; i++)
+            if (app.names[i].toLowerCase().includes(pattern)) found.push(app.names[i]);
+        $("names").replaceChildren(...found.map((name) => el("option", { value: name })));
+        if (app.byName.has(wanted)) {
+            app.state.set({ frame: wanted });
+            app.view.refresh();
+        }
+    });
+}
+
+function listenActions(app, on) {
+    on("copy-link", "click", () => {
+        app.state.write();
+        app.copy(location.href.replace(/#.*/, "") + app.state.fragment(), "Link copied");
+    });
+    on("copy-view", "click", () => app.copy(app.view.text(), "Table copied"));
+    on("download", "click", () => {
+        const core = $("data");
+        const binary = atob(core.textContent), bytes = new Uint8Array(binary.length);
+        for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+        saveFile(core.dataset.name || "profile.pcol", [bytes], "application/octet-stream");
+        app.status("The profile is saved: " + byteSize(bytes.length));
+    });
+    show("download", $("data") !== null);
+    $("key-list").replaceChildren(...KEYS.flatMap(([key, what]) =>
+        [el("dt", {}, key), el("dd", {}, what)]));
+    on("help", "click", () => $("keys").showModal());
+    window.addEventListener("beforeprint", () => {
+        for (const table of app.view.tables || [app.view.table]) if (table) table.show(true);
+    });
+    window.addEventListener("afterprint", () => {
+        for (const table of app.view.tables || [app.view.table])
+            if (table) {
+                table.first = -1;
+                table.show();
+            }
+    });
+}
+
+function listenKeys(app) {
+    document.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.altKey || event.metaKey ||
+            /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+        if (event.key === "/") $("search").focus();
+        else if (event.key === "?") $("keys").showModal();
+        else return;
+        event.preventDefault();
+    });
+    void app;
+}
+
+function listenTheme() {
+    const themes = ["auto", "light", "dark"];
+    const redraw = () => {
+        const app = window.pcolApp;
+        if (app && app.view) app.view.flames.forEach((flame) => flame.draw());
+        if (app) app.lanes.draw();
+    };
+    $("theme").addEventListener("click", () => {
+        const root = document.documentElement;
+        const next = themes[(themes.indexOf(root.dataset.theme || "auto") + 1) % 3];
+        root.dataset.theme = next;
+        $("theme").textContent = "Theme: " + next;
+        redraw();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+}
+
+/* ---- start ---- */
+
+async function boot() {
+    try {
+        const server = $("server"), files = [$("data"), $("base-data")].filter(Boolean);
+        const engine = server ? new Server() : new Engine();
+        if (!server && typeof WebAssembly !== "object")
+            throw new EngineError("this browser has no WebAssembly");
+        if (server) await engine.start(server.textContent.trim());
+        else await engine.start($("wasm").textContent, files.map((file) => file.textContent));
+        if ($("plain-names")) readPlainNames($("plain-names").textContent);
+        const app = new App(engine, server ? ($("has-base") ? 2 : 1) : files.length);
+        window.pcolApp = app;
+        await app.start();
+        document.documentElement.dataset.ready = "1";
+    } catch (error) {
+        window.pcolFail(error);
+    }
+}
+
+boot();

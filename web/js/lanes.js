@@ -1,0 +1,225 @@
+/*
+ * lanes.js - weights over time (or over the order of samples), a lane for each thread, source or
+ * label, and a brush that selects a range for all views
+ */
+
+const LANE = 34, MOST_LANES = 120;
+
+class Lanes {
+    /* options: ask(op, args), onRange(from, to), onLane(index), describe(lane, bin) */
+    constructor(host, options) {
+        Object.assign(this, { host, options, lanes: [], range: null, width: 0 });
+        this.canvas = el("canvas", { tabindex: 0, role: "img" });
+        this.labels = el("div", { className: "labels" });
+        this.ruler = el("canvas", { className: "ruler", "aria-hidden": "true" });
+        host.append(this.labels, el("div", { className: "strips" }, this.canvas, this.ruler));
+        const c = this.canvas;
+        c.addEventListener("pointerdown", (e) => this.press(e));
+        c.addEventListener("pointermove", (e) => this.move(e));
+        c.addEventListener("pointerup", (e) => this.release(e));
+        c.addEventListener("pointerleave", () => { $("tip").hidden = true; });
+        c.addEventListener("dblclick", () => options.onRange(null));
+        c.addEventListener("keydown", (e) => this.key(e));
+        new ResizeObserver(() => this.resize()).observe(this.canvas.parentNode);
+    }
+
+    /* sets: [{slot, from, to (BigInt), axis, lanes: [...]}], the profile and its base. */
+    set(sets) {
+        this.sets = sets;
+        this.span = Math.max(1, ...sets.map((s) => Number(s.to - s.from)));
+        this.axis = sets[0].axis;
+        this.lanes = [];
+        for (const set of sets)
+            for (let i = 0; i < Math.min(set.lanes.length, MOST_LANES / sets.length); i++)
+                this.lanes.push({ set, index: i, ...set.lanes[i], bins: null });
+        this.canvas.setAttribute("aria-label",
+            this.lanes.length + " lanes; arrow keys move the selected range, Shift changes its " +
+            "length, Escape selects everything");
+        this.labels.replaceChildren(...this.lanes.map((lane, i) => el("button", { type: "button",
+            title: lane.title, onclick: () => this.options.onLane(this.lanes[i]) }, lane.title)));
+        this.width = 0;
+        this.resize();
+    }
+
+    resize() {
+        const width = this.canvas.parentNode.clientWidth;
+        if (width === 0 || width === this.width || !this.sets) return;
+        this.width = width;
+        const ratio = window.devicePixelRatio || 1;
+        for (const [canvas, height] of [[this.canvas, Math.max(1, this.lanes.length) * LANE],
+            [this.ruler, 16]]) {
+            canvas.width = Math.round(width * ratio);
+            canvas.height = Math.round(height * ratio);
+            canvas.style.width = width + "px";
+            canvas.style.height = height + "px";
+        }
+        this.load();
+    }
+
+    /* Read the bins of all lanes; a bin is a pixel. */
+    async load() {
+        if (!this.width) return;
+        /* Bins are no narrower than a sample of the axis of order. */
+        this.count = this.axis === "time" ? this.width : Math.min(this.width, this.span);
+        for (const set of this.sets) {
+            const lanes = this.lanes.filter((lane) => lane.set === set);
+            if (lanes.length === 0) continue;
+            const reply = await this.options.ask("bins", { slot: set.slot, from: set.from,
+                to: set.from + BigInt(Math.round(this.span)), count: this.count,
+                lanes: lanes.map((lane) => lane.index).join(",") });
+            if (reply === null) return;
+            const count = reply.buffers[3].byteLength / 8 / lanes.length;
+            const parts = [1, 2].map((b) => amounts(reply.buffers[b], set.double));
+            const cpu = new Float64Array(reply.buffers[3]);
+            const samples = new Float64Array(reply.buffers[4]);
+            lanes.forEach((lane, i) => {
+                const cut = (array) => array.subarray(i * count, (i + 1) * count);
+                lane.bins = { weight: cut(parts[0]), marked: cut(parts[1]), cpu: cut(cpu),
+                    samples: cut(samples) };
+            });
+        }
+        this.draw();
+    }
+
+    setRange(range) {
+        this.range = range;
+        this.draw();
+    }
+
+    x(position) {
+        return position / this.span * this.width;
+    }
+
+    draw() {
+        if (!this.sets || !this.width) return;
+        const c = this.canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
+        const style = getComputedStyle(this.canvas);
+        const colour = (name) => style.getPropertyValue(name);
+        c.setTransform(ratio, 0, 0, ratio, 0, 0);
+        c.clearRect(0, 0, this.width, this.canvas.height);
+        this.lanes.forEach((lane, i) => this.strip(c, lane, i * LANE, colour));
+        if (this.range) {
+            const x0 = this.x(this.range[0]), x1 = Math.max(this.x(this.range[1]), x0 + 1);
+            const height = this.lanes.length * LANE;
+            c.fillStyle = colour("--veil");
+            c.fillRect(0, 0, x0, height);
+            c.fillRect(x1, 0, this.width - x1, height);
+            c.fillStyle = colour("--mark");
+            c.fillRect(x0 - 1, 0, 2, height);
+            c.fillRect(x1 - 1, 0, 2, height);
+        }
+        this.drawRuler(colour);
+    }
+
+    strip(c, lane, y, colour) {
+        c.fillStyle = colour("--lane");
+        c.fillRect(0, y, this.width, LANE - 2);
+        if (!lane.bins) return;
+        const { weight, marked, cpu } = lane.bins;
+        let largest = 0, largestCpu = 0;
+        for (let x = 0; x < weight.length; x++) {
+            largest = Math.max(largest, Math.abs(Number(weight[x])));
+            largestCpu = Math.max(largestCpu, cpu[x]);
+        }
+        if (largest === 0) return;
+        const wide = this.width / weight.length;
+        const bars = (values, name, top) => {
+            c.fillStyle = colour(name);
+            for (let x = 0; x < values.length; x++) {
+                const height = Math.abs(Number(values[x])) / top * (LANE - 4);
+                if (height > 0)
+                    c.fillRect(x * wide, y + LANE - 2 - height, Math.max(1, wide - 0.5), height);
+            }
+        };
+        bars(weight, "--bar", largest);
+        bars(marked, "--mark", largest);
+        if (largestCpu > 0) {
+            c.strokeStyle = colour("--line");
+            c.beginPath();
+            for (let x = 0; x < cpu.length; x++)
+                c.lineTo((x + 0.5) * wide, y + LANE - 3 - cpu[x] / largestCpu * (LANE - 6));
+            c.stroke();
+        }
+    }
+
+    drawRuler(colour) {
+        const c = this.ruler.getContext("2d"), ratio = window.devicePixelRatio || 1;
+        c.setTransform(ratio, 0, 0, ratio, 0, 0);
+        c.clearRect(0, 0, this.width, 16);
+        c.fillStyle = colour("--text");
+        c.font = LETTERS;
+        c.textBaseline = "top";
+        const rough = this.span / Math.max(2, this.width / 110);
+        const power = 10 ** Math.floor(Math.log10(rough));
+        const step = power * ([1, 2, 5, 10].find((n) => n * power >= rough));
+        for (let at = 0; at <= this.span; at += step) {
+            const text = this.text(at), room = c.measureText(text).width;
+            c.fillRect(this.x(at), 0, 1, 4);
+            if (this.x(at) + room + 3 < this.width) c.fillText(text, this.x(at) + 3, 3);
+        }
+    }
+
+    /* A position, from the first sample on. */
+    text(position) {
+        return this.axis === "time" ? seconds(position / 1e9) :
+            grouped.format(Math.round(position));
+    }
+
+    /* ---- the brush ---- */
+
+    at(event) {
+        const share = clamp((event.clientX - this.canvas.getBoundingClientRect().left) / this.width,
+            0, 1);
+        return Math.round(share * this.span);
+    }
+
+    press(event) {
+        if (event.button !== 0) return;
+        this.start = this.at(event);
+        this.canvas.setPointerCapture(event.pointerId);
+    }
+
+    move(event) {
+        if (this.start !== undefined) {
+            const end = this.at(event);
+            this.setRange([Math.min(this.start, end), Math.max(this.start, end)]);
+            this.options.onRange(this.range, true);
+            return;
+        }
+        const lane = this.lanes[Math.floor(event.offsetY / LANE)];
+        const tip = $("tip");
+        tip.hidden = !lane || !lane.bins;
+        if (tip.hidden) return;
+        tip.textContent = lane.title + "\n" + this.text(this.at(event)) + ": " +
+            this.options.describe(lane,
+            clamp(Math.floor(event.offsetX / this.width * this.count), 0, this.count - 1));
+        tip.style.left = clamp(event.clientX + 14, 4, innerWidth - tip.offsetWidth - 4) + "px";
+        tip.style.top = event.clientY + 20 + "px";
+    }
+
+    release(event) {
+        if (this.start === undefined) return;
+        const end = this.at(event);
+        const range = [Math.min(this.start, end), Math.max(this.start, end)];
+        this.start = undefined;
+        if (this.x(range[1]) - this.x(range[0]) >= 3) this.options.onRange(range);
+        else if (this.range) this.options.onRange(this.range);
+    }
+
+    key(event) {
+        const step = Math.max(1, Math.round(this.span / 50));
+        const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (event.key === "Escape" || event.key === "0") this.options.onRange(null);
+        else if (direction) {
+            let [from, to] = this.range || [0, step * 10];
+            if (this.range && event.shiftKey)
+                to = clamp(to + direction * step, from + 1, this.span);
+            else if (this.range) {
+                const move = clamp(direction * step, -from, this.span - to);
+                [from, to] = [from + move, to + move];
+            }
+            this.options.onRange([from, to]);
+        } else return;
+        event.preventDefault();
+    }
+}

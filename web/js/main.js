@@ -1,0 +1,362 @@
+/*
+ * main.js - the page: starts the engine, keeps selection, search and views together
+ */
+
+class App {
+    constructor(engine, slots) {
+        Object.assign(this, { engine, slots, state: new State(), names: [], files: [], query: null,
+            base: null, search: null, view: null, largest: 1 });
+    }
+
+    status(text) {
+        $("status").textContent = text;
+    }
+
+    /* A request whose failure is shown; null: a newer one replaced it, or it failed. */
+    async ask(view, op, args) {
+        try {
+            return await this.engine.ask(view, op, args);
+        } catch (error) {
+            if (!(error instanceof EngineError)) throw error;
+            this.status(error.message);
+            return null;
+        }
+    }
+
+    async start() {
+        this.info = (await this.engine.ask("info0", "info", { slot: 0 })).json;
+        if (this.slots > 1)
+            this.baseInfo = (await this.engine.ask("info1", "info", { slot: 1 })).json;
+        $("app").hidden = false;
+        this.lanes = new Lanes($("lanes"), { ask: (op, args) => this.ask("bins" + args.slot, op,
+            args), onRange: (range, moving) => this.setRange(range, moving),
+        onLane: (lane) => this.pickLane(lane), describe: (lane, x) => this.describeBin(lane, x) });
+        fillChoices(this);
+        listen(this);
+        await this.selectAll();
+    }
+
+    /* ---- selection ---- */
+
+    selection(withRange) {
+        const s = this.state, label = s.get("key") && s.get("value");
+        const args = { by: s.get("frames"), type: s.get("type") || undefined,
+            thread: s.get("thread") ? exactly(s.get("thread")) : undefined,
+            source: s.get("source") || undefined,
+            keep_dropped: $("data") && $("data").dataset.keepDropped !== undefined ? 1 : undefined,
+            label: label ? s.get("key") + "=" + s.get("value") : undefined };
+        const range = withRange && s.pair("range");
+        if (range && this.lanes.sets)
+            for (const set of this.lanes.sets) {
+                const prefix = set.slot ? "base_" : "";
+                args.axis = set.axis;
+                args[prefix + "from"] = set.from + BigInt(Math.round(range[0]));
+                args[prefix + "to"] = set.from + BigInt(Math.round(range[1]));
+            }
+        return args;
+    }
+
+    /* Another selection of samples: the lanes change, too. */
+    async selectAll() {
+        if (!await this.select(false)) return;
+        await this.loadLanes();
+        if (this.state.pair("range") && !await this.select(true)) return;
+        this.showRange();
+        await this.refresh();
+    }
+
+    async selectRange() {
+        if (await this.select(true)) await this.refresh();
+    }
+
+    /* Resolves to false if another selection has begun since, or none could be made. */
+    async select(withRange) {
+        const turn = this.turn = (this.turn || 0) + 1;
+        const args = this.selection(withRange);
+        if (this.search && this.state.get("only")) await this.addFocus(args);
+        if (turn !== this.turn) return false;
+        const reply = await this.ask("select", "select", args);
+        if (reply === null || turn !== this.turn) return false;
+        const read = (query) => query && { ...query, double: !!query.double,
+            total: parseAmount(query.total, query.double),
+            selected: parseAmount(query.selected, query.double) };
+        this.query = read(reply.json.new);
+        this.base = read(reply.json.base) || null;
+        if (reply.json.built || !this.palette) await this.loadNames();
+        this.showSummary();
+        return true;
+    }
+
+    /* Only samples with a matching function: the engine gets the rows of the functions. */
+    async addFocus(args) {
+        for (let slot = 0; slot < this.slots; slot++) {
+            const reply = await this.ask("functions" + slot, "functions", { slot });
+            if (reply === null) return;
+            const names = new Texts(reply.buffers[1], reply.buffers[2]).all();
+            const rows = [];
+            for (let i = 0; i < names.length; i++) if (this.search.test(names[i])) rows.push(i);
+            args[slot ? "base_focus" : "focus"] = rows.join(",");
+        }
+    }
+
+    async loadNames() {
+        const { json, buffers } = await this.engine.ask("names", "names");
+        this.names = new Texts(buffers[1], buffers[2]).all();
+        this.files = new Texts(buffers[3], buffers[4]).all();
+        this.lineNumbers = new Float64Array(buffers[5]);
+        const origins = {}, mapping = new Uint32Array(buffers[6]);
+        const category = new Uint32Array(buffers[7]);
+        for (let i = 0; i < this.names.length; i++)
+            origins[this.names[i]] = [json.mappings[mapping[i]] || "",
+                json.categories[category[i]] || ""];
+        this.palette = new Palette(this.names, this.files, origins);
+        this.byName = new Map();
+        for (let i = this.names.length - 1; i >= 0; i--) this.byName.set(this.names[i], i);
+        fillColours(this, json);
+    }
+
+    async loadLanes() {
+        const by = this.state.get("lanes"), sets = [];
+        for (let slot = 0; slot < this.slots; slot++) {
+            const axis = sets.length ? sets[0].axis : undefined;
+            const reply = await this.ask("lanes" + slot, "lanes", { slot, by, axis });
+            if (reply === null) return;
+            const set = { ...reply.json, slot, from: BigInt(reply.json.from),
+                to: BigInt(reply.json.to), double: !!reply.json.double };
+            set.lanes.forEach((lane) => {
+                lane.title = (slot ? "base: " : "") +
+                    (lane.name ? plain(lane.name).replace(/^.*\/(?=.)/,
+                        by === "source" ? "" : "$&") : "(none)");
+            });
+            sets.push(set);
+        }
+        this.lanes.set(sets);
+        $("lanes-section").hidden = this.lanes.lanes.length === 0;
+        $("axis-name").textContent = sets[0].axis === "time" ? "time" : "the order of samples";
+        $("range-unit").textContent = sets[0].axis === "time" ? "ms" : "samples";
+        fillSelect($("lane"), this.lanes.lanes.map((lane, i) => [String(i), lane.title]),
+            this.state.get("lane"));
+    }
+
+    setRange(range, moving) {
+        this.state.set({ range: range ? range[0] + "~" + range[1] : "" });
+        this.showRange();
+        this.selectRange();
+        if (!moving && this.view instanceof StacksView && this.view.flame)
+            this.view.flame.setWindow(...(range ? range.map((x) => x / this.lanes.span) : [0, 1]));
+    }
+
+    showRange() {
+        const range = this.state.pair("range");
+        const scale = this.lanes.axis === "time" ? 1e6 : 1;
+        $("range-from").value = range ? range[0] / scale : "";
+        $("range-to").value = range ? range[1] / scale : "";
+        this.lanes.setRange(range);
+    }
+
+    /* A click on a lane selects its thread, source or value; another one everything. */
+    pickLane(lane) {
+        const [what, key] = this.state.get("lanes").split(":");
+        const values = what === "thread" ? { thread: lane.name || "" } :
+            what === "source" ? { source: String(lane.id) } : { key, value: lane.name || "" };
+        const same = Object.entries(values).every(([k, v]) => this.state.get(k) === v);
+        const wanted = what === "label" && same ? { value: "" } : values;
+        if (what !== "label" && same)
+            for (const name of Object.keys(wanted)) wanted[name] = "";
+        this.change(wanted);
+    }
+
+    change(values) {
+        this.state.set(values);
+        fillChoices(this);
+        this.selectAll();
+    }
+
+    /* ---- search ---- */
+
+    async setSearch(text) {
+        const input = $("search");
+        try {
+            this.search = searchPattern(text);
+            input.classList.remove("bad");
+            input.removeAttribute("aria-invalid");
+        } catch (error) {
+            input.classList.add("bad");
+            input.setAttribute("aria-invalid", "true");
+            $("matched").textContent = "not a regular expression";
+            return false;
+        }
+        return true;
+    }
+
+    async mark() {
+        const frames = [];
+        if (this.search)
+            for (let i = 0; i < this.names.length; i++)
+                if (this.search.test(this.names[i])) frames.push(i);
+        const reply = await this.ask("mark", "mark", { frames: frames.join(",") });
+        if (reply === null) return;
+        const matched = parseAmount(reply.json.matched, this.query.double);
+        const share = Number(matched) / Math.abs(Number(this.query.total));
+        $("matched").textContent = this.search === null ? "" : frames.length + " names, " +
+            amountText(matched, this.query) + " (" + percent(share) + ")";
+    }
+
+    /* ---- views ---- */
+
+    async refresh() {
+        await this.mark();
+        this.lanes.load();
+        if (this.view) this.view.refresh();
+        else this.open(this.state.get("view"));
+    }
+
+    open(name) {
+        if (this.view) this.view.close();
+        if (name !== this.state.get("view")) this.state.set({ zoom: "" });
+        this.state.set({ view: name });
+        const panel = $("panel");
+        panel.replaceChildren();
+        panel.setAttribute("aria-labelledby", "tab-" + name);
+        for (const tab of document.querySelectorAll("[role=tab]")) {
+            const is = tab.dataset.view === name;
+            tab.setAttribute("aria-selected", is);
+            tab.tabIndex = is ? 0 : -1;
+            if (is) tab.setAttribute("aria-controls", "panel");
+            else tab.removeAttribute("aria-controls");
+        }
+        $("zoom-tools").hidden = name === "table";
+        $("colour-choice").hidden = name === "table" || this.base !== null;
+        $("frames-choice").hidden = name === "table" || name === "peek";
+        $("by-choice").hidden = name !== "table";
+        $("name-choice").hidden = name !== "peek";
+        $("lane-choice").hidden = name !== "stacks";
+        $("details").replaceChildren();
+        this.view = name === "table" ? new TableView(this, panel) :
+            name === "peek" ? new PeekView(this, panel) :
+                name === "stacks" ? new StacksView(this, panel) : new FlameView(this, panel, name);
+        if (name === "peek") $("name").value = this.state.get("frame");
+    }
+
+    currentFrame() {
+        const frame = this.byName.get(this.state.get("frame"));
+        return frame === undefined ? null : frame;
+    }
+
+    openFrame(frame) {
+        if (frame !== NO_FRAME) this.openName(this.names[frame]);
+    }
+
+    openName(name) {
+        this.state.set({ frame: name });
+        this.open("peek");
+    }
+
+    openRow(by, rows, row) {
+        if (!rows.names[row]) return; /* samples without a thread or label cannot be selected */
+        if (by === "thread") this.change({ thread: rows.names[row] });
+        else if (by === "source") this.change({ source: String(rows.ids[row]) });
+        else if (by.startsWith("label:")) this.change({ key: by.slice(6), value: rows.names[row] });
+        else if (this.byName.has(rows.names[row])) this.openName(rows.names[row]);
+    }
+
+    /* ---- texts ---- */
+
+    frameName(frame) {
+        if (frame === NO_FRAME) return "all";
+        const line = this.state.get("frames") === "line" ? this.lineNumbers[frame] : -1;
+        return this.names[frame] + (line >= 0 ? ":" + line : "");
+    }
+
+    changeOf(boxes, i) {
+        const share = (amount, query) => Number(amount) / Math.abs(Number(query.total) || 1);
+        return share(boxes.total[i], this.query) - share(boxes.baseTotal[i], this.base);
+    }
+
+    boxColour(boxes, i) {
+        if (this.base) {
+            if (boxes.largest === undefined) {
+                boxes.largest = 0;
+                for (let k = 0; k < boxes.count; k++)
+                    boxes.largest = Math.max(boxes.largest, Math.abs(this.changeOf(boxes, k)));
+            }
+            return changeColour(this.changeOf(boxes, i), boxes.largest);
+        }
+        return boxes.frame[i] === NO_FRAME ? rgb(GREY) :
+            this.palette.frame(boxes.frame[i], this.state.get("colour"));
+    }
+
+    describeBox(boxes, i) {
+        const frame = boxes.frame[i], lines = [this.frameName(frame)];
+        const part = (what, amount, query) => what + " " + amountText(amount, query) + " (" +
+            percent(Number(amount) / Math.abs(Number(query.total))) + ")";
+        lines.push(part("total", boxes.total[i], this.query) + ", " +
+            part("self", boxes.self[i], this.query));
+        if (this.base) {
+            const change = this.changeOf(boxes, i);
+            lines.push("base: " + part("total", boxes.baseTotal[i], this.base) + ", " +
+                part("self", boxes.baseSelf[i], this.base));
+            lines.push(boxes.flags[i] & 2 ? "new" : boxes.flags[i] & 4 ? "only in the base" :
+                "share " + (change > 0 ? "+" : "") + percent(change));
+        }
+        if (frame !== NO_FRAME && this.files[frame])
+            lines.push(this.files[frame] + (this.lineNumbers[frame] >= 0 ?
+                ":" + this.lineNumbers[frame] : ""));
+        return lines;
+    }
+
+    describeBin(lane, x) {
+        const { bins } = lane, query = lane.set.slot ? this.base : this.query;
+        return bins.samples[x] + " samples, " + amountText(bins.weight[x], query) +
+            (lane.set.hasCpu ? ", CPU " + seconds(bins.cpu[x] / 1e9) : "");
+    }
+
+    showDetails(boxes, i) {
+        if (i < 0) {
+            $("details").replaceChildren();
+            return;
+        }
+        const lines = this.describeBox(boxes, i), frame = boxes.frame[i];
+        this.details(frame === NO_FRAME ? null : this.names[frame], lines);
+    }
+
+    showRow(by, rows, row) {
+        const name = rows.names[row];
+        this.details(this.byName.has(name) ? name : null, [name, "total " +
+            amountText(rows.total[row], this.query) + ", self " +
+            amountText(rows.self[row], this.query)]);
+    }
+
+    details(name, lines) {
+        const nodes = [el("b", {}, lines[0]),
+            ...lines.slice(1).map((line) => el("span", {}, line))];
+        if (name !== null)
+            nodes.push(el("button", { type: "button", onclick: () => this.openName(name) },
+                "Callers and callees"),
+            el("button", { type: "button", onclick: () => this.copy(name, "Name copied") },
+                "Copy name"));
+        $("details").replaceChildren(...nodes);
+    }
+
+    async copy(text, done) {
+        try {
+            await copyText(text);
+            this.status(done);
+        } catch (error) {
+            this.status("The browser does not allow this page to copy.");
+        }
+    }
+
+    showSummary() {
+        const { query, info } = this;
+        const parts = [query.type + (query.unit ? "/" + query.unit : ""),
+            "total " + amountText(query.total, query)];
+        if (this.base) parts.push("base " + amountText(this.base.total, this.base));
+        if (query.selected !== query.total)
+            parts.push("selected " + amountText(query.selected, query));
+        parts.push(grouped.format(info.samples) + " samples");
+        if (query.note) parts.push(query.note);
+        $("summary").textContent = parts.join(" · ");
+        this.status(query.empty ? "The selection contains no values." : "");
+    }
+}
