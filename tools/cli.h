@@ -37,6 +37,8 @@ struct cli_args {
     const char *command; /* name in the table of commands */
     const char **operands;
     size_t operand_count;
+    struct cli_list files_from; /* lists of further operands */
+    char *files_text;           /* the text of these operands */
 
     int help, version, quiet, verbose;
     const char *color, *progress;
@@ -151,6 +153,13 @@ struct cli_option {
     {                                                                                             \
         0, "threads", "N", "number of threads (default: 0, one for each core)", CLI_COUNT,        \
             CLI_AT(threads), 0, NULL                                                              \
+    }
+#define CLI_OPTION_FILES_FROM                                            \
+    {                                                                    \
+        0, "files-from", "LIST",                                         \
+            "also read the files in LIST, one path a line; - is stdin; " \
+            "repeatable",                                                \
+            CLI_LIST, CLI_AT(files_from), 0, NULL                        \
     }
 #define CLI_OPTION_LENIENT                                                                       \
     {                                                                                            \
@@ -298,6 +307,8 @@ extern const struct cli_option cli_common_options[];
 int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **argv);
 /* Parse common options up to the first operand, whose index it stores (argc: none). */
 int cli_parse_leading(struct cli_args *args, int argc, char **argv, int *first);
+/* Append the paths of the lists of --files-from to the operands (cli_files_from.c). */
+int cli_files_from(struct cli_args *args);
 /* Flags of pcol_builder_write() from --plain and --archive. */
 int cli_write_flags(const struct cli_args *args, unsigned *flags);
 void cli_args_free(struct cli_args *args);

@@ -307,6 +307,9 @@ int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **arg
     }
     if (args->help || args->version)
         return CLI_OK;
+    int code = cli_files_from(args);
+    if (code != CLI_OK)
+        return code;
     if (args->operand_count < cmd->min_operands)
         return cli_usage("missing operand: pcol %s %s%s", cmd->name, cmd->args,
                          strcmp(cmd->group, "More") != 0 ? "; - is standard input" : "");
@@ -350,6 +353,8 @@ uint64_t cli_row_limit(const struct cli_args *args, uint64_t otherwise)
 void cli_args_free(struct cli_args *args)
 {
     free(args->operands);
+    free(args->files_from.items);
+    free(args->files_text);
     free(args->where.items);
     free(args->labels.items);
     free(args->drop_labels.items);

@@ -142,6 +142,8 @@ static int refuse_operands(const struct cli_args *args, const char *path)
 
     if (code == CLI_OK && args->base != NULL)
         code = cli_reject_input(path, &args->base, 1);
+    if (code == CLI_OK)
+        code = cli_reject_input(path, args->files_from.items, args->files_from.count);
     return code;
 }
 
@@ -510,21 +512,16 @@ int cli_out_finish(struct cli_out *out, int code)
 
 /* ---- names of outputs ---- */
 
-static int same_file(const char *a, const char *b)
-{
-    struct stat one;
-    struct stat two;
-
-    return stat(a, &one) == 0 && S_ISREG(one.st_mode) && stat(b, &two) == 0 &&
-           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 int cli_reject_input(const char *output, const char *const *inputs, size_t count)
 {
-    if (output == NULL || strcmp(output, "-") == 0)
+    struct stat one, two;
+
+    if (output == NULL || strcmp(output, "-") == 0 || stat(output, &one) != 0 ||
+        !S_ISREG(one.st_mode))
         return CLI_OK;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(inputs[i], "-") != 0 && same_file(output, inputs[i]))
+        if (strcmp(inputs[i], "-") != 0 && stat(inputs[i], &two) == 0 && one.st_dev == two.st_dev &&
+            one.st_ino == two.st_ino)
             return cli_fail(CLI_REFUSED, "%s: the output must not be an input", output);
     return CLI_OK;
 }

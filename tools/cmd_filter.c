@@ -30,6 +30,7 @@ const struct cli_option cmd_filter_options[] = {
     CLI_OPTION_FORCE,
     CLI_OPTION_NO_SYNC,
     CLI_OPTION_FROM,
+    CLI_OPTION_FILES_FROM,
     CLI_OPTION_STRICT_IMPORT,
     CLI_OPTION_LENIENT,
     CLI_OPTION_END,

@@ -40,8 +40,8 @@ static const struct group {
     {"Selection",
      (const char *const[]){"sample-type", "focus", "ignore", "hide", "show", "thread", "label",
                            "time", "time-share", "source", "keep-dropped", NULL}},
-    {"Input",
-     (const char *const[]){"from", "max-input", "trusted", "threads", "strict", "lenient", NULL}},
+    {"Input", (const char *const[]){"from", "files-from", "max-input", "trusted", "threads",
+                                    "strict", "lenient", NULL}},
     {"Output", (const char *const[]){"format", "no-header", "null", "csv-safe", "output", "force",
                                      "no-sync", NULL}},
 };

@@ -17,6 +17,7 @@ const struct cli_option cmd_pack_options[] = {
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     CLI_OPTION_FROM,
+    CLI_OPTION_FILES_FROM,
     CLI_OPTION_META,
     {0, "source-uri", "URI", "origin of the profile (default: path of the input)", CLI_TEXT,
      CLI_AT(source_uri), 0, NULL},
@@ -35,11 +36,11 @@ const struct cli_option cmd_pack_options[] = {
 };
 
 const struct cli_option cmd_merge_options[] = {
-    CLI_OPTION_OUTPUT,        CLI_OPTION_FORCE,     CLI_OPTION_FROM,
-    CLI_OPTION_META,          CLI_OPTION_PLAIN,     CLI_OPTION_ARCHIVE,
-    CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_TOLERANCE, CLI_OPTION_FAIL_ON_LOSS,
-    CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT,   CLI_OPTION_NO_SYNC,
-    CLI_OPTION_END,
+    CLI_OPTION_OUTPUT,       CLI_OPTION_FORCE,         CLI_OPTION_FROM,
+    CLI_OPTION_FILES_FROM,   CLI_OPTION_META,          CLI_OPTION_PLAIN,
+    CLI_OPTION_ARCHIVE,      CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_TOLERANCE,
+    CLI_OPTION_FAIL_ON_LOSS, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT,
+    CLI_OPTION_NO_SYNC,      CLI_OPTION_END,
 };
 
 /* ---- values of options ---- */
