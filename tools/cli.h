@@ -76,7 +76,7 @@ struct cli_args {
     /* selection (cli_selection.c) */
     const char *focus, *ignore, *hide, *show, *thread, *pick_source, *time, *time_share;
     const char *order;
-    struct cli_list labels;
+    struct cli_list labels, source_metas;
     int keep_dropped;
 
     struct cli_list drop_labels; /* keys; a NULL among them: all labels */
@@ -282,6 +282,12 @@ struct cli_option {
         0, "keep-dropped", NULL, "do not apply the drop_frames of a pprof profile", CLI_FLAG, \
             CLI_AT(keep_dropped), 1, NULL                                                     \
     }
+#define CLI_OPTION_SOURCE_META                                                            \
+    {                                                                                     \
+        0, "source-meta", "KEY=VALUE",                                                    \
+            "only sources with this metadata; KEY~RE: with a matching value; repeatable", \
+            CLI_LIST, CLI_AT(source_metas), 0, NULL                                       \
+    }
 #define CLI_OPTIONS_SELECTION                                                      \
     {0,        "sample-type",                                                      \
      "TYPE",   "sample type: TYPE or TYPE/UNIT (default: that of the profile)",    \
@@ -292,7 +298,7 @@ struct cli_option {
          "ID|RE",  "only the source with this id, or sources with a matching uri", \
          CLI_TEXT, CLI_AT(pick_source),                                            \
          0,        NULL},                                                          \
-        CLI_OPTION_KEEP_DROPPED
+        CLI_OPTION_SOURCE_META, CLI_OPTION_KEEP_DROPPED
 #define CLI_OPTION_END                            \
     {                                             \
         0, NULL, NULL, NULL, CLI_FLAG, 0, 0, NULL \

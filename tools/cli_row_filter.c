@@ -29,7 +29,7 @@ int cli_selects(const struct cli_args *args)
     return args->sample_type != NULL || args->focus != NULL || args->ignore != NULL ||
            args->hide != NULL || args->show != NULL || args->thread != NULL ||
            args->pick_source != NULL || args->labels.count > 0 || args->time != NULL ||
-           args->order != NULL;
+           args->order != NULL || args->source_metas.count > 0;
 }
 
 static size_t want(struct cli_rows *rows, const char *name)

@@ -65,6 +65,8 @@ int cli_selection(const struct cli_input *input, const struct cli_args *args,
     selection->source = args->pick_source;
     selection->labels = args->labels.items;
     selection->label_count = args->labels.count;
+    selection->source_metas = args->source_metas.items;
+    selection->source_meta_count = args->source_metas.count;
     selection->keep_dropped = args->keep_dropped;
     if (args->time_share != NULL)
         selection->time_share = args->time_share[0] == 'p'   ? PCOL_SHARE_PROPORTIONAL
@@ -97,11 +99,12 @@ void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, 
     const struct {
         const char *name;
         int given;
-    } flags[] = {{"--focus", args->focus != NULL},       {"--ignore", args->ignore != NULL},
-                 {"--hide", args->hide != NULL},         {"--show", args->show != NULL},
-                 {"--thread", args->thread != NULL},     {"--label", args->labels.count > 0},
-                 {"--time", args->time != NULL},         {"--order", args->order != NULL},
-                 {"--source", args->pick_source != NULL}};
+    } flags[] = {
+        {"--focus", args->focus != NULL},        {"--ignore", args->ignore != NULL},
+        {"--hide", args->hide != NULL},          {"--show", args->show != NULL},
+        {"--thread", args->thread != NULL},      {"--label", args->labels.count > 0},
+        {"--time", args->time != NULL},          {"--order", args->order != NULL},
+        {"--source", args->pick_source != NULL}, {"--source-meta", args->source_metas.count > 0}};
     char message[160] = "no sample passes ";
     size_t used = strlen(message), given = 0;
     pcol_query_info info;

@@ -39,7 +39,7 @@ static const struct group {
 } groups[] = {
     {"Selection",
      (const char *const[]){"sample-type", "focus", "ignore", "hide", "show", "thread", "label",
-                           "time", "time-share", "source", "keep-dropped", NULL}},
+                           "time", "time-share", "source", "source-meta", "keep-dropped", NULL}},
     {"Input", (const char *const[]){"from", "files-from", "max-input", "trusted", "threads",
                                     "strict", "lenient", NULL}},
     {"Output", (const char *const[]){"format", "no-header", "null", "csv-safe", "output", "force",

@@ -14,6 +14,7 @@ const struct cli_option cmd_unpack_options[] = {
     CLI_OPTION_FORCE,
     {0, "source", "ID|RE", "only the source with this id, or sources with a matching uri", CLI_TEXT,
      CLI_AT(pick_source), 0, NULL},
+    CLI_OPTION_SOURCE_META,
     {0, "sample-type", "TYPE",
      "sample type, for formats with a single one (default: that of the profile)", CLI_TEXT,
      CLI_AT(sample_type), 0, NULL},

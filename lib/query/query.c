@@ -28,6 +28,9 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
             return pci_fail(err, PCOL_E_ARGUMENT, "a set of functions has a count but no rows");
     if (selection->flags & ~PCOL_SELECTION_HAS_ORDER)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of a selection");
+    if (selection->source_meta_count && !selection->source_metas)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "the selection has a source_meta_count but no source_metas");
     return PCOL_OK;
 }
 

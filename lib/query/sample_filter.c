@@ -7,6 +7,7 @@
 #include "query/query.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -82,6 +83,101 @@ static pcol_status select_source(const pcol_file *file, const char *text,
     return PCOL_OK;
 }
 
+/* ---- metadata of sources */
+
+struct meta_test {
+    const char *text; /* as given */
+    pcol_str key;
+    const char *value;   /* KEY=VALUE */
+    pcol_pattern *match; /* KEY~PATTERN; NULL: equal */
+};
+
+static pcol_status meta_test_open(const char *text, struct meta_test *test, pcol_error *err)
+{
+    size_t size = text ? strcspn(text, "=~") : 0;
+    *test = (struct meta_test){.text = text};
+    if (!size || !text[size])
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "--source-meta: '%.100s' is not KEY=VALUE or KEY~PATTERN",
+                        text ? text : "");
+    test->key = (pcol_str){text, size};
+    test->value = text + size + 1;
+    if (text[size] == '=')
+        return PCOL_OK;
+    return pcol_pattern_new(test->value, strlen(test->value), "--source-meta", 0, &test->match,
+                            err);
+}
+
+/* Sets passes[source] for the sources of a row whose key and value pass. */
+static pcol_status test_meta_rows(const pcol_file *file, const struct meta_test *test,
+                                  uint8_t *passes, uint64_t source_count, pcol_error *err)
+{
+    const struct pci_column *source, *key, *value;
+    uint64_t rows = pci_rows(file, "source_meta");
+    if (!rows)
+        return PCOL_OK;
+    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t number;
+        pcol_str text;
+        int valid, matches;
+        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
+        if (!valid || !pci_str_equal(text, test->key))
+            continue;
+        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
+        if (!valid || (uint64_t)number >= source_count)
+            return pci_corrupt(err, "source_meta", "source", row, "not a row of sources");
+        PCI_TRY(pci_get_str(file, value, row, &text, &valid, err));
+        if (!valid)
+            continue;
+        matches = pci_str_is(text, test->value);
+        if (test->match)
+            PCI_TRY(pcol_pattern_test(test->match, text, &matches, err));
+        passes[number] |= (uint8_t)matches;
+    }
+    return PCOL_OK;
+}
+
+/* Removes the sources that fail a test from the set. */
+static pcol_status apply_meta_test(const pcol_file *file, const struct meta_test *test,
+                                   struct pci_sample_filter *sample_filter, pcol_error *err)
+{
+    uint8_t *passes;
+    int any = 0;
+    PCI_TRY(PCI_CALLOC(passes, (size_t)sample_filter->source_count + 1, err));
+    pcol_status status = test_meta_rows(file, test, passes, sample_filter->source_count, err);
+    for (uint64_t row = 0; row < sample_filter->source_count; row++) {
+        sample_filter->sources[row] &= passes[row];
+        any |= sample_filter->sources[row];
+    }
+    pci_free(passes);
+    if (status == PCOL_OK && !any)
+        status =
+            pci_fail(err, PCOL_E_ARGUMENT, "--source-meta: no source passes '%.100s'", test->text);
+    return status;
+}
+
+static pcol_status select_source_metas(const pcol_file *file, const pcol_selection *selection,
+                                       struct pci_sample_filter *sample_filter, pcol_error *err)
+{
+    if (!sample_filter->sources) {
+        PCI_TRY(
+            new_set(file, "sources", &sample_filter->source_count, &sample_filter->sources, err));
+        memset(sample_filter->sources, 1, (size_t)sample_filter->source_count);
+    }
+    for (size_t i = 0; i < selection->source_meta_count; i++) {
+        struct meta_test test;
+        pcol_status status = meta_test_open(selection->source_metas[i], &test, err);
+        PCI_THEN(status, apply_meta_test(file, &test, sample_filter, err));
+        pcol_pattern_free(test.match);
+        if (status != PCOL_OK)
+            return status;
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
                                    struct pci_sample_filter *sample_filter, pcol_error *err)
 {
@@ -108,6 +204,8 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
     }
     if (selection->source)
         PCI_TRY(select_source(file, selection->source, sample_filter, err));
+    if (selection->source_meta_count)
+        PCI_TRY(select_source_metas(file, selection, sample_filter, err));
     if (selection->label_count)
         PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
                                      &sample_filter->labels, &sample_filter->label_count, err));

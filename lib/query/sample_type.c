@@ -96,8 +96,11 @@ static pcol_status find_default(const pcol_file *file, const pcol_selection *sel
     pcol_selection source_selection = PCOL_INIT(pcol_selection);
     struct pci_sample_filter sample_filter;
     int named;
-    if (selection)
+    if (selection) {
         source_selection.source = selection->source;
+        source_selection.source_metas = selection->source_metas;
+        source_selection.source_meta_count = selection->source_meta_count;
+    }
     PCI_TRY(pci_types_open(file, types, err));
     pcol_status status = pci_sample_filter_open(file, &source_selection, &sample_filter, err);
     PCI_THEN(status, pci_types_first_default(types, sample_filter.sources, 0,
