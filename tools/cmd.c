@@ -123,6 +123,15 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol peek sort.int run.pcol\n",
      2, 2, cmd_peek},
+    {"Query", "labels", NULL, "FILE...", "list the values of each label key, with their sums",
+     cmd_labels_options,
+     "The rows of each key are those of top --by label:KEY: a sample with several values of a\n"
+     "key counts for each of them, and the row without a value is the sum of the samples\n"
+     "without the key.\n"
+     "\n"
+     "  pcol labels cpu.pb.gz\n"
+     "  pcol labels --label 'method!=GET' --format csv cpu.pb.gz\n",
+     1, CMD_ANY, cmd_labels},
     {"Query", "flame", NULL, "FILE [-o OUT.svg]", "draw a flame graph", cmd_flame_options,
      "Writes a self-contained SVG document with tooltips; with scripts enabled, a click zooms\n"
      "and / searches. On a terminal the graph is drawn in characters. --base shows changes:\n"

@@ -1,0 +1,223 @@
+/*
+ * cmd_labels.c - labels: the values of each label key, with the sums of their samples
+ *
+ * A key has the rows of `top --by label:KEY`: a sample counts once for each distinct value, and
+ * the row without a value is the sum of the samples without the key. Tests: tests/cli/labels.test.
+ */
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TERMINAL_ROWS 20
+#define MAX_LABEL_COLUMNS 512u /* keys beyond this number have no row in label_keys */
+
+const struct cli_option cmd_labels_options[] = {
+    {'n', "rows", "N",
+     "at most N values of each key; 0: all (default: 20 on a terminal, all elsewhere)", CLI_COUNT,
+     CLI_AT(rows), 0, NULL},
+    CLI_OPTIONS_SELECTION,
+    CLI_OPTION_FORMAT,
+    CLI_OPTION_NO_HEADER,
+    CLI_OPTION_NULL,
+    CLI_OPTION_OUTPUT,
+    CLI_OPTION_FORCE,
+    CLI_OPTION_NO_SYNC,
+    CLI_OPTION_FROM,
+    CLI_OPTION_STRICT_IMPORT,
+    CLI_OPTION_LENIENT,
+    CLI_OPTION_END,
+};
+
+/* The distinct keys of samples, by name; each ends with a 0 byte. */
+struct keys {
+    char **names;
+    size_t count;
+    uint64_t columns; /* label columns of samples */
+    int is_partial;   /* a key is omitted: no option can name it */
+};
+
+static void free_keys(struct keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        free(keys->names[i]);
+    free(keys->names);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A key with other values than those of sample types has a column in `samples`. */
+static pcol_status read_keys(const pcol_table *table, const pcol_table *samples, struct keys *keys,
+                             pcol_error *err)
+{
+    uint64_t rows = pcol_table_rows(table);
+
+    keys->names = calloc((size_t)rows + 1, sizeof *keys->names);
+    if (keys->names == NULL)
+        return cli_set_memory(err);
+    for (uint64_t row = 0; row < rows; row++) {
+        struct cli_cell of, key;
+        char column[32];
+        pcol_status status = cli_cell_find(table, "table", row, &of, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(table, "key", row, &key, err);
+        if (status != PCOL_OK)
+            return status;
+        if (!cli_cell_is(&of, "samples") || key.kind != CLI_CELL_TEXT)
+            continue;
+        snprintf(column, sizeof column, "label.%" PRIu64, row);
+        if (pcol_table_column_by_name(samples, column, NULL) == NULL)
+            continue;
+        keys->columns++;
+        /* A selection names a key by a C string. */
+        if (key.as.text.size > 0 && memchr(key.as.text.data, 0, key.as.text.size) != NULL) {
+            keys->is_partial = 1;
+            continue;
+        }
+        char *name = malloc(key.as.text.size + 1);
+        if (name == NULL)
+            return cli_set_memory(err);
+        if (key.as.text.size > 0)
+            memcpy(name, key.as.text.data, key.as.text.size);
+        name[key.as.text.size] = '\0';
+        keys->names[keys->count++] = name;
+    }
+    return PCOL_OK;
+}
+
+static void remove_repeated(struct keys *keys)
+{
+    size_t kept = 0;
+
+    qsort(keys->names, keys->count, sizeof *keys->names, by_name);
+    for (size_t i = 0; i < keys->count; i++) {
+        if (kept > 0 && strcmp(keys->names[kept - 1], keys->names[i]) == 0)
+            free(keys->names[i]);
+        else
+            keys->names[kept++] = keys->names[i];
+    }
+    keys->count = kept;
+}
+
+static int find_keys(const struct cli_input *input, struct keys *keys)
+{
+    const pcol_table *table, *samples = NULL;
+    pcol_error err;
+    uint64_t rows, sample_rows;
+    pcol_status status =
+        cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "label_keys", &table, &rows, &err);
+
+    if (status == PCOL_OK && table != NULL)
+        status = cli_verify_row_count(input->file, "label_keys", rows, &err);
+    if (status == PCOL_OK && table != NULL)
+        status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "samples", &samples, &sample_rows,
+                                &err);
+    if (status == PCOL_OK && table != NULL && samples != NULL)
+        status = read_keys(table, samples, keys, &err);
+    if (status != PCOL_OK)
+        return cli_fail_error(input->name, &err);
+    if (keys->count > 0)
+        remove_repeated(keys);
+    return CLI_OK;
+}
+
+enum { COLUMNS = 4 };
+
+static void print_key(struct cli_table *table, const char *key, const struct cli_result *values,
+                      const struct cli_amounts *amounts, uint64_t limit)
+{
+    for (size_t i = 0; i < values->count && i < limit; i++) {
+        char room[CLI_NUMBER_SIZE];
+        pcol_str value = cli_result_text(values, CLI_FIELD_NAME, i);
+        pcol_amount total = cli_result_amount(values, CLI_FIELD_TOTAL, i);
+        struct cli_cell cells[COLUMNS] = {
+            cli_amount_cell(amounts, total, room), cli_amount_percent(amounts, total),
+            cli_cell_text(key), value.data != NULL ? cli_cell_str(value) : cli_cell_text(NULL)};
+        cli_table_row(table, cells);
+    }
+}
+
+static int print_keys(const struct cli_args *args, const struct cli_input *input, pcol_query *query,
+                      const struct keys *keys, const struct cli_amounts *amounts,
+                      struct cli_out *out)
+{
+    const struct cli_table_column columns[COLUMNS] = {
+        {"total", CLI_RIGHT | CLI_KEEP},
+        {amounts->people ? "total%" : "total_pct", CLI_RIGHT | CLI_SHARE},
+        {"key", CLI_KEEP},
+        {"value", CLI_KEEP}};
+    uint64_t limit = cli_row_limit(args, amounts->people ? TERMINAL_ROWS : UINT64_MAX);
+    struct cli_table *table;
+    int code = cli_table_begin(&table, out, args, columns, COLUMNS);
+
+    if (code != CLI_OK)
+        return code;
+    for (size_t k = 0; k < keys->count && code == CLI_OK && out->code == 0; k++) {
+        pcol_top_options options = PCOL_INIT(pcol_top_options);
+        struct cli_result values = {0};
+        pcol_result *result = NULL;
+        pcol_error err;
+        options.by = PCOL_BY_LABEL;
+        options.order = PCOL_ORDER_TOTAL;
+        options.label = keys->names[k];
+        if (pcol_query_top(query, &options, &result, &err) != PCOL_OK)
+            code = cli_fail_error(input->name, &err);
+        if (code == CLI_OK)
+            code = cli_result_open(&values, result, input->name);
+        if (code == CLI_OK)
+            print_key(table, keys->names[k], &values, amounts, limit);
+        cli_result_close(&values);
+        pcol_result_free(result);
+    }
+    return cli_table_end(table, code);
+}
+
+static int print(const struct cli_args *args, const struct cli_input *input, pcol_query *query,
+                 const struct keys *keys)
+{
+    static struct cli_out out;
+    struct cli_amounts amounts;
+    int code = cli_out_open(&out, args);
+
+    if (code != CLI_OK)
+        return code;
+    cli_amounts_init(&amounts, query, args, &out);
+    if (amounts.people)
+        cli_out_fold(&out);
+    if (amounts.people && !args->no_header)
+        cli_amounts_header(&amounts, &out);
+    return cli_out_finish(&out, print_keys(args, input, query, keys, &amounts, &out));
+}
+
+int cmd_labels(struct cli_args *args)
+{
+    struct cli_input input;
+    struct keys keys = {0};
+    pcol_query *query = NULL;
+    int code = cli_input_open_all(&input, args);
+
+    if (code != CLI_OK)
+        return code;
+    code = cli_query_new(&input, args, &query);
+    if (code == CLI_OK)
+        cli_warn_empty(&input, args, query);
+    if (code == CLI_OK)
+        code = find_keys(&input, &keys);
+    if (code == CLI_OK && keys.count == 0 && !keys.is_partial)
+        cli_warn(args, input.name, "no sample has a label");
+    if (code == CLI_OK && keys.is_partial)
+        cli_warn(args, input.name, "keys with a byte 0 are not listed: cat shows them");
+    if (code == CLI_OK && keys.columns >= MAX_LABEL_COLUMNS)
+        cli_warn(args, input.name,
+                 "keys beyond the first 512 are not listed: top --by label:KEY sums one of them");
+    if (code == CLI_OK)
+        code = print(args, &input, query, &keys);
+    free_keys(&keys);
+    pcol_query_free(query);
+    cli_input_close(&input);
+    return code;
+}
