@@ -1397,7 +1397,10 @@ typedef struct pcol_selection {
      * hide: all frames that do not match; show: only frames that match. */
     const char *focus, *ignore, *hide, *show;
     /* Samples. thread: pattern on the thread's name; source: a source's id in digits, or a pattern
-     * on its uri; labels: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. */
+     * on its uri; labels: "KEY=VALUE" (equal), "KEY~PATTERN", "KEY!=VALUE", "KEY!~PATTERN" (no
+     * value of the key passes, or the sample has none), all of which must hold. For numbers VALUE
+     * may be a closed range, "1kb:64kb" or "10:20"; units are those of pprof (1 kb is 1024 bytes),
+     * and a number without a unit has that of its key's name. */
     const char *thread, *source;
     const char *const *labels;
     size_t label_count;

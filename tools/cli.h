@@ -252,10 +252,15 @@ struct cli_option {
     }
 #define CLI_OPTIONS_SAMPLES                                                                      \
     {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
-        {0,           "label",                                                                   \
-         "KEY=VALUE", "only samples with this label; KEY~RE: with a matching value; repeatable", \
-         CLI_LIST,    CLI_AT(labels),                                                            \
-         0,           NULL},                                                                     \
+        {0,                                                                                      \
+         "label",                                                                                \
+         "KEY=VALUE",                                                                            \
+         "only samples with this label; KEY=A:B: a number in this range (bytes=1kb:64kb); "      \
+         "KEY~RE: with a matching value; KEY!=VALUE, KEY!~RE: without; repeatable",              \
+         CLI_LIST,                                                                               \
+         CLI_AT(labels),                                                                         \
+         0,                                                                                      \
+         NULL},                                                                                  \
         {0,                                                                                      \
          "time",                                                                                 \
          "A-B",                                                                                  \

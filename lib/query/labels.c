@@ -1,5 +1,5 @@
 /*
- * labels.c - tests KEY=VALUE and KEY~PATTERN of sample labels, and labels as text
+ * labels.c - tests of sample labels, and labels as text
  *
  * A key has a column per kind of value; a sample passes a test if a value in any of these columns
  * passes, or one without a column (label_members.c). Results are cached: that of the previous value
@@ -32,8 +32,10 @@ struct tested_column {
 };
 
 struct pci_label_test {
-    pcol_pattern *match; /* KEY~PATTERN; NULL for */
-    const char *value;   /* KEY=VALUE */
+    pcol_pattern *match;          /* KEY~PATTERN; NULL for */
+    const char *value;            /* KEY=VALUE */
+    int is_negated;               /* KEY!=VALUE, KEY!~PATTERN */
+    struct pci_label_range range; /* KEY=A:B, for numbers */
     int is_integer, is_double;
     int64_t integer;
     double number;
@@ -217,11 +219,17 @@ static pcol_status test_text(const struct pci_label_test *test, pcol_str text, i
 }
 
 /* Tests a number. 0: the value is tested as text instead. */
-static int test_number(const struct pci_label_test *test, int kind, int64_t bits, int *passes)
+static int test_number(const struct pci_label_test *test, int kind, pcol_str unit, int64_t bits,
+                       int *passes)
 {
     double number;
     if (test->match || (kind != PCI_LABEL_INTEGER && kind != PCI_LABEL_DOUBLE))
         return 0;
+    if (test->range.is_set) {
+        *passes =
+            pci_label_range_test(&test->range, kind, unit, test->key_columns.members.key, bits);
+        return 1;
+    }
     memcpy(&number, &bits, sizeof number);
     *passes = kind == PCI_LABEL_INTEGER ? test->is_integer && bits == test->integer
                                         : test->is_double && number == test->number;
@@ -234,7 +242,8 @@ static pcol_status test_cell(const struct pci_label_test *test, struct tested_co
 {
     char room[PCI_LABEL_TEXT];
     pcol_str text;
-    int is_tested = test_number(test, tested_column->column.kind, bits, passes);
+    int is_tested =
+        test_number(test, tested_column->column.kind, tested_column->column.unit, bits, passes);
     if (is_tested && (*passes || !tested_column->column.unit.size))
         return PCOL_OK;
     PCI_TRY(
@@ -264,7 +273,7 @@ static pcol_status test_members(const pcol_file *file, const struct pci_label_te
             PCI_TRY(pci_label_members_next(&test->key_columns, (uint64_t)roots[i], &value, err));
             if (value.member == PCI_NO_NODE)
                 break;
-            if (!test_number(test, value.kind, value.bits, &passes))
+            if (!test_number(test, value.kind, (pcol_str){"", 0}, value.bits, &passes))
                 PCI_TRY(test_text(test, value.text, &passes, err));
             passed[i] = (uint8_t)passes;
         }
@@ -327,7 +336,7 @@ static pcol_status test_rows(const pcol_file *file, const struct pci_label_test 
     }
     PCI_TRY(test_members(file, test, row, n, alive, passed, err));
     for (size_t i = 0; i < n; i++)
-        alive[i] &= passed[i];
+        alive[i] &= (uint8_t)(passed[i] ^ test->is_negated);
     return PCOL_OK;
 }
 
@@ -413,14 +422,18 @@ static pcol_status parse_test(const pcol_file *file, const char *text, struct pc
                               pcol_error *err)
 {
     size_t size = strcspn(text, "=~");
+    const char *value = text + size + 1;
     if (!text[size])
         return pci_fail(err, PCOL_E_ARGUMENT, "--label '%.100s' is not KEY=VALUE or KEY~PATTERN",
                         text);
-    if (text[size] == '~')
-        PCI_TRY(pcol_pattern_new(text + size + 1, strlen(text + size + 1), "--label", 0,
-                                 &test->match, err));
-    else
-        parse_value(test, text + size + 1);
+    if (text[size] == '~') {
+        PCI_TRY(pcol_pattern_new(value, strlen(value), "--label", 0, &test->match, err));
+    } else {
+        parse_value(test, value);
+        pci_label_range_parse(value, &test->range);
+    }
+    test->is_negated = size > 0 && text[size - 1] == '!';
+    size -= (size_t)test->is_negated;
     return add_columns(file, test, text, size, err);
 }
 

@@ -55,6 +55,22 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
 pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_strbuf *room,
                                 pcol_str *text, pcol_error *err);
 
+/* ---- label_range.c */
+
+/* A closed range of numbers, "A:B" with units or without. */
+struct pci_label_range {
+    int is_set;
+    double low, high; /* in the base unit */
+    pcol_str unit;    /* as given with `high`, borrowed; "": numbers as they are stored */
+};
+
+/* Leaves is_set 0 if the text is no range. */
+void pci_label_range_parse(const char *text, struct pci_label_range *range);
+/* Whether an integer or double, by its kind, is in the range. A number without a unit has that of
+ * its key, as in pprof: "bytes", "alignment" and "request" are in bytes. */
+int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str unit, pcol_str key,
+                         int64_t bits);
+
 /* ---- label_members.c */
 
 /* O(nodes of the file) if samples have members, else O(1). */

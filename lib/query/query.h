@@ -62,7 +62,7 @@ struct pci_sample_filter {
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
                                    struct pci_sample_filter *sample_filter, pcol_error *err);
 void pci_sample_filter_close(struct pci_sample_filter *sample_filter);
-/* labels.c: parses the tests KEY=VALUE and KEY~PATTERN. *made counts the tests that the caller
+/* labels.c: parses the tests of labels. *made counts the tests that the caller
  * closes, also after a failure. */
 pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
                                  struct pci_label_test **tests, size_t *made, pcol_error *err);

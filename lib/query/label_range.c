@@ -1,0 +1,156 @@
+/*
+ * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb"
+ *
+ * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. A bound is a double in the
+ * base unit of its dimension, bytes or nanoseconds; an unknown unit is a dimension of its own.
+ * Text that is no range is left to the test of equality: "16:9" may be a string.
+ */
+#include "query/labels.h"
+
+#include "json/number.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_UNIT = 16 };
+
+static const struct {
+    const char *name; /* lower case, without a plural s if longer than 2 characters */
+    char dimension;
+    double size;
+} units[] = {
+    {"b", 'b', 1},
+    {"byte", 'b', 1},
+    {"kb", 'b', 0x1p10},
+    {"kbyte", 'b', 0x1p10},
+    {"kilobyte", 'b', 0x1p10},
+    {"mb", 'b', 0x1p20},
+    {"mbyte", 'b', 0x1p20},
+    {"megabyte", 'b', 0x1p20},
+    {"gb", 'b', 0x1p30},
+    {"gbyte", 'b', 0x1p30},
+    {"gigabyte", 'b', 0x1p30},
+    {"tb", 'b', 0x1p40},
+    {"tbyte", 'b', 0x1p40},
+    {"terabyte", 'b', 0x1p40},
+    {"pb", 'b', 0x1p50},
+    {"pbyte", 'b', 0x1p50},
+    {"petabyte", 'b', 0x1p50},
+    {"ns", 't', 1},
+    {"nanosecond", 't', 1},
+    {"us", 't', 1e3},
+    {"\xc2\xb5s", 't', 1e3},
+    {"microsecond", 't', 1e3},
+    {"ms", 't', 1e6},
+    {"millisecond", 't', 1e6},
+    {"s", 't', 1e9},
+    {"sec", 't', 1e9},
+    {"second", 't', 1e9},
+    {"hr", 't', 3600e9},
+    {"hour", 't', 3600e9},
+};
+
+/* The dimension and size of a unit; 0 and 1 of an unknown one. */
+static char find_unit(pcol_str unit, double *size)
+{
+    char name[MAX_UNIT];
+    size_t used =
+        unit.size > 2 && (unit.data[unit.size - 1] | 0x20) == 's' ? unit.size - 1 : unit.size;
+    *size = 1;
+    if (!used || used >= sizeof name)
+        return 0;
+    for (size_t i = 0; i < used; i++)
+        name[i] =
+            unit.data[i] >= 'A' && unit.data[i] <= 'Z' ? (char)(unit.data[i] | 0x20) : unit.data[i];
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i].name);
+        if ((length == used || length == unit.size) &&
+            !memcmp(units[i].name, length == used ? name : unit.data, length)) {
+            *size = units[i].size;
+            return units[i].dimension;
+        }
+    }
+    return 0;
+}
+
+static int are_same(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+}
+
+/* Parses a number and the unit after it, up to `end`; 0: not a number. */
+static int parse_bound(const char *text, const char *end, double *value, pcol_str *unit)
+{
+    char *after;
+    if (text == end || !strchr("-+.0123456789", *text))
+        return 0;
+    *value = pci_number_strtod(text, &after);
+    if (after == text || after > end || !isfinite(*value))
+        return 0;
+    *unit = (pcol_str){after, (size_t)(end - after)};
+    for (size_t i = 0; i < unit->size; i++)
+        if (strchr(" \t.+-0123456789:", unit->data[i]))
+            return 0;
+    return 1;
+}
+
+void pci_label_range_parse(const char *text, struct pci_label_range *range)
+{
+    const char *colon = strchr(text, ':'), *end = text + strlen(text);
+    pcol_str low_unit;
+    double low_size, high_size;
+    *range = (struct pci_label_range){0};
+    if (!colon)
+        return;
+    if (!parse_bound(text, colon, &range->low, &low_unit) ||
+        !parse_bound(colon + 1, end, &range->high, &range->unit))
+        return;
+    char low_dimension = find_unit(low_unit, &low_size);
+    char high_dimension = find_unit(range->unit, &high_size);
+    if (low_dimension != high_dimension || (!high_dimension && !are_same(low_unit, range->unit)))
+        return;
+    range->low *= low_size;
+    range->high *= high_size;
+    range->is_set = 1;
+}
+
+/* Compares an integer with a double, without rounding the integer. */
+static int compare(int64_t a, double b)
+{
+    if (b >= 0x1p63)
+        return -1;
+    if (b < -0x1p63)
+        return 1;
+    int64_t whole = (int64_t)b;
+    if (a != whole)
+        return a < whole ? -1 : 1;
+    return (b < (double)whole) - (b > (double)whole);
+}
+
+static pcol_str unit_of_key(pcol_str key)
+{
+    const pcol_str bytes = {"bytes", 5};
+    if (are_same(key, (pcol_str){"alignment", 9}) || are_same(key, (pcol_str){"request", 7}))
+        return bytes;
+    return key;
+}
+
+int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str unit, pcol_str key,
+                         int64_t bits)
+{
+    double size = 1, number;
+    if (range->unit.size) {
+        pcol_str own = unit.size ? unit : unit_of_key(key);
+        double wanted;
+        char dimension = find_unit(own, &size);
+        if (dimension != find_unit(range->unit, &wanted) ||
+            (!dimension && !are_same(own, range->unit)))
+            return 0;
+    }
+    if (kind == PCI_LABEL_INTEGER && size == 1)
+        return compare(bits, range->low) >= 0 && compare(bits, range->high) <= 0;
+    memcpy(&number, &bits, sizeof number);
+    if (kind == PCI_LABEL_INTEGER)
+        number = (double)bits;
+    return number * size >= range->low && number * size <= range->high;
+}
