@@ -1,4 +1,5 @@
-"""Run the tests and the examples of the docstrings; the last line is 'N passed, N failed'."""
+"""Run the tests and the examples of the docstrings and of docs/python.md; the last line is 'N passed, N failed'."""
+import os
 import sys
 from pathlib import Path
 
@@ -24,10 +25,13 @@ class Count:
 def main() -> int:
     count, here = Count(), Path(__file__).resolve().parent
     common = ["-q", "-p", "no:cacheprovider", "-p", "no:doctest_ignore", "--tb=short"]
-    packaged = Path(pcol.__file__).parent
+    packaged, root = Path(pcol.__file__).parent, here.parents[2]
+    os.chdir(root)  # the page opens a file of the checkout
     code = 0
     for arguments in ([str(here)], ["--doctest-modules", str(packaged), "-c", "/dev/null",
-                                    "--rootdir", str(packaged), "-p", "doctest_names"]):
+                                    "--rootdir", str(packaged), "-p", "doctest_names"],
+                      ["--doctest-glob=*.md", "--doctest-continue-on-failure", "-c", "/dev/null", "--rootdir", str(root),
+                       "-o", "doctest_optionflags=NORMALIZE_WHITESPACE", str(root / "docs/python.md")]):
         sys.path.insert(0, str(here))
         code |= pytest.main([*common, *arguments, *sys.argv[1:]], plugins=[count])
     print(f"{count.passed} passed, {count.failed} failed")
