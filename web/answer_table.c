@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buffers of both: 1 to 5 names, files, lines; self and total, of a comparison also the base's; then
- * ids of threads or sources, or relations. */
+/* Buffers of both: 1 to 5 names, files, lines; self and total, of a comparison also the base's;
+ * then ids of threads or sources, or relations. */
 enum { NAMES = 1, FILES = 3, LINES = 5, AMOUNTS = 6 };
 
 static const pcol_column *find(const pcol_result *result, const char *name)

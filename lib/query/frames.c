@@ -393,6 +393,9 @@ static pcol_status read_locations(struct frame_reader *r, pcol_error *err)
     PCI_TRY(open_cursor(r, "location_groups", "address", PCI_TYPES_INT, &r->address, err));
     PCI_TRY(pci_find_column(r->file, "locations", "filename", PCI_TYPES_TEXT, &r->filename, err));
     PCI_TRY(PCI_MALLOC(r->frames->of_location, (size_t)calls->location_count + 1, err));
+    /* A file without stacks has no groups here, but it can have locations. */
+    memset(r->frames->of_location, 0xff,
+           ((size_t)calls->location_count + 1) * sizeof *r->frames->of_location);
     for (uint32_t group = 0; group < calls->group_count; group++) {
         for (uint32_t row = calls->first[group]; row < calls->first[group + 1]; row++) {
             if (shown_locations && !shown_locations[row])
