@@ -317,7 +317,7 @@ int cmd_report(struct cli_args *args)
         code = open_part(&parts[i], args->operands[i], args);
     whole.focus = whole.ignore = whole.hide = whole.show = whole.thread = NULL;
     whole.pick_source = whole.time = whole.order = NULL;
-    whole.labels.count = 0;
+    whole.labels.count = whole.source_metas.count = 0;
     if (code == CLI_OK)
         code = write_report(&whole, &report);
     pcol_query_free(report.query);
