@@ -54,6 +54,8 @@ static pcol_status read_type(struct pci_otlp *r, struct pci_otlp_span message, c
             text = r->tables[PCI_OTLP_STRINGS].entries[values[i + 1]];
         if (memchr(text.data, 0, text.size))
             return pci_otlp_fail(r, message.data, err, "a type or unit with the byte 0");
+        /* Any number of profiles may copy one text. */
+        PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, text.size, err));
         PCI_TRY(PCI_CALLOC(texts[i], text.size + 1, err));
         memcpy(texts[i], text.data, text.size);
     }
@@ -153,6 +155,8 @@ static pcol_status add_link(struct pci_otlp *r, const uint8_t *at, uint64_t inde
         return pci_otlp_fail(r, at, err, "index %" PRId64 ", but link_table has %zu entries",
                              (int64_t)index, links->count);
     struct pci_otlp_span message = links->entries[index];
+    /* Any number of samples may read one link. */
+    PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, message.size, err));
     while (message.size) {
         char hex[64];
         size_t size = 0;
@@ -246,10 +250,11 @@ static pcol_status read_sample(struct pci_otlp *r, struct pci_otlp_span message,
     uint64_t stack, link;
     PCI_TRY(collect_fields(r, message, &stack, &link, err));
     r->label_count = 0;
+    /* All samples of a resource read its attributes, those without a column, too. */
+    PCI_TRY(
+        pci_budget_charge_expansion(pci_thread_budget, r->resource_count * sizeof *r->labels, err));
     for (size_t i = 0; i < r->resource_count; i++)
         PCI_TRY(add_attribute(r, &r->resource[i], &thread, err));
-    PCI_TRY(
-        pci_budget_charge_expansion(pci_thread_budget, r->label_count * sizeof *r->labels, err));
     for (size_t i = 0; i < r->indices.count; i++) {
         uint64_t index = r->indices.values[i];
         if (index && index >= r->tables[PCI_OTLP_ATTRIBUTES].count)
