@@ -2,14 +2,17 @@
  * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb"
  *
  * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. A bound is a double in the
- * base unit of its dimension, bytes or nanoseconds; an unknown unit is a dimension of its own.
+ * base unit of its dimension, bytes or nanoseconds, or an integer where it needs no conversion; an
+ * unknown unit is a dimension of its own.
  * Text that is no range is left to the test of equality: "16:9" may be a string.
  */
 #include "query/labels.h"
 
 #include "json/number.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_UNIT = 16 };
@@ -79,19 +82,29 @@ static int are_same(pcol_str a, pcol_str b)
 }
 
 /* Parses a number and the unit after it, up to `end`; 0: not a number. */
-static int parse_bound(const char *text, const char *end, double *value, pcol_str *unit)
+static int parse_bound(const char *text, const char *end, struct pci_label_bound *bound,
+                       pcol_str *unit)
 {
-    char *after;
+    char *after, *digits_end;
     if (text == end || !strchr("-+.0123456789", *text))
         return 0;
-    *value = pci_number_strtod(text, &after);
-    if (after == text || after > end || !isfinite(*value))
+    bound->number = pci_number_strtod(text, &after);
+    if (after == text || after > end || !isfinite(bound->number))
         return 0;
+    errno = 0;
+    bound->integer = strtoll(text, &digits_end, 10);
+    bound->is_integer = digits_end == after && !errno;
     *unit = (pcol_str){after, (size_t)(end - after)};
     for (size_t i = 0; i < unit->size; i++)
         if (strchr(" \t.+-0123456789:", unit->data[i]))
             return 0;
     return 1;
+}
+
+static void scale(struct pci_label_bound *bound, double size)
+{
+    bound->number *= size;
+    bound->is_integer = bound->is_integer && size == 1;
 }
 
 void pci_label_range_parse(const char *text, struct pci_label_range *range)
@@ -109,14 +122,17 @@ void pci_label_range_parse(const char *text, struct pci_label_range *range)
     char high_dimension = find_unit(range->unit, &high_size);
     if (low_dimension != high_dimension || (!high_dimension && !are_same(low_unit, range->unit)))
         return;
-    range->low *= low_size;
-    range->high *= high_size;
+    scale(&range->low, low_size);
+    scale(&range->high, high_size);
     range->is_set = 1;
 }
 
-/* Compares an integer with a double, without rounding the integer. */
-static int compare(int64_t a, double b)
+/* Compares an integer with a bound, without rounding the integer. */
+static int compare(int64_t a, const struct pci_label_bound *bound)
 {
+    double b = bound->number;
+    if (bound->is_integer)
+        return (a > bound->integer) - (a < bound->integer);
     if (b >= 0x1p63)
         return -1;
     if (b < -0x1p63)
@@ -148,9 +164,9 @@ int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str
             return 0;
     }
     if (kind == PCI_LABEL_INTEGER && size == 1)
-        return compare(bits, range->low) >= 0 && compare(bits, range->high) <= 0;
+        return compare(bits, &range->low) >= 0 && compare(bits, &range->high) <= 0;
     memcpy(&number, &bits, sizeof number);
     if (kind == PCI_LABEL_INTEGER)
         number = (double)bits;
-    return number * size >= range->low && number * size <= range->high;
+    return number * size >= range->low.number && number * size <= range->high.number;
 }

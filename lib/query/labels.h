@@ -57,11 +57,17 @@ pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pc
 
 /* ---- label_range.c */
 
+struct pci_label_bound {
+    double number;   /* in the base unit */
+    int64_t integer; /* exact, if is_integer */
+    int is_integer;
+};
+
 /* A closed range of numbers, "A:B" with units or without. */
 struct pci_label_range {
     int is_set;
-    double low, high; /* in the base unit */
-    pcol_str unit;    /* as given with `high`, borrowed; "": numbers as they are stored */
+    struct pci_label_bound low, high;
+    pcol_str unit; /* as given with `high`, borrowed; "": numbers as they are stored */
 };
 
 /* Leaves is_set 0 if the text is no range. */
