@@ -17,7 +17,7 @@
 #define PADDED_BYTES 5u
 #define DEPTH 16
 
-enum kind { INTEGER, FIXED, DOUBLE, TEXT, MESSAGE };
+enum kind { INTEGER, SIGNED, FIXED, DOUBLE, TEXT, MESSAGE }; /* SIGNED: of 63 bits and a sign */
 enum {
     DATA = 1,
     RESOURCE_PROFILES,
@@ -56,13 +56,13 @@ static const struct schema {
     {PROFILE, 3, FIXED, 0, 0, "timeUnixNano"},
     {PROFILE, 4, INTEGER, 0, 0, "durationNano"},
     {PROFILE, 5, MESSAGE, 0, VALUE_TYPE, "periodType"},
-    {PROFILE, 6, INTEGER, 0, 0, "period"},
+    {PROFILE, 6, SIGNED, 0, 0, "period"},
     {VALUE_TYPE, 1, INTEGER, 0, 0, "typeStrindex"},
     {VALUE_TYPE, 2, INTEGER, 0, 0, "unitStrindex"},
     {SAMPLE, 1, INTEGER, 0, 0, "stackIndex"},
     {SAMPLE, 2, INTEGER, 1, 0, "attributeIndices"},
     {SAMPLE, 3, INTEGER, 0, 0, "linkIndex"},
-    {SAMPLE, 4, INTEGER, 1, 0, "values"},
+    {SAMPLE, 4, SIGNED, 1, 0, "values"},
     {SAMPLE, 5, FIXED, 1, 0, "timestampsUnixNano"},
     {DICTIONARY, PCI_OTLP_MAPPINGS, MESSAGE, 1, MAPPING, "mappingTable"},
     {DICTIONARY, PCI_OTLP_LOCATIONS, MESSAGE, 1, LOCATION, "locationTable"},
@@ -81,12 +81,12 @@ static const struct schema {
     {LOCATION, 3, MESSAGE, 1, LINE, "lines"},
     {LOCATION, 3, MESSAGE, 1, LINE, "line"},
     {LINE, 1, INTEGER, 0, 0, "functionIndex"},
-    {LINE, 2, INTEGER, 0, 0, "line"},
-    {LINE, 3, INTEGER, 0, 0, "column"},
+    {LINE, 2, SIGNED, 0, 0, "line"},
+    {LINE, 3, SIGNED, 0, 0, "column"},
     {FUNCTION, 1, INTEGER, 0, 0, "nameStrindex"},
     {FUNCTION, 2, INTEGER, 0, 0, "systemNameStrindex"},
     {FUNCTION, 3, INTEGER, 0, 0, "filenameStrindex"},
-    {FUNCTION, 4, INTEGER, 0, 0, "startLine"},
+    {FUNCTION, 4, SIGNED, 0, 0, "startLine"},
     {LINK, 1, TEXT, 0, 0, "traceId"},
     {LINK, 2, TEXT, 0, 0, "spanId"},
     {ENTRY, 1, INTEGER, 0, 0, "keyStrindex"},
@@ -97,7 +97,7 @@ static const struct schema {
     {KEY_VALUE, 3, INTEGER, 0, 0, "keyStrindex"},
     {ANY_VALUE, 1, TEXT, 0, 0, "stringValue"},
     {ANY_VALUE, 2, INTEGER, 0, 0, "boolValue"},
-    {ANY_VALUE, 3, INTEGER, 0, 0, "intValue"},
+    {ANY_VALUE, 3, SIGNED, 0, 0, "intValue"},
     {ANY_VALUE, 4, DOUBLE, 0, 0, "doubleValue"},
     {ANY_VALUE, 8, INTEGER, 0, 0, "stringValueStrindex"},
     {STACK, 1, INTEGER, 1, 0, "locationIndices"},
@@ -179,8 +179,8 @@ static pcol_status end_object(struct converter *c, pcol_error *err)
 /* ---- values */
 
 /* The integer of a token, perhaps a string; negative ones as two's complement. */
-static pcol_status get_integer(const struct converter *c, const char *name, uint64_t *value,
-                               pcol_error *err)
+static pcol_status get_integer(const struct converter *c, const struct schema *field,
+                               uint64_t *value, pcol_error *err)
 {
     pcol_str text = c->json.text;
     int is_word = c->json.type == PCI_JSON_TRUE || c->json.type == PCI_JSON_FALSE;
@@ -196,8 +196,11 @@ static pcol_status get_integer(const struct converter *c, const char *name, uint
         is_number = text.data[i] >= '0' && text.data[i] <= '9' &&
                     !__builtin_mul_overflow(*value, UINT64_C(10), value) &&
                     !__builtin_add_overflow(*value, (uint64_t)(text.data[i] - '0'), value);
-    if (!is_number || (negative && *value > UINT64_C(1) << 63))
-        return pci_json_fail(&c->json, err, "%s must be an integer of 64 bits", name);
+    uint64_t limit = negative                ? UINT64_C(1) << 63
+                     : field->kind == SIGNED ? (uint64_t)INT64_MAX
+                                             : UINT64_MAX;
+    if (!is_number || *value > limit)
+        return pci_json_fail(&c->json, err, "%s must be an integer of 64 bits", field->name);
     *value = negative ? 0 - *value : *value;
     return PCOL_OK;
 }
@@ -241,7 +244,7 @@ static pcol_status put_value(struct converter *c, const struct schema *field, pc
         PCI_TRY(put_varint(r, c->json.text.size, err));
         return pci_strbuf_append(&r->bytes, c->json.text.data, c->json.text.size, err);
     }
-    PCI_TRY(get_integer(c, field->name, &value, err));
+    PCI_TRY(get_integer(c, field, &value, err));
     PCI_TRY(put_key(r, field, field->kind == FIXED ? PCI_OTLP_FIXED64 : PCI_OTLP_VARINT, err));
     return field->kind == FIXED ? put_fixed(r, value, err) : put_varint(r, value, err);
 }
