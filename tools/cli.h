@@ -862,6 +862,8 @@ size_t cli_frame_columns(pcol_by by, int people, struct cli_table_column *column
 /* Their cells; room: CLI_NUMBER_SIZE bytes for the address. */
 void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
                      struct cli_cell *cells);
+/* Write a name in at most `width` columns, with unsafe characters as \xNN. */
+void cli_frame_name(struct cli_out *out, pcol_str name, size_t width);
 /* Whether any frame of a result has a file or a line. */
 struct cli_positions {
     int files, lines;

@@ -7,6 +7,8 @@
  */
 #include "cli.h"
 
+#include <stdlib.h>
+
 enum shown { SHOW_FILE, SHOW_LINE, SHOW_ADDRESS };
 
 /* Number of the columns file, line, address for each kind of rows. */
@@ -61,4 +63,18 @@ void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
         snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
         cells[SHOW_ADDRESS] = cli_cell_text(room);
     }
+}
+
+void cli_frame_name(struct cli_out *out, pcol_str name, size_t width)
+{
+    char *text = malloc(4 * name.size + 1);
+    size_t used;
+
+    if (text == NULL) {
+        cli_out_safe(out, name.data, name.size);
+        return;
+    }
+    cli_escape(name.data, name.size, text, &used);
+    cli_out_cut(out, text, used, width);
+    free(text);
 }

@@ -123,6 +123,15 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol peek sort.int run.pcol\n",
      2, 2, cmd_peek},
+    {"Query", "traces", NULL, "FILE...", "print each distinct call stack with its value",
+     cmd_traces_options,
+     "Stacks are printed in descending order of their values, frames innermost first: one a\n"
+     "line on a terminal, in one column stack with ; between them elsewhere. Stacks are of\n"
+     "functions; samples of the same stack are one row.\n"
+     "\n"
+     "  pcol traces -n 5 cpu.pb.gz\n"
+     "  pcol traces --focus parse --format csv run.pcol\n",
+     1, CMD_ANY, cmd_traces},
     {"Query", "labels", NULL, "FILE...", "list the values of each label key, with their sums",
      cmd_labels_options,
      "The rows of each key are those of top --by label:KEY: a sample with several values of a\n"

@@ -119,20 +119,6 @@ static void put_hidden(struct cli_out *out, const struct cli_gutter *gutter, uin
     cli_out_printf(out, "  ... and %llu more\n", (unsigned long long)hidden);
 }
 
-static void put_name(struct cli_out *out, pcol_str name, size_t width)
-{
-    char *text = malloc(4 * name.size + 1);
-    size_t used;
-
-    if (text == NULL) {
-        cli_out_safe(out, name.data, name.size);
-        return;
-    }
-    cli_escape(name.data, name.size, text, &used);
-    cli_out_cut(out, text, used, width);
-    free(text);
-}
-
 /* Callers above, callees below, indented. */
 static void print_people(struct cli_args *args, struct cli_names *names,
                          const struct cli_result *peek, const struct cli_amounts *amounts,
@@ -162,7 +148,7 @@ static void print_people(struct cli_args *args, struct cli_names *names,
         cli_gutter_put(&gutter, out, amounts, row.total, row.self);
         if (row.relation != FUNCTION)
             cli_out_printf(out, "    %s", row.relation == CALLER ? signs->first : signs->last);
-        put_name(out, row.frame.name, gutter.room - (row.relation != FUNCTION ? 6 : 0));
+        cli_frame_name(out, row.frame.name, gutter.room - (row.relation != FUNCTION ? 6 : 0));
         cli_out_text(out, "\n");
     }
     put_hidden(out, &gutter, hidden);

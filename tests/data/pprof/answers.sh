@@ -2,6 +2,7 @@
 # Record what Go's pprof answers for the profiles of this folder, so that the tests compare with it where Go is missing.
 #
 #     answers/NAME.tsv  of each profile, sample type and function: TYPE TAB SELF TAB TOTAL TAB NAME, by `pprof -top`
+#     answers/cpu.pb.gz.traces  NANOSECONDS TAB STACK (innermost first), sums of `pprof -traces`
 #     answers/NAME.pb   of each text profile (debug=1): `pprof -proto`
 #     answers/VERSION   which Go
 set -eu
@@ -29,6 +30,15 @@ for profile in *.pb.gz; do
                 }'
     done >"answers/$profile.tsv"
 done
+go tool pprof -symbolize=none -traces -unit=nanoseconds cpu.pb.gz 2>/dev/null |
+    awk '
+        function add() { if (stack != "") sum[stack] += value; stack = "" }
+        /^-+\+-+$/ { add(); found = 1; next }
+        !found { next }
+        /^ *[0-9.]+ns   / { value = $1; sub(/ns$/, "", value); sub(/^ *[^ ]+   /, ""); stack = $0; next }
+        /^             / { sub(/^ +/, ""); stack = stack ";" $0 }
+        END { add(); for (stack in sum) print sum[stack] "\t" stack }' |
+    sed 's/ (\(partial-\)\{0,1\}inline)//g' | LC_ALL=C sort >answers/cpu.pb.gz.traces
 for profile in *.txt; do
     # pprof refuses one of them, as pcol does
     go tool pprof -symbolize=none -proto -output="answers/$profile.pb.gz" "$profile" >"$home/out" 2>&1 || continue
