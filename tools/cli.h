@@ -79,6 +79,9 @@ struct cli_args {
     struct cli_list labels, source_metas;
     int keep_dropped;
 
+    struct cli_list source_paths;
+    uint64_t context; /* CLI_UNSET: not given */
+
     struct cli_list drop_labels; /* keys; a NULL among them: all labels */
     int anonymize;
     const char *map;
@@ -854,6 +857,24 @@ struct cli_result_row {
 };
 void cli_result_frame(const struct cli_result *rows, size_t row, struct cli_frame *frame);
 void cli_result_get(const struct cli_result *rows, size_t row, struct cli_result_row *values);
+
+/* ---- source files (cli_source.c) ---- */
+
+struct cli_source {
+    const struct cli_list *directories;
+    char *own; /* directory of the profile; NULL: none */
+    char *text;
+    uint32_t *lines; /* offsets: line n is [lines[n - 1], lines[n]) */
+    size_t size, count;
+};
+/* Verify the directories of --source-path; the directory of the profile is also searched. */
+int cli_source_open(struct cli_source *source, const struct cli_list *directories,
+                    const char *profile);
+void cli_source_close(struct cli_source *source);
+/* Read a file with this path, or with an end of it, below the directories; 0: there is none. */
+int cli_source_find(struct cli_source *source, pcol_str file);
+/* The text of a line from 1, without its end; valid until the next search. Data NULL: none. */
+pcol_str cli_source_line(const struct cli_source *source, int64_t line);
 
 /* The columns among file, line and address of a kind of rows (cli_frame.c); people: without
  * those that repeat the name. Returns their number. */

@@ -123,6 +123,15 @@ const struct cmd cmd_table[] = {
      "\n"
      "  pcol peek sort.int run.pcol\n",
      2, 2, cmd_peek},
+    {"Query", "list", NULL, "NAME FILE", "print the lines of functions with their source",
+     cmd_list_options,
+     "NAME is the whole name of a function, or else a regular expression. Values of lines are\n"
+     "those of top --by line. Source files are searched below each --source-path, by ends of\n"
+     "their paths, longest first, and by their whole path in the directory of FILE. Symbolic\n"
+     "links below these directories are not followed.\n"
+     "\n"
+     "  pcol list main.fib --source-path ~/src/demo cpu.pb.gz\n",
+     2, 2, cmd_list},
     {"Query", "traces", NULL, "FILE...", "print each distinct call stack with its value",
      cmd_traces_options,
      "Stacks are printed in descending order of their values, frames innermost first: one a\n"
