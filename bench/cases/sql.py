@@ -1,6 +1,6 @@
 """SQL over 5 million samples (--quick: 500,000), CPU time: the extension of DuckDB against DuckDB on Parquet files of the same columns,
 on one thread (bench/sql_duckdb.mjs), and that of SQLite against a table of SQLite in memory, whose loading is not counted. Each
-question opens the profile anew in DuckDB, and both must give the same answer. Ratios are ours to the peer's."""
+question opens the profile again in DuckDB, and both must give the same answer. Ratios are ours to the peer's."""
 import sqlite3
 import statistics
 import subprocess
