@@ -12,7 +12,7 @@ from harness import MB, ROOT, Missing, generated, interleaved, pack_command, row
 def measure(options):
     library = ROOT / "build/r/library"
     if not (library / "pcol").exists():
-        raise Missing("the R package is missing: make r")
+        raise Missing("the R package is missing; run make r")
     rscript = tool("Rscript")
     text = generated("memory-lines-20M.Rprof", "gen_rprof", "--bytes", 20 * MB, "--seed", 1, "--memory", "--gc", "--line")
     packed = text.with_suffix(".pcol")
