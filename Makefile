@@ -164,7 +164,7 @@ demo: ## install dependencies, build, pack a real profile and query it
 
 # ---- tests and checks
 
-.PHONY: abi docs test test-all test-quick asan check check-abi check-format check-headers check-layers check-tidy check-werror format
+.PHONY: abi docs test test-all test-quick test-languages asan check check-abi check-format check-headers check-layers check-tidy check-werror format
 test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
@@ -180,6 +180,10 @@ test-all: ## run `test` and the tests of all bindings; the last line is the sum
 test-quick: ## run the unit and command line tests in one variant, within a minute
 	@scripts/deps test
 	@MAKEFLAGS= tests/run --suite unit --suite cli
+
+test-languages: ## compile and run the example programs in Go and Rust
+	@scripts/deps languages
+	@MAKEFLAGS= tests/run --suite languages
 
 asan: ## run the tests under ASan+UBSan only (also with CC=clang)
 	@scripts/deps test
@@ -275,21 +279,19 @@ coverage: ## measure test coverage against its gates; COVERAGE_ARGS: arguments o
 
 .PHONY: bench
 bench: all bench-programs ## measure speed and size against other programs; BENCH_ARGS: arguments of bench/run
-	@$(PYTHON) bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
+	@bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
 
 .PHONY: bench-page
 bench-page: ## write docs/benchmarks.md and its chart from the results of the last `make bench`
 	@bench/page.py $(OUT)/bench/results.jsonl docs
 
 .PHONY: bench-report
-bench-report: ## install the peers (R, Go, packages of R and Python), run `make bench`, then `make bench-page`
-	@for set in data r sql; do scripts/deps $$set || exit; done
-	@$(MAKE) r sqlite duckdb
+bench-report: ## run `make bench`, then `make bench-page`
 	@$(MAKE) bench; code=$$?; $(MAKE) bench-page && exit $$code
 
 .PHONY: bench-quick
 bench-quick: all bench-programs ## run the benchmarks with small inputs, within a minute
-	@$(PYTHON) bench/run --quick $(BENCH_ARGS)
+	@bench/run --quick $(BENCH_ARGS)
 
 # ---- installation
 
