@@ -124,8 +124,12 @@ typedef struct pcol_error {
     uint64_t row;             /* row of `table`, or PCOL_POSITION_UNKNOWN */
     char table[48];
     char column[48];
-    char message[320];    /* one sentence, lower case, no full stop, no line feed */
-    uint64_t reserved[8]; /* 0 */
+    char message[320]; /* one sentence, lower case, no full stop, no line feed */
+    /* E_ARGUMENT: member of the options or of the selection whose value is at fault, "focus";
+     * otherwise a member or flag that permits the call, "lenient", "PCOL_IMPORT_TRUSTED"; "" if
+     * none. */
+    char option[32];
+    uint64_t reserved[4]; /* 0 */
 } pcol_error;
 
 /* Name of a status ("E_CORRUPT"); never NULL. */
@@ -182,6 +186,9 @@ typedef struct pcol_notice {
     const char *format;  /* name of the pcol_format read or written; "" if none */
     const char *subject; /* PCOL_NOTICE_LOSS: the content, a part of the text; "" if none */
     const char *text;    /* one sentence, lower case, no full stop, no line feed */
+    /* PCOL_NOTICE_SELECTION: member of the selection that the notice is about; otherwise a member
+     * or flag with which the content is imported or exported otherwise; "" if none. */
+    const char *option;
 } pcol_notice;
 
 /**
@@ -580,6 +587,14 @@ typedef enum pcol_operator {
     PCOL_OP_NOT_NULL = 9
 } pcol_operator;
 
+/* A value of a pcol_type: I64, U32 and BOOL as i64, U64, F64, STRING and BYTES as str. */
+typedef union pcol_scalar {
+    int64_t i64;
+    uint64_t u64;
+    double f64;
+    pcol_str str;
+} pcol_scalar;
+
 /* A condition on the cells of a column. Numbers compare exactly, whatever the types of column and
  * value; NaN satisfies only PCOL_OP_NE. Texts compare by bytes. A null satisfies only
  * PCOL_OP_IS_NULL. */
@@ -588,13 +603,23 @@ typedef struct pcol_condition {
     uint32_t op;       /* pcol_operator */
     uint32_t type;     /* pcol_type of `value`: I64, U64, F64 or STRING; not read for the nulls */
     uint32_t reserved; /* 0 */
-    union {
-        int64_t i64;
-        uint64_t u64;
-        double f64;
-        pcol_str str;
-    } value;
+    pcol_scalar value;
 } pcol_condition;
+
+/* A condition on values that a program has outside of tables, tested as scans test cells. */
+typedef struct pcol_value_test pcol_value_test;
+
+/* @condition: `column` is not read. @test: receives the test, freed with pcol_value_test_free().
+ * Errors: E_ARGUMENT (operator, type, pattern), E_NO_MEMORY. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_value_test_new(const pcol_condition *condition,
+                                                        pcol_value_test **test, pcol_error *err);
+/* @type: of @value; numbers and texts exclude each other. @value: NULL: null. @holds: receives 1 or
+ * 0. One thread at a time, as pcol_pattern_test(). Errors: E_ARGUMENT (@type does not fit the
+ * condition); E_LIMIT and E_NO_MEMORY of a pattern. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_value_test_holds(const pcol_value_test *test,
+                                                          pcol_type type, const pcol_scalar *value,
+                                                          int *holds, pcol_error *err);
+PCOL_API void pcol_value_test_free(pcol_value_test *test);
 
 /* Strings of the file's pool as codes: pcol_cells.codes instead of .str. Other texts stay texts. */
 #define PCOL_SCAN_CODES 0x1u
@@ -867,7 +892,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_output_open(const char *path, unsigned 
                                                      pcol_output **output, pcol_error *err);
 /* A sink that appends to the output; valid until commit or abort. */
 PCOL_API pcol_sink pcol_output_sink(pcol_output *output);
-/* The temporary file's path, so that a signal handler can unlink it. */
+/* Path of the temporary file, "" if there is none (pipes and devices); valid until commit or abort.
+ * A program that signals can end copies the path, and unlinks it in its handlers: these cannot use
+ * the output itself, which commit or abort may be releasing. */
 PCOL_API const char *pcol_output_temporary(const pcol_output *output);
 /* Sync, rename, sync the folder; frees the output whether it succeeds or not. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_output_commit(pcol_output *output, pcol_error *err);
@@ -1328,7 +1355,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
 typedef struct pcol_pattern pcol_pattern;
 
 /*
- * @what: whose pattern it is, for the errors: "--where"
+ * @what: name of the pattern, which begins the messages of errors: "filter"; "": no name
  * @whole: 1: it must match a name from end to end; 0: anywhere in it
  * @pattern: to be freed with pcol_pattern_free(); NULL on failure
  *
@@ -1476,7 +1503,8 @@ typedef struct pcol_query_info {
     double seconds_per_value; /* 0: not known */
     int64_t duration_ns;      /* of the selected sources, one after the other; 0: one does not say,
                                * or a range of time is selected */
-    const char *note;         /* what the caller should be told, one sentence, or NULL */
+    const char *note;         /* a warning, one sentence, or NULL */
+    const char *note_option;  /* member of the selection that the note is about, or NULL */
 } pcol_query_info;
 /* @info: size set by the caller (PCOL_INIT). Errors: E_ARGUMENT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_describe(const pcol_query *query,

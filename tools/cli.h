@@ -393,6 +393,13 @@ int cli_fail_error(const char *file, const pcol_error *err);
 int cli_exit_code(pcol_status status);
 /* `pcol CMD: FILE: warning: message`, unless -q. */
 void cli_warn(const struct cli_args *args, const char *file, const char *message);
+#define CLI_HINT_SIZE 64
+/* The option of the command that sets a member of the library's structs, " (--focus)"; "" if none
+ * does. is_cause: its value is at fault; 0: it helps. Returns `text`. */
+const char *cli_hint(const char *member, int is_cause, char text[CLI_HINT_SIZE]);
+/* The same as cli_warn() with the option of a member. */
+void cli_warn_hint(const struct cli_args *args, const char *file, const char *message,
+                   const char *member, int is_cause);
 /* `pcol CMD: message` under -v. */
 void cli_verbose(const struct cli_args *args, const char *format, ...) CLI_PRINTF(2, 3);
 /* The worse of two exit codes: the higher. */
@@ -976,20 +983,15 @@ void cli_where_free(struct cli_where *where);
 size_t cli_where_count(const struct cli_where *where);
 /* The column of test number `index`. */
 size_t cli_where_column(const struct cli_where *where, size_t index);
+/* Copy the conditions that a scan can test; returns their number, at most cli_where_count(). */
+size_t cli_where_push(const struct cli_where *where, pcol_condition *conditions);
+int cli_where_is_pushed(const struct cli_where *where, size_t index);
 /* *yes: 1 or 0. Fails if memory runs out, or as pcol_pattern_test(). */
 pcol_status cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell,
                            int *yes, pcol_error *err);
 
-struct cli_row_filter;
-struct cli_rows;
 /* Whether any option selects samples or frames. */
 int cli_selects(const struct cli_args *args);
-/* Compile the selection for a table of samples; marks the columns that it reads as wanted. */
-int cli_row_filter_new(const struct cli_input *input, const struct cli_args *args,
-                       struct cli_rows *rows, struct cli_row_filter **filter);
-void cli_row_filter_free(struct cli_row_filter *filter);
-pcol_status cli_row_filter_test(struct cli_row_filter *filter, const struct cli_rows *rows,
-                                const pcol_batch *batch, size_t row, int *yes, pcol_error *err);
 
 /* A table with the selected columns and rows. */
 struct cli_rows {
@@ -1005,7 +1007,11 @@ struct cli_rows {
     uint32_t *scanned; /* table columns to scan */
     uint32_t scanned_count;
     struct cli_where *where;
-    struct cli_row_filter *filter; /* NULL: all samples */
+    const struct cli_args *args;
+    int selects; /* options select samples, by `selection` */
+    pcol_selection selection;
+    int noticed;     /* notices about the selection were given */
+    pcol_scan *scan; /* the next scan of all rows that the options select; NULL: not yet opened */
     struct cli_join *join;
 };
 

@@ -137,10 +137,12 @@ int cli_exit_code(pcol_status status)
 
 int cli_fail_error(const char *file, const pcol_error *err)
 {
-    char position[192];
+    char position[192], message[sizeof err->message + CLI_HINT_SIZE], hint[CLI_HINT_SIZE];
     int code = cli_exit_code(err->status);
-    const char *message = err->message[0] != '\0' ? err->message : pcol_status_text(err->status);
 
+    snprintf(message, sizeof message, "%s%s",
+             err->message[0] != '\0' ? err->message : pcol_status_text(err->status),
+             cli_hint(err->option, err->status == PCOL_E_ARGUMENT, hint));
     pcol_error_place(err, position, sizeof position);
     if (file == NULL && position[0] == '\0')
         return cli_fail(code, "%s", message);
@@ -161,6 +163,15 @@ void cli_warn(const struct cli_args *args, const char *file, const char *message
         cli_fail(0, "%s: warning: %s", file, message);
     else
         cli_fail(0, "warning: %s", message);
+}
+
+void cli_warn_hint(const struct cli_args *args, const char *file, const char *message,
+                   const char *member, int is_cause)
+{
+    char text[640], hint[CLI_HINT_SIZE];
+
+    snprintf(text, sizeof text, "%s%s", message, cli_hint(member, is_cause, hint));
+    cli_warn(args, file, text);
 }
 
 void cli_verbose(const struct cli_args *args, const char *format, ...)

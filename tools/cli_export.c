@@ -124,7 +124,7 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
     options.control = &control;
     losses_clear(losses);
     if (input->loss[0] != '\0')
-        losses_add(losses, input->loss, "");
+        losses_add(losses, input->loss, "", NULL);
     if (pcol_export(input->file, format, &options, sink, &err) == PCOL_OK)
         return CLI_OK;
     if (out != NULL && out->code != 0)

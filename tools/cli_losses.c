@@ -28,11 +28,12 @@ static void take_notice(void *context, const pcol_notice *notice)
 
     notices->lost |= notice->code == PCOL_NOTICE_LOSS;
     if (losses != NULL && notice->code == PCOL_NOTICE_LOSS)
-        losses_add(losses, notice->text, notice->subject);
+        losses_add(losses, notice->text, notice->subject, notice->option);
     else if (losses != NULL && notice->code == PCOL_NOTICE_TARGET)
         snprintf(losses->warning, sizeof losses->warning, "%s", notice->text);
     else
-        cli_warn(notices->args, notices->name, notice->text);
+        cli_warn_hint(notices->args, notices->name, notice->text, notice->option,
+                      notice->code == PCOL_NOTICE_SELECTION);
 }
 
 pcol_control cli_control(struct cli_notices *notices)
@@ -45,9 +46,10 @@ pcol_control cli_control(struct cli_notices *notices)
     return control;
 }
 
-void losses_add(struct losses *losses, const char *text, const char *subject)
+void losses_add(struct losses *losses, const char *text, const char *subject, const char *member)
 {
-    size_t size = strlen(text) + 1;
+    char hint[CLI_HINT_SIZE];
+    size_t size = strlen(text) + strlen(cli_hint(member, 0, hint)) + 1;
     struct loss *grown = realloc(losses->items, (losses->stored + 1) * sizeof *grown);
     char *copy = malloc(size);
     const char *found = *subject != '\0' ? strstr(text, subject) : NULL;
@@ -59,8 +61,9 @@ void losses_add(struct losses *losses, const char *text, const char *subject)
         free(copy);
         return;
     }
+    snprintf(copy, size, "%s%s", text, hint);
     losses->items[losses->stored++] =
-        (struct loss){memcpy(copy, text, size), found != NULL ? (size_t)(found - text) : 0};
+        (struct loss){copy, found != NULL ? (size_t)(found - text) : 0};
 }
 
 void losses_clear(struct losses *losses)

@@ -29,8 +29,8 @@ struct cli_notices {
 /* Control that shows the progress of reading, and turns notices into warnings and losses. */
 pcol_control cli_control(struct cli_notices *notices);
 
-/* subject: a part of the text, or "". */
-void losses_add(struct losses *losses, const char *text, const char *subject);
+/* subject: a part of the text, or ""; member: see cli_hint(). */
+void losses_add(struct losses *losses, const char *text, const char *subject, const char *member);
 /* Print one warning for all, or with -v one for each. */
 void losses_tell(const struct losses *losses, const struct cli_args *args, const char *name);
 void losses_clear(struct losses *losses);

@@ -5,7 +5,7 @@
  * its ids. --columns and --where then mark the wanted ones, and only table columns behind these
  * are scanned.
  */
-#include "cli.h"
+#include "cli_losses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,44 +267,12 @@ static int plan_scan(struct cli_rows *rows)
     return CLI_OK;
 }
 
-int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const struct cli_args *args)
-{
-    pcol_error err;
-    int code;
-
-    memset(rows, 0, sizeof *rows);
-    rows->file = input->file;
-    rows->file_name = input->name;
-    code = find_table(rows, args);
-    if (code == CLI_OK)
-        code = list_columns(rows, args->join && rows->model != PCOL_MODEL_PHYSICAL);
-    if (code == CLI_OK && args->columns != NULL)
-        code = choose_columns(rows, args->columns);
-    if (code == CLI_OK && args->where.count > 0)
-        code = cli_where_new(&args->where, rows->columns, rows->column_count, &rows->where);
-    if (code == CLI_OK && cli_selects(args))
-        code = cli_row_filter_new(input, args, rows, &rows->filter);
-    if (code == CLI_OK)
-        code = plan_scan(rows);
-    if (code == CLI_OK && args->join &&
-        cli_join_new(rows->file, rows->model, &rows->join, &err) != PCOL_OK)
-        code = cli_fail_error(rows->file_name, &err);
-    return code;
-}
-
-void cli_rows_close(struct cli_rows *rows)
-{
-    cli_columns_free(&rows->table_columns);
-    free(rows->columns);
-    free(rows->shown);
-    free(rows->scanned);
-    cli_where_free(rows->where);
-    cli_row_filter_free(rows->filter);
-    cli_join_free(rows->join);
-    memset(rows, 0, sizeof *rows);
-}
-
 /* ---- which rows ---- */
+
+static int is_filtered(const struct cli_rows *rows)
+{
+    return cli_where_count(rows->where) > 0 || rows->selects;
+}
 
 static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_t column,
                            size_t row, struct cli_cell *cell, pcol_error *err)
@@ -319,24 +287,24 @@ static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_
     if (join == CLI_JOIN_FUNCTION_NAME && id.kind != CLI_CELL_NULL &&
         strcmp(pcol_table_name(rows->table), "locations") == 0) { /* its name as a frame */
         join = CLI_JOIN_LOCATION_NAME;
-        id.as.i64 = (int64_t)(batch->first_row + row + 1);
+        id.as.i64 = (int64_t)(batch->row_numbers != NULL ? batch->row_numbers[row]
+                                                         : batch->first_row + row) +
+                    1;
     }
     return cli_join_cell(rows->join, join, &id, cell, err);
 }
 
+/* Whether a row that the scan takes satisfies the conditions that the scan cannot test. */
 static pcol_status is_match(struct cli_rows *rows, const pcol_batch *batch, size_t row, int *yes,
                             pcol_error *err)
 {
     size_t count = cli_where_count(rows->where);
 
     *yes = 1;
-    if (rows->filter != NULL) {
-        pcol_status status = cli_row_filter_test(rows->filter, rows, batch, row, yes, err);
-        if (status != PCOL_OK)
-            return status;
-    }
     for (size_t i = 0; i < count && *yes == 1; i++) {
         struct cli_cell cell;
+        if (cli_where_is_pushed(rows->where, i))
+            continue;
         pcol_status status =
             cell_at(rows, batch, cli_where_column(rows->where, i), row, &cell, err);
         if (status == PCOL_OK)
@@ -345,11 +313,6 @@ static pcol_status is_match(struct cli_rows *rows, const pcol_batch *batch, size
             return status;
     }
     return PCOL_OK;
-}
-
-static int is_filtered(const struct cli_rows *rows)
-{
-    return cli_where_count(rows->where) > 0 || rows->filter != NULL;
 }
 
 /* State of cli_rows_each(). */
@@ -365,12 +328,10 @@ struct walk {
 static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, struct walk *walk,
                               pcol_error *err)
 {
-    int filtered = is_filtered(rows);
-
     for (size_t row = 0; row < batch->rows && !walk->done; row++) {
-        pcol_status status = PCOL_OK;
         int yes = 1;
-        if (filtered && (status = is_match(rows, batch, row, &yes, err)) != PCOL_OK)
+        pcol_status status = is_match(rows, batch, row, &yes, err);
+        if (status != PCOL_OK)
             return status;
         if (!yes)
             continue;
@@ -390,6 +351,96 @@ static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, st
     return PCOL_OK;
 }
 
+/* A scan of rows that the options select. Notices about the selection are given once. */
+static pcol_status open_scan(struct cli_rows *rows, uint64_t first, uint64_t count,
+                             pcol_scan **scan, pcol_error *err)
+{
+    static struct cli_notices notices; /* outlives the scan */
+    pcol_control control = cli_control(&notices);
+    pcol_condition *where = calloc(cli_where_count(rows->where) + 1, sizeof *where);
+    pcol_scan_options options = {.size = sizeof options,
+                                 .columns = rows->scanned,
+                                 .column_count = rows->scanned_count,
+                                 .first_row = first,
+                                 .row_count = count,
+                                 .where = where,
+                                 .selection = rows->selects ? &rows->selection : NULL};
+
+    *scan = NULL;
+    notices = (struct cli_notices){rows->args, rows->file_name, NULL, 0};
+    control.progress = NULL;
+    if (where == NULL)
+        return cli_set_memory(err);
+    options.where_count = cli_where_push(rows->where, where);
+    if (rows->noticed)
+        control.notice = NULL;
+    options.control = &control;
+    pcol_status status = pcol_scan_new(rows->table, &options, scan, err);
+    rows->noticed = 1;
+    free(where);
+    return status;
+}
+
+int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const struct cli_args *args)
+{
+    pcol_error err;
+    int code;
+
+    memset(rows, 0, sizeof *rows);
+    rows->file = input->file;
+    rows->file_name = input->name;
+    rows->args = args;
+    rows->selects = cli_selects(args);
+    code = find_table(rows, args);
+    if (code == CLI_OK)
+        code = list_columns(rows, args->join && rows->model != PCOL_MODEL_PHYSICAL);
+    if (code == CLI_OK && args->columns != NULL)
+        code = choose_columns(rows, args->columns);
+    if (code == CLI_OK && args->where.count > 0)
+        code = cli_where_new(&args->where, rows->columns, rows->column_count, &rows->where);
+    if (code == CLI_OK && rows->selects)
+        code = cli_selection(input, args, &rows->selection);
+    if (code == CLI_OK)
+        code = plan_scan(rows);
+    if (code == CLI_OK && is_filtered(rows) &&
+        open_scan(rows, 0, UINT64_MAX, &rows->scan, &err) != PCOL_OK)
+        code = cli_fail_error(rows->file_name, &err);
+    if (code == CLI_OK && args->join &&
+        cli_join_new(rows->file, rows->model, &rows->join, &err) != PCOL_OK)
+        code = cli_fail_error(rows->file_name, &err);
+    return code;
+}
+
+void cli_rows_close(struct cli_rows *rows)
+{
+    cli_columns_free(&rows->table_columns);
+    free(rows->columns);
+    free(rows->shown);
+    free(rows->scanned);
+    cli_where_free(rows->where);
+    pcol_scan_free(rows->scan);
+    cli_join_free(rows->join);
+    memset(rows, 0, sizeof *rows);
+}
+
+static int walk_rows(struct cli_rows *rows, uint64_t first, uint64_t count, struct walk *walk)
+{
+    pcol_scan *scan = rows->scan;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    pcol_error err;
+    pcol_status status = scan != NULL ? PCOL_OK : open_scan(rows, first, count, &scan, &err);
+
+    rows->scan = NULL;
+    while (status == PCOL_OK && !walk->done) {
+        status = pcol_scan_next(scan, &batch, &err);
+        if (status != PCOL_OK || batch.rows == 0)
+            break;
+        status = walk_batch(rows, &batch, walk, &err);
+    }
+    pcol_scan_free(scan);
+    return status == PCOL_OK ? walk->code : cli_fail_error(rows->file_name, &err);
+}
+
 int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_row_fn fn,
                   void *context)
 {
@@ -397,10 +448,6 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
     struct walk walk = {filtered ? offset : 0, limit, NULL, fn, context, CLI_OK, limit == 0};
     uint64_t first = filtered ? 0 : offset;
     uint64_t count = filtered ? UINT64_MAX : limit;
-    pcol_scan *scan = NULL;
-    pcol_batch batch = PCOL_INIT(pcol_batch);
-    pcol_error err;
-    pcol_status status = PCOL_OK;
 
     if (walk.done || first >= pcol_table_rows(rows->table))
         return CLI_OK;
@@ -409,47 +456,20 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
     walk.cells = calloc(rows->shown_count + 1, sizeof *walk.cells);
     if (walk.cells == NULL)
         return cli_fail_memory();
-    pcol_scan_options options = {.size = sizeof options,
-                                 .columns = rows->scanned,
-                                 .column_count = rows->scanned_count,
-                                 .first_row = first,
-                                 .row_count = count};
-    status = pcol_scan_new(rows->table, &options, &scan, &err);
-    while (status == PCOL_OK && !walk.done) {
-        status = pcol_scan_next(scan, &batch, &err);
-        if (status != PCOL_OK || batch.rows == 0)
-            break;
-        status = walk_batch(rows, &batch, &walk, &err);
-    }
-    pcol_scan_free(scan);
+    int code = walk_rows(rows, first, count, &walk);
     free(walk.cells);
-    return status == PCOL_OK ? walk.code : cli_fail_error(rows->file_name, &err);
+    return code;
 }
 
 int cli_rows_count(struct cli_rows *rows, uint64_t *count)
 {
     const uint64_t all = UINT64_MAX;
-    pcol_scan *scan = NULL;
-    pcol_batch batch = PCOL_INIT(pcol_batch);
-    pcol_error err;
-    pcol_status status;
-
-    *count = 0;
-    if (!is_filtered(rows)) {
-        *count = pcol_table_rows(rows->table);
-        return CLI_OK;
-    }
     struct walk walk = {0, all, NULL, NULL, NULL, CLI_OK, 0};
-    pcol_scan_options options = {
-        .size = sizeof options, .columns = rows->scanned, .column_count = rows->scanned_count};
-    status = pcol_scan_new(rows->table, &options, &scan, &err);
-    while (status == PCOL_OK && !walk.done) {
-        status = pcol_scan_next(scan, &batch, &err);
-        if (status != PCOL_OK || batch.rows == 0)
-            break;
-        status = walk_batch(rows, &batch, &walk, &err);
-    }
-    pcol_scan_free(scan);
+
+    *count = pcol_table_rows(rows->table);
+    if (!is_filtered(rows))
+        return CLI_OK;
+    int code = walk_rows(rows, 0, all, &walk);
     *count = all - walk.left;
-    return status == PCOL_OK ? walk.code : cli_fail_error(rows->file_name, &err);
+    return code;
 }

@@ -76,6 +76,14 @@ int cli_selection(const struct cli_input *input, const struct cli_args *args,
     return code == CLI_OK && args->time != NULL ? cli_time(input, args, selection) : code;
 }
 
+int cli_selects(const struct cli_args *args)
+{
+    return args->sample_type != NULL || args->focus != NULL || args->ignore != NULL ||
+           args->hide != NULL || args->show != NULL || args->thread != NULL ||
+           args->pick_source != NULL || args->labels.count > 0 || args->time != NULL ||
+           args->order != NULL || args->source_metas.count > 0;
+}
+
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query)
 {
     pcol_selection selection;
@@ -90,7 +98,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
         return cli_fail_error(input->name, &err);
     cli_query_describe(*query, &info);
     if (info.note != NULL)
-        cli_warn(args, input->name, info.note);
+        cli_warn_hint(args, input->name, info.note, info.note_option, 1);
     return CLI_OK;
 }
 

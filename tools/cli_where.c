@@ -3,28 +3,24 @@
  *
  * OP is one of < <= == = != >= > ~ (pcol_pattern), `is null`, `is not null`, with optional blanks.
  * The column is the longest column name at the start of the text, with or without its dot, so
- * names may contain any characters. Numbers compare as numbers, integers exactly over all 64 bits;
- * text compares by bytes. A null satisfies only `is null`.
+ * names may contain any characters. The library tests the values: conditions on cells of the table
+ * become those of its scan. Lists, and numbers that a pattern or a text is compared with, are
+ * tested as they are printed.
  */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum op { OP_LT, OP_LE, OP_EQ, OP_NE, OP_GE, OP_GT, OP_MATCH, OP_NULL, OP_NOT_NULL };
-
 struct test {
     size_t column;
-    enum op op;
-    char *text; /* the value */
+    int is_pushed; /* part of the scan */
+    uint32_t op;   /* pcol_operator */
+    char *text;    /* the value */
     size_t size;
-    int is_integer, is_negative;
-    uint64_t magnitude; /* of an integer */
-    double number;      /* of any number */
-    int only_text;      /* of an open column: the value is not a number */
-    pcol_pattern *pattern;
+    pcol_condition condition;      /* on the cells of the column */
+    pcol_value_test *number, *any; /* of numbers, NULL if `text` is none; of the cell as text */
 };
 
 struct cli_where {
@@ -56,9 +52,9 @@ static int parse_op(const char *text, const char **value)
 {
     static const struct {
         const char *text;
-        enum op op;
-    } ops[] = {{"<=", OP_LE}, {">=", OP_GE}, {"==", OP_EQ}, {"!=", OP_NE},
-               {"<", OP_LT},  {">", OP_GT},  {"=", OP_EQ},  {"~", OP_MATCH}};
+        pcol_operator op;
+    } ops[] = {{"<=", PCOL_OP_LE}, {">=", PCOL_OP_GE}, {"==", PCOL_OP_EQ}, {"!=", PCOL_OP_NE},
+               {"<", PCOL_OP_LT},  {">", PCOL_OP_GT},  {"=", PCOL_OP_EQ},  {"~", PCOL_OP_MATCH}};
     const char *at;
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
@@ -80,7 +76,7 @@ static int parse_op(const char *text, const char **value)
     if ((at = skip_word(at, "null")) == NULL || *skip_blanks(at) != '\0')
         return -1;
     *value = "";
-    return negated ? OP_NOT_NULL : OP_NULL;
+    return negated ? PCOL_OP_NOT_NULL : PCOL_OP_IS_NULL;
 }
 
 /* The longest column name at the start of the text that precedes an operator. */
@@ -144,27 +140,29 @@ static int fail_column(const char *text, const struct cli_rows_column *columns, 
                      cli_name_list_end(&list));
 }
 
-/* Parse the value as a number, if it is one. */
-static void parse_number(struct test *test, int *is_number)
+/* The value as a number, exactly if it is an integer of 64 bits; 0 if it is none. */
+static int parse_number(const char *text, pcol_condition *condition)
 {
-    const char *digits = test->text + (*test->text == '-' || *test->text == '+');
+    int is_negative = *text == '-';
+    uint64_t magnitude;
     char *end;
 
-    *is_number = 0;
-    if (cli_parse_u64(digits, &test->magnitude) == 0) {
-        test->is_integer = 1;
-        test->is_negative = *test->text == '-' && test->magnitude > 0;
+    if (cli_parse_u64(text + (is_negative || *text == '+'), &magnitude) == 0 &&
+        (!is_negative || magnitude <= (uint64_t)1 << 63)) {
+        condition->type = is_negative ? PCOL_I64 : PCOL_U64;
+        condition->value.u64 = is_negative ? 0 - magnitude : magnitude;
+        return 1;
     }
-    if (*test->text != '\0' && *test->text != ' ') {
-        test->number = strtod(test->text, &end);
-        *is_number = *end == '\0';
-    }
+    if (*text == '\0' || *text == ' ')
+        return 0;
+    condition->type = PCOL_F64;
+    condition->value.f64 = strtod(text, &end);
+    return *end == '\0';
 }
 
-static int set_value(struct test *test, const char *value, const struct cli_rows_column *column)
+static int copy_value(struct test *test, const char *value)
 {
     size_t size = strlen(value = skip_blanks(value));
-    int is_number;
 
     while (size > 0 && (value[size - 1] == ' ' || value[size - 1] == '\t'))
         size--;
@@ -177,37 +175,64 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
         return cli_fail_memory();
     memcpy(test->text, value, size);
     test->text[size] = '\0';
-    if (test->op == OP_NULL || test->op == OP_NOT_NULL)
-        return CLI_OK;
-    if (test->op == OP_MATCH) {
-        pcol_error err;
-        pcol_status status = pcol_pattern_new(test->text, size, "--where", 0, &test->pattern, &err);
-        return status == PCOL_E_ARGUMENT ? cli_usage("%s", err.message)
-               : status != PCOL_OK       ? cli_fail_error(NULL, &err)
-                                         : CLI_OK;
-    }
-    if (column->type == PCOL_STRING || column->type == PCOL_BYTES || column->type == PCOL_LIST)
-        return CLI_OK;
-    parse_number(test, &is_number);
-    if ((int)column->type == CLI_TYPE_OPEN) {
-        test->only_text = !is_number;
-        return CLI_OK;
-    }
+    return CLI_OK;
+}
+
+static int new_test(const pcol_condition *condition, pcol_value_test **test)
+{
+    pcol_error err;
+    pcol_status status = pcol_value_test_new(condition, test, &err);
+
+    return status == PCOL_E_ARGUMENT ? cli_usage("--where: %s", err.message)
+           : status != PCOL_OK       ? cli_fail_error(NULL, &err)
+                                     : CLI_OK;
+}
+
+static int is_text(pcol_type type)
+{
+    return type == PCOL_STRING || type == PCOL_BYTES;
+}
+
+static int set_number(struct test *test, const struct cli_rows_column *column)
+{
+    int is_number = parse_number(test->text, &test->condition);
+
     if (column->type == PCOL_BOOL && !is_number &&
         (strcmp(test->text, "true") == 0 || strcmp(test->text, "false") == 0)) {
-        test->is_integer = 1;
-        test->magnitude = *test->text == 't';
-        test->number = *test->text == 't' ? 1.0 : 0.0;
+        test->condition.type = PCOL_I64;
+        test->condition.value.i64 = *test->text == 't';
         is_number = 1;
     }
-    if (!is_number && *test->text != '\0' && strchr("<>=!~", *test->text) != NULL)
+    if (is_number)
+        return new_test(&test->condition, &test->number);
+    if ((int)column->type == CLI_TYPE_OPEN)
+        return CLI_OK;
+    if (*test->text != '\0' && strchr("<>=!~", *test->text) != NULL)
         return cli_usage(
             "--where: two operators before '%s'; the operators are < <= == != >= > and ~",
             test->text);
-    if (!is_number)
-        return cli_usage("--where: column %s has numbers, and '%s' is not a number", column->name,
-                         test->text);
-    return CLI_OK;
+    return cli_usage("--where: column %s has numbers, and '%s' is not a number", column->name,
+                     test->text);
+}
+
+static int set_value(struct test *test, const char *value, const struct cli_rows_column *column)
+{
+    int code = copy_value(test, value);
+    int is_open = (int)column->type == CLI_TYPE_OPEN || column->type == PCOL_LIST;
+    int compares = test->op < PCOL_OP_MATCH;
+
+    if (code != CLI_OK)
+        return code;
+    test->condition = (pcol_condition){.column = column->number,
+                                       .op = test->op,
+                                       .type = PCOL_STRING,
+                                       .value.str = {test->text, test->size}};
+    code = new_test(&test->condition, &test->any);
+    if (code == CLI_OK && compares && !is_text(column->type) && column->type != PCOL_LIST)
+        code = set_number(test, column);
+    test->is_pushed = column->join == CLI_JOIN_NONE && !is_open &&
+                      (is_text(column->type) || test->op != PCOL_OP_MATCH);
+    return code;
 }
 
 int cli_where_new(const struct cli_list *texts, struct cli_rows_column *columns, size_t count,
@@ -230,9 +255,9 @@ int cli_where_new(const struct cli_list *texts, struct cli_rows_column *columns,
         where->count = i + 1;
         if (op < 0)
             return fail_column(text, columns, count);
-        test->op = (enum op)op;
-        columns[test->column].wanted = 1;
+        test->op = (uint32_t)op;
         code = set_value(test, value, &columns[test->column]);
+        columns[test->column].wanted |= !test->is_pushed;
     }
     return code;
 }
@@ -243,7 +268,8 @@ void cli_where_free(struct cli_where *where)
         return;
     for (size_t i = 0; i < where->count; i++) {
         free(where->tests[i].text);
-        pcol_pattern_free(where->tests[i].pattern);
+        pcol_value_test_free(where->tests[i].number);
+        pcol_value_test_free(where->tests[i].any);
     }
     free(where->tests);
     free(where->list);
@@ -260,84 +286,19 @@ size_t cli_where_column(const struct cli_where *where, size_t index)
     return where->tests[index].column;
 }
 
-static int sign_of(uint64_t a, uint64_t b)
+size_t cli_where_push(const struct cli_where *where, pcol_condition *conditions)
 {
-    return a < b ? -1 : a > b;
+    size_t count = 0;
+
+    for (size_t i = 0; i < cli_where_count(where); i++)
+        if (where->tests[i].is_pushed)
+            conditions[count++] = where->tests[i].condition;
+    return count;
 }
 
-/* Sign of (integer of the cell - integer of the test), both as sign and magnitude. */
-static int compare_integers(int negative, uint64_t magnitude, const struct test *test)
+int cli_where_is_pushed(const struct cli_where *where, size_t index)
 {
-    if (negative != test->is_negative)
-        return negative ? -1 : 1;
-    int sign = sign_of(magnitude, test->magnitude);
-    return negative ? -sign : sign;
-}
-
-/* Sign of (integer - double), exact; the double is not NaN. */
-static int compare_mixed(int negative, uint64_t magnitude, double number)
-{
-    double whole = floor(number < 0 ? -number : number);
-    int number_negative = number < 0;
-    int sign;
-
-    if (negative != number_negative && !(magnitude == 0 && number == 0))
-        return negative ? -1 : 1;
-    if (whole >= 18446744073709551616.0) /* 2^64 */
-        sign = -1;
-    else if ((sign = sign_of(magnitude, (uint64_t)whole)) == 0 &&
-             whole < (number < 0 ? -number : number))
-        sign = -1;
-    return negative ? -sign : sign;
-}
-
-static int holds(enum op op, int sign)
-{
-    switch (op) {
-    case OP_LT:
-        return sign < 0;
-    case OP_LE:
-        return sign <= 0;
-    case OP_EQ:
-        return sign == 0;
-    case OP_NE:
-        return sign != 0;
-    case OP_GE:
-        return sign >= 0;
-    case OP_GT:
-        return sign > 0;
-    case OP_MATCH:
-    case OP_NULL:
-    case OP_NOT_NULL:
-        break;
-    }
-    return 0;
-}
-
-static int test_number(const struct test *test, const struct cli_cell *cell)
-{
-    int negative = cell->kind != CLI_CELL_U64 && cell->as.i64 < 0;
-    uint64_t magnitude = negative ? 0 - cell->as.u64 : cell->as.u64;
-
-    if (cell->kind == CLI_CELL_F64) {
-        double value = cell->as.f64;
-        if (isnan(value) || isnan(test->number))
-            return test->op == OP_NE;
-        return holds(test->op, value < test->number ? -1 : value > test->number);
-    }
-    if (test->is_integer)
-        return holds(test->op, compare_integers(negative, magnitude, test));
-    if (isnan(test->number))
-        return test->op == OP_NE;
-    return holds(test->op, compare_mixed(negative, magnitude, test->number));
-}
-
-static int test_text(const struct test *test, const char *data, size_t size)
-{
-    size_t common = size < test->size ? size : test->size;
-    int sign = common > 0 ? memcmp(data, test->text, common) : 0;
-
-    return holds(test->op, sign != 0 ? sign : sign_of(size, test->size));
+    return where->tests[index].is_pushed;
 }
 
 /* Format a list as "[3,1]" into where->list; its size, 0 if memory runs out. */
@@ -368,31 +329,36 @@ pcol_status cli_where_test(struct cli_where *where, size_t index, const struct c
 {
     const struct test *test = &where->tests[index];
     char text[CLI_NUMBER_SIZE];
-    const char *data = text;
-    size_t size;
+    pcol_scalar value = {.str = {text, 0}};
 
-    int is_null = cell->kind == CLI_CELL_NULL || cell->kind == CLI_CELL_ABSENT;
-    if (is_null || test->op == OP_NULL || test->op == OP_NOT_NULL) {
-        *yes = test->op == OP_NOT_NULL ? !is_null : test->op == OP_NULL && is_null;
-        return PCOL_OK;
-    }
-    if (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW) {
-        data = cell->as.text.data;
-        size = cell->as.text.size;
-    } else if (cell->kind == CLI_CELL_LIST) {
-        if ((size = list_text(where, cell)) == 0)
+    switch (cell->kind) {
+    case CLI_CELL_NULL:
+    case CLI_CELL_ABSENT:
+        return pcol_value_test_holds(test->any, PCOL_STRING, NULL, yes, err);
+    case CLI_CELL_TEXT:
+    case CLI_CELL_RAW:
+        value.str = (pcol_str){cell->as.text.data, cell->as.text.size};
+        break;
+    case CLI_CELL_LIST:
+        if ((value.str.size = list_text(where, cell)) == 0)
             return cli_set_memory(err);
-        data = where->list;
-    } else if (test->op == OP_MATCH || test->only_text) {
-        size = cli_cell_number(cell, text);
-    } else {
-        *yes = test_number(test, cell);
-        return PCOL_OK;
+        value.str.data = where->list;
+        break;
+    case CLI_CELL_I64:
+    case CLI_CELL_U64:
+    case CLI_CELL_F64:
+    case CLI_CELL_BOOL:
+    case CLI_CELL_PERCENT:
+        if (test->number != NULL) {
+            pcol_type type = cell->kind == CLI_CELL_U64 ? PCOL_U64
+                             : cell->kind == CLI_CELL_F64 || cell->kind == CLI_CELL_PERCENT
+                                 ? PCOL_F64
+                                 : PCOL_I64;
+            value.u64 = cell->as.u64; /* of a double: its bits */
+            return pcol_value_test_holds(test->number, type, &value, yes, err);
+        }
+        value.str.size = cli_cell_number(cell, text);
+        break;
     }
-    if (test->op == OP_MATCH) {
-        pcol_str name = {data, size};
-        return pcol_pattern_test(test->pattern, name, yes, err);
-    }
-    *yes = test_text(test, data, size);
-    return PCOL_OK;
+    return pcol_value_test_holds(test->any, PCOL_STRING, &value, yes, err);
 }

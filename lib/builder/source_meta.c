@@ -48,7 +48,7 @@ void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns)
     if (b->interval_ns == interval_ns || b->intervals_differ)
         return;
     b->intervals_differ = 1;
-    pci_notice(PCOL_NOTICE_INPUT, "",
+    pci_notice(PCOL_NOTICE_INPUT, "", "",
                "sampled every %" PRId64 " us, an earlier source every %" PRId64
                " us: numbers of samples of both do not compare",
                interval_ns / 1000, b->interval_ns / 1000);

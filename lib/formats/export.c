@@ -22,7 +22,8 @@ static void get_subject(const char *prefix, const char *text, char *subject)
     subject[size] = '\0';
 }
 
-void pci_export_loss(const struct pci_export *export, const char *format, ...)
+void pci_export_loss_option(const struct pci_export *export, const char *option, const char *format,
+                            ...)
 {
     char text[512], subject[sizeof text];
     va_list arguments;
@@ -32,13 +33,22 @@ void pci_export_loss(const struct pci_export *export, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     get_subject(export->capabilities->loss_prefix, text, subject);
-    pci_notice(PCOL_NOTICE_LOSS, subject, "%s", text);
+    pci_notice(PCOL_NOTICE_LOSS, subject, option, "%s", text);
+}
+
+void pci_export_report(const struct pci_export *export, const struct pci_loss *losses, size_t count,
+                       unsigned lost)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lost >> i & 1)
+            pci_export_loss_option(export, losses[i].option, "%s %s",
+                                   export->capabilities->loss_prefix, losses[i].text);
 }
 
 void pci_export_warning(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    pci_notice_list(PCOL_NOTICE_TARGET, "", format, arguments);
+    pci_notice_list(PCOL_NOTICE_TARGET, "", "", format, arguments);
     va_end(arguments);
 }

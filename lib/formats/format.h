@@ -48,8 +48,17 @@ struct pci_export {
 };
 
 /* Report content that the target format cannot represent, one sentence, printf style. */
-void pci_export_loss(const struct pci_export *export, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define pci_export_loss(export, ...) pci_export_loss_option(export, "", __VA_ARGS__)
+/* option: pcol_notice.option. */
+void pci_export_loss_option(const struct pci_export *export, const char *option, const char *format,
+                            ...) __attribute__((format(printf, 3, 4)));
+/* Content that is lost, without the loss prefix of the format, and pcol_notice.option or "". */
+struct pci_loss {
+    const char *text, *option;
+};
+/* Report losses[i] for each bit i of `lost`. */
+void pci_export_report(const struct pci_export *export, const struct pci_loss *losses, size_t count,
+                       unsigned lost);
 /* Give a notice PCOL_NOTICE_TARGET: nothing is lost. */
 void pci_export_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -55,6 +55,6 @@ void pci_import_message(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    pci_notice_list(PCOL_NOTICE_INPUT, "", format, arguments);
+    pci_notice_list(PCOL_NOTICE_INPUT, "", "", format, arguments);
     va_end(arguments);
 }

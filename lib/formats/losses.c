@@ -39,9 +39,22 @@ struct scan {
 
 /* ---- reporting */
 
+/* The member of the selection or of the options by which a user can leave out the content, or
+ * export it otherwise. */
+static const char *kind_option(enum pci_kind kind)
+{
+    return kind == PCI_KIND_SOURCES       ? "source"
+           : kind == PCI_KIND_THREADS     ? "thread"
+           : kind == PCI_KIND_TIMES       ? "time_from_ns"
+           : kind == PCI_KIND_LABELS      ? "labels"
+           : kind == PCI_KIND_DROP_FRAMES ? "keep_dropped"
+                                          : "";
+}
+
 void pci_export_report_kind(const struct pci_export *export, enum pci_kind kind)
 {
-    pci_export_loss(export, "%s %s", export->capabilities->loss_prefix, kind_texts[kind]);
+    pci_export_loss_option(export, kind_option(kind), "%s %s", export->capabilities->loss_prefix,
+                           kind_texts[kind]);
 }
 
 static void report(struct scan *s, enum pci_kind kind)

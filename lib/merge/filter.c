@@ -76,9 +76,9 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
     f->selection.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
     PCI_TRY(find_unselected(f, rows, err));
-    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note &&
+    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note[0] &&
         !options->apply_drop_frames)
-        pci_notice(PCOL_NOTICE_SELECTION, "", "no sample is selected");
+        pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample is selected");
     return PCOL_OK;
 }
 
@@ -121,9 +121,9 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
             PCI_TRY(pci_get_str(file, drops, row, &text, &valid, err));
         if (!text.size)
             continue;
-        pci_notice(PCOL_NOTICE_LOSS, "drop_frames and keep_frames",
+        pci_notice(PCOL_NOTICE_LOSS, "drop_frames and keep_frames", "keep_dropped",
                    "drop_frames and keep_frames are applied and left out, since "
-                   "hide and show change the stacks (--keep-dropped applies none)");
+                   "hide and show change the stacks");
         break;
     }
     return PCOL_OK;
@@ -156,7 +156,7 @@ static pcol_status report_unknown_keys(const pcol_file *file, const pcol_filter_
         int exists;
         PCI_TRY(pci_label_exists(file, key, &exists, err));
         if (!exists)
-            pci_notice(PCOL_NOTICE_SELECTION, "", "no sample has a label '%.100s'", key);
+            pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample has a label '%.100s'", key);
     }
     return PCOL_OK;
 }
@@ -172,8 +172,7 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     const pcol_selection *criteria = options->selection;
     PCI_TRY(check_options(options, err));
     PCI_TRY(pci_query_new_unweighted(file, criteria, &f->query, err));
-    if (f->query->note)
-        pci_notice(PCOL_NOTICE_SELECTION, "", "%s", f->query->note);
+    pci_query_give_note(f->query);
     PCI_TRY(select_sources(f, err));
     PCI_TRY(select_samples(f, options, err));
     if (criteria->sample_type)

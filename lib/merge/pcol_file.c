@@ -24,7 +24,7 @@ static void report_unknown(const struct pci_merge *m, const char *table, const c
     const struct pci_table *t = pci_table_find(m->file, table);
     for (uint32_t i = 0; m->options && t && i < t->column_count; i++)
         if (!pci_merge_is_one_of(t->columns[i].name, known))
-            pci_notice(PCOL_NOTICE_INPUT, "", "column %s of table %s is unknown and left out",
+            pci_notice(PCOL_NOTICE_INPUT, "", "", "column %s of table %s is unknown and left out",
                        t->columns[i].name, table);
 }
 

@@ -230,6 +230,6 @@ void pci_merge_report_omitted(const struct pci_merge *merge)
     }
     if (!list.size)
         return;
-    pci_notice(PCOL_NOTICE_SELECTION, "", "left out, since %s: %s",
+    pci_notice(PCOL_NOTICE_SELECTION, "", "", "left out, since %s: %s",
                anonymized ? "they may contain names" : "no selected sample needs them", list.text);
 }

@@ -321,8 +321,8 @@ pcol_status pci_automaton_test(struct pci_automaton *a, const char *owner, pcol_
         to = a->states[state + TABLE + class];
         if (to == UNKNOWN && a->steps_taken > a->steps_allowed)
             return pci_fail(err, PCOL_E_LIMIT,
-                            "%s: the pattern needs too many steps for these names; simplify it",
-                            owner);
+                            "%s%sthe pattern needs too many steps for these names; simplify it",
+                            owner, *owner ? ": " : "");
         if (to == UNKNOWN)
             PCI_TRY(compute_step(a, &state, class, &to, err));
         if (to == NEVER || to == ALWAYS)

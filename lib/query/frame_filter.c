@@ -17,6 +17,10 @@
 
 enum { DROP, KEEP, FOCUS, IGNORE, HIDE, SHOW, PATTERNS };
 
+/* Members of pcol_selection. */
+static const char *const options[PATTERNS] = {
+    [FOCUS] = "focus", [IGNORE] = "ignore", [HIDE] = "hide", [SHOW] = "show"};
+
 /* Flags of a function: no name; or a name that is only an address, displayed with its library. */
 enum { UNNAMED = 1 << PATTERNS, ADDRESS_ONLY = UNNAMED << 1 };
 
@@ -166,15 +170,9 @@ static pcol_status match_mappings(struct frame_filter *f, pcol_error *err)
 /* A pattern that matches nothing is probably a typing error. */
 static void note_unmatched(struct frame_filter *f)
 {
-    static const char *const notes[PATTERNS] = {
-        [FOCUS] = "--focus matches no frame",
-        [IGNORE] = "--ignore matches no frame",
-        [HIDE] = "--hide matches no frame",
-        [SHOW] = "--show matches no frame",
-    };
     for (int p = FOCUS; p < PATTERNS; p++) {
         if (is_given(f, p) && !(f->matched & bit(p)))
-            f->query->note = notes[p];
+            pci_query_set_note(f->query, options[p], "%s matches no frame", options[p]);
     }
 }
 
@@ -416,9 +414,9 @@ static pcol_status read_first_drops(pcol_query *query, uint32_t *list, pcol_str 
             *keep = source_keep;
             first = 0;
         } else if (pci_str_compare(*drop, source_drop) || pci_str_compare(*keep, source_keep)) {
-            query->note =
-                "the sources of this sample type differ in their drop_frames; those of the "
-                "first one are applied, as pprof does";
+            pci_query_set_note(query, NULL,
+                               "the sources of this sample type differ in their drop_frames; "
+                               "those of the first one are applied, as pprof does");
             break;
         }
     }
@@ -456,9 +454,9 @@ pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *select
 }
 
 static pcol_status compile_pattern(struct frame_filter *f, int pattern, const char *text,
-                                   const char *option, pcol_error *err)
+                                   pcol_error *err)
 {
-    return is_set(text) ? pcol_pattern_new(text, strlen(text), option, 0, &f->match[pattern], err)
+    return is_set(text) ? pci_pattern_new(text, options[pattern], &f->match[pattern], err)
                         : PCOL_OK;
 }
 
@@ -481,10 +479,10 @@ static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection
     f->sets[IGNORE] = selection->ignore_functions;
     f->sets[HIDE] = selection->hide_functions;
     f->sets[SHOW] = selection->show_functions;
-    PCI_TRY(compile_pattern(f, FOCUS, selection->focus, "--focus", err));
-    PCI_TRY(compile_pattern(f, IGNORE, selection->ignore, "--ignore", err));
-    PCI_TRY(compile_pattern(f, HIDE, selection->hide, "--hide", err));
-    return compile_pattern(f, SHOW, selection->show, "--show", err);
+    PCI_TRY(compile_pattern(f, FOCUS, selection->focus, err));
+    PCI_TRY(compile_pattern(f, IGNORE, selection->ignore, err));
+    PCI_TRY(compile_pattern(f, HIDE, selection->hide, err));
+    return compile_pattern(f, SHOW, selection->show, err);
 }
 
 static pcol_status apply_patterns(struct frame_filter *f, pcol_error *err)

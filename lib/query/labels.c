@@ -424,10 +424,11 @@ static pcol_status parse_test(const pcol_file *file, const char *text, struct pc
     size_t size = strcspn(text, "=~");
     const char *value = text + size + 1;
     if (!text[size])
-        return pci_fail(err, PCOL_E_ARGUMENT, "--label '%.100s' is not KEY=VALUE or KEY~PATTERN",
-                        text);
+        return pci_error_option(
+            err, "labels",
+            pci_fail(err, PCOL_E_ARGUMENT, "label '%.100s' is not KEY=VALUE or KEY~PATTERN", text));
     if (text[size] == '~') {
-        PCI_TRY(pcol_pattern_new(value, strlen(value), "--label", 0, &test->match, err));
+        PCI_TRY(pci_pattern_new(value, "labels", &test->match, err));
     } else {
         parse_value(test, value);
         pci_label_range_parse(value, &test->range);

@@ -27,6 +27,7 @@
 struct pcol_pattern {
     struct pci_automaton *automaton;
     char owner[64];
+    const char *option; /* pcol_error.option; "": none */
 };
 
 /* An open group, or the whole pattern. */
@@ -58,7 +59,8 @@ struct parser {
 
 static pcol_status reject(const struct parser *p, const char *problem)
 {
-    return pci_fail(p->err, PCOL_E_ARGUMENT, "%s: the pattern %s", p->owner, problem);
+    return pci_fail(p->err, PCOL_E_ARGUMENT, "%s%sthe pattern %s", p->owner, *p->owner ? ": " : "",
+                    problem);
 }
 
 /* ---- steps */
@@ -431,10 +433,11 @@ pcol_status pcol_pattern_new(const char *text, size_t size, const char *owner, i
     if (!text || !owner)
         return pci_fail(err, PCOL_E_ARGUMENT, "no text or no owner of the pattern given");
     if (size > MAX_PATTERN_SIZE)
-        return pci_fail(err, PCOL_E_ARGUMENT, "%s: the pattern is longer than %u bytes", owner,
-                        MAX_PATTERN_SIZE);
+        return pci_fail(err, PCOL_E_ARGUMENT, "%s%sthe pattern is longer than %u bytes", owner,
+                        *owner ? ": " : "", MAX_PATTERN_SIZE);
     PCI_TRY(PCI_CALLOC(compiled, 1, err));
     snprintf(compiled->owner, sizeof compiled->owner, "%s", owner);
+    compiled->option = "";
     p.owner = owner;
     p.at = (const uint8_t *)text;
     p.end = p.at + size;
@@ -449,13 +452,24 @@ pcol_status pcol_pattern_new(const char *text, size_t size, const char *owner, i
     return status;
 }
 
+pcol_status pci_pattern_new(const char *text, const char *option, pcol_pattern **pattern,
+                            pcol_error *err)
+{
+    PCI_TRY(
+        pci_error_option(err, option, pcol_pattern_new(text, strlen(text), "", 0, pattern, err)));
+    (*pattern)->option = option;
+    return PCOL_OK;
+}
+
 pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name, int *matches, pcol_error *err)
 {
     PCI_REQUIRE(matches, err);
     *matches = 0;
     PCI_REQUIRE(pattern, err);
     PCI_REQUIRE_MANY(name.data, name.size, err);
-    return pci_automaton_test(pattern->automaton, pattern->owner, name, matches, err);
+    return pci_error_option(
+        err, pattern->option,
+        pci_automaton_test(pattern->automaton, pattern->owner, name, matches, err));
 }
 
 void pcol_pattern_free(pcol_pattern *pattern)

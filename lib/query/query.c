@@ -51,6 +51,22 @@ static const char *format_ms(int64_t ns, char text[32])
     return text;
 }
 
+void pci_query_set_note(pcol_query *query, const char *option, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(query->note, sizeof query->note, format, arguments);
+    va_end(arguments);
+    query->note_option = option;
+}
+
+void pci_query_give_note(const pcol_query *query)
+{
+    if (query->note[0])
+        pci_notice(PCOL_NOTICE_SELECTION, "", query->note_option ? query->note_option : "", "%s",
+                   query->note);
+}
+
 /* Sets a note with the reason if no sample can be in the requested range of time. */
 static pcol_status add_time_note(pcol_query *query, pcol_error *err)
 {
@@ -60,7 +76,7 @@ static pcol_status add_time_note(pcol_query *query, pcol_error *err)
     PCI_TRY(pci_find_column(query->file, "samples", "time", PCI_TYPE(PCF_I64), &time, err));
     PCI_TRY(pci_find_column(query->file, "samples", "duration", ~0u, &duration, err));
     if (!time && pci_rows(query->file, "samples"))
-        query->note = "no sample has a time, so none is in the range";
+        pci_query_set_note(query, "time_from_ns", "no sample has a time, so none is in the range");
     if (!time)
         return PCOL_OK;
     struct pci_column_range times;
@@ -70,10 +86,9 @@ static pcol_status add_time_note(pcol_query *query, pcol_error *err)
     if (first <= last &&
         (first >= query->sample_filter.to || (last < query->sample_filter.from && !duration))) {
         char from[32], to[32];
-        snprintf(query->note_text, sizeof query->note_text,
-                 "--time selects no sample: the samples are from %s to %s ms",
-                 format_ms(first, from), format_ms(last, to));
-        query->note = query->note_text;
+        pci_query_set_note(query, "time_from_ns",
+                           "no sample is in the range of times: the samples are from %s to %s ms",
+                           format_ms(first, from), format_ms(last, to));
     }
     return PCOL_OK;
 }
@@ -85,9 +100,8 @@ static void add_order_note(pcol_query *query)
     uint64_t rows = pci_rows(query->file, "samples");
     if (!filter->has_order || (filter->first_row < rows && filter->first_row < filter->end_row))
         return;
-    snprintf(query->note_text, sizeof query->note_text,
-             "--order selects no sample: the samples are 1 to %llu", (unsigned long long)rows);
-    query->note = query->note_text;
+    pci_query_set_note(query, "order_from", "no sample is in the range: the samples are 1 to %llu",
+                       (unsigned long long)rows);
 }
 
 /* Computes the weights of all stacks and applies the filter of frames. */
@@ -155,7 +169,8 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
                                 query->sample_filter.source_count,
                                 selection ? selection->sample_type : NULL, &query->measure, err));
     if (!query->measure.type.size && !query->types.count)
-        query->note = "the profile has no sample types, so there is nothing to add up";
+        pci_query_set_note(query, NULL,
+                           "the profile has no sample types, so there is nothing to add up");
     if (query->sample_filter.has_time && query->sample_filter.share == PCOL_SHARE_EXACT &&
         !query->measure.is_memory)
         query->measure.is_double = 1;
@@ -229,7 +244,8 @@ void pci_query_describe(const pcol_query *query, pcol_query_info *info)
                               .selected = query->selected,
                               .seconds_per_value = query->measure.seconds_per_value,
                               .duration_ns = in_part ? 0 : query->measure.duration_ns,
-                              .note = query->note};
+                              .note = query->note[0] ? query->note : NULL,
+                              .note_option = query->note_option};
     pci_set_flag(&info->flags, PCOL_QUERY_IS_DOUBLE, query->measure.is_double);
     pci_set_flag(&info->flags, PCOL_QUERY_FROM_SUMS, query->from_sums);
     pci_set_flag(&info->flags, PCOL_QUERY_IS_EMPTY,

@@ -79,6 +79,10 @@ pcol_status pci_sample_filter_labels(const struct pci_sample_filter *sample_filt
 /* 1 if the filter has to be applied to single samples. */
 int pci_sample_filter_any(const struct pci_sample_filter *sample_filter);
 
+/* pattern.c: the pattern that a member of a selection gives, which errors name. */
+pcol_status pci_pattern_new(const char *text, const char *option, pcol_pattern **pattern,
+                            pcol_error *err);
+
 /* Iterator over the selected samples with a stack and a value, in row order. */
 struct pci_samples;
 struct pci_sample_batch {
@@ -139,8 +143,8 @@ struct pcol_query {
     pcol_amount total, selected;
     int nothing_in_focus; /* no sample with a value other than 0 passes focus, ignore, hide and
                              show */
-    const char *note;
-    char note_text[96];                   /* buffer for a note with numbers */
+    char note[200];       /* pcol_query_info; "": none */
+    const char *note_option;
     struct pci_samples *selected_samples; /* iterator of pcol_query_samples(); NULL before its
                                              first call */
 };
@@ -153,6 +157,12 @@ static inline pcol_status pci_query_add(pcol_query *query, pcol_amount *sum, pco
                ? pci_amount_overflow(query->measure.type, err)
                : PCOL_OK;
 }
+
+/* Sets the note of a query; option: member of the selection that it is about, or NULL. */
+void pci_query_set_note(pcol_query *query, const char *option, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Gives the note as a notice, for calls that have no query to describe. */
+void pci_query_give_note(const pcol_query *query);
 
 /* As pcol_query_describe(), of a query that is not NULL. */
 void pci_query_describe(const pcol_query *query, pcol_query_info *info);

@@ -60,11 +60,12 @@ static pcol_status select_rows(const pcol_file *file, const char *table, const c
     pcol_status status;
     int has_match = 0;
     PCI_TRY(new_set(file, table, count, set, err));
-    PCI_TRY(pcol_pattern_new(pattern, strlen(pattern), option, 0, &match, err));
+    PCI_TRY(pci_pattern_new(pattern, option, &match, err));
     status = match_rows(file, table, column, match, *set, *count, &has_match, err);
     pcol_pattern_free(match);
     if (status == PCOL_OK && !has_match)
-        status = pci_fail(err, PCOL_E_ARGUMENT, "%s: nothing matches '%.100s'", option, pattern);
+        status = pci_error_option(
+            err, option, pci_fail(err, PCOL_E_ARGUMENT, "no %s matches '%.100s'", option, pattern));
     return status;
 }
 
@@ -73,12 +74,14 @@ static pcol_status select_source(const pcol_file *file, const char *text,
 {
     uint64_t id;
     if (!parse_id(text, &id))
-        return select_rows(file, "sources", "uri", text, "--source", &sample_filter->source_count,
+        return select_rows(file, "sources", "uri", text, "source", &sample_filter->source_count,
                            &sample_filter->sources, err);
     PCI_TRY(new_set(file, "sources", &sample_filter->source_count, &sample_filter->sources, err));
     if (id == 0 || id > sample_filter->source_count)
-        return pci_fail(err, PCOL_E_ARGUMENT, "--source: there is no source %llu, only 1 to %llu",
-                        (unsigned long long)id, (unsigned long long)sample_filter->source_count);
+        return pci_error_option(
+            err, "source",
+            pci_fail(err, PCOL_E_ARGUMENT, "there is no source %llu, only 1 to %llu",
+                     (unsigned long long)id, (unsigned long long)sample_filter->source_count));
     sample_filter->sources[id - 1] = 1;
     return PCOL_OK;
 }
@@ -97,15 +100,13 @@ static pcol_status meta_test_open(const char *text, struct meta_test *test, pcol
     size_t size = text ? strcspn(text, "=~") : 0;
     *test = (struct meta_test){.text = text};
     if (!size || !text[size])
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "--source-meta: '%.100s' is not KEY=VALUE or KEY~PATTERN",
+        return pci_fail(err, PCOL_E_ARGUMENT, "'%.100s' is not KEY=VALUE or KEY~PATTERN",
                         text ? text : "");
     test->key = (pcol_str){text, size};
     test->value = text + size + 1;
     if (text[size] == '=')
         return PCOL_OK;
-    return pcol_pattern_new(test->value, strlen(test->value), "--source-meta", 0, &test->match,
-                            err);
+    return pci_pattern_new(test->value, "source_metas", &test->match, err);
 }
 
 /* Sets passes[source] for the sources of a row whose key and value pass. */
@@ -154,8 +155,7 @@ static pcol_status apply_meta_test(const pcol_file *file, const struct meta_test
     }
     pci_free(passes);
     if (status == PCOL_OK && !any)
-        status =
-            pci_fail(err, PCOL_E_ARGUMENT, "--source-meta: no source passes '%.100s'", test->text);
+        status = pci_fail(err, PCOL_E_ARGUMENT, "no source has the metadata '%.100s'", test->text);
     return status;
 }
 
@@ -173,7 +173,8 @@ static pcol_status select_source_metas(const pcol_file *file, const pcol_selecti
         PCI_THEN(status, apply_meta_test(file, &test, sample_filter, err));
         pcol_pattern_free(test.match);
         if (status != PCOL_OK)
-            return status;
+            return status == PCOL_E_ARGUMENT ? pci_error_option(err, "source_metas", status)
+                                             : status;
     }
     return PCOL_OK;
 }
@@ -210,7 +211,7 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
         PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
                                      &sample_filter->labels, &sample_filter->label_count, err));
     if (selection->thread)
-        PCI_TRY(select_rows(file, "threads", "name", selection->thread, "--thread",
+        PCI_TRY(select_rows(file, "threads", "name", selection->thread, "thread",
                             &sample_filter->thread_count, &sample_filter->threads, err));
     return PCOL_OK;
 }

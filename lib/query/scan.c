@@ -143,7 +143,9 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
         pci_free(s->takes_type);
         s->takes_type = NULL;
     }
-    return pci_query_new_unweighted(table->file, &selection, &s->query, err);
+    PCI_TRY(pci_query_new_unweighted(table->file, &selection, &s->query, err));
+    pci_query_give_note(s->query);
+    return PCOL_OK;
 }
 
 /* The selection of rows of a table with samples. */
@@ -154,7 +156,9 @@ static pcol_status open_selection(pcol_scan *scan, const pcol_selection *selecti
     const pcol_column *id = pcol_table_column_by_name(table, "sample_id", NULL);
     if (!id || (id->order != PCI_SAMPLE_ID && id->order != PCI_ROW_ID) ||
         (id->order == PCI_ROW_ID && strcmp(table->name, "samples") != 0))
-        return pci_fail(err, PCOL_E_ARGUMENT, "a selection does not apply to table %s",
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "a selection applies to samples, sample_values and sample_locations of "
+                        "model v2, not to table %s",
                         table->name);
     scan->selected = s = pci_calloc(1, sizeof *s);
     if (!s)

@@ -124,8 +124,10 @@ static pcol_open_options open_options(const struct any *any)
 
 static pcol_status fail_too_large(const struct any *any, pcol_error *err)
 {
-    return pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %llu bytes",
-                    (unsigned long long)any->options.max_input_bytes);
+    return pci_error_option(err, "max_input_bytes",
+                            pci_fail(err, PCOL_E_LIMIT,
+                                     "input is larger than the limit of %llu bytes",
+                                     (unsigned long long)any->options.max_input_bytes));
 }
 
 /* Closes a file that is larger than allowed. */

@@ -130,6 +130,7 @@ pcol_status pci_format_detect(struct pci_input *input, const struct pci_format *
     if (!input->size)
         return pci_fail(err, PCOL_E_FORMAT, "input is empty");
     pci_format_names(0, names, sizeof names);
-    return pci_fail(err, PCOL_E_FORMAT,
-                    "format not recognised: it looks like none of %s; --from chooses one", names);
+    return pci_error_option(
+        err, "format",
+        pci_fail(err, PCOL_E_FORMAT, "format not recognised: it looks like none of %s", names));
 }

@@ -256,8 +256,10 @@ static pcol_status reserve(struct pci_input *input, pcol_error *err)
 
 static pcol_status fail_too_large(const struct pci_input_state *s, pcol_error *err)
 {
-    return pci_fail(err, PCOL_E_LIMIT, "input is larger than the limit of %" PRIu64 " bytes",
-                    s->limit);
+    return pci_error_option(err, "max_input_bytes",
+                            pci_fail(err, PCOL_E_LIMIT,
+                                     "input is larger than the limit of %" PRIu64 " bytes",
+                                     s->limit));
 }
 
 static void raise_budget(struct pci_input_state *s, uint64_t bytes)

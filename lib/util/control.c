@@ -81,8 +81,8 @@ int pci_notices_wanted(void)
     return pci_thread_control && !pci_thread_is_worker && pci_thread_control->given.notice;
 }
 
-void pci_notice_list(pcol_notice_code code, const char *subject, const char *format,
-                     va_list arguments)
+void pci_notice_list(pcol_notice_code code, const char *subject, const char *option,
+                     const char *format, va_list arguments)
 {
     char text[512];
     if (!pci_notices_wanted())
@@ -93,14 +93,16 @@ void pci_notice_list(pcol_notice_code code, const char *subject, const char *for
                           .code = code,
                           .format = scope->format ? scope->format : "",
                           .subject = subject,
-                          .text = text};
+                          .text = text,
+                          .option = option};
     scope->given.notice(scope->given.context, &notice);
 }
 
-void pci_notice(pcol_notice_code code, const char *subject, const char *format, ...)
+void pci_notice(pcol_notice_code code, const char *subject, const char *option, const char *format,
+                ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    pci_notice_list(code, subject, format, arguments);
+    pci_notice_list(code, subject, option, format, arguments);
     va_end(arguments);
 }

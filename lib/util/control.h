@@ -75,10 +75,10 @@ pcol_status pci_control_progress(uint64_t done, uint64_t total, pcol_error *err)
 /* 1 if the scope takes notices. */
 int pci_notices_wanted(void);
 /* Formats a sentence, cut at 511 bytes, and passes it to the caller. subject: the kind of content
- * that it is about, "" if none. */
-void pci_notice(pcol_notice_code code, const char *subject, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void pci_notice_list(pcol_notice_code code, const char *subject, const char *format,
-                     va_list arguments) __attribute__((format(printf, 3, 0)));
+ * that it is about; option: pcol_notice.option; each "" if none. */
+void pci_notice(pcol_notice_code code, const char *subject, const char *option, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
+void pci_notice_list(pcol_notice_code code, const char *subject, const char *option,
+                     const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 
 #endif

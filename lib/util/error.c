@@ -135,6 +135,12 @@ pcol_status pci_fail_text(pcol_error *err, pcol_status status, uint64_t line, ui
     return status;
 }
 
+void pci_error_set_option(pcol_error *err, const char *option)
+{
+    if (err)
+        copy_name(err->option, sizeof err->option, option);
+}
+
 pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err)
 {
     pcol_error error; /* default, for a sink that fails without filling its error */

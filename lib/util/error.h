@@ -27,6 +27,15 @@ pcol_status pci_fail_cell(pcol_error *err, pcol_status status, const char *table
 /* E_IO with the text of errno: "cannot ACTION: No such file or directory"; E_NO_MEMORY for
  * ENOMEM. */
 pcol_status pci_fail_errno(pcol_error *err, const char *action);
+/* Set the member of a public struct, or the flag, that an error is about (pcol_error.option):
+ *     return pci_error_option(err, "source", pci_fail(err, ...)); */
+void pci_error_set_option(pcol_error *err, const char *option) __attribute__((cold));
+static inline pcol_status pci_error_option(pcol_error *err, const char *option, pcol_status status)
+{
+    if (status != PCOL_OK)
+        pci_error_set_option(err, option);
+    return status;
+}
 /* Write bytes to a sink of the caller. A failure always fills *err, even if the sink does not. */
 pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err);
 #ifdef __clang_analyzer__

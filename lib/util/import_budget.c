@@ -7,7 +7,11 @@
 
 #include <inttypes.h>
 
-#define TRUST "; if you trust the input, import it as trusted (--trusted)"
+#define TRUST "; if you trust the input, import it as trusted"
+
+/* E_LIMIT, in a form that names the flag which lifts the limit. */
+#define FAIL_LIMIT(err, ...) \
+    pci_error_option(err, "PCOL_IMPORT_TRUSTED", pci_fail(err, PCOL_E_LIMIT, __VA_ARGS__))
 
 PCI_THREAD_LOCAL struct pci_budget *pci_thread_budget;
 
@@ -43,9 +47,8 @@ pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t byte
     if (total <= PCI_BUDGET_EXPANDED ||
         (total - PCI_BUDGET_EXPANDED) / PCI_BUDGET_EXPANDED_PER_BYTE <= input_bytes(budget))
         return PCOL_OK;
-    return pci_fail(err, PCOL_E_LIMIT,
-                    "the input expands to more than 64 MiB and %u times its size" TRUST,
-                    PCI_BUDGET_EXPANDED_PER_BYTE);
+    return FAIL_LIMIT(err, "the input expands to more than 64 MiB and %u times its size" TRUST,
+                      PCI_BUDGET_EXPANDED_PER_BYTE);
 }
 
 /* Memory limit in bytes for total inputs so far. */
@@ -86,8 +89,8 @@ pcol_status pci_memory_failed(pcol_error *err)
     struct pci_budget *budget = pci_thread_budget;
     if (!budget || !atomic_load_explicit(&budget->exceeded, memory_order_relaxed))
         return pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
-    return pci_fail(err, PCOL_E_LIMIT,
-                    "the input takes more than %" PRId64
-                    " MiB of memory, which is too much for its %" PRIu64 " bytes" TRUST,
-                    memory_limit(budget) >> 20, input_bytes(budget));
+    return FAIL_LIMIT(err,
+                      "the input takes more than %" PRId64
+                      " MiB of memory, which is too much for its %" PRIu64 " bytes" TRUST,
+                      memory_limit(budget) >> 20, input_bytes(budget));
 }

@@ -294,8 +294,8 @@ Test(control, notices_have_a_code_and_a_subject)
     cr_assert_eq(pcol_file_open_memory(data, size, NULL, &timed, NULL), PCOL_OK);
     options.control = &control;
     cr_assert_eq(pcol_export(timed, "pprof", &options, nowhere, NULL), PCOL_OK);
-    cr_expect_str_eq(notices.data, "2|pprof|keys that --meta added|pprof cannot hold keys that "
-                                   "--meta added\n");
+    cr_expect_str_eq(notices.data, "2|pprof|keys that were added to the metadata|pprof cannot hold "
+                                   "keys that were added to the metadata\n");
     pcol_file_close(timed);
     pcol_free(data);
     notices.size = 0;

@@ -60,7 +60,7 @@ Test(budget, refused_memory_is_a_limit)
     cr_assert_eq(pci_fail_memory(&err), PCOL_E_LIMIT);
     cr_assert_not_null(strstr(err.message, "more than 256 MiB"), "%s", err.message);
     cr_assert_not_null(strstr(err.message, "1000 bytes"), "%s", err.message);
-    cr_assert_not_null(strstr(err.message, "--trusted"), "%s", err.message);
+    cr_assert_str_eq(err.option, "PCOL_IMPORT_TRUSTED", "%s", err.message);
     pci_budget_leave(before);
     cr_assert_eq(pci_fail_memory(&err), PCOL_E_NO_MEMORY);
 }

@@ -288,7 +288,7 @@ Test(perf, period_beyond_64_bits)
         "a 1 1.5: 9223372036854775808 cycles: \n\t    7f722d100000 main (x)\n",
     };
     static const int64_t values[] = {INT64_MAX, 1};
-    expect_error(texts[1], 1, "period beyond 64 bits; --lenient counts such a sample as 1");
+    expect_error(texts[1], 1, "period beyond 64 bits; a lenient import counts such a sample as 1");
     for (int i = 0; i < 2; i++) {
         void *data;
         pcol_file *file;

@@ -132,7 +132,8 @@ Test(rprof, beyond_64_bits)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char refused[128];
         snprintf(refused, sizeof refused,
-                 "%s number beyond 64 bits; --lenient keeps the line as text", cases[i].place);
+                 "%s number beyond 64 bits; a lenient import keeps the line as text",
+                 cases[i].place);
         struct rprof_example e = {cases[i].text, strlen(cases[i].text), refused};
         rprof_expect(cases[i].format, 0, &e, 1);
         struct rprof_packed p;

@@ -309,6 +309,69 @@ Test(scan, conditions_on_archives)
     check_random_scans(PCOL_WRITE_ARCHIVE, 300);
 }
 
+/* ---- values outside of tables */
+
+static void check_values(const pcol_condition *c, int column)
+{
+    static const pcol_type of_column[COLUMNS] = {
+        [NAME] = PCOL_STRING, [OWN] = PCOL_BYTES, [DOUBLE] = PCOL_F64, [UNSIGNED] = PCOL_U64};
+    pcol_type type = of_column[column] ? of_column[column] : PCOL_I64;
+    pcol_value_test *test;
+    pcol_error err;
+    MUST(pcol_value_test_new(c, &test, &err));
+    for (uint64_t row = 0; row < ROWS; row += 1 + dice(40)) {
+        pcol_scalar value = {.i64 = f.bits[column][row]};
+        int holds = 2;
+        if (type == PCOL_STRING || type == PCOL_BYTES)
+            value.str = (pcol_str){texts[f.bits[column][row]], strlen(texts[f.bits[column][row]])};
+        MUST(pcol_value_test_holds(test, type, f.valid[column][row] ? &value : NULL, &holds, &err));
+        cr_assert_eq(holds, expected(c, column, row), "row %llu", (unsigned long long)row);
+    }
+    pcol_value_test_free(test);
+}
+
+Test(scan, values_outside_of_tables)
+{
+    open_file(0);
+    for (int turn = 0; turn < 600; turn++) {
+        int column = (int)dice(COLUMNS);
+        pcol_condition c = random_condition(column);
+        check_values(&c, column);
+    }
+    close_file();
+}
+
+Test(scan, value_tests_reject_other_types)
+{
+    pcol_condition number = {.type = PCOL_I64}, text = {.type = PCOL_STRING};
+    pcol_scalar value = {.i64 = 0};
+    pcol_value_test *test;
+    pcol_error err;
+    int holds;
+    MUST(pcol_value_test_new(&number, &test, &err));
+    MUST(pcol_value_test_holds(test, PCOL_BOOL, &value, &holds, &err));
+    cr_expect_eq(holds, 1);
+    cr_expect_eq(pcol_value_test_holds(test, PCOL_STRING, &value, &holds, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_value_test_holds(test, PCOL_LIST, &value, &holds, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_value_test_holds(test, (pcol_type)9, &value, &holds, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_value_test_holds(test, PCOL_I64, &value, NULL, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_value_test_holds(NULL, PCOL_I64, &value, &holds, &err), PCOL_E_ARGUMENT);
+    pcol_value_test_free(test);
+    text.op = PCOL_OP_MATCH;
+    text.value.str = (pcol_str){"(", 1};
+    cr_expect_eq(pcol_value_test_new(&text, &test, &err), PCOL_E_ARGUMENT);
+    cr_expect_null(test);
+    text.value.str = (pcol_str){NULL, 1};
+    cr_expect_eq(pcol_value_test_new(&text, &test, &err), PCOL_E_ARGUMENT);
+    number.op = 99;
+    cr_expect_eq(pcol_value_test_new(&number, &test, &err), PCOL_E_ARGUMENT);
+    number = (pcol_condition){.type = PCOL_BOOL};
+    cr_expect_eq(pcol_value_test_new(&number, &test, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_value_test_new(NULL, &test, &err), PCOL_E_ARGUMENT);
+    cr_expect_eq(pcol_value_test_new(&text, NULL, &err), PCOL_E_ARGUMENT);
+    pcol_value_test_free(NULL);
+}
+
 /* ---- arguments */
 
 static void rejects(const pcol_scan_options *options, const char *message)
@@ -343,7 +406,7 @@ Test(scan, bad_arguments)
     rejects(&o, "NULL");
     c = (pcol_condition){
         .column = number_of(NAME), .op = PCOL_OP_MATCH, .type = PCOL_STRING, .value.str = {"(", 1}};
-    rejects(&o, "condition");
+    rejects(&o, "the pattern has an unmatched");
     o.where = NULL;
     rejects(&o, "no where given");
     o.where_count = 0;
@@ -354,7 +417,7 @@ Test(scan, bad_arguments)
     rejects(&o, "flags");
     o.flags = 0;
     o.selection = &selection;
-    rejects(&o, "does not apply to table x_table");
+    rejects(&o, "model v2, not to table x_table");
     close_file();
 }
 

@@ -307,9 +307,9 @@ static pcol_status find_root(const struct pci_export *export, uint64_t *root, pc
     int64_t node = 0;
     int valid = 0;
     if (export->first_source != export->last_source)
-        return pci_fail(err, PCOL_E_LOSS,
-                        "a DHAT profile is written from a single source, which "
-                        "--source selects");
+        return pci_error_option(
+            err, "source",
+            pci_fail(err, PCOL_E_LOSS, "a DHAT profile is written from a single source"));
     PCI_TRY(pci_require_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &valid, err));
     if (!pci_str_is(text, "dhat"))

@@ -8,18 +8,21 @@
 
 #include "util/strbuf.h"
 
-static const char *const losses[] = {
-    "a Firefox profile cannot hold more than one sample type (--sample-type chooses)",
-    "a Firefox profile cannot hold sample types and units other than samples, tracing-ms and bytes",
-    "the samples have no times: equidistant ones are generated",
-    "some strings, stacks or threads that markers and counters refer to are unknown",
-    "columns that only the source's version has are dropped",
-    ("the sources differ in members of the whole profile: those of the first source are written, "
+static const struct pci_loss losses[] = {
+    {"a Firefox profile cannot hold more than one sample type", "sample_type"},
+    {"a Firefox profile cannot hold sample types and units other than samples, tracing-ms and "
+     "bytes",
+     ""},
+    {"the samples have no times: equidistant ones are generated", ""},
+    {"some strings, stacks or threads that markers and counters refer to are unknown", ""},
+    {"columns that only the source's version has are dropped", ""},
+    {"the sources differ in members of the whole profile: those of the first source are written, "
      "and "
-     "no profilerOverhead"),
-    "a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD",
-    "a Firefox profile needs samples in the order of their times: they are sorted",
-    "a Firefox profile cannot hold phases of markers beyond 3: they become instants",
+     "no profilerOverhead",
+     ""},
+    {"a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD", ""},
+    {"a Firefox profile needs samples in the order of their times: they are sorted", ""},
+    {"a Firefox profile cannot hold phases of markers beyond 3: they become instants", ""},
 };
 
 /* ---- code */
@@ -155,7 +158,7 @@ pcol_status pci_ff_report_losses(struct pci_ff_write_generic *f, pcol_error *err
     }
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         if (f->lost >> i & 1)
-            pci_export_loss(f->export, "%s", losses[i]);
+            pci_export_loss_option(f->export, losses[i].option, "%s", losses[i].text);
     report_unused(f);
     PCI_TRY(report_functions(f, err));
     if (f->is_firefox)

@@ -25,13 +25,13 @@ enum {
     LOSS_ZERO = 32
 };
 
-static const char *const losses[] = {
-    "semicolons and line ends in names: they become colons and spaces",
-    "samples without a call stack",
-    "samples with an empty call stack: it gets a frame",
-    "more than one sample type (--sample-type chooses)",
-    "a type and unit other than samples/count: numbers are written without their unit",
-    "stacks whose value is 0",
+static const struct pci_loss losses[] = {
+    {"semicolons and line ends in names: they become colons and spaces", ""},
+    {"samples without a call stack", ""},
+    {"samples with an empty call stack: it gets a frame", ""},
+    {"more than one sample type", "sample_type"},
+    {"a type and unit other than samples/count: numbers are written without their unit", ""},
+    {"stacks whose value is 0", ""},
 };
 
 struct sums {
@@ -230,9 +230,7 @@ static pcol_status report_losses(struct sums *s, pcol_error *err)
     if (s->chosen->count &&
         (!pci_str_is(s->chosen->type, "samples") || !pci_str_is(s->chosen->unit, "count")))
         s->lost |= LOSS_UNIT;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (s->lost & 1u << i)
-            pci_export_loss(s->export, "%s %s", s->export->capabilities->loss_prefix, losses[i]);
+    pci_export_report(s->export, losses, sizeof losses / sizeof *losses, s->lost);
     return pci_export_losses(s->export, NULL, err);
 }
 

@@ -118,7 +118,7 @@ pcol_status pci_otlp_write(const struct pci_export *export, pcol_error *err)
     if (!found)
         return pci_fail(err, PCOL_E_LOSS,
                         "OTLP is written from one source of type otlp with all of its "
-                        "samples only: use --to pprof");
+                        "samples only: export it as pprof");
     PCI_TRY(pci_require_column(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
     PCI_TRY(pci_get(export->file, extra, export->first_source, &root, &found, err));
     PCI_TRY(pci_nodes_open(&nodes, export->file, err));

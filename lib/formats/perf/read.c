@@ -169,14 +169,15 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
 }
 
 static const char frame_overflow[] =
-    "address or offset beyond 64 bits; --lenient makes it part of the name";
+    "address or offset beyond 64 bits; a lenient import makes it part of the name";
 
 /* Report a number beyond 64 bits. Lenient: count it. */
 static pcol_status report_overflow(const struct reader *r, const char *what,
                                    struct overflow *overflow, uint64_t line, pcol_error *err)
 {
     if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, line, 1, "%s", what);
+        return pci_error_option(err, "lenient",
+                                pci_fail_text(err, PCOL_E_SYNTAX, line, 1, "%s", what));
     if (!overflow->count++)
         overflow->first = line;
     return PCOL_OK;
@@ -187,14 +188,15 @@ static pcol_status drop_overflows(struct reader *r, struct pci_perf_header *h, u
                                   pcol_error *err)
 {
     if (h->beyond_period)
-        PCI_TRY(report_overflow(r, "period beyond 64 bits; --lenient counts such a sample as 1",
+        PCI_TRY(report_overflow(r,
+                                "period beyond 64 bits; a lenient import counts such a sample as 1",
                                 &r->periods, line, err));
     if (h->beyond_time)
-        PCI_TRY(report_overflow(r, "time beyond 64 bits; --lenient leaves it out", &r->fields, line,
-                                err));
+        PCI_TRY(report_overflow(r, "time beyond 64 bits; a lenient import leaves it out",
+                                &r->fields, line, err));
     if (h->beyond_cpu)
-        PCI_TRY(report_overflow(r, "cpu beyond 64 bits; --lenient leaves it out", &r->fields, line,
-                                err));
+        PCI_TRY(report_overflow(r, "cpu beyond 64 bits; a lenient import leaves it out", &r->fields,
+                                line, err));
     h->has_period &= !h->beyond_period;
     h->has_time &= !h->beyond_time;
     h->has_cpu &= !h->beyond_cpu;

@@ -9,19 +9,19 @@
 #include "formats/perf/perf.h"
 #include "util/alloc.h"
 
-static const char *const losses[] = {
-    "line ends in names: they become blanks",
-    "more than one sample type (--sample-type chooses)",
-    "labels of samples but cpu (from 0 on), misc and trace",
-    "units of values other than count, and nanoseconds of clocks",
-    "fractions of values",
-    "negative values: their samples are left out",
-    "times before 0",
-    "the difference between samples without a call stack and with an empty one",
-    "files of functions without a line",
-    "lines whose file is not known",
-    "names that look like other fields: they are read back as others",
-    "values other than 1 of events without a period",
+static const struct pci_loss losses[] = {
+    {"line ends in names: they become blanks", ""},
+    {"more than one sample type", "sample_type"},
+    {"labels of samples but cpu (from 0 on), misc and trace", ""},
+    {"units of values other than count, and nanoseconds of clocks", ""},
+    {"fractions of values", ""},
+    {"negative values: their samples are left out", ""},
+    {"times before 0", ""},
+    {"the difference between samples without a call stack and with an empty one", ""},
+    {"files of functions without a line", ""},
+    {"lines whose file is not known", ""},
+    {"names that look like other fields: they are read back as others", ""},
+    {"values other than 1 of events without a period", ""},
 };
 
 const struct pci_capabilities pci_perf_capabilities = {
@@ -216,9 +216,7 @@ static pcol_status write_sources(struct pci_perf_writer *w, pcol_error *err)
             break;
     }
     PCI_TRY(pci_out_flush(w->out, err));
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (w->lost & 1u << i)
-            pci_export_loss(export, "%s %s", export->capabilities->loss_prefix, losses[i]);
+    pci_export_report(export, losses, sizeof losses / sizeof *losses, w->lost);
     return pci_export_losses(export, "perf", err);
 }
 

@@ -244,7 +244,7 @@ static int is_free(struct pcol_answers *a)
 static void report_skipped(struct pcol_answers *a)
 {
     if (a->skipped)
-        pci_notice(PCOL_NOTICE_SELECTION, "", "%s",
+        pci_notice(PCOL_NOTICE_SELECTION, "", "", "%s",
                    "resources without a uid, a trace of frames or an amount are skipped");
     a->skipped = 0;
 }

@@ -245,7 +245,7 @@ static pcol_status next_curve(struct pcol_answers *a, int *more, pcol_error *err
         return PCOL_OK;
     }
     if (a->skipped)
-        pci_notice(PCOL_NOTICE_SELECTION, "", "%s",
+        pci_notice(PCOL_NOTICE_SELECTION, "", "", "%s",
                    "models of other kinds, or without an interval, are skipped");
     a->skipped = 0;
     return PCOL_OK;

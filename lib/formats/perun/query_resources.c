@@ -77,7 +77,7 @@ static pcol_status open_sources(struct pci_resources *r, pcol_error *err)
     return any ? PCOL_OK
                : pci_fail(err, PCOL_E_FORMAT,
                           "not a Perun profile, and only these have resources "
-                          "(unpack --to perun makes one)");
+                          "(an export as perun makes one)");
 }
 
 /* Number the snapshots within their source. */

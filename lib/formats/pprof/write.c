@@ -403,16 +403,15 @@ const struct pci_capabilities pci_pprof_capabilities = {
 
 static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *err)
 {
-    static const char *const losses[] = {
-        "gauges such as heap sizes; Rprof's are written as memory, what they grew by",
-        "fractions of values: they are rounded",
-        "labels that are neither text nor whole numbers: they become text",
-        "the difference between samples without a call stack and with an empty one",
-        "samples whose values are all 0",
-        "code outside functions: it gets one"};
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (e->lost >> i & 1)
-            pci_export_loss(e->export, "%s %s", e->export->capabilities->loss_prefix, losses[i]);
+    static const struct pci_loss losses[] = {
+        {"gauges such as heap sizes; Rprof's are written as memory, what they grew by", ""},
+        {"fractions of values: they are rounded", ""},
+        {"labels that are neither text nor whole numbers: they become text", ""},
+        {"the difference between samples without a call stack and with an empty one", ""},
+        {"samples whose values are all 0", ""},
+        {"code outside functions: it gets one", ""},
+    };
+    pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);
 }
 

@@ -107,7 +107,7 @@ static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_
 /* The first number beyond 64 bits in the references of the units in [p, end); NULL: none. */
 const uint8_t *pci_rprof_find_overflow(const uint8_t *p, const uint8_t *end, unsigned flags);
 
-#define PCI_RPROF_OVERFLOW "number beyond 64 bits; --lenient keeps the line as text"
+#define PCI_RPROF_OVERFLOW "number beyond 64 bits; a lenient import keeps the line as text"
 
 /* Skip the units of [p, end); returns the fault that ends them. If p is a unit with an open name,
  * the search for its end begins at `resume` >= p: appended text is searched once. */

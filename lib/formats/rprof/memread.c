@@ -97,7 +97,9 @@ static pcol_status report_fault(struct reader *r, const uint8_t *at, const char 
 {
     uint64_t column = (uint64_t)(at - pci_rprof_at(&r->text.lines, r->text.lines.at)) + 1;
     if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, column, "%s", what);
+        return pci_error_option(
+            err, "lenient",
+            pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, column, "%s", what));
     if (r->tolerated++ == 0)
         r->first_tolerated = r->text.lines.number;
     return PCOL_OK;

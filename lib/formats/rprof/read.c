@@ -86,8 +86,9 @@ static pcol_status report_overflow(struct reader *r, uint64_t start, const uint8
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, start);
     if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, (uint64_t)(at - text) + 1,
-                             "%s", PCI_RPROF_OVERFLOW);
+        return pci_error_option(err, "lenient",
+                                pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number,
+                                              (uint64_t)(at - text) + 1, "%s", PCI_RPROF_OVERFLOW));
     if (r->tolerated++ == 0)
         r->first_tolerated = r->text.lines.number;
     return PCOL_OK;

@@ -27,14 +27,14 @@ enum loss {
     LOSS_INTERVAL = 1 << 6
 };
 
-static const char *const losses[] = {
-    "samples without a call stack or with an empty one",
-    "lines whose file is not known",
-    "files of functions without a line",
-    "names that Rprof cannot delimit: quotes and line feeds in them are changed",
-    "how often a sample counts, where that is not 1 to 100000",
-    "sample types other than samples/count",
-    "fractions of microseconds of the sampling interval",
+static const struct pci_loss losses[] = {
+    {"samples without a call stack or with an empty one", ""},
+    {"lines whose file is not known", ""},
+    {"files of functions without a line", ""},
+    {"names that Rprof cannot delimit: quotes and line feeds in them are changed", ""},
+    {"how often a sample counts, where that is not 1 to 100000", ""},
+    {"sample types other than samples/count", ""},
+    {"fractions of microseconds of the sampling interval", ""},
 };
 
 struct generic_writer {
@@ -261,9 +261,7 @@ static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pc
 
 void pci_rprof_report_losses(const struct pci_export *export, unsigned lost)
 {
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (lost & 1u << i)
-            pci_export_loss(export, "%s %s", export->capabilities->loss_prefix, losses[i]);
+    pci_export_report(export, losses, sizeof losses / sizeof *losses, lost);
 }
 
 /* ---- samples ---- */

@@ -33,14 +33,14 @@ enum {
     LOSS_BYTES = 64
 };
 
-static const char *const losses[] = {
-    "sample types that are gauges",
-    "negative values",
-    "samples whose value is 0",
-    "units of values other than counts, times and bytes",
-    "values that are not finite",
-    "more than one sample type under --sample-type",
-    "bytes that are not UTF-8: they become U+FFFD",
+static const struct pci_loss losses[] = {
+    {"sample types that are gauges", ""},
+    {"negative values", ""},
+    {"samples whose value is 0", ""},
+    {"units of values other than counts, times and bytes", ""},
+    {"values that are not finite", ""},
+    {"sample types other than the selected one", ""},
+    {"bytes that are not UTF-8: they become U+FFFD", ""},
 };
 
 const struct pci_capabilities pci_speedscope_capabilities = {
@@ -499,9 +499,7 @@ static pcol_status note_losses(struct writer *w, pcol_error *err)
 {
     if (w->json.replaced)
         w->lost |= LOSS_BYTES;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (w->lost & 1u << i)
-            pci_export_loss(w->export, "%s %s", w->export->capabilities->loss_prefix, losses[i]);
+    pci_export_report(w->export, losses, sizeof losses / sizeof *losses, w->lost);
     return pci_export_losses(w->export, NULL, err);
 }
 

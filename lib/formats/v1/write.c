@@ -123,10 +123,9 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
                         (int)counted->type.size, counted->type.data, (int)counted->unit.size,
                         counted->unit.data);
     if (maps->counted && physical_rows(maps->file, "sample_types") > counted->count)
-        pci_export_loss(export,
-                        "v1 cannot hold other sample types: %" PRIu64 " samples left "
-                        "out (--sample-type chooses)",
-                        maps->other_samples);
+        pci_export_loss_option(export, "sample_type",
+                               "v1 cannot hold other sample types: %" PRIu64 " samples left out",
+                               maps->other_samples);
     else if (!maps->counted && physical_rows(maps->file, "sample_types") > 1)
         pci_export_loss(export, "v1 cannot hold sample types other than samples/count");
     if (maps->sample_count < all)

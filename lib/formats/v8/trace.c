@@ -9,6 +9,7 @@
 #include "formats/v8/trace.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -324,9 +325,9 @@ static pcol_status build(struct pci_trace *t, pcol_error *err)
     if (!t->v8.sample_count)
         return pci_trace_put_spans(t, err);
     if (t->span_count)
-        pci_import_message("CPU profiles imported; --from trace-event imports the spans instead: "
-                           "%zu",
-                           t->span_count);
+        pci_notice(PCOL_NOTICE_INPUT, "", "format",
+                   "CPU profiles imported; the format trace-event imports the spans instead: %zu",
+                   t->span_count);
     return put_profiles(t, err);
 }
 

@@ -22,12 +22,12 @@
 
 enum { LOSS_NOT_POSITIVE = 1, LOSS_UNIT = 2, LOSS_TYPES = 4, LOSS_FRACTION = 8, LOSS_BYTES = 16 };
 
-static const char *const losses[] = {
-    "values that are not positive",
-    "the name and unit of the sample type: they become its own",
-    "more than one sample type",
-    "fractions of values",
-    "bytes that are not UTF-8: they become U+FFFD",
+static const struct pci_loss losses[] = {
+    {"values that are not positive", ""},
+    {"the name and unit of the sample type: they become its own", ""},
+    {"more than one sample type", "sample_type"},
+    {"fractions of values", ""},
+    {"bytes that are not UTF-8: they become U+FFFD", ""},
 };
 
 struct node {
@@ -462,9 +462,7 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     PCI_TRY(pci_json_writer_finish(&w->json, err));
     if (w->json.replaced)
         w->lost |= LOSS_BYTES;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (w->lost & 1u << i)
-            pci_export_loss(w->export, "%s %s", w->export->capabilities->loss_prefix, losses[i]);
+    pci_export_report(w->export, losses, sizeof losses / sizeof *losses, w->lost);
     return pci_export_losses(w->export, NULL, err);
 }
 
