@@ -307,6 +307,14 @@ struct cli_option {
          CLI_TEXT, CLI_AT(pick_source),                                            \
          0,        NULL},                                                          \
         CLI_OPTION_SOURCE_META, CLI_OPTION_KEEP_DROPPED
+/* Options of commands that read one profile, or several. */
+#define CLI_OPTIONS_IMPORT CLI_OPTION_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
+#define CLI_OPTIONS_IMPORT_LIST \
+    CLI_OPTION_FROM, CLI_OPTION_FILES_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
+/* Options of commands that write a table or a report. */
+#define CLI_OPTIONS_OUTPUT CLI_OPTION_OUTPUT, CLI_OPTION_FORCE, CLI_OPTION_NO_SYNC
+#define CLI_OPTIONS_TABLE \
+    CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTIONS_OUTPUT
 #define CLI_OPTION_END                            \
     {                                             \
         0, NULL, NULL, NULL, CLI_FLAG, 0, 0, NULL \

@@ -31,9 +31,7 @@
         'c', "columns", "A,B", "columns to print, in this order (default: all)", CLI_TEXT, \
             CLI_AT(columns), 0, NULL                                                       \
     }
-#define OUTPUT_OPTIONS                                                                             \
-    CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTION_OUTPUT, CLI_OPTION_FORCE, \
-        CLI_OPTION_NO_SYNC, CLI_OPTION_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
+#define OUTPUT_OPTIONS CLI_OPTIONS_TABLE, CLI_OPTIONS_IMPORT
 
 #define FLAT_OPTION                                                                                \
     {                                                                                              \

@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-const struct cli_option cmd_completion_options[] = {CLI_OPTION_OUTPUT, CLI_OPTION_FORCE,
-                                                    CLI_OPTION_NO_SYNC, CLI_OPTION_END};
+const struct cli_option cmd_completion_options[] = {CLI_OPTIONS_OUTPUT, CLI_OPTION_END};
 
 /* Words separated by blanks; `each` adds " -o --output" and so on for every option of a table. */
 static void put_options(struct cli_out *out, const struct cli_option *options)

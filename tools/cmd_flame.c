@@ -31,12 +31,8 @@ const struct cli_option cmd_flame_options[] = {
      "svg|text"},
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_OUTPUT,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 

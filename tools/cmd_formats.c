@@ -6,8 +6,8 @@
 #include <string.h>
 
 const struct cli_option cmd_formats_options[] = {
-    CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,  CLI_OPTION_NO_SYNC,   CLI_OPTION_END,
+    CLI_OPTIONS_TABLE,
+    CLI_OPTION_END,
 };
 
 static void print_people(struct cli_out *out)

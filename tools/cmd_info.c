@@ -19,13 +19,8 @@ const struct cli_option cmd_info_options[] = {
      CLI_TEXT, CLI_AT(time), 0, NULL},
     {0, "thread", "RE", "with --time: only threads with a matching name", CLI_TEXT, CLI_AT(thread),
      0, NULL},
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_FILES_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_OUTPUT,
+    CLI_OPTIONS_IMPORT_LIST,
     CLI_OPTION_END,
 };
 

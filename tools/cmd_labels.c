@@ -18,15 +18,8 @@ const struct cli_option cmd_labels_options[] = {
      "at most N values of each key; 0: all (default: 20 on a terminal, all elsewhere)", CLI_COUNT,
      CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
-    CLI_OPTION_FORMAT,
-    CLI_OPTION_NO_HEADER,
-    CLI_OPTION_NULL,
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_TABLE,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 

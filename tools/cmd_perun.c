@@ -29,15 +29,8 @@ const struct cli_option cmd_perun_options[] = {
      CLI_AT(where), 0, NULL},
     {'n', "rows", "N", "at most N rows; 0: all (default)", CLI_COUNT, CLI_AT(rows), 0, NULL},
     {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
-    CLI_OPTION_FORMAT,
-    CLI_OPTION_NO_HEADER,
-    CLI_OPTION_NULL,
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_TABLE,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 

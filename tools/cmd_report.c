@@ -24,12 +24,8 @@ const struct cli_option cmd_report_options[] = {
     {0, "open", NULL, "show the report in the browser (xdg-open)", CLI_FLAG, CLI_AT(open), 1, NULL},
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_OUTPUT,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 

@@ -20,12 +20,8 @@ const struct cli_option cmd_schema_options[] = {
      CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown|sql|mermaid"},
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_OUTPUT,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 

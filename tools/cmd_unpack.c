@@ -27,9 +27,7 @@ const struct cli_option cmd_unpack_options[] = {
     CLI_OPTION_ORDER,
     CLI_OPTION_KEEP_DROPPED,
     CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 
