@@ -286,17 +286,19 @@ static pcol_status fail_type(const struct pci_types *types, const char *wanted, 
                     used ? names : "(none)");
 }
 
-static pcol_status select_type(const struct pci_types *types, uint64_t first, uint64_t last,
-                               const char *wanted, uint32_t *list, struct pci_selected_type *chosen,
-                               pcol_error *err)
+static pcol_status select_type(const struct pci_types *types, const uint8_t *sources,
+                               uint64_t first, uint64_t last, const char *wanted, uint32_t *list,
+                               struct pci_selected_type *chosen, pcol_error *err)
 {
     uint32_t count, row = PCOL_NONE;
     int named;
     if (!wanted)
-        PCI_TRY(pci_types_first_default(types, NULL, first, last + 1, &row, &named, err));
+        PCI_TRY(pci_types_first_default(types, sources, first, last + 1, &row, &named, err));
     if (row != PCOL_NONE && types->is_gauge[row])
         row = PCOL_NONE;
     for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
+        if (sources && !sources[source])
+            continue;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         for (uint32_t i = 0; row == PCOL_NONE && i < count; i++)
             if (!types->ordinal[list[i]] && pci_types_is_named(types, list[i], wanted))
@@ -317,21 +319,28 @@ static pcol_status select_type(const struct pci_types *types, uint64_t first, ui
     return PCOL_OK;
 }
 
-pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
-                             const char *wanted, struct pci_selected_type *chosen, pcol_error *err)
+pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t *sources,
+                                   uint64_t first, uint64_t last, const char *wanted,
+                                   struct pci_selected_type *chosen, pcol_error *err)
 {
     memset(chosen, 0, sizeof *chosen);
     chosen->type = chosen->unit = (pcol_str){"", 0};
     chosen->rows = pci_calloc((size_t)types->count + 1, sizeof *chosen->rows);
     uint32_t *list = pci_calloc((size_t)types->count + 1, sizeof *list);
     pcol_status status = chosen->rows && list ? PCOL_OK : pci_fail_memory(err);
-    PCI_THEN(status, select_type(types, first, last, wanted, list, chosen, err));
+    PCI_THEN(status, select_type(types, sources, first, last, wanted, list, chosen, err));
     pci_free(list);
     if (status != PCOL_OK) {
         pci_free(chosen->rows);
         chosen->rows = NULL;
     }
     return status;
+}
+
+pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
+                             const char *wanted, struct pci_selected_type *chosen, pcol_error *err)
+{
+    return pci_types_select_among(types, NULL, first, last, wanted, chosen, err);
 }
 
 static int is_selected(const struct pci_selected_type *chosen, uint32_t row)

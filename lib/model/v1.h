@@ -7,6 +7,13 @@
 #include "model/table.h"
 #include "model/types.h"
 
+/* Samples that count 1 each, whatever their values. */
+struct pci_v1_counted {
+    const struct pci_selected_type *type; /* samples of other types are left out */
+    const uint8_t *sources; /* by source: 1 if its samples are counted; NULL: those of all are */
+    int only;               /* samples of the other sources are left out */
+};
+
 struct pci_v1 {
     const pcol_file *file;
     struct pci_stacks stacks;
@@ -14,7 +21,10 @@ struct pci_v1 {
     const struct pci_column *value;    /* the value column of samples/count, or NULL */
     const struct pci_column **counted; /* samples with a value in one of these count 1 each */
     uint32_t counted_count;            /* 0: the values are those of samples/count */
-    uint64_t other_samples;            /* counted_count: samples of other types */
+    const uint8_t *counted_sources;    /* borrowed; NULL: all */
+    int is_only_counted;               /* samples of other sources are left out */
+    const struct pci_column *source;   /* samples.source, or NULL */
+    uint64_t other_samples;            /* counted_count: samples that are left out */
     const struct pci_column *function; /* locations.function, or NULL */
     const struct pci_column *line;     /* locations.line, or NULL */
     int rename;                        /* functions are renamed like the R package does */
@@ -31,11 +41,12 @@ struct pci_v1 {
     size_t zone_count, zone_capacity;
 };
 
-/* v1_maps.c: builds all maps and verifies that v1 can represent the file. counted: of which types
- * the samples are counted; NULL: their values are those of samples/count. */
-pcol_status pci_v1_open(const pcol_file *file, const struct pci_selected_type *counted,
+/* v1_maps.c: builds all maps and verifies that v1 can represent the file. counted: NULL: the values
+ * are those of samples/count in all sources; its `sources` must live as long as the maps. */
+pcol_status pci_v1_open(const pcol_file *file, const struct pci_v1_counted *counted,
                         struct pci_v1 **maps, pcol_error *err);
-/* The values of n <= PCI_BATCH samples. */
+/* The values of n <= PCI_BATCH samples. With counted samples, valid is 0 for those that are left
+ * out, and a missing value of samples/count is 0. */
 pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int64_t *values,
                           uint8_t *valid, pcol_error *err);
 

@@ -184,38 +184,74 @@ static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 }
 
 static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
-                                const struct pci_selected_type *counted, pcol_error *err)
+                                const struct pci_v1_counted *counted, pcol_error *err)
 {
-    PCI_TRY(PCI_CALLOC(m->counted, (size_t)counted->count + 1, err));
-    for (uint32_t i = 0; i < counted->count; i++)
-        if (types->columns[counted->rows[i]])
-            m->counted[m->counted_count++] = types->columns[counted->rows[i]];
+    const struct pci_selected_type *type = counted->type;
+    m->counted_sources = counted->sources;
+    m->is_only_counted = counted->only;
+    PCI_TRY(PCI_CALLOC(m->counted, (size_t)type->count + 1, err));
+    for (uint32_t i = 0; i < type->count; i++)
+        if (types->columns[type->rows[i]])
+            m->counted[m->counted_count++] = types->columns[type->rows[i]];
     for (uint32_t i = 0; i < m->counted_count; i++)
         PCI_TRY(pci_verify(m->file, m->counted[i], err));
+    if (m->counted_sources)
+        PCI_TRY(
+            pci_find_verified_column(m->file, "samples", "source", PCI_TYPES_ROW, &m->source, err));
     return PCOL_OK;
 }
 
+/* The column of samples/count. */
+static void find_count(struct pci_v1 *m, const struct pci_types *types)
+{
+    for (uint32_t k = 0; k < types->count && !m->value; k++) {
+        if (pci_str_is(types->type[k], "samples") && pci_str_is(types->unit[k], "count") &&
+            !types->is_gauge[k] && !types->ordinal[k] && types->columns[k] &&
+            types->columns[k]->desc->type == PCF_I64)
+            m->value = types->columns[k];
+    }
+}
+
+static pcol_status fail_type(pcol_error *err)
+{
+    return pci_fail_cell(err, PCOL_E_LOSS, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
+                         "v1 can only hold samples of type samples/count");
+}
+
 /* v1 has one sample type. */
-static pcol_status find_value(struct pci_v1 *m, const struct pci_selected_type *counted,
+static pcol_status find_value(struct pci_v1 *m, const struct pci_v1_counted *counted,
                               pcol_error *err)
 {
     struct pci_types types;
+    pcol_status status = PCOL_OK;
     PCI_TRY(pci_types_open(m->file, &types, err));
-    if (counted) {
-        pcol_status status = find_counted(m, &types, counted, err);
-        pci_types_close(&types);
-        return status;
-    }
-    for (uint32_t k = 0; k < types.count && !m->value; k++) {
-        if (pci_str_is(types.type[k], "samples") && pci_str_is(types.unit[k], "count") &&
-            !types.is_gauge[k] && !types.ordinal[k] && types.columns[k] &&
-            types.columns[k]->desc->type == PCF_I64)
-            m->value = types.columns[k];
-    }
+    if (counted)
+        status = find_counted(m, &types, counted, err);
+    if (!counted || (counted->sources && !counted->only))
+        find_count(m, &types);
     pci_types_close(&types);
-    if (!m->value && pci_rows(m->file, "samples"))
-        return pci_fail_cell(err, PCOL_E_LOSS, "sample_types", NULL, PCOL_POSITION_UNKNOWN,
-                             "v1 can only hold samples of type samples/count");
+    if (!counted && !m->value && pci_rows(m->file, "samples"))
+        return fail_type(err);
+    return status == PCOL_OK && m->value ? pci_verify(m->file, m->value, err) : status;
+}
+
+/* Values of samples/count for the samples of sources that are not counted. */
+static pcol_status set_uncounted(const struct pci_v1 *m, uint64_t row, size_t n, int64_t *values,
+                                 uint8_t *valid, pcol_error *err)
+{
+    int64_t sources[PCI_BATCH] = {0}, counts[PCI_BATCH];
+    uint8_t has[PCI_BATCH] = {0};
+    if (m->source)
+        PCI_TRY(pci_read(m->file, m->source, row, n, sources, has, err));
+    memset(has, 0, sizeof has);
+    if (m->value)
+        PCI_TRY(pci_read(m->file, m->value, row, n, counts, has, err));
+    for (size_t i = 0; i < n; i++) {
+        if (m->counted_sources[sources[i]])
+            continue;
+        valid[i] = !m->is_only_counted;
+        values[i] = has[i] ? counts[i] : 0;
+    }
     return PCOL_OK;
 }
 
@@ -233,7 +269,7 @@ pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int
     }
     for (size_t i = 0; i < n; i++)
         values[i] = 1;
-    return PCOL_OK;
+    return maps->counted_sources ? set_uncounted(maps, row, n, values, valid, err) : PCOL_OK;
 }
 
 static pcol_status count_batch(struct pci_v1 *m, uint64_t row, size_t n, pcol_error *err)
@@ -255,6 +291,8 @@ static pcol_status count_batch(struct pci_v1 *m, uint64_t row, size_t n, pcol_er
                                (unsigned long long)stacks[i], (unsigned long long)m->stacks.stacks);
         if (!pci_v1_includes_stack(m, (uint64_t)stacks[i]))
             continue;
+        if (!m->value && (!has_value[i] || values[i] < 1))
+            return fail_type(err);
         if (!has_value[i] || values[i] < 1 || values[i] > INT32_MAX)
             return pci_fail_cell(err, PCOL_E_LOSS, "samples", m->value->name, row + i,
                                  "v1 can only hold values from 1 to 2147483647");
@@ -263,7 +301,7 @@ static pcol_status count_batch(struct pci_v1 *m, uint64_t row, size_t n, pcol_er
     return PCOL_OK;
 }
 
-static pcol_status map_samples(struct pci_v1 *m, const struct pci_selected_type *counted,
+static pcol_status map_samples(struct pci_v1 *m, const struct pci_v1_counted *counted,
                                pcol_error *err)
 {
     uint64_t rows = pci_rows(m->file, "samples");
@@ -272,8 +310,6 @@ static pcol_status map_samples(struct pci_v1 *m, const struct pci_selected_type 
     if (!m->stack || !rows)
         return PCOL_OK;
     PCI_TRY(pci_verify(m->file, m->stack, err));
-    if (!m->counted)
-        PCI_TRY(pci_verify(m->file, m->value, err));
     for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
         if (row % PCI_ZONE == 0) {
             PCI_TRY(PCI_GROW(m->zones, m->zone_capacity, m->zone_count + 1, err));
@@ -298,7 +334,7 @@ static pcol_status verify_tables(const pcol_file *file, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status build_maps(struct pci_v1 *m, const struct pci_selected_type *counted,
+static pcol_status build_maps(struct pci_v1 *m, const struct pci_v1_counted *counted,
                               pcol_error *err)
 {
     PCI_TRY(verify_tables(m->file, err));
@@ -310,7 +346,7 @@ static pcol_status build_maps(struct pci_v1 *m, const struct pci_selected_type *
     return map_samples(m, counted, err);
 }
 
-pcol_status pci_v1_open(const pcol_file *file, const struct pci_selected_type *counted,
+pcol_status pci_v1_open(const pcol_file *file, const struct pci_v1_counted *counted,
                         struct pci_v1 **maps, pcol_error *err)
 {
     struct pci_v1 *m;

@@ -1,8 +1,8 @@
 /*
  * write.c - export of the five tables of data model v1 as one JSON object
  *
- * The tables are those of the model; each row is an object on its own line. Samples of perf count 1
- * each, of the chosen type. Content that v1 cannot represent is reported as a loss, a profile
+ * The tables are those of the model; each row is an object on its own line. Samples of perf sources
+ * count 1 each, of the chosen type. Content that v1 cannot represent is reported as a loss, a profile
  * without a v1 form is an error of the model.
  */
 #include "formats/v1/v1.h"
@@ -117,16 +117,20 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
                                  const struct pci_selected_type *counted, pcol_error *err)
 {
     int samples = pci_str_is(counted->type, "samples") && pci_str_is(counted->unit, "count");
+    uint64_t types = physical_rows(maps->file, "sample_types");
     uint64_t all = physical_rows(maps->file, "samples") - maps->other_samples;
     if (maps->counted && !samples)
         pci_export_loss(export, "v1 cannot hold the sample type %.*s/%.*s: each sample counts 1",
                         (int)counted->type.size, counted->type.data, (int)counted->unit.size,
                         counted->unit.data);
-    if (maps->counted && physical_rows(maps->file, "sample_types") > counted->count)
+    if (maps->counted && (maps->counted_sources ? maps->other_samples : types > counted->count))
         pci_export_loss_option(export, "sample_type",
                                "v1 cannot hold other sample types: %" PRIu64 " samples left out",
                                maps->other_samples);
-    else if (!maps->counted && physical_rows(maps->file, "sample_types") > 1)
+    uint64_t held = maps->counted ? counted->count : 0;
+    if (maps->value && !(maps->counted && samples))
+        held++;
+    if ((!maps->counted || (maps->counted_sources && !maps->is_only_counted)) && types > held)
         pci_export_loss(export, "v1 cannot hold sample types other than samples/count");
     if (maps->sample_count < all)
         pci_export_loss(export, "v1 leaves out %" PRIu64 " samples without a function",
@@ -140,47 +144,64 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
 
 /* ---- samples */
 
-/* *all: 1 if each row of samples is one sample, in all sources. */
-static pcol_status rows_are_samples(const pcol_file *file, int *all, pcol_error *err)
+/* Sets a byte for each source whose rows of samples are one sample each. */
+static pcol_status find_counted(const pcol_file *file, uint8_t *counted, uint64_t *count,
+                                pcol_error *err)
 {
     const struct pci_column *type;
     uint64_t sources = physical_rows(file, "sources");
     PCI_TRY(pci_find_verified_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    *all = type && sources;
-    for (uint64_t row = 0; *all && row < sources; row++) {
+    for (uint64_t row = 0; type && row < sources; row++) {
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
         const struct pci_format_schema *schema = pci_format_schema(file, text);
-        *all = schema && schema->row_is_sample;
+        counted[row] = schema && schema->row_is_sample;
+        *count += counted[row];
     }
     return PCOL_OK;
 }
 
 /* The values of v1 are counts of samples. Where a row is one sample, those of the chosen type are
- * counted; elsewhere the values of samples/count are the counts. */
-static pcol_status put_file(const struct pci_export *export, const pcol_file *file, pcol_error *err)
+ * counted; in other sources the values of samples/count are the counts. Without a choice the type
+ * is the default of the counted sources. */
+static pcol_status open_maps(const struct pci_export *export, const pcol_file *file,
+                             const uint8_t *sources, uint64_t count,
+                             struct pci_selected_type *chosen, struct pci_v1 **maps,
+                             pcol_error *err)
 {
     const char *wanted = export->options->sample_type;
-    struct pci_selected_type chosen = {.rows = NULL};
-    struct pci_v1 *maps = NULL;
+    uint64_t all = physical_rows(file, "sources");
     struct pci_types types;
-    uint64_t sources = physical_rows(file, "sources");
-    int counts;
-    PCI_TRY(rows_are_samples(file, &counts, err));
     PCI_TRY(pci_types_open(file, &types, err));
     pcol_status status = PCOL_OK;
-    if (counts || (wanted && sources))
-        status = pci_types_select(&types, 0, sources - 1, wanted, &chosen, err);
-    if (status == PCOL_OK && !counts && wanted &&
-        !(pci_str_is(chosen.type, "samples") && pci_str_is(chosen.unit, "count")))
-        status = pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
-    PCI_THEN(status, pci_v1_open(file, counts && chosen.count ? &chosen : NULL, &maps, err));
+    if (count || (wanted && all))
+        status = pci_types_select_among(&types, wanted ? NULL : sources, 0, all - 1, wanted, chosen,
+                                        err);
+    pci_types_close(&types);
+    int is_count = pci_str_is(chosen->type, "samples") && pci_str_is(chosen->unit, "count");
+    if (status == PCOL_OK && !count && wanted && !is_count)
+        return pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
+    struct pci_v1_counted counted = {chosen, count < all ? sources : NULL, wanted && !is_count};
+    PCI_THEN(status, pci_v1_open(file, count && chosen->count ? &counted : NULL, maps, err));
+    return status;
+}
+
+static pcol_status put_file(const struct pci_export *export, const pcol_file *file, pcol_error *err)
+{
+    struct pci_selected_type chosen = {.rows = NULL};
+    struct pci_v1 *maps = NULL;
+    uint64_t count = 0;
+    uint8_t *sources;
+    PCI_TRY(pci_check_row_count(file, "sources", err));
+    PCI_TRY(PCI_CALLOC(sources, (size_t)physical_rows(file, "sources") + 1, err));
+    pcol_status status = find_counted(file, sources, &count, err);
+    PCI_THEN(status, open_maps(export, file, sources, count, &chosen, &maps, err));
     PCI_THEN(status, put_tables(maps, export->sink, err));
     PCI_THEN(status, report_losses(export, maps, &chosen, err));
     pci_v1_free(maps);
+    pci_free(sources);
     pci_free(chosen.rows);
-    pci_types_close(&types);
     return status;
 }
 
