@@ -81,6 +81,9 @@ struct pci_merge {
     uint64_t *sample_positions;
     int tree_of_sample;          /* the tree being copied belongs to a sample */
     uint8_t *incomplete_sources; /* by source: `extra` is not copied */
+    /* If partial, by source: the name of the order in source_rows that its document needs, or NULL;
+     * NULL: none needs one. */
+    const char **document_orders;
     uint64_t string_count, function_count, group_count, stack_count, type_count, source_count;
     uint64_t label_key_count, label_shape_count;
 
@@ -146,6 +149,9 @@ pcol_status pci_merge_events(struct pci_merge *merge, pcol_error *err);
 int pci_merge_is_one_of(const char *name, const char *const *names);
 /* selection.c: 1 if a part is copied */
 int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row);
+/* 1 if the copied sources keep all of their samples and labels, so that their documents hold.
+ * selection: may be NULL. */
+int pci_merge_keeps_documents(const struct pci_merge_selection *selection);
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column);
 /* Tables that are not fed to the builder row by row. */
 int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table *table);
@@ -243,7 +249,9 @@ pcol_status pci_merge_nodes(struct pci_merge *merge, pcol_error *err);
  * now. */
 pcol_status pci_merge_node(struct pci_merge *merge, uint64_t row, uint64_t *node, pcol_error *err);
 
-/* source_order.c: source_rows, and the implicit order of a source's own tables */
+/* source_order.c: source_rows, and the implicit order of a source's own tables. The first marks
+ * the location groups that documents number, in merge->used_groups. */
+pcol_status pci_merge_mark_documents(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_source_orders(struct pci_merge *merge, pcol_error *err);
 /* pcol_file.c: copies a file, or the sources first..last of it */
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,

@@ -342,6 +342,7 @@ static pcol_status mark_code(struct marker *k, pcol_error *err)
     PCI_TRY(open_set(&m->used_stacks, m->stack_count, err));
     PCI_TRY(open_set(&m->used_groups, m->group_count, err));
     PCI_TRY(open_set(&m->used_functions, m->function_count, err));
+    PCI_TRY(pci_merge_mark_documents(k->m, err));
     PCI_TRY(mark_callers(k, err));
     PCI_TRY(mark_lines(k, err));
     PCI_TRY(mark_table(k, pci_table_find(m->file, "location_groups"), m->used_groups, err));

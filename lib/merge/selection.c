@@ -89,17 +89,17 @@ static int changes_samples(const struct pci_merge_selection *selection)
            selection->has_range || selection->idle || selection->names;
 }
 
-/* 1 if the copied sources keep all of their samples and labels, so that their documents hold. */
-static int keeps_documents(const struct pci_merge_selection *selection)
+int pci_merge_keeps_documents(const struct pci_merge_selection *selection)
 {
-    return selection->all_samples && !changes_samples(selection) && !selection->drop_labels &&
-           !selection->drop_key_count;
+    return !selection || (selection->all_samples && !changes_samples(selection) &&
+                          !selection->drop_labels && !selection->drop_key_count);
 }
 
 /* 1 if a source of the file has a document that does not describe the copy (reader/schema.h). */
 static int has_false_document(const pcol_file *file, const struct pci_merge_selection *selection)
 {
-    int keeps = keeps_documents(selection);
+    if (pci_merge_keeps_documents(selection))
+        return 0;
     const struct pci_column *type = NULL;
     uint64_t rows = pci_rows(file, "sources");
     if (pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, NULL) != PCOL_OK || !type)
@@ -110,7 +110,7 @@ static int has_false_document(const pcol_file *file, const struct pci_merge_sele
         const struct pci_format_schema *schema = NULL;
         if (pci_get_str(file, type, row, &text, &valid, NULL) == PCOL_OK && valid)
             schema = pci_format_schema(file, text);
-        if (schema && schema->whole_document && (!keeps || schema->needs_order))
+        if (schema && schema->whole_document)
             return 1;
     }
     return 0;

@@ -3,7 +3,8 @@
  *
  * A file of one source may omit source_rows for a table: the order is that of the file's rows. When
  * another source is added the order becomes explicit. The tables whose order a format needs are in
- * its schema (ordered_tables). Tests: suite merge.
+ * its schema (ordered_tables). Of a selection only the orders that documents need are copied.
+ * Tests: suites merge, json_formats.
  */
 #include "merge/merge.h"
 
@@ -128,16 +129,100 @@ static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
     return status;
 }
 
+/* ---- orders that the documents of copied sources need */
+
+/* *is_needed: 1 if a row is one of such an order. */
+static pcol_status is_of_document(struct order_copy *o, uint64_t row, int *is_needed,
+                                  pcol_error *err)
+{
+    const struct pci_merge *m = o->m;
+    uint32_t source;
+    pcol_str table, target;
+    int valid;
+    *is_needed = 0;
+    PCI_TRY(pci_cells_row(&o->cells[R_SOURCE], row, m->source_count, &source, err));
+    if (source == PCOL_NONE || !m->document_orders[source] || !o->cells[R_TABLE].column ||
+        !o->cells[R_TARGET].column)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(m->file, o->cells[R_TABLE].column, row, &table, &valid, err));
+    PCI_TRY(pci_get_str(m->file, o->cells[R_TARGET].column, row, &target, &valid, err));
+    *is_needed =
+        pci_str_is(table, m->document_orders[source]) && pci_str_is(target, "location_groups");
+    return PCOL_OK;
+}
+
+/* Sets merge->document_orders if the document of a copied source needs an order. */
+static pcol_status find_document_orders(struct pci_merge *m, pcol_error *err)
+{
+    const struct pci_column *type;
+    PCI_TRY(pci_find_verified_column(m->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    for (uint64_t row = 0; type && row < m->source_count; row++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(m->file, type, row, &text, &valid, err));
+        const struct pci_format_schema *schema = pci_format_schema(m->file, text);
+        if (!schema || !schema->document_order || !pci_merge_copies_source(m, row))
+            continue;
+        if (!m->document_orders)
+            PCI_TRY(PCI_CALLOC(m->document_orders, (size_t)m->source_count, err));
+        m->document_orders[row] = schema->document_order;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status open_rows(struct order_copy *o, uint64_t *rows, pcol_error *err)
+{
+    PCI_TRY(pci_merge_rows(o->m->file, "source_rows", rows, err));
+    for (size_t i = 0; i < R_COUNT; i++)
+        PCI_TRY(pci_cells_open(&o->cells[i], o->m->file, "source_rows", row_columns[i].name,
+                               row_columns[i].types, err));
+    return PCOL_OK;
+}
+
+static pcol_status mark_rows(struct order_copy *o, pcol_error *err)
+{
+    struct pci_merge *m = o->m;
+    uint64_t rows;
+    PCI_TRY(open_rows(o, &rows, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        uint32_t group = PCOL_NONE;
+        int is_needed;
+        PCI_TRY(is_of_document(o, row, &is_needed, err));
+        if (is_needed)
+            PCI_TRY(pci_cells_row(&o->cells[R_ROW], row, m->group_count, &group, err));
+        if (group != PCOL_NONE)
+            m->used_groups[group] = 1;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_mark_documents(struct pci_merge *merge, pcol_error *err)
+{
+    struct order_copy o = {.m = merge};
+    if (!pci_merge_keeps_documents(merge->selection))
+        return PCOL_OK;
+    PCI_TRY(find_document_orders(merge, err));
+    if (!merge->document_orders)
+        return PCOL_OK;
+    PCI_TRY(PCI_MALLOC(o.cells, R_COUNT, err));
+    pcol_status status = mark_rows(&o, err);
+    pci_free(o.cells);
+    return status;
+}
+
 static pcol_status copy_rows(struct order_copy *o, pcol_error *err)
 {
-    const pcol_file *file = o->m->file;
     uint64_t rows;
-    PCI_TRY(pci_merge_rows(file, "source_rows", &rows, err));
-    for (size_t i = 0; i < R_COUNT; i++)
-        PCI_TRY(pci_cells_open(&o->cells[i], file, "source_rows", row_columns[i].name,
-                               row_columns[i].types, err));
-    for (uint64_t row = 0; row < rows && !o->m->partial; row++)
-        PCI_TRY(copy_row(o, row, err));
+    PCI_TRY(open_rows(o, &rows, err));
+    if (o->m->partial && !o->m->document_orders)
+        return PCOL_OK;
+    for (uint64_t row = 0; row < rows; row++) {
+        int is_copied = !o->m->partial;
+        if (!is_copied)
+            PCI_TRY(is_of_document(o, row, &is_copied, err));
+        if (is_copied)
+            PCI_TRY(copy_row(o, row, err));
+    }
     return PCOL_OK;
 }
 

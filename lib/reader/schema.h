@@ -123,7 +123,8 @@ enum pci_anonymize {
 #define PCI_OWNER 128u          /* rows are copied with the row that this column refers to */
 #define PCI_DEFAULT_0 256u      /* an absent column is 0: only other values are content */
 #define PCI_NULL_IS_CONTENT 512u
-#define PCI_TIME 1024u /* ns; logical tables show ms */
+#define PCI_TIME 1024u     /* ns; logical tables show ms */
+#define PCI_NO_NULLS 2048u /* may be absent, but has no nulls */
 
 /* Flags of a table. */
 #define PCI_TABLE_INTERNAL 1u  /* the data model shows its content, or only its reader needs it */
@@ -161,8 +162,10 @@ struct pci_format_schema {
     unsigned renames_functions : 1;      /* data model v1 names functions as R does */
     unsigned row_is_sample : 1;          /* a row is one sample, whatever its values say */
     unsigned
-        whole_document : 1;   /* sources.extra describes all samples: selections of some omit it */
-    unsigned needs_order : 1; /* of source_rows, for its document: all selections omit both */
+        whole_document : 1; /* sources.extra describes all samples: selections of some omit it */
+    /* The table of a source that its document numbers: copies with the document have its order of
+     * location_groups in source_rows. NULL: none. */
+    const char *document_order;
 };
 
 /* Columns that any table may have unless its name begins with x_; ends like a list of rows. */

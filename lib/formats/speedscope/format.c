@@ -23,7 +23,7 @@ pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *er
 }
 
 const struct pci_format_schema pci_speedscope_schema = {
-    .source_type = "speedscope", .whole_document = 1, .needs_order = 1};
+    .source_type = "speedscope", .whole_document = 1, .document_order = "frames"};
 
 const struct pci_format pci_speedscope_format = {
     .info = {"speedscope", "JSON of the viewer speedscope, sampled and evented", ".speedscope.json",
