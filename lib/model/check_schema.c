@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+static int is_nullable(const struct pci_column *column)
+{
+    return column->desc->null_count || column->desc->flags & PCF_COLUMN_NULLABLE;
+}
+
 /* Required columns exist if the table has rows, and have no nulls. */
 static void check_known(struct pci_check *check, const struct pci_table *table,
                         const struct pci_schema_row *schema)
@@ -16,6 +21,7 @@ static void check_known(struct pci_check *check, const struct pci_table *table,
     const struct pci_column *column = pci_column_find(table, schema->column);
     struct pci_tally tally = PCI_TALLY(check, table->name, schema->column);
     int required = (schema->flags & PCI_REQUIRED) != 0;
+    int has_no_nulls = (schema->flags & (PCI_REQUIRED | PCI_NO_NULLS)) != 0;
     if (!column) {
         if (required && table->rows)
             pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column is missing");
@@ -26,7 +32,7 @@ static void check_known(struct pci_check *check, const struct pci_table *table,
     if (!(schema->types & PCI_TYPE(column->desc->type)))
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                   pcol_type_name((pcol_type)column->desc->type));
-    if (required && (column->desc->null_count || column->desc->flags & PCF_COLUMN_NULLABLE))
+    if (has_no_nulls && is_nullable(column))
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot hold nulls");
     if (column->references && !schema->references)
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot refer to %s",
@@ -84,7 +90,8 @@ static void check_targets(struct pci_check *check, const struct pci_table *table
 }
 
 /* value.K and sum.K require row K of sample_types and have one of two types. */
-static void check_numbered(struct pci_check *check, const char *table, const char *prefix)
+static void check_numbered(struct pci_check *check, const char *table, const char *prefix,
+                           int can_be_null)
 {
     const struct pci_table *t = pci_table_find(check->file, table);
     uint64_t types = pci_rows(check->file, "sample_types");
@@ -100,6 +107,8 @@ static void check_numbered(struct pci_check *check, const char *table, const cha
         if (column->desc->type != PCF_I64 && column->desc->type != PCF_F64)
             pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot be of type %s",
                       pcol_type_name((pcol_type)column->desc->type));
+        if (!can_be_null && is_nullable(column))
+            pci_fault(&tally, PCOL_POSITION_UNKNOWN, "this column cannot hold nulls");
         if (tally.count)
             check->untrusted[column->number] = 1;
     }
@@ -180,9 +189,9 @@ pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
     }
     for (uint32_t t = 0; t < check->file->index.header.table_count; t++)
         check_targets(check, &check->file->tables[t]);
-    check_numbered(check, "samples", "value.");
-    check_numbered(check, "stack_sums", "sum.");
-    check_numbered(check, "function_sums", "self.");
-    check_numbered(check, "function_sums", "total.");
+    check_numbered(check, "samples", "value.", 1);
+    check_numbered(check, "stack_sums", "sum.", 1);
+    check_numbered(check, "function_sums", "self.", 0);
+    check_numbered(check, "function_sums", "total.", 0);
     return PCOL_OK;
 }

@@ -42,6 +42,7 @@ const struct pci_schema_row pci_firefox_tables[] = {
     {"source", PCI_TYPE(PCF_U32), .kind = PCI_KIND_ALLOCATIONS, .references = "sources"},
     {"thread", PCI_TYPE(PCF_U32), .kind = PCI_KIND_ALLOCATIONS, .references = "threads"},
     {"stack", PCI_TYPE(PCF_U32), .kind = PCI_KIND_ALLOCATIONS, .references = "stacks"},
+    {"in_nursery", PCI_TYPE(PCF_BOOL), PCI_NO_NULLS, .kind = PCI_KIND_ALLOCATIONS},
     {.table = "counters", .kind = PCI_KIND_COUNTERS},
     {"source", PCI_TYPE(PCF_U32), .kind = PCI_KIND_COUNTERS, .references = "sources"},
     {.table = "counter_samples", .kind = PCI_KIND_COUNTERS},
