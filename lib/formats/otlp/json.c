@@ -1,8 +1,8 @@
 /*
  * json.c - OpenTelemetry profiles as JSON: conversion to protobuf messages of the layout 1.10
  *
- * Names of fields are those of the JSON mapping of protobuf, and the earlier `sample` and `line`.
- * Integers may be strings. Only fields that become columns are converted. A message that contains
+ * Names and values of fields are those of the JSON mapping of protobuf, and the earlier names
+ * `sample` and `line`. Numbers may be strings, and integers may have a point and an exponent. Only fields that become columns are converted. A message that contains
  * others starts with a size of five bytes, which is set when it is complete. The tables of fields
  * do not refer back, so that a text cannot nest deeper than they do.
  */
@@ -13,11 +13,14 @@
 #include "json/number.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #define PADDED_BYTES 5u
 #define DEPTH 16
 
-enum kind { INTEGER, SIGNED, FIXED, DOUBLE, TEXT, MESSAGE }; /* SIGNED: of 63 bits and a sign */
+/* INDEX: int32, SIGNED: int64, UNSIGNED: uint64, FIXED: fixed64. */
+enum kind { INDEX, SIGNED, UNSIGNED, FIXED, BOOLEAN, DOUBLE, TEXT, MESSAGE };
 enum {
     DATA = 1,
     RESOURCE_PROFILES,
@@ -54,14 +57,14 @@ static const struct schema {
     {PROFILE, 2, MESSAGE, 1, SAMPLE, "samples"},
     {PROFILE, 2, MESSAGE, 1, SAMPLE, "sample"},
     {PROFILE, 3, FIXED, 0, 0, "timeUnixNano"},
-    {PROFILE, 4, INTEGER, 0, 0, "durationNano"},
+    {PROFILE, 4, UNSIGNED, 0, 0, "durationNano"},
     {PROFILE, 5, MESSAGE, 0, VALUE_TYPE, "periodType"},
     {PROFILE, 6, SIGNED, 0, 0, "period"},
-    {VALUE_TYPE, 1, INTEGER, 0, 0, "typeStrindex"},
-    {VALUE_TYPE, 2, INTEGER, 0, 0, "unitStrindex"},
-    {SAMPLE, 1, INTEGER, 0, 0, "stackIndex"},
-    {SAMPLE, 2, INTEGER, 1, 0, "attributeIndices"},
-    {SAMPLE, 3, INTEGER, 0, 0, "linkIndex"},
+    {VALUE_TYPE, 1, INDEX, 0, 0, "typeStrindex"},
+    {VALUE_TYPE, 2, INDEX, 0, 0, "unitStrindex"},
+    {SAMPLE, 1, INDEX, 0, 0, "stackIndex"},
+    {SAMPLE, 2, INDEX, 1, 0, "attributeIndices"},
+    {SAMPLE, 3, INDEX, 0, 0, "linkIndex"},
     {SAMPLE, 4, SIGNED, 1, 0, "values"},
     {SAMPLE, 5, FIXED, 1, 0, "timestampsUnixNano"},
     {DICTIONARY, PCI_OTLP_MAPPINGS, MESSAGE, 1, MAPPING, "mappingTable"},
@@ -71,36 +74,36 @@ static const struct schema {
     {DICTIONARY, PCI_OTLP_STRINGS, TEXT, 1, 0, "stringTable"},
     {DICTIONARY, PCI_OTLP_ATTRIBUTES, MESSAGE, 1, ENTRY, "attributeTable"},
     {DICTIONARY, PCI_OTLP_STACKS, MESSAGE, 1, STACK, "stackTable"},
-    {MAPPING, 1, INTEGER, 0, 0, "memoryStart"},
-    {MAPPING, 2, INTEGER, 0, 0, "memoryLimit"},
-    {MAPPING, 3, INTEGER, 0, 0, "fileOffset"},
-    {MAPPING, 4, INTEGER, 0, 0, "filenameStrindex"},
-    {MAPPING, 5, INTEGER, 1, 0, "attributeIndices"},
-    {LOCATION, 1, INTEGER, 0, 0, "mappingIndex"},
-    {LOCATION, 2, INTEGER, 0, 0, "address"},
+    {MAPPING, 1, UNSIGNED, 0, 0, "memoryStart"},
+    {MAPPING, 2, UNSIGNED, 0, 0, "memoryLimit"},
+    {MAPPING, 3, UNSIGNED, 0, 0, "fileOffset"},
+    {MAPPING, 4, INDEX, 0, 0, "filenameStrindex"},
+    {MAPPING, 5, INDEX, 1, 0, "attributeIndices"},
+    {LOCATION, 1, INDEX, 0, 0, "mappingIndex"},
+    {LOCATION, 2, UNSIGNED, 0, 0, "address"},
     {LOCATION, 3, MESSAGE, 1, LINE, "lines"},
     {LOCATION, 3, MESSAGE, 1, LINE, "line"},
-    {LINE, 1, INTEGER, 0, 0, "functionIndex"},
+    {LINE, 1, INDEX, 0, 0, "functionIndex"},
     {LINE, 2, SIGNED, 0, 0, "line"},
     {LINE, 3, SIGNED, 0, 0, "column"},
-    {FUNCTION, 1, INTEGER, 0, 0, "nameStrindex"},
-    {FUNCTION, 2, INTEGER, 0, 0, "systemNameStrindex"},
-    {FUNCTION, 3, INTEGER, 0, 0, "filenameStrindex"},
+    {FUNCTION, 1, INDEX, 0, 0, "nameStrindex"},
+    {FUNCTION, 2, INDEX, 0, 0, "systemNameStrindex"},
+    {FUNCTION, 3, INDEX, 0, 0, "filenameStrindex"},
     {FUNCTION, 4, SIGNED, 0, 0, "startLine"},
     {LINK, 1, TEXT, 0, 0, "traceId"},
     {LINK, 2, TEXT, 0, 0, "spanId"},
-    {ENTRY, 1, INTEGER, 0, 0, "keyStrindex"},
+    {ENTRY, 1, INDEX, 0, 0, "keyStrindex"},
     {ENTRY, 2, MESSAGE, 0, ANY_VALUE, "value"},
-    {ENTRY, 3, INTEGER, 0, 0, "unitStrindex"},
+    {ENTRY, 3, INDEX, 0, 0, "unitStrindex"},
     {KEY_VALUE, 1, TEXT, 0, 0, "key"},
     {KEY_VALUE, 2, MESSAGE, 0, ANY_VALUE, "value"},
-    {KEY_VALUE, 3, INTEGER, 0, 0, "keyStrindex"},
+    {KEY_VALUE, 3, INDEX, 0, 0, "keyStrindex"},
     {ANY_VALUE, 1, TEXT, 0, 0, "stringValue"},
-    {ANY_VALUE, 2, INTEGER, 0, 0, "boolValue"},
+    {ANY_VALUE, 2, BOOLEAN, 0, 0, "boolValue"},
     {ANY_VALUE, 3, SIGNED, 0, 0, "intValue"},
     {ANY_VALUE, 4, DOUBLE, 0, 0, "doubleValue"},
-    {ANY_VALUE, 8, INTEGER, 0, 0, "stringValueStrindex"},
-    {STACK, 1, INTEGER, 1, 0, "locationIndices"},
+    {ANY_VALUE, 8, INDEX, 0, 0, "stringValueStrindex"},
+    {STACK, 1, INDEX, 1, 0, "locationIndices"},
 };
 
 /* An object whose members are being read. */
@@ -178,30 +181,113 @@ static pcol_status end_object(struct converter *c, pcol_error *err)
 
 /* ---- values */
 
+/* A decimal number: value * 10^scale; the value does not end in 0. */
+struct decimal {
+    int is_negative, is_long; /* is_long: the value has more than 64 bits */
+    uint64_t value;
+    int64_t scale;
+};
+
+static int is_digit(pcol_str text, size_t at)
+{
+    return at < text.size && text.data[at] >= '0' && text.data[at] <= '9';
+}
+
+/* Append a digit to the value; zeros are counted until another digit follows. */
+static void add_digit(struct decimal *d, unsigned digit, uint64_t *zeros)
+{
+    if (!digit) {
+        *zeros += 1;
+        return;
+    }
+    for (*zeros += 1; *zeros && d->value && !d->is_long; *zeros -= 1)
+        d->is_long = __builtin_mul_overflow(d->value, UINT64_C(10), &d->value);
+    d->is_long |= __builtin_add_overflow(d->value, digit, &d->value);
+    *zeros = 0;
+}
+
+/* 1 if the text is a number of JSON. */
+static int scan_decimal(pcol_str text, struct decimal *d)
+{
+    uint64_t zeros = 0;
+    size_t at = 0, first;
+    *d = (struct decimal){.is_negative = text.size && text.data[0] == '-'};
+    first = at = (size_t)d->is_negative;
+    for (; is_digit(text, at); at++)
+        add_digit(d, (unsigned)(text.data[at] - '0'), &zeros);
+    if (at == first || (at > first + 1 && text.data[first] == '0'))
+        return 0;
+    if (at < text.size && text.data[at] == '.') {
+        for (first = ++at; is_digit(text, at); at++)
+            add_digit(d, (unsigned)(text.data[at] - '0'), &zeros);
+        if (at == first)
+            return 0;
+        d->scale -= (int64_t)(at - first);
+    }
+    d->scale += (int64_t)zeros;
+    if (at < text.size && (text.data[at] | 32) == 'e') {
+        int64_t exponent = 0;
+        int negative = ++at < text.size && text.data[at] == '-';
+        at += negative || (at < text.size && text.data[at] == '+');
+        for (first = at; is_digit(text, at); at++)
+            if (exponent < INT64_C(1) << 48) /* more than a text has digits */
+                exponent = exponent * 10 + (text.data[at] - '0');
+        if (at == first)
+            return 0;
+        d->scale += negative ? -exponent : exponent;
+    }
+    return at == text.size;
+}
+
 /* The integer of a token, perhaps a string; negative ones as two's complement. */
 static pcol_status get_integer(const struct converter *c, const struct schema *field,
                                uint64_t *value, pcol_error *err)
 {
-    pcol_str text = c->json.text;
-    int is_word = c->json.type == PCI_JSON_TRUE || c->json.type == PCI_JSON_FALSE;
-    *value = c->json.type == PCI_JSON_TRUE;
-    if (c->json.type == PCI_JSON_INT)
-        *value = (uint64_t)c->json.integer;
-    if (c->json.type == PCI_JSON_INT || is_word)
-        return PCOL_OK;
-    size_t negative = text.size && text.data[0] == '-', i = negative;
-    int is_number =
-        (c->json.type == PCI_JSON_STRING || c->json.type == PCI_JSON_BIG) && text.size > negative;
-    for (; is_number && i < text.size; i++)
-        is_number = text.data[i] >= '0' && text.data[i] <= '9' &&
-                    !__builtin_mul_overflow(*value, UINT64_C(10), value) &&
-                    !__builtin_add_overflow(*value, (uint64_t)(text.data[i] - '0'), value);
-    uint64_t limit = negative                ? UINT64_C(1) << 63
-                     : field->kind == SIGNED ? (uint64_t)INT64_MAX
-                                             : UINT64_MAX;
-    if (!is_number || *value > limit)
-        return pci_json_fail(&c->json, err, "%s must be an integer of 64 bits", field->name);
-    *value = negative ? 0 - *value : *value;
+    static const struct {
+        uint64_t most, least; /* least: of the absolute values of negative ones */
+        const char *type;
+    } ranges[] = {[INDEX] = {INT32_MAX, UINT64_C(1) << 31, "an integer of 32 bits"},
+                  [SIGNED] = {INT64_MAX, UINT64_C(1) << 63, "an integer of 64 bits"},
+                  [UNSIGNED] = {UINT64_MAX, 0, "an integer of 64 bits without a sign"},
+                  [FIXED] = {UINT64_MAX, 0, "an integer of 64 bits without a sign"}};
+    enum pci_json_type type = c->json.type;
+    struct decimal d = {0};
+    int is_number = 1;
+    if (type == PCI_JSON_INT) {
+        d.is_negative = c->json.integer < 0;
+        d.value = d.is_negative ? 0 - (uint64_t)c->json.integer : (uint64_t)c->json.integer;
+    } else {
+        is_number = (type == PCI_JSON_STRING || type == PCI_JSON_BIG || type == PCI_JSON_DOUBLE) &&
+                    scan_decimal(c->json.text, &d);
+    }
+    if (!d.value)
+        d.scale = 0;
+    for (; d.scale > 0 && !d.is_long; d.scale--)
+        d.is_long = __builtin_mul_overflow(d.value, UINT64_C(10), &d.value);
+    if (!is_number || d.is_long || d.scale < 0 ||
+        d.value > (d.is_negative ? ranges[field->kind].least : ranges[field->kind].most))
+        return pci_json_fail(&c->json, err, "%s must be %s", field->name, ranges[field->kind].type);
+    *value = d.is_negative ? 0 - d.value : d.value;
+    return PCOL_OK;
+}
+
+/* The double of a string: a number of JSON, "NaN", "Infinity" or "-Infinity". *known: 0 for
+ * another. */
+static pcol_status parse_double(pcol_str text, double *number, int *known, pcol_error *err)
+{
+    struct decimal d;
+    char *scratch;
+    *known = 1;
+    if (pci_str_is(text, "NaN"))
+        *number = NAN;
+    else if (pci_str_is(text, "Infinity") || pci_str_is(text, "-Infinity"))
+        *number = *text.data == '-' ? -INFINITY : INFINITY;
+    else if ((*known = scan_decimal(text, &d))) {
+        PCI_TRY(PCI_MALLOC(scratch, text.size + 1, err));
+        *number = pci_number_parse(text.data, text.size, scratch);
+        *known = isfinite(*number);
+        pci_free(scratch);
+    }
     return PCOL_OK;
 }
 
@@ -209,30 +295,35 @@ static pcol_status put_double(struct converter *c, const struct schema *field, p
 {
     double number = c->json.number;
     uint64_t bits;
-    if (c->json.type == PCI_JSON_STRING) { /* "NaN", "Infinity", "-Infinity" */
-        char *end, text[40];
-        size_t size = c->json.text.size < sizeof text ? c->json.text.size : 0;
-        memcpy(text, c->json.text.data, size);
-        text[size] = 0;
-        number = pci_number_strtod(text, &end);
-        if (!size || end != text + size)
-            return pci_json_fail(&c->json, err, "%s must be a number", field->name);
-    } else if (c->json.type != PCI_JSON_INT && c->json.type != PCI_JSON_DOUBLE &&
-               c->json.type != PCI_JSON_BIG) {
+    int known = (c->json.type == PCI_JSON_INT || c->json.type == PCI_JSON_DOUBLE ||
+                 c->json.type == PCI_JSON_BIG) &&
+                isfinite(number);
+    if (c->json.type == PCI_JSON_STRING)
+        PCI_TRY(parse_double(c->json.text, &number, &known, err));
+    if (!known)
         return pci_json_fail(&c->json, err, "%s must be a number", field->name);
-    }
     memcpy(&bits, &number, sizeof bits);
     PCI_TRY(put_key(c->r, field, PCI_OTLP_FIXED64, err));
     return put_fixed(c->r, bits, err);
+}
+
+static pcol_status put_boolean(struct converter *c, const struct schema *field, pcol_error *err)
+{
+    if (c->json.type != PCI_JSON_TRUE && c->json.type != PCI_JSON_FALSE)
+        return pci_json_fail(&c->json, err, "%s must be true or false", field->name);
+    PCI_TRY(put_key(c->r, field, PCI_OTLP_VARINT, err));
+    return put_varint(c->r, c->json.type == PCI_JSON_TRUE, err);
 }
 
 /* Convert a value; of an object, its beginning. */
 static pcol_status put_value(struct converter *c, const struct schema *field, pcol_error *err)
 {
     struct pci_otlp *r = c->r;
-    uint64_t value;
+    uint64_t value = 0;
     if (field->kind == DOUBLE)
         return put_double(c, field, err);
+    if (field->kind == BOOLEAN)
+        return put_boolean(c, field, err);
     if (field->kind == MESSAGE) {
         PCI_TRY(pci_json_expect(&c->json, PCI_JSON_OBJECT, field->name, err));
         PCI_TRY(put_key(r, field, PCI_OTLP_BYTES, err));
