@@ -11,6 +11,7 @@ import struct
 import sys
 
 from reader_archive import Bad, Section, can_read, inflate, need
+from xxh3 import xxh3_128
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
 PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(12)
@@ -465,6 +466,7 @@ def v2_locations(f):
     columns += [(".mapping_id", get) for _, get in present(f, "location_groups", "mapping", lambda i: owner[i])]
     columns += present(f, "location_groups", "address folded id file_number", lambda i: owner[i])
     columns += [(".inline", lambda i: i + 1 < len(owner) and owner[i + 1] == owner[i])] * several
+    columns.append((".hash", hash_column(hash_locations, f)))
     add_further(f, columns, "locations", "function line column filename")
     add_further(f, columns, "location_groups", "first_location mapping address folded id file_number", lambda i: owner[i])
     return rows_of(columns, f.rows("locations"))
@@ -476,8 +478,67 @@ def v2_functions(f):
                ("filename", f.get("functions", "filename")),
                ("start_line", lambda i: None if start(i) is None or start(i) < 0 else start(i))]
     columns += present(f, "functions", "id")
+    columns.append((".hash", hash_column(hash_functions, f)))
     add_further(f, columns, "functions", "name system_name filename start_line id")
     return rows_of(columns, f.rows("functions"))
+
+
+# ---- content hashes (section 7.1)
+
+def hash_column(make, f):
+    """The cell function of a column .hash, whose rows are hashed when the first one is read."""
+    made = []
+
+    def get(i):
+        if not made:
+            made.extend(make(f))
+        return made[i].hex().encode()
+    return get
+
+
+def hash_functions(f):
+    name, system, filename = (f.get("functions", c) for c in ("name", "system_name", "filename"))
+    return [xxh3_128(b"".join(xxh3_128(text or b"") for text in (name(i), system(i) or name(i), filename(i)))) for i in range(f.rows("functions"))]
+
+
+def base_name(path):
+    return (path or b"").rstrip(b"/").rpartition(b"/")[2]
+
+
+def hash_locations(f):
+    function, filename, line, column = (f.get("locations", c) for c in ("function", "filename", "line", "column"))
+    name, start_line, functions = f.get("functions", "name"), f.get("functions", "start_line"), hash_functions(f)
+    mapping, address = f.get("location_groups", "mapping"), f.get("location_groups", "address")
+    start, offset = (f.get("mappings", c, 0) for c in ("start", "file_offset"))
+    build, path = f.get("mappings", "build_id"), f.get("mappings", "filename")
+    owner, hashes = [g for g in range(f.rows("location_groups")) for _ in lines(f, g)], []
+    need(len(owner) == f.rows("locations"), "locations of no group")
+    for i, group in enumerate(owner):
+        code, own = function(i), line(i)
+        place = filename(i) if code is None else None
+        shown = place is not None if code is None else bool(name(code))
+        bare = code is not None and shown and len(name(code)) < 19 and name(code)[:2] == b"0x" and all(c in b"0123456789abcdefABCDEF" for c in name(code)[2:])
+        bare = bare and len(name(code)) > 2
+        begins, m, at = None if code is None else start_line(code), mapping(group), address(group)
+        m, at = None if shown and not bare else m, None if shown else at
+        flags = (code is not None) + 2 * (place is not None) + 4 * (begins is not None) + 8 * (own is not None) + 16 * (column(i) is not None)
+        flags += 32 * (m is not None) + 64 * (at is not None)
+        what = bytes(16) if code is None and place is None else xxh3_128(place) if code is None else functions[code]
+        binary = bytes(16) if m is None else xxh3_128(xxh3_128(build(m) or b"") + xxh3_128(base_name(path(m))))
+        if m is not None and at is not None:
+            at += (offset(m) or 0) - (start(m) or 0)
+        hashes.append(xxh3_128(struct.pack("<Q16sqqq16sQ", flags, what, begins or 0, own or 0, column(i) or 0, binary, (at or 0) & ALL)))
+    return hashes
+
+
+def hash_stacks(f):
+    parent, group, locations = f.get("stacks", "parent"), f.get("stacks", "group"), hash_locations(f)
+    frames = [xxh3_128(b"".join(locations[i] for i in lines(f, g))) for g in range(f.rows("location_groups"))]
+    hashes = [bytes(16)] * min(f.rows("stacks"), 1)
+    for i in range(1, f.rows("stacks")):
+        need(parent(i) is not None and parent(i) < i and group(i) is not None and group(i) < len(frames), f"table stacks, row {i}")
+        hashes.append(xxh3_128(hashes[parent(i)] + frames[group(i)]))
+    return hashes
 
 
 def v1(f):

@@ -1,4 +1,4 @@
-"""XXH3-64 (default secret, seed 0) in pure Python, for tests/format/golden and tests/docs/spec"""
+"""XXH3-64 and XXH3-128 (default secret, seed 0) in pure Python, for tests/reader.py, tests/format/golden and tests/docs/spec"""
 
 M = (1 << 64) - 1
 P32 = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
@@ -86,13 +86,8 @@ def stripe(sums, words, keys):
         sums[i] &= M
 
 
-def xxh3(data):
-    """The checksum of bytes or a memoryview of bytes."""
-    n = len(data)
-    if n <= 16:
-        return short(data, n)
-    if n <= 240:
-        return middle(data, n)
+def long_sums(data, n):
+    """The eight accumulators of more than 240 bytes."""
     sums = [P32[2], P64[0], P64[1], P64[2], P64[3], P32[1], P64[4], P32[0]]
     keys = [[u64(SECRET, at + 8 * i) for i in range(8)] for at in range(0, 129, 8)]
 
@@ -105,7 +100,86 @@ def xxh3(data):
             for i in range(8):
                 sums[i] = (sums[i] ^ sums[i] >> 47 ^ keys[16][i]) * P32[0] & M
     stripe(sums, words(n - 64), [u64(SECRET, 121 + 8 * i) for i in range(8)])
-    h = n * P64[0]
+    return sums
+
+
+def merged(sums, secret, h):
     for i in range(4):
-        h += fold(sums[2 * i] ^ u64(SECRET, 11 + 16 * i), sums[2 * i + 1] ^ u64(SECRET, 19 + 16 * i))
+        h += fold(sums[2 * i] ^ u64(SECRET, secret + 16 * i), sums[2 * i + 1] ^ u64(SECRET, secret + 8 + 16 * i))
     return avalanche(h & M)
+
+
+def xxh3(data):
+    """The checksum of bytes or a memoryview of bytes."""
+    n = len(data)
+    if n <= 16:
+        return short(data, n)
+    if n <= 240:
+        return middle(data, n)
+    return merged(long_sums(data, n), 11, n * P64[0] & M)
+
+
+# ---- XXH3-128: halves (low, high)
+
+def swap(value, size):
+    return int.from_bytes(value.to_bytes(size, "big"), "little")
+
+
+def short128(data, n):
+    if n == 0:
+        return avalanche64(u64(SECRET, 64) ^ u64(SECRET, 72)), avalanche64(u64(SECRET, 80) ^ u64(SECRET, 88))
+    if n <= 3:
+        low = data[0] << 16 | data[n >> 1] << 24 | data[n - 1] | n << 8
+        high = swap(low, 4)
+        high = (high << 13 | high >> 19) & 0xFFFFFFFF
+        return (avalanche64(low ^ u32(SECRET, 0) ^ u32(SECRET, 4)), avalanche64(high ^ u32(SECRET, 8) ^ u32(SECRET, 12)))
+    if n <= 8:
+        word = (u32(data, 0) + (u32(data, n - 4) << 32)) ^ u64(SECRET, 16) ^ u64(SECRET, 24)
+        product = word * (P64[0] + (n << 2) & M)
+        low, high = product & M, product >> 64
+        high = high + (low << 1) & M
+        low ^= high >> 3
+        low = (low ^ low >> 35) * MIX2 & M
+        return low ^ low >> 28, avalanche(high)
+    first, last = u64(data, 0), u64(data, n - 8)
+    product = (first ^ last ^ u64(SECRET, 32) ^ u64(SECRET, 40)) * P64[0]
+    low, high = (product & M) + (n - 1 << 54) & M, product >> 64
+    last ^= u64(SECRET, 48) ^ u64(SECRET, 56)
+    high = high + last + (last & 0xFFFFFFFF) * (P32[1] - 1) & M
+    low ^= swap(high, 8)
+    product = low * P64[1]
+    return avalanche(product & M), avalanche((product >> 64) + high * P64[1] & M)
+
+
+def middle128(data, n):
+    low, high = n * P64[0] & M, 0
+
+    def mix(a, b, secret):
+        nonlocal low, high
+        low = (low + mix16(data, a, secret) & M) ^ (u64(data, b) + u64(data, b + 8) & M)
+        high = (high + mix16(data, b, secret + 16) & M) ^ (u64(data, a) + u64(data, a + 8) & M)
+
+    if n <= 128:
+        for i in range((n - 1) // 32, -1, -1):
+            mix(16 * i, n - 16 * (i + 1), 32 * i)
+    else:
+        for i in range(4):
+            mix(32 * i, 32 * i + 16, 32 * i)
+        low, high = avalanche(low), avalanche(high)
+        for i in range(4, n // 32):
+            mix(32 * i, 32 * i + 16, 32 * (i - 4) + 3)
+        mix(n - 16, n - 32, 103)
+    return avalanche(low + high & M), -avalanche(low * P64[0] + high * P64[3] + n * P64[1] & M) & M
+
+
+def xxh3_128(data):
+    """The hash in canonical form: 16 bytes, the highest first."""
+    n = len(data)
+    if n <= 16:
+        low, high = short128(data, n)
+    elif n <= 240:
+        low, high = middle128(data, n)
+    else:
+        sums = long_sums(data, n)
+        low, high = merged(sums, 11, n * P64[0] & M), merged(sums, 117, ~(n * P64[1]) & M)
+    return (high << 64 | low).to_bytes(16, "big")

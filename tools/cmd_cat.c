@@ -112,7 +112,7 @@ static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64
         columns[i].name = column->name;
         columns[i].flags = is_numeric(column->type) ? CLI_RIGHT : CLI_LEFT;
         if (i > 0)
-            columns[i].flags |= CLI_OPTIONAL(1);
+            columns[i].flags |= CLI_OPTIONAL(strcmp(column->name, ".hash") == 0 ? 2 : 1);
     }
     code = cli_out_open(&out, args);
     if (code == CLI_OK) {

@@ -77,6 +77,7 @@ static void models_free(struct pci_models *models)
     pci_v1_free(models->maps);
     pci_order_index_free(models->orders);
     pci_source_index_free(models->sources);
+    pci_hashes_free(&models->hashes);
     pci_free(models->physical);
     pci_free(models);
 }

@@ -101,6 +101,7 @@ static const struct about {
     {ANY, "id", NULL, ID_OF_SOURCE},
     {ANY, ".id", NULL, ID_OF_SOURCE},
     {ANY, ".column", NULL, "column of the line"},
+    {ANY, ".hash", NULL, "of the content: equal in all files; 32 hexadecimal digits"},
     {ANY, "extra", NULL, "other data of the source: a row of the physical table nodes"},
     {ANY, ".extra", NULL, "other data of the source: a row of the physical table nodes"},
 };

@@ -78,7 +78,7 @@ pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_
     return read_text(names, names->mapping_file, (uint64_t)mapping, filename, valid, err);
 }
 
-static pcol_str get_base_name(pcol_str path)
+pcol_str pci_frame_base_name(pcol_str path)
 {
     while (path.size && path.data[path.size - 1] == '/')
         path.size--;
@@ -107,7 +107,7 @@ pcol_status pci_frame_namer_binary(struct pci_frame_namer *names, uint32_t group
 {
     int valid;
     PCI_TRY(pci_frame_namer_mapping(names, group, name, &valid, err));
-    *name = get_base_name(*name);
+    *name = pci_frame_base_name(*name);
     if (!name->size || name->data[0] == '[') /* [kernel.kallsyms], [vdso] */
         return PCOL_OK;
     return concatenate(names, "[", *name, "]", name, err);
@@ -121,7 +121,7 @@ static pcol_status name_address(struct pci_frame_namer *n, uint32_t group, struc
     pcol_str path;
     int valid;
     PCI_TRY(pci_frame_namer_mapping(n, group, &path, &valid, err));
-    path = get_base_name(path);
+    path = pci_frame_base_name(path);
     if (!path.size || path.size > PCI_MAX_LIBRARY_SIZE)
         return PCOL_OK;
     snprintf(address, sizeof address, "+%.*s", (int)name->name.size, name->name.data);

@@ -62,5 +62,7 @@ pcol_status pci_frame_namer_binary(struct pci_frame_namer *names, uint32_t group
 pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_t group,
                                     pcol_str *filename, int *valid, pcol_error *err);
 void pci_frame_namer_close(struct pci_frame_namer *names);
+/* The last part of a path. */
+pcol_str pci_frame_base_name(pcol_str path);
 
 #endif

@@ -114,7 +114,14 @@ struct pci_stacks {
     uint64_t stacks, groups, locations;
 };
 
-enum { PCI_V2_COUNT = 7, PCI_V1_COUNT = 5 };
+enum { PCI_V2_COUNT = 7, PCI_V1_COUNT = 5, PCI_HASH_KINDS = 3 };
+
+/* content_hashes.c: of each kind, computed on first use: pcol_hash, and 32 hexadecimal digits, for
+ * each row of its table. */
+struct pci_hashes {
+    void *made[2][PCI_HASH_KINDS];
+};
+void pci_hashes_free(struct pci_hashes *hashes);
 
 /* Logical tables of a file, built on first use. */
 struct pci_models {
@@ -125,6 +132,7 @@ struct pci_models {
     struct pci_v1 *maps;            /* shared by the v1 tables */
     struct pci_order_index *orders; /* index of source_rows */
     struct pci_source_index *sources;
+    struct pci_hashes hashes;
     uint32_t physical_count;
 };
 

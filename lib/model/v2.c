@@ -4,7 +4,7 @@
  * Required columns come first. Optional columns have a leading dot and exist if their physical
  * column does. Tests: tests/unit/test_model.c, suite columns.
  */
-#include "model/table.h"
+#include "model/content_hashes.h"
 
 #include "util/alloc.h"
 
@@ -297,6 +297,7 @@ static pcol_status add_group_columns(pcol_table *t, const struct pci_stacks *tre
     }
     if (tree->first)
         pci_table_add(t, ".inline", PCOL_BOOL)->bits = bits_inline;
+    pci_table_add_hash(t, PCOL_HASH_LOCATIONS);
     PCI_TRY(pci_table_add_reads(t, &tree->first, 1, err));
     PCI_TRY(pci_table_add_remaining(t, "locations", of_lines, NULL, err));
     return pci_table_add_remaining(t, "location_groups", of_groups, read_from_group, err);
@@ -326,7 +327,7 @@ static pcol_status fill_locations(pcol_table *t, pcol_error *err)
 
 pcol_status pci_v2_locations(const pcol_file *file, pcol_table **table, pcol_error *err)
 {
-    return build_table(file, "locations", 12, fill_locations, table, err);
+    return build_table(file, "locations", 13, fill_locations, table, err);
 }
 
 /* A function without a system name has its name as system name. */
@@ -387,10 +388,11 @@ static pcol_status fill_functions(pcol_table *t, pcol_error *err)
     pci_table_add_source(t, "filename", PCOL_STRING, filename, 0);
     add_line(t, "start_line", line);
     PCI_TRY(add_optional_column(t, "functions", &id, err));
+    pci_table_add_hash(t, PCOL_HASH_FUNCTIONS);
     return pci_table_add_remaining(t, "functions", used, NULL, err);
 }
 
 pcol_status pci_v2_functions(const pcol_file *file, pcol_table **table, pcol_error *err)
 {
-    return build_table(file, "functions", 6, fill_functions, table, err);
+    return build_table(file, "functions", 7, fill_functions, table, err);
 }

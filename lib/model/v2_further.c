@@ -5,6 +5,7 @@
  * dot, and each label under its key, so that views provide all data of a row. Names that exist
  * already are extended: `.TABLE.NAME`, `.TABLE.NAME#2`, `.label.KEY#2`. Tests: suite columns.
  */
+#include "model/content_hashes.h"
 #include "model/row_details.h"
 
 #include "util/alloc.h"
@@ -268,6 +269,8 @@ static pcol_status fill_further(struct column_adder *a, pcol_error *err)
         if (source != last && !is_restoration(source->name) && !pci_is_label_column(source->name))
             add_further_column(a->t, source);
     }
+    if (!strcmp(a->t->name, "stacks"))
+        pci_table_add_hash(a->t, PCOL_HASH_STACKS);
     pcol_status status = add_remaining(a, NULL, err);
     if (status == PCOL_OK && last)
         status = pci_table_reserve(a->t, 1, err);
@@ -285,7 +288,7 @@ pcol_status pci_further_table(const pcol_file *file, uint32_t index, pcol_table 
     if (!a.physical->supported)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, a.physical->name, NULL, PCOL_POSITION_UNKNOWN,
                              "this table needs a newer reader");
-    PCI_TRY(pci_table_new(file, a.physical->name, a.physical->rows, a.physical->column_count + 1,
+    PCI_TRY(pci_table_new(file, a.physical->name, a.physical->rows, a.physical->column_count + 2,
                           &a.t, err));
     pcol_status status = fill_further(&a, err);
     if (status == PCOL_OK)
