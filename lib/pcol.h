@@ -1639,7 +1639,9 @@ typedef enum pcol_by {
     PCOL_BY_PROCESS = 7,  /* its pid as name: the sum of its threads */
     PCOL_BY_SOURCE = 8,
     PCOL_BY_LABEL = 9,
-    PCOL_BY_STACK = 10 /* whole call stack, "main;parse;read": pcol_diff() only */
+    PCOL_BY_STACK = 10, /* whole call stack, "main;parse;read": pcol_diff() only */
+    PCOL_BY_META = 11   /* metadata of its source, the value of a key as name: pcol_query_top(),
+                         * pcol_diff() only */
 } pcol_by;
 
 typedef enum pcol_order {
@@ -1727,7 +1729,7 @@ typedef struct pcol_top_options {
     size_t size;
     pcol_by by;
     pcol_order order;
-    const char *label; /* key of the label for PCOL_BY_LABEL, else NULL */
+    const char *label; /* key for PCOL_BY_LABEL and PCOL_BY_META, else NULL */
     uint32_t flags;    /* 0 */
     uint32_t reserved;
 } pcol_top_options;
@@ -1829,7 +1831,7 @@ typedef struct pcol_diff_options {
     size_t size;
     pcol_by by;
     pcol_order order;  /* descending by the change's magnitude: of self, of total; or by name */
-    const char *label; /* key of the label for PCOL_BY_LABEL, else NULL */
+    const char *label; /* key for PCOL_BY_LABEL and PCOL_BY_META, else NULL */
     uint32_t flags;    /* PCOL_DIFF_* */
     uint32_t reserved;
 } pcol_diff_options;

@@ -30,6 +30,7 @@ static size_t count_of(pcol_by by, int people)
     case PCOL_BY_SOURCE:
     case PCOL_BY_LABEL:
     case PCOL_BY_STACK:
+    case PCOL_BY_META:
         break;
     }
     return 0;

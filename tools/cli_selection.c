@@ -260,6 +260,11 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
         *label = text + 6;
         return CLI_OK;
     }
+    if (!frames && strncmp(text, "meta:", 5) == 0) {
+        *by = PCOL_BY_META;
+        *label = text + 5;
+        return CLI_OK;
+    }
     cli_suggest_start(&suggest, text);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(text, names[i]) == 0) {
@@ -269,7 +274,7 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
         cli_suggest_offer(&suggest, names[i], strlen(names[i]));
     }
     return cli_usage("--by: '%s' is none of function, file, line, srcline, location, mapping%s%s",
-                     text, frames ? "" : ", thread, process, source, label:KEY",
+                     text, frames ? "" : ", thread, process, source, label:KEY, meta:KEY",
                      cli_suggest_text(&suggest, hint, sizeof hint));
 }
 

@@ -17,9 +17,10 @@
 const struct cli_option cmd_diff_options[] = {
     {0, "by", "WHAT",
      "function (default), stack, file, line (function, file, line), srcline (file, line), location "
-     "(address), mapping (binary), thread, process, source, label:KEY",
+     "(address), mapping (binary), thread, process, source, label:KEY, "
+     "meta:KEY",
      CLI_TEXT, CLI_AT(by), 0,
-     "function|stack|file|line|srcline|location|mapping|thread|process|source|label:|"},
+     "function|stack|file|line|srcline|location|mapping|thread|process|source|label:|meta:|"},
     {0, "normalize", NULL, "scale NEW so that both totals are the same", CLI_FLAG,
      CLI_AT(normalize), 1, NULL},
     {0, "fail-above", "P%",

@@ -11,9 +11,10 @@
 const struct cli_option cmd_top_options[] = {
     {0, "by", "WHAT",
      "function (default), file, line (function, file, line), srcline (file, line), location "
-     "(address), mapping (binary), thread, process, source or label:KEY",
+     "(address), mapping (binary), thread, process, source, label:KEY or "
+     "meta:KEY (metadata of the source)",
      CLI_TEXT, CLI_AT(by), 0,
-     "function|file|line|srcline|location|mapping|thread|process|source|label:|"},
+     "function|file|line|srcline|location|mapping|thread|process|source|label:|meta:|"},
     {0, "sort", "HOW", "self (default) or total; flat and cum are synonyms", CLI_TEXT, CLI_AT(sort),
      0, "self|total|flat|cum"},
     CLI_OPTION_CUM,

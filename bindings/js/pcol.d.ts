@@ -15,7 +15,7 @@ export type Model = "v2" | "v1" | "physical" | "further";
 export type Depth = "quick" | "default" | "strict";
 export type Type = "i64" | "u64" | "f64" | "u32" | "string" | "bytes" | "bool" | "list";
 export type Frames = "function" | "file" | "line" | "srcline" | "location" | "mapping";
-export type By = Frames | "thread" | "process" | "source" | `label:${string}`;
+export type By = Frames | "thread" | "process" | "source" | `label:${string}` | `meta:${string}`;
 
 export interface Notice {
     code: "input" | "loss" | "target" | "selection" | "other";

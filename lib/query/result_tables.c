@@ -198,7 +198,7 @@ static pcol_status check_rows(pcol_by by, pcol_by last, const char *label, pcol_
                               pcol_error *err)
 {
     if ((unsigned)by > (unsigned)last || (unsigned)order > PCOL_ORDER_NAME ||
-        (label != NULL) != (by == PCOL_BY_LABEL))
+        (label != NULL) != (by == PCOL_BY_LABEL || by == PCOL_BY_META))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown kind of rows, order or label");
     return PCOL_OK;
 }
@@ -213,7 +213,9 @@ pcol_status pcol_query_top(pcol_query *query, const pcol_top_options *options, p
     PCI_REQUIRE(query, err);
     PCI_STRUCT_READ(pcol_top_options, own, options, err);
     PCI_TRY(check_flags(own.flags | own.reserved, 0, "pcol_top_options", err));
-    PCI_TRY(check_rows(own.by, PCOL_BY_LABEL, own.label, own.order, err));
+    if (own.by == PCOL_BY_STACK)
+        return pci_fail(err, PCOL_E_ARGUMENT, "whole stacks are rows of comparisons only");
+    PCI_TRY(check_rows(own.by, PCOL_BY_META, own.label, own.order, err));
     PCI_CONTROLLED(&query->control, status, make_top(query, &own, result, err), err);
     return status;
 }
@@ -394,7 +396,7 @@ pcol_status pcol_diff(pcol_query *base, pcol_query *other, const pcol_diff_optio
         return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
     PCI_STRUCT_READ(pcol_diff_options, own, options, err);
     PCI_TRY(check_flags(own.flags, PCOL_DIFF_NORMALIZE, "pcol_diff_options", err));
-    PCI_TRY(check_rows(own.by, PCOL_BY_STACK, own.label, own.order, err));
+    PCI_TRY(check_rows(own.by, PCOL_BY_META, own.label, own.order, err));
     PCI_CONTROLLED(&other->control, status, make_diff(base, other, &own, result, err), err);
     return status;
 }

@@ -155,7 +155,7 @@ pcol_status pci_query_top(pcol_query *query, pcol_by by, const char *label, pcol
     PCI_TRY(PCI_CALLOC(t, 1, err));
     status = pci_control_enter(&query->control, err);
     PCI_THEN(status, by == PCOL_BY_LABEL    ? pci_top_of_label(query, label, t, err)
-                     : by > PCOL_BY_MAPPING ? pci_top_of_samples(query, by, t, err)
+                     : by > PCOL_BY_MAPPING ? pci_top_of_samples(query, by, label, t, err)
                                             : build_frames(query, by, t, err));
     PCI_THEN(status, pci_top_sort(t, order, err));
     pci_control_leave(&query->control);

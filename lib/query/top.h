@@ -28,8 +28,9 @@ struct pci_top {
 
 /* sort.c */
 pcol_status pci_top_sort(struct pci_top *top, pcol_order order, pcol_error *err);
-/* top_by_sample.c: by thread or source. */
-pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err);
+/* top_by_sample.c: by thread, process, source or metadata of the source. */
+pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, const char *key, struct pci_top *top,
+                               pcol_error *err);
 /* top_from_sums.c: by function. */
 pcol_status pci_top_of_sums(pcol_query *query, struct pci_top *top, pcol_error *err);
 /* top_by_label.c */

@@ -1,20 +1,30 @@
 /*
- * top_by_sample.c - sums by thread or source of the samples
+ * top_by_sample.c - sums by thread, process, source or metadata of the source of the samples
  *
  * Threads and sources are not in the call tree, so the samples are read; those whose stack the
- * filter of frames excluded do not count. Self and total are equal.
+ * filter of frames excluded do not count. Self and total are equal. Tests: suite answers,
+ * tests/cli/source_meta.test.
  */
 #include "query/top.h"
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/strbuf.h"
 
 struct group_sums {
     pcol_query *query;
     const struct pci_column *cells; /* rows of the table of groups */
     uint64_t groups;                /* rows of that table; one more group for samples without one */
     pcol_amount *sums;
-    int missing_is_first; /* an absent column means row 0 */
+    int missing_is_first;           /* an absent column means row 0 */
+    const struct pci_column *names; /* of the table of groups; NULL: none */
+    struct meta_value *metas;       /* by source, instead of names; NULL: none */
+};
+
+/* The value that a source has for a key of its metadata. */
+struct meta_value {
+    pcol_str text;
+    int valid;
 };
 
 /* The samples of a batch are in one aligned range of PCI_BATCH rows. */
@@ -62,37 +72,79 @@ static pcol_status add_samples(struct group_sums *g, pcol_error *err)
     return status;
 }
 
-/* Adds the sums of threads to that of the first thread of the same process. */
-static pcol_status join_processes(struct group_sums *g, const struct pci_column *pids,
-                                  struct pci_string_pool *names, pcol_error *err)
+static pcol_status get_name(const struct group_sums *g, uint64_t group, pcol_str *name, int *valid,
+                            pcol_error *err)
 {
-    uint32_t *first = pci_malloc((size_t)g->groups + 1, sizeof *first); /* by pid */
+    *name = (pcol_str){"", 0};
+    *valid = 0;
+    if (g->metas) {
+        *name = g->metas[group].text;
+        *valid = g->metas[group].valid;
+        return PCOL_OK;
+    }
+    return g->names ? pci_get_str(g->query->file, g->names, group, name, valid, err) : PCOL_OK;
+}
+
+/* Adds the sums of groups to that of the first group of the same name, and those without a name to
+ * that of the samples without a group. */
+static pcol_status join_names(struct group_sums *g, struct pci_string_pool *names, pcol_error *err)
+{
+    uint32_t *first = pci_malloc((size_t)g->groups + 1, sizeof *first); /* by name */
     pcol_status status = first ? PCOL_OK : pci_fail_memory(err);
-    for (uint64_t thread = 0; status == PCOL_OK && thread < g->groups; thread++) {
+    for (uint64_t group = 0; status == PCOL_OK && group < g->groups; group++) {
         size_t before = names->count;
-        uint32_t name;
-        pcol_str pid = {"", 0};
-        int valid = 0;
-        if (pids)
-            status = pci_get_str(g->query->file, pids, thread, &pid, &valid, err);
+        uint32_t code;
+        pcol_str name;
+        int valid;
+        status = get_name(g, group, &name, &valid, err);
         uint64_t to = g->groups;
         if (status == PCOL_OK && valid) {
-            status = pci_string_pool_intern(names, pid.data, pid.size, &name, err);
+            status = pci_string_pool_intern(names, name.data, name.size, &code, err);
             if (status == PCOL_OK && names->count > before)
-                first[name] = (uint32_t)thread;
-            to = status == PCOL_OK ? first[name] : 0;
+                first[code] = (uint32_t)group;
+            to = status == PCOL_OK ? first[code] : 0;
         }
-        if (status != PCOL_OK || to == thread)
+        if (status != PCOL_OK || to == group)
             continue;
-        status = pci_query_add(g->query, &g->sums[to], g->sums[thread], err);
-        g->sums[thread] = (pcol_amount){0};
+        status = pci_query_add(g->query, &g->sums[to], g->sums[group], err);
+        g->sums[group] = (pcol_amount){0};
     }
     pci_free(first);
     return status;
 }
 
-static pcol_status build_rows(struct group_sums *g, const struct pci_column *names,
-                              struct pci_top *top, pcol_error *err)
+/* Reads the values of a key; the last row with the key and source counts. */
+static pcol_status read_metas(struct group_sums *g, const char *wanted, pcol_error *err)
+{
+    const pcol_file *file = g->query->file;
+    const struct pci_column *source, *key, *value;
+    uint64_t rows = pci_rows(file, "source_meta");
+    int any = 0;
+    PCI_TRY(pci_check_row_count(file, "source_meta", err));
+    PCI_TRY(PCI_CALLOC(g->metas, (size_t)g->groups + 1, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t number;
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
+        if (!valid || !pci_str_is(text, wanted))
+            continue;
+        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
+        if (!valid || (uint64_t)number >= g->groups)
+            return pci_corrupt(err, "source_meta", "source", row, "not a row of sources");
+        struct meta_value *meta = &g->metas[number];
+        PCI_TRY(pci_get_str(file, value, row, &meta->text, &meta->valid, err));
+        any = 1;
+    }
+    return any ? PCOL_OK
+               : pci_fail(err, PCOL_E_ARGUMENT, "no source has metadata with the key '%.100s'",
+                          wanted);
+}
+
+static pcol_status build_rows(const struct group_sums *g, struct pci_top *top, pcol_error *err)
 {
     int is_double = g->query->measure.is_double;
     top->is_double = is_double;
@@ -103,8 +155,8 @@ static pcol_status build_rows(struct group_sums *g, const struct pci_column *nam
         int valid = 0;
         if (pci_amount_is_zero(is_double, g->sums[group]))
             continue;
-        if (names && group < g->groups)
-            PCI_TRY(pci_get_str(g->query->file, names, group, &frame->name, &valid, err));
+        if (group < g->groups)
+            PCI_TRY(get_name(g, group, &frame->name, &valid, err));
         pci_set_flag(&frame->flags, PCI_FRAME_HAS_NAME, valid);
         pci_set_flag(&frame->flags, PCI_FRAME_HAS_ROW, group < g->groups);
         frame->row = (uint32_t)group;
@@ -113,26 +165,29 @@ static pcol_status build_rows(struct group_sums *g, const struct pci_column *nam
     return PCOL_OK;
 }
 
-pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err)
+pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, const char *key, struct pci_top *top,
+                               pcol_error *err)
 {
-    struct group_sums g = {.query = query, .missing_is_first = by == PCOL_BY_SOURCE};
-    const char *table = by == PCOL_BY_SOURCE ? "sources" : "threads";
-    const struct pci_column *names;
+    int of_sources = by == PCOL_BY_SOURCE || by == PCOL_BY_META;
+    struct group_sums g = {.query = query, .missing_is_first = of_sources};
+    const char *table = of_sources ? "sources" : "threads";
     pcol_status status;
     PCI_TRY(pci_check_row_count(query->file, table, err));
     g.groups = pci_rows(query->file, table);
-    PCI_TRY(pci_find_column(query->file, "samples", by == PCOL_BY_SOURCE ? "source" : "thread",
-                            PCI_TYPES_ROW, &g.cells, err));
+    PCI_TRY(pci_find_column(query->file, "samples", of_sources ? "source" : "thread", PCI_TYPES_ROW,
+                            &g.cells, err));
     PCI_TRY(pci_find_column(query->file, table,
                             by == PCOL_BY_THREAD    ? "name"
                             : by == PCOL_BY_PROCESS ? "pid"
                                                     : "uri",
-                            PCI_TYPES_TEXT, &names, err));
-    PCI_TRY(PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
-    status = add_samples(&g, err);
-    if (by == PCOL_BY_PROCESS)
-        PCI_THEN(status, join_processes(&g, names, &top->names, err));
-    PCI_THEN(status, build_rows(&g, names, top, err));
+                            PCI_TYPES_TEXT, &g.names, err));
+    status = by == PCOL_BY_META ? read_metas(&g, key, err) : PCOL_OK;
+    PCI_THEN(status, PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
+    PCI_THEN(status, add_samples(&g, err));
+    if (by == PCOL_BY_PROCESS || by == PCOL_BY_META)
+        PCI_THEN(status, join_names(&g, &top->names, err));
+    PCI_THEN(status, build_rows(&g, top, err));
+    pci_free(g.metas);
     pci_free(g.sums);
     return status;
 }

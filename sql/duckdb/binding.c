@@ -172,29 +172,32 @@ static int set_model(duckdb_bind_info info, struct request *request, char *name)
     return model >= 0;
 }
 
-/* What pcol_top() counts: the names of the option --by, "label:KEY" among them. */
+/* What pcol_top() counts: the names of the option --by, "label:KEY" and "meta:KEY" among them. */
 static int set_by(duckdb_bind_info info, struct binding *b)
 {
-    static const char *const names[] = {"function", "file",   "line",    "srcline", "location",
-                                        "mapping",  "thread", "process", "source",  "label:"};
-    static const pcol_by kinds[] = {
-        PCOL_BY_FUNCTION, PCOL_BY_FILE,   PCOL_BY_LINE,    PCOL_BY_SRCLINE, PCOL_BY_LOCATION,
-        PCOL_BY_MAPPING,  PCOL_BY_THREAD, PCOL_BY_PROCESS, PCOL_BY_SOURCE,  PCOL_BY_LABEL};
+    static const char *const names[] = {"function", "file",    "line",   "srcline",
+                                        "location", "mapping", "thread", "process",
+                                        "source",   "label:",  "meta:"};
+    static const pcol_by kinds[] = {PCOL_BY_FUNCTION, PCOL_BY_FILE,     PCOL_BY_LINE,
+                                    PCOL_BY_SRCLINE,  PCOL_BY_LOCATION, PCOL_BY_MAPPING,
+                                    PCOL_BY_THREAD,   PCOL_BY_PROCESS,  PCOL_BY_SOURCE,
+                                    PCOL_BY_LABEL,    PCOL_BY_META};
     char *by = text_parameter(info, "by"), text[200];
     size_t count = sizeof names / sizeof *names, found = count;
     for (size_t i = 0; by != NULL && i < count; i++)
-        if (i + 1 < count ? strcmp(by, names[i]) == 0 : strncmp(by, names[i], 6) == 0)
+        if (i + 2 < count ? strcmp(by, names[i]) == 0
+                          : strncmp(by, names[i], strlen(names[i])) == 0)
             found = i;
     b->request.top = (pcol_top_options)PCOL_INIT(pcol_top_options);
     b->request.selection = &b->selection;
     if (by != NULL && found < count)
         b->request.top.by = kinds[found];
-    if (found + 1 == count)
+    if (found < count && found + 2 >= count)
         b->request.top.label = b->label = strdup(by + strlen(names[found]));
     if (by != NULL && found == count) {
         snprintf(text, sizeof text,
                  "pcol_top: unknown by := %.60s; use function, file, line, srcline, location, "
-                 "mapping, thread, process, source or label:KEY",
+                 "mapping, thread, process, source, label:KEY or meta:KEY",
                  by);
         duckdb_bind_set_error(info, text);
     }

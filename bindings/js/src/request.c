@@ -58,13 +58,17 @@ pcol_status request_rows(const struct request *request, pcol_by *by, pcol_order 
     if (kind && !strncmp(kind, "label:", 6)) {
         *label = kind + 6;
         number = PCOL_BY_LABEL;
+    } else if (kind && !strncmp(kind, "meta:", 5)) {
+        *label = kind + 5;
+        number = PCOL_BY_META;
     } else if (kind) {
         number = find_name(kind, kinds);
     }
     if (number < 0 || (number == PCOL_BY_LABEL && !*label))
         return pcol_error_set(&toolkit_failure, PCOL_E_ARGUMENT, 0,
                               "by: '%s' is not a kind of rows; use function, file, line, srcline, "
-                              "location, mapping, thread, process, source, label:KEY or stack",
+                              "location, mapping, thread, process, source, label:KEY, "
+                              "meta:KEY or stack",
                               kind);
     if (sorted < 0)
         return pcol_error_set(&toolkit_failure, PCOL_E_ARGUMENT, 0,

@@ -19,7 +19,7 @@ from ._table import Columns, Lazy, Result, Table, _array, _Cells
 _MAGIC = b"\x89PCOL\r\n\x1a"
 _MODELS = {"v2": 0, "v1": 1, "physical": 2, "further": 3}
 _BY = {"function": 0, "file": 1, "line": 2, "srcline": 3, "location": 4, "mapping": 5,
-       "thread": 6, "process": 7, "source": 8, "label": 9, "stack": 10}
+       "thread": 6, "process": 7, "source": 8, "label": 9, "stack": 10, "meta": 11}
 _ORDER = {"self": 0, "total": 1, "name": 2}
 _SHARE = {"proportional": 0, "additive": 1, "exact": 2}
 _DEPTH = {"quick": 0, "default": 1, "strict": 2}
@@ -319,7 +319,7 @@ class Profile(Mapping[str, Table]):
     def top(self, n: int | None = None, *, by: str = "function", order: str = "self",
             label: str | None = None, **selection: Any) -> Result:
         """Self and total of each function, or by file, line, srcline, location, mapping, thread,
-        process, source or label.
+        process, source, label or meta (of sources), whose key is ``label``.
 
         >>> p.top(2).to_pandas()[["name", "self", "total"]].values.tolist()
         [['main.work', 5, 8], ['libc.read', 3, 3]]

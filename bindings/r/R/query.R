@@ -1,7 +1,7 @@
 # query.R - questions: top, tree, peek, diff, flame
 
 BY <- c("function" = 0L, file = 1L, line = 2L, srcline = 3L, location = 4L, mapping = 5L, thread = 6L, process = 7L,
-        source = 8L, label = 9L, stack = 10L)
+        source = 8L, label = 9L, meta = 11L, stack = 10L)
 ORDER <- c(self = 0L, total = 1L, name = 2L)
 
 choose <- function(value, table, what, call = sys.call(-1)) {
@@ -71,7 +71,7 @@ finish_answer <- function(answer, n = NULL, amounts = c("self", "total")) {
 profile_top <- function(x, by = "function", order = "self", n = NULL, label = NULL, ...) {
     x <- as_profile(x)
     state <- state_of(x)
-    answer <- native("top", state$handle, selection_of(...), choose(by, BY[1:10], "by"), label, choose(order, ORDER, "order"),
+    answer <- native("top", state$handle, selection_of(...), choose(by, BY[1:11], "by"), label, choose(order, ORDER, "order"),
                      has_package("bit64"), what = state$path)
     finish_answer(answer, n)
 }
