@@ -1702,7 +1702,15 @@ PCOL_API void pcol_names_free(pcol_names *names);
  */
 typedef struct pcol_result pcol_result;
 
-#define PCOL_RESULT_IS_DOUBLE 0x1u /* amounts are doubles */
+#define PCOL_RESULT_IS_DOUBLE 0x1u   /* amounts are doubles */
+#define PCOL_RESULT_TOTAL_ABOVE 0x2u /* diff: the total exceeds fail_total */
+
+/* Numbers that summarize the values of several bases. */
+typedef struct pcol_spread {
+    double median; /* of an even number: mean of the two in the middle */
+    double min, max;
+    double mad; /* median of the distances to the median, without a factor */
+} pcol_spread;
 
 typedef struct pcol_result_info {
     size_t size;
@@ -1710,9 +1718,13 @@ typedef struct pcol_result_info {
     pcol_str type, unit;  /* of the sample type */
     uint32_t flags;       /* PCOL_RESULT_* */
     uint32_t by;          /* pcol_by: what the rows are */
-    pcol_amount total[2]; /* what percentages are of: of the base of a comparison, else the same as
-                           * the next; of the query. A diff has both as scaled, of one type */
+    pcol_amount total[2]; /* what percentages are of: of the base of a comparison (of several the
+                           * median), else the same as the next; of the query. A diff has both as
+                           * scaled, of one type */
     double scale;         /* diff: what the other's values were multiplied by; else 1 */
+    pcol_spread base_totals; /* diff: of the totals of the bases, before scaling; else 0 */
+    uint32_t base_count;     /* diff: number of bases; else 0 */
+    uint32_t reserved;
 } pcol_result_info;
 
 /* The rows, in the order of the result; belongs to the result. NULL for NULL. */
@@ -1825,7 +1837,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_cpu(pcol_query *query, pcol_resul
 /* ---- comparing */
 
 #define PCOL_DIFF_NORMALIZE \
-    0x1u /* the other's values are scaled so that both totals are the same */
+    0x1u /* the values of all profiles are scaled so that their totals are that of the base */
+#define PCOL_DIFF_FAIL_ABOVE 0x2u /* `fail_above` is set */
+#define PCOL_DIFF_FAIL_TOTAL 0x4u /* `fail_total` is set */
 
 typedef struct pcol_diff_options {
     size_t size;
@@ -1834,21 +1848,40 @@ typedef struct pcol_diff_options {
     const char *label; /* key for PCOL_BY_LABEL and PCOL_BY_META, else NULL */
     uint32_t flags;    /* PCOL_DIFF_* */
     uint32_t reserved;
+    /* Bases beyond the first, at most 4096; NULL: none. Read during the call only. */
+    pcol_query *const *further_bases;
+    size_t further_base_count;
+    /* Limits in percent of the base's total, not negative: of rows (column `above`), and of the
+     * total of the profile (PCOL_RESULT_TOTAL_ABOVE), which is compared before scaling. */
+    double fail_above, fail_total;
+    /* Rows with fewer samples in every profile do not fail. */
+    uint64_t min_samples;
+    /* Queries of the same selections whose values count samples: of the base, the further bases,
+     * the other. NULL: the compared values count samples. */
+    pcol_query *const *counts;
 } pcol_diff_options;
 
 /**
- * pcol_diff() - what changed between two profiles
+ * pcol_diff() - what changed between a profile and a base, or several bases
  * @base, @other: queries of the same sample type, over the same file or two
  * @options: NULL: by function, by self
  * @result: receives the rows. Columns: name (by stack: the path), file, line, address;
  *   self_base, self_new, self_delta, total_base, total_new, total_delta: new - base
  *   in_base, in_new  bool  the row has a value there
+ *   with several bases, whose median is the base (a row that a base lacks has the value 0 there):
+ *   self_min, self_max, total_min, total_max  of the bases
+ *   total_mad        median of the distances of the bases' totals to their median
+ *   with PCOL_DIFF_FAIL_ABOVE:
+ *   above  bool  the total is higher than in the highest base by more than `fail_above` percent of
+ *                the base's total, and with three bases or more higher than total_base + 3 total_mad
  * Rows are matched by what is shown of them (name, file, line, address), never by ids: threads, or
  * sources, of one name are one row, with the sum of their values and without an id. Rows without
- * any value are left out, rows without a change are there. Cost: that of pcol_query_top() or
- * pcol_query_tree() for both, and rows log rows.
- * Errors: E_ARGUMENT (other types or units; a base of total 0 to be scaled to), E_LIMIT (a
- * difference beyond 64 bits), and those of the two calls.
+ * any value are left out, rows without a change are there. With several bases amounts are doubles,
+ * and PCOL_DIFF_NORMALIZE scales every profile to the median of the bases' totals. Cost: that of
+ * pcol_query_top() or pcol_query_tree() for each query, rows log rows, and 40 bytes for each row
+ * and base.
+ * Errors: E_ARGUMENT (other types or units; a total of 0 to be scaled), E_LIMIT (a difference beyond
+ * 64 bits, more bases), and those of the two calls.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_diff(pcol_query *base, pcol_query *other,
                                               const pcol_diff_options *options,

@@ -91,7 +91,9 @@ struct cli_args {
     uint64_t max_depth; /* CLI_UNSET: not given */
 
     int normalize;
-    const char *fail_above;
+    const char *fail_above, *fail_total;
+    struct cli_list bases;
+    uint64_t min_samples; /* 0: not given */
 
     int inverted, upright, reverse, open;
     const char *base, *title, *min_width;
@@ -708,6 +710,9 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
  * caller frees both, also after a failure. */
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                    const struct cli_args *args, pcol_query **base_query, pcol_query **query);
+/* Make a query of the sample type of another one. */
+int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
+                   pcol_query **query);
 
 /* What is known of an open query; it cannot fail. */
 static inline void cli_query_describe(const pcol_query *query, pcol_query_info *info)
@@ -794,6 +799,12 @@ enum cli_field_name {
     CLI_FIELD_TOTAL_BASE,
     CLI_FIELD_TOTAL_NEW,
     CLI_FIELD_TOTAL_DELTA,
+    CLI_FIELD_SELF_MIN,
+    CLI_FIELD_SELF_MAX,
+    CLI_FIELD_TOTAL_MIN,
+    CLI_FIELD_TOTAL_MAX,
+    CLI_FIELD_TOTAL_MAD,
+    CLI_FIELD_ABOVE,
     CLI_FIELD_IN_BASE,
     CLI_FIELD_IN_NEW,
     CLI_FIELD_X,

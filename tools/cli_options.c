@@ -361,5 +361,6 @@ void cli_args_free(struct cli_args *args)
     free(args->source_paths.items);
     free(args->drop_labels.items);
     free(args->meta.items);
+    free(args->bases.items);
     free(args->archive.items);
 }

@@ -145,12 +145,34 @@ void cli_warn_positions(const struct cli_positions *places, pcol_by by, const ch
         cli_warn(args, name, "--by srcline: no frame has a line");
 }
 
+enum { TYPE_SIZE = 520 };
+
+static void name_type(pcol_str type, pcol_str unit, char *name)
+{
+    snprintf(name, TYPE_SIZE, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
+             unit.size < 256 ? (int)unit.size : 256, unit.data);
+}
+
+int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
+                   pcol_query **query)
+{
+    struct cli_args asked = *args;
+    char name[TYPE_SIZE];
+    pcol_query_info info;
+
+    cli_query_describe(like, &info);
+    name_type(info.type, info.unit, name);
+    if (info.type.size > 0)
+        asked.sample_type = name;
+    return cli_query_new(input, &asked, query);
+}
+
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                    const struct cli_args *args, pcol_query **base_query, pcol_query **query)
 {
     struct cli_args asked = *args;
     pcol_selection selection;
-    char name[520] = "", message[600];
+    char name[TYPE_SIZE] = "", message[TYPE_SIZE + 80];
     pcol_str type, unit;
     pcol_error err;
     int is_default, code = cli_selection(input, args, &selection);
@@ -162,8 +184,7 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                 cli_query_new(base, args, base_query); /* whether the base is the unreadable one */
             return code != CLI_OK ? code : cli_fail_error(input->name, &err);
         }
-        snprintf(name, sizeof name, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
-                 unit.size < 256 ? (int)unit.size : 256, unit.data);
+        name_type(type, unit, name);
         snprintf(message, sizeof message, "comparing by %s, a sample type of both profiles", name);
         if (!is_default)
             cli_warn(args, input->name, message);

@@ -168,18 +168,27 @@ const struct cmd cmd_table[] = {
      "  pcol report run.pcol -o run.html\n"
      "  pcol report after.pcol before.pcol -o change.html --open\n",
      1, 2, cmd_report},
-    {"Query", "diff", NULL, "BASE NEW", "compare two profiles", cmd_diff_options,
+    {"Query", "diff", NULL, "BASE... NEW", "compare a profile with one or more others",
+     cmd_diff_options,
      "Rows with equal names are compared, and changed rows are printed; -n 0 prints all.\n"
      "Machine formats have name, self_base, self_new, self_delta, total_base, total_new,\n"
      "total_delta; a terminal also shows new and removed rows. --format markdown suits a\n"
      "comment on a pull request. All rows above --fail-above are printed, for any -n.\n"
      "\n"
+     "Several bases, operands and --base, are profiles of the same program. Each base value is\n"
+     "their median (a row that a base lacks is 0 there); machine formats add self_min,\n"
+     "self_max, total_min, total_max and total_mad, the median distance to the median. A limit\n"
+     "is then above the highest base. With three bases or more a value must also exceed the\n"
+     "median by more than three times the median distance. --normalize scales every profile\n"
+     "to the median of the totals.\n"
+     "\n"
      "  pcol diff before.pcol after.pcol\n"
      "  pcol diff --fail-above 5% --format markdown main.pb.gz branch.pb.gz\n"
+     "  pcol diff --normalize --fail-above 2% --min-samples 50 main-*.pb.gz new.pb.gz\n"
      "\n"
-     "Exit code: 1 if a row rose by more than --fail-above; 2 if the selection leaves nothing\n"
-     "to compare, 3 if neither profile has a value.\n",
-     2, 2, cmd_diff},
+     "Exit code: 1 if a row rose by more than --fail-above or the total by more than\n"
+     "--fail-total; 2 if the selection leaves nothing to compare, 3 if no profile has a value.\n",
+     1, CMD_ANY, cmd_diff},
     {"Query", "perun", NULL, "QUESTION FILE", "run Perun's queries on its profiles",
      cmd_perun_options,
      "Queries on a Perun profile, packed or not:\n"

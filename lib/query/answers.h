@@ -71,22 +71,40 @@ void pci_peek_free(struct pci_peek *peek);
 /* ---- diff.c */
 
 /* 0 for base, 1 for new. */
-struct pci_diff_row {
-    struct pci_frame frame; /* by stack: the path as name */
+struct pci_sides {
     pcol_amount self[2], total[2];
+    uint8_t in[2]; /* it has a value there */
+};
+
+struct pci_diff_row {
+    struct pci_frame frame;              /* by stack: the path as name */
+    struct pci_sides sides;              /* of several bases: their median */
     pcol_amount self_delta, total_delta; /* new - base */
-    uint8_t in[2];                       /* it has a value there */
+    pcol_spread self_bases, total_bases; /* of several bases, as scaled */
+    double samples;                      /* most samples with it in a profile, not scaled */
+    uint8_t above;                       /* it fails */
 };
 
 struct pci_diff_info {
     pcol_str type, unit;
-    int is_double;        /* one of the two has doubles, or they were scaled */
+    int is_double; /* a profile has doubles, or they were scaled, or there are several bases */
     pcol_amount total[2]; /* what percentages are of; the new one as scaled */
-    double scale;
+    double scale;         /* of the new one */
+    size_t base_count;
+    pcol_spread base_totals; /* not scaled; so is the next */
+    double other_total;
+    int total_above; /* the total fails */
+};
+
+struct pci_diff_queries {
+    pcol_query *const *bases;
+    size_t base_count; /* 1 or more */
+    pcol_query *other;
+    pcol_query *const *counts; /* of each base, then of the other; NULL: values count samples */
 };
 
 struct pci_diff;
-pcol_status pci_query_diff(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
+pcol_status pci_query_diff(const struct pci_diff_queries *queries, const pcol_diff_options *options,
                            struct pci_diff **diff, pcol_error *err);
 void pci_diff_free(struct pci_diff *diff);
 

@@ -1,13 +1,11 @@
 /*
- * diff.c - differences between two profiles
+ * diff.c - differences between a profile and a base, or several bases
  *
- * Both queries are answered separately, and the rows of the two answers are matched by the frame
- * they display. Stacks are matched name by name from the root in one tree of both profiles
- * (tree_pair.c). Tests: suite answers.
+ * All queries are answered separately, and the rows of the answers are matched by the frame they
+ * display. Stacks are matched name by name from the root in one tree of all profiles (tree_pair.c).
+ * Side 0 of the rows has one base at a time (diff_bases.c). Tests: suites answers and gate.
  */
 #include "query/diff.h"
-#include "query/tree_pair.h"
-
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
@@ -49,40 +47,55 @@ static pcol_status find_row(struct pci_diff *d, const struct pci_frame *frame,
 static pcol_status add_top(struct pci_diff *d, pcol_query *query, int side,
                            const pcol_diff_options *options, pcol_error *err)
 {
-    PCI_TRY(
-        pci_query_top(query, options->by, options->label, PCOL_ORDER_NAME, &d->tops[side], err));
-    size_t count = pci_top_count(d->tops[side]);
+    struct pci_top **top = &d->tops[d->top_count];
+    PCI_TRY(pci_query_top(query, options->by, options->label, PCOL_ORDER_NAME, top, err));
+    d->top_count++;
+    size_t count = pci_top_count(*top);
     pcol_query_info info;
     pci_query_describe(query, &info);
     for (size_t i = 0; i < count; i++) {
         struct pci_top_row row_from;
         struct pci_diff_row *row;
-        pci_top_get(d->tops[side], i, &row_from);
+        pci_top_get(*top, i, &row_from);
         /* The row of a thread or source in one file identifies nothing in the other. Threads or
          * sources of the same name are one row. */
         row_from.frame.flags &= ~PCI_FRAME_HAS_ROW;
         row_from.frame.row = 0;
         PCI_TRY(find_row(d, &row_from.frame, &row, err));
-        if (pci_amount_add(pci_info_is_double(&info), &row->self[side], row_from.self) ||
-            pci_amount_add(pci_info_is_double(&info), &row->total[side], row_from.total))
+        if (pci_amount_add(pci_info_is_double(&info), &row->sides.self[side], row_from.self) ||
+            pci_amount_add(pci_info_is_double(&info), &row->sides.total[side], row_from.total))
             return pci_amount_overflow(info.type, err);
-        row->in[side] = 1;
+        row->sides.in[side] = 1;
     }
     return PCOL_OK;
+}
+
+static pcol_status add_tops(struct pci_diff *d, const struct pci_diff_queries *queries,
+                            const pcol_diff_options *options, pcol_error *err)
+{
+    for (size_t i = 0; i < queries->base_count; i++) {
+        PCI_TRY(add_top(d, queries->bases[i], 0, options, err));
+        if (queries->base_count > 1)
+            PCI_TRY(pci_diff_base_take(&d->bases[i], d->count ? &d->rows->sides : NULL,
+                                       sizeof *d->rows, d->count, err));
+    }
+    return add_top(d, queries->other, 1, options, err);
 }
 
 /* ---- stacks ---- */
 
 #define MAX_PATH_BYTES ((uint64_t)1 << 30) /* limit of the bytes of all paths */
 
-static int has_self(const struct pci_tree_pair_node *node, const int is_double[2])
+static int has_self(const struct pci_diff *d, const struct pci_pair *pair, size_t node)
 {
-    return !pci_amount_is_zero(is_double[0], node->self[0]) ||
-           !pci_amount_is_zero(is_double[1], node->self[1]);
+    const struct pci_sides *sides = &pair->nodes[node];
+    return !pci_amount_is_zero(d->bases[0].is_double, sides->self[0]) ||
+           !pci_amount_is_zero(d->other_is_double, sides->self[1]) ||
+           pci_diff_bases_have_self(d, node);
 }
 
 /* Computes the bytes of each node's path. *bytes: total of the nodes that become rows. */
-static pcol_status compute_path_sizes(const struct pci_pair *pair, const int is_double[2],
+static pcol_status compute_path_sizes(const struct pci_diff *d, const struct pci_pair *pair,
                                       uint64_t *sizes, uint64_t *bytes, pcol_error *err)
 {
     const struct pci_call_tree *tree = &pair->tree;
@@ -91,7 +104,7 @@ static pcol_status compute_path_sizes(const struct pci_pair *pair, const int is_
         uint32_t parent = tree->nodes[i].parent;
         sizes[i] = sizes[parent] + (parent != 0) +
                    pci_string_pool_get(&pair->names, tree->nodes[i].group).size;
-        *bytes += has_self(&pair->nodes[i], is_double) ? sizes[i] : 0;
+        *bytes += has_self(d, pair, i) ? sizes[i] : 0;
         if (*bytes > MAX_PATH_BYTES)
             return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 1 GiB");
     }
@@ -111,75 +124,87 @@ static void write_path(const struct pci_pair *pair, uint32_t node, char *path, s
     }
 }
 
-static pcol_status add_paths(struct pci_diff *d, const struct pci_pair *pair,
-                             const int is_double[2], const uint64_t *sizes, uint64_t bytes,
-                             pcol_error *err)
+static pcol_status add_paths(struct pci_diff *d, const struct pci_pair *pair, const uint64_t *sizes,
+                             uint64_t bytes, pcol_error *err)
 {
     char *path = d->paths = pci_malloc((size_t)bytes + 1, 1);
     if (!path)
         return pci_fail_memory(err);
     for (size_t i = 1; i < pair->tree.count; i++) {
-        const struct pci_tree_pair_node *node = &pair->nodes[i];
-        if (!has_self(node, is_double))
+        if (!has_self(d, pair, i))
             continue;
         PCI_TRY(PCI_GROW(d->rows, d->capacity, d->count + 1, err));
-        struct pci_diff_row *row = &d->rows[d->count++];
+        struct pci_diff_row *row = &d->rows[d->count];
         memset(row, 0, sizeof *row);
         write_path(pair, (uint32_t)i, path, (size_t)sizes[i]);
         row->frame.flags |= PCI_FRAME_HAS_NAME;
         row->frame.name = (pcol_str){path, (size_t)sizes[i]};
         path += sizes[i];
-        memcpy(row->self, node->self, sizeof row->self);
-        memcpy(row->total, node->total, sizeof row->total);
-        memcpy(row->in, node->in, sizeof row->in);
+        row->sides = pair->nodes[i];
+        pci_diff_bases_move(d, d->count++, i);
     }
     return PCOL_OK;
 }
 
-static pcol_status add_pair(struct pci_diff *d, const struct pci_pair *pair, const int is_double[2],
-                            pcol_error *err)
+static pcol_status add_pair(struct pci_diff *d, const struct pci_pair *pair, pcol_error *err)
 {
     uint64_t bytes;
     uint64_t *sizes;
     PCI_TRY(PCI_CALLOC(sizes, pair->tree.count, err));
-    pcol_status status = compute_path_sizes(pair, is_double, sizes, &bytes, err);
-    PCI_THEN(status, add_paths(d, pair, is_double, sizes, bytes, err));
+    pcol_status status = compute_path_sizes(d, pair, sizes, &bytes, err);
+    PCI_THEN(status, add_paths(d, pair, sizes, bytes, err));
     pci_free(sizes);
     return status;
 }
 
-static pcol_status add_stacks(struct pci_diff *d, pcol_query *base, pcol_query *other,
-                              const int is_double[2], pcol_error *err)
+static pcol_status add_tree(struct pci_pair *pair, pcol_query *query, int side, int is_double,
+                            pcol_error *err)
 {
     pcol_tree_options options = PCOL_INIT(pcol_tree_options);
-    struct pci_calltree *trees[2] = {NULL, NULL};
-    struct pci_pair pair = {0};
+    struct pci_calltree *tree;
     options.order = PCOL_ORDER_NAME;
-    pcol_status status = pci_query_calltree(base, &options, &trees[0], err);
-    PCI_THEN(status, pci_query_calltree(other, &options, &trees[1], err));
-    PCI_THEN(status, pci_tree_pair_new(trees[0], trees[1], is_double, &pair, err));
-    if (status == PCOL_OK) {
-        status = add_pair(d, &pair, is_double, err);
-        pci_tree_pair_clear(&pair);
+    PCI_TRY(pci_query_calltree(query, &options, &tree, err));
+    pcol_status status = pci_tree_pair_add(pair, tree, side, is_double, err);
+    pci_calltree_free(tree);
+    return status;
+}
+
+static pcol_status add_trees(struct pci_diff *d, struct pci_pair *pair,
+                             const struct pci_diff_queries *queries, pcol_error *err)
+{
+    for (size_t i = 0; i < queries->base_count; i++) {
+        PCI_TRY(add_tree(pair, queries->bases[i], 0, d->bases[i].is_double, err));
+        if (queries->base_count > 1)
+            PCI_TRY(pci_diff_base_take(&d->bases[i], pair->nodes, sizeof *pair->nodes,
+                                       pair->tree.count, err));
     }
-    pci_calltree_free(trees[0]);
-    pci_calltree_free(trees[1]);
+    PCI_TRY(add_tree(pair, queries->other, 1, d->other_is_double, err));
+    return add_pair(d, pair, err);
+}
+
+static pcol_status add_stacks(struct pci_diff *d, const struct pci_diff_queries *queries,
+                              pcol_error *err)
+{
+    struct pci_pair pair;
+    pcol_status status = pci_tree_pair_init(&pair, err);
+    PCI_THEN(status, add_trees(d, &pair, queries, err));
+    pci_tree_pair_clear(&pair);
     return status;
 }
 
 /* ---- values ---- */
 
 /* Converts both sides to one kind and computes the difference. */
-static pcol_status subtract(const struct pci_diff *d, const int is_double[2], pcol_amount values[2],
-                            pcol_amount *delta, pcol_error *err)
+static pcol_status subtract(const struct pci_diff *d, pcol_amount values[2], pcol_amount *delta,
+                            pcol_error *err)
 {
     if (!d->info.is_double) {
         if (__builtin_sub_overflow(values[1].i64, values[0].i64, &delta->i64))
             return pci_fail(err, PCOL_E_LIMIT, "a difference does not fit into 64 bits");
         return PCOL_OK;
     }
-    values[0].f64 = pci_amount_to_double(values[0], is_double[0]);
-    values[1].f64 = pci_amount_to_double(values[1], is_double[1]) * d->info.scale;
+    values[0].f64 = pci_amount_to_double(values[0], d->base_is_double);
+    values[1].f64 = pci_amount_to_double(values[1], d->other_is_double) * d->info.scale;
     delta->f64 = values[1].f64 - values[0].f64;
     return PCOL_OK;
 }
@@ -250,60 +275,83 @@ pcol_status pci_tree_pair_same_type(const pcol_query_info *base, const pcol_quer
                     text[3]->data);
 }
 
-static pcol_status describe_sides(struct pci_diff *d, pcol_query *base, pcol_query *other,
-                                  int normalize, int is_double[2], pcol_error *err)
+/* Types and totals of all profiles; the scale of each. */
+static pcol_status describe_sides(struct pci_diff *d, const struct pci_diff_queries *queries,
+                                  int normalize, pcol_error *err)
 {
-    pcol_query_info info[2];
+    pcol_query_info other, base;
     pcol_amount ignored;
-    pci_query_describe(base, &info[0]);
-    pci_query_describe(other, &info[1]);
-    PCI_TRY(pci_tree_pair_same_type(&info[0], &info[1], err));
-    is_double[0] = pci_info_is_double(&info[0]);
-    is_double[1] = pci_info_is_double(&info[1]);
-    d->info.type = info[1].type;
-    d->info.unit = info[1].unit;
-    d->info.is_double = is_double[0] || is_double[1] || normalize != 0;
-    d->info.scale = 1;
-    d->info.total[0] = info[0].total;
-    d->info.total[1] = info[1].total;
-    if (normalize) {
-        double totals[2] = {pci_amount_to_double(info[0].total, is_double[0]),
-                            pci_amount_to_double(info[1].total, is_double[1])};
-        if (!(totals[0] > 0 && totals[1] > 0))
-            return pci_fail(err, PCOL_E_ARGUMENT, "a profile whose total is 0 cannot be scaled");
-        d->info.scale = totals[0] / totals[1];
+    size_t n = queries->base_count;
+    pci_query_describe(queries->other, &other);
+    d->other_is_double = pci_info_is_double(&other);
+    d->info.is_double = d->other_is_double || normalize || n > 1;
+    for (size_t i = 0; i < n; i++) {
+        pci_query_describe(queries->bases[i], &base);
+        PCI_TRY(pci_tree_pair_same_type(&base, &other, err));
+        d->bases[i].is_double = pci_info_is_double(&base);
+        d->bases[i].scale = 1;
+        d->bases[i].whole = pci_amount_to_double(base.total, d->bases[i].is_double);
+        d->info.is_double |= d->bases[i].is_double;
+        d->values[i] = d->bases[i].whole;
     }
-    return subtract(d, is_double, d->info.total, &ignored, err);
+    pci_diff_spread(d->values, n, &d->info.base_totals);
+    d->info.base_count = n;
+    d->info.type = other.type;
+    d->info.unit = other.unit;
+    d->info.scale = 1;
+    d->info.total[1] = other.total;
+    d->info.other_total = pci_amount_to_double(other.total, d->other_is_double);
+    d->base_is_double = n > 1 || d->bases[0].is_double;
+    d->info.total[0] = base.total;
+    if (n > 1)
+        d->info.total[0].f64 = d->info.base_totals.median;
+    if (normalize)
+        PCI_TRY(pci_diff_scale(d, err));
+    return subtract(d, d->info.total, &ignored, err);
 }
 
-static pcol_status build_diff(struct pci_diff *d, pcol_query *base, pcol_query *other,
+/* Values of all bases as one, and the difference to them. */
+static pcol_status compare_row(struct pci_diff *d, size_t at, pcol_error *err)
+{
+    struct pci_diff_row *row = &d->rows[at];
+    row->samples = fabs(pci_amount_to_double(row->sides.total[1], d->other_is_double));
+    if (d->info.base_count > 1)
+        pci_diff_bases_join(d, at);
+    else
+        row->samples =
+            fmax(row->samples, fabs(pci_amount_to_double(row->sides.total[0], d->base_is_double)));
+    PCI_TRY(subtract(d, row->sides.self, &row->self_delta, err));
+    return subtract(d, row->sides.total, &row->total_delta, err);
+}
+
+static pcol_status build_diff(struct pci_diff *d, const struct pci_diff_queries *queries,
                               const pcol_diff_options *options, pcol_error *err)
 {
-    int is_double[2];
-    PCI_TRY(describe_sides(d, base, other, options->flags & PCOL_DIFF_NORMALIZE, is_double, err));
-    if (options->by == PCOL_BY_STACK) {
-        PCI_TRY(add_stacks(d, base, other, is_double, err));
-    } else {
-        PCI_TRY(add_top(d, base, 0, options, err));
-        PCI_TRY(add_top(d, other, 1, options, err));
+    PCI_TRY(pci_diff_bases_open(d, queries, err));
+    PCI_TRY(describe_sides(d, queries, (options->flags & PCOL_DIFF_NORMALIZE) != 0, err));
+    if (options->by == PCOL_BY_STACK)
+        PCI_TRY(add_stacks(d, queries, err));
+    else
+        PCI_TRY(add_tops(d, queries, options, err));
+    for (size_t i = 0; i < d->count; i++)
+        PCI_TRY(compare_row(d, i, err));
+    if (options->flags & PCOL_DIFF_FAIL_ABOVE && options->min_samples && queries->counts) {
+        sort_rows(d, PCOL_ORDER_NAME);
+        PCI_TRY(pci_diff_count(d, queries, options, err));
     }
-    for (size_t i = 0; i < d->count; i++) {
-        struct pci_diff_row *row = &d->rows[i];
-        PCI_TRY(subtract(d, is_double, row->self, &row->self_delta, err));
-        PCI_TRY(subtract(d, is_double, row->total, &row->total_delta, err));
-    }
+    pci_diff_judge(d, options);
     sort_rows(d, options->order);
     return PCOL_OK;
 }
 
-pcol_status pci_query_diff(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
+pcol_status pci_query_diff(const struct pci_diff_queries *queries, const pcol_diff_options *options,
                            struct pci_diff **diff, pcol_error *err)
 {
     *diff = NULL;
     struct pci_diff *d;
     PCI_TRY(PCI_CALLOC(d, 1, err));
     pcol_status status;
-    PCI_CONTROLLED(&other->control, status, build_diff(d, base, other, options, err), err);
+    PCI_CONTROLLED(&queries->other->control, status, build_diff(d, queries, options, err), err);
     if (status == PCOL_OK)
         *diff = d;
     else
@@ -315,8 +363,10 @@ void pci_diff_free(struct pci_diff *diff)
 {
     if (!diff)
         return;
-    pci_top_free(diff->tops[0]);
-    pci_top_free(diff->tops[1]);
+    for (size_t i = 0; i < diff->top_count; i++)
+        pci_top_free(diff->tops[i]);
+    pci_free(diff->tops);
+    pci_diff_bases_close(diff);
     pci_hash_clear(&diff->hash);
     pci_free(diff->paths);
     pci_free(diff->rows);

@@ -344,25 +344,37 @@ pcol_status pcol_query_peek(pcol_query *query, const char *name, const pcol_peek
     {                                                               \
         name, PCOL_I64, offsetof(struct pci_diff_row, member), 0, 1 \
     }
-#define SIDE(name, side)                                                  \
-    {                                                                     \
-        name, PCOL_BOOL, offsetof(struct pci_diff_row, in) + (side), 0, 0 \
+#define SIDE(name, side)                                                        \
+    {                                                                           \
+        name, PCOL_BOOL, offsetof(struct pci_diff_row, sides.in) + (side), 0, 0 \
     }
 
-static pcol_status add_diff(pcol_result *r, const struct pci_diff *diff, pcol_error *err)
+enum { MAX_BASES = 4096 };
+
+static pcol_status add_diff(pcol_result *r, const struct pci_diff *diff, uint32_t flags,
+                            pcol_error *err)
 {
-    static const struct pci_member members[] = {CHANGE("self_base", self[0]),
-                                                CHANGE("self_new", self[1]),
+    static const struct pci_member members[] = {CHANGE("self_base", sides.self[0]),
+                                                CHANGE("self_new", sides.self[1]),
                                                 CHANGE("self_delta", self_delta),
-                                                CHANGE("total_base", total[0]),
-                                                CHANGE("total_new", total[1]),
+                                                CHANGE("total_base", sides.total[0]),
+                                                CHANGE("total_new", sides.total[1]),
                                                 CHANGE("total_delta", total_delta),
                                                 SIDE("in_base", 0),
                                                 SIDE("in_new", 1)};
+    static const struct pci_member bases[] = {
+        CHANGE("self_min", self_bases.min), CHANGE("self_max", self_bases.max),
+        CHANGE("total_min", total_bases.min), CHANGE("total_max", total_bases.max),
+        CHANGE("total_mad", total_bases.mad)};
+    static const struct pci_member above = {"above", PCOL_BOOL,
+                                            offsetof(struct pci_diff_row, above), 0, 0};
     struct pci_elements rows = {diff->rows, sizeof *diff->rows, NULL, 1};
     PCI_TRY(pci_result_add(r, &rows, frame_members, COUNT(frame_members), err));
     rows.flagged = 0;
-    return pci_result_add(r, &rows, members, COUNT(members), err);
+    PCI_TRY(pci_result_add(r, &rows, members, COUNT(members), err));
+    if (diff->info.base_count > 1)
+        PCI_TRY(pci_result_add(r, &rows, bases, COUNT(bases), err));
+    return flags & PCOL_DIFF_FAIL_ABOVE ? pci_result_add(r, &rows, &above, 1, err) : PCOL_OK;
 }
 
 static void free_diff(void *diff)
@@ -370,19 +382,58 @@ static void free_diff(void *diff)
     pci_diff_free(diff);
 }
 
-static pcol_status make_diff(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
-                             pcol_result **result, pcol_error *err)
+static pcol_status compare_queries(const struct pci_diff_queries *queries,
+                                   const pcol_diff_options *options, pcol_result **result,
+                                   pcol_error *err)
 {
     struct pci_diff *diff;
     pcol_result *r;
-    PCI_TRY(pci_query_diff(base, other, options, &diff, err));
-    PCI_TRY(pci_result_new("diff", other, diff->count, diff, free_diff, &r, err));
-    r->files[1] = pcol_file_retain(base->file);
+    PCI_TRY(pci_query_diff(queries, options, &diff, err));
+    PCI_TRY(pci_result_new("diff", queries->other, diff->count, diff, free_diff, &r, err));
     r->info.by = options->by;
     r->info.scale = diff->info.scale;
+    r->info.base_count = (uint32_t)diff->info.base_count;
+    r->info.base_totals = diff->info.base_totals;
     memcpy(r->info.total, diff->info.total, sizeof r->info.total);
     pci_set_flag(&r->info.flags, PCOL_RESULT_IS_DOUBLE, diff->info.is_double);
-    return finish(r, add_diff(r, diff, err), result);
+    pci_set_flag(&r->info.flags, PCOL_RESULT_TOTAL_ABOVE, diff->info.total_above);
+    return finish(r, add_diff(r, diff, options->flags, err), result);
+}
+
+static pcol_status make_diff(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
+                             pcol_result **result, pcol_error *err)
+{
+    size_t count = options->further_base_count + 1;
+    pcol_query **bases;
+    PCI_TRY(PCI_MALLOC(bases, count, err));
+    bases[0] = base;
+    if (count > 1)
+        memcpy(bases + 1, options->further_bases, (count - 1) * sizeof *bases);
+    const struct pci_diff_queries queries = {bases, count, other, options->counts};
+    pcol_status status = compare_queries(&queries, options, result, err);
+    pci_free(bases);
+    return status;
+}
+
+static pcol_status check_diff(const pcol_query *base, const pcol_query *other,
+                              const pcol_diff_options *options, pcol_error *err)
+{
+    uint32_t flags = options->flags;
+    int missing = !base || !other || (options->further_base_count && !options->further_bases);
+    if (options->further_base_count > MAX_BASES)
+        return pci_fail(err, PCOL_E_LIMIT, "a comparison has at most %d bases", MAX_BASES);
+    for (size_t i = 0; !missing && i < options->further_base_count; i++)
+        missing = !options->further_bases[i];
+    for (size_t i = 0; !missing && options->counts && i < options->further_base_count + 2; i++)
+        missing = !options->counts[i];
+    if (missing)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
+    if ((flags & PCOL_DIFF_FAIL_ABOVE && !(options->fail_above >= 0)) ||
+        (flags & PCOL_DIFF_FAIL_TOTAL && !(options->fail_total >= 0)))
+        return pci_fail(err, PCOL_E_ARGUMENT, "a limit of a comparison is negative");
+    PCI_TRY(check_flags(flags, PCOL_DIFF_NORMALIZE | PCOL_DIFF_FAIL_ABOVE | PCOL_DIFF_FAIL_TOTAL,
+                        "pcol_diff_options", err));
+    return check_rows(options->by, PCOL_BY_META, options->label, options->order, err);
 }
 
 pcol_status pcol_diff(pcol_query *base, pcol_query *other, const pcol_diff_options *options,
@@ -392,11 +443,8 @@ pcol_status pcol_diff(pcol_query *base, pcol_query *other, const pcol_diff_optio
     pcol_status status;
     PCI_REQUIRE(result, err);
     *result = NULL;
-    if (!base || !other)
-        return pci_fail(err, PCOL_E_ARGUMENT, "a comparison needs two queries");
     PCI_STRUCT_READ(pcol_diff_options, own, options, err);
-    PCI_TRY(check_flags(own.flags, PCOL_DIFF_NORMALIZE, "pcol_diff_options", err));
-    PCI_TRY(check_rows(own.by, PCOL_BY_META, own.label, own.order, err));
+    PCI_TRY(check_diff(base, other, &own, err));
     PCI_CONTROLLED(&other->control, status, make_diff(base, other, &own, result, err), err);
     return status;
 }

@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-static pcol_status add_tree(struct pci_pair *pair, const struct pci_calltree *tree, int side,
-                            int is_double, pcol_error *err)
+pcol_status pci_tree_pair_add(struct pci_pair *pair, const struct pci_calltree *tree, int side,
+                              int is_double, pcol_error *err)
 {
     uint32_t count = tree->count;
+    pci_free(pair->pair_node[side]);
     uint32_t *pair_node = pair->pair_node[side] = pci_calloc((size_t)count + 1, sizeof *pair_node);
     if (!pair_node)
         return pci_fail_memory(err);
@@ -28,7 +29,7 @@ static pcol_status add_tree(struct pci_pair *pair, const struct pci_calltree *tr
         PCI_TRY(PCI_GROW(pair->nodes, pair->capacity, pair->tree.count, err));
         memset(pair->nodes + old_capacity, 0,
                (pair->capacity - old_capacity) * sizeof *pair->nodes);
-        struct pci_tree_pair_node *sums = &pair->nodes[pair_node[i]];
+        struct pci_sides *sums = &pair->nodes[pair_node[i]];
         if (pci_amount_add(is_double, &sums->self[side], node.self) ||
             pci_amount_add(is_double, &sums->total[side], node.total))
             return pci_fail(err, PCOL_E_LIMIT, "a sum of frames does not fit into 64 bits");
@@ -37,13 +38,18 @@ static pcol_status add_tree(struct pci_pair *pair, const struct pci_calltree *tr
     return PCOL_OK;
 }
 
+pcol_status pci_tree_pair_init(struct pci_pair *pair, pcol_error *err)
+{
+    memset(pair, 0, sizeof *pair);
+    return pci_call_tree_init(&pair->tree, err);
+}
+
 pcol_status pci_tree_pair_new(const struct pci_calltree *base, const struct pci_calltree *other,
                               const int is_double[2], struct pci_pair *pair, pcol_error *err)
 {
-    memset(pair, 0, sizeof *pair);
-    pcol_status status = pci_call_tree_init(&pair->tree, err);
-    PCI_THEN(status, add_tree(pair, base, 0, is_double[0], err));
-    PCI_THEN(status, add_tree(pair, other, 1, is_double[1], err));
+    pcol_status status = pci_tree_pair_init(pair, err);
+    PCI_THEN(status, pci_tree_pair_add(pair, base, 0, is_double[0], err));
+    PCI_THEN(status, pci_tree_pair_add(pair, other, 1, is_double[1], err));
     if (status != PCOL_OK)
         pci_tree_pair_clear(pair);
     return status;

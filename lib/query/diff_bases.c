@@ -1,0 +1,199 @@
+/*
+ * diff_bases.c - several bases of a comparison, and the limits that a change fails
+ *
+ * The bases are summarized by median, extremes and median absolute deviation (MAD), which one base
+ * with unusual values does not move. With one base these are its value, its value and 0, so a limit
+ * means the same for any number of bases. Tests: suite gate (brute force in Python, rates of false
+ * alarms and of regressions that are found).
+ */
+#include "query/diff.h"
+
+#include "util/alloc.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEVIATIONS 3               /* MADs above the median that a rise has to exceed */
+#define DEVIATION_BASES 3          /* fewest bases with a MAD that estimates noise */
+#define ROUNDING (8 * DBL_EPSILON) /* relative error of scaled values and of sums of doubles */
+
+/* ---- bases */
+
+pcol_status pci_diff_bases_open(struct pci_diff *d, const struct pci_diff_queries *queries,
+                                pcol_error *err)
+{
+    size_t n = queries->base_count;
+    PCI_TRY(PCI_CALLOC(d->bases, n, err));
+    d->info.base_count = n;
+    for (size_t i = 0; i < n; i++)
+        d->bases[i].file = pcol_file_retain(queries->bases[i]->file);
+    PCI_TRY(PCI_CALLOC(d->values, n, err));
+    return PCI_CALLOC(d->tops, n + 1, err);
+}
+
+void pci_diff_bases_close(struct pci_diff *d)
+{
+    for (size_t i = 0; d->bases && i < d->info.base_count; i++) {
+        pci_free(d->bases[i].sides);
+        pcol_file_close(d->bases[i].file);
+    }
+    pci_free(d->bases);
+    pci_free(d->values);
+}
+
+pcol_status pci_diff_base_take(struct pci_diff_base *base, struct pci_sides *sides, size_t stride,
+                               size_t count, pcol_error *err)
+{
+    PCI_TRY(PCI_MALLOC(base->sides, count + 1, err));
+    base->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct pci_sides *row = (struct pci_sides *)(void *)((char *)sides + i * stride);
+        base->sides[i] = (struct pci_diff_side){row->self[0], row->total[0], row->in[0]};
+        memset(&row->self[0], 0, sizeof row->self[0]);
+        memset(&row->total[0], 0, sizeof row->total[0]);
+        row->in[0] = 0;
+    }
+    return PCOL_OK;
+}
+
+static const struct pci_diff_side *get_side(const struct pci_diff_base *base, size_t at)
+{
+    static const struct pci_diff_side none;
+    return at < base->count ? &base->sides[at] : &none;
+}
+
+int pci_diff_bases_have_self(const struct pci_diff *d, size_t at)
+{
+    for (size_t i = 0; i < d->info.base_count; i++)
+        if (!pci_amount_is_zero(d->bases[i].is_double, get_side(&d->bases[i], at)->self))
+            return 1;
+    return 0;
+}
+
+void pci_diff_bases_move(struct pci_diff *d, size_t to, size_t from)
+{
+    for (size_t i = 0; i < d->info.base_count; i++)
+        if (to < d->bases[i].count)
+            d->bases[i].sides[to] = *get_side(&d->bases[i], from);
+}
+
+void pci_diff_bases_join(struct pci_diff *d, size_t at)
+{
+    struct pci_diff_row *row = &d->rows[at];
+    size_t n = d->info.base_count;
+    for (size_t i = 0; i < n; i++) {
+        const struct pci_diff_side *side = get_side(&d->bases[i], at);
+        d->values[i] = pci_amount_to_double(side->self, d->bases[i].is_double) * d->bases[i].scale;
+        row->sides.in[0] |= side->in;
+    }
+    pci_diff_spread(d->values, n, &row->self_bases);
+    for (size_t i = 0; i < n; i++) {
+        double total =
+            pci_amount_to_double(get_side(&d->bases[i], at)->total, d->bases[i].is_double);
+        row->samples = fmax(row->samples, fabs(total));
+        d->values[i] = total * d->bases[i].scale;
+    }
+    pci_diff_spread(d->values, n, &row->total_bases);
+    row->sides.self[0].f64 = row->self_bases.median;
+    row->sides.total[0].f64 = row->total_bases.median;
+}
+
+/* ---- statistics */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y) + (isnan(x) != 0) - (isnan(y) != 0);
+}
+
+static double sort_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_numbers);
+    double low = values[(count - 1) / 2], high = values[count / 2];
+    return low == high ? low : low / 2 + high / 2;
+}
+
+void pci_diff_spread(double *values, size_t count, pcol_spread *spread)
+{
+    spread->median = sort_median(values, count);
+    spread->min = values[0];
+    spread->max = values[count - 1];
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - spread->median);
+    spread->mad = sort_median(values, count);
+}
+
+pcol_status pci_diff_scale(struct pci_diff *d, pcol_error *err)
+{
+    double whole = d->info.base_totals.median;
+    int positive = whole > 0 && d->info.other_total > 0;
+    for (size_t i = 0; i < d->info.base_count; i++)
+        positive &= d->bases[i].whole > 0;
+    if (!positive)
+        return pci_fail(err, PCOL_E_ARGUMENT, "a profile whose total is 0 cannot be scaled");
+    d->info.scale = whole / d->info.other_total;
+    for (size_t i = 0; i < d->info.base_count; i++)
+        d->bases[i].scale = whole / d->bases[i].whole;
+    return PCOL_OK;
+}
+
+/* ---- limits */
+
+pcol_status pci_diff_count(struct pci_diff *d, const struct pci_diff_queries *queries,
+                           const pcol_diff_options *options, pcol_error *err)
+{
+    const struct pci_diff_queries of_samples = {queries->counts, queries->base_count,
+                                                queries->counts[queries->base_count], NULL};
+    pcol_diff_options rows = PCOL_INIT(pcol_diff_options);
+    struct pci_diff *counted;
+    rows.by = options->by;
+    rows.label = options->label;
+    rows.order = PCOL_ORDER_NAME;
+    PCI_TRY(pci_query_diff(&of_samples, &rows, &counted, err));
+    for (size_t i = 0, at = 0; i < d->count; i++) {
+        while (at < counted->count &&
+               pci_frame_compare(&counted->rows[at].frame, &d->rows[i].frame) < 0)
+            at++;
+        d->rows[i].samples =
+            at < counted->count && !pci_frame_compare(&counted->rows[at].frame, &d->rows[i].frame)
+                ? counted->rows[at].samples
+                : 0;
+    }
+    pci_diff_free(counted);
+    return PCOL_OK;
+}
+
+/* 1 if a value exceeds the bases by more than the limit, in percent of @whole. rise: above the
+ * highest base. One rounding of the percentage: a value equal to the limit in decimal digits is
+ * equal to it here. least: rises up to it are errors of rounding. */
+static int exceeds(double value, double rise, double least, const pcol_spread *bases,
+                   size_t base_count, double whole, double percent)
+{
+    double part = 100 * rise / fabs(whole);
+    if (!isfinite(part) && whole != 0)
+        part = 100 * (rise / fabs(whole));
+    return rise > least && part > percent &&
+           (base_count < DEVIATION_BASES || value > bases->median + DEVIATIONS * bases->mad);
+}
+
+void pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options)
+{
+    struct pci_diff_info *info = &d->info;
+    size_t n = info->base_count;
+    double whole = pci_amount_to_double(info->total[0], info->is_double);
+    double total = info->other_total;
+    if (options->flags & PCOL_DIFF_FAIL_TOTAL)
+        info->total_above = exceeds(total, total - info->base_totals.max, 0, &info->base_totals, n,
+                                    info->base_totals.median, options->fail_total);
+    for (size_t i = 0; options->flags & PCOL_DIFF_FAIL_ABOVE && i < d->count; i++) {
+        struct pci_diff_row *row = &d->rows[i];
+        double value = pci_amount_to_double(row->sides.total[1], info->is_double);
+        double rise = n > 1 ? value - row->total_bases.max
+                            : pci_amount_to_double(row->total_delta, info->is_double);
+        double least = info->is_double ? ROUNDING * fabs(value) : 0;
+        row->above = row->samples >= (double)options->min_samples &&
+                     exceeds(value, rise, least, &row->total_bases, n, whole, options->fail_above);
+    }
+}

@@ -1,0 +1,56 @@
+/*
+ * cmd_diff.h - diff: what is compared and shown, for cmd_diff.c and cmd_diff_gate.c
+ */
+#ifndef PCOL_TOOLS_CMD_DIFF_H
+#define PCOL_TOOLS_CMD_DIFF_H
+
+#include "cli.h"
+
+/* Columns that several bases add, from CLI_FIELD_SELF_MIN on. */
+enum { DIFF_TOTAL_MIN = 2, DIFF_TOTAL_MAX = 3, DIFF_SPREAD = 5 };
+
+/* 0 for base, 1 for new. */
+struct diff_row {
+    struct cli_frame frame;
+    pcol_amount self[2], total[2], self_delta, total_delta;
+    pcol_amount spread[DIFF_SPREAD];
+    int in_base, in_new, is_above;
+};
+
+struct diff_view {
+    const struct cli_args *args;
+    const struct cli_input *inputs; /* the bases, then the new profile */
+    size_t base_count;
+    pcol_query **queries; /* of each input */
+    pcol_query **counts;  /* of each input: its samples; NULL: the queries count them */
+    const struct cli_result *diff;
+    pcol_result_info info;
+    int is_double;
+    struct cli_names *shown; /* displayed names */
+    struct cli_amounts amounts;
+    int markdown;
+    pcol_by by;                    /* by stack: function */
+    double fail_above, fail_total; /* negative: not given */
+    uint64_t limit;
+};
+
+static inline double diff_double(const struct diff_view *view, pcol_amount amount)
+{
+    return view->is_double ? amount.f64 : (double)amount.i64;
+}
+
+void diff_row(const struct diff_view *view, size_t at, struct diff_row *row);
+/* A change in percent of @whole, with enough digits to show the side of a limit, unless that is
+ * negative. room: CLI_NUMBER_SIZE bytes. */
+void diff_points(double change, double whole, double limit, char *room);
+
+/* ---- cmd_diff_gate.c */
+
+/* Parse --fail-above, --fail-total and --min-samples. */
+int diff_limits(struct diff_view *view, pcol_diff_options *options);
+/* Make the queries that count samples for --min-samples, unless the compared values do. */
+int diff_count_samples(struct diff_view *view, pcol_diff_options *options);
+/* CLI_NO with a message if a limit is exceeded. */
+int diff_judge(const struct diff_view *view);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * cmd_diff_gate.c - diff: the exit code of --fail-above and --fail-total
+ *
+ * The library finds the rows that exceed the limits (pcol_diff()). Tests: suite gate.
+ */
+#include "cmd_diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_percent(const char *option, const char *text, double *percent)
+{
+    char digits[32];
+    size_t size = strlen(text);
+    char *end;
+
+    if (size > 0 && text[size - 1] == '%')
+        size--;
+    if (size > 0 && size < sizeof digits && strspn(text, "0123456789.") >= size) {
+        memcpy(digits, text, size);
+        digits[size] = '\0';
+        *percent = strtod(digits, &end);
+        if (*end == '\0' && isfinite(*percent))
+            return CLI_OK;
+    }
+    return cli_usage("--%s: '%s' is not a percentage", option, text);
+}
+
+int diff_limits(struct diff_view *view, pcol_diff_options *options)
+{
+    const struct cli_args *args = view->args;
+    int code = CLI_OK;
+
+    view->fail_above = view->fail_total = -1;
+    if (args->fail_above != NULL) {
+        code = parse_percent("fail-above", args->fail_above, &view->fail_above);
+        options->flags |= PCOL_DIFF_FAIL_ABOVE;
+    }
+    if (args->fail_total != NULL && code == CLI_OK) {
+        code = parse_percent("fail-total", args->fail_total, &view->fail_total);
+        options->flags |= PCOL_DIFF_FAIL_TOTAL;
+    }
+    if (args->min_samples > 0 && args->fail_above == NULL && code == CLI_OK)
+        code = cli_usage("--min-samples needs --fail-above");
+    options->fail_above = view->fail_above;
+    options->fail_total = view->fail_total;
+    options->min_samples = args->min_samples;
+    return code;
+}
+
+static int is_text(pcol_str text, const char *wanted)
+{
+    return text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0;
+}
+
+int diff_count_samples(struct diff_view *view, pcol_diff_options *options)
+{
+    struct cli_args asked = *view->args;
+    pcol_query_info info;
+    int code = CLI_OK;
+
+    cli_query_describe(view->queries[0], &info);
+    if (view->args->min_samples == 0 || is_text(info.unit, "count") ||
+        is_text(info.unit, "samples"))
+        return CLI_OK;
+    asked.sample_type = "samples/count";
+    for (size_t i = 0; i <= view->base_count && code == CLI_OK; i++) {
+        pcol_selection selection;
+        pcol_error err;
+        code = cli_selection(&view->inputs[i], &asked, &selection);
+        if (code == CLI_OK && pcol_query_new(view->inputs[i].file, &selection, NULL,
+                                             &view->counts[i], &err) != PCOL_OK)
+            code = err.status == PCOL_E_ARGUMENT
+                       ? cli_fail(CLI_USAGE,
+                                  "%s: --min-samples: values in %.*s do not count samples, and "
+                                  "there is no sample type samples/count",
+                                  view->inputs[i].name,
+                                  (int)(info.unit.size < 60 ? info.unit.size : 60), info.unit.data)
+                       : cli_fail_error(view->inputs[i].name, &err);
+    }
+    options->counts = view->counts;
+    return code;
+}
+
+/* ---- the result ---- */
+
+/* A gate without anything to compare must not pass. */
+static int fail_empty(const struct diff_view *view)
+{
+    const char *option = view->args->fail_above != NULL ? "--fail-above" : "--fail-total";
+    const char *what = cli_selects(view->args) ? "selected sample" : "value";
+    const char *bases = view->base_count > 1 ? "a base" : "the base";
+
+    return cli_fail(cli_selects(view->args) ? CLI_USAGE : CLI_INPUT,
+                    "%s: %s compares nothing: neither this profile nor %s has a %s",
+                    view->inputs[view->base_count].name, option, bases, what);
+}
+
+static int is_empty(const struct diff_view *view)
+{
+    pcol_query_info info;
+
+    for (size_t i = 0; i <= view->base_count; i++) {
+        cli_query_describe(view->queries[i], &info);
+        if (!(info.flags & PCOL_QUERY_IS_EMPTY))
+            return 0;
+    }
+    return 1;
+}
+
+static double new_total(const struct diff_view *view)
+{
+    pcol_query_info info;
+
+    cli_query_describe(view->queries[view->base_count], &info);
+    return info.flags & PCOL_QUERY_IS_DOUBLE ? info.total.f64 : (double)info.total.i64;
+}
+
+static int percent_size(const char *limit)
+{
+    return (int)strspn(limit, "0123456789.");
+}
+
+/* The amount that a row is compared with, and the rise above it. */
+static pcol_amount highest_base(const struct diff_view *view, const struct diff_row *row)
+{
+    return view->base_count > 1 ? row->spread[DIFF_TOTAL_MAX] : row->total[0];
+}
+
+static double rise_of(const struct diff_view *view, const struct diff_row *row)
+{
+    return view->base_count > 1 ? row->total[1].f64 - row->spread[DIFF_TOTAL_MAX].f64
+                                : diff_double(view, row->total_delta);
+}
+
+static int fail_rows(const struct diff_view *view, size_t above, const struct diff_row *row)
+{
+    double whole = diff_double(view, view->info.total[0]);
+    char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE], points[CLI_NUMBER_SIZE], over[64] = "";
+    struct cli_amounts amounts = view->amounts;
+    const char *limit = view->args->fail_above, *s = above == 1 ? "" : "s";
+    pcol_str name =
+        row->frame.has_name ? cli_name(view->shown, row->frame.name) : (pcol_str){"NA", 2};
+
+    if (whole == 0)
+        return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, s);
+    amounts.people = 1;
+    (void)cli_amount_cell(&amounts, highest_base(view, row), from);
+    (void)cli_amount_cell(&amounts, row->total[1], to);
+    diff_points(rise_of(view, row), whole, view->fail_above, points);
+    if (view->base_count > 1)
+        snprintf(over, sizeof over, " above the highest of %zu bases", view->base_count);
+    return cli_fail(CLI_NO,
+                    "the total of %zu row%s rose%s by more than %.*s%% of the base, the most for "
+                    "%.*s: from %s to %s, %s",
+                    above, s, over, percent_size(limit), limit,
+                    (int)(name.size < 200 ? name.size : 200), name.data, from, to, points);
+}
+
+static int judge_rows(const struct diff_view *view)
+{
+    struct diff_row row, worst = {0};
+    size_t above = 0;
+
+    for (size_t i = 0; i < view->diff->count; i++) {
+        diff_row(view, i, &row);
+        if (!row.is_above)
+            continue;
+        if (above++ == 0 || rise_of(view, &row) > rise_of(view, &worst))
+            worst = row;
+    }
+    return above > 0 ? fail_rows(view, above, &worst) : CLI_OK;
+}
+
+static int judge_total(const struct diff_view *view)
+{
+    const pcol_spread *bases = &view->info.base_totals;
+    char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE], points[CLI_NUMBER_SIZE], over[64] = "";
+    struct cli_amounts amounts = view->amounts;
+    const char *limit = view->args->fail_total;
+    double total = new_total(view);
+
+    if (!(view->info.flags & PCOL_RESULT_TOTAL_ABOVE))
+        return CLI_OK;
+    if (bases->median == 0)
+        return cli_fail(CLI_NO, "the total rose, and the base is 0");
+    amounts.people = amounts.is_double = 1;
+    (void)cli_amount_cell(&amounts, (pcol_amount){.f64 = bases->max}, from);
+    (void)cli_amount_cell(&amounts, (pcol_amount){.f64 = total}, to);
+    diff_points(total - bases->max, bases->median, view->fail_total, points);
+    if (view->base_count > 1)
+        snprintf(over, sizeof over, " above the highest of %zu bases", view->base_count);
+    return cli_fail(CLI_NO,
+                    "the total of the profile rose%s by more than %.*s%% of the base: from %s to "
+                    "%s, %s",
+                    over, percent_size(limit), limit, from, to, points);
+}
+
+int diff_judge(const struct diff_view *view)
+{
+    if (view->args->fail_above == NULL && view->args->fail_total == NULL)
+        return CLI_OK;
+    if (is_empty(view))
+        return fail_empty(view);
+    int total = judge_total(view), rows = judge_rows(view);
+    return rows != CLI_OK ? rows : total;
+}
