@@ -98,6 +98,7 @@ struct cli_args {
     int inverted, upright, reverse, open;
     const char *base, *title, *min_width;
     uint64_t width; /* CLI_UNSET: not given */
+    uint64_t port;  /* CLI_UNSET: not given */
 
     /* query (cli_answers.c) */
     int flat, unique, numeric, models;
@@ -495,8 +496,9 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
 struct cli_out {
     const char *name; /* for messages */
     pcol_output *file;
-    int memory;   /* a buffer only: see cli_out_open_memory() */
-    int terminal; /* stdout is a terminal */
+    pcol_sink sink; /* without `file`; no function: stdout */
+    int memory;     /* a buffer only: see cli_out_open_memory() */
+    int terminal;   /* stdout is a terminal */
     int color;
     int code;         /* 0, or the exit code of the first failure */
     uint64_t written; /* bytes to the file */
@@ -527,6 +529,8 @@ int cli_each_operand(const struct cli_args *args,
 /* Open a buffer only; text beyond its size sets out->code to 4, without a message. `like`: an
  * output with the same reader. */
 void cli_out_open_memory(struct cli_out *out, const struct cli_out *like);
+/* Open an output to a sink; cli_out_finish() flushes it. */
+void cli_out_open_sink(struct cli_out *out, pcol_sink sink);
 void cli_out_flush(struct cli_out *out);
 void cli_out_long(struct cli_out *out, const void *data,
                   size_t size); /* for data that does not fit the buffer */

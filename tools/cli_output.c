@@ -204,6 +204,13 @@ void cli_out_open_memory(struct cli_out *out, const struct cli_out *like)
     out->terminal = like->terminal;
 }
 
+void cli_out_open_sink(struct cli_out *out, pcol_sink sink)
+{
+    memset(out, 0, offsetof(struct cli_out, buffer));
+    out->name = "output";
+    out->sink = sink;
+}
+
 /* ---- writing ---- */
 
 static pcol_status note_error(pcol_error *err, const char *what, int number)
@@ -335,18 +342,19 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
         out->code = CLI_IO;
         return;
     }
-    if (out->file == NULL) {
+    if (out->file == NULL && out->sink.write == NULL) {
         if (out->fold != 0)
             fold_lines(out, data, size);
         else
             write_stdout(out, data, size);
         return;
     }
-    pcol_sink sink = pcol_output_sink(out->file);
+    pcol_sink sink = out->file != NULL ? pcol_output_sink(out->file) : out->sink;
     if (sink.write(sink.context, data, size, &err) != PCOL_OK)
         out->code = cli_fail_error(out->name, &err);
     out->written += size;
-    cli_progress_written(out->name, out->written);
+    if (out->file != NULL)
+        cli_progress_written(out->name, out->written);
 }
 
 void cli_out_flush(struct cli_out *out)

@@ -2,7 +2,7 @@
  * cmd_report.c - report: one HTML file with a profile, or two, and the page that shows them
  *
  * The profiles are packed as archives and embedded as base64; the page answers with the library as
- * WebAssembly. The template has markers such as @TITLE@ in a fixed order, which are replaced here.
+ * WebAssembly.
  */
 #include "cmd_report.h"
 
@@ -10,11 +10,8 @@
 #include "cmd.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-
-extern char **environ;
 
 const struct cli_option cmd_report_options[] = {
     {0, "title", "TEXT", "title of the report (default: file name of the input)", CLI_TEXT,
@@ -114,17 +111,10 @@ static void put_base64(struct cli_out *out, const unsigned char *data, size_t si
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 static void put_part(struct cli_out *out, const struct part *part, const char *id,
                      const struct cli_args *args)
 {
-    const char *name = args->anonymize ? "profile" : base_name(part->input.name);
+    const char *name = args->anonymize ? "profile" : report_base_name(part->input.name);
     size_t length = strlen(name);
 
     if (length > 5 && strcmp(name + length - 5, ".pcol") == 0)
@@ -143,8 +133,9 @@ struct report {
     pcol_query *query, *base;
 };
 
-static void put_title(struct cli_out *out, const struct report *report)
+static void put_title(struct cli_out *out, const void *context)
 {
+    const struct report *report = context;
     const struct cli_args *args = report->args;
 
     if (args->title != NULL) {
@@ -153,54 +144,21 @@ static void put_title(struct cli_out *out, const struct report *report)
         cli_out_text(out, "Profile");
     } else {
         for (size_t i = report->count; i-- > 0;) {
-            const char *name = base_name(report->parts[i].input.name);
+            const char *name = report_base_name(report->parts[i].input.name);
             report_text(out, name, strlen(name));
             cli_out_text(out, i > 0 ? " → " : "");
         }
     }
 }
 
-/* Lines of mangled and demangled names of functions, which the page shows instead. */
-static int put_plain_names(struct cli_out *out, const struct report *report,
-                           const struct part *part)
+static int put_data(struct cli_out *out, const void *context)
 {
-    struct cli_names plain;
-    const pcol_table *table;
-    pcol_names *names = NULL;
-    uint64_t rows = 0;
-    pcol_error err;
-    pcol_status status =
-        cli_find_table(part->input.file, PCOL_MODEL_V2, "functions", &table, &rows, &err);
-
-    if (status == PCOL_OK)
-        status = pcol_names_new(part->input.file, &names, &err);
-    cli_names_init(&plain, report->args, 1);
-    for (uint64_t row = 0; row < rows && status == PCOL_OK && out->code == 0; row++) {
-        pcol_str name;
-        int valid;
-        status = pcol_names_function(names, row, &name, &valid, &err);
-        if (status != PCOL_OK || !valid || name.size < 3 || memcmp(name.data, "_Z", 2) != 0)
-            continue;
-        pcol_str shown = cli_name(&plain, name);
-        if (shown.data == name.data)
-            continue;
-        report_text(out, name.data, name.size);
-        cli_out_text(out, "\t");
-        report_text(out, shown.data, shown.size);
-        cli_out_text(out, "\n");
-    }
-    cli_names_free(&plain);
-    pcol_names_free(names);
-    return status == PCOL_OK ? CLI_OK : cli_fail_error(part->input.name, &err);
-}
-
-static int put_data(struct cli_out *out, const struct report *report)
-{
+    const struct report *report = context;
     int code = CLI_OK;
 
     cli_out_text(out, "<pre id=\"plain-names\" hidden>");
     for (size_t i = 0; i < report->count && code == CLI_OK; i++)
-        code = put_plain_names(out, report, &report->parts[i]);
+        code = report_plain_names(out, report->args, &report->parts[i].input);
     cli_out_text(out, "</pre>\n");
     put_part(out, &report->parts[0], "data", report->args);
     if (report->count > 1)
@@ -208,53 +166,17 @@ static int put_data(struct cli_out *out, const struct report *report)
     return code;
 }
 
-/* Write what belongs in the place of a marker; 0: `name` is none. */
-static int put_marker(struct cli_out *out, const struct report *report, const char *name,
-                      size_t size, int *code)
+static int put_static(struct cli_out *out, const void *context)
 {
-    if (size == 5 && memcmp(name, "TITLE", 5) == 0) {
-        put_title(out, report);
-    } else if (size == 7 && memcmp(name, "VERSION", 7) == 0) {
-        cli_out_text(out, pcol_version());
-    } else if (size == 7 && memcmp(name, "CONNECT", 7) == 0) {
-        cli_out_text(out, "'none'");
-    } else if (size == 6 && memcmp(name, "STATIC", 6) == 0) {
-        *code =
-            report_static(out, &report->parts[0].input, report->args, report->query, report->base);
-    } else if (size == 4 && memcmp(name, "DATA", 4) == 0) {
-        *code = put_data(out, report);
-    } else {
-        return 0;
-    }
-    return 1;
-}
+    const struct report *report = context;
 
-static int put_page(struct cli_out *out, const struct report *report)
-{
-    const char *at = (const char *)page_template, *end = at + page_template_size;
-    int code = CLI_OK;
-
-    while (at < end && code == CLI_OK) {
-        const char *mark = memchr(at, '@', (size_t)(end - at));
-        const char *close = mark ? memchr(mark + 1, '@', (size_t)(end - mark - 1)) : NULL;
-        if (close == NULL) {
-            cli_out_write(out, at, (size_t)(end - at));
-            break;
-        }
-        cli_out_write(out, at, (size_t)(mark - at));
-        if (put_marker(out, report, mark + 1, (size_t)(close - mark - 1), &code)) {
-            at = close + 1;
-        } else {
-            cli_out_write(out, mark, 1);
-            at = mark + 1;
-        }
-    }
-    return code;
+    return report_static(out, &report->parts[0].input, report->args, report->query, report->base);
 }
 
 static int write_report(const struct cli_args *args, struct report *report)
 {
     static struct cli_out out;
+    const struct report_page page = {"'none'", report, put_title, put_static, put_data};
     int code;
 
     if (report->count > 1)
@@ -268,29 +190,22 @@ static int write_report(const struct cli_args *args, struct report *report)
     code = cli_out_open_path(&out, args, args->output, CLI_OUT_BINARY);
     if (code != CLI_OK)
         return code;
-    return cli_out_finish(&out, put_page(&out, report));
+    return cli_out_finish(&out, report_put_page(&out, &page));
 }
-
-/* ---- the browser ---- */
 
 static int open_browser(const char *path)
 {
-    char program[] = "xdg-open";
-    char *name = strdup(path);
-    char *command[] = {program, name, NULL};
     pid_t child;
-    int status = 0, failed = name == NULL
-                                 ? ENOMEM
-                                 : posix_spawnp(&child, program, NULL, NULL, command, environ);
-    while (failed == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    free(name);
+    int status, failed = cli_browser_start(path, &child);
+
     if (failed != 0)
         return cli_fail(CLI_IO,
                         "%s is written, but xdg-open cannot be started: %s; open it in a "
                         "browser",
                         path, strerror(failed));
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    while ((failed = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    if (failed < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return cli_fail(CLI_IO, "%s is written, but xdg-open failed; open it in a browser", path);
     return CLI_OK;
 }

@@ -115,9 +115,8 @@ void answer_free(answer *a)
 {
     if (a == NULL)
         return;
-    drop_query(a);
-    for (int i = 0; i < 2; i++)
-        pcol_file_close(a->file[i]);
+    answer_set_file(a, ANSWER_NEW, NULL);
+    answer_set_file(a, ANSWER_BASE, NULL);
     for (size_t i = 0; i < REPLY_BUFFERS; i++)
         free(a->buffers[i].data);
     free(a->reply.data);
@@ -127,7 +126,8 @@ void answer_free(answer *a)
 void answer_set_file(answer *a, int slot, pcol_file *file)
 {
     drop_query(a);
-    pcol_file_close(a->file[slot]);
+    answer_tracks_free(a->tracks[slot]);
+    a->tracks[slot] = NULL;
     a->file[slot] = file;
 }
 
@@ -182,10 +182,12 @@ static pcol_status dispatch(answer *a, const struct request *r, pcol_error *err)
     static const struct {
         const char *op;
         pcol_status (*function)(answer *, const struct request *, pcol_error *);
-    } ops[] = {{"info", answer_info},   {"functions", answer_functions}, {"select", answer_select},
-               {"names", answer_names}, {"mark", answer_mark},           {"window", answer_window},
-               {"top", answer_top},     {"peek", answer_peek},           {"lanes", answer_lanes},
-               {"bins", answer_bins},   {"stacks", answer_stacks}};
+    } ops[] = {
+        {"info", answer_info},     {"functions", answer_functions}, {"select", answer_select},
+        {"names", answer_names},   {"mark", answer_mark},           {"window", answer_window},
+        {"top", answer_top},       {"peek", answer_peek},           {"lanes", answer_lanes},
+        {"bins", answer_bins},     {"stacks", answer_stacks},       {"tracks", answer_tracks},
+        {"marker", answer_marker}, {"trackbins", answer_trackbins}};
     const char *op = request_text(r, "op");
 
     for (size_t i = 0; op != NULL && i < sizeof ops / sizeof *ops; i++)
@@ -218,10 +220,8 @@ const uint8_t *answer_request(answer *a, const char *request, size_t size, size_
     return assemble(a, status, reply_size);
 }
 
-const uint8_t *answer_fail(answer *a, const pcol_error *err)
+const uint8_t *answer_fail(answer *a, const pcol_error *err, size_t *reply_size)
 {
-    size_t size;
-
     put_error(a, err);
-    return assemble(a, err->status, &size);
+    return assemble(a, err->status, reply_size);
 }

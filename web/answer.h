@@ -24,12 +24,13 @@ enum { ANSWER_NEW = 0, ANSWER_BASE = 1 };
 /* NULL: out of memory. */
 answer *answer_new(void);
 void answer_free(answer *a);
-/* Take over an open file as the profile or its base; closes the previous one. */
+/* Use an open file as the profile or its base. The caller closes it after another one, or NULL,
+ * has taken its place. */
 void answer_set_file(answer *a, int slot, pcol_file *file);
 
 /* Answer a request. Returns the reply, valid until the next call; NULL: out of memory. */
 const uint8_t *answer_request(answer *a, const char *request, size_t size, size_t *reply_size);
 /* The reply for a failure outside of requests. */
-const uint8_t *answer_fail(answer *a, const pcol_error *err);
+const uint8_t *answer_fail(answer *a, const pcol_error *err, size_t *reply_size);
 
 #endif

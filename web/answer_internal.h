@@ -48,12 +48,15 @@ pcol_status request_rows(const struct request *r, const char *key, uint32_t **ro
 /* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". */
 pcol_status request_by(const struct request *r, pcol_by *by, const char **label, pcol_error *err);
 
+struct answer_tracks;
+
 struct answer {
     pcol_file *file[2];
     pcol_query *query[2]; /* of the last "select"; [1] is NULL without a base */
     pcol_view *view;      /* of these queries */
     pcol_by view_by;
     pcol_lanes *lanes[2];                /* of the last "lanes" */
+    struct answer_tracks *tracks[2];     /* of the files; NULL: not read */
     struct bytes buffers[REPLY_BUFFERS]; /* [0]: JSON */
     size_t count;
     struct bytes reply;
@@ -68,6 +71,9 @@ pcol_status answer_window(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_lanes(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_bins(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_stacks(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_tracks(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_trackbins(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_top(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err);
 
@@ -75,6 +81,7 @@ pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err);
 void answer_text(answer *a, size_t first, pcol_str text);
 /* Append boxes to the buffers from 1 on. */
 void answer_boxes(answer *a, const pcol_box *boxes, size_t count);
+void answer_tracks_free(struct answer_tracks *tracks);
 /* A table of the model v2 or of the further tables; NULL and 0 rows if the file has none. */
 pcol_status answer_find_table(const pcol_file *file, const char *name, const pcol_table **table,
                               uint64_t *rows, pcol_error *err);

@@ -189,11 +189,49 @@ static uint32_t named_row(const pcol_column *column, uint32_t location)
     return (uint32_t)row;
 }
 
-/* Buffers: 1 to 5 names, files, lines; 6 mapping, 7 category of each frame, rows of the JSON's. */
+/* What a profile of managed and native code says of a frame. */
+enum { CODE_UNKNOWN, CODE_MANAGED, CODE_NATIVE };
+
+/* Columns that say it: Firefox has `is_js` of functions, Java Flight Recorder a label. */
+struct code_columns {
+    const pcol_column *is_js, *frame_type;
+};
+
+static pcol_status get_code(const struct code_columns *columns, const pcol_view_frame *frame,
+                            int has_mapping, uint32_t *code, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+    pcol_str type = {"", 0};
+    int64_t is_js = 0;
+    int valid = 0;
+
+    *code = CODE_UNKNOWN;
+    if (columns->is_js != NULL && frame->function != PCOL_NONE) {
+        status = pcol_column_i64(columns->is_js, frame->function, &is_js, &valid, err);
+        *code = valid && is_js ? CODE_MANAGED : has_mapping ? CODE_NATIVE : CODE_UNKNOWN;
+    } else if (columns->frame_type != NULL && frame->location != PCOL_NONE) {
+        status = pcol_column_str(columns->frame_type, frame->location, &type, &valid, err);
+        if (valid)
+            *code =
+                type.size == 6 && memcmp(type.data, "Native", 6) == 0 ? CODE_NATIVE : CODE_MANAGED;
+    }
+    return status;
+}
+
+/* A column of a table that may be missing. */
+static const pcol_column *find_column(const pcol_table *table, const char *name)
+{
+    return table != NULL ? pcol_table_column_by_name(table, name, NULL) : NULL;
+}
+
+/* Buffers: 1 to 5 names, files, lines; 6 mapping, 7 category of each frame, rows of the JSON's; 8
+ * CODE_*. */
 pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
 {
     struct bytes *json = &a->buffers[0];
-    const pcol_table *locations;
+    const pcol_table *locations, *functions;
+    struct code_columns columns;
+    uint32_t code;
     pcol_view_info info = PCOL_INIT(pcol_view_info);
     uint64_t rows;
     pcol_status status = pcol_view_describe(a->view, &info, err);
@@ -201,12 +239,14 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
     (void)r;
     if (status == PCOL_OK)
         status = answer_find_table(a->file[0], "locations", &locations, &rows, err);
+    if (status == PCOL_OK)
+        status = answer_find_table(a->file[0], "functions", &functions, &rows, err);
     if (status != PCOL_OK)
         return status;
-    const pcol_column *mapping =
-        locations ? pcol_table_column_by_name(locations, "mapping_id", NULL) : NULL;
-    const pcol_column *category =
-        locations ? pcol_table_column_by_name(locations, "category", NULL) : NULL;
+    const pcol_column *mapping = find_column(locations, ".mapping_id");
+    const pcol_column *category = find_column(locations, ".category");
+    columns.is_js = find_column(functions, ".is_js");
+    columns.frame_type = find_column(locations, ".label.frame_type");
     for (uint32_t i = 0; i < info.frame_count && status == PCOL_OK; i++) {
         pcol_view_frame frame = PCOL_INIT(pcol_view_frame);
         status = pcol_view_get(a->view, i, &frame, err);
@@ -215,7 +255,10 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
         answer_text(a, 1, frame.name);
         answer_text(a, 3, frame.flags & PCOL_VIEW_FRAME_HAS_FILE ? frame.file : (pcol_str){"", 0});
         bytes_f64(&a->buffers[5], frame.flags & PCOL_VIEW_FRAME_HAS_LINE ? (double)frame.line : -1);
-        bytes_u32(&a->buffers[6], named_row(mapping, frame.location));
+        uint32_t module = named_row(mapping, frame.location);
+        status = get_code(&columns, &frame, module != PCOL_NONE, &code, err);
+        bytes_u32(&a->buffers[8], code);
+        bytes_u32(&a->buffers[6], module);
         bytes_u32(&a->buffers[7], named_row(category, frame.location));
     }
     bytes_text(json, "{");
@@ -225,7 +268,7 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
     if (status == PCOL_OK)
         status = put_names(json, a->file[0], "categories", "name", err);
     bytes_text(json, "}");
-    a->count = 8;
+    a->count = 9;
     return status;
 }
 

@@ -11,7 +11,8 @@
 #define EXPORT(name) __attribute__((export_name(#name)))
 
 static answer *engine;
-static void *files[2];
+static pcol_file *files[2];
+static void *contents[2];
 
 EXPORT(engine_allocate) void *engine_allocate(size_t size)
 {
@@ -37,6 +38,7 @@ EXPORT(engine_request) const uint8_t *engine_request(const char *request, size_t
 EXPORT(engine_open) const uint8_t *engine_open(int slot, void *data, size_t size)
 {
     static const char first[] = "op\0info\0slot\0000", second[] = "op\0info\0slot\0001";
+    size_t reply_size;
     pcol_file *file;
     pcol_error err;
 
@@ -46,10 +48,12 @@ EXPORT(engine_open) const uint8_t *engine_open(int slot, void *data, size_t size
         return NULL;
     if (pcol_file_open_memory(data, size, NULL, &file, &err) != PCOL_OK) {
         free(data);
-        return answer_fail(engine, &err);
+        return answer_fail(engine, &err, &reply_size);
     }
     answer_set_file(engine, slot, file);
-    free(files[slot]);
-    files[slot] = data;
+    pcol_file_close(files[slot]);
+    free(contents[slot]);
+    files[slot] = file;
+    contents[slot] = data;
     return engine_request(slot == 0 ? first : second, sizeof first);
 }

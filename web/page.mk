@@ -5,7 +5,7 @@ PAGE_PARTS := web/page.html web/page.css web/js/order $(wildcard web/js/*.js) we
 $(GEN)/page.html: $(PAGE_PARTS) scripts/page-template
 	@mkdir -p $(@D)
 	$(call say,PAGE,$@)
-	$(Q)scripts/page-template web/engine.wasm $@
+	$(Q)scripts/page-template web/engine.wasm $@ $(GEN)/page.policy
 
 $(GEN)/page.c: $(GEN)/page.html
 	$(Q){ echo '#include <stddef.h>'; \
@@ -13,7 +13,9 @@ $(GEN)/page.c: $(GEN)/page.html
 	  echo 'extern const size_t page_template_size;'; \
 	  echo 'const unsigned char page_template[] = {'; \
 	  od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g'; \
-	  echo '};'; echo 'const size_t page_template_size = sizeof page_template;'; } >$@
+	  echo '};'; echo 'const size_t page_template_size = sizeof page_template;'; \
+	  echo 'extern const char page_policy[];'; echo 'const char page_policy[] = {'; \
+	  od -An -v -tu1 $(GEN)/page.policy | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; } >$@
 
 $(OBJ)/page.o: $(GEN)/page.c $(STAMP)
 	$(call compile,)

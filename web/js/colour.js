@@ -2,13 +2,16 @@
  * colour.js - colours of frames
  *
  * The hues are those of Okabe and Ito, which people with any common colour vision tell apart. Text
- * on them is dark in both themes. Runtime frames (garbage collection, native code, kernel, idle)
- * are grey and striped, so that hue is never the only sign.
+ * on them is dark in both themes. Garbage collection is dark red; native code among managed code and
+ * other frames of the runtime are greys: names and tooltips say the same, hue is never the only
+ * sign.
  */
 
 const HUES = [[230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66], [92, 143, 214],
-    [222, 120, 60], [204, 121, 167], [153, 187, 90]];
+    [204, 121, 167], [153, 187, 90]];
 const GREY = [176, 180, 186];
+const KINDS = { gc: [208, 84, 62], native: [126, 140, 160], runtime: GREY };
+const KIND_NAMES = { gc: "garbage collection", native: "native code", runtime: "runtime" };
 
 function hashText(text) {
     let hash = 2166136261;
@@ -20,10 +23,13 @@ function hashText(text) {
 const mix = (a, b, share) => a.map((x, i) => Math.round(x + (b[i] - x) * share));
 const rgb = (c) => "rgb(" + c[0] + "," + c[1] + "," + c[2] + ")";
 
-/* Frames of the runtime rather than of the program. */
-function isRuntime(name) {
-    return /^[<[(].*[>\])]$/.test(name) || /^(GC|gc|Idle|idle)$/.test(name) ||
-        /^(runtime\.(gc|mallocgc|scan|sweep|mark|park|schedule|find)|gc_|GCHeap)/.test(name);
+/* "gc", "native" or "runtime" for frames that are not of the program; code: 2 is native. */
+function kindOf(name, code) {
+    if (/^(<GC>|\(garbage collector\)|GC|gc)$|^(gc_|GCHeap|js::gc::)/.test(name) ||
+        /^runtime\.(gc|bgs|scan|sweep|mark|greyobject|wbBuf)/.test(name)) return "gc";
+    if (code === 2 || /^(<native>|\[native\]|\(program\))$/.test(name)) return "native";
+    return /^[<[(].*[>\])]$/.test(name) || /^(Idle|idle)$/.test(name) ||
+        /^runtime\.(mallocgc|park|schedule|find)/.test(name) ? "runtime" : "";
 }
 
 /* The package of a function as its language writes it; otherwise its folder. */
@@ -49,8 +55,10 @@ function packageOf(name, file) {
 }
 
 class Palette {
-    constructor(names, files, origins) {
+    /* codes: of each frame 0 unknown, 1 managed, 2 native. */
+    constructor(names, files, origins, codes) {
         this.names = names;
+        this.codes = codes.includes(1) ? codes : null;
         this.files = files;
         this.origins = origins || {}; /* by name: [module, category] */
         this.cache = new Map();
@@ -66,13 +74,17 @@ class Palette {
         return mode === "name" ? name : packageOf(name, file);
     }
 
+    kind(frame) {
+        return kindOf(this.names[frame], this.codes ? this.codes[frame] : 0);
+    }
+
     frame(frame, mode) {
         const key = mode + frame;
         let colour = this.cache.get(key);
         if (colour === undefined) {
             const name = this.names[frame];
             const group = this.group(frame, mode);
-            const hue = isRuntime(name) && mode !== "category" ? GREY :
+            const hue = (mode !== "category" && KINDS[this.kind(frame)]) ||
                 HUES[hashText(group) % HUES.length];
             colour = rgb(mix(hue, [255, 255, 255], (hashText(name) % 5) * 0.09 + 0.12));
             this.cache.set(key, colour);

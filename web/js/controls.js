@@ -8,11 +8,23 @@ const KEYS = [["/", "search"], ["?", "these keys"], ["Tab", "next control"],
     ["c", "callers and callees of the frame"], ["↑ ↓ Page Home End (table)", "move"],
     ["1, 2, ... (table)", "sort by this column"], ["Enter (table)", "callers and callees"],
     ["← → (lanes)", "move the range; Shift: its end"], ["Escape (lanes)", "everything"],
+    ["m, M (lanes)", "next, previous marker"],
     ["Ctrl + wheel", "zoom at the pointer"], ["double click", "zoom to the frame"]];
 
 const show = (id, shown) => { $(id).hidden = !shown; };
 
+function fillFiles(app) {
+    const { names, files } = app.engine;
+    show("file-choice", !!names && names.length > 1);
+    show("base-choice", !!names);
+    if (!names) return;
+    const options = names.map((name, i) => [String(i), plain(name)]);
+    fillSelect($("file"), options, files[0]);
+    fillSelect($("base"), [["-", "none"], ...options], files[1]);
+}
+
 function fillChoices(app) {
+    fillFiles(app);
     const { info, state } = app, typeName = (t) => t.type + (t.unit ? "/" + t.unit : "");
     const types = info.types.filter((t) => !t.gauge);
     const first = info.types[info.type] || types[0];
@@ -30,7 +42,8 @@ function fillChoices(app) {
     fillValues(app);
     const by = [["thread", "thread", names.length > 0], ["source", "source", true],
         ...info.labels.map((k) => ["label:" + k, "label " + k, true])].filter((x) => x[2]);
-    if (!state.get("lanes")) state.values.lanes = START.lanes = by[0][0];
+    START.lanes = by[0][0];
+    if (!by.some(([lane]) => lane === state.get("lanes"))) state.values.lanes = START.lanes;
     fillSelect($("lanes-by"), by, state.get("lanes"));
     fillSelect($("by"), [["function", "functions"], ["file", "files"], ["line", "lines"],
         ["srcline", "source lines"], ["location", "addresses"], ...by], state.get("by"));
@@ -66,6 +79,8 @@ function listen(app) {
     const on = (id, event, action) => $(id).addEventListener(event, action);
     for (const id of ["type", "thread", "source", "value", "frames"])
         on(id, "change", () => app.change({ [id]: $(id).value }));
+    for (const id of ["file", "base"])
+        on(id, "change", () => app.openFiles({ [id]: $(id).value }));
     on("key", "change", () => app.change({ key: $("key").value, value: "" }));
     on("choices", "submit", (event) => event.preventDefault());
     on("lanes-by", "change", () => {
@@ -91,6 +106,16 @@ function listen(app) {
 
 /* Show the state that was read from the address. */
 async function restore(app) {
+    if (app.chooseFiles()) {
+        app.palette = null;
+        app.valuesOf = null;
+        try {
+            await app.loadInfo();
+        } catch (error) {
+            app.status(error.message);
+            return;
+        }
+    }
     fillChoices(app);
     await app.setSearch(app.state.get("search"));
     if (app.view) app.view.close();
@@ -119,8 +144,7 @@ function listenSearch(app, on) {
         if (await take()) app.change({ only });
     });
     on("reset", "click", () => {
-        app.state.reset({ lanes: app.state.get("lanes") });
-        restore(app);
+        app.openFiles({ lanes: app.state.get("lanes") });
     });
 }
 
@@ -246,12 +270,13 @@ async function boot() {
     try {
         const server = $("server"), files = [$("data"), $("base-data")].filter(Boolean);
         const engine = server ? new Server() : new Engine();
+        if (server && server.children.length > 1) START.base = "1";
         if (!server && typeof WebAssembly !== "object")
             throw new EngineError("this browser has no WebAssembly");
-        if (server) await engine.start(server.textContent.trim());
+        if (server) await engine.start(Array.from(server.children, (item) => item.textContent));
         else await engine.start($("wasm").textContent, files.map((file) => file.textContent));
         if ($("plain-names")) readPlainNames($("plain-names").textContent);
-        const app = new App(engine, server ? ($("has-base") ? 2 : 1) : files.length);
+        const app = new App(engine, files.length);
         window.pcolApp = app;
         await app.start();
         document.documentElement.dataset.ready = "1";

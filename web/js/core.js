@@ -168,18 +168,23 @@ class Engine {
     }
 }
 
-/* The same requests to `pcol view`. */
+/* The same requests to `pcol view`. A page is a session of the server; it chooses two of the files
+ * by their numbers. */
 class Server extends Engine {
-    async start(address) {
+    async start(names) {
+        const session = Array.from(crypto.getRandomValues(new Uint8Array(8)),
+            (byte) => byte.toString(16).padStart(2, "0")).join("");
+        this.names = names;
         this.post = async (message) => {
             try {
-                const response = await fetch(address, { method: "POST", body: message.request,
+                const response = await fetch(session + "/" + this.files.join("/"), {
+                    method: "POST", body: message.request,
                     headers: { "Content-Type": "application/octet-stream" } });
                 if (!response.ok) throw new Error("the server answers " + response.status);
                 this.receive(Object.assign(Server.split(await response.arrayBuffer()),
                     { id: message.id }));
             } catch (error) {
-                const text = JSON.stringify({ error: "pcol view has ended: " + error.message });
+                const text = JSON.stringify({ error: "pcol view does not answer: " + error.message });
                 this.receive({ id: message.id, ok: false,
                     buffers: [new TextEncoder().encode(text).buffer] });
             }

@@ -1,12 +1,34 @@
 /*
  * lanes.js - weights over time (or over the order of samples), a lane for each thread, source or
  * label, and a brush that selects a range for all views
+ *
+ * Lanes of samples have no `kind`; others show the markers of a thread or a counter.
  */
 
 const LANE = 34, MOST_LANES = 120;
 
+/* Bins of tracks: the markers of threads, or counters as levels or as sums of each bin. */
+function trackBins(reply, lanes, count) {
+    const numbers = [1, 2, 3, 4, 5].map((b) => new Uint32Array(reply.buffers[b]));
+    const sums = new Float64Array(reply.buffers[6]);
+    let markers = 0, counters = 0;
+    for (const lane of lanes)
+        if (lane.kind === "markers") {
+            const at = markers++ * count;
+            const [counts, row, name, pointRow, pointName] =
+                numbers.map((array) => array.subarray(at, at + count));
+            lane.bins = { counts, row, name, pointRow, pointName, names: reply.json.names };
+        } else {
+            const at = counters++ * (count + 1);
+            let level = sums[at];
+            lane.bins = { values: Array.from(sums.subarray(at + 1, at + 1 + count),
+                (value) => (lane.level ? level += value : value)) };
+        }
+}
+
 class Lanes {
-    /* options: ask(op, args), onRange(from, to), onLane(index), describe(lane, bin) */
+    /* options: ask(op, args), onRange(from, to), onLane(lane), onMarker(lane, row),
+     * describe(lane, bin) */
     constructor(host, options) {
         Object.assign(this, { host, options, lanes: [], range: null, width: 0 });
         this.canvas = el("canvas", { tabindex: 0, role: "img" });
@@ -30,13 +52,14 @@ class Lanes {
         this.axis = sets[0].axis;
         this.lanes = [];
         for (const set of sets)
-            for (let i = 0; i < Math.min(set.lanes.length, MOST_LANES / sets.length); i++)
-                this.lanes.push({ set, index: i, ...set.lanes[i], bins: null });
+            for (const lane of set.lanes.slice(0, MOST_LANES / sets.length))
+                this.lanes.push({ set, ...lane, bins: null });
         this.canvas.setAttribute("aria-label",
             this.lanes.length + " lanes; arrow keys move the selected range, Shift changes its " +
             "length, Escape selects everything");
         this.labels.replaceChildren(...this.lanes.map((lane, i) => el("button", { type: "button",
-            title: lane.title, onclick: () => this.options.onLane(this.lanes[i]) }, lane.title)));
+            title: lane.hint || lane.title, onclick: () => this.options.onLane(this.lanes[i]) },
+        lane.title)));
         this.width = 0;
         this.resize();
     }
@@ -62,7 +85,7 @@ class Lanes {
         /* Bins are no narrower than a sample of the axis of order. */
         this.count = this.axis === "time" ? this.width : Math.min(this.width, this.span);
         for (const set of this.sets) {
-            const lanes = this.lanes.filter((lane) => lane.set === set);
+            const lanes = this.lanes.filter((lane) => lane.set === set && !lane.kind);
             if (lanes.length === 0) continue;
             const reply = await this.options.ask("bins", { slot: set.slot, from: set.from,
                 to: set.from + BigInt(Math.round(this.span)), count: this.count,
@@ -77,8 +100,21 @@ class Lanes {
                 lane.bins = { weight: cut(parts[0]), marked: cut(parts[1]), cpu: cut(cpu),
                     samples: cut(samples) };
             });
+            if (!await this.loadTracks(set)) return;
         }
         this.draw();
+    }
+
+    async loadTracks(set) {
+        const lanes = this.lanes.filter((lane) => lane.set === set && lane.kind);
+        if (lanes.length === 0) return true;
+        const indices = (kind) => lanes.filter((lane) => lane.kind === kind)
+            .map((lane) => lane.index).join(",");
+        const reply = await this.options.ask("trackbins", { slot: set.slot, from: set.from,
+            to: set.from + BigInt(Math.round(this.span)), count: this.count,
+            markers: indices("markers"), counters: indices("counter") });
+        if (reply !== null) trackBins(reply, lanes, this.count);
+        return reply !== null;
     }
 
     setRange(range) {
@@ -115,6 +151,8 @@ class Lanes {
         c.fillStyle = colour("--lane");
         c.fillRect(0, y, this.width, LANE - 2);
         if (!lane.bins) return;
+        if (lane.kind === "markers") return this.markers(c, lane.bins, y);
+        if (lane.kind) return this.counter(c, lane.bins.values, y, colour);
         const { weight, marked, cpu } = lane.bins;
         let largest = 0, largestCpu = 0;
         for (let x = 0; x < weight.length; x++) {
@@ -139,6 +177,39 @@ class Lanes {
             for (let x = 0; x < cpu.length; x++)
                 c.lineTo((x + 0.5) * wide, y + LANE - 3 - cpu[x] / largestCpu * (LANE - 6));
             c.stroke();
+        }
+    }
+
+    /* Markers with a duration below, points in time above. */
+    markers(c, bins, y) {
+        const { row, name, pointRow, pointName, names } = bins;
+        const wide = this.width / row.length, hue = (code) =>
+            rgb(HUES[hashText(names[code] || "") % HUES.length]);
+        c.font = LETTERS;
+        c.textBaseline = "middle";
+        for (let x = 0, end; x < row.length; x = end) {
+            for (end = x + 1; end < row.length && row[end] === row[x]; end++);
+            if (row[x] === NO_FRAME) continue;
+            const room = (end - x) * wide, text = names[name[x]] || "";
+            c.fillStyle = hue(name[x]);
+            c.fillRect(x * wide, y + 12, room > 2 ? room - 1 : room, LANE - 14);
+            c.fillStyle = "#000";
+            if (room > 30) c.fillText(plain(text).slice(0, room / 7), x * wide + 3, y + 22);
+        }
+        for (let x = 0; x < pointRow.length; x++) {
+            if (pointRow[x] === NO_FRAME) continue;
+            c.fillStyle = hue(pointName[x]);
+            c.fillRect(x * wide, y + 1, Math.max(1.5, wide - 1), 9);
+        }
+    }
+
+    counter(c, values, y, colour) {
+        const least = Math.min(0, ...values), most = Math.max(...values);
+        const wide = this.width / values.length;
+        c.fillStyle = colour("--line");
+        for (let x = 0; x < values.length && most > least; x++) {
+            const height = (values[x] - least) / (most - least) * (LANE - 6);
+            c.fillRect(x * wide, y + LANE - 2 - height, Math.max(1, wide), Math.max(1, height));
         }
     }
 
@@ -176,6 +247,7 @@ class Lanes {
     press(event) {
         if (event.button !== 0) return;
         this.start = this.at(event);
+        this.before = this.range;
         this.canvas.setPointerCapture(event.pointerId);
     }
 
@@ -197,19 +269,51 @@ class Lanes {
         tip.style.top = event.clientY + 20 + "px";
     }
 
+    /* The marker at a pixel or beside it. */
+    markerAt(lane, x) {
+        for (const at of [x, x - 1, x + 1, x - 2, x + 2])
+            for (const rows of [lane.bins.row, lane.bins.pointRow])
+                if (rows[at] !== undefined && rows[at] !== NO_FRAME) return rows[at];
+        return null;
+    }
+
+    click(event) {
+        const lane = this.lanes[Math.floor(event.offsetY / LANE)];
+        const row = lane && lane.kind === "markers" && lane.bins ? this.markerAt(lane,
+            clamp(Math.floor(event.offsetX / this.width * this.count), 0, this.count - 1)) : null;
+        if (row !== null) this.options.onMarker(lane, row);
+    }
+
+    /* The next marker that is drawn, of all lanes; step: 1 or -1. */
+    nextMarker(step) {
+        const all = [];
+        for (const lane of this.lanes)
+            if (lane.kind === "markers" && lane.bins)
+                for (const row of new Set([...lane.bins.row, ...lane.bins.pointRow]))
+                    if (row !== NO_FRAME) all.push([lane, row]);
+        if (all.length === 0) return;
+        this.marker = ((this.marker === undefined ? (step > 0 ? -1 : 0) : this.marker) + step +
+            all.length) % all.length;
+        this.options.onMarker(...all[this.marker]);
+    }
+
     release(event) {
         if (this.start === undefined) return;
         const end = this.at(event);
         const range = [Math.min(this.start, end), Math.max(this.start, end)];
         this.start = undefined;
         if (this.x(range[1]) - this.x(range[0]) >= 3) this.options.onRange(range);
-        else if (this.range) this.options.onRange(this.range);
+        else {
+            if (this.range !== this.before) this.options.onRange(this.before);
+            this.click(event);
+        }
     }
 
     key(event) {
         const step = Math.max(1, Math.round(this.span / 50));
         const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (event.key === "Escape" || event.key === "0") this.options.onRange(null);
+        else if (event.key === "m" || event.key === "M") this.nextMarker(event.key === "m" ? 1 : -1);
         else if (direction) {
             let [from, to] = this.range || [0, step * 10];
             if (this.range && event.shiftKey)

@@ -24,16 +24,45 @@ class App {
     }
 
     async start() {
-        this.info = (await this.engine.ask("info0", "info", { slot: 0 })).json;
-        if (this.slots > 1)
-            this.baseInfo = (await this.engine.ask("info1", "info", { slot: 1 })).json;
+        await this.loadInfo();
         $("app").hidden = false;
         this.lanes = new Lanes($("lanes"), { ask: (op, args) => this.ask("bins" + args.slot, op,
             args), onRange: (range, moving) => this.setRange(range, moving),
-        onLane: (lane) => this.pickLane(lane), describe: (lane, x) => this.describeBin(lane, x) });
+        onLane: (lane) => this.pickLane(lane), onMarker: (lane, row) => this.showMarker(lane, row),
+        describe: (lane, x) => this.describeBin(lane, x) });
         fillChoices(this);
         listen(this);
         await this.selectAll();
+    }
+
+    /* Of a server, choose the files of the state; true: others than before. */
+    chooseFiles() {
+        const { engine, state } = this, { names } = engine;
+        if (!names) return false;
+        const number = (key) => (/^\d+$/.test(state.get(key)) && names[state.get(key)] !== undefined ?
+            state.get(key) : START[key]);
+        const files = [number("file"), number("base")];
+        if (state.get("base") === "-") files[1] = "-";
+        if (engine.files && engine.files.join() === files.join()) return false;
+        engine.files = files;
+        this.slots = files[1] === "-" ? 1 : 2;
+        const title = files[1] === "-" ? names[files[0]] : names[files[1]] + " → " +
+            names[files[0]];
+        document.title = $("title").textContent = plain(title);
+        return true;
+    }
+
+    async loadInfo() {
+        this.chooseFiles();
+        this.info = (await this.engine.ask("info0", "info", { slot: 0 })).json;
+        if (this.slots > 1)
+            this.baseInfo = (await this.engine.ask("info1", "info", { slot: 1 })).json;
+    }
+
+    /* Other files of a server: everything but the view begins again. */
+    async openFiles(values) {
+        this.state.reset({ file: this.state.get("file"), base: this.state.get("base"), ...values });
+        await restore(this);
     }
 
     /* ---- selection ---- */
@@ -43,7 +72,8 @@ class App {
         const args = { by: s.get("frames"), type: s.get("type") || undefined,
             thread: s.get("thread") ? exactly(s.get("thread")) : undefined,
             source: s.get("source") || undefined,
-            keep_dropped: $("data") && $("data").dataset.keepDropped !== undefined ? 1 : undefined,
+            keep_dropped: ($("data") || $("server")).dataset.keepDropped !== undefined ? 1 :
+                undefined,
             label: label ? s.get("key") + "=" + s.get("value") : undefined };
         const range = withRange && s.pair("range");
         if (range && this.lanes.sets)
@@ -109,7 +139,7 @@ class App {
         for (let i = 0; i < this.names.length; i++)
             origins[this.names[i]] = [json.mappings[mapping[i]] || "",
                 json.categories[category[i]] || ""];
-        this.palette = new Palette(this.names, this.files, origins);
+        this.palette = new Palette(this.names, this.files, origins, new Uint32Array(buffers[8]));
         this.byName = new Map();
         for (let i = this.names.length - 1; i >= 0; i--) this.byName.set(this.names[i], i);
         fillColours(this, json);
@@ -123,19 +153,40 @@ class App {
             if (reply === null) return;
             const set = { ...reply.json, slot, from: BigInt(reply.json.from),
                 to: BigInt(reply.json.to), double: !!reply.json.double };
-            set.lanes.forEach((lane) => {
+            set.lanes.forEach((lane, index) => {
+                lane.index = index;
                 lane.title = (slot ? "base: " : "") +
                     (lane.name ? plain(lane.name).replace(/^.*\/(?=.)/,
                         by === "source" ? "" : "$&") : "(none)");
             });
+            if (set.axis === "time" && set.lanes.length && !await this.loadTracks(set, by)) return;
             sets.push(set);
         }
         this.lanes.set(sets);
         $("lanes-section").hidden = this.lanes.lanes.length === 0;
         $("axis-name").textContent = sets[0].axis === "time" ? "time" : "the order of samples";
         $("range-unit").textContent = sets[0].axis === "time" ? "ms" : "samples";
-        fillSelect($("lane"), this.lanes.lanes.map((lane, i) => [String(i), lane.title]),
-            this.state.get("lane"));
+        fillSelect($("lane"), this.lanes.lanes.map((lane, i) => [String(i), lane.title, lane.kind])
+            .filter((lane) => !lane[2]), this.state.get("lane"));
+    }
+
+    /* Append the markers of threads, each after its thread, and the counters. */
+    async loadTracks(set, by) {
+        const reply = await this.ask("tracks" + set.slot, "tracks", { slot: set.slot });
+        if (reply === null) return false;
+        const { markers, counters } = reply.json, base = set.slot ? "base: " : "";
+        markers.forEach((track, index) => {
+            const lane = { kind: "markers", index, name: track.name, title: base +
+                plain(track.name || "(none)") + ": markers" };
+            const thread = by !== "thread" ? -1 : set.lanes.findIndex((l) => l.id === track.row &&
+                !l.kind);
+            if (thread >= 0) set.lanes.splice(thread + 1, 0, lane);
+            else if (by !== "thread" || !this.state.get("thread")) set.lanes.push(lane);
+        });
+        counters.forEach((track, index) => set.lanes.push({ kind: "counter", index,
+            level: track.category === "Memory", bytes: track.category === "Memory",
+            title: base + plain(track.name || "counter"), hint: track.description }));
+        return true;
     }
 
     setRange(range, moving) {
@@ -156,6 +207,11 @@ class App {
 
     /* A click on a lane selects its thread, source or value; another one everything. */
     pickLane(lane) {
+        if (lane.kind === "counter") return;
+        if (lane.kind) {
+            this.change({ thread: this.state.get("thread") === lane.name ? "" : lane.name || "" });
+            return;
+        }
         const [what, key] = this.state.get("lanes").split(":");
         const values = what === "thread" ? { thread: lane.name || "" } :
             what === "source" ? { source: String(lane.id) } : { key, value: lane.name || "" };
@@ -302,10 +358,19 @@ class App {
         if (frame !== NO_FRAME && this.files[frame])
             lines.push(this.files[frame] + (this.lineNumbers[frame] >= 0 ?
                 ":" + this.lineNumbers[frame] : ""));
+        const kind = frame === NO_FRAME ? "" : this.palette.kind(frame);
+        if (kind) lines.push(KIND_NAMES[kind]);
         return lines;
     }
 
     describeBin(lane, x) {
+        if (lane.kind === "counter")
+            return lane.bytes ? byteSize(lane.bins.values[x]) : grouped.format(lane.bins.values[x]);
+        if (lane.kind) {
+            const { counts, name, pointName, names } = lane.bins;
+            const found = [name[x], pointName[x]].map((code) => names[code]).filter(Boolean);
+            return [counts[x] + " markers", ...found.map(plain)].join("\n");
+        }
         const { bins } = lane, query = lane.set.slot ? this.base : this.query;
         return bins.samples[x] + " samples, " + amountText(bins.weight[x], query) +
             (lane.set.hasCpu ? ", CPU " + seconds(bins.cpu[x] / 1e9) : "");
@@ -318,6 +383,24 @@ class App {
         }
         const lines = this.describeBox(boxes, i), frame = boxes.frame[i];
         this.details(frame === NO_FRAME ? null : this.names[frame], lines);
+    }
+
+    /* The data of a marker; its time can be selected. */
+    async showMarker(lane, row) {
+        const reply = await this.ask("marker", "marker", { slot: lane.set.slot, row });
+        if (reply === null) return;
+        const { name, start, end, category, data } = reply.json, lines = [plain(name || "(none)")];
+        const since = (time) => Number(BigInt(time) - lane.set.from);
+        if (start !== undefined) lines.push("at " + seconds(since(start) / 1e9));
+        if (start !== undefined && end !== undefined)
+            lines.push("for " + seconds((since(end) - since(start)) / 1e9));
+        if (category) lines.push(plain(category));
+        this.details(null, [...lines, ...data.map(([key, value]) => plain(key + ": " + value))]);
+        const range = [since(start ?? end), since(end ?? start)].map((at) =>
+            clamp(at, 0, this.lanes.span));
+        if (range[1] > range[0])
+            $("details").append(el("button", { type: "button",
+                onclick: () => this.setRange(range) }, "Select its time"));
     }
 
     showRow(by, rows, row) {

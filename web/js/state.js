@@ -6,7 +6,7 @@
  */
 
 const VIEWS = ["flame", "inverted", "peek", "table", "stacks"];
-const START = { view: "flame", type: "", thread: "", source: "", key: "", value: "", search: "",
+const START = { file: "0", base: "-", view: "flame", type: "", thread: "", source: "", key: "", value: "", search: "",
     only: "", range: "", zoom: "", frame: "", by: "function", sort: "", colour: "package",
     lanes: "", lane: "0", frames: "function" };
 
