@@ -10,7 +10,8 @@
 # Variables: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS (appended to the flags below), PREFIX, DESTDIR, V=1 (print commands),
 # BUNDLE=0 (link the command with shared libraries), WERROR=1 (warnings are errors),
 # VARIANT=release|test|clang|portable|asan|tsan|msan|coverage|fuzz|swift,
-# NO_THREADS=1 (no threads, no locks), NO_MMAP=1 (files are read into memory): for systems without them.
+# NO_THREADS=1 (no threads, no locks), NO_MMAP=1 (files are read into memory): for systems without them,
+# NO_VIEW=1 (no command view, without libmicrohttpd).
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -103,7 +104,7 @@ LIBS_CFLAGS := $(call pc_cflags,libxxhash) $(call pc_cflags,zlib) $(call pc_cfla
 BUNDLE ?= $(if $(SANITIZE),0,1)
 TEST_LIBS := $(call pc_libs,criterion,-lcriterion)
 
-BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(if $(NO_THREADS),-DPCOL_NO_THREADS) $(if $(NO_MMAP),-DPCOL_NO_MMAP) $(OPT) $(SANITIZE) $(WARN)
+BASE := -std=c17 -D_POSIX_C_SOURCE=200809L $(if $(NO_THREADS),-DPCOL_NO_THREADS) $(if $(NO_MMAP),-DPCOL_NO_MMAP) $(if $(NO_VIEW),-DPCOL_NO_VIEW) $(OPT) $(SANITIZE) $(WARN)
 LINK = $(CC) $(OPT) $(SANITIZE) $(CFLAGS) -Wl,--as-needed $(LDFLAGS)
 
 FLAGS_format := -I. -fPIC -fvisibility=hidden
@@ -117,7 +118,7 @@ $(STAMP): FORCE
 	@mkdir -p $(@D); \
 	{ $(CC) --version 2>/dev/null | head -n 1; \
 	  echo "$(CC) $(BASE) $(LIBS_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)"; } >$@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else scripts/libraries $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) && mv $@.new $@; fi
+	if cmp -s $@.new $@; then rm $@.new; else NO_VIEW=$(NO_VIEW) scripts/libraries $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) && mv $@.new $@; fi
 .PHONY: FORCE
 
 define compile
@@ -241,7 +242,7 @@ check-tidy: $(STAGED) $(GEN)/pprof/profile.pb-c.h
 	$(call say,TIDY,format lib tools bench)
 	$(Q)CPP='-std=c17 -D_POSIX_C_SOURCE=200809L' scripts/tidy \
 	  '$(FLAGS_format)' $(FORMAT_SRC) -- '$(FLAGS_lib)' $(LIB_SRC) -- \
-	  '$(FLAGS_user)' $(TOOLS_SRC) $(BENCH_SRC) $(EXAMPLE_SRC)
+	  '$(FLAGS_user) -Iweb' $(TOOLS_SRC) -- '$(FLAGS_user)' $(BENCH_SRC) $(EXAMPLE_SRC)
 
 check-werror:
 	@scripts/deps check

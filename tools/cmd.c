@@ -168,6 +168,17 @@ const struct cmd cmd_table[] = {
      "  pcol report run.pcol -o run.html\n"
      "  pcol report after.pcol before.pcol -o change.html --open\n",
      1, 2, cmd_report},
+    {"Query", "view", NULL, "FILE...", "show the page of report from a server on this machine",
+     cmd_view_options,
+     "Prints the address of the page and serves it on 127.0.0.1 until Ctrl-C. Nothing is copied\n"
+     "into the page, so files may have any size. The page compares the first file with the\n"
+     "second one; others are chosen there. The address contains a random token: only those who\n"
+     "know it can see the profiles. To see a profile of another machine, forward a port:\n"
+     "\n"
+     "  pcol view run.pcol --open\n"
+     "  pcol view after.pcol before.pcol\n"
+     "  ssh -L 8080:127.0.0.1:8080 server pcol view --port 8080 run.pcol\n",
+     1, CMD_ANY, cmd_view},
     {"Query", "diff", NULL, "BASE... NEW", "compare a profile with one or more others",
      cmd_diff_options,
      "Rows with equal names are compared, and changed rows are printed; -n 0 prints all.\n"

@@ -41,7 +41,8 @@ extern const struct cli_option cmd_pack_options[], cmd_merge_options[], cmd_unpa
     cmd_schema_options[], cmd_check_options[], cmd_filter_options[], cmd_top_options[],
     cmd_tree_options[], cmd_peek_options[], cmd_labels_options[], cmd_traces_options[],
     cmd_list_options[], cmd_diff_options[], cmd_flame_options[], cmd_report_options[],
-    cmd_perun_options[], cmd_formats_options[], cmd_completion_options[], cmd_help_options[];
+    cmd_view_options[], cmd_perun_options[], cmd_formats_options[], cmd_completion_options[],
+    cmd_help_options[];
 
 int cmd_pack(struct cli_args *args);
 int cmd_unpack(struct cli_args *args);
@@ -59,6 +60,7 @@ int cmd_tree(struct cli_args *args);
 int cmd_diff(struct cli_args *args);
 int cmd_flame(struct cli_args *args);
 int cmd_report(struct cli_args *args);
+int cmd_view(struct cli_args *args);
 int cmd_perun(struct cli_args *args);
 /* Query number `index` of the command query, NULL past the last. */
 const char *cmd_perun_question(size_t index);

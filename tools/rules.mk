@@ -1,9 +1,12 @@
-# tools: the command pcol. Uses pcol.h only, and links the static library.
+# tools: the command pcol. Uses pcol.h only, and links the static library. `view` shares the answers of the page's engine (web/).
 
 TOOLS_SRC := $(wildcard tools/*.c)
-TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o) $(OBJ)/page.o
+VIEW_SRC := $(wildcard web/answer*.c)
+TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o) $(VIEW_SRC:%.c=$(OBJ)/%.o) $(OBJ)/page.o
 
 $(OBJ)/tools/%.o: tools/%.c $(STAMP) | $(STAGED)
+	$(call compile,$(FLAGS_user) -Iweb)
+$(OBJ)/web/%.o: web/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))
 
 # Static archives if available; a changed list relinks the command.

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { WORK, browser, close, data, open, pcol, report, rows, settle, tab, test, viewRows }
+import { WORK, close, data, open, pcol, report, rows, settle, tab, test, viewRows }
     from "./harness.mjs";
 
 const state = (page) => page.evaluate(() => ({ ...window.pcolApp.state.values }));
@@ -238,7 +238,7 @@ async function lanes() {
 }
 
 async function links() {
-    const file = report(data("pprof/cpu.pb.gz"));
+    const file = await report(data("pprof/cpu.pb.gz"));
     let page = await open(file, { permissions: ["clipboard-read", "clipboard-write"] });
     await tab(page, "table");
     await page.fill("#search", "fmt");
@@ -348,10 +348,12 @@ async function size() {
     assert.ok(Buffer.byteLength(bare) <= 240 * 1024, `${Buffer.byteLength(bare)} bytes`);
 }
 
+/* Of reports and of `pcol view`. */
+export const shared = { flameByPointer, flameByKeys, tabsByKeys, table, search, brush, lines, lanes,
+    links, themeAndPrint };
+
 export async function features() {
-    for (const [name, action] of Object.entries({ flameByPointer, flameByKeys, tabsByKeys, table,
-        search, brush, lines, lanes, links, download, themeAndPrint, fallbacks, sandboxed,
+    for (const [name, action] of Object.entries({ ...shared, download, fallbacks, sandboxed,
         anonymized, selectedOnly, size }))
         await test(name, action);
 }
-void browser;

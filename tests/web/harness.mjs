@@ -4,7 +4,7 @@
  * Environment: PCOL, DATA (tests/data), SHARED (../shared, may be missing), WORK (a directory for
  * reports and pictures), NODE_DEPS (a directory with node_modules).
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -27,6 +27,7 @@ export async function test(name, action) {
         failed++;
         console.log(`FAIL ${name}\n${error.stack || error}`);
     }
+    endServers();
 }
 
 export function finish() {
@@ -52,10 +53,29 @@ export function shared(name) {
     return null;
 }
 
+/* Whether report() starts `pcol view` instead: the same tests then drive its page. */
+export const serving = { on: false };
+const servers = [];
+
+/* Start a server; resolves to the address of its page. */
+export function view(...args) {
+    const child = spawn(PCOL, ["view", "-q", ...args], { stdio: ["ignore", "pipe", "inherit"] });
+    servers.push(child);
+    return new Promise((resolve, reject) => {
+        child.stdout.once("data", (data) => resolve(String(data).trim()));
+        child.once("exit", (code) => reject(new Error(`pcol view has ended: ${code}`)));
+    });
+}
+
+export function endServers() {
+    for (const child of servers.splice(0)) child.kill("SIGINT");
+}
+
 let reports = 0;
 
 /* Write a report; returns its path. */
 export function report(...args) {
+    if (serving.on) return view(...args);
     const out = path.join(WORK, `report-${++reports}.html`);
     execFileSync(PCOL, ["report", "-q", ...args, "-f", "-o", out], { maxBuffer: 1 << 26 });
     return out;
@@ -64,9 +84,10 @@ export function report(...args) {
 export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM,
     args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
-/* Open a page. What must not happen is collected in page.problems: errors, requests to anything but
- * the file itself, violations of the content security policy. */
-export async function open(file, options = {}) {
+/* Open the page of a file or, of a server, of an address. What must not happen is collected in
+ * page.problems: errors, requests to anything else, violations of the content security policy. */
+export async function open(place, options = {}) {
+    const address = await place, served = /^http:/.test(address);
     const { hash = "", init, ready = true, ...rest } = options;
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
         acceptDownloads: true, ...rest });
@@ -78,7 +99,7 @@ export async function open(file, options = {}) {
         if (message.type() === "error") page.problems.push(`console: ${message.text()}`);
     });
     page.on("request", (request) => {
-        if (!/^(file|blob|data):/.test(request.url()) ||
+        if (!(served ? request.url().startsWith(address) : /^(file|blob|data):/.test(request.url())) ||
             (request.url().startsWith("file:") && !request.isNavigationRequest()))
             page.problems.push(`request: ${request.url()}`);
     });
@@ -89,7 +110,7 @@ export async function open(file, options = {}) {
         });
     });
     if (init) await page.addInitScript(init);
-    await page.goto(pathToFileURL(file).href + hash);
+    await page.goto((served ? address : pathToFileURL(address).href) + hash);
     if (ready) {
         await page.waitForSelector("html[data-ready], #message:not([hidden])",
             { state: "attached", timeout: 60000 });

@@ -4,10 +4,14 @@ import { features } from "./features.mjs";
 import { hostile } from "./hostile.mjs";
 import { looks } from "./looks.mjs";
 import { numbers } from "./numbers.mjs";
+import { tracks } from "./tracks.mjs";
+import { views } from "./view.mjs";
 
 await features();
 await hostile();
 await numbers();
+await tracks();
+await views();
 await looks();
 await browser.close();
 finish();

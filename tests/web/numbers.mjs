@@ -75,7 +75,7 @@ async function samePeek(page, file, names, selection) {
     }
 }
 
-async function same(file, selection = [], choose = async () => {}, options = []) {
+export async function same(file, selection = [], choose = async () => {}, options = []) {
     const page = await open(report(...options, file));
     await choose(page);
     const top = await sameTop(page, file, selection);

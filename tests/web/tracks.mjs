@@ -1,0 +1,208 @@
+/*
+ * tracks.mjs - markers and counters of Firefox profiles as lanes, and the kinds of frames
+ *
+ * The profile is made here; the oracle reads its JSON, pixel by pixel.
+ */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { WORK, close, data, open, report, settle, tab, test } from "./harness.mjs";
+
+const MARKERS = 400, SPAN = 500, NAMES = ["Paint", "GCMajor", "<b>Load</b>", "Ping"];
+
+/* Two threads of 500 samples, markers with and without durations, two counters. */
+function profile() {
+    let state = 5;
+    const next = (below) => (state = (state * 48271) % 2147483647) % below;
+    const made = JSON.parse(readFileSync(data("firefox/small.json"), "utf8"));
+    const strings = made.shared.stringArray, first = strings.length;
+    strings.push(...NAMES);
+    made.meta.categories.push({ name: "Layout", color: "blue", subcategories: ["Other"] });
+    made.threads = ["GeckoMain", "Compositor"].map((name, tid) => {
+        const thread = structuredClone(made.threads[0]), times = [];
+        for (let i = 0; i < SPAN; i++) times.push(100 + i);
+        Object.assign(thread, { name, tid, pid: "7" });
+        thread.samples = { length: SPAN, stack: times.map(() => 1), time: times,
+            weight: null, weightType: "samples" };
+        const m = { length: MARKERS, name: [], startTime: [], endTime: [], phase: [], category: [],
+            data: [] };
+        for (let i = 0; i < MARKERS; i++) {
+            const start = 90 + next(520000) / 1000, phase = next(4);
+            const length = [0.25, 3, 40, 200][next(4)] * (1 + next(100) / 100);
+            m.name.push(first + next(NAMES.length));
+            m.startTime.push(phase === 3 ? null : start);
+            m.endTime.push(phase === 1 ? start + length : phase === 3 ? start : null);
+            m.phase.push(phase);
+            m.category.push(next(2));
+            m.data.push(i % 3 ? null : { type: "Text", name: `event ${i}` });
+        }
+        thread.markers = m;
+        return thread;
+    });
+    const counter = (name, category) => {
+        const time = [], count = [];
+        for (let at = 50 + next(3); at < 650; at += 1 + next(5)) {
+            time.push(at);
+            count.push(next(2000) - 900);
+        }
+        return { name, category, description: `about ${name}`, pid: "7", mainThreadIndex: 0,
+            samples: { length: time.length, time, count } };
+    };
+    made.counters = [counter("malloc", "Memory"), counter("eventDelay", "CPU")];
+    const file = path.join(WORK, "tracks.json");
+    writeFileSync(file, JSON.stringify(made));
+    return { file, made };
+}
+
+const ns = (ms) => Math.round(ms * 1e6);
+
+/* What a pixel of [from, to) shows of the markers of a thread. */
+function markersIn(thread, strings, from, to) {
+    const { markers: m } = thread;
+    const found = { count: 0, shortest: null, points: new Set() };
+    for (let i = 0; i < m.length; i++) {
+        const start = ns(m.startTime[i] ?? m.endTime[i]);
+        const end = m.endTime[i] === null ? start : Math.max(start, ns(m.endTime[i]));
+        const inside = start === end ? start >= from && start < to : start < to && end > from;
+        if (!inside) continue;
+        found.count++;
+        if (start === end) found.points.add(i);
+        else if (found.shortest === null || end - start < found.shortest[1])
+            found.shortest = [i, end - start, strings[m.name[i]]];
+    }
+    return found;
+}
+
+async function markers() {
+    const { file, made } = profile(), page = await open(report(file));
+    const lanes = await page.evaluate(() => window.pcolApp.lanes.lanes.map((lane) => ({
+        title: lane.title, kind: lane.kind, bins: lane.kind === "markers" && {
+            counts: [...lane.bins.counts], row: [...lane.bins.row], name: [...lane.bins.name],
+            pointRow: [...lane.bins.pointRow], names: lane.bins.names } })));
+    assert.deepEqual(lanes.map((l) => l.title), ["GeckoMain", "GeckoMain: markers", "Compositor",
+        "Compositor: markers", "malloc", "eventDelay"]);
+    const range = await page.evaluate(() => [Number(window.pcolApp.lanes.sets[0].from),
+        window.pcolApp.lanes.span, window.pcolApp.lanes.count]);
+    const [from, span, count] = range;
+    let seen = 0, points = 0;
+    made.threads.forEach((thread, t) => {
+        const { bins } = lanes[2 * t + 1], rowOf = (row) => row - t * MARKERS;
+        for (let x = 0; x < count; x++) {
+            const wanted = markersIn(thread, made.shared.stringArray, from + span * x / count,
+                from + span * (x + 1) / count);
+            assert.equal(bins.counts[x], wanted.count, `pixel ${x} of ${thread.name}`);
+            if (wanted.shortest === null) assert.equal(bins.row[x], 0xffffffff);
+            else {
+                assert.equal(rowOf(bins.row[x]), wanted.shortest[0], `pixel ${x}`);
+                assert.equal(bins.names[bins.name[x]], wanted.shortest[2]);
+                seen++;
+            }
+            if (bins.pointRow[x] !== 0xffffffff) points++;
+            assert.ok(wanted.points.size === 0 ? bins.pointRow[x] === 0xffffffff :
+                wanted.points.has(rowOf(bins.pointRow[x])));
+        }
+    });
+    assert.ok(seen > count && points > 100, `${seen} and ${points} pixels`);
+    await close(page);
+}
+
+async function counters() {
+    const { file, made } = profile(), page = await open(report(file));
+    const found = await page.evaluate(() => window.pcolApp.lanes.lanes
+        .filter((lane) => lane.kind === "counter").map((lane) => lane.bins.values));
+    const [from, span, count] = await page.evaluate(() => [
+        Number(window.pcolApp.lanes.sets[0].from), window.pcolApp.lanes.span,
+        window.pcolApp.lanes.count]);
+    const sum = (samples, a, b) => samples.time.reduce((all, ms, i) =>
+        (ns(ms) >= a && ns(ms) < b ? all + samples.count[i] : all), 0);
+    made.counters.forEach(({ samples, category }, k) => {
+        for (let x = 0; x < count; x++) {
+            const a = from + span * x / count, b = from + span * (x + 1) / count;
+            assert.equal(found[k][x], sum(samples, category === "Memory" ? 0 : a, b),
+                `pixel ${x} of counter ${k}`);
+        }
+    });
+    await close(page);
+}
+
+/* With the pointer and with the keys: data of a marker, its time, its thread. */
+async function controls() {
+    const { file, made } = profile(), page = await open(report(file));
+    const lanes = page.locator("#lanes canvas").first();
+    await page.evaluate(() => { document.getElementById("lanes").scrollTop = 0; });
+    const strip = await lanes.boundingBox();
+    const row = await page.evaluate(() => window.pcolApp.lanes.lanes[1].bins.row[300]);
+    await page.mouse.move(strip.x + 300.5, strip.y + 34 + 24);
+    assert.match(await page.textContent("#tip"), /^GeckoMain: markers\n.*: \d+ markers\n/);
+    await page.mouse.click(strip.x + 300.5, strip.y + 34 + 24);
+    await settle(page);
+    const m = made.threads[0].markers;
+    assert.equal(await page.textContent("#details b"), made.shared.stringArray[m.name[row]]);
+    if (m.data[row]) assert.match(await page.textContent("#details"), /name: event/);
+    assert.match(await page.textContent("#details"),
+        new RegExp(made.meta.categories[m.category[row]].name));
+    await page.click("#details button:has-text('Select its time')");
+    await settle(page);
+    const from = Math.max(0, ns(m.startTime[row]) - 100e6);
+    const to = Math.min(ns(m.endTime[row]) - 100e6,
+        await page.evaluate(() => window.pcolApp.lanes.span));
+    assert.equal(await page.evaluate(() => window.pcolApp.state.get("range")), `${from}~${to}`);
+    await page.focus("#lanes canvas");
+    const seen = new Set();
+    for (let i = 0; i < 6; i++) {
+        await page.keyboard.press("m");
+        await settle(page);
+        seen.add(await page.textContent("#details"));
+    }
+    await page.keyboard.press("M");
+    await settle(page);
+    assert.ok(seen.size > 2 && seen.has(await page.textContent("#details")), `${seen.size} markers`);
+    await page.click("#lanes .labels button:nth-child(4)");
+    await settle(page);
+    assert.equal(await page.inputValue("#thread"), "Compositor");
+    assert.deepEqual(await page.evaluate(() => window.pcolApp.lanes.lanes.map((l) => l.title)),
+        ["Compositor", "Compositor: markers", "malloc", "eventDelay"]);
+    await page.screenshot({ path: path.join(WORK, "tracks.png") });
+    await tab(page, "stacks");
+    assert.deepEqual(await page.locator("#lane option").allTextContents(), ["Compositor"]);
+    await close(page);
+}
+
+/* Garbage collection, native code and the program's functions have colours of their own. */
+async function kinds() {
+    const made = JSON.parse(readFileSync(data("firefox/small.json"), "utf8"));
+    const isJs = made.shared.funcTable.isJS;
+    made.shared.funcTable.isJS = isJs.map((_, i) => made.shared.stringArray[
+        made.shared.funcTable.name[i]] === "run");
+    const file = path.join(WORK, "kinds.json");
+    writeFileSync(file, JSON.stringify(made));
+    const kindOf = (page, name) => page.evaluate((wanted) => {
+        const app = window.pcolApp;
+        return app.palette.kind(app.byName.get(wanted));
+    }, name);
+    let page = await open(report(file));
+    assert.deepEqual([await kindOf(page, "main"), await kindOf(page, "run")], ["native", ""]);
+    await page.selectOption("#colour", "category");
+    const groups = await page.evaluate(() => ["main", "run"].map((name) =>
+        window.pcolApp.palette.group(window.pcolApp.byName.get(name), "category")));
+    assert.deepEqual(groups, ["Other", "Other"]);
+    await close(page);
+    page = await open(report(data("rprof/gc.Rprof")));
+    const colours = await page.evaluate(() => {
+        const { palette, byName, names } = window.pcolApp;
+        const gc = palette.frame(byName.get("<GC>"), "package");
+        return [gc, names.filter((n) => n !== "<GC>").map((n) =>
+            palette.frame(byName.get(n), "package"))];
+    });
+    assert.equal(await kindOf(page, "<GC>"), "gc");
+    assert.ok(colours[1].length > 3 && !colours[1].includes(colours[0]), "no other frame is like <GC>");
+    await close(page);
+    page = await open(report(data("pprof/cpu.pb.gz")));
+    assert.equal(await kindOf(page, "main.fib"), "", "a profile of native code only");
+    await close(page);
+}
+
+export async function tracks() {
+    for (const [name, action] of Object.entries({ markers, counters, controls, kinds }))
+        await test(`tracks ${name}`, action);
+}
