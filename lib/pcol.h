@@ -1873,15 +1873,16 @@ typedef struct pcol_diff_options {
  *   total_mad        median of the distances of the bases' totals to their median
  *   with PCOL_DIFF_FAIL_ABOVE:
  *   above  bool  the total is higher than in the highest base by more than `fail_above` percent of
- *                the base's total, and with three bases or more higher than total_base + 3 total_mad
+ *                the base's total, and with three bases or more higher than
+ *                total_base + 3 total_mad
  * Rows are matched by what is shown of them (name, file, line, address), never by ids: threads, or
  * sources, of one name are one row, with the sum of their values and without an id. Rows without
  * any value are left out, rows without a change are there. With several bases amounts are doubles,
  * and PCOL_DIFF_NORMALIZE scales every profile to the median of the bases' totals. Cost: that of
  * pcol_query_top() or pcol_query_tree() for each query, rows log rows, and 40 bytes for each row
  * and base.
- * Errors: E_ARGUMENT (other types or units; a total of 0 to be scaled), E_LIMIT (a difference beyond
- * 64 bits, more bases), and those of the two calls.
+ * Errors: E_ARGUMENT (other types or units; a total of 0 to be scaled), E_LIMIT (a difference
+ * beyond 64 bits, more bases), and those of the two calls.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_diff(pcol_query *base, pcol_query *other,
                                               const pcol_diff_options *options,

@@ -2,9 +2,10 @@
  * json.c - OpenTelemetry profiles as JSON: conversion to protobuf messages of the layout 1.10
  *
  * Names and values of fields are those of the JSON mapping of protobuf, and the earlier names
- * `sample` and `line`. Numbers may be strings, and integers may have a point and an exponent. Only fields that become columns are converted. A message that contains
- * others starts with a size of five bytes, which is set when it is complete. The tables of fields
- * do not refer back, so that a text cannot nest deeper than they do.
+ * `sample` and `line`. Numbers may be strings, and integers may have a point and an exponent. Only
+ * fields that become columns are converted. A message that contains others starts with a size of
+ * five bytes, which is set when it is complete. The tables of fields do not refer back, so that a
+ * text cannot nest deeper than they do.
  */
 #include "formats/otlp/otlp.h"
 

@@ -2,8 +2,8 @@
  * write.c - export of the five tables of data model v1 as one JSON object
  *
  * The tables are those of the model; each row is an object on its own line. Samples of perf sources
- * count 1 each, of the chosen type. Content that v1 cannot represent is reported as a loss, a profile
- * without a v1 form is an error of the model.
+ * count 1 each, of the chosen type. Content that v1 cannot represent is reported as a loss, a
+ * profile without a v1 form is an error of the model.
  */
 #include "formats/v1/v1.h"
 #include "merge/merge.h"
