@@ -280,19 +280,21 @@ coverage: ## measure test coverage against its gates; COVERAGE_ARGS: arguments o
 
 .PHONY: bench
 bench: all bench-programs ## measure speed and size against other programs; BENCH_ARGS: arguments of bench/run
-	@bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
+	@$(PYTHON) bench/run --json $(OUT)/bench/results.jsonl $(BENCH_ARGS)
 
 .PHONY: bench-page
 bench-page: ## write docs/benchmarks.md and its chart from the results of the last `make bench`
 	@bench/page.py $(OUT)/bench/results.jsonl docs
 
 .PHONY: bench-report
-bench-report: ## run `make bench`, then `make bench-page`
+bench-report: ## install the peers (R, Go, packages of R and Python), run `make bench`, then `make bench-page`
+	@for set in data r sql; do scripts/deps $$set || exit; done
+	@$(MAKE) r sqlite duckdb
 	@$(MAKE) bench; code=$$?; $(MAKE) bench-page && exit $$code
 
 .PHONY: bench-quick
 bench-quick: all bench-programs ## run the benchmarks with small inputs, within a minute
-	@bench/run --quick $(BENCH_ARGS)
+	@$(PYTHON) bench/run --quick $(BENCH_ARGS)
 
 # ---- installation
 
