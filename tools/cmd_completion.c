@@ -92,23 +92,68 @@ static void bash_choices(struct cli_out *out, const struct cmd *cmd,
     }
 }
 
-static void put_bash(struct cli_out *out)
+/* ":--focus|COMMAND:-o ...": the options of a table whose value may be the next word. */
+static int bash_valued(struct cli_out *out, const char *command, const struct cli_option *options,
+                       int count)
+{
+    for (const struct cli_option *o = options; o->name != NULL; o++) {
+        if (o->argument == NULL || o->kind == CLI_MAYBE)
+            continue;
+        cli_out_printf(out, "%s%s:--%s", count++ > 0 ? "|" : "            ", command, o->name);
+        if (o->letter != 0)
+            cli_out_printf(out, "|%s:-%c", command, o->letter);
+    }
+    return count;
+}
+
+/* The word that the typed one begins, without an open quote, and the option whose value it is. */
+static void bash_state(struct cli_out *out)
 {
     cli_out_text(
         out, "_pcol() {\n"
-             "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-             "    local command=${COMP_WORDS[1]} words= equal= name prefix\n"
+             "    local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]//[\\\"\\']/}\n"
+             "    local words= equal= option= operands= quote= head= name prefix i\n"
              "    COMPREPLY=()\n"
-             "    if [ \"$previous\" = = ]; then\n"
-             "        equal=1 previous=${COMP_WORDS[COMP_CWORD-2]}\n"
-             "    elif [ \"$current\" = = ]; then\n"
-             "        equal=1 current=\n"
-             "    fi\n"
-             "    [ \"$COMP_CWORD\" -ne 1 ] || words='");
+             "    # An open quote is a part of the word, but readline completes what follows it.\n"
+             "    case $current in\n"
+             "        \\\"?*\\\"|\\'?*\\') ;;\n"
+             "        [\\\"\\']*) quote=${current:0:1} current=${current:1} ;;\n"
+             "    esac\n"
+             "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+             "        [ \"${COMP_WORDS[i]}\" != -- ] || { operands=1; break; }\n"
+             "        [ \"${COMP_WORDS[i+1]}\" != = ] || { ((i += 2)); continue; }\n"
+             "        case $command:${COMP_WORDS[i]} in\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        int count = bash_valued(out, cmd_table[i].name, cmd_table[i].options, 0);
+        if (cmd_table[i].alias != NULL)
+            count = bash_valued(out, cmd_table[i].alias, cmd_table[i].options, count);
+        cli_out_text(out, count > 0 ? ") option=${COMP_WORDS[i]} ;;\n" : "");
+    }
+    if (bash_valued(out, "*", cli_common_options, 0) > 0)
+        cli_out_text(out, ") option=${COMP_WORDS[i]} ;;\n");
+    cli_out_text(out, "            *) continue ;;\n"
+                      "        esac\n"
+                      "        ((++i == COMP_CWORD)) || option=\n"
+                      "    done\n"
+                      "    if [ \"${COMP_WORDS[COMP_CWORD-1]}\" = = ]; then\n"
+                      "        equal=1 option=${COMP_WORDS[COMP_CWORD-2]}\n"
+                      "    elif [ \"$current\" = = ]; then\n"
+                      "        equal=1 option=${COMP_WORDS[COMP_CWORD-1]} current=\n"
+                      "    elif [ -z \"$option$operands\" ]; then\n"
+                      "        case $current in\n"
+                      "            --*=*) equal=1 option=${current%%=*} head=$option="
+                      " current=${current#*=} ;;\n"
+                      "        esac\n"
+                      "    fi\n");
+}
+
+static void bash_words(struct cli_out *out)
+{
+    cli_out_text(out, "    [ \"$COMP_CWORD\" -ne 1 ] || words='");
     put_names(out);
     put_options(out, cli_common_options);
     cli_out_text(out, "'\n"
-                      "    [ -n \"$words\" ] || case $command:$previous in\n");
+                      "    [ -n \"$words\" ] || case $command:$option in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         if (cmd_table[i].alias != NULL) {
             struct cmd alias = cmd_table[i];
@@ -122,7 +167,7 @@ static void put_bash(struct cli_out *out)
     }
     bash_choices(out, NULL, cli_common_options);
     cli_out_text(out, "    esac\n"
-                      "    [ -n \"$words\" ] || case $command:$current in\n");
+                      "    [ -n \"$words$option$operands\" ] || case $command:$current in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_printf(out, "        %s:-*", cmd_table[i].name);
         if (cmd_table[i].alias != NULL)
@@ -137,28 +182,36 @@ static void put_bash(struct cli_out *out)
     cli_out_text(out, "' ;;\n        completion:*) words='bash zsh fish' ;;\n"
                       "        perun:*) [ \"$COMP_CWORD\" -ne 2 ] || words='");
     put_questions(out);
+    cli_out_text(out, "' ;;\n"
+                      "    esac\n");
+}
+
+static void put_bash(struct cli_out *out)
+{
+    bash_state(out);
+    bash_words(out);
     cli_out_text(
         out,
-        "' ;;\n"
-        "    esac\n"
         "    if [ -n \"$words\" ]; then\n"
         "        compopt +o filenames +o default 2>/dev/null\n"
-        "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+        "        COMPREPLY=($(compgen -P \"$head\" -W \"$words\" -- \"$current\"))\n"
         "        case ${COMPREPLY[0]} in *:) compopt -o nospace 2>/dev/null ;; esac\n"
         "        return\n"
         "    fi\n"
+        "    # bash itself completes a name in quotes.\n"
+        "    [ -z \"$quote\" ] || [ -n \"$head\" ] || return\n"
         "    # File names, one a line. Of a name with a colon readline completes what follows it.\n"
-        "    # A name in quotes has no such file: bash itself completes it.\n"
         "    [ \"$current\" != : ] || current=\n"
         "    prefix=${COMP_LINE:0:${COMP_POINT:-0}}\n"
         "    prefix=${prefix%\"$current\"}\n"
-        "    case $prefix in\n"
+        "    case $head$prefix in\n"
+        "        --*) prefix= ;;\n"
         "        *[!\\\\]:) prefix=${prefix##*[[:blank:]=\\\"\\']} ;;\n"
         "        *) prefix= ;;\n"
         "    esac\n"
         "    while IFS= read -r name; do\n"
         "        case $name in -*) name=./$name ;; esac\n"
-        "        COMPREPLY[${#COMPREPLY[@]}]=${name#\"$prefix\"}\n"
+        "        COMPREPLY[${#COMPREPLY[@]}]=$head${name#\"$prefix\"}\n"
         "    done < <(compgen -f -- \"$prefix$current\")\n"
         "}\n"
         "complete -o filenames -o default -F _pcol pcol\n");
