@@ -1474,8 +1474,8 @@ typedef struct pcol_selection {
      * whose function is in the set. With a pattern as well either suffices. NULL: not set; an empty
      * set matches no frame. */
     const pcol_rows *focus_functions, *ignore_functions, *hide_functions, *show_functions;
-    /* Sources by metadata: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. A source
-     * without the key fails. E_ARGUMENT: no source passes. */
+    /* Sources by metadata: "KEY=VALUE" (equal) or "KEY~PATTERN", all of which must hold. KEY ends
+     * at the first = or ~. A source without the key fails. E_ARGUMENT: no source passes. */
     const char *const *source_metas;
     size_t source_meta_count;
 } pcol_selection;

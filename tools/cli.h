@@ -176,10 +176,10 @@ struct cli_option {
     {                                                                                             \
         0, "strict", NULL, "reject malformed input (default)", CLI_FLAG, CLI_AT(lenient), 0, NULL \
     }
-#define CLI_OPTION_META                                                                       \
-    {                                                                                         \
-        0, "meta", "KEY=VALUE", "store this metadata with each source; repeatable", CLI_LIST, \
-            CLI_AT(meta), 0, NULL                                                             \
+#define CLI_OPTION_META                                                                            \
+    {                                                                                              \
+        0, "meta", "KEY=VALUE", "store this metadata with each source, KEY without ~; repeatable", \
+            CLI_LIST, CLI_AT(meta), 0, NULL                                                        \
     }
 #define CLI_OPTION_PLAIN                                                                           \
     {                                                                                              \

@@ -123,6 +123,11 @@ static int split_meta(struct cli_args *args, char **copies)
             free((void *)pairs);
             return cli_usage("--meta '%s' is not KEY=VALUE", item);
         }
+        if (memchr(item, '~', key) != NULL) {
+            free((void *)pairs);
+            return cli_usage("--meta '%s': a key has no ~, which --source-meta reads as KEY~RE",
+                             item);
+        }
         memcpy(at, item, strlen(item) + 1);
         at[key] = '\0';
         pairs[2 * i] = at;
