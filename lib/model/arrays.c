@@ -40,7 +40,7 @@ static int is_compressed(const pcol_file *file, const struct pcf_column *desc)
 int pci_array_is_in_place(const pcol_column *column)
 {
     const struct pci_column *source = column->source;
-    if (column->in_memory)
+    if (column->fill)
         return 1;
     if (!source || !source->supported || !source->data->rows ||
         !(column->direct || column->order == PCI_STORED_MS) ||
@@ -256,8 +256,9 @@ pcol_status pci_array_open(const pcol_column *column, const struct pci_array **a
         return PCOL_OK;
     PCI_TRY(PCI_CALLOC(a, 1, err));
     a->rows = column->table->rows;
-    pcol_status status =
-        pci_array_is_in_place(column) ? use_in_place(column, a, err) : decode(column, a, err);
+    pcol_status status = column->fill                    ? column->fill(column, a, err)
+                         : pci_array_is_in_place(column) ? use_in_place(column, a, err)
+                                                         : decode(column, a, err);
     PCI_THEN(status, find_utf8(a, err));
     if (status != PCOL_OK) {
         pci_array_free(a);

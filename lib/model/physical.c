@@ -132,15 +132,16 @@ pcol_status pcol_column_describe(const pcol_column *column, pcol_column_info *in
     PCI_REQUIRE(column, err);
     own.name = column->name;
     own.type = column->type;
-    own.encoding = column->in_memory ? "plain" : "view";
+    own.encoding = column->fill ? "plain" : "view";
     own.codec = "none";
     own.references = column->references;
     own.primary_key = column->primary_key;
     own.nullable = column->nullable;
     own.rows = column->table->rows;
     own.values_offset = own.validity_offset = own.data_offset = PCOL_POSITION_UNKNOWN;
-    if (column->in_memory) {
-        const struct pci_array *held = atomic_load_explicit(&column->array, memory_order_relaxed);
+    if (column->fill) {
+        const struct pci_array *held;
+        PCI_TRY(pci_array_open(column, &held, err));
         own.null_count = held->null_count;
         own.width_bits = held->width_bits;
     }
@@ -176,8 +177,9 @@ pcol_status pcol_column_data(const pcol_column *column, pcol_buffer *buffer, pco
     unsigned width;
     *buffer = (pcol_buffer){0};
     PCI_REQUIRE(column, err);
-    if (column->in_memory && column->type != PCOL_BOOL) {
-        const struct pci_array *held = atomic_load_explicit(&column->array, memory_order_relaxed);
+    if (column->fill && column->type != PCOL_BOOL) {
+        const struct pci_array *held;
+        PCI_TRY(pci_array_open(column, &held, err));
         *buffer = (pcol_buffer){.values = held->values,
                                 .validity = held->validity,
                                 .rows = held->rows,

@@ -68,13 +68,14 @@ struct pcol_column {
     uint32_t index;
     uint8_t primary_key, nullable;
     uint8_t direct;                  /* cells of `source` unchanged */
-    uint8_t in_memory;               /* of a result: all cells are in `array` */
     uint8_t lane;                    /* of an expanded table */
     uint8_t order;                   /* enum pci_column_order */
     int64_t offset;                  /* added to every value */
     const char *unit;                /* NULL: none, or that of the documentation */
     const struct pci_column *source; /* physical column, or NULL */
     const void *aux;                 /* data for the functions */
+    /* Of a result: makes the array of all cells, on first use; NULL: another column. */
+    pcol_status (*fill)(const pcol_column *column, struct pci_array *array, pcol_error *err);
     pci_bits_fn bits;
     pci_str_fn str;
     pci_lane_bits_fn lane_bits;

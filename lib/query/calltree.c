@@ -48,7 +48,7 @@ struct builder {
 
 static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *err)
 {
-    size_t before = b->tree.count, capacity = b->capacity;
+    size_t before = b->tree.count;
     PCI_TRY(pci_call_tree_child(&b->tree, b->node, frame, &b->node, err));
     if (b->tree.count == before)
         return PCOL_OK;
@@ -56,7 +56,7 @@ static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *er
         return pci_fail(err, PCOL_E_LIMIT, "the call tree has more than %llu nodes; give a depth",
                         (unsigned long long)b->max_nodes);
     PCI_TRY(PCI_GROW(b->sums, b->capacity, b->tree.count, err));
-    memset(b->sums + capacity, 0, (b->capacity - capacity) * sizeof *b->sums);
+    b->sums[before] = (struct sums){.is_truncated = 0};
     return PCOL_OK;
 }
 

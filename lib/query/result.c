@@ -82,22 +82,6 @@ pcol_status pci_result_new(const char *kind, const pcol_query *query, uint64_t r
 
 /* ---- numbers */
 
-static pcol_status read_array(const pcol_column *column, uint64_t row, size_t count,
-                              int64_t *values, uint8_t *valid, pcol_error *err)
-{
-    const struct pci_array *array = atomic_load_explicit(&column->array, memory_order_relaxed);
-    (void)err;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t at = row + i;
-        valid[i] = !array->validity || (array->validity[at / 8] >> (at % 8) & 1);
-        values[i] = array->width_bits == 64 ? ((const int64_t *)array->values)[at]
-                    : array->width_bits == 32
-                        ? (int64_t)((const uint32_t *)array->values)[at]
-                        : ((const uint8_t *)array->values)[at / 8] >> at % 8 & 1;
-    }
-    return PCOL_OK;
-}
-
 /* The element of a row; NULL: the row has none, or its element lacks the member. */
 static inline const char *get_element(const struct pci_elements *elements, uint32_t flag,
                                       uint64_t row)
@@ -155,39 +139,41 @@ static void fill_bools(const struct pci_elements *elements, const struct pci_mem
     }
 }
 
-static void fill_array(const struct pci_elements *elements, const struct pci_member *member,
-                       struct pci_array *a)
+static pcol_status fill_array(const pcol_column *column, struct pci_array *a, pcol_error *err)
 {
-    uint8_t *validity = a->owned[2];
-    if (!elements->base)
-        a->null_count = a->rows;
-    else if (member->type == PCOL_BOOL)
-        fill_bools(elements, member, a, validity);
-    else if (member->type == PCOL_U32)
-        fill_u32(elements, member, a, validity);
-    else
-        fill_bits(elements, member, a, validity);
-    a->values = a->owned[0];
-    a->validity = a->null_count ? validity : NULL;
-}
-
-static pcol_status add_array(pcol_result *result, const struct pci_elements *elements,
-                             const struct pci_member *member, pcol_error *err)
-{
-    pcol_column *column = pci_table_add(result->table, member->name, member->type);
-    struct pci_array *a;
-    PCI_TRY(PCI_CALLOC(a, 1, err));
-    atomic_store_explicit(&column->array, a, memory_order_relaxed); /* the table frees it */
-    column->in_memory = 1;
-    column->bits = read_array;
-    a->rows = result->table->rows;
-    a->width_bits = member->type == PCOL_BOOL ? 1 : member->type == PCOL_U32 ? 32 : 64;
+    const struct pci_result_column *source = column->aux;
+    pcol_type type = column->type;
+    a->width_bits = type == PCOL_BOOL ? 1 : type == PCOL_U32 ? 32 : 64;
     a->owned[0] = pci_calloc((size_t)a->rows + 1, a->width_bits == 1 ? 1 : a->width_bits / 8);
     a->owned[2] = pci_calloc((size_t)(a->rows / 8) + 1, 1);
     if (!a->owned[0] || !a->owned[2])
         return pci_fail_memory(err);
-    fill_array(elements, member, a);
-    column->nullable = a->null_count != 0;
+    if (!source->elements.base)
+        a->null_count = a->rows;
+    else if (type == PCOL_BOOL)
+        fill_bools(&source->elements, &source->member, a, a->owned[2]);
+    else if (type == PCOL_U32)
+        fill_u32(&source->elements, &source->member, a, a->owned[2]);
+    else
+        fill_bits(&source->elements, &source->member, a, a->owned[2]);
+    a->values = a->owned[0];
+    a->validity = a->null_count ? a->owned[2] : NULL;
+    return PCOL_OK;
+}
+
+static pcol_status read_array(const pcol_column *column, uint64_t row, size_t count,
+                              int64_t *values, uint8_t *valid, pcol_error *err)
+{
+    const struct pci_array *array;
+    PCI_TRY(pci_array_open(column, &array, err));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = row + i;
+        valid[i] = !array->validity || (array->validity[at / 8] >> (at % 8) & 1);
+        values[i] = array->width_bits == 64 ? ((const int64_t *)array->values)[at]
+                    : array->width_bits == 32
+                        ? (int64_t)((const uint32_t *)array->values)[at]
+                        : ((const uint8_t *)array->values)[at / 8] >> at % 8 & 1;
+    }
     return PCOL_OK;
 }
 
@@ -196,29 +182,18 @@ static pcol_status add_array(pcol_result *result, const struct pci_elements *ele
 static pcol_status read_texts(const pcol_column *column, uint64_t row, size_t count,
                               pcol_str *values, uint8_t *valid, pcol_error *err)
 {
-    const struct pci_result_texts *texts = column->aux;
+    const struct pci_result_column *source = column->aux;
     (void)err;
     for (size_t i = 0; i < count; i++) {
-        const char *element = get_element(&texts->elements, texts->flag, row + i);
+        const char *element = get_element(&source->elements, source->member.flag, row + i);
         values[i] = (pcol_str){NULL, 0};
         if (element)
-            memcpy(&values[i], element + texts->offset, sizeof values[i]);
+            memcpy(&values[i], element + source->member.offset, sizeof values[i]);
         valid[i] = values[i].data != NULL;
         if (!valid[i])
             values[i] = (pcol_str){"", 0};
     }
     return PCOL_OK;
-}
-
-static void add_texts(pcol_result *result, const struct pci_elements *elements,
-                      const struct pci_member *member)
-{
-    pcol_column *column = pci_table_add(result->table, member->name, PCOL_STRING);
-    struct pci_result_texts *texts = &result->texts[column->index];
-    *texts = (struct pci_result_texts){*elements, member->offset, member->flag};
-    column->aux = texts;
-    column->nullable = 1;
-    column->str = read_texts;
 }
 
 pcol_status pci_result_add(pcol_result *result, const struct pci_elements *elements,
@@ -229,13 +204,19 @@ pcol_status pci_result_add(pcol_result *result, const struct pci_elements *eleme
         struct pci_member member = members[i];
         if (member.is_amount)
             member.type = is_double ? PCOL_F64 : PCOL_I64;
-        if (member.type == PCOL_STRING)
-            add_texts(result, elements, &member);
-        else
-            PCI_TRY(add_array(result, elements, &member, err));
+        pcol_column *column = pci_table_add(result->table, member.name, member.type);
+        result->columns[column->index] = (struct pci_result_column){*elements, member};
+        column->aux = &result->columns[column->index];
+        column->nullable = !elements->base || elements->index || member.flag ||
+                           member.type == PCOL_U32 || member.type == PCOL_STRING;
+        if (member.type == PCOL_STRING) {
+            column->str = read_texts;
+        } else {
+            column->fill = fill_array;
+            column->bits = read_array;
+        }
         if (member.is_amount)
-            PCI_TRY(copy_unit(result, &result->table->columns[result->table->column_count - 1].unit,
-                              err));
+            PCI_TRY(copy_unit(result, &column->unit, err));
     }
     return PCOL_OK;
 }

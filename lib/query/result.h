@@ -1,8 +1,9 @@
 /*
  * result.h - tables over the rows of answers
  *
- * A result owns an answer (answers.h), retains its files, and has a table. Numbers are copied from
- * the members of rows to the array of each column; texts are read from the rows in place.
+ * A result owns an answer (answers.h), retains its files, and has a table. The array of a column of
+ * numbers is filled from a member of the rows when it is first used; texts are read from the rows
+ * in place.
  */
 #ifndef PCI_QUERY_RESULT_H
 #define PCI_QUERY_RESULT_H
@@ -31,11 +32,10 @@ struct pci_member {
     int is_amount;
 };
 
-/* The texts of a column. */
-struct pci_result_texts {
+/* The source of a column. */
+struct pci_result_column {
     struct pci_elements elements;
-    size_t offset;
-    uint32_t flag;
+    struct pci_member member;
 };
 
 struct pcol_result {
@@ -45,7 +45,7 @@ struct pcol_result {
     pcol_result_info info;
     void *answer;
     void (*free_answer)(void *answer);
-    struct pci_result_texts texts[PCI_RESULT_COLUMNS]; /* by column */
+    struct pci_result_column columns[PCI_RESULT_COLUMNS];
     void *owned[PCI_RESULT_COLUMNS + 8];
     size_t owned_count;
 };
@@ -56,7 +56,7 @@ pcol_status pci_result_new(const char *kind, const pcol_query *query, uint64_t r
                            pcol_error *err);
 /* Memory that the result releases; NULL: out of memory, with the error. */
 void *pci_result_alloc(pcol_result *result, size_t count, size_t size, pcol_error *err);
-/* Appends columns of members of the elements. */
+/* Appends columns of members of the elements, which the result or its answer owns. */
 pcol_status pci_result_add(pcol_result *result, const struct pci_elements *elements,
                            const struct pci_member *members, size_t count, pcol_error *err);
 

@@ -77,14 +77,11 @@ static pcol_status add_frames(pcol_result *r, const pcol_query *query, pcol_by b
                               const struct pci_frames *frames, const uint32_t *index,
                               pcol_error *err)
 {
-    struct pci_frame_rows *rows = pci_malloc((size_t)frames->count + 1, sizeof *rows);
+    struct pci_frame_rows *rows = pci_result_alloc(r, (size_t)frames->count + 1, sizeof *rows, err);
     if (!rows)
-        return pci_fail_memory(err);
-    pcol_status status = pci_frame_rows_read(query, by, frames, rows, err);
-    if (status == PCOL_OK)
-        status = add_frame_columns(r, by, frames->frames, rows, index, err);
-    pci_free(rows);
-    return status;
+        return PCOL_E_NO_MEMORY;
+    PCI_TRY(pci_frame_rows_read(query, by, frames, rows, err));
+    return add_frame_columns(r, by, frames->frames, rows, index, err);
 }
 
 /* Fills a new index of frames from a member of the rows. */
@@ -244,10 +241,7 @@ static pcol_status add_tree(pcol_result *r, const pcol_query *query, struct pci_
     tree->nodes[0].parent = PCOL_NONE;
     PCI_TRY(pci_result_add(r, &nodes, places, COUNT(places), err));
     PCI_TRY(add_frames(r, query, by, &tree->frames, index, err));
-    PCI_TRY(pci_result_add(r, &nodes, rest, COUNT(rest), err));
-    pci_free(tree->nodes); /* copied */
-    tree->nodes = NULL;
-    return PCOL_OK;
+    return pci_result_add(r, &nodes, rest, COUNT(rest), err);
 }
 
 static void free_tree(void *tree)
