@@ -1,7 +1,7 @@
 /*
  * arrow_print.c - an example: print a table from its Arrow stream, as tab-separated text
  *
- *     arrow_print FILE TABLE
+ *     arrow_print FILE TABLE [v2|v1|physical]
  *
  * Nothing but the structs of the Arrow C interfaces is used once the stream is open: any library
  * that reads Arrow can do the same. Nulls are printed as \N.
@@ -36,8 +36,10 @@ static void print_integers(const struct ArrowArray *list, int64_t at)
     const struct ArrowArray *items = list->children[0];
     const int64_t *offsets = (const int64_t *)list->buffers[1];
     const int64_t *values = (const int64_t *)items->buffers[1] + items->offset;
+    putchar('[');
     for (int64_t i = offsets[at]; i < offsets[at + 1]; i++)
         printf("%s%" PRId64, i > offsets[at] ? "," : "", values[i]);
+    putchar(']');
 }
 
 /* Element `row` of an array; the format is one of those in the table of docs/api.md. */
@@ -89,6 +91,21 @@ static int print_stream(struct ArrowArrayStream *stream)
     return code;
 }
 
+static pcol_status find_table(const pcol_file *file, const char *name, const char *model,
+                              const pcol_table **table, pcol_error *err)
+{
+    pcol_status status;
+
+    if (strcmp(model, "v1") == 0)
+        return pcol_file_table_by_name(file, PCOL_MODEL_V1, name, table, err);
+    if (strcmp(model, "physical") == 0)
+        return pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, name, table, err);
+    status = pcol_file_table_by_name(file, PCOL_MODEL_V2, name, table, err);
+    return status == PCOL_E_NOT_FOUND
+               ? pcol_file_table_by_name(file, PCOL_MODEL_FURTHER, name, table, err)
+               : status;
+}
+
 int main(int argc, char **argv)
 {
     pcol_file *file = NULL;
@@ -98,15 +115,13 @@ int main(int argc, char **argv)
     pcol_status status;
     int code = 0;
 
-    if (argc != 3) {
-        fprintf(stderr, "usage: arrow_print FILE TABLE\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: arrow_print FILE TABLE [v2|v1|physical]\n");
         return 2;
     }
     status = pcol_open_any_path(argv[1], NULL, &file, &err);
     if (status == PCOL_OK)
-        status = pcol_file_table_by_name(file, PCOL_MODEL_V2, argv[2], &table, &err);
-    if (status == PCOL_E_NOT_FOUND)
-        status = pcol_file_table_by_name(file, PCOL_MODEL_FURTHER, argv[2], &table, &err);
+        status = find_table(file, argv[2], argc == 4 ? argv[3] : "v2", &table, &err);
     if (status == PCOL_OK)
         status = pcol_table_arrow(table, NULL, &stream, &err);
     pcol_file_close(file); /* the stream keeps it open */
