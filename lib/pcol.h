@@ -4,10 +4,10 @@
  * The only header of libpcol. What is not declared here is not published. The format itself is
  * described in spec.md.
  *
- * Manners that hold for every function, so that they are said once:
+ * Conventions of all functions:
  *   - A function that can fail returns a pcol_status and takes a caller-owned pcol_error, which may
- *     be NULL and is left alone on success. Out-parameters are 0 or NULL after a failure.
- *   - Handles belong to whoever opened or made them; close and free accept NULL. Pointers obtained
+ *     be NULL and is not written to on success. Out-parameters are 0 or NULL after a failure.
+ *   - Handles belong to the caller that opened them; close and free accept NULL. Pointers obtained
  *     from a handle are borrowed: they are valid until the handle is closed and are not written to.
  *   - Inputs are borrowed for the call; what must live longer is copied.
  *   - One pcol_file may be read by several threads at once; closing must not race with any other
@@ -18,9 +18,9 @@
  *     error that names the table, the column and the row, never a read out of bounds.
  *   - The library never prints, never exits and reads neither the environment nor the clock.
  *   - NULL where an object, a text or a place for an answer is needed, and values of an enum or
- *     flags that are not declared, are E_ARGUMENT; functions without a status answer them with 0,
- *     NULL or an empty struct, and so they do an index behind the last one. What cannot be seen is
- *     left to the caller: freed handles, sizes beyond what pointers lead to.
+ *     flags that are not declared, are E_ARGUMENT; functions without a status return 0,
+ *     NULL or an empty struct for them, and for an index beyond the last one. The library cannot
+ *     detect freed handles, and sizes larger than the memory that a pointer refers to.
  *   - A thread must not be cancelled or exit, and a function that the library calls must not jump
  *     out of it, while a call runs: locks would stay taken. After fork() a child may go on reading
  *     the files that were open, if no other thread was within a call.
@@ -83,8 +83,8 @@ extern "C" {
  * Status and errors
  * ------------------------------------------------------------------------------------------- */
 
-/* X(name, value, text). Values are stable; gaps of ten separate who can mend it:
- * the caller, the machine, the pcol file, the input that is imported or exported. */
+/* X(name, value, text). Values are stable; gaps of ten separate where the cause is: in the call,
+ * the machine, the pcol file, the input that is imported or exported. */
 #define PCOL_STATUS_LIST(X)                                      \
     X(OK, 0, "no error")                                         \
     X(E_ARGUMENT, 1, "invalid argument")                         \
@@ -196,8 +196,8 @@ typedef struct pcol_notice {
  * @context:  passed to both functions
  * @progress: called after every 256 KiB of work, about a millisecond. phase: "read", "write",
  *            "check", "query", ...; done and total: bytes, total 0 if it is not known. Any result
- *            but 0 cancels the call, which then fails with PCOL_E_CANCELLED, releases what it has
- *            allocated and leaves no file behind. May be NULL
+ *            but 0 cancels the call, which then fails with PCOL_E_CANCELLED, releases its
+ *            memory and removes its temporary files. May be NULL
  * @notice:   called for each thing that the user should know; valid during the call. May be NULL
  *
  * Both functions are called by the thread that made the call, also where the library uses further
@@ -317,7 +317,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
 /* What the file would have if nothing in it were compressed. Columns that were read take no more in
  * memory, besides strings that share their beginnings (256 MiB in an archive) and parents of trees,
- * put together; numbers beyond pcol_open_options.archive_bytes are let go again. The file's size,
+ * put together; numbers beyond pcol_open_options.archive_bytes are released again. The file's size,
  * unless it is an archive (PCOL_WRITE_ARCHIVE). */
 PCOL_API uint64_t pcol_file_unpacked_size(const pcol_file *file);
 /* 1 if the file is an archive. */
@@ -511,7 +511,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_read_codes(const pcol_column *co
  * E_CORRUPT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_column_verify(const pcol_column *column, pcol_error *err);
 
-/* A column as it lies in the file, without copying; of an archive, as it was decompressed. Valid
+/* A column as it is stored in the file, without copying; of an archive, decompressed. Valid
  * until the file is closed. */
 typedef struct pcol_buffer {
     const void *values;      /* rows * width_bytes bytes; PCOL_BYTES: (rows + 1) i64 offsets */
@@ -676,7 +676,7 @@ typedef struct pcol_batch {
  * it points to are not used after the call.
  * Rows of computed tables (sample_locations, sample_values) are generated as the scan goes: memory
  * follows batch_rows, not the range. Finding the first row costs O(log zones + 8192 samples),
- * beside one pass over the samples of the file when pcol_file_table() first gives the table.
+ * and one pass over the samples of the file when pcol_file_table() first gives the table.
  * Conditions on ids select rows without reading them; blocks of 1024 rows whose encoding shows that
  * no value satisfies a condition (times, sorted columns) are not read. Other columns are read only
  * for blocks with hits. A scan over all rows compares the checksums of what it reads first, with
@@ -900,7 +900,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_check(const pcol_file *file, pcol_
  * ------------------------------------------------------------------------------------------- */
 
 /* Where bytes go: a function that takes all of them, or fails and fills @err (never NULL; without
- * that, the error says only that the sink failed). */
+ * that, the message is only that the sink failed). */
 typedef struct pcol_sink {
     pcol_status (*write)(void *context, const void *data, size_t size, pcol_error *err);
     void *context;
@@ -979,7 +979,7 @@ typedef struct pcol_function {
     uint32_t filename;
     int64_t start_line;
     uint64_t id;      /* the source's own id: not part of what makes a row equal to another */
-    uint32_t variant; /* tells rows apart that are equal in all else; not stored */
+    uint32_t variant; /* distinguishes rows that are equal in all else; not stored */
 } pcol_function;
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_function(pcol_builder *builder,
                                                           const pcol_function *function,
@@ -998,7 +998,7 @@ typedef struct pcol_line {
     uint32_t reserved; /* 0 */
 } pcol_line;
 
-/* What a node of a call stack refers to: lines innermost first, and where the code lies. */
+/* What a node of a call stack refers to: lines innermost first, and the place of the code. */
 #define PCOL_GROUP_HAS_ADDRESS 0x1u
 #define PCOL_GROUP_HAS_ID 0x2u
 #define PCOL_GROUP_HAS_FILE_NUMBER 0x4u
@@ -1012,7 +1012,7 @@ typedef struct pcol_group {
     uint32_t mapping; /* row of mappings, there at the latest when the file is written; PCOL_NONE */
     uint64_t address;
     uint64_t id;         /* the source's own id: not part of what makes a row equal to another */
-    uint32_t variant;    /* tells rows apart that are equal in all else; not stored */
+    uint32_t variant;    /* distinguishes rows that are equal in all else; not stored */
     int64_t file_number; /* Rprof: number of the file in its segment */
 } pcol_group;
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_group(pcol_builder *builder,
@@ -1053,9 +1053,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_source_meta(pcol_builder *build
 
 #define PCOL_SAMPLE_TYPE_GAUGE 0x1u  /* a gauge such as a heap size: never summed */
 #define PCOL_SAMPLE_TYPE_DOUBLE 0x2u /* values are doubles, else int64 */
-/* A sample type; equal (type, unit, flags, ordinal) give the same row. @ordinal tells repeated
- * types of one source apart: 0 for the first. The newest source has the types named since it was
- * added, in that order, and any source behind its own those that its samples use besides. */
+/* A sample type; equal (type, unit, flags, ordinal) give the same row. @ordinal distinguishes
+ * repeated types of one source: 0 for the first. The newest source has the types named since it was
+ * added, in that order; each source also has, after its own, the other types of its samples. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_sample_type(pcol_builder *builder,
                                                              const char *type, const char *unit,
                                                              unsigned flags, uint32_t ordinal,
@@ -1185,7 +1185,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 #define PCOL_WRITE_ARCHIVE_ZLIB 0x14u
 
 /* Write the file to a sink, once; the builder can only be freed afterwards.
- * Errors: E_ARGUMENT (@flags; a row that is named and not there; a cell behind the last string,
+ * Errors: E_ARGUMENT (@flags; a row that is named and missing; a cell beyond the last string,
  * source, sample type, function, location, stack or sample), E_STATE (written before), those of the
  * sink, E_NO_MEMORY, E_IO, E_LIMIT. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
@@ -1226,7 +1226,7 @@ typedef struct pcol_import_options {
     const char *timestamp;   /* source_timestamp; NULL: the source's own */
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
-    int lenient;              /* accept what known writers get wrong, and say so */
+    int lenient;              /* accept known deviations from formats, with a notice */
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
     int collapse_idle; /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration */
@@ -1265,7 +1265,7 @@ typedef struct pcol_import_options {
 PCOL_API PCOL_NODISCARD pcol_status pcol_import_path(pcol_builder *builder, const char *path,
                                                      const pcol_import_options *options,
                                                      pcol_error *err);
-/* The same from an open descriptor (a pipe, say); @name stands for the path. Not closed. */
+/* The same from an open descriptor (a pipe, say); @name is used as the path. Not closed. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_import_fd(pcol_builder *builder, int fd, const char *name,
                                                    const pcol_import_options *options,
                                                    pcol_error *err);
@@ -1277,7 +1277,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_memory(pcol_builder *builder, co
 
 /* Where bytes come from: a function that stores up to @size bytes, @size > 0, and returns their
  * number, 0 at the end. A negative result is a failure; the function then fills @err (never NULL;
- * pcol_error_set()), else the error says only that the reader failed. */
+ * pcol_error_set()), else the message is only that the reader failed. */
 typedef struct pcol_reader {
     int64_t (*read)(void *context, void *data, size_t size, pcol_error *err);
     void *context;
@@ -1343,7 +1343,7 @@ typedef struct pcol_export_options {
     const char
         *sample_type;  /* "TYPE" or "TYPE/UNIT" for targets with one type; NULL: the default */
     unsigned compress; /* PCOL_COMPRESS_* */
-    int expand_idle;  /* a sample that stands for several (collapse_idle) is written as all of them,
+    int expand_idle;  /* a sample that represents several (collapse_idle) is written as all of them,
                           at even distances, not as its first one and the others at its end */
     unsigned threads; /* 2 or more: what is compressed is compressed by a thread of its own, which
                          calls the sink, until pcol_export() returns */
@@ -1380,7 +1380,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const cha
  *
  * A pattern is hostile until shown otherwise, and so are names: it is matched in time linear in
  * them, and in at most 12 MB. Back references, repeats of more than 1000 times, patterns of more
- * than 64 KiB or 100,000 steps, and what is not known are refused.
+ * than 64 KiB or 100,000 steps, and unknown constructs are rejected.
  */
 typedef struct pcol_pattern pcol_pattern;
 
@@ -1531,7 +1531,7 @@ typedef struct pcol_query_info {
     pcol_amount total;
     pcol_amount selected;     /* sum of the weights that pass focus and ignore */
     double seconds_per_value; /* 0: not known */
-    int64_t duration_ns;      /* of the selected sources, one after the other; 0: one does not say,
+    int64_t duration_ns;      /* of the selected sources, one after the other; 0: one has none,
                                * or a range of time is selected */
     const char *note;         /* a warning, one sentence, or NULL */
     const char *note_option;  /* member of the selection that the note is about, or NULL */
@@ -1569,10 +1569,10 @@ PCOL_API int pcol_query_shows_location(pcol_query *query, uint64_t location);
 typedef enum pcol_idle {
     PCOL_IDLE_KEEP = 0,
     PCOL_IDLE_COLLAPSE = 1, /* those that add nothing to the one before them join it */
-    PCOL_IDLE_EXPAND = 2 /* a sample that stands for several becomes all of them, evenly spaced */
+    PCOL_IDLE_EXPAND = 2 /* a sample that represents several becomes all of them, evenly spaced */
 } pcol_idle;
 
-/* A name and what stands in its place; kind: "function", "file", "module" (of a mapping), "build",
+/* A name and its pseudonym; kind: "function", "file", "module" (of a mapping), "build",
  * "thread", "process", "number" (an id of a thread or process), "key", "value", "unit" (of labels),
  * "source" (a uri). */
 typedef void (*pcol_pseudonym_fn)(void *context, const char *kind, pcol_str pseudonym,
@@ -1609,12 +1609,12 @@ typedef struct pcol_filter_options {
  * hide and show take frames out of stacks, and then frames that a pprof drops go as well (unless
  * keep_dropped). A sample_type leaves only its values. A sample with a duration that reaches out of
  * the range of time is cut: its time and duration are those of the part inside, its values are
- * shared by time_share, gauges and CPU deltas stay. Of a source stays what it says of itself, and
+ * shared by time_share, gauges and CPU deltas stay. The metadata of a source stays, and
  * an Rprof file's header lines at their new places; what the source wrote of samples word for word
  * stays where samples are whole. Markers, allocations and counters are taken by source, thread and
  * time as samples are (one that reaches into the range stays whole; counters only where all threads
  * of their source stay), and not if focus, ignore or labels select. What else belongs to no sample
- * (models) stays behind and is said.
+ * (models) is left out, with a notice.
  *
  * With `anonymize` equal names of a kind have the same pseudonym: f1, f2, ... for functions,
  * file1.R for files, in order of first use. Numbers, structure, names of sample types and R's
@@ -1687,7 +1687,7 @@ PCOL_API void pcol_names_free(pcol_names *names);
  *   line      i64
  *   address   u64
  *   location  u32     row of the physical table locations, functions or mappings, from 0; null
- *   function  u32     where the row stands for several of them or for none, and for a function
+ *   function  u32     where the row represents several of them or none, and for a function
  *   mapping   u32     where several have its name. PCOL_BY_FUNCTION has only `function`
  *
  * Amounts (self, total, ...) are f64 if flags have PCOL_RESULT_IS_DOUBLE, else i64, and
@@ -1827,7 +1827,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_peek(pcol_query *query, const cha
  *   samples_without  u64     of these, those without a delta
  *   cpu_ns           f64
  * Samples are selected by source, thread, label and time. A delta counts for the interval from the
- * end of the thread's sample before it to its own time, in proportion to what of that lies in the
+ * end of the thread's sample before it to its own time, in proportion to its part in the
  * range; that of a thread's first sample counts whole if its time is in the range. No rows if the
  * file has no times or no deltas. Cost: O(samples). Errors: as pcol_query_new().
  */
@@ -1892,7 +1892,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_diff(pcol_query *base, pcol_query *othe
 
 #define PCOL_FLAME_INVERTED 0x1u      /* the SVG has the root at the top */
 #define PCOL_FLAME_INVERTED_HIGH 0x2u /* the same if it would be higher than 900 px */
-#define PCOL_FLAME_REVERSE 0x4u       /* stacks are turned round, callers stand on what they call */
+#define PCOL_FLAME_REVERSE 0x4u       /* stacks are turned round, callers above their callees */
 
 typedef struct pcol_flame_options {
     size_t size;
@@ -2119,7 +2119,7 @@ typedef struct pcol_lanes_options {
     pcol_by by;        /* PCOL_BY_THREAD, PCOL_BY_SOURCE or PCOL_BY_LABEL */
     const char *label; /* key of the label for PCOL_BY_LABEL, else NULL */
     pcol_axis axis;
-    /* How a sample that only partly lies in a bin counts: as under that range of time of a
+    /* Weight of a sample that is partly in a bin: as under that range of time of a
      * selection. PCOL_SHARE_EXACT only where amounts are doubles. */
     pcol_time_share time_share;
 } pcol_lanes_options;
@@ -2190,7 +2190,7 @@ typedef struct pcol_lane_range {
     const pcol_control *control;
 } pcol_lane_range;
 
-/* What lies in a bin. */
+/* The content of a bin. */
 typedef struct pcol_bin {
     pcol_amount weight; /* as of a query for that range of time or order */
     pcol_amount marked; /* of it, that of stacks with a marked frame */

@@ -94,11 +94,11 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_answers_next(pcol_answers *answers,
 typedef struct pcol_answer_part {
     size_t row, column;    /* which cell */
     pcol_answer_kind kind; /* I64, BOOL, or F64, then values are the bits of doubles */
-    pcol_str before;       /* not empty: the cell is a text, this and the number behind it */
+    pcol_str before;       /* not empty: the cell is a text, this followed by the number */
     const int64_t *values; /* `times` of them; equal parts may share them */
 } pcol_answer_part;
 
-/* Rows that come several times, one time behind the other, with other numbers each time: */
+/* Rows that are repeated, with other numbers each time: */
 typedef struct pcol_answer_block {
     size_t size;
     size_t rows;                   /* of one time; 0: the end */

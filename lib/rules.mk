@@ -31,7 +31,7 @@ $(filter $(OBJ)/lib/formats/pprof/%,$(LIB_OBJ)): | $(GEN)/pprof/profile.pb-c.h
 $(OBJ)/lib/examples/%.o: lib/examples/%.c $(STAMP) | $(STAGED)
 	$(call compile,$(FLAGS_user))
 
-# The list of members is part of the archive: a removed source leaves no object behind.
+# The list of members is part of the archive: the object of a removed source is removed, too.
 $(OUT)/libpcol.a: $(FORMAT_OBJ) $(LIB_OBJ) $(STAMP)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)

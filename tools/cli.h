@@ -873,7 +873,7 @@ static inline pcol_amount cli_result_amount(const struct cli_result *rows,
     return amount;
 }
 
-/* What a row stands for; id: thread, from 0, or source, from 1. */
+/* The content of a row; id: thread, from 0, or source, from 1. */
 struct cli_frame {
     int has_name, has_file, has_line, has_address, has_id;
     pcol_str name, file;

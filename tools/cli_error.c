@@ -35,9 +35,9 @@ static void put(const char *data, size_t size)
     }
 }
 
-static void say(const char *format, va_list list) CLI_PRINTF(1, 0);
+static void print_line(const char *format, va_list list) CLI_PRINTF(1, 0);
 
-static void say(const char *format, va_list list)
+static void print_line(const char *format, va_list list)
 {
     /* Buffer for two paths of 4096 bytes and a message. Static, because stacks may be small.
      * Shared by all threads, because the system clears thread-local memory at every start;
@@ -64,7 +64,7 @@ int cli_fail(int code, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    say(format, list);
+    print_line(format, list);
     va_end(list);
     if (code > CLI_NO)
         failed = 1;
@@ -181,7 +181,7 @@ void cli_verbose(const struct cli_args *args, const char *format, ...)
     if (!args->verbose || args->quiet)
         return;
     va_start(list, format);
-    say(format, list);
+    print_line(format, list);
     va_end(list);
 }
 

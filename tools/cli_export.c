@@ -135,7 +135,7 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
 static int refuse_loss(const struct cli_input *input, const struct cli_args *args,
                        const char *format, const struct losses *losses)
 {
-    losses_tell(losses, args, input->name);
+    losses_warn(losses, args, input->name);
     return cli_fail(CLI_REFUSED, "%s: %s cannot represent everything; nothing was written",
                     input->name, format);
 }
@@ -171,7 +171,7 @@ int cli_export(const struct cli_input *input, const char *format, const struct c
     if (code == CLI_OK && args->fail_on_loss && losses.count > 0)
         code = refuse_loss(input, args, format, &losses);
     else if (code == CLI_OK && !is_reported)
-        losses_tell(&losses, args, input->name);
+        losses_warn(&losses, args, input->name);
     if (code == CLI_OK && losses.warning[0] != '\0')
         cli_warn(args, input->name, losses.warning);
     losses_clear(&losses);

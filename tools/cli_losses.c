@@ -135,7 +135,7 @@ static void list_alike(const struct losses *losses, const char *like, size_t sta
         }
 }
 
-void losses_tell(const struct losses *losses, const struct cli_args *args, const char *name)
+void losses_warn(const struct losses *losses, const struct cli_args *args, const char *name)
 {
     struct line line = {"", 0, 0};
     const char *like = NULL;

@@ -32,7 +32,7 @@ pcol_control cli_control(struct cli_notices *notices);
 /* subject: a part of the text, or ""; member: see cli_hint(). */
 void losses_add(struct losses *losses, const char *text, const char *subject, const char *member);
 /* Print one warning for all, or with -v one for each. */
-void losses_tell(const struct losses *losses, const struct cli_args *args, const char *name);
+void losses_warn(const struct losses *losses, const struct cli_args *args, const char *name);
 void losses_clear(struct losses *losses);
 
 #endif

@@ -2,7 +2,7 @@
  * cli_rows.c - the table, columns and rows that the options of cat, head, tail and count select
  *
  * All candidate columns are listed first: those of the table and, with --join, those that replace
- * its ids. --columns and --where then mark the wanted ones, and only table columns behind these
+ * its ids. --columns and --where then mark the wanted ones, and only their table columns
  * are scanned.
  */
 #include "cli_losses.h"

@@ -348,7 +348,7 @@ static void note_places(const struct cli_args *args, const char *name,
 }
 
 /* The number of nodes that suffice for the output; 0: all. A terminal shows how many are left out,
- * and positions are noted for all frames. */
+ * and positions are recorded for all frames. */
 static uint32_t count_wanted(const struct cli_args *args, pcol_by by)
 {
     int people = args->format != NULL ? strcmp(args->format, "table") == 0 : isatty(STDOUT_FILENO);

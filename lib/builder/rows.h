@@ -38,7 +38,7 @@ struct pci_cell_value {
     uint8_t valid;
 };
 
-/* Row of `table` with these cells, appended if there is none; *is_new (may be NULL) tells which.
+/* Row of `table` with these cells, appended if there is none. *is_new (may be NULL): it was.
  * columns: from pcol_builder_column(), of any type but BYTES, in any order; omitted columns are
  * null, and a null bool is false. `variant` distinguishes rows with equal cells and is not stored.
  * A source fills a table either by this function or row by row, never both. Columns that no call

@@ -1,5 +1,5 @@
 /*
- * document.c - JSON documents that are kept beside the tables derived from them
+ * document.c - JSON documents that are stored with the tables derived from them
  *
  * Tests: tests/roundtrip/json_formats.
  */

@@ -1,5 +1,5 @@
 /*
- * document.h - JSON documents that are kept beside the tables derived from them
+ * document.h - JSON documents that are stored with the tables derived from them
  *
  * sources.extra is an object with the members `document`, the tree of the document, and `arrays`.
  * A node of tag table in the tree represents the next element of `arrays`, which has a compact form
@@ -54,7 +54,7 @@ pcol_status pci_document_member(struct pci_document *document, struct pci_json *
 pcol_status pci_document_place(struct pci_document *document, uint64_t parent, const char *key,
                                pcol_error *err);
 
-/* Numbers of arrays, integers and doubles told apart. */
+/* Numbers of arrays, integers and doubles distinguished. */
 struct pci_number_array {
     struct pci_spill bits;  /* int64, or bits of a double */
     struct pci_spill kinds; /* a byte each: 1 for a double */

@@ -76,12 +76,12 @@ pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name,
     return PCOL_OK;
 }
 
-void pci_pseudonyms_report(struct pci_pseudonyms *names, pcol_pseudonym_fn tell, void *context)
+void pci_pseudonyms_report(struct pci_pseudonyms *names, pcol_pseudonym_fn report, void *context)
 {
     for (int kind = 0; kind < PCI_NAME_COUNT; kind++)
         for (uint32_t code = 0; code < names->names[kind].count; code++) {
             pcol_str name = pci_string_pool_get(&names->names[kind], code);
-            tell(context, kinds[kind].kind, format_pseudonym(names, kind, name, code), name);
+            report(context, kinds[kind].kind, format_pseudonym(names, kind, name, code), name);
         }
 }
 

@@ -17,7 +17,7 @@ void pci_pseudonyms_clear(struct pci_pseudonyms *names);
  * R's `<GC>`, addresses and the usual units are returned unchanged. */
 pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name, pcol_str *to,
                           pcol_error *err);
-/* Calls `tell` with each name and its pseudonym, by kind and number. */
-void pci_pseudonyms_report(struct pci_pseudonyms *names, pcol_pseudonym_fn tell, void *context);
+/* Calls `report` with each name and its pseudonym, by kind and number. */
+void pci_pseudonyms_report(struct pci_pseudonyms *names, pcol_pseudonym_fn report, void *context);
 
 #endif

@@ -53,7 +53,7 @@ static pcol_status check_node(struct walk *w, const struct pci_node_value *node,
     while (w->depth && w->path[w->depth - 1] != node->parent)
         w->depth--;
     if (!w->depth && node->parent != PCI_NO_NODE)
-        pci_fault(&w->order, node->row, "the node does not stand in pre-order");
+        pci_fault(&w->order, node->row, "the node is not in pre-order");
     PCI_TRY(PCI_GROW(w->path, w->capacity, w->depth + 1, err));
     w->path[w->depth++] = node->row;
     return PCOL_OK;
@@ -139,7 +139,7 @@ pcol_status pci_check_nodes(struct pci_check *check, pcol_error *err)
         return PCOL_OK;
     if (!(table->flags & PCF_TABLE_PREORDER))
         pci_fault(&w.parent, PCOL_POSITION_UNKNOWN,
-                  "the table does not say that it is in pre-order");
+                  "the table is not marked as being in pre-order");
     if (pci_nodes_open(&w.nodes, check->file, &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
     w.kinds = pci_calloc((size_t)table->rows, 1);

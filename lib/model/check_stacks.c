@@ -86,7 +86,7 @@ pcol_status pci_check_stacks(struct pci_check *check, pcol_error *err)
         return PCOL_OK;
     if (!(table->flags & PCF_TABLE_PREORDER))
         pci_fault(&walk.parent, PCOL_POSITION_UNKNOWN,
-                  "the table does not say that it is in pre-order");
+                  "the table is not marked as being in pre-order");
     if (pci_stacks_open(check->file, &stacks, &error) != PCOL_OK ||
         pci_check_row_count(check->file, "stacks", &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);

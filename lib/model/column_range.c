@@ -194,8 +194,7 @@ static void find_extremes(const struct search *s, uint64_t blocks, uint64_t extr
     }
 }
 
-/* Bounds of all values where the encoding has none by block. Its other children are small beside
- * it. */
+/* Bounds of all values where the encoding has none by block. Its other children are small. */
 static pcol_status find_bounds(const struct search *s, struct pci_column_range *bounds,
                                pcol_error *err)
 {

@@ -239,7 +239,7 @@ static const char *get_id_name(const struct pci_table *table)
     return NULL;
 }
 
-/* References to tables of v2 become ids, under their name unless the column's own says more. */
+/* References to tables of v2 become ids, under their name unless the column's is more specific. */
 static void add_further_column(pcol_table *t, const struct pci_column *source)
 {
     const char *id = get_id_name(source->references), *name = source->name;

@@ -12,7 +12,7 @@
 #define PCI_FRAME_HAS_FILE 0x8u
 #define PCI_FRAME_HAS_NAME 0x10u
 
-/* What a row stands for; the texts are borrowed. The flags are the first member (result.c). */
+/* The content of a row; the texts are borrowed. The flags are the first member (result.c). */
 struct pci_frame {
     uint32_t flags; /* PCI_FRAME_HAS_* */
     uint32_t row;   /* of threads or sources, with PCI_FRAME_HAS_ROW */

@@ -515,7 +515,7 @@ static pcol_status open_column(struct stream *s, struct stream_column *c, int wh
         PCI_TRY(pci_array_of_pool(s->table->file, &s->pool, err));
     if (c->coded && !s->pool)
         s->pool = &empty_pool;
-    /* Computed texts are made before, since the schema says whether they are UTF-8. */
+    /* Computed texts are made before, since the schema depends on whether they are UTF-8. */
     if ((whole && pci_array_is_in_place(column)) || (column->type == PCOL_STRING && !c->coded))
         PCI_TRY(pci_array_open(column, &c->array, err));
     c->format = find_format(s, c);

@@ -1,5 +1,5 @@
 /*
- * frame_rows.c - the rows of locations, functions and mappings that frames stand for
+ * frame_rows.c - the rows of locations, functions and mappings that frames represent
  *
  * One pass over the locations of the query; a frame with locations of two functions has no row of
  * functions, and so on. By function the answer must be the same where a file's sums of functions

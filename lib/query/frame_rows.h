@@ -1,5 +1,5 @@
 /*
- * frame_rows.h - the rows of locations, functions and mappings that frames stand for
+ * frame_rows.h - the rows of locations, functions and mappings that frames represent
  */
 #ifndef PCI_QUERY_FRAME_ROWS_H
 #define PCI_QUERY_FRAME_ROWS_H

@@ -15,7 +15,7 @@ static int is_number(const struct pci_column *column)
            column->desc->type == PCF_I64;
 }
 
-/* Limits a column that refers to a table, whether it says so in its ref_table or not. */
+/* Limits a column that refers to a table, with or without a ref_table. */
 static void set_limit(pcol_file *file, const struct pci_column *column, const char *references)
 {
     const struct pci_table *to = pci_table_find(file, references);

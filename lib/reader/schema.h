@@ -160,7 +160,7 @@ struct pci_format_schema {
     const struct pci_schema_row *tables; /* further physical tables; NULL: none */
     unsigned last_type_is_default : 1;   /* of a source without default_sample_type */
     unsigned renames_functions : 1;      /* data model v1 names functions as R does */
-    unsigned row_is_sample : 1;          /* a row is one sample, whatever its values say */
+    unsigned row_is_sample : 1;          /* a row is one sample, whatever its values are */
     unsigned
         whole_document : 1; /* sources.extra describes all samples: selections of some omit it */
     /* The table of a source that its document numbers: copies with the document have its order of

@@ -131,7 +131,8 @@ static const struct {
     struct mark marks[2];
     const char *description;
 } contents[] = {
-    {{MARK("\"dhatFileVersion\"")}, "a DHAT file, which pcol cannot read"},
+    {{MARK("\"dhatFileVersion\"")},
+     "a DHAT file whose first member is not dhatFileVersion; the format dhat reads it"},
     {{MARK("\"missed_samples\""), MARK("\"gc_samples\"")},
      "a stackprof profile of Ruby, which pcol cannot read; `stackprof --collapsed` or rbspy write "
      "folded stacks"},

@@ -17,7 +17,7 @@ struct pci_pair_set {
     struct pci_hash hash;
 };
 
-/* Insert a pair unless it is present; *found tells which. */
+/* Insert a pair unless it is present; *found: whether it was. */
 pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
                              int *found, pcol_error *err);
 /* Index of a pair in `pairs`, or PCI_HASH_NONE. */

@@ -1,5 +1,5 @@
 /*
- * value_ids.c - dense ids of distinct values: a hash table behind a direct-mapped cache
+ * value_ids.c - dense ids of distinct values: a hash table with a direct-mapped cache
  *
  * A few keys are most of all occurrences; the cache resolves them without a lookup in the hash
  * table.

@@ -288,13 +288,13 @@ Test(check_nodes, every_rule)
     case_node(0, -1, 7);
     case_node(1, -1, 7);
     case_node(2, 0, 0);
-    case_expect(PCOL_CHECK_DEFAULT, "nodes.parent 2: the node does not stand in pre-order");
+    case_expect(PCOL_CHECK_DEFAULT, "nodes.parent 2: the node is not in pre-order");
 
     case_begin();
     case_number("nodes", "tag", PCOL_U32, NULL, 0, 7);
     case_owner(0, 0);
     case_expect(PCOL_CHECK_DEFAULT,
-                "nodes.parent -1: the table does not say that it is in pre-order");
+                "nodes.parent -1: the table is not marked as being in pre-order");
 }
 
 /* A tree that names a frame which a filter takes away keeps its shape: a null stands there. */

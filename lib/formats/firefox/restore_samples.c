@@ -1,7 +1,7 @@
 /*
  * restore_samples.c - restores times, and the samples of a thread
  *
- * A row that stands for several samples becomes two, its first sample and one at its end for all
+ * A row that represents several samples becomes two, its first sample and one at its end for all
  * others, as the front end can show them; or, with expand_idle, all of them at equal distances.
  */
 #include "formats/firefox/write_native.h"

@@ -250,7 +250,7 @@ static pcol_status add_number(struct pci_ff_cells *cells, double value, pcol_err
     return pci_ff_cells_add(cells, PCI_FF_DOUBLE, bits, err);
 }
 
-/* Append a sample as one row, two rows, or all rows that it stands for. */
+/* Append a sample as one row, two rows, or all rows that it represents. */
 static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                               struct columns *c, uint64_t row, int64_t *next, int64_t interval,
                               pcol_error *err)

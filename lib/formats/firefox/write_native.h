@@ -50,7 +50,7 @@ struct pci_ff_native {
     int64_t version;
     int has_version;
     int expand;    /* write all samples of a joined row instead of two */
-    int has_joins; /* some rows stand for several samples of the source */
+    int has_joins; /* some rows represent several samples of the source */
     struct pci_types types;
     struct pci_stacks stacks;
 

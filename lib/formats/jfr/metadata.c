@@ -43,7 +43,7 @@ static const struct pci_jfr_weight weights[] = {
     {"profiler.WallClockSample", "samples", "count"},
 };
 
-/* Members of classes: what the reader uses. KIND says which fields have a meaning. */
+/* Members of classes: what the reader uses. KIND determines which fields have a meaning. */
 enum member_kind { NUMBER, TEXT, CONSTANT, ARRAY };
 static const struct member {
     enum pci_jfr_role of; /* OTHER: an event */

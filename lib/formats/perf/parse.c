@@ -228,10 +228,10 @@ static pcol_str trim(const uint8_t *text, size_t size)
 static int complete(const uint8_t *text, size_t size, size_t at, int thread,
                     struct pci_perf_header *h)
 {
-    size_t behind = fields(text, size, at, h);
+    size_t after = fields(text, size, at, h);
     if (!h->has_time && !(thread && at < size) && !h->has_cpu)
         return 0;
-    rest(text, size, behind, h);
+    rest(text, size, after, h);
     return h->has_time || h->is_record || h->has_event;
 }
 

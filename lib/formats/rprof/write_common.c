@@ -147,7 +147,7 @@ pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t r
         return PCOL_OK;
     samples->first = row;
     samples->rows = left < PCI_RPROF_BATCH ? (size_t)left : PCI_RPROF_BATCH;
-    if (samples->turns.rows) /* the next one that is asked for may be anywhere */
+    if (samples->turns.rows) /* the next requested one may be anywhere */
         samples->rows = 1;
     PCI_TRY(load(samples, &samples->source, err));
     PCI_TRY(load(samples, &samples->stack, err));

@@ -4,7 +4,7 @@
  * Members come in any order, and `shared` often follows `profiles`: stacks are kept as a call tree
  * of frame numbers, samples as numbers in spill buffers, until the document ends. Each profile
  * becomes a thread. A sampled profile yields a row for each sample, an evented one a row for each
- * interval with open frames. The document is kept beside them (formats/document.h), with a compact
+ * interval with open frames. The document is stored with them (formats/document.h), with a compact
  * form of events; stacks and weights follow from the rows.
  *
  * Like speedscope's own importer this rejects events that go back in time, that close another frame

@@ -2,7 +2,7 @@
  * write_native.c - export of a source that was speedscope's JSON: an equal value
  *
  * Walks the document. Stacks and weights of sampled profiles come from the rows of samples, which
- * stand together for each thread, that is each profile; events come from their compact form.
+ * are contiguous for each thread, that is each profile; events come from their compact form.
  */
 #include "formats/speedscope/speedscope.h"
 #include "model/json_tree.h"
@@ -68,7 +68,7 @@ static pcol_status find_rows(struct native *n, pcol_error *err)
             profile->first = row;
         else if (row != profile->first + profile->count - 1)
             status = pci_corrupt(err, "samples", "thread", row,
-                                 "samples of a profile do not stand together");
+                                 "samples of a profile are not contiguous");
     }
     pci_free(run);
     return status;

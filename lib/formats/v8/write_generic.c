@@ -2,8 +2,8 @@
  * write_generic.c - export of any profile to V8's CPU and heap profiles
  *
  * Each node of the call tree that a sample uses becomes a node of V8, an inlined line one of its
- * own. A CPU profile has an entry for each row of samples, in order, or as many as its count says,
- * with the time that the row stands for: its value if that is a time, else its duration, else the
+ * own. A CPU profile has an entry for each row of samples, in order, or as many as its count,
+ * with the time that the row represents: its value if that is a time, else its duration, else the
  * sampling interval for each count, else a millisecond. hitCount is the sum of counts, or the
  * number of rows.
  */
@@ -364,7 +364,7 @@ static pcol_status add_time(struct writer *w, const struct row *row, pcol_error 
                                     "the sum of times is beyond the integers of JavaScript");
 }
 
-/* The delta of a sample is the time that the previous one stands for; sums are rounded, so that
+/* The delta of a sample is the time that the previous one represents; sums are rounded, so that
  * errors do not add up. */
 static pcol_status put_delta(struct writer *w, const struct row *row, pcol_error *err)
 {
