@@ -432,6 +432,9 @@ size_t cli_format_percent(char *text, double value); /* as printf's %.2f */
 const char *cli_format_grouped(char *text, uint64_t value);
 /* Decimal digits only; 0 on success. */
 int cli_parse_u64(const char *text, uint64_t *value);
+/* Seconds since 1970 of a time in ISO 8601, UTC without a zone (cli_timestamp.c); 0: no such time.
+ */
+int cli_timestamp(const char *text, int64_t *seconds);
 
 /* Length of the valid UTF-8 sequence at text[0..size), 0 if there is none. */
 size_t cli_utf8(const char *text, size_t size, uint32_t *code);

@@ -45,64 +45,6 @@ const struct cli_option cmd_merge_options[] = {
 
 /* ---- values of options ---- */
 
-/* Parse two digits in a range; -1 if invalid. */
-static int two_digits(const char *text, int least, int most)
-{
-    if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9')
-        return -1;
-    int value = 10 * (text[0] - '0') + text[1] - '0';
-    return value >= least && value <= most ? value : -1;
-}
-
-static int is_date(const char *text)
-{
-    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int century = two_digits(text, 0, 99);
-    int year = century < 0 ? -1 : two_digits(text + 2, 0, 99);
-
-    if (year < 0 || text[4] != '-')
-        return 0;
-    int month = two_digits(text + 5, 1, 12);
-    if (month < 0 || text[7] != '-')
-        return 0;
-    int day = two_digits(text + 8, 1, days[month - 1]);
-    year += 100 * century;
-    int leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return day > 0 && (month != 2 || day < 29 || leap);
-}
-
-/* YYYY-MM-DD[THH:MM[:SS[.fraction]][Z|+HH:MM|-HH:MM]]; a blank may replace the T. */
-static int is_timestamp(const char *text)
-{
-    if (strlen(text) < 10 || !is_date(text))
-        return 0;
-    text += 10;
-    if (*text == '\0')
-        return 1;
-    if ((*text != 'T' && *text != ' ') || two_digits(text + 1, 0, 23) < 0 || text[3] != ':' ||
-        two_digits(text + 4, 0, 59) < 0)
-        return 0;
-    text += 6;
-    if (*text == ':') {
-        if (two_digits(text + 1, 0, 60) < 0)
-            return 0;
-        text += 3;
-        if (*text == '.' || *text == ',') {
-            size_t digits = strspn(text + 1, "0123456789");
-            if (digits == 0)
-                return 0;
-            text += 1 + digits;
-        }
-    }
-    if (strcmp(text, "") == 0 || strcmp(text, "Z") == 0)
-        return 1;
-    if ((*text != '+' && *text != '-') || two_digits(text + 1, 0, 23) < 0)
-        return 0;
-    text += 3;
-    text += *text == ':';
-    return two_digits(text, 0, 59) >= 0 && text[2] == '\0';
-}
-
 /* Split KEY=VALUE items into key, value, key, value; the caller frees *copies. */
 static int split_meta(struct cli_args *args, char **copies)
 {
@@ -275,9 +217,10 @@ int cmd_pack(struct cli_args *args)
 {
     char *copies = NULL;
     const pcol_format *format = NULL;
+    int64_t seconds;
     int code = CLI_OK;
 
-    if (args->source_timestamp != NULL && !is_timestamp(args->source_timestamp))
+    if (args->source_timestamp != NULL && !cli_timestamp(args->source_timestamp, &seconds))
         code = cli_usage("--source-timestamp '%s' is not a time in ISO 8601, such as "
                          "2026-11-21T12:00:00Z",
                          args->source_timestamp);
