@@ -8,6 +8,7 @@
  * ends with a message and exit code 4.
  */
 #include "cli.h"
+#include "cli_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,7 @@ static void unlink_temporary(void)
     for (size_t i = 0; i < CLI_OUT_FILES; i++)
         if (temporary_set[i])
             unlink(temporary[i]);
+    cli_folder_unlink();
 }
 
 /* Signals that terminate a program: from users and resource limits. */
@@ -68,6 +70,19 @@ static void ending_signals(sigset_t *set)
         sigaddset(set, ending[i]);
 }
 
+void cli_signals_hold(sigset_t *old)
+{
+    sigset_t set;
+
+    ending_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, old);
+}
+
+void cli_signals_release(const sigset_t *old)
+{
+    sigprocmask(SIG_SETMASK, old, NULL);
+}
+
 void cli_signals(void)
 {
     struct sigaction action;
@@ -94,7 +109,6 @@ void cli_signals(void)
 /* Open the output; the handlers know its temporary name from the first moment. */
 static pcol_status open_file(struct cli_out *out, const char *path, unsigned flags, pcol_error *err)
 {
-    sigset_t set;
     sigset_t old;
     struct stat info;
 
@@ -104,8 +118,7 @@ static pcol_status open_file(struct cli_out *out, const char *path, unsigned fla
         out->slot = CLI_OUT_FILES;
         return pcol_output_open(path, flags, &out->file, err);
     }
-    ending_signals(&set);
-    sigprocmask(SIG_BLOCK, &set, &old);
+    cli_signals_hold(&old);
     pcol_status status = pcol_output_open(path, flags, &out->file, err);
     if (status == PCOL_OK) {
         const char *name = pcol_output_temporary(out->file);
@@ -118,7 +131,7 @@ static pcol_status open_file(struct cli_out *out, const char *path, unsigned fla
             temporary_set[slot] = 1;
         }
     }
-    sigprocmask(SIG_SETMASK, &old, NULL);
+    cli_signals_release(&old);
     return status;
 }
 
@@ -489,7 +502,6 @@ pcol_sink cli_out_sink(struct cli_out *out)
 int cli_out_finish(struct cli_out *out, int code)
 {
     pcol_error err;
-    sigset_t set;
     sigset_t old;
 
     cli_out_flush(out);
@@ -510,11 +522,10 @@ int cli_out_finish(struct cli_out *out, int code)
         pcol_output_abort(out->file);
     }
     out->file = NULL;
-    ending_signals(&set);
-    sigprocmask(SIG_BLOCK, &set, &old);
+    cli_signals_hold(&old);
     if (out->slot < CLI_OUT_FILES)
         temporary_set[out->slot] = 0;
-    sigprocmask(SIG_SETMASK, &old, NULL);
+    cli_signals_release(&old);
     return code;
 }
 
