@@ -50,3 +50,11 @@ test-sql: ## test the SQL extensions; the last line is "N passed, N failed, N sk
 	@scripts/deps sql
 	@$(MAKE) all sqlite duckdb
 	@OUT=$(CURDIR)/$(OUT) /usr/bin/python3 sql/tests/run.py
+
+TEST_ALL += fleet-demo
+
+.PHONY: fleet-demo
+fleet-demo: ## run docs/fleet.md with two ClickHouse servers and Dask; the last line is "N passed, N failed"
+	@scripts/deps fleet
+	@$(MAKE) all
+	@PCOL=$(CURDIR)/$(OUT)/pcol /usr/bin/python3 sql/fleet/demo.py

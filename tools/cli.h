@@ -71,6 +71,11 @@ struct cli_args {
     uint64_t source;
     int fail_on_loss, expand_idle;
 
+    /* unpack --to clickhouse (clickhouse.c) */
+    const char *keys;
+    uint64_t shards; /* CLI_UNSET: not given */
+    struct cli_list known;
+
     int depth; /* pcol_check_depth */
 
     /* selection (cli_selection.c) */
@@ -129,7 +134,8 @@ struct cli_option {
 };
 
 #define CLI_CHOICES_READ "<formats that read>"
-#define CLI_CHOICES_WRITE "<formats that write>"
+#define CLI_CHOICES_WRITE "<formats that write>" /* and CLI_CLICKHOUSE */
+#define CLI_CLICKHOUSE "clickhouse"
 
 #define CLI_AT(member) offsetof(struct cli_args, member)
 
@@ -935,6 +941,8 @@ void cli_warn_positions(const struct cli_positions *places, pcol_by by, const ch
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label);
 /* Replace an input by a copy of its selected samples in memory. */
 int cli_input_filter(struct cli_input *input, const struct cli_args *args);
+/* The same without the frames that a pprof drops, unless --keep-dropped: what answers show. */
+int cli_input_filter_shown(struct cli_input *input, const struct cli_args *args);
 /* The same into a builder. options: NULL, or further options, whose selection is filled in. */
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
                const pcol_filter_options *options, pcol_builder *builder);

@@ -105,6 +105,10 @@ const char *cli_choice(const struct cli_option *option, size_t index, size_t *si
                 return format->name;
             }
         }
+        if (!reads && seen == index) { /* tables, not a profile: not a format of the library */
+            *size = strlen(CLI_CLICKHOUSE);
+            return CLI_CLICKHOUSE;
+        }
         return NULL;
     }
     for (size_t i = 0; *list != '\0'; i++) {
@@ -363,4 +367,5 @@ void cli_args_free(struct cli_args *args)
     free(args->meta.items);
     free(args->bases.items);
     free(args->archive.items);
+    free(args->known.items);
 }

@@ -231,7 +231,7 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
                : cli_fail_error(input->name, &err);
 }
 
-int cli_input_filter(struct cli_input *input, const struct cli_args *args)
+static int filter_input(struct cli_input *input, const struct cli_args *args, int apply_drop_frames)
 {
     struct cli_input part = *input;
     pcol_builder *builder = NULL;
@@ -243,6 +243,7 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     int code = cli_builder_new(args, &builder);
 
     options.control = &control;
+    options.apply_drop_frames = apply_drop_frames;
     part.file = NULL;
     if (code == CLI_OK)
         code = cli_filter(input, args, &options, builder);
@@ -259,6 +260,16 @@ int cli_input_filter(struct cli_input *input, const struct cli_args *args)
     cli_input_close(input);
     *input = part;
     return CLI_OK;
+}
+
+int cli_input_filter(struct cli_input *input, const struct cli_args *args)
+{
+    return filter_input(input, args, 0);
+}
+
+int cli_input_filter_shown(struct cli_input *input, const struct cli_args *args)
+{
+    return filter_input(input, args, !args->keep_dropped);
 }
 
 int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)

@@ -20,15 +20,23 @@ const struct cmd cmd_table[] = {
      "  pcol pack run.out -o run.pcol --meta host=build7\n"
      "  pcol pack --each -o packed/ *.Rprof\n",
      1, CMD_ANY, cmd_pack},
-    {"Convert", "unpack", NULL, "FILE [--to FORMAT] [-o OUT]", "write a profile in another format",
-     cmd_unpack_options,
+    {"Convert", "unpack", NULL, "FILE... [--to FORMAT] [-o OUT]",
+     "write a profile in another format", cmd_unpack_options,
      "Without --to the name of OUT chooses the format; without -o the output goes to stdout. A\n"
      "warning lists every kind of content that the format cannot represent. Frames that the\n"
      "drop_frames of a pprof profile remove are not written; pprof output has all frames and\n"
      "the expressions.\n"
      "\n"
-     "  pcol unpack run.pcol --to rprof -o run.out\n",
-     1, 1, cmd_unpack},
+     "--to clickhouse takes any number of files and writes tables for ClickHouse into the\n"
+     "directory OUT: schema.sql, and RowBinary files of samples, stacks and functions. Each\n"
+     "source is a profile with its time and a column for each of --keys. Values are summed by\n"
+     "profile, stack and labels among the keys. hashes lists the stacks that were written; give\n"
+     "it to the next run as --known, so that stacks are written once. --shards divides samples\n"
+     "and stacks by the hash of the stack.\n"
+     "\n"
+     "  pcol unpack run.pcol --to rprof -o run.out\n"
+     "  pcol unpack --to clickhouse --files-from list --shards 2 -o load\n",
+     1, CMD_ANY, cmd_unpack},
     {"Convert", "merge", NULL, "IN... -o OUT", "merge profiles into one file", cmd_merge_options,
      "Merges any number of inputs of any formats, as pack does. Equal strings, functions,\n"
      "locations and stacks are stored once. Each sample refers to its source, and unpack\n"

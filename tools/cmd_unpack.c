@@ -1,6 +1,7 @@
 /*
  * cmd_unpack.c - unpack: write a profile in another format
  */
+#include "clickhouse.h"
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -10,6 +11,15 @@
 const struct cli_option cmd_unpack_options[] = {
     {0, "to", "FORMAT", "output format (default: by the name of OUT)", CLI_TEXT, CLI_AT(to), 0,
      CLI_CHOICES_WRITE},
+    {0, "keys", "KEY,...",
+     "clickhouse: metadata of sources, else labels, that become columns; rows are sorted by all "
+     "but the last, the stack, and the last (default: service,build,host)",
+     CLI_TEXT, CLI_AT(keys), 0, NULL},
+    {0, "shards", "N", "clickhouse: number of files of samples and of stacks (default: 1)",
+     CLI_COUNT, CLI_AT(shards), 0, NULL},
+    {0, "known", "HASHES", "clickhouse: omit stacks in this list, one hash a line; repeatable",
+     CLI_LIST, CLI_AT(known), 0, NULL},
+    CLI_OPTION_FILES_FROM,
     CLI_OPTION_OUTPUT,
     CLI_OPTION_FORCE,
     {0, "source", "ID|RE", "only the source with this id, or sources with a matching uri", CLI_TEXT,
@@ -139,6 +149,13 @@ int cmd_unpack(struct cli_args *args)
     char *made = NULL;
     int code;
 
+    if (args->to != NULL && strcmp(args->to, CLI_CLICKHOUSE) == 0)
+        return ch_unpack(args);
+    if (args->keys != NULL || args->shards != CLI_UNSET || args->known.count > 0)
+        return cli_usage("--keys, --shards and --known are for --to clickhouse");
+    if (args->operand_count > 1)
+        return cli_usage("one operand too many: '%s'; only --to clickhouse takes several",
+                         args->operands[1]);
     if (args->pick_source != NULL && cli_parse_u64(args->pick_source, &args->source) == 0)
         args->pick_source = NULL; /* one whole source: the exporter may restore the original */
     if (args->source == 0)
