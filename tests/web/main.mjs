@@ -1,6 +1,8 @@
 /* main.mjs - all tests of the page; ONLY=TEXT: those whose name contains it */
 import { browser, finish } from "./harness.mjs";
+import { drops } from "./drop.mjs";
 import { features } from "./features.mjs";
+import { firefox } from "./firefox.mjs";
 import { hostile } from "./hostile.mjs";
 import { looks } from "./looks.mjs";
 import { numbers } from "./numbers.mjs";
@@ -12,6 +14,8 @@ await hostile();
 await numbers();
 await tracks();
 await views();
+await drops();
 await looks();
 await browser.close();
+await firefox();
 finish();
