@@ -1578,6 +1578,13 @@ typedef enum pcol_idle {
 typedef void (*pcol_pseudonym_fn)(void *context, const char *kind, pcol_str pseudonym,
                                   pcol_str name);
 
+/* Pseudonyms of several calls of pcol_filter(), so that equal names of their files get equal ones.
+ * One call at a time. */
+typedef struct pcol_pseudonyms pcol_pseudonyms;
+/* @names: receives them; freed with pcol_pseudonyms_free(). Errors: E_NO_MEMORY. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_pseudonyms_new(pcol_pseudonyms **names, pcol_error *err);
+PCOL_API void pcol_pseudonyms_free(pcol_pseudonyms *names);
+
 typedef struct pcol_filter_options {
     size_t size;
     const pcol_selection *selection;    /* NULL: all */
@@ -1598,6 +1605,9 @@ typedef struct pcol_filter_options {
     /* Notices: PCOL_NOTICE_SELECTION for content that is left out; PCOL_NOTICE_LOSS for drop_frames
      * and keep_frames that hide or show applied. */
     const pcol_control *control;
+    /* With `anonymize`: the names of earlier calls keep their pseudonyms, and those of this call are
+     * added; NULL: all names are new. */
+    pcol_pseudonyms *pseudonyms;
 } pcol_filter_options;
 
 /**

@@ -16,8 +16,8 @@
 const struct cli_option cmd_report_options[] = {
     {0, "title", "TEXT", "title of the report (default: file name of the input)", CLI_TEXT,
      CLI_AT(title), 0, NULL},
-    {0, "anonymize", NULL, "replace names by f1, file1.R, ... (see filter); without BASE only",
-     CLI_FLAG, CLI_AT(anonymize), 1, NULL},
+    {0, "anonymize", NULL, "replace names by f1, file1.R, ... (see filter)", CLI_FLAG,
+     CLI_AT(anonymize), 1, NULL},
     {0, "open", NULL, "show the report in the browser (xdg-open)", CLI_FLAG, CLI_AT(open), 1, NULL},
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
@@ -37,7 +37,7 @@ struct part {
 /* ---- packing ---- */
 
 static int add_input(const struct cli_input *input, const struct cli_args *args,
-                     pcol_builder *builder)
+                     pcol_pseudonyms *names, pcol_builder *builder)
 {
     struct losses losses = {0};
     struct cli_notices notices = {args, input->name, &losses, 0};
@@ -48,6 +48,7 @@ static int add_input(const struct cli_input *input, const struct cli_args *args,
     int code = CLI_OK;
 
     options.anonymize = args->anonymize;
+    options.pseudonyms = names;
     options.control = &control;
     import.control = &control;
     if (args->anonymize || cli_selects(args))
@@ -59,7 +60,8 @@ static int add_input(const struct cli_input *input, const struct cli_args *args,
 }
 
 /* Read a profile, pack what is selected of it as an archive, and read that. */
-static int open_part(struct part *part, const char *path, const struct cli_args *args)
+static int open_part(struct part *part, const char *path, const struct cli_args *args,
+                     pcol_pseudonyms *names)
 {
     struct cli_input input;
     pcol_builder *builder = NULL;
@@ -70,7 +72,7 @@ static int open_part(struct part *part, const char *path, const struct cli_args 
         return code;
     code = cli_builder_new(args, &builder);
     if (code == CLI_OK)
-        code = add_input(&input, args, builder);
+        code = add_input(&input, args, names, builder);
     if (code == CLI_OK && pcol_builder_write_memory(builder, PCOL_WRITE_ARCHIVE, NULL, &part->data,
                                                     &part->size, &err) != PCOL_OK)
         code = cli_fail_error(path, &err);
@@ -216,16 +218,19 @@ int cmd_report(struct cli_args *args)
     struct report report = {.args = args, .parts = parts, .count = args->operand_count};
     /* The parts are what is selected: queries of them are not to select again. */
     struct cli_args whole = *args;
+    pcol_pseudonyms *names;
+    pcol_error err;
     int code = CLI_OK;
 
     if (args->output == NULL)
         return cli_usage("missing output: -o OUT.html; - is stdout");
-    if (args->anonymize && args->operand_count > 1)
-        return cli_usage("--anonymize takes one profile: names of two would not match");
     if (args->open && !cli_is_file_name(args->output))
         return cli_usage("--open requires an output file: -o OUT.html");
+    if (pcol_pseudonyms_new(&names, &err) != PCOL_OK)
+        return cli_fail_error(NULL, &err);
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++)
-        code = open_part(&parts[i], args->operands[i], args);
+        code = open_part(&parts[i], args->operands[i], args, names);
+    pcol_pseudonyms_free(names);
     whole.focus = whole.ignore = whole.hide = whole.show = whole.thread = NULL;
     whole.pick_source = whole.time = whole.order = NULL;
     whole.labels.count = whole.source_metas.count = 0;

@@ -196,10 +196,11 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     f->selection.has_range = criteria->has_time;
     f->selection.range =
         (struct pci_range){criteria->time_from_ns, criteria->time_to_ns, criteria->time_share};
-    f->selection.names = options->anonymize ? &f->names : NULL;
+    struct pci_pseudonyms *names = options->pseudonyms ? &options->pseudonyms->names : &f->names;
+    f->selection.names = options->anonymize ? names : NULL;
     PCI_TRY(pci_merge_selected(builder, file, &f->selection, err));
     if (options->anonymize && options->pseudonym)
-        pci_pseudonyms_report(&f->names, options->pseudonym, options->pseudonym_context);
+        pci_pseudonyms_report(names, options->pseudonym, options->pseudonym_context);
     return PCOL_OK;
 }
 

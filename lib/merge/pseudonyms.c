@@ -7,6 +7,8 @@
 #include "merge/pseudonyms.h"
 
 #include "util/address_names.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,4 +91,18 @@ void pci_pseudonyms_clear(struct pci_pseudonyms *names)
 {
     for (int kind = 0; kind < PCI_NAME_COUNT; kind++)
         pci_string_pool_clear(&names->names[kind]);
+}
+
+pcol_status pcol_pseudonyms_new(pcol_pseudonyms **names, pcol_error *err)
+{
+    PCI_REQUIRE(names, err);
+    return PCI_CALLOC(*names, 1, err);
+}
+
+void pcol_pseudonyms_free(pcol_pseudonyms *names)
+{
+    if (!names)
+        return;
+    pci_pseudonyms_clear(&names->names);
+    pci_free(names);
 }

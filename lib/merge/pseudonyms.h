@@ -13,6 +13,10 @@ struct pci_pseudonyms {
     char text[64];
 };
 void pci_pseudonyms_clear(struct pci_pseudonyms *names);
+
+struct pcol_pseudonyms {
+    struct pci_pseudonyms names;
+};
 /* The pseudonym of a name, equal for equal kind and bytes; valid until the next call. Empty names,
  * R's `<GC>`, addresses and the usual units are returned unchanged. */
 pcol_status pci_pseudonym(struct pci_pseudonyms *names, int kind, pcol_str name, pcol_str *to,
