@@ -1637,6 +1637,47 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_filter(pcol_builder *builder, const pco
                                                 const pcol_filter_options *options,
                                                 pcol_error *err);
 
+/* A function at an address, or one inlined there. */
+typedef struct pcol_symbol {
+    pcol_str function; /* data not NULL */
+    pcol_str filename; /* data NULL: unknown */
+    int64_t line;      /* 0: unknown */
+} pcol_symbol;
+
+#define PCOL_SYMBOLS_FUNCTIONS 0x1u /* functions of a mapping are known */
+#define PCOL_SYMBOLS_FILENAMES 0x2u
+#define PCOL_SYMBOLS_LINES 0x4u
+#define PCOL_SYMBOLS_INLINED 0x8u
+
+typedef struct pcol_symbolize_options {
+    size_t size;
+    /* By row of the physical table location_groups: symbols [first[g], first[g + 1]), the innermost
+     * first. group_count: its rows; `first` has one element more and begins with 0. */
+    const pcol_symbol *symbols;
+    const uint64_t *first;
+    uint64_t group_count;
+    /* By row of mappings: PCOL_SYMBOLS_* to set; mapping_count: its rows. */
+    const uint8_t *mapping_flags;
+    uint64_t mapping_count;
+    /* meta_count pairs of key and value for each source; they replace those of equal keys. */
+    const char *const *meta;
+    size_t meta_count;
+    const pcol_control *control;
+} pcol_symbolize_options;
+
+/**
+ * pcol_symbolize() - add a file to a builder, with functions for locations that have none
+ * @options: the symbols; read during the call only
+ * A group without lines (no function, file or line) gets the lines of its symbols; all other groups
+ * and all other content are copied as they are. The library opens no binaries: `pcol symbolize`
+ * shows how symbols are found. Cost: that of pcol_builder_add_file() and O(symbols).
+ * Errors: E_ARGUMENT (counts or an order that do not fit the file, a symbol without function), and
+ * those of pcol_builder_add_file().
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_symbolize(pcol_builder *builder, const pcol_file *file,
+                                                   const pcol_symbolize_options *options,
+                                                   pcol_error *err);
+
 /* What the rows of a result are. */
 typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */
@@ -1882,9 +1923,8 @@ typedef struct pcol_diff_options {
  *   self_min, self_max, total_min, total_max  of the bases
  *   total_mad        median of the distances of the bases' totals to their median
  *   with PCOL_DIFF_FAIL_ABOVE:
- *   above  bool  the total is higher than in the highest base by more than `fail_above` percent of
- *                the base's total, and with three bases or more higher than
- *                total_base + 3 total_mad
+ *   above  bool  the total exceeds the highest base by more than `fail_above` percent of the base's
+ *                total, and with three bases or more also total_base + 3 total_mad
  * Rows are matched by what is shown of them (name, file, line, address), never by ids: threads, or
  * sources, of one name are one row, with the sum of their values and without an id. Rows without
  * any value are left out, rows without a change are there. With several bases amounts are doubles,

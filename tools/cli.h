@@ -97,7 +97,10 @@ struct cli_args {
 
     int normalize;
     const char *fail_above, *fail_total;
-    struct cli_list bases;
+    struct cli_list bases, binaries;
+    int ignore_build_id;
+    const char *addr2line;
+    uint64_t timeout; /* seconds; CLI_UNSET: not given */
     uint64_t min_samples; /* 0: not given */
 
     int inverted, upright, reverse, open;

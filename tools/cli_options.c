@@ -366,6 +366,7 @@ void cli_args_free(struct cli_args *args)
     free(args->drop_labels.items);
     free(args->meta.items);
     free(args->bases.items);
+    free(args->binaries.items);
     free(args->archive.items);
     free(args->known.items);
 }

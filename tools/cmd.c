@@ -64,6 +64,21 @@ const struct cmd cmd_table[] = {
      "  pcol filter --time 3s-5s --thread main run.pcol -o part.pcol\n"
      "  pcol filter --anonymize --map names.tsv run.out -o to-share.pcol\n",
      1, CMD_ANY, cmd_filter},
+    {"Convert", "symbolize", NULL, "FILE --binary PATH -o OUT",
+     "add functions and lines to a profile of addresses", cmd_symbolize_options,
+     "Locations that have an address and a mapping, but no function, get the functions, files,\n"
+     "lines and inlined calls of the binary at that address; everything else stays. A binary\n"
+     "belongs to the mappings of its build id, or, if the profile has none, to those of its\n"
+     "file name. A different build id is rejected unless --ignore-build-id is given. The\n"
+     "program addr2line (binutils or LLVM) reads the binary; names of C++ are kept as linked,\n"
+     "as for --demangle. Each source gets the metadata symbolized.NAME with the build id. The\n"
+     "name of OUT chooses the format, as for merge.\n"
+     "\n"
+     "  pcol symbolize cpu.pb.gz --binary ./server -o cpu.pcol\n"
+     "  pcol symbolize cpu.pcol -b ./server -b ./libshop.so -o named.pcol\n"
+     "\n"
+     "Exit code: 5 if a build id differs, 3 if a binary fits no mapping.\n",
+     1, 1, cmd_symbolize},
     {"Inspect", "cat", NULL, "[--table TABLE] FILE", "print the rows of a table", cmd_cat_options,
      "schema FILE lists the tables and columns. Columns with a leading dot are present only in\n"
      "some profiles; the dot is optional. --where takes COLUMN OP VALUE with one of < <= == !=\n"

@@ -40,8 +40,9 @@ extern const struct cli_option cmd_pack_options[], cmd_merge_options[], cmd_unpa
     cmd_cat_options[], cmd_head_options[], cmd_count_options[], cmd_info_options[],
     cmd_schema_options[], cmd_check_options[], cmd_filter_options[], cmd_top_options[],
     cmd_tree_options[], cmd_peek_options[], cmd_labels_options[], cmd_traces_options[],
-    cmd_list_options[], cmd_diff_options[], cmd_flame_options[], cmd_report_options[],
-    cmd_view_options[], cmd_perun_options[], cmd_formats_options[], cmd_completion_options[],
+    cmd_list_options[], cmd_symbolize_options[], cmd_diff_options[], cmd_flame_options[],
+    cmd_report_options[], cmd_view_options[], cmd_perun_options[], cmd_formats_options[],
+    cmd_completion_options[],
     cmd_help_options[];
 
 int cmd_pack(struct cli_args *args);
@@ -68,6 +69,7 @@ int cmd_peek(struct cli_args *args);
 int cmd_labels(struct cli_args *args);
 int cmd_traces(struct cli_args *args);
 int cmd_list(struct cli_args *args);
+int cmd_symbolize(struct cli_args *args);
 int cmd_formats(struct cli_args *args);
 int cmd_completion(struct cli_args *args);
 int cmd_help(struct cli_args *args);

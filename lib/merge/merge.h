@@ -64,6 +64,7 @@ struct pci_merge {
     pcol_builder *builder;
     const pcol_import_options *options;          /* NULL: a copy without options of the user */
     const struct pci_merge_selection *selection; /* NULL: all */
+    const pcol_symbolize_options *symbols;       /* for nameless locations; NULL: none */
     uint64_t first_source, last_source;
     int partial; /* a selection: unused rows and tables of formats are omitted */
     int alone;   /* the builder was empty */
@@ -257,6 +258,10 @@ pcol_status pci_merge_source_orders(struct pci_merge *merge, pcol_error *err);
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                            const pcol_import_options *options, uint64_t first_source,
                            uint64_t last_source, pcol_error *err);
+/* Copies a file with symbols for its nameless locations. */
+pcol_status pci_merge_symbolized(pcol_builder *builder, const pcol_file *file,
+                                 const pcol_import_options *options,
+                                 const pcol_symbolize_options *symbols, pcol_error *err);
 /* Copies a selection. */
 pcol_status pci_merge_selected(pcol_builder *builder, const pcol_file *file,
                                const struct pci_merge_selection *selection, pcol_error *err);

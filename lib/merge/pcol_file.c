@@ -315,7 +315,8 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
 
 static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                                  const pcol_import_options *options,
-                                 const struct pci_merge_selection *selection, uint64_t first_source,
+                                 const struct pci_merge_selection *selection,
+                                 const pcol_symbolize_options *symbols, uint64_t first_source,
                                  uint64_t last_source, pcol_error *err)
 {
     struct pci_merge m = {.file = file,
@@ -323,6 +324,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                           .alone = !builder->source_count && !builder->function_count,
                           .options = options,
                           .selection = selection,
+                          .symbols = symbols,
                           .first_source = first_source,
                           .last_source = last_source};
     pcol_status status = pci_check_row_counts(file, err);
@@ -366,11 +368,18 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
                            const pcol_import_options *options, uint64_t first_source,
                            uint64_t last_source, pcol_error *err)
 {
-    return merge_sources(builder, file, options, NULL, first_source, last_source, err);
+    return merge_sources(builder, file, options, NULL, NULL, first_source, last_source, err);
+}
+
+pcol_status pci_merge_symbolized(pcol_builder *builder, const pcol_file *file,
+                                 const pcol_import_options *options,
+                                 const pcol_symbolize_options *symbols, pcol_error *err)
+{
+    return merge_sources(builder, file, options, NULL, symbols, 0, UINT64_MAX - 1, err);
 }
 
 pcol_status pci_merge_selected(pcol_builder *builder, const pcol_file *file,
                                const struct pci_merge_selection *selection, pcol_error *err)
 {
-    return merge_sources(builder, file, NULL, selection, 0, UINT64_MAX - 1, err);
+    return merge_sources(builder, file, NULL, selection, NULL, 0, UINT64_MAX - 1, err);
 }

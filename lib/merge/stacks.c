@@ -6,6 +6,7 @@
  * therefore the row count is checked against the file's size before a map is allocated.
  */
 #include "merge/merge.h"
+#include "merge/symbolize.h"
 
 #include "util/alloc.h"
 
@@ -293,6 +294,10 @@ static pcol_status read_lines(struct stack_copy *w, uint64_t row, pcol_group *gr
     if (group->line_count == 1 && only->function == PCOL_NONE && only->filename == PCOL_NONE &&
         !(only->flags & PCOL_LINE_HAS_LINE) && !(only->flags & PCOL_LINE_HAS_COLUMN))
         group->line_count = 0; /* a group without lines has one row of nulls */
+    if (group->line_count || !w->merge->symbols)
+        return PCOL_OK;
+    PCI_TRY(pci_symbol_lines(w->merge, row, &w->lines, &w->line_capacity, &group->line_count, err));
+    group->lines = w->lines;
     return PCOL_OK;
 }
 

@@ -7,6 +7,7 @@
  * tables that refer to samples or stacks.
  */
 #include "merge/merge.h"
+#include "merge/symbolize.h"
 
 #include "util/alloc.h"
 
@@ -151,6 +152,7 @@ static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f,
 static pcol_status unify_table(struct pci_merge *m, const struct pci_table *table, pcol_error *err)
 {
     static const char *const none[] = {NULL};
+    int has_symbols = m->symbols && !strcmp(table->name, "mappings");
     struct pci_row_content content;
     struct pci_row_uses uses = {0};
     uint32_t **map = &m->row_maps[table->number];
@@ -158,11 +160,14 @@ static pcol_status unify_table(struct pci_merge *m, const struct pci_table *tabl
     pcol_status status;
     PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
     PCI_TRY(pci_merge_map(map, rows, err));
-    status = pci_row_content_open(&content, m, table, m->tables[table->number], none, err);
+    status = pci_row_content_open(&content, m, table, m->tables[table->number],
+                                  has_symbols ? pci_symbol_columns : none, err);
     const uint8_t *used = m->used ? m->used[table->number] : NULL;
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
         if (!used || used[row])
             status = unify_row(m, &content, &uses, row, &(*map)[row], err);
+    if (has_symbols)
+        PCI_THEN(status, pci_symbol_flags(m, m->tables[table->number], *map, rows, err));
     m->builder->tables[m->tables[table->number]].flags |= table->flags;
     pci_row_content_close(&content);
     pci_row_uses_clear(&uses);

@@ -9,6 +9,7 @@
 #include "pcol_perun.h"
 #include "testing.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +288,36 @@ Test(careless, queries)
     pcol_file_close(file);
 }
 
+/* Bases, counts and limits of a comparison. */
+static void careless_bases(pcol_query *query)
+{
+    pcol_query *const none[] = {query, NULL, query};
+    pcol_diff_options options = PCOL_INIT(pcol_diff_options);
+    pcol_result *diff;
+    options.further_base_count = 1;
+    BAD(pcol_diff(query, query, &options, &diff, &err));
+    options.further_bases = none + 1;
+    BAD(pcol_diff(query, query, &options, &diff, &err));
+    options.further_base_count = 1 << 20;
+    IS(E_LIMIT, pcol_diff(query, query, &options, &diff, &err));
+    options.further_bases = none;
+    options.further_base_count = 1;
+    options.counts = none;
+    BAD(pcol_diff(query, query, &options, &diff, &err));
+    options.counts = NULL;
+    options.flags = PCOL_DIFF_FAIL_ABOVE;
+    options.fail_above = -1;
+    BAD(pcol_diff(query, query, &options, &diff, &err));
+    options.flags = PCOL_DIFF_FAIL_TOTAL;
+    options.fail_total = NAN;
+    BAD(pcol_diff(query, query, &options, &diff, &err));
+    options.flags = 0x8;
+    BAD(pcol_diff(query, query, &options, &diff, &err));
+    options.flags = 0;
+    IS(OK, pcol_diff(query, query, &options, &diff, &err));
+    pcol_result_free(diff);
+}
+
 Test(careless, answers)
 {
     pcol_file *file = open_some();
@@ -315,6 +346,7 @@ Test(careless, answers)
     BAD(pcol_diff(query, query, NULL, NULL, &err));
     by_stack.order = (pcol_order)3;
     BAD(pcol_diff(query, query, &by_stack, &diff, &err));
+    careless_bases(query);
     IS(OK, pcol_query_top(query, NULL, &top, &err));
     IS(OK, pcol_query_tree(query, NULL, &tree, &err));
     IS(OK, pcol_query_peek(query, "a", NULL, &peek, &err));
