@@ -51,9 +51,10 @@ test-sql: ## test the SQL extensions; the last line is "N passed, N failed, N sk
 	@$(MAKE) all sqlite duckdb
 	@OUT=$(CURDIR)/$(OUT) /usr/bin/python3 sql/tests/run.py
 
-TEST_ALL += fleet-demo
+TEST_ALL += test-fleet
 
-.PHONY: fleet-demo
+.PHONY: fleet-demo test-fleet
+test-fleet: fleet-demo
 fleet-demo: ## run docs/fleet.md with two ClickHouse servers and Dask; the last line is "N passed, N failed"
 	@scripts/deps fleet
 	@$(MAKE) all
