@@ -1678,6 +1678,47 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_symbolize(pcol_builder *builder, const 
                                                    const pcol_symbolize_options *options,
                                                    pcol_error *err);
 
+/* ---- sums */
+
+typedef struct pcol_sums pcol_sums;
+
+#define PCOL_SUMS_REBASE 0x1u  /* as PCOL_IMPORT_REBASE */
+#define PCOL_SUMS_TRUSTED 0x2u /* as PCOL_IMPORT_TRUSTED */
+
+typedef struct pcol_sums_options {
+    size_t size;
+    const char *const *keys; /* of labels and of metadata of sources, whose values are kept */
+    size_t key_count;
+    const pcol_builder_options *builder; /* NULL: the defaults */
+    unsigned flags;                      /* PCOL_SUMS_* */
+} pcol_sums_options;
+
+/**
+ * pcol_sums_new() - reduce profiles to one sample for each call stack and values of the keys
+ * @sums: receives the sums, of one thread at a time; freed with pcol_sums_free()
+ * Values of samples with the same stack, the same labels of these keys, and of sources that agree in
+ * the metadata of these keys, in sample types, default sample type, period, interval and frames to
+ * drop, are added up. Stacks are the same if names, files, lines, columns and libraries are; code
+ * without a name also by build id and offset in its binary. Times, threads, ids, gauges and all else
+ * is left out: PCOL_NOTICE_LOSS of pcol_sums_finish() for each kind that an input has. Answers about
+ * functions, files, lines, mappings and trees of frames are those of the inputs merged.
+ * Sums of sums are the sums of all inputs, with the same bytes, whatever the grouping; of doubles
+ * up to rounding.
+ * Errors: E_ARGUMENT, E_NO_MEMORY.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_sums_new(const pcol_sums_options *options,
+                                                  pcol_sums **sums, pcol_error *err);
+/* Add a file, which may be closed afterwards. Memory follows what is distinct in the sums. After a
+ * failure the sums can only be freed. Cost: O(samples + stacks). Errors: E_CORRUPT, E_CHECKSUM,
+ * E_LIMIT (a sum beyond 64 bits), E_STATE, E_NO_MEMORY, E_IO. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_sums_add(pcol_sums *sums, const pcol_file *file,
+                                                  const pcol_control *control, pcol_error *err);
+/* A builder with the sums, which the caller writes and frees; @sums can only be freed. Errors:
+ * E_STATE, E_LIMIT, E_NO_MEMORY, E_IO. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_sums_finish(pcol_sums *sums, const pcol_control *control,
+                                                     pcol_builder **builder, pcol_error *err);
+PCOL_API void pcol_sums_free(pcol_sums *sums);
+
 /* What the rows of a result are. */
 typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */

@@ -66,6 +66,8 @@ struct cli_args {
     const char *source_uri, *source_timestamp;
     int each, plain;
     struct cli_list archive; /* NULL, auto, lz4 or zlib */
+    struct cli_list sums;    /* NULL, or keys separated by commas */
+    int rebase;
 
     const char *to, *sample_type;
     uint64_t source;
@@ -202,6 +204,13 @@ struct cli_option {
             "compress for cold storage with zlib, lz4 or auto (default), which chooses for each " \
             "part",                                                                               \
             CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                        \
+    }
+#define CLI_OPTION_SUMS                                                                            \
+    {                                                                                              \
+        0, "sums", "KEY,...",                                                                      \
+            "add up samples: one for each call stack and values of the keys, which are labels or " \
+            "metadata of sources; without times, threads and addresses",                           \
+            CLI_MAYBE, CLI_AT(sums), 0, NULL                                                       \
     }
 #define CLI_OPTION_FAIL_ON_LOSS                                                                   \
     {                                                                                             \
@@ -950,7 +959,11 @@ int cli_input_filter_shown(struct cli_input *input, const struct cli_args *args)
 int cli_filter(const struct cli_input *input, const struct cli_args *args,
                const pcol_filter_options *options, pcol_builder *builder);
 /* Create a builder that spills long columns to TMPDIR. */
+pcol_builder_options cli_builder_options(const struct cli_args *args);
 int cli_builder_new(const struct cli_args *args, pcol_builder **builder);
+/* The sums of inputs, for merge --sums (cli_sums.c). */
+int cli_sums(const struct cli_args *args, const char *const *inputs, size_t count,
+             const char *output, pcol_builder **builder);
 
 /* Threads that the library may use for the command: --threads, or one for each core
  * (cli_cores.c). */

@@ -369,4 +369,5 @@ void cli_args_free(struct cli_args *args)
     free(args->binaries.items);
     free(args->archive.items);
     free(args->known.items);
+    free(args->sums.items);
 }

@@ -198,15 +198,22 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
 
 /* ---- filtering ---- */
 
-int cli_builder_new(const struct cli_args *args, pcol_builder **builder)
+pcol_builder_options cli_builder_options(const struct cli_args *args)
 {
     pcol_builder_options options = PCOL_INIT(pcol_builder_options);
-    pcol_error err;
 
     options.temporary_folder = getenv("TMPDIR");
     if (options.temporary_folder != NULL && *options.temporary_folder == '\0')
         options.temporary_folder = NULL;
     options.threads = cli_threads(args);
+    return options;
+}
+
+int cli_builder_new(const struct cli_args *args, pcol_builder **builder)
+{
+    pcol_builder_options options = cli_builder_options(args);
+    pcol_error err;
+
     return pcol_builder_new(&options, builder, &err) == PCOL_OK ? CLI_OK
                                                                 : cli_fail_error(NULL, &err);
 }

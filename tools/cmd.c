@@ -42,9 +42,11 @@ const struct cmd cmd_table[] = {
      "locations and stacks are stored once. Each sample refers to its source, and unpack\n"
      "--source ID restores a source. Sample types with equal name and unit become one. The\n"
      "name of OUT chooses the format: for all.pb.gz, merge writes the output of unpack instead\n"
-     "of a pcol file.\n"
+     "of a pcol file. --sums reduces thousands of profiles to what questions about functions,\n"
+     "services and builds need; sums can be merged again.\n"
      "\n"
      "  pcol merge worker-*.pb.gz -o all.pcol\n"
+     "  pcol merge --sums=service,build host-*.pcol -o hour.pcol\n"
      "  pcol merge worker-*.pb.gz -o all.pb.gz\n"
      "  pcol top --by source all.pcol\n",
      1, CMD_ANY, cmd_merge},

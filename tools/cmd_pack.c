@@ -40,7 +40,7 @@ const struct cli_option cmd_merge_options[] = {
     CLI_OPTION_FILES_FROM,   CLI_OPTION_META,          CLI_OPTION_PLAIN,
     CLI_OPTION_ARCHIVE,      CLI_OPTION_COLLAPSE_IDLE, CLI_OPTION_TOLERANCE,
     CLI_OPTION_FAIL_ON_LOSS, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT,
-    CLI_OPTION_NO_SYNC,      CLI_OPTION_END,
+    CLI_OPTION_NO_SYNC,      CLI_OPTION_SUMS,          CLI_OPTION_END,
 };
 
 /* ---- values of options ---- */
@@ -148,8 +148,11 @@ static int pack(const struct cli_args *args, const char *const *inputs, size_t c
         code = cli_out_open_path(&out, args, output, CLI_OUT_BINARY);
     if (code != CLI_OK)
         return code;
-    code = cli_builder_new(args, &builder);
-    if (code == CLI_OK)
+    if (args->sums.count > 0)
+        code = cli_sums(args, inputs, count, output, &builder);
+    else
+        code = cli_builder_new(args, &builder);
+    if (code == CLI_OK && args->sums.count == 0)
         code = import_all(builder, args, inputs, count);
     if (code == CLI_OK)
         code = cli_write_profile(builder, format, args, &out);
@@ -257,7 +260,9 @@ int cmd_merge(struct cli_args *args)
 
     if (code == CLI_OK)
         code = cli_tolerance(args);
-
+    if (code == CLI_OK && args->sums.count > 0 && (args->meta.count > 0 || args->collapse_idle))
+        code = cli_usage("--sums adds up what the inputs have: %s is for pack",
+                         args->meta.count > 0 ? "--meta" : "--collapse-idle");
     if (code == CLI_OK)
         code = split_meta(args, &copies);
     if (code == CLI_OK)

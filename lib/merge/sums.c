@@ -1,0 +1,726 @@
+/*
+ * sums.c - reduction of profiles to sums by stack, source and labels (sums.h)
+ *
+ * A description of a source is an array of 32-bit codes of the builder's strings, PCOL_NONE for
+ * null: enum described, the values of the keys, then four words for each sample type. Sources with
+ * equal descriptions are one source of the sums.
+ */
+#include "merge/sums.h"
+
+#include "model/check.h"
+#include "model/row_details.h"
+#include "util/alloc.h"
+#include "util/arg_check.h"
+#include "util/control.h"
+#include "util/import_budget.h"
+#include "util/sized_struct.h"
+#include "util/strbuf.h"
+
+#include <string.h>
+
+/* Words of a description. An integer of the source is 2 words, and one word that is 1 if it is
+ * there. */
+enum described {
+    D_TYPE,
+    D_DEFAULT_TYPE,
+    D_DROP_FRAMES,
+    D_KEEP_FRAMES,
+    D_PERIOD_TYPE,
+    D_PERIOD_UNIT,
+    D_TEXTS,
+    D_PERIOD = D_TEXTS,
+    D_INTERVAL = D_PERIOD + 3,
+    D_KEYS = D_INTERVAL + 3
+};
+enum { T_TYPE, T_UNIT, T_FLAGS, T_ORDINAL, T_WORDS };
+
+static const char *const text_columns[D_TEXTS] = {
+    [D_TYPE] = "type",
+    [D_DEFAULT_TYPE] = "default_sample_type",
+    [D_DROP_FRAMES] = "drop_frames",
+    [D_KEEP_FRAMES] = "keep_frames",
+    [D_PERIOD_TYPE] = "period_type",
+    [D_PERIOD_UNIT] = "period_unit",
+};
+
+int pci_sums_keeps(pcol_sums *sums, pcol_str key)
+{
+    for (size_t i = 0; i < sums->key_count; i++)
+        if (pci_str_is(key, sums->keys[i])) {
+            sums->key_seen[i] = 1;
+            return 1;
+        }
+    return 0;
+}
+
+pcol_status pci_sums_string(struct pci_sums_file *f, struct pci_cells *cells, uint64_t row,
+                            uint32_t *string, pcol_error *err)
+{
+    int64_t code;
+    int valid;
+    *string = PCOL_NONE;
+    PCI_TRY(pci_cells_get(cells, row, &code, &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    if ((uint64_t)code >= f->string_count)
+        return pci_corrupt(err, cells->column->table->name, cells->column->name, row,
+                           "no such string");
+    if (f->strings[code] == PCOL_NONE) {
+        pcol_str text;
+        PCI_TRY(pci_string(f->file, (uint64_t)code, &text, err));
+        PCI_TRY(
+            pcol_builder_string(f->sums->builder, text.data, text.size, &f->strings[code], err));
+    }
+    *string = f->strings[code];
+    return PCOL_OK;
+}
+
+/* ---- sources */
+
+/* The sample types of a source that are added up: rows of sample_types. */
+struct source_types {
+    uint32_t *rows;
+    uint32_t count;
+};
+
+struct file_walk {
+    struct pci_sums_file f;
+    struct pci_types types;
+    uint64_t source_count;
+    uint32_t *sources; /* by row of sources: source of the sums */
+    uint8_t *mixed;    /* by row of sources: its segments differ in their interval */
+    struct source_types *source_types;
+    uint32_t *words; /* description under construction */
+    size_t word_count, word_capacity;
+    struct pci_cells *cells; /* samples.source, samples.stack, then values by sample type */
+    struct pci_label_reader labels;
+    int has_labels;
+    struct pci_strbuf list; /* labels of a sample */
+};
+
+static pcol_status intern(struct file_walk *w, pcol_str text, uint32_t *code, pcol_error *err)
+{
+    return pcol_builder_string(w->f.sums->builder, text.data, text.size, code, err);
+}
+
+static pcol_status describe_text(struct file_walk *w, const char *column, uint64_t source,
+                                 uint32_t *code, pcol_error *err)
+{
+    const struct pci_column *c;
+    pcol_str text;
+    int valid = 0;
+    *code = PCOL_NONE;
+    PCI_TRY(pci_find_column(w->f.file, "sources", column, PCI_TYPES_TEXT, &c, err));
+    if (c)
+        PCI_TRY(pci_get_str(w->f.file, c, source, &text, &valid, err));
+    return valid ? intern(w, text, code, err) : PCOL_OK;
+}
+
+static pcol_status describe_number(struct file_walk *w, const char *column, uint64_t source,
+                                   uint32_t words[3], pcol_error *err)
+{
+    const struct pci_column *c;
+    int64_t value = 0;
+    int valid = 0;
+    PCI_TRY(pci_find_column(w->f.file, "sources", column, PCI_TYPE(PCF_I64), &c, err));
+    if (c)
+        PCI_TRY(pci_get(w->f.file, c, source, &value, &valid, err));
+    words[0] = (uint32_t)valid;
+    words[1] = valid ? (uint32_t)(uint64_t)value : 0;
+    words[2] = valid ? (uint32_t)((uint64_t)value >> 32) : 0;
+    return PCOL_OK;
+}
+
+/* Marks the sources that were recorded in segments, one of which has another interval: their samples
+ * do not have one duration. */
+static pcol_status mark_mixed(struct file_walk *w, pcol_error *err)
+{
+    const pcol_file *file = w->f.file;
+    const struct pci_table *table = pci_table_flagged(file, PCI_TABLE_SEGMENTS);
+    const struct pci_column *source, *segment, *own;
+    PCI_TRY(PCI_CALLOC(w->mixed, (size_t)w->source_count + 1, err));
+    if (!table || !table->rows)
+        return PCOL_OK;
+    PCI_TRY(pci_require_column(file, table->name, "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_find_column(file, table->name, "interval_us", PCI_TYPES_INT, &segment, err));
+    PCI_TRY(pci_find_column(file, "sources", "interval_ns", PCI_TYPE(PCF_I64), &own, err));
+    for (uint64_t row = 0; segment && own && row < table->rows; row++) {
+        int64_t number, us, ns;
+        int valid, has_us, has_ns;
+        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
+        if (!valid || (uint64_t)number >= w->source_count)
+            return pci_corrupt(err, table->name, "source", row, "not a row of sources");
+        PCI_TRY(pci_get(file, segment, row, &us, &has_us, err));
+        PCI_TRY(pci_get(file, own, (uint64_t)number, &ns, &has_ns, err));
+        w->mixed[number] |= has_ns && (!has_us || us != ns / 1000);
+    }
+    return PCOL_OK;
+}
+
+/* Values of the keys, of all sources: metas[source * key_count + key]. */
+static pcol_status read_metas(struct file_walk *w, uint32_t *metas, pcol_error *err)
+{
+    pcol_sums *sums = w->f.sums;
+    const pcol_file *file = w->f.file;
+    const struct pci_column *source, *key, *value;
+    uint64_t rows;
+    PCI_TRY(pci_merge_rows(file, "source_meta", &rows, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
+    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
+    for (uint64_t row = 0; row < rows; row++) {
+        int64_t number;
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
+        for (size_t k = 0; valid && k < sums->key_count; k++) {
+            if (!pci_str_is(text, sums->keys[k]))
+                continue;
+            sums->key_seen[k] = 1;
+            PCI_TRY(pci_get(file, source, row, &number, &valid, err));
+            if (!valid || (uint64_t)number >= w->source_count)
+                return pci_corrupt(err, "source_meta", "source", row, "not a row of sources");
+            PCI_TRY(pci_get_str(file, value, row, &text, &valid, err));
+            if (memchr(text.data, 0, text.size))
+                return pci_corrupt(err, "source_meta", "value", row, "the text has a NUL byte");
+            if (valid)
+                PCI_TRY(intern(w, text, &metas[(uint64_t)number * sums->key_count + k], err));
+            break;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* Appends the sample types of a source to the description. */
+static pcol_status describe_types(struct file_walk *w, uint64_t source, pcol_error *err)
+{
+    struct source_types *own = &w->source_types[source];
+    uint32_t count, kept = 0;
+    PCI_TRY(PCI_MALLOC(own->rows, (size_t)w->types.count + 1, err));
+    PCI_TRY(pci_types_of_source(&w->types, source, own->rows, &count, err));
+    PCI_TRY(PCI_GROW(w->words, w->word_capacity, w->word_count + (size_t)count * T_WORDS, err));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t type = own->rows[i], *words = &w->words[w->word_count];
+        const struct pci_column *column = w->types.columns[type];
+        if (w->types.is_gauge[type]) {
+            w->f.sums->gauges_lost |= column && column->desc->null_count < column->desc->rows;
+            continue;
+        }
+        PCI_TRY(intern(w, w->types.type[type], &words[T_TYPE], err));
+        PCI_TRY(intern(w, w->types.unit[type], &words[T_UNIT], err));
+        words[T_FLAGS] = column && column->desc->type == PCF_F64 ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
+        words[T_ORDINAL] = (uint32_t)w->types.ordinal[type];
+        w->word_count += T_WORDS;
+        own->rows[kept++] = type;
+    }
+    own->count = kept;
+    return PCOL_OK;
+}
+
+/* Finds or adds the source of the sums for a source of the file. */
+static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32_t *metas,
+                              pcol_error *err)
+{
+    pcol_sums *sums = w->f.sums;
+    size_t fixed = D_KEYS + sums->key_count;
+    PCI_TRY(PCI_GROW(w->words, w->word_capacity, fixed, err));
+    for (size_t i = D_TYPE + 1; i < D_TEXTS; i++)
+        PCI_TRY(describe_text(w, text_columns[i], source, &w->words[i], err));
+    const struct pci_column *type;
+    pcol_str text = {"", 0};
+    PCI_TRY(pci_find_column(w->f.file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    if (type)
+        PCI_TRY(pci_get_str(w->f.file, type, source, &text, &(int){0}, err));
+    if (!pci_str_is(text, "pprof")) /* sums of other formats cannot be written as their files */
+        text = (pcol_str){"sums", 4};
+    PCI_TRY(intern(w, text, &w->words[D_TYPE], err));
+    PCI_TRY(describe_number(w, "period", source, &w->words[D_PERIOD], err));
+    PCI_TRY(describe_number(w, "interval_ns", source, &w->words[D_INTERVAL], err));
+    if (w->mixed[source]) {
+        memset(&w->words[D_INTERVAL], 0, 3 * sizeof *w->words);
+        sums->lost |= UINT64_C(1) << PCI_KIND_INTERVAL;
+    }
+    for (size_t k = 0; k < sums->key_count; k++)
+        w->words[D_KEYS + k] = metas[source * sums->key_count + k];
+    w->word_count = fixed;
+    PCI_TRY(describe_types(w, source, err));
+    return pci_string_pool_intern(&sums->sources, (const char *)w->words,
+                                  w->word_count * sizeof *w->words, &w->sources[source], err);
+}
+
+static pcol_status add_sources(struct file_walk *w, pcol_error *err)
+{
+    size_t keys = w->f.sums->key_count;
+    uint32_t *metas;
+    PCI_TRY(pci_merge_rows(w->f.file, "sources", &w->source_count, err));
+    PCI_TRY(pci_merge_map(&w->sources, w->source_count, err));
+    PCI_TRY(PCI_CALLOC(w->source_types, (size_t)w->source_count + 1, err));
+    if (keys && w->source_count > SIZE_MAX / sizeof *metas / keys)
+        return pci_fail_memory(err);
+    PCI_TRY(pci_merge_map(&metas, w->source_count * keys, err));
+    pcol_status status = mark_mixed(w, err);
+    PCI_THEN(status, read_metas(w, metas, err));
+    for (uint64_t row = 0; status == PCOL_OK && row < w->source_count; row++)
+        status = add_source(w, row, metas, err);
+    pci_free(metas);
+    return status;
+}
+
+/* ---- labels */
+
+static int is_kept_kind(int kind)
+{
+    return kind == PCI_LABEL_STRING || kind == PCI_LABEL_INTEGER || kind == PCI_LABEL_DOUBLE ||
+           kind == PCI_LABEL_BIGINT || kind == PCI_LABEL_BOOL || kind == PCI_LABEL_NULL ||
+           kind == PCI_LABEL_EMPTY;
+}
+
+static pcol_status open_labels(struct file_walk *w, pcol_error *err)
+{
+    if (!w->f.sums->key_count)
+        return PCOL_OK;
+    PCI_TRY(pci_labels_open(&w->labels, w->f.file, "samples", err));
+    for (size_t i = 0; i < w->labels.key_count; i++) {
+        struct pci_label_key *key = &w->labels.keys[i];
+        int is_kept = pci_sums_keeps(w->f.sums, key->key);
+        if (is_kept && !is_kept_kind(key->kind))
+            w->f.sums->lost |= UINT64_C(1) << PCI_KIND_LABELS;
+        key->unwanted = !is_kept || !is_kept_kind(key->kind);
+        w->has_labels |= !key->unwanted;
+    }
+    return PCOL_OK;
+}
+
+/* The code of the kept labels of a sample. */
+static pcol_status read_labels(struct file_walk *w, uint64_t row, uint32_t *code, pcol_error *err)
+{
+    *code = 0;
+    if (!w->has_labels)
+        return PCOL_OK;
+    PCI_TRY(pci_labels_row(&w->labels, row, err));
+    w->list.size = 0;
+    for (size_t i = 0; i < w->labels.cell_count; i++) {
+        const struct pci_label_cell *cell = &w->labels.cells[i];
+        struct pci_label label;
+        if (!cell->key || cell->key->unwanted)
+            continue;
+        memset(&label, 0, sizeof label); /* padding is compared */
+        label.unit = label.text = PCOL_NONE;
+        label.kind = cell->key->kind;
+        PCI_TRY(intern(w, cell->key->key, &label.key, err));
+        if (cell->key->has_unit)
+            PCI_TRY(intern(w, cell->key->unit, &label.unit, err));
+        if (label.kind == PCI_LABEL_STRING || label.kind == PCI_LABEL_BIGINT)
+            PCI_TRY(intern(w, cell->as.text, &label.text, err));
+        else
+            label.as.i64 = cell->as.i64;
+        PCI_TRY(pci_strbuf_append(&w->list, &label, sizeof label, err));
+    }
+    return w->list.size
+               ? pci_string_pool_intern(&w->f.sums->labels, w->list.data, w->list.size, code, err)
+               : PCOL_OK;
+}
+
+/* ---- samples */
+
+static pcol_status find_row(pcol_sums *sums, const struct pci_sum_row *wanted,
+                            struct pci_sum_row **found, pcol_error *err)
+{
+    uint64_t hash = pci_hash_pair((uint64_t)wanted->source << 32 | wanted->labels, wanted->stack);
+    size_t slot = pci_hash_start(&sums->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&sums->hash, hash, &slot)) != PCI_HASH_NONE) {
+        *found = &sums->rows[id];
+        if ((*found)->stack == wanted->stack && (*found)->source == wanted->source &&
+            (*found)->labels == wanted->labels)
+            return PCOL_OK;
+    }
+    if (sums->row_count >= PCI_HASH_NONE - 1)
+        return pci_fail(err, PCOL_E_LIMIT, "too many sums");
+    PCI_TRY(PCI_GROW(sums->rows, sums->row_capacity, sums->row_count + 1, err));
+    PCI_TRY(PCI_GROW(sums->values, sums->value_capacity, sums->value_count + wanted->values, err));
+    PCI_TRY(pci_hash_add(&sums->hash, hash, (uint32_t)sums->row_count, err));
+    *found = &sums->rows[sums->row_count++];
+    **found = *wanted;
+    (*found)->first = sums->value_count;
+    memset(&sums->values[sums->value_count], 0, wanted->values * sizeof *sums->values);
+    sums->value_count += wanted->values;
+    return PCOL_OK;
+}
+
+static pcol_status add_value(struct pci_sum_value *sum, int64_t bits, int is_double,
+                             pcol_error *err)
+{
+    sum->valid = 1;
+    sum->is_double = (uint8_t)is_double;
+    if (is_double) {
+        double a, b;
+        memcpy(&a, &sum->bits, sizeof a);
+        memcpy(&b, &bits, sizeof b);
+        a += b;
+        memcpy(&sum->bits, &a, sizeof a);
+        return PCOL_OK;
+    }
+    return __builtin_add_overflow(sum->bits, bits, &sum->bits)
+               ? pci_fail(err, PCOL_E_LIMIT, "a sum of values is beyond 64 bits")
+               : PCOL_OK;
+}
+
+static pcol_status add_sample(struct file_walk *w, uint64_t row, pcol_error *err)
+{
+    pcol_sums *sums = w->f.sums;
+    struct pci_sum_row wanted, *found = NULL;
+    uint32_t source = 0, stack;
+    if (w->cells[0].column)
+        PCI_TRY(pci_cells_row(&w->cells[0], row, w->source_count, &source, err));
+    if (source == PCOL_NONE || source >= w->source_count)
+        return pci_corrupt(err, "samples", "source", row, "a sample needs a source");
+    PCI_TRY(pci_cells_row(&w->cells[1], row, w->f.stack_count, &stack, err));
+    const struct source_types *types = &w->source_types[source];
+    wanted = (struct pci_sum_row){.source = w->sources[source],
+                                  .stack = stack == PCOL_NONE ? PCOL_NONE : w->f.stacks[stack],
+                                  .values = types->count};
+    PCI_TRY(read_labels(w, row, &wanted.labels, err));
+    PCI_TRY(find_row(sums, &wanted, &found, err));
+    for (uint32_t i = 0; i < types->count; i++) {
+        struct pci_cells *cells = &w->cells[2 + types->rows[i]];
+        int64_t bits;
+        int valid;
+        PCI_TRY(pci_cells_get(cells, row, &bits, &valid, err));
+        if (valid)
+            PCI_TRY(add_value(&sums->values[found->first + i], bits,
+                              cells->column->desc->type == PCF_F64, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status mark_stacks(struct file_walk *w, uint64_t samples, pcol_error *err)
+{
+    struct pci_sums_file *f = &w->f;
+    PCI_TRY(pci_merge_rows(f->file, "stacks", &f->stack_count, err));
+    PCI_TRY(pci_merge_map(&f->stacks, f->stack_count, err));
+    PCI_TRY(PCI_CALLOC(f->used_stacks, (size_t)f->stack_count + 1, err));
+    for (uint64_t row = 0; row < samples; row++) {
+        uint32_t stack;
+        PCI_TRY(pci_cells_row(&w->cells[1], row, f->stack_count, &stack, err));
+        if (stack != PCOL_NONE)
+            f->used_stacks[stack] = 1;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status add_file(struct file_walk *w, pcol_error *err)
+{
+    const pcol_file *file = w->f.file;
+    uint64_t samples = pci_rows(file, "samples");
+    PCI_TRY(pci_check_row_counts(file, err));
+    PCI_TRY(pci_check_before_copy(file, 0, err));
+    PCI_TRY(pci_merge_rows(file, "strings", &w->f.string_count, err));
+    PCI_TRY(pci_merge_map(&w->f.strings, w->f.string_count, err));
+    PCI_TRY(pci_types_open(file, &w->types, err));
+    PCI_TRY(add_sources(w, err));
+    PCI_TRY(PCI_CALLOC(w->cells, 2 + (size_t)w->types.count, err));
+    PCI_TRY(pci_cells_open(&w->cells[0], file, "samples", "source", PCI_IS_INT, err));
+    PCI_TRY(pci_cells_open(&w->cells[1], file, "samples", "stack", PCI_IS_INT, err));
+    for (uint32_t i = 0; i < w->types.count; i++)
+        PCI_TRY(pci_cells_use(&w->cells[2 + i], file, w->types.columns[i], err));
+    PCI_TRY(mark_stacks(w, samples, err));
+    PCI_TRY(pci_sums_add_code(&w->f, err));
+    PCI_TRY(open_labels(w, err));
+    for (uint64_t row = 0; row < samples; row++)
+        PCI_TRY(add_sample(w, row, err));
+    return pci_sums_find_losses(&w->f, err);
+}
+
+static void free_walk(struct file_walk *w)
+{
+    for (uint64_t i = 0; w->source_types && i < w->source_count; i++)
+        pci_free(w->source_types[i].rows);
+    pci_free(w->source_types);
+    pci_free(w->sources);
+    pci_free(w->mixed);
+    pci_free(w->words);
+    pci_free(w->cells);
+    pci_free(w->f.strings);
+    pci_free(w->f.stacks);
+    pci_free(w->f.used_stacks);
+    pci_labels_close(&w->labels);
+    pci_strbuf_clear(&w->list);
+    pci_types_close(&w->types);
+}
+
+/* Counts the file as an input for the budget of the builder. */
+static pcol_status add_charged(pcol_sums *sums, const pcol_file *file, pcol_error *err)
+{
+    struct pci_budget *budget = &sums->builder->budget;
+    struct file_walk *w;
+    budget->used = 1;
+    pci_budget_grant(budget, pcol_file_size(file));
+    struct pci_budget *enclosing = pci_budget_enter(budget);
+    pcol_status status = PCI_CALLOC(w, 1, err);
+    if (status == PCOL_OK) {
+        w->f.sums = sums;
+        w->f.file = file;
+        status = add_file(w, err);
+        PCI_THEN(status, pcol_file_intact(file, err));
+        free_walk(w);
+        pci_free(w);
+    }
+    pci_budget_leave(enclosing);
+    return status;
+}
+
+/* ---- the result */
+
+static const char *get_text(const pcol_sums *sums, uint32_t code, struct pci_strbuf *text,
+                            pcol_error *err)
+{
+    pcol_str string = pci_string_pool_get(&sums->builder->strings, code);
+    size_t at = text->size;
+    if (pci_strbuf_append(text, string.data, string.size, err) != PCOL_OK ||
+        pci_strbuf_append(text, "", 1, err) != PCOL_OK)
+        return NULL;
+    return text->data + at;
+}
+
+static pcol_status set_text(pcol_sums *sums, const char *column, uint32_t source, uint32_t code,
+                            pcol_error *err)
+{
+    uint32_t number;
+    if (code == PCOL_NONE)
+        return PCOL_OK;
+    PCI_TRY(
+        pcol_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_STRING, 0, &number, err));
+    return pci_builder_set_bits(sums->builder, number, source, code, err);
+}
+
+static pcol_status set_number(pcol_sums *sums, const char *column, uint32_t source,
+                              const uint32_t words[3], pcol_error *err)
+{
+    uint32_t number;
+    if (!words[0])
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_I64, 0, &number, err));
+    return pci_builder_set_bits(sums->builder, number, source,
+                                (int64_t)((uint64_t)words[2] << 32 | words[1]), err);
+}
+
+/* Adds a source with its types; types: receives their rows in the builder. */
+static pcol_status write_source(pcol_sums *sums, uint32_t number, uint32_t *types, uint32_t *count,
+                                pcol_error *err)
+{
+    pcol_builder *b = sums->builder;
+    pcol_str all = pci_string_pool_get(&sums->sources, number);
+    size_t fixed = D_KEYS + sums->key_count;
+    uint32_t *words, row;
+    struct pci_strbuf text = {0};
+    PCI_TRY(PCI_MALLOC(words, all.size / sizeof *words, err));
+    memcpy(words, all.data, all.size);
+    const char *type = get_text(sums, words[D_TYPE], &text, err);
+    pcol_source source = {.size = sizeof source, .type = type};
+    pcol_status status = type ? pcol_builder_source(b, &source, &row, err) : PCOL_E_NO_MEMORY;
+    for (size_t i = D_TYPE + 1; status == PCOL_OK && i < D_TEXTS; i++)
+        status = set_text(sums, text_columns[i], row, words[i], err);
+    PCI_THEN(status, set_number(sums, "period", row, &words[D_PERIOD], err));
+    PCI_THEN(status, set_number(sums, "interval_ns", row, &words[D_INTERVAL], err));
+    for (size_t k = 0; status == PCOL_OK && k < sums->key_count; k++) {
+        text.size = 0;
+        const char *value =
+            words[D_KEYS + k] == PCOL_NONE ? NULL : get_text(sums, words[D_KEYS + k], &text, err);
+        if (value)
+            status = pcol_builder_source_meta(b, row, sums->keys[k], value, err);
+        else if (words[D_KEYS + k] != PCOL_NONE)
+            status = PCOL_E_NO_MEMORY;
+    }
+    *count = 0;
+    for (size_t at = fixed; status == PCOL_OK && at < all.size / sizeof *words; at += T_WORDS)
+        status =
+            pci_builder_sample_type(b, words[at + T_TYPE], words[at + T_UNIT], words[at + T_FLAGS],
+                                    words[at + T_ORDINAL], &types[(*count)++], err);
+    pci_strbuf_clear(&text);
+    pci_free(words);
+    return status;
+}
+
+static pcol_status write_row(pcol_sums *sums, const struct pci_sum_row *sum, const uint32_t *types,
+                             pcol_value *values, pcol_error *err)
+{
+    pcol_builder *b = sums->builder;
+    pcol_sample sample = {.size = sizeof sample,
+                          .source = sum->source,
+                          .stack = sum->stack,
+                          .thread = PCOL_NONE,
+                          .values = values};
+    uint64_t row;
+    for (uint32_t i = 0; i < sum->values; i++) {
+        const struct pci_sum_value *value = &sums->values[sum->first + i];
+        if (!value->valid)
+            continue;
+        values[sample.value_count].sample_type = types[i];
+        values[sample.value_count++].as.i64 = value->bits;
+    }
+    PCI_TRY(pcol_builder_sample(b, &sample, &row, err));
+    if (!sum->labels)
+        return PCOL_OK;
+    pcol_str list = pci_string_pool_get(&sums->labels, sum->labels);
+    struct pci_label *labels = pci_malloc(list.size, 1);
+    if (!labels)
+        return pci_fail_memory(err);
+    memcpy(labels, list.data, list.size);
+    pcol_status status =
+        pci_builder_labels(b, PCI_T_SAMPLES, row, labels, list.size / sizeof *labels, NULL, err);
+    pci_free(labels);
+    return status;
+}
+
+/* Counting sort: rows of each source in order of first appearance. */
+static void sort_rows(const pcol_sums *sums, size_t *starts, uint32_t *order)
+{
+    size_t sources = sums->sources.count;
+    for (size_t i = 0; i < sums->row_count; i++)
+        starts[sums->rows[i].source + 2]++;
+    for (size_t i = 1; i <= sources + 1; i++)
+        starts[i] += starts[i - 1];
+    for (size_t i = 0; i < sums->row_count; i++)
+        order[starts[sums->rows[i].source + 1]++] = (uint32_t)i;
+}
+
+static pcol_status write_sources(pcol_sums *sums, const size_t *starts, const uint32_t *order,
+                                 pcol_error *err)
+{
+    size_t most = 1;
+    for (uint32_t s = 0; s < sums->sources.count; s++) {
+        size_t size = pci_string_pool_get(&sums->sources, s).size / sizeof(uint32_t);
+        most = size > most ? size : most;
+    }
+    uint32_t *types = pci_malloc(most, sizeof *types), count;
+    pcol_value *values = pci_malloc(most, sizeof *values);
+    pcol_status status = types && values ? PCOL_OK : pci_fail_memory(err);
+    for (uint32_t s = 0; status == PCOL_OK && s < sums->sources.count; s++) {
+        status = write_source(sums, s, types, &count, err);
+        for (size_t i = starts[s]; status == PCOL_OK && i < starts[s + 1]; i++)
+            status = write_row(sums, &sums->rows[order[i]], types, values, err);
+    }
+    pci_free(types);
+    pci_free(values);
+    return status;
+}
+
+static pcol_status finish(pcol_sums *sums, pcol_error *err)
+{
+    struct pci_budget *enclosing = pci_budget_enter(&sums->builder->budget);
+    size_t *starts = pci_calloc(sums->sources.count + 3, sizeof *starts);
+    uint32_t *order = pci_malloc(sums->row_count + 1, sizeof *order);
+    pcol_status status = starts && order ? PCOL_OK : pci_fail_memory(err);
+    if (status == PCOL_OK) {
+        sort_rows(sums, starts, order);
+        status = write_sources(sums, starts, order, err);
+    }
+    pci_free(starts);
+    pci_free(order);
+    pci_budget_leave(enclosing);
+    for (size_t k = 0; status == PCOL_OK && k < sums->key_count; k++)
+        if (!sums->key_seen[k])
+            pci_notice(PCOL_NOTICE_INPUT, "", "no source and no sample has the key '%.100s'",
+                       sums->keys[k]);
+    if (status == PCOL_OK)
+        pci_sums_report_losses(sums);
+    return status;
+}
+
+/* ---- public functions */
+
+static pcol_status copy_keys(pcol_sums *sums, const pcol_sums_options *options, pcol_error *err)
+{
+    PCI_REQUIRE_MANY(options->keys, options->key_count, err);
+    PCI_TRY(PCI_CALLOC(sums->keys, options->key_count + 1, err));
+    PCI_TRY(PCI_CALLOC(sums->key_seen, options->key_count + 1, err));
+    for (size_t i = 0; i < options->key_count; i++) {
+        const char *key = options->keys[i];
+        if (!key)
+            return pci_fail(err, PCOL_E_ARGUMENT, "a key of the sums is NULL");
+        if (pci_sums_keeps(sums, (pcol_str){key, strlen(key)}))
+            return pci_fail(err, PCOL_E_ARGUMENT, "the key '%.100s' is given twice", key);
+        char *copy;
+        PCI_TRY(PCI_MALLOC(copy, strlen(key) + 1, err));
+        sums->keys[sums->key_count++] = memcpy(copy, key, strlen(key) + 1);
+    }
+    return PCOL_OK;
+}
+
+pcol_status pcol_sums_new(const pcol_sums_options *options, pcol_sums **sums, pcol_error *err)
+{
+    pcol_sums_options own;
+    pcol_sums *s;
+    uint32_t none;
+    PCI_REQUIRE(sums, err);
+    *sums = NULL;
+    PCI_STRUCT_READ(pcol_sums_options, own, options, err);
+    if (own.flags & ~(PCOL_SUMS_REBASE | PCOL_SUMS_TRUSTED))
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of sums: 0x%x", own.flags);
+    PCI_TRY(PCI_CALLOC(s, 1, err));
+    s->rebase = (own.flags & PCOL_SUMS_REBASE) != 0;
+    pcol_status status = copy_keys(s, &own, err);
+    PCI_THEN(status, pcol_builder_new(own.builder, &s->builder, err));
+    PCI_THEN(status, pci_string_pool_intern(&s->labels, "", 0, &none, err));
+    if (status != PCOL_OK) {
+        pcol_sums_free(s);
+        return status;
+    }
+    s->builder->budget.trusted |= (own.flags & PCOL_SUMS_TRUSTED) != 0;
+    *sums = s;
+    return PCOL_OK;
+}
+
+pcol_status pcol_sums_add(pcol_sums *sums, const pcol_file *file, const pcol_control *control,
+                          pcol_error *err)
+{
+    struct pci_control scope;
+    pcol_status status;
+    PCI_REQUIRE(sums, err);
+    PCI_REQUIRE(file, err);
+    if (sums->is_finished)
+        return pci_fail(err, PCOL_E_STATE, "the sums are finished");
+    PCI_TRY(pci_control_init(&scope, control, "read", err));
+    PCI_CONTROLLED(&scope, status, add_charged(sums, file, err), err);
+    if (status != PCOL_OK)
+        sums->is_finished = 1; /* incomplete: never an answer */
+    return status;
+}
+
+pcol_status pcol_sums_finish(pcol_sums *sums, const pcol_control *control, pcol_builder **builder,
+                             pcol_error *err)
+{
+    struct pci_control scope;
+    pcol_status status;
+    PCI_REQUIRE(builder, err);
+    *builder = NULL;
+    PCI_REQUIRE(sums, err);
+    if (sums->is_finished)
+        return pci_fail(err, PCOL_E_STATE, "the sums are finished, or an input failed");
+    sums->is_finished = 1;
+    PCI_TRY(pci_control_init(&scope, control, "read", err));
+    PCI_CONTROLLED(&scope, status, finish(sums, err), err);
+    if (status == PCOL_OK) {
+        *builder = sums->builder;
+        sums->builder = NULL;
+    }
+    return status;
+}
+
+void pcol_sums_free(pcol_sums *sums)
+{
+    if (!sums)
+        return;
+    for (size_t i = 0; i < sums->key_count; i++)
+        pci_free(sums->keys[i]);
+    pci_free(sums->keys);
+    pci_free(sums->key_seen);
+    pci_string_pool_clear(&sums->sources);
+    pci_string_pool_clear(&sums->labels);
+    pci_hash_clear(&sums->hash);
+    pci_free(sums->rows);
+    pci_free(sums->values);
+    pcol_builder_free(sums->builder);
+    pci_free(sums);
+}

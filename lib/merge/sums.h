@@ -1,0 +1,68 @@
+/*
+ * sums.h - reduction of profiles to sums by stack, source and labels (pcol_sums)
+ *
+ * Sources are grouped by what their samples mean (type, default sample type, period, interval,
+ * frames to drop, sample types) and by the values of the keys. Each sample is added to the row of
+ * its group, stack and labels, found by hash. Code is interned without what differs between
+ * processes. All orders are those of first appearance, so that sums of sums have the same bytes.
+ * Tests: suite sums, tests/unit/test_sums.c.
+ */
+#ifndef PCI_MERGE_SUMS_H
+#define PCI_MERGE_SUMS_H
+
+#include "merge/merge.h"
+#include "model/types.h"
+
+struct pci_sum_row {
+    uint32_t source, stack, labels; /* labels: in pcol_sums.labels */
+    uint32_t values;                /* of the source */
+    uint64_t first;                 /* of its values */
+};
+
+struct pci_sum_value {
+    int64_t bits; /* of a double, if the type is one */
+    uint8_t valid, is_double;
+};
+
+struct pcol_sums {
+    pcol_builder *builder;
+    char **keys;
+    uint8_t *key_seen;
+    size_t key_count;
+    int rebase;
+    struct pci_string_pool sources; /* descriptions, see sums.c; codes are rows of sources */
+    struct pci_string_pool labels;  /* arrays of struct pci_label; code 0: none */
+    struct pci_hash hash;           /* of rows */
+    struct pci_sum_row *rows;
+    size_t row_count, row_capacity;
+    struct pci_sum_value *values;
+    size_t value_count, value_capacity;
+    uint64_t lost;   /* kinds of content that an input had and sums lack */
+    int gauges_lost; /* values of gauges */
+    int is_finished;
+};
+
+/* A file while it is added. Codes and rows of the builder by those of the file; PCOL_NONE: not used
+ * or not known yet. */
+struct pci_sums_file {
+    pcol_sums *sums;
+    const pcol_file *file;
+    uint64_t string_count, stack_count;
+    uint32_t *strings, *stacks;
+    uint8_t *used_stacks; /* by row of stacks: a sample has it */
+};
+
+/* The builder's code of a cell of a STRING column; PCOL_NONE: null. */
+pcol_status pci_sums_string(struct pci_sums_file *f, struct pci_cells *cells, uint64_t row,
+                            uint32_t *string, pcol_error *err);
+/* 1 if a key of labels or metadata is kept; records that it occurs. */
+int pci_sums_keeps(pcol_sums *sums, pcol_str key);
+
+/* sums_code.c: adds the used stacks to the builder and maps them */
+pcol_status pci_sums_add_code(struct pci_sums_file *f, pcol_error *err);
+
+/* sums_losses.c: records the kinds of content of a file that sums lack; reports all once */
+pcol_status pci_sums_find_losses(struct pci_sums_file *f, pcol_error *err);
+void pci_sums_report_losses(const pcol_sums *sums);
+
+#endif
