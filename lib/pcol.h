@@ -1719,6 +1719,38 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_sums_finish(pcol_sums *sums, const pcol
                                                      pcol_builder **builder, pcol_error *err);
 PCOL_API void pcol_sums_free(pcol_sums *sums);
 
+/* Frames to add, outermost first. Each is "label:KEY", "thread" (name, else tid), "process" (pid),
+ * "source" (uri, else id) or "mapping" (path of the binary of the sample's innermost frame). */
+typedef struct pcol_add_frames_options {
+    size_t size;
+    const char *const *roots; /* above the outermost frame */
+    size_t root_count;
+    const char *const *leaves; /* below the innermost frame */
+    size_t leaf_count;
+    int keep_dropped; /* 1: a pprof's drop_frames and keep_frames stay in the copy, not applied */
+    uint32_t reserved;
+    const pcol_control *control; /* notices: PCOL_NOTICE_SELECTION for content left out */
+} pcol_add_frames_options;
+
+/**
+ * pcol_add_frames() - add a copy of a file whose stacks have frames made of labels, threads, ...
+ * The copy has all samples with all that they carry, as one of pcol_filter(), and each stack gets
+ * all of these frames. A frame is a function: its name is the value, its file the key or the word
+ * of the option. A label with several values has all of them, texts before numbers, joined by
+ * commas; bytes and times are rounded as by Go's pprof ("1.50kB"). Without a value it is
+ * "<unknown>". Samples without a stack stay without one. Frames that a pprof drops are removed
+ * first.
+ *
+ * Queries, views and exports of the copy see the frames as any others: patterns match their names.
+ *
+ * Cost: O(samples + stacks of the copy), of which there is one for each stack below each distinct
+ * list of roots. Errors: those of pcol_filter(); E_ARGUMENT (no such kind of frame, no sample has
+ * the label), E_LIMIT (more than 2^24 stacks below roots, and 32 for each sample).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_add_frames(pcol_builder *builder, const pcol_file *file,
+                                                    const pcol_add_frames_options *options,
+                                                    pcol_error *err);
+
 /* What the rows of a result are. */
 typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */

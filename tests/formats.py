@@ -52,6 +52,11 @@ def generic():
     return [name for name in writable() if subprocess.run([*command, name], capture_output=True, stdin=subprocess.DEVNULL).returncode == 0]
 
 
+def returning():
+    """Those of them that are read again."""
+    return [name for name in generic() if name in readable()]
+
+
 @functools.lru_cache(None)
 def small(name):
     """The path of the small profile of a format."""

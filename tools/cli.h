@@ -84,6 +84,7 @@ struct cli_args {
     const char *focus, *ignore, *hide, *show, *thread, *pick_source, *time, *time_share;
     const char *order;
     struct cli_list labels, source_metas;
+    struct cli_list roots, leaves;
     int keep_dropped;
 
     struct cli_list source_paths;
@@ -102,7 +103,7 @@ struct cli_args {
     struct cli_list bases, binaries;
     int ignore_build_id;
     const char *addr2line;
-    uint64_t timeout; /* seconds; CLI_UNSET: not given */
+    uint64_t timeout;     /* seconds; CLI_UNSET: not given */
     uint64_t min_samples; /* 0: not given */
 
     int inverted, upright, reverse, open;
@@ -336,6 +337,21 @@ struct cli_option {
 #define CLI_OPTIONS_OUTPUT CLI_OPTION_OUTPUT, CLI_OPTION_FORCE, CLI_OPTION_NO_SYNC
 #define CLI_OPTIONS_TABLE \
     CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTIONS_OUTPUT
+/* Frames that stacks get (cli_added_frames.c). */
+#define CLI_OPTIONS_ADDED_FRAMES                                                                 \
+    {0,                                                                                          \
+     "root",                                                                                     \
+     "WHAT,...",                                                                                 \
+     "put a frame above each stack: thread, process, source, mapping (binary of the innermost "  \
+     "frame) or label:KEY; the first is the outermost; repeatable",                              \
+     CLI_LIST,                                                                                   \
+     CLI_AT(roots),                                                                              \
+     0,                                                                                          \
+     "thread|process|source|mapping|label:|"},                                                   \
+    {                                                                                            \
+        0, "leaf", "WHAT,...", "the same below each stack; the last is the innermost", CLI_LIST, \
+            CLI_AT(leaves), 0, "thread|process|source|mapping|label:|"                           \
+    }
 #define CLI_OPTION_END                            \
     {                                             \
         0, NULL, NULL, NULL, CLI_FLAG, 0, 0, NULL \
@@ -492,6 +508,21 @@ int cli_input_open(struct cli_input *input, const char *path, const struct cli_a
 int cli_input_open_packed(struct cli_input *input, const char *path, const struct cli_args *args);
 /* Open all operands; several are merged in memory. */
 int cli_input_open_all(struct cli_input *input, const struct cli_args *args);
+
+/* ---- --root and --leaf (cli_added_frames.c) ---- */
+
+/* The parsed options; the texts of `roots` and `leaves` belong to them. */
+struct cli_added_frames {
+    const char **roots, **leaves;
+    size_t root_count, leaf_count;
+};
+/* A usage error for a kind of frame that does not exist. Close also after a failure. */
+int cli_added_frames_open(struct cli_added_frames *frames, const struct cli_args *args);
+void cli_added_frames_close(struct cli_added_frames *frames);
+/* Replace the file of an input by a copy whose stacks have the frames, if there are any; also
+ * after a failure the caller closes the input. */
+int cli_add_frames(struct cli_input *input, const struct cli_added_frames *frames,
+                   const struct cli_args *args);
 void cli_input_close(struct cli_input *input);
 /* CLI_IO, reported once, if a mapped input changed during reading, also if it is closed. */
 int cli_inputs_intact(void);

@@ -82,7 +82,18 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
 
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args)
 {
-    return open_input(input, path, args, 0);
+    struct cli_added_frames frames;
+    int code = cli_added_frames_open(&frames, args);
+
+    if (code == CLI_OK)
+        code = open_input(input, path, args, 0);
+    if (code == CLI_OK) {
+        code = cli_add_frames(input, &frames, args);
+        if (code != CLI_OK)
+            cli_input_close(input);
+    }
+    cli_added_frames_close(&frames);
+    return code;
 }
 
 int cli_input_open_packed(struct cli_input *input, const char *path, const struct cli_args *args)
@@ -110,11 +121,19 @@ static int merge(struct cli_input *input, const struct cli_args *args)
 
 int cli_input_open_all(struct cli_input *input, const struct cli_args *args)
 {
+    struct cli_added_frames frames;
+
     if (args->operand_count == 1)
         return cli_input_open(input, args->operands[0], args);
     memset(input, 0, sizeof *input);
     input->name = "all inputs";
-    return merge(input, args);
+    int code = cli_added_frames_open(&frames, args);
+    if (code == CLI_OK)
+        code = merge(input, args);
+    if (code == CLI_OK)
+        code = cli_add_frames(input, &frames, args);
+    cli_added_frames_close(&frames);
+    return code;
 }
 
 int cli_each_operand(const struct cli_args *args,

@@ -362,6 +362,8 @@ void cli_args_free(struct cli_args *args)
     free(args->where.items);
     free(args->labels.items);
     free(args->source_metas.items);
+    free(args->roots.items);
+    free(args->leaves.items);
     free(args->source_paths.items);
     free(args->drop_labels.items);
     free(args->meta.items);

@@ -42,6 +42,7 @@ const struct cli_option cmd_diff_options[] = {
      "at most N changed rows (default: 20 on a terminal, all elsewhere); 0: also unchanged rows",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,
     CLI_OPTIONS_TABLE,
     CLI_OPTIONS_IMPORT,

@@ -30,6 +30,7 @@ const struct cli_option cmd_flame_options[] = {
     {0, "format", "FORMAT", "svg, or text (default on a terminal)", CLI_TEXT, CLI_AT(format), 0,
      "svg|text"},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,
     CLI_OPTIONS_OUTPUT,
     CLI_OPTIONS_IMPORT,

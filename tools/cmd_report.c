@@ -20,6 +20,7 @@ const struct cli_option cmd_report_options[] = {
      CLI_AT(anonymize), 1, NULL},
     {0, "open", NULL, "show the report in the browser (xdg-open)", CLI_FLAG, CLI_AT(open), 1, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,
     CLI_OPTIONS_OUTPUT,
     CLI_OPTIONS_IMPORT,

@@ -21,6 +21,7 @@ const struct cli_option cmd_top_options[] = {
     {'n', "rows", "N", "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,
     CLI_OPTIONS_TABLE,
     CLI_OPTIONS_IMPORT_LIST,

@@ -30,6 +30,7 @@ const struct cli_option cmd_tree_options[] = {
      "terminal, all elsewhere)",
      CLI_COUNT, CLI_AT(rows), 0, NULL},
     CLI_OPTIONS_SELECTION,
+    CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,
     CLI_OPTIONS_TABLE,
     CLI_OPTIONS_IMPORT,

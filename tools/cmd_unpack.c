@@ -36,6 +36,7 @@ const struct cli_option cmd_unpack_options[] = {
     CLI_OPTIONS_SAMPLES,
     CLI_OPTION_ORDER,
     CLI_OPTION_KEEP_DROPPED,
+    CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_NO_SYNC,
     CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,

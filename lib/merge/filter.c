@@ -1,11 +1,11 @@
 /*
- * filter.c - pcol_filter(): copies the part of a file that a query selects
+ * filter.c - pcol_filter(): copies the part of a file that a query selects; pcol_add_frames()
  *
  * The query determines samples and frames; the merge copies them. Tests: tests/cli/filter.test,
- * suite answers.
+ * suites answers and added_frames.
  */
 #include "builder/builder.h"
-#include "merge/merge.h"
+#include "merge/added_frames.h"
 #include "merge/pseudonyms.h"
 #include "query/query.h"
 #include "util/alloc.h"
@@ -111,7 +111,7 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
 {
     const struct pci_column *drops;
     const pcol_file *file = f->query->file;
-    if (!f->selection.omitted_frames || options->apply_drop_frames)
+    if (!f->selection.omitted_frames || (options->apply_drop_frames && !f->selection.added))
         return PCOL_OK;
     PCI_TRY(pci_find_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {
@@ -204,14 +204,14 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     return PCOL_OK;
 }
 
-pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
-                        const pcol_filter_options *options, pcol_error *err)
+/* added: frames that stacks get; NULL: none. */
+static pcol_status filter(pcol_builder *builder, const pcol_file *file,
+                          const pcol_filter_options *options, const struct pci_added_frames *added,
+                          pcol_error *err)
 {
-    PCI_TRY(pci_builder_check_open(builder, err));
-    PCI_REQUIRE(file, err);
     pcol_filter_options own;
     pcol_selection selection;
-    struct filter_state f = {0};
+    struct filter_state f = {.selection.added = added};
     struct pci_control scope;
     PCI_STRUCT_READ(pcol_filter_options, own, options, err);
     PCI_STRUCT_READ(pcol_selection, selection, own.selection, err);
@@ -222,5 +222,35 @@ pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
     pcol_query_free(f.query);
     pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);
+    return status;
+}
+
+pcol_status pcol_filter(pcol_builder *builder, const pcol_file *file,
+                        const pcol_filter_options *options, pcol_error *err)
+{
+    PCI_TRY(pci_builder_check_open(builder, err));
+    PCI_REQUIRE(file, err);
+    return filter(builder, file, options, NULL, err);
+}
+
+pcol_status pcol_add_frames(pcol_builder *builder, const pcol_file *file,
+                            const pcol_add_frames_options *options, pcol_error *err)
+{
+    PCI_TRY(pci_builder_check_open(builder, err));
+    PCI_REQUIRE(file, err);
+    pcol_add_frames_options own;
+    pcol_filter_options all = PCOL_INIT(pcol_filter_options);
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    struct pci_added_frames added = {0};
+    PCI_STRUCT_READ(pcol_add_frames_options, own, options, err);
+    all.selection = &selection;
+    all.control = own.control;
+    selection.keep_dropped = own.keep_dropped;
+    all.apply_drop_frames = !own.keep_dropped;
+    pcol_status status =
+        pci_added_frames_parse(&added, own.roots, own.root_count, own.leaves, own.leaf_count, err);
+    PCI_THEN(status, pci_added_frames_check(&added, file, err));
+    PCI_THEN(status, filter(builder, file, &all, &added, err));
+    pci_free(added.frames);
     return status;
 }

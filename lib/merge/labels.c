@@ -6,7 +6,7 @@
  * one. Otherwise each row is read as a list of labels, and gets a shape if its order of keys would
  * change.
  */
-#include "merge/merge.h"
+#include "merge/added_frames.h"
 #include "merge/pseudonyms.h"
 
 #include "util/alloc.h"
@@ -332,7 +332,7 @@ static pcol_status map_own_depth(struct pci_merge *m, uint64_t row, int64_t *dep
             break;
         stack = parent;
     }
-    *depth = shown;
+    *depth = shown + (m->selection->added ? (int64_t)m->selection->added->leaf_count : 0);
     return PCOL_OK;
 }
 
@@ -382,7 +382,7 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
                               (uint64_t)bits, &to, omitted, err));
         bits = (int64_t)to;
     } else if (is_own_frame && m->selection &&
-               (m->selection->locations || m->selection->omitted_frames)) {
+               (m->selection->locations || m->selection->omitted_frames || m->selection->added)) {
         PCI_TRY(map_own_depth(m, row, &bits, omitted, err));
     }
     return *omitted ? PCOL_OK : add_cell(r, column, bits, err);

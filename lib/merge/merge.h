@@ -39,6 +39,7 @@ enum pci_merge_labels {
 
 /* Selection of the parts of a file to copy. */
 struct pci_pseudonyms;
+struct pci_added_frames;
 struct pci_merge_selection {
     const uint8_t *sources;        /* by row: 0 = omitted; NULL: all */
     const uint8_t *samples;        /* by row, of the selected sources */
@@ -56,7 +57,8 @@ struct pci_merge_selection {
     uint64_t thread_count;
     int has_range; /* samples that extend beyond the range are cut to it */
     struct pci_range range;
-    struct pci_pseudonyms *names; /* NULL: no pseudonyms */
+    struct pci_pseudonyms *names;         /* NULL: no pseudonyms */
+    const struct pci_added_frames *added; /* frames that stacks get; NULL: none */
 };
 
 struct pci_merge {
@@ -80,6 +82,7 @@ struct pci_merge {
     /* By sample: number of samples copied before it. Allocated if a table refers to positions of
      * samples. */
     uint64_t *sample_positions;
+    struct pci_placed_stacks *placed; /* with added frames: `stacks` is filled on demand */
     int tree_of_sample;          /* the tree being copied belongs to a sample */
     uint8_t *incomplete_sources; /* by source: `extra` is not copied */
     /* If partial, by source: the name of the order in source_rows that its document needs, or NULL;

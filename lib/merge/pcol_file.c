@@ -5,7 +5,7 @@
  * A single file is reproduced byte for byte, and merged files share equal rows. Derived tables are
  * omitted; the builder derives them again. Tests: suite merge, tests/unit/test_together.c.
  */
-#include "merge/merge.h"
+#include "merge/added_frames.h"
 
 #include "builder/idle_samples.h"
 #include "model/check.h"
@@ -154,8 +154,11 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     char *type;
     PCI_TRY(set_interval(m, row, err));
     PCI_TRY(get_cell_text(m->file, "sources", "type", row, &type, err));
+    const struct pci_format_schema *schema =
+        pci_format_schema(m->file, (pcol_str){type, strlen(type)});
+    int is_native = !m->selection || !m->selection->added || !schema || !schema->fixed_frames;
     pcol_source source = {.size = sizeof source,
-                          .type = type,
+                          .type = is_native ? type : "copy",
                           .flags = pci_merge_collapses_idle(m) ? PCOL_SOURCE_COLLAPSED : 0};
     if (options) {
         source.uri = options->uri;
@@ -334,6 +337,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
         if (err)
             err->status = status;
     }
+    pci_placed_stacks_close(m.placed);
     pci_free(m.strings);
     pci_free(m.functions);
     pci_free(m.groups);

@@ -10,7 +10,7 @@
  *               intervals from its begin to its end; other values are divided so that they add up
  * Tests: tests/cli/filter.test, suite answers.
  */
-#include "merge/merge.h"
+#include "merge/added_frames.h"
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
@@ -44,6 +44,7 @@ struct sample_walk {
     uint64_t count_type;   /* row of sample_types of samples/count */
     const struct pci_table *threads;
     struct pci_merge_label_rows *labels; /* NULL: label columns are among the other columns */
+    struct pci_frame_adder *adder;       /* NULL: no frames are added */
     struct pending_sample pending_sample;
     uint64_t expanded_count; /* samples created by expansion */
 };
@@ -159,7 +160,9 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
     if (sample->source == PCOL_NONE)
         return PCOL_OK;
     PCI_TRY(pci_cells_row(&c[C_STACK], row, m->stack_count, &sample->stack, err));
-    if (sample->stack != PCOL_NONE)
+    if (sample->stack != PCOL_NONE && w->adder)
+        PCI_TRY(pci_frame_adder_stack(w->adder, row, sample->stack, &sample->stack, err));
+    else if (sample->stack != PCOL_NONE)
         sample->stack = m->stacks[sample->stack];
     PCI_TRY(read_thread(w, row, &sample->thread, err));
     PCI_TRY(pci_cells_get(&c[C_TIME], row, &sample->time_ns, &valid, err));
@@ -460,6 +463,8 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     PCI_TRY(pci_check_sample_count(m->file, err));
     pcol_status status = open_cells(&w, err);
     PCI_THEN(status, open_positions(&w, err));
+    if (m->selection && m->selection->added)
+        PCI_THEN(status, pci_frame_adder_open(m, &w.adder, err));
     if (m->labels[w.table->number] == PCI_LABELS_ROWS) {
         w.labels = &labels;
         labels = (struct pci_merge_label_rows){0};
@@ -472,6 +477,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
         m->sample_positions[w.table->rows] = m->builder->sample_count;
     if (w.labels)
         pci_label_rows_close(&labels);
+    pci_frame_adder_close(w.adder);
     pci_free(w.cells);
     pci_free(w.values);
     pci_free(w.parts);

@@ -86,7 +86,7 @@ int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table
 static int changes_samples(const struct pci_merge_selection *selection)
 {
     return selection->locations || selection->omitted_frames || selection->types ||
-           selection->has_range || selection->idle || selection->names;
+           selection->has_range || selection->idle || selection->names || selection->added;
 }
 
 int pci_merge_keeps_documents(const struct pci_merge_selection *selection)
@@ -166,7 +166,8 @@ int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_tab
     if (!selection)
         return 0;
     return selection->names || selection->locations || selection->omitted_frames ||
-           selection->types || (selection->drop_key_count && !strcmp(table->name, "samples"));
+           selection->types || selection->added ||
+           (selection->drop_key_count && !strcmp(table->name, "samples"));
 }
 
 /* ---- report of omitted data */

@@ -5,6 +5,7 @@
  * to the builder's. Columns without stored bytes let a small file declare any number of rows;
  * therefore the row count is checked against the file's size before a map is allocated.
  */
+#include "merge/added_frames.h"
 #include "merge/merge.h"
 #include "merge/symbolize.h"
 
@@ -375,6 +376,8 @@ static pcol_status copy_rows(struct stack_copy *w, pcol_error *err)
             PCI_TRY(add_group(w, row, err));
     if (m->stack_count)
         m->stacks[0] = 0;
+    if (m->selection && m->selection->added)
+        return pci_placed_stacks_open(m, err);
     for (uint64_t row = 1; row < m->stack_count; row++)
         if (!m->used_stacks || m->used_stacks[row])
             PCI_TRY(add_stack(w, row, err));

@@ -5,7 +5,7 @@
  * the map of its table, or, if that is appended, by adding the builder's earlier row count. Samples
  * are only appended: a position among them, which may be one past the last, is translated likewise.
  */
-#include "merge/merge.h"
+#include "merge/added_frames.h"
 
 #include "util/alloc.h"
 
@@ -72,6 +72,8 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
     const struct pci_merge *m = merge;
     uint64_t count;
     const uint32_t *map = get_row_map(m, to, &count);
+    if (m->placed && map == m->stacks && row && row < count && m->used_stacks[row])
+        PCI_TRY(pci_placed_stack(m->placed, 0, (uint32_t)row, &m->stacks[row], err));
     int is_samples = !strcmp(to->name, "samples");
     /* An undeclared reference is a position: one past the last sample is valid. */
     unsigned extra_row = is_samples && from && !from->references;

@@ -1,5 +1,5 @@
 /*
- * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb"
+ * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb"; units as text
  *
  * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. A bound is a double in the
  * base unit of its dimension, bytes or nanoseconds, or an integer where it needs no conversion; an
@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,38 @@ static char find_unit(pcol_str unit, double *size)
         }
     }
     return 0;
+}
+
+char pci_label_unit_size(pcol_str unit, double *size)
+{
+    return find_unit(unit, size);
+}
+
+size_t pci_label_scale(int64_t value, pcol_str unit, char *room)
+{
+    static const struct {
+        char dimension;
+        const char *name;
+        double size;
+    } shown[] = {{'b', "B", 1},       {'b', "kB", 0x1p10}, {'b', "MB", 0x1p20}, {'b', "GB", 0x1p30},
+                 {'b', "TB", 0x1p40}, {'b', "PB", 0x1p50}, {'t', "ns", 1},      {'t', "us", 1e3},
+                 {'t', "ms", 1e6},    {'t', "s", 1e9},     {'t', "hrs", 3600e9}};
+    double size, number;
+    char dimension = find_unit(unit, &size), digits[PCI_LABEL_TEXT];
+    size_t chosen = sizeof shown / sizeof *shown;
+    number = fabs((double)value) * size;
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (shown[i].dimension == dimension && number / shown[i].size >= 1)
+            chosen = i;
+    if (!dimension || chosen == sizeof shown / sizeof *shown)
+        return (size_t)snprintf(room, PCI_LABEL_TEXT, "%lld", (long long)value);
+    /* The separator of the locale is between the digits. */
+    size_t used = (size_t)snprintf(digits, sizeof digits, "%.2f", number / shown[chosen].size);
+    const char *cents = digits + used - 2;
+    return (size_t)snprintf(room, PCI_LABEL_TEXT, "%s%.*s%s%s%s", value < 0 ? "-" : "",
+                            (int)strspn(digits, "0123456789"), digits,
+                            strcmp(cents, "00") != 0 ? "." : "",
+                            strcmp(cents, "00") != 0 ? cents : "", shown[chosen].name);
 }
 
 static int are_same(pcol_str a, pcol_str b)

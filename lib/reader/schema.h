@@ -166,6 +166,8 @@ struct pci_format_schema {
     /* The table of a source that its document numbers: copies with the document have its order of
      * location_groups in source_rows. NULL: none. */
     const char *document_order;
+    unsigned fixed_frames : 1; /* its exporter knows only frames of the source: a copy with added
+                                  frames is of another type */
 };
 
 /* Columns that any table may have unless its name begins with x_; ends like a list of rows. */

@@ -601,6 +601,7 @@ Test(careless, importing_filtering_exporting)
     pcol_import_options import = PCOL_INIT(pcol_import_options);
     pcol_export_options export = PCOL_INIT(pcol_export_options);
     pcol_filter_options filter = PCOL_INIT(pcol_filter_options);
+    pcol_add_frames_options frames = PCOL_INIT(pcol_add_frames_options);
     pcol_file *file = open_some();
     pcol_output *output;
     struct build t;
@@ -627,6 +628,14 @@ Test(careless, importing_filtering_exporting)
     filter.drop_label_key_count = 0;
     filter.idle = (pcol_idle)3;
     BAD(pcol_filter(t.b, file, &filter, &err));
+    BAD(pcol_add_frames(NULL, file, NULL, &err));
+    BAD(pcol_add_frames(t.b, NULL, NULL, &err));
+    frames.root_count = 1;
+    BAD(pcol_add_frames(t.b, file, &frames, &err));
+    frames.roots = half;
+    BAD(pcol_add_frames(t.b, file, &frames, &err));
+    frames.roots = half + 1;
+    BAD(pcol_add_frames(t.b, file, &frames, &err));
     BAD(pcol_export(NULL, "folded", NULL, nowhere, &err));
     BAD(pcol_export(file, NULL, NULL, nowhere, &err));
     BAD(pcol_export(file, "folded", NULL, no_sink, &err));

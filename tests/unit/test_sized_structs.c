@@ -128,6 +128,11 @@ static pcol_status symbolize(const void *options, pcol_error *err)
     return pcol_symbolize(builder, file, options, err);
 }
 
+static pcol_status add_frames(const void *options, pcol_error *err)
+{
+    return pcol_add_frames(builder, file, options, err);
+}
+
 static pcol_status make_top(const void *options, pcol_error *err)
 {
     pcol_result *top;
@@ -303,6 +308,7 @@ static const struct {
     {"pcol_control", sizeof(pcol_control), control, PCOL_OK},
     {"pcol_filter_options", sizeof(pcol_filter_options), filter, PCOL_OK},
     {"pcol_symbolize_options", sizeof(pcol_symbolize_options), symbolize, PCOL_E_ARGUMENT},
+    {"pcol_add_frames_options", sizeof(pcol_add_frames_options), add_frames, PCOL_OK},
     {"pcol_top_options", sizeof(pcol_top_options), make_top, PCOL_OK},
     {"pcol_peek_options", sizeof(pcol_peek_options), make_peek, PCOL_OK},
     {"pcol_tree_options", sizeof(pcol_tree_options), make_tree, PCOL_OK},

@@ -3,7 +3,8 @@
  */
 #include "formats/perf/perf.h"
 
-const struct pci_format_schema pci_perf_schema = {.source_type = "perf", .row_is_sample = 1};
+const struct pci_format_schema pci_perf_schema = {
+    .source_type = "perf", .row_is_sample = 1, .fixed_frames = 1};
 
 const struct pci_format pci_perf_format = {
     .info = {"perf", "text of Linux perf script", ".perf.txt .perfscript",

@@ -3,8 +3,8 @@
  */
 #include "formats/perun/perun.h"
 
-const struct pci_format_schema pci_perun_schema = {.source_type = "perun",
-                                                   .tables = pci_perun_tables};
+const struct pci_format_schema pci_perun_schema = {
+    .source_type = "perun", .fixed_frames = 1, .tables = pci_perun_tables};
 
 const struct pci_format pci_perun_format = {
     .info = {"perun", "a Perun profile, plain or as an object of its store", ".perf .perun",
