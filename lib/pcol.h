@@ -1350,6 +1350,11 @@ typedef struct pcol_export_options {
     int keep_dropped; /* 1: write the frames that a pprof's drop_frames take away */
     /* Notices: PCOL_NOTICE_LOSS once for each kind of content that is lost, PCOL_NOTICE_TARGET. */
     const pcol_control *control;
+    /* dot: at most so many functions, and only functions and calls of at least these shares of the
+     * total. 0: 80, 0.005 and 0.001, as pprof; PCOL_NONE and negative shares: no limit. */
+    uint32_t node_count;
+    uint32_t reserved; /* 0 */
+    double node_fraction, edge_fraction;
 } pcol_export_options;
 
 /**

@@ -70,6 +70,8 @@ struct cli_args {
     int rebase;
 
     const char *to, *sample_type;
+    const char *node_fraction, *edge_fraction;
+    uint64_t node_count; /* CLI_UNSET: not given */
     uint64_t source;
     int fail_on_loss, expand_idle;
 
@@ -633,6 +635,8 @@ int cli_profile_output(const struct cli_args *args, const pcol_format **format);
  * format. */
 int cli_write_profile(pcol_builder *builder, const pcol_format *format, const struct cli_args *args,
                       struct cli_out *out);
+/* The share from 0 to 1 that an option gives, as pcol_export_options has it: below 0 for none. */
+int cli_fraction(const char *option, const char *text, double *share);
 /* Export a profile, with one warning for content that the format cannot represent. With
  * --fail-on-loss that is exit code 5, and nothing is written. */
 int cli_export(const struct cli_input *input, const char *format, const struct cli_args *args,

@@ -107,6 +107,20 @@ static pcol_status screen_write(void *context, const void *data, size_t size, pc
     return PCOL_OK;
 }
 
+int cli_fraction(const char *option, const char *text, double *share)
+{
+    char *end;
+
+    *share = 0;
+    if (text == NULL)
+        return CLI_OK;
+    *share = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*share >= 0 && *share <= 1))
+        return cli_usage("%s: '%s' is not a number from 0 to 1", option, text);
+    *share = *share > 0 ? *share : -1; /* no limit */
+    return CLI_OK;
+}
+
 static int export_to(const struct cli_input *input, const struct cli_args *args, const char *format,
                      struct losses *losses, struct cli_out *out, pcol_sink sink)
 {
@@ -122,6 +136,11 @@ static int export_to(const struct cli_input *input, const struct cli_args *args,
     options.keep_dropped = args->keep_dropped;
     options.threads = cli_threads(args);
     options.control = &control;
+    options.node_count = args->node_count == CLI_UNSET        ? 0
+                         : args->node_count - 1 >= UINT32_MAX ? UINT32_MAX /* 0: all */
+                                                              : (uint32_t)args->node_count;
+    (void)cli_fraction("--node-fraction", args->node_fraction, &options.node_fraction);
+    (void)cli_fraction("--edge-fraction", args->edge_fraction, &options.edge_fraction);
     losses_clear(losses);
     if (input->loss[0] != '\0')
         losses_add(losses, input->loss, "", NULL);

@@ -32,6 +32,12 @@ const struct cli_option cmd_unpack_options[] = {
     {0, "expand-idle", NULL,
      "firefox, jslb: restore all joined samples, not only the first and the last", CLI_FLAG,
      CLI_AT(expand_idle), 1, NULL},
+    {0, "node-count", "N", "dot: at most N functions; 0: all (default: 80)", CLI_COUNT,
+     CLI_AT(node_count), 0, NULL},
+    {0, "node-fraction", "F", "dot: only functions with at least this share (default: 0.005)",
+     CLI_TEXT, CLI_AT(node_fraction), 0, NULL},
+    {0, "edge-fraction", "F", "dot: only calls with at least this share (default: 0.001)", CLI_TEXT,
+     CLI_AT(edge_fraction), 0, NULL},
     CLI_OPTIONS_FRAMES,
     CLI_OPTIONS_SAMPLES,
     CLI_OPTION_ORDER,
@@ -110,6 +116,19 @@ static int choose_format(const struct cli_args *args, const char **name)
     return CLI_OK;
 }
 
+/* A usage error for limits of another format than dot. */
+static int check_limits(const struct cli_args *args, const char *format)
+{
+    double share;
+
+    if (strcmp(format, "dot") != 0 && (args->node_count != CLI_UNSET ||
+                                       args->node_fraction != NULL || args->edge_fraction != NULL))
+        return cli_usage(
+            "--node-count, --node-fraction and --edge-fraction are for dot, not for %s", format);
+    int code = cli_fraction("--node-fraction", args->node_fraction, &share);
+    return code == CLI_OK ? cli_fraction("--edge-fraction", args->edge_fraction, &share) : code;
+}
+
 /* ---- selection ---- */
 
 /* --source and --sample-type alone are left to the exporter, which handles them without a copy. */
@@ -165,6 +184,8 @@ int cmd_unpack(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     code = choose_format(args, &format);
+    if (code == CLI_OK)
+        code = check_limits(args, format);
     if (code == CLI_OK && args->output != NULL && is_folder(args->output))
         code = name_in_folder(args, format, &made);
     if (code == CLI_OK && selects(args))

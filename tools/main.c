@@ -70,7 +70,7 @@ static int run_words(void *context)
     struct cli_args args = {0};
 
     args.rows = args.offset = args.source = args.max_depth = args.width = args.row = args.context =
-        args.port = args.shards = args.timeout = CLI_UNSET;
+        args.port = args.shards = args.timeout = args.node_count = CLI_UNSET;
     args.depth = PCOL_CHECK_DEFAULT;
     int code = dispatch(&args, words->argc, words->argv);
     code = cli_worst_code(code, cli_inputs_intact());

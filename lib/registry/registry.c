@@ -35,6 +35,8 @@
     X(jslb)         \
     X(dhat)         \
     X(pcol)         \
+    X(callgrind)    \
+    X(dot)          \
     X(folded)
 
 #define DECLARE(name)                                   \

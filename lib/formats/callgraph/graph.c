@@ -1,0 +1,115 @@
+/*
+ * graph.c - the view of a profile that call graphs are written from
+ */
+#include "formats/callgraph/callgraph.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type,
+                                pcol_query **query, int *named, pcol_error *err)
+{
+    const struct pci_export *export = graph->export;
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    struct pci_strbuf name = {0};
+    char source[24];
+    *query = NULL;
+    *named = 1;
+    selection.keep_dropped = export->options->keep_dropped;
+    if (export->options->source_id) {
+        snprintf(source, sizeof source, "%" PRIu64, export->options->source_id);
+        selection.source = source;
+    }
+    pcol_status status = PCOL_OK;
+    if (type != PCOL_NONE) {
+        pcol_str texts[2] = {graph->types.type[type], graph->types.unit[type]};
+        status = pci_strbuf_append(&name, texts[0].data, texts[0].size, err);
+        PCI_THEN(status, pci_strbuf_append(&name, "/", 1, err));
+        PCI_THEN(status, pci_strbuf_append(&name, texts[1].data, texts[1].size, err));
+        *named = status == PCOL_OK && !memchr(name.data, 0, name.size);
+        PCI_THEN(status, pci_strbuf_append(&name, "", 1, err));
+        selection.sample_type = name.data;
+    }
+    if (*named)
+        PCI_THEN(status, pcol_query_new(export->file, &selection, NULL, query, err));
+    if (status == PCOL_E_LIMIT) { /* a sum beyond 64 bits */
+        status = PCOL_E_LOSS;
+        if (err)
+            err->status = status;
+    }
+    pci_strbuf_clear(&name);
+    return status;
+}
+
+static pcol_status open_view(struct pci_callgraph *g, pcol_by by, pcol_error *err)
+{
+    const struct pci_export *export = g->export;
+    pcol_view_options options = PCOL_INIT(pcol_view_options);
+    int named;
+    PCI_TRY(PCI_MALLOC(g->out, 1, err));
+    pci_out_open(g->out, export->sink);
+    PCI_TRY(pci_check_row_count(export->file, "locations", err));
+    PCI_TRY(pci_types_open(export->file, &g->types, err));
+    PCI_TRY(pci_types_verify(&g->types, err));
+    PCI_TRY(pci_types_select(&g->types, export->first_source, export->last_source,
+                             export->options->sample_type, &g->chosen, err));
+    if (!g->chosen.count && g->types.count)
+        return pci_fail(err, PCOL_E_LOSS, "no sample type has values that can be added up");
+    PCI_TRY(pci_callgraph_query(g, g->chosen.count ? g->chosen.rows[0] : PCOL_NONE, &g->query,
+                                &named, err));
+    if (!named)
+        return pci_fail(err, PCOL_E_LOSS, "the name of the sample type contains a NUL byte");
+    options.by = by;
+    return pcol_view_new(g->query, NULL, &options, &g->view, err);
+}
+
+pcol_status pci_callgraph_open(struct pci_callgraph *graph, const struct pci_export *export,
+                               pcol_by by, pcol_error *err)
+{
+    *graph = (struct pci_callgraph){.export = export};
+    return open_view(graph, by, err);
+}
+
+void pci_callgraph_close(struct pci_callgraph *graph)
+{
+    pcol_view_free(graph->view);
+    pcol_query_free(graph->query);
+    pci_free(graph->chosen.rows);
+    pci_types_close(&graph->types);
+    pci_free(graph->out);
+}
+
+int pci_callgraph_has_stacks(const struct pci_callgraph *graph)
+{
+    const pcol_view *view = graph->view;
+    const struct pci_view_side *side = &view->side[0];
+    for (uint32_t i = 1; i < view->node_count; i++)
+        if (view->parent[i] && view->parent[view->parent[i]] &&
+            !pci_amount_is_zero(side->is_double, side->total[i]))
+            return 1;
+    return 0;
+}
+
+pcol_status pci_callgraph_losses(const struct pci_callgraph *graph, unsigned lost,
+                                 const char *const *losses, size_t count, pcol_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lost & 1u << i)
+            pci_export_loss(graph->export, "%s %s", graph->export->capabilities->loss_prefix,
+                            losses[i]);
+    return pci_export_losses(graph->export, NULL, err);
+}
+
+pcol_status pci_callgraph_print(const struct pci_callgraph *graph, pcol_error *err,
+                                const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pci_out(graph->out, text, size > 0 ? (size_t)size : 0, err);
+}
