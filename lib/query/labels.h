@@ -79,8 +79,8 @@ int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str
 
 /* The dimension of a unit, 'b' (bytes) or 't' (nanoseconds), and its size; 0 and 1 if unknown. */
 char pci_label_unit_size(pcol_str unit, double *size);
-/* The text of a number as Go's pprof shows it, in `room` of PCI_LABEL_TEXT bytes: bytes and times in
- * their largest unit of at least 1, rounded to two digits ("1.50kB"), others without their unit.
+/* The text of a number as Go's pprof shows it, in `room` of PCI_LABEL_TEXT bytes: bytes and times
+ * in their largest unit of at least 1, rounded to two digits ("1.50kB"), others without their unit.
  * Returns its size. */
 size_t pci_label_scale(int64_t value, pcol_str unit, char *room);
 
