@@ -196,6 +196,7 @@ static enum MHD_Result refuse(const struct server *server, struct MHD_Connection
                        : status == 404 ? "not found\n"
                        : status == 405 ? "only GET and POST\n"
                        : status == 413 ? "the request is too large\n"
+                       : status == 204 ? ""
                                        : "out of memory\n";
 
     return respond(server, connection, status, "text/plain; charset=utf-8", text, strlen(text));
@@ -252,6 +253,8 @@ static unsigned check(const struct server *server, struct MHD_Connection *connec
         return 403;
     const char *place = place_of(server, path);
     int is_get = strcmp(method, "GET") == 0;
+    if (is_get && strcmp(path, "/favicon.ico") == 0)
+        return 204; /* browsers ask for it, and would log another answer */
     if (place == NULL || (is_get && *place != '\0'))
         return 404;
     if (!is_get && strcmp(method, "POST") != 0)

@@ -1,8 +1,8 @@
 /*
  * core.js - the engine in WebAssembly and its requests
  *
- * engineCore() holds no reference to anything outside of it: its text becomes the worker. Where
- * there are no workers it runs in the page.
+ * engineCore() holds no reference to anything outside of it but decode85(): their texts become the
+ * worker. Where there are no workers it runs in the page.
  */
 
 function engineCore() {
@@ -60,7 +60,7 @@ function engineCore() {
     }
 
     async function start(message) {
-        const wasm = await inflate(decode(message.wasm));
+        const wasm = await inflate(decode85(message.wasm));
         const module = await WebAssembly.compile(wasm);
         engine = (await WebAssembly.instantiate(module, imports(module))).exports;
         if (engine._initialize) engine._initialize();
@@ -115,7 +115,7 @@ class Engine {
     /* Start in a worker; without workers in the page. */
     async start(wasm, files) {
         try {
-            const source = "const answer = (" + engineCore + ")();" +
+            const source = decode85 + "const answer = (" + engineCore + ")();" +
                 "onmessage = async (e) => { const r = await answer(e.data);" +
                 "postMessage(r, r.buffers); };";
             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
