@@ -1610,7 +1610,7 @@ typedef struct pcol_filter_options {
     /* Notices: PCOL_NOTICE_SELECTION for content that is left out; PCOL_NOTICE_LOSS for drop_frames
      * and keep_frames that hide or show applied. */
     const pcol_control *control;
-    /* With `anonymize`: the names of earlier calls keep their pseudonyms, and those of this call are
+    /* With `anonymize`: names of earlier calls keep their pseudonyms, and those of this call are
      * added; NULL: all names are new. */
     pcol_pseudonyms *pseudonyms;
 } pcol_filter_options;

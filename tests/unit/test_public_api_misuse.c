@@ -619,6 +619,8 @@ Test(careless, importing_filtering_exporting)
     import.meta_count = 0;
     import.start_size = 1;
     BAD(pcol_import_fd(t.b, 0, "x", &import, &err));
+    BAD(pcol_pseudonyms_new(NULL, &err));
+    pcol_pseudonyms_free(NULL);
     BAD(pcol_filter(NULL, file, NULL, &err));
     BAD(pcol_filter(t.b, NULL, NULL, &err));
     filter.drop_label_key_count = 1;
