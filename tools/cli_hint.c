@@ -25,7 +25,7 @@ static const struct {
     {"sample_type", "--sample-type", " chooses"},
     {"keep_dropped", "--keep-dropped", " keeps all frames"},
     {"format", "--from", " chooses one"},
-    {"lenient", "--lenient", ""},
+    {"lenient", "--lenient", " accepts it"},
     {"max_input_bytes", "--max-input", ""},
     {"PCOL_IMPORT_TRUSTED", "--trusted", ""},
 };

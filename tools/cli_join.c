@@ -103,57 +103,49 @@ void cli_join_whole(struct cli_join *join)
     join->whole = 1;
 }
 
-/* The text of row id - 1 of a column; null for an absent column. Reads a range of one row unless
+/* The cell of row id - 1 of a column; null for an absent column. Reads a range of one row unless
  * the whole column is verified. */
-static pcol_status text_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
-                           int64_t id, struct cli_cell *cell, pcol_error *err)
+static pcol_status value_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
+                            int64_t id, int is_text, struct cli_cell *cell, pcol_error *err)
 {
-    pcol_str text;
-    pcol_status status;
+    uint64_t row = (uint64_t)id - 1;
+    pcol_str text = {"", 0};
+    pcol_status status = PCOL_OK;
     int valid = 0;
-    uint8_t has_text;
+    uint8_t has_value = 0;
 
     *cell = cli_cell_text(NULL);
     if (column == NULL)
         return PCOL_OK;
-    if (id < 1 || (uint64_t)id > rows)
+    if (id < 1 || row >= rows)
         return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
     if (join->whole) {
         status = pcol_column_verify(column, err);
         if (status == PCOL_OK)
-            status = pcol_column_str(column, (uint64_t)id - 1, &text, &valid, err);
+            status = is_text ? pcol_column_str(column, row, &text, &valid, err)
+                             : pcol_column_i64(column, row, &cell->as.i64, &valid, err);
     } else {
-        status = pcol_column_read_str(column, (uint64_t)id - 1, 1, &text, &has_text, err);
-        valid = status == PCOL_OK && has_text;
+        status = is_text ? pcol_column_read_str(column, row, 1, &text, &has_value, err)
+                         : pcol_column_read_i64(column, row, 1, &cell->as.i64, &has_value, err);
+        valid = has_value;
     }
-    if (status == PCOL_OK && valid)
+    if (status == PCOL_OK && valid && is_text)
         *cell = cli_cell_str(text);
+    else if (status == PCOL_OK && valid)
+        cell->kind = CLI_CELL_I64;
     return status;
+}
+
+static pcol_status text_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
+                           int64_t id, struct cli_cell *cell, pcol_error *err)
+{
+    return value_of(join, column, rows, id, 1, cell, err);
 }
 
 static pcol_status number_of(const struct cli_join *join, const pcol_column *column, uint64_t rows,
                              int64_t id, struct cli_cell *cell, pcol_error *err)
 {
-    pcol_status status;
-    int valid = 0;
-    uint8_t has_value;
-
-    *cell = cli_cell_text(NULL);
-    if (column == NULL)
-        return PCOL_OK;
-    if (id < 1 || (uint64_t)id > rows)
-        return cli_set_error(err, PCOL_E_CORRUPT, "an id names no row");
-    if (join->whole) {
-        status = pcol_column_verify(column, err);
-        if (status == PCOL_OK)
-            status = pcol_column_i64(column, (uint64_t)id - 1, &cell->as.i64, &valid, err);
-    } else {
-        status = pcol_column_read_i64(column, (uint64_t)id - 1, 1, &cell->as.i64, &has_value, err);
-        valid = status == PCOL_OK && has_value;
-    }
-    if (status == PCOL_OK && valid)
-        cell->kind = CLI_CELL_I64;
-    return status;
+    return value_of(join, column, rows, id, 0, cell, err);
 }
 
 static pcol_status open_names(struct cli_join *join, pcol_error *err)

@@ -38,6 +38,16 @@ pcol_status pci_import_thread(const struct pci_import *import,
 /* Give a notice PCOL_NOTICE_INPUT: one sentence, printf style. */
 void pci_import_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Faults of one kind that a lenient import tolerates. */
+struct pci_tolerated {
+    uint64_t count, first; /* first: line */
+};
+/* A fault at a byte of a line. Lenient: it is counted; else E_SYNTAX, which names the option. */
+pcol_status pci_import_tolerate(const struct pci_import *import, struct pci_tolerated *tolerated,
+                                uint64_t line, uint64_t column, const char *what, pcol_error *err);
+/* Give a notice of tolerated faults, if any: "WHAT: 3, the first is line 17". */
+void pci_import_report_tolerated(const struct pci_tolerated *tolerated, const char *what);
+
 /* The arguments of an exporter. */
 struct pci_export {
     const pcol_file *file;

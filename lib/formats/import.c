@@ -6,6 +6,8 @@
 #include "builder/builder.h"
 #include "util/control.h"
 
+#include <inttypes.h>
+
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err)
 {
     const pcol_import_options *options = import->options;
@@ -57,4 +59,22 @@ void pci_import_message(const char *format, ...)
     va_start(arguments, format);
     pci_notice_list(PCOL_NOTICE_INPUT, "", "", format, arguments);
     va_end(arguments);
+}
+
+pcol_status pci_import_tolerate(const struct pci_import *import, struct pci_tolerated *tolerated,
+                                uint64_t line, uint64_t column, const char *what, pcol_error *err)
+{
+    if (!import->options->lenient)
+        return pci_error_option(err, "lenient",
+                                pci_fail_text(err, PCOL_E_SYNTAX, line, column, "%s", what));
+    if (!tolerated->count++)
+        tolerated->first = line;
+    return PCOL_OK;
+}
+
+void pci_import_report_tolerated(const struct pci_tolerated *tolerated, const char *what)
+{
+    if (tolerated->count)
+        pci_import_message("%s: %" PRIu64 ", the first is line %" PRIu64, what, tolerated->count,
+                           tolerated->first);
 }

@@ -59,7 +59,7 @@ struct reader {
     enum pci_folded_form form;
     struct pci_strbuf prefix; /* of the previous stack, and its thread */
     uint32_t thread;
-    uint64_t invalid_lines, first_invalid_line;
+    struct pci_tolerated invalid_lines;
 };
 
 /* ---- recognition ---- */
@@ -325,11 +325,8 @@ static pcol_status read_line(struct reader *r, struct pci_line *line, pcol_error
         return pci_strbuf_append(&r->pending, line->text, line->whole, err);
     if (pci_folded_split(line->text, line->size, &parts))
         return add_line(r, line, &parts, err);
-    if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, line->number, parts.fault + skipped + 1, "%s",
-                             parts.message);
-    if (!r->invalid_lines++)
-        r->first_invalid_line = line->number;
+    PCI_TRY(pci_import_tolerate(r->import, &r->invalid_lines, line->number,
+                                parts.fault + skipped + 1, parts.message, err));
     return pci_strbuf_append(&r->pending, line->text, line->whole, err);
 }
 
@@ -411,10 +408,8 @@ pcol_status pci_folded_read(struct pci_import *import, pcol_error *err)
                        .text = PCOL_NONE};
     pci_spill_init(&r.counts, &import->builder->store);
     pcol_status status = read_all(&r, err);
-    if (status == PCOL_OK && r.invalid_lines)
-        pci_import_message("lines without a count imported as text: %" PRIu64
-                           ", the first is line %" PRIu64,
-                           r.invalid_lines, r.first_invalid_line);
+    if (status == PCOL_OK)
+        pci_import_report_tolerated(&r.invalid_lines, "lines without a count imported as text");
     pci_spill_clear(&r.counts);
     pci_strbuf_clear(&r.previous);
     pci_strbuf_clear(&r.pending);

@@ -85,12 +85,14 @@ static uint64_t input_offset(const struct cpu *c)
     return c->reader->import->input->offset + c->at;
 }
 
-/* Handle an input that ends inside the sample at offset `start`: with --lenient, omit the
+/* Handle an input that ends inside the sample at offset `start`: a lenient import omits the
  * sample. */
 static pcol_status handle_truncation(struct cpu *c, uint64_t start, size_t stack, pcol_error *err)
 {
     if (!c->reader->import->options->lenient)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, start, "the input ends inside this sample");
+        return pci_error_option(
+            err, "lenient",
+            pci_fail_at_byte(err, PCOL_E_SYNTAX, start, "the input ends inside this sample"));
     c->reader->profile.stack_count = stack;
     c->at = c->reader->import->input->size;
     pci_import_message("the last sample is truncated and was omitted");

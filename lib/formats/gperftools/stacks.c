@@ -56,7 +56,8 @@ static pcol_status read_count(struct pci_gp_reader *r, pcol_error *err)
         return pci_gp_fail(r, p, err, "not a sample: COUNT @ 0x... 0x...");
     if (p == end) { /* Go's threadcreate lists threads of unknown origin */
         if (!r->import->options->lenient)
-            return pci_gp_fail(r, p, err, "the sample has no addresses");
+            return pci_error_option(err, "lenient",
+                                    pci_gp_fail(r, p, err, "the sample has no addresses"));
         r->stackless++;
     }
     while (p < end) {

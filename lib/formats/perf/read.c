@@ -35,10 +35,9 @@ struct reader {
     size_t type_capacity;
     uint32_t thread_columns[4];
     uint32_t cpu_key, misc_key, trace_key, event_key;
-    uint64_t records, tolerated, first_tolerated;
-    struct overflow {
-        uint64_t count, first; /* line */
-    } periods, fields, names;  /* numbers beyond 64 bits */
+    uint64_t records;
+    struct pci_tolerated tolerated;              /* lines that are neither header nor frame */
+    struct pci_tolerated periods, fields, names; /* numbers beyond 64 bits */
 };
 
 /* ---- samples ---- */
@@ -171,32 +170,20 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
 static const char frame_overflow[] =
     "address or offset beyond 64 bits; a lenient import makes it part of the name";
 
-/* Report a number beyond 64 bits. Lenient: count it. */
-static pcol_status report_overflow(const struct reader *r, const char *what,
-                                   struct overflow *overflow, uint64_t line, pcol_error *err)
-{
-    if (!r->import->options->lenient)
-        return pci_error_option(err, "lenient",
-                                pci_fail_text(err, PCOL_E_SYNTAX, line, 1, "%s", what));
-    if (!overflow->count++)
-        overflow->first = line;
-    return PCOL_OK;
-}
-
 /* Remove numbers beyond 64 bits from a header. */
 static pcol_status drop_overflows(struct reader *r, struct pci_perf_header *h, uint64_t line,
                                   pcol_error *err)
 {
     if (h->beyond_period)
-        PCI_TRY(report_overflow(r,
-                                "period beyond 64 bits; a lenient import counts such a sample as 1",
-                                &r->periods, line, err));
+        PCI_TRY(pci_import_tolerate(
+            r->import, &r->periods, line, 1,
+            "period beyond 64 bits; a lenient import counts such a sample as 1", err));
     if (h->beyond_time)
-        PCI_TRY(report_overflow(r, "time beyond 64 bits; a lenient import leaves it out",
-                                &r->fields, line, err));
+        PCI_TRY(pci_import_tolerate(r->import, &r->fields, line, 1,
+                                    "time beyond 64 bits; a lenient import leaves it out", err));
     if (h->beyond_cpu)
-        PCI_TRY(report_overflow(r, "cpu beyond 64 bits; a lenient import leaves it out", &r->fields,
-                                line, err));
+        PCI_TRY(pci_import_tolerate(r->import, &r->fields, line, 1,
+                                    "cpu beyond 64 bits; a lenient import leaves it out", err));
     h->has_period &= !h->beyond_period;
     h->has_time &= !h->beyond_time;
     h->has_cpu &= !h->beyond_cpu;
@@ -226,21 +213,11 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line, i
         return PCOL_OK;
     h->tail.size = 0;
     if (frame.beyond)
-        PCI_TRY(report_overflow(r, frame_overflow, &r->names, line->number, err));
+        PCI_TRY(pci_import_tolerate(r->import, &r->names, line->number, 1, frame_overflow, err));
     return pci_perf_groups_add(&r->groups, &frame, err);
 }
 
 /* ---- lines ---- */
-
-static pcol_status report_malformed(struct reader *r, uint64_t number, const char *what,
-                                    pcol_error *err)
-{
-    if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, number, 1, "%s", what);
-    if (!r->tolerated++)
-        r->first_tolerated = number;
-    return PCOL_OK;
-}
 
 /* Read a frame or a source line. */
 static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol_error *err)
@@ -263,17 +240,18 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
     }
     if (!pci_perf_frame(line->text, line->size, r->groups.addressed, &frame) ||
         (r->groups.addressed && !frame.has_address && !frame.inlined && !frame.beyond))
-        return report_malformed(r, line->number, "not a frame of a call stack", err);
+        return pci_import_tolerate(r->import, &r->tolerated, line->number, 1,
+                                   "not a frame of a call stack", err);
     if (frame.beyond)
-        PCI_TRY(report_overflow(r, frame_overflow, &r->names, line->number, err));
+        PCI_TRY(pci_import_tolerate(r->import, &r->names, line->number, 1, frame_overflow, err));
     return pci_perf_groups_add(&r->groups, &frame, err);
 }
 
 static pcol_status report_bare_header(struct reader *r, pcol_error *err)
 {
     r->open = 0;
-    return report_malformed(r, r->header_line, "neither the first line of a sample nor a frame",
-                            err);
+    return pci_import_tolerate(r->import, &r->tolerated, r->header_line, 1,
+                               "neither the first line of a sample nor a frame", err);
 }
 
 /* End the current sample and begin one. A comm without frames was not a header. */
@@ -316,7 +294,8 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         return next_sample(r, line, err);
     if (!r->open && !blank) /* comm alone: no leading blanks with call chains */
         return begin_sample(r, line, 1, err);
-    return report_malformed(r, line->number, "neither the first line of a sample nor a frame", err);
+    return pci_import_tolerate(r->import, &r->tolerated, line->number, 1,
+                               "neither the first line of a sample nor a frame", err);
 }
 
 /* ---- file ---- */
@@ -365,20 +344,14 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
                                 r->comments.size, err);
 }
 
-static void report_overflows(const struct reader *r)
+static void report_tolerated(const struct reader *r)
 {
-    const struct {
-        const struct overflow *overflow;
-        const char *what;
-    } kinds[] = {
-        {&r->periods, "samples that count as 1, their periods are beyond 64 bits"},
-        {&r->fields, "times and cpus left out, they are beyond 64 bits"},
-        {&r->names, "frames with an address or offset beyond 64 bits in the name"},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].overflow->count)
-            pci_import_message("%s: %" PRIu64 ", the first is in line %" PRIu64, kinds[i].what,
-                               kinds[i].overflow->count, kinds[i].overflow->first);
+    pci_import_report_tolerated(&r->tolerated, "lines left out, neither header nor frame");
+    pci_import_report_tolerated(&r->periods,
+                                "samples that count as 1, their periods are beyond 64 bits");
+    pci_import_report_tolerated(&r->fields, "times and cpus left out, they are beyond 64 bits");
+    pci_import_report_tolerated(&r->names,
+                                "frames with an address or offset beyond 64 bits in the name");
 }
 
 pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
@@ -388,12 +361,8 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
     pcol_status status = read_lines(&r, err);
     if (status == PCOL_OK && r.records)
         pci_import_message("PERF_RECORD lines left out: %" PRIu64, r.records);
-    if (status == PCOL_OK && r.tolerated)
-        pci_import_message("lines left out, neither header nor frame: %" PRIu64
-                           ", the first is line %" PRIu64,
-                           r.tolerated, r.first_tolerated);
     if (status == PCOL_OK)
-        report_overflows(&r);
+        report_tolerated(&r);
     pci_strbuf_clear(&r.header_text);
     pci_strbuf_clear(&r.comments);
     pci_perf_groups_clear(&r.groups);

@@ -551,7 +551,8 @@ static pcol_status check_store_header(struct pci_import *import, const struct st
              "the length in the header is %" PRIu64 ", but %" PRIu64 " characters follow",
              w->length, characters);
     if (!import->options->lenient)
-        return pci_fail_at_byte(err, PCOL_E_SYNTAX, w->length_offset, "%s", text);
+        return pci_error_option(err, "lenient",
+                                pci_fail_at_byte(err, PCOL_E_SYNTAX, w->length_offset, "%s", text));
     pci_import_message("%s", text);
     return PCOL_OK;
 }

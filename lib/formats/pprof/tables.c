@@ -151,7 +151,7 @@ static pcol_status read_function(struct pci_pprof_reader *r, struct pci_pprof_me
     PCI_TRY(pci_pprof_read_numbers(m, START_LINE, values, &seen, PCI_PB_ROW, &r->unknown, err));
     if (!values[ID]) {
         if (!r->import->options->lenient)
-            return fail_zero_id(m, err);
+            return pci_error_option(err, "lenient", fail_zero_id(m, err));
         r->zero_functions++;
     }
     PCI_TRY(pci_pprof_string(r, values[NAME], m, NAME, &f.name, err));

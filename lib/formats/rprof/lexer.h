@@ -107,6 +107,16 @@ static inline const uint8_t *pci_rprof_usual_unit(const uint8_t *p, const uint8_
 /* The first number beyond 64 bits in the references of the units in [p, end); NULL: none. */
 const uint8_t *pci_rprof_find_overflow(const uint8_t *p, const uint8_t *end, unsigned flags);
 
+/* End of the first line without its line end; NULL if it is longer than the data, which are not all
+ * of the input. */
+static inline const uint8_t *pci_rprof_first_line_end(const uint8_t *data, size_t size, int all)
+{
+    const uint8_t *end = memchr(data, '\n', size);
+    if (!end)
+        return all ? data + size : NULL;
+    return end > data && end[-1] == '\r' ? end - 1 : end;
+}
+
 #define PCI_RPROF_OVERFLOW "number beyond 64 bits; a lenient import keeps the line as text"
 
 /* Skip the units of [p, end); returns the fault that ends them. If p is a unit with an open name,

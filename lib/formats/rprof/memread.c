@@ -27,7 +27,7 @@ struct reader {
     struct pci_rprof_record record;
     struct pci_rprof_pipeline queue;
     int has_source;
-    uint64_t tolerated, first_tolerated;
+    struct pci_tolerated tolerated;
 };
 
 struct entry {
@@ -72,13 +72,8 @@ static int is_head_prefix(const uint8_t *p, const uint8_t *end)
 int pci_rprofmem_sniff(const uint8_t *data, size_t size, int all)
 {
     struct pci_rprof_int number;
-    const uint8_t *end = memchr(data, '\n', size);
-    if (!end && !all)
-        return 0;
-    end = end ? end : data + size;
-    if (end > data && end[-1] == '\r')
-        end--;
-    if (read_entry_head(&data, end, &number) == NOT_AN_ENTRY)
+    const uint8_t *end = pci_rprof_first_line_end(data, size, all);
+    if (!end || read_entry_head(&data, end, &number) == NOT_AN_ENTRY)
         return 0;
     return data == end || *data == '"' || read_entry_head(&data, end, &number) != NOT_AN_ENTRY ? 2
                                                                                                : 0;
@@ -96,13 +91,7 @@ static pcol_status report_fault(struct reader *r, const uint8_t *at, const char 
                                 pcol_error *err)
 {
     uint64_t column = (uint64_t)(at - pci_rprof_at(&r->text.lines, r->text.lines.at)) + 1;
-    if (!r->import->options->lenient)
-        return pci_error_option(
-            err, "lenient",
-            pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, column, "%s", what));
-    if (r->tolerated++ == 0)
-        r->first_tolerated = r->text.lines.number;
-    return PCOL_OK;
+    return pci_import_tolerate(r->import, &r->tolerated, r->text.lines.number, column, what, err);
 }
 
 static pcol_status read_frames(struct reader *r, struct entry *e, pcol_error *err)
@@ -218,9 +207,8 @@ pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
     pci_rprof_text_init(&r.text, import);
     r.queue.record = &r.record;
     status = read_lines(&r, err);
-    if (status == PCOL_OK && r.tolerated)
-        pci_import_message("malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
-                           r.tolerated, r.first_tolerated);
+    if (status == PCOL_OK)
+        pci_import_report_tolerated(&r.tolerated, "malformed lines kept as text");
     pci_rprof_pipeline_clear(&r.queue);
     pci_rprof_text_clear(&r.text);
     return status;

@@ -32,13 +32,13 @@ struct reader {
     struct pci_rprof_text text;
     struct pci_rprof_record record;
     struct pci_rprof_pipeline queue;
-    struct pci_rprof_chunks *parts;      /* NULL: single-threaded */
-    uint64_t stop;                       /* end of the reader's own chunk */
-    uint64_t headers, files;             /* numbers of such lines so far */
-    struct pci_rprof_header header;      /* of the segment */
-    int has_source;                      /* the first header was read */
-    int memory_types;                    /* the sample types of the memory columns exist */
-    uint64_t tolerated, first_tolerated; /* number of malformed lines, and the first of them */
+    struct pci_rprof_chunks *parts; /* NULL: single-threaded */
+    uint64_t stop;                  /* end of the reader's own chunk */
+    uint64_t headers, files;        /* numbers of such lines so far */
+    struct pci_rprof_header header; /* of the segment */
+    int has_source;                 /* the first header was read */
+    int memory_types;               /* the sample types of the memory columns exist */
+    struct pci_tolerated tolerated; /* malformed lines */
     uint64_t too_long;
     int is_truncated; /* the last line ends within a word */
 };
@@ -54,13 +54,8 @@ struct sample {
 int pci_rprof_sniff(const uint8_t *data, size_t size, int all)
 {
     struct pci_rprof_header header;
-    const uint8_t *end = memchr(data, '\n', size);
-    if (!end && !all)
-        return 0;
-    end = end ? end : data + size;
-    if (end > data && end[-1] == '\r')
-        end--;
-    return pci_rprof_header(data, end, &header) ? 2 : 0;
+    const uint8_t *end = pci_rprof_first_line_end(data, size, all);
+    return end && pci_rprof_header(data, end, &header) ? 2 : 0;
 }
 
 static int is_own_line(const void *context, const uint8_t *p, const uint8_t *end)
@@ -85,13 +80,8 @@ static pcol_status report_overflow(struct reader *r, uint64_t start, const uint8
                                    pcol_error *err)
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, start);
-    if (!r->import->options->lenient)
-        return pci_error_option(err, "lenient",
-                                pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number,
-                                              (uint64_t)(at - text) + 1, "%s", PCI_RPROF_OVERFLOW));
-    if (r->tolerated++ == 0)
-        r->first_tolerated = r->text.lines.number;
-    return PCOL_OK;
+    return pci_import_tolerate(r->import, &r->tolerated, r->text.lines.number,
+                               (uint64_t)(at - text) + 1, PCI_RPROF_OVERFLOW, err);
 }
 
 /* The first number beyond 64 bits in a line with a sample; NULL: none. */
@@ -189,11 +179,8 @@ static pcol_status read_malformed(struct reader *r, const struct pci_rprof_line 
     const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
     uint32_t path;
     r->text.frames.previous_size = 0; /* so that the window need not retain it */
-    if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number, (uint64_t)(at - text) + 1,
-                             "%s", what);
-    if (r->tolerated++ == 0)
-        r->first_tolerated = r->text.lines.number;
+    PCI_TRY(pci_import_tolerate(r->import, &r->tolerated, r->text.lines.number,
+                                (uint64_t)(at - text) + 1, what, err));
     return pci_rprof_record_file(&r->record, NULL, text, (size_t)(line->next - line->start), &path,
                                  err);
 }
@@ -265,15 +252,12 @@ static pcol_status check_fault(struct reader *r, struct sample *s, pcol_error *e
                                                  : is_ref_prefix(s->units.fault.at, end)));
     if (r->is_truncated)
         return PCOL_OK;
-    if (!r->import->options->lenient)
-        return pci_fail_text(err, PCOL_E_SYNTAX, r->text.lines.number,
-                             (uint64_t)(s->units.fault.at - start) + 1, "%s",
-                             s->has_memory < 0                       ? "malformed memory columns"
-                             : s->units.fault.kind == PCI_RPROF_OPEN ? "unterminated frame name"
-                                                                     : NO_FRAME);
-    if (r->tolerated++ == 0)
-        r->first_tolerated = r->text.lines.number;
-    return PCOL_OK;
+    return pci_import_tolerate(r->import, &r->tolerated, r->text.lines.number,
+                               (uint64_t)(s->units.fault.at - start) + 1,
+                               s->has_memory < 0                       ? "malformed memory columns"
+                               : s->units.fault.kind == PCI_RPROF_OPEN ? "unterminated frame name"
+                                                                       : NO_FRAME,
+                               err);
 }
 
 static pcol_status add_sample(struct reader *r, const struct sample *s, pcol_error *err)
@@ -441,9 +425,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
 
 static void report_deviations(const struct reader *r)
 {
-    if (r->tolerated)
-        pci_import_message("malformed lines kept as text: %" PRIu64 ", the first is line %" PRIu64,
-                           r->tolerated, r->first_tolerated);
+    pci_import_report_tolerated(&r->tolerated, "malformed lines kept as text");
     if (r->is_truncated)
         pci_import_message("the last line is cut: kept as far as it goes");
     if (r->too_long)

@@ -167,13 +167,9 @@ static pcol_status build(struct reader *r, pcol_error *err)
 
 static pcol_status read_document(struct reader *r, pcol_error *err)
 {
-    static const struct pci_json_options options = {0, 16384};
     struct pci_v8 *v8 = &r->v8;
     int more;
-    PCI_TRY(pci_json_open(&v8->json, v8->import->input, &options, err));
-    PCI_TRY(pci_document_begin(&v8->document, v8->builder, err));
-    PCI_TRY(pci_json_next(&v8->json, err));
-    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_OBJECT, "a CPU profile", err));
+    PCI_TRY(pci_v8_begin_document(v8, "a CPU profile", err));
     for (;;) {
         PCI_TRY(pci_json_member(&v8->json, &more, err));
         if (!more)
@@ -188,11 +184,7 @@ static pcol_status read_document(struct reader *r, pcol_error *err)
 
 pcol_status pci_cpuprofile_read(struct pci_import *import, pcol_error *err)
 {
-    struct reader r = {.v8 = {.import = import,
-                              .builder = import->builder,
-                              .has_document = 1,
-                              .column = PCOL_NONE,
-                              .anonymous = PCOL_NONE}};
+    struct reader r = {.v8 = PCI_V8_DOCUMENT(import)};
     struct pci_number_array *const arrays[] = {&r.samples, &r.deltas, &r.stamps};
     for (size_t i = 0; i < 3; i++)
         pci_number_array_init(arrays[i], &import->builder->store);

@@ -121,13 +121,9 @@ static pcol_status build(struct reader *r, pcol_error *err)
 
 static pcol_status read_document(struct reader *r, pcol_error *err)
 {
-    static const struct pci_json_options options = {0, 16384};
     struct pci_v8 *v8 = &r->v8;
     int more;
-    PCI_TRY(pci_json_open(&v8->json, v8->import->input, &options, err));
-    PCI_TRY(pci_document_begin(&v8->document, v8->builder, err));
-    PCI_TRY(pci_json_next(&v8->json, err));
-    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_OBJECT, "a heap profile", err));
+    PCI_TRY(pci_v8_begin_document(v8, "a heap profile", err));
     for (;;) {
         PCI_TRY(pci_json_member(&v8->json, &more, err));
         if (!more)
@@ -152,11 +148,7 @@ static pcol_status read_document(struct reader *r, pcol_error *err)
 
 pcol_status pci_heapprofile_read(struct pci_import *import, pcol_error *err)
 {
-    struct reader r = {.v8 = {.import = import,
-                              .builder = import->builder,
-                              .has_document = 1,
-                              .column = PCOL_NONE,
-                              .anonymous = PCOL_NONE}};
+    struct reader r = {.v8 = PCI_V8_DOCUMENT(import)};
     pci_spill_init(&r.samples, &import->builder->store);
     pcol_status status = read_document(&r, err);
     pci_spill_clear(&r.samples);

@@ -13,6 +13,15 @@
 #define IN_PROGRESS (PCOL_NONE - 1)
 #define LARGEST_LINE (INT64_MAX - 1)
 
+pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_error *err)
+{
+    static const struct pci_json_options options = {0, 16384};
+    PCI_TRY(pci_json_open(&v8->json, v8->import->input, &options, err));
+    PCI_TRY(pci_document_begin(&v8->document, v8->builder, err));
+    PCI_TRY(pci_json_next(&v8->json, err));
+    return pci_json_expect(&v8->json, PCI_JSON_OBJECT, name, err);
+}
+
 void pci_v8_close(struct pci_v8 *v8)
 {
     pci_json_close(&v8->json);

@@ -68,6 +68,14 @@ struct pci_v8 {
     size_t sample_count, sample_capacity;
 };
 
+/* Initializer of a reader of a profile that is one JSON object. */
+#define PCI_V8_DOCUMENT(given)                                                                  \
+    {                                                                                           \
+        .import = (given), .builder = (given)->builder, .has_document = 1, .column = PCOL_NONE, \
+        .anonymous = PCOL_NONE                                                                  \
+    }
+/* Reads up to the first member. name: of the kind of profile, for errors. */
+pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_error *err);
 void pci_v8_close(struct pci_v8 *v8);
 
 /* ---- nodes.c */
