@@ -1,0 +1,175 @@
+/*
+ * build_rows.c - samples, sample types and stacks of the builder from a document of speedscope
+ *
+ * Each profile becomes a thread. Tests: tests/roundtrip/json_formats.
+ */
+#include "formats/speedscope/read.h"
+
+#include "util/alloc.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Nodes of the builder's call tree by node of the reader's. */
+static pcol_status build_stacks(struct pci_ss_reader *r, uint32_t *nodes, pcol_error *err)
+{
+    if (r->has_last && r->last_frame >= r->frame_count)
+        return pci_fail_text(err, PCOL_E_SYNTAX, r->last_line, r->last_column,
+                             "frame %" PRIu32 " does not exist: shared.frames has %zu",
+                             r->last_frame, r->frame_count);
+    nodes[0] = 0;
+    for (size_t i = 1; i < r->tree.count; i++) {
+        const struct pci_node *node = &r->tree.nodes[i];
+        PCI_TRY(pcol_builder_stack(r->builder, nodes[node->parent], r->groups[node->group],
+                                   &nodes[i], err));
+    }
+    return PCOL_OK;
+}
+
+/* Order of the source's frames, for the way back. */
+static pcol_status put_frame_order(struct pci_ss_reader *r, pcol_error *err)
+{
+    struct pci_source_row row = {
+        .source = r->import->source, .thread = PCOL_NONE, .target = PCI_T_GROUPS + 1};
+    PCI_TRY(pcol_builder_string(r->builder, "frames", 6, &row.table, err));
+    return r->frame_count
+               ? pci_builder_source_rows(r->builder, &row, r->groups, r->frame_count, err)
+               : PCOL_OK;
+}
+
+/* Sample types by unit; PCOL_NONE for a unit that no profile has. */
+static pcol_status add_types(struct pci_ss_reader *r, uint32_t *types, uint8_t *is_double,
+                             pcol_error *err)
+{
+    uint64_t doubles;
+    memset(is_double, 0, PCI_SPEEDSCOPE_UNITS);
+    for (size_t i = 0; i < r->profile_count; i++) {
+        const struct pci_ss_profile *p = &r->profiles[i];
+        PCI_TRY(pci_number_array_doubles(&r->values, p->first, p->count, &doubles, err));
+        is_double[p->unit] |= doubles > 0;
+    }
+    for (size_t i = 0; i < PCI_SPEEDSCOPE_UNITS; i++)
+        types[i] = PCOL_NONE;
+    for (size_t i = 0; i < r->profile_count; i++) {
+        int unit = r->profiles[i].unit;
+        const struct pci_speedscope_unit *u = &pci_speedscope_units[unit];
+        if (types[unit] == PCOL_NONE)
+            PCI_TRY(pcol_builder_sample_type(r->builder, u->type, u->unit,
+                                             is_double[unit] ? PCOL_SAMPLE_TYPE_DOUBLE : 0, 0,
+                                             &types[unit], err));
+    }
+    return PCOL_OK;
+}
+
+/* Position of a profile on its time line: the sum of all weights so far. */
+struct clock {
+    int64_t integer;
+    double number;
+    int is_double;
+    const struct pci_speedscope_unit *unit;
+};
+
+static int to_ns(int64_t bits, int is_double, int64_t scale, int64_t *ns)
+{
+    if (!is_double)
+        return !__builtin_mul_overflow(bits, scale, ns);
+    double value = pci_number_value(bits, 1) * (double)scale;
+    if (!(value > -9.2e18 && value < 9.2e18))
+        return 0;
+    *ns = (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+    return 1;
+}
+
+static int advance(struct clock *clock, int64_t bits, int is_double)
+{
+    clock->number += pci_number_value(bits, is_double);
+    clock->is_double |= is_double;
+    return clock->is_double || !__builtin_add_overflow(clock->integer, bits, &clock->integer);
+}
+
+static int clock_ns(const struct clock *clock, int64_t *ns)
+{
+    int64_t bits = clock->integer;
+    if (clock->is_double)
+        memcpy(&bits, &clock->number, sizeof bits);
+    return to_ns(bits, clock->is_double, clock->unit->ns, ns);
+}
+
+static pcol_status set_times(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
+                             struct clock *clock, int64_t bits, int is_double, pcol_sample *sample,
+                             pcol_error *err)
+{
+    int64_t start = 0;
+    int start_is_double = 0, ok;
+    if (p->evented) {
+        PCI_TRY(pci_number_array_get(&r->starts, at, &start, &start_is_double, err));
+        ok = to_ns(start, start_is_double, clock->unit->ns, &sample->time_ns);
+    } else {
+        ok = clock_ns(clock, &sample->time_ns) && advance(clock, bits, is_double);
+    }
+    if (!ok)
+        return pci_fail_text(err, PCOL_E_SYNTAX, p->line, p->column,
+                             "a time of the profile is beyond 64 bits of nanoseconds");
+    sample->flags |= PCOL_SAMPLE_HAS_TIME;
+    return PCOL_OK;
+}
+
+static pcol_status put_sample(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
+                              const uint32_t *nodes, struct clock *clock, uint32_t type,
+                              int as_double, uint32_t thread, pcol_error *err)
+{
+    pcol_sample sample = PCOL_INIT(pcol_sample);
+    pcol_value value = {.sample_type = type};
+    int64_t bits;
+    const uint8_t *data;
+    uint32_t node;
+    int is_double;
+    PCI_TRY(pci_spill_view_range(&r->stacks, &r->stack_view, at * sizeof node, sizeof node, &data,
+                                 err));
+    memcpy(&node, data, sizeof node);
+    PCI_TRY(pci_number_array_get(&r->values, at, &bits, &is_double, err));
+    if (as_double)
+        value.as.f64 = pci_number_value(bits, is_double);
+    else
+        value.as.i64 = bits;
+    if (clock->unit->ns)
+        PCI_TRY(set_times(r, p, at, clock, bits, is_double, &sample, err));
+    sample.source = r->import->source;
+    sample.stack = nodes[node];
+    sample.thread = thread;
+    sample.values = &value;
+    sample.value_count = 1;
+    return pcol_builder_sample(r->builder, &sample, NULL, err);
+}
+
+static pcol_status put_samples(struct pci_ss_reader *r, const uint32_t *nodes, pcol_error *err)
+{
+    uint32_t types[PCI_SPEEDSCOPE_UNITS];
+    uint8_t is_double[PCI_SPEEDSCOPE_UNITS];
+    PCI_TRY(add_types(r, types, is_double, err));
+    for (size_t i = 0; i < r->profile_count; i++) {
+        const struct pci_ss_profile *p = &r->profiles[i];
+        struct pci_import_thread thread = {p->name, PCOL_NONE, PCOL_NONE, PCOL_NONE, (uint32_t)i};
+        struct clock clock = {p->start_is_double ? 0 : p->start,
+                              pci_number_value(p->start, p->start_is_double), p->start_is_double,
+                              &pci_speedscope_units[p->unit]};
+        uint32_t row;
+        PCI_TRY(pci_import_thread(r->import, &thread, &row, err));
+        for (uint64_t at = 0; at < p->count; at++)
+            PCI_TRY(put_sample(r, p, p->first + at, nodes, &clock, types[p->unit],
+                               is_double[p->unit], row, err));
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_ss_build(struct pci_ss_reader *r, pcol_error *err)
+{
+    uint32_t *nodes;
+    PCI_TRY(PCI_MALLOC(nodes, r->tree.count, err));
+    pcol_status status = build_stacks(r, nodes, err);
+    PCI_THEN(status, put_samples(r, nodes, err));
+    pci_free(nodes);
+    PCI_TRY(status);
+    PCI_TRY(put_frame_order(r, err));
+    return pci_document_end(&r->document, r->import->source, err);
+}
