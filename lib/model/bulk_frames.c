@@ -27,25 +27,56 @@ struct pcol_frames {
 
 /* ---- opening */
 
-static pcol_status read_nodes(pcol_frames *frames, const struct pci_stacks *tree, pcol_error *err)
+/* The first location of each group and, after the last, the number of locations; NULL if the file
+ * has no groups of several locations: group g then is location g. */
+static pcol_status read_groups(const struct pci_stacks *tree, uint32_t **starts, pcol_error *err)
+{
+    int64_t values[PCI_BATCH];
+    uint64_t before = 0;
+    *starts = NULL;
+    if (!tree->first)
+        return PCOL_OK;
+    PCI_TRY(pci_check_row_count(tree->file, "location_groups", err));
+    PCI_TRY(PCI_CALLOC(*starts, (size_t)tree->groups + 1, err));
+    for (uint64_t row = 0, n; row < tree->groups; row += n) {
+        n = tree->groups - row < PCI_BATCH ? tree->groups - row : PCI_BATCH;
+        PCI_TRY(pci_read(tree->file, tree->first, row, n, values, NULL, err));
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t start = (uint64_t)values[i];
+            /* A group has at least one location, and the first group starts at location 0. */
+            if (row + i ? start <= before || start >= tree->locations : start || !tree->locations)
+                return pci_corrupt(err, "location_groups", "first_location", row + i,
+                                   "location %llu is out of order or range",
+                                   (unsigned long long)start);
+            (*starts)[row + i] = (uint32_t)start;
+            before = start;
+        }
+    }
+    (*starts)[tree->groups] = (uint32_t)tree->locations;
+    return PCOL_OK;
+}
+
+static pcol_status read_nodes(pcol_frames *frames, const struct pci_stacks *tree,
+                              const uint32_t *starts, pcol_error *err)
 {
     int64_t parents[PCI_BATCH], groups[PCI_BATCH];
-    uint64_t group = UINT64_MAX, first = 0, count = 0;
     for (uint64_t row = 0, n; row < tree->stacks; row += n) {
         n = tree->stacks - row < PCI_BATCH ? tree->stacks - row : PCI_BATCH;
         PCI_TRY(pci_read(tree->file, tree->parent, row, n, parents, NULL, err));
         PCI_TRY(pci_read(tree->file, tree->group, row, n, groups, NULL, err));
         for (uint64_t i = row == 0; i < n; i++) {
+            uint64_t group = (uint64_t)groups[i];
             if ((uint64_t)parents[i] >= row + i)
                 return pci_corrupt(err, "stacks", "parent", row + i,
                                    "parent %llu is not before its child",
                                    (unsigned long long)parents[i]);
-            if ((uint64_t)groups[i] != group) {
-                group = (uint64_t)groups[i];
-                PCI_TRY(pci_stacks_group(tree, group, &first, &count, err));
-            }
-            frames->nodes[row + i] =
-                (struct node){(uint32_t)parents[i], (uint32_t)first, (uint32_t)count};
+            if (group >= tree->groups)
+                return pci_corrupt(err, "location_groups", NULL, group,
+                                   "this group does not exist");
+            frames->nodes[row + i] = starts
+                                         ? (struct node){(uint32_t)parents[i], starts[group],
+                                                         starts[group + 1] - starts[group]}
+                                         : (struct node){(uint32_t)parents[i], (uint32_t)group, 1};
         }
     }
     return PCOL_OK;
@@ -55,6 +86,8 @@ static pcol_status open_frames(pcol_frames *frames, pcol_error *err)
 {
     struct pci_stacks tree;
     const pcol_file *file = frames->file;
+    uint32_t *starts = NULL;
+    pcol_status status;
     frames->samples = pci_rows(file, "samples");
     PCI_TRY(pci_stacks_open(file, &tree, err));
     PCI_TRY(pci_check_row_count(file, "stacks", err));
@@ -63,7 +96,13 @@ static pcol_status open_frames(pcol_frames *frames, pcol_error *err)
     PCI_TRY(pci_find_column(file, "locations", "function", PCI_TYPES_ROW, &frames->function, err));
     frames->stacks = (uint32_t)tree.stacks;
     frames->nodes = pci_calloc((size_t)tree.stacks + 1, sizeof *frames->nodes);
-    return frames->nodes ? read_nodes(frames, &tree, err) : pci_fail_memory(err);
+    if (!frames->nodes)
+        return pci_fail_memory(err);
+    status = read_groups(&tree, &starts, err);
+    if (status == PCOL_OK)
+        status = read_nodes(frames, &tree, starts, err);
+    pci_free(starts);
+    return status;
 }
 
 pcol_status pcol_frames_open(const pcol_file *file, const pcol_control *control,
@@ -127,6 +166,8 @@ static pcol_status put_batch(const pcol_frames *frames, uint64_t row, const int6
     for (size_t i = 0; i < n; i++) {
         size_t used = (size_t)out->offsets[out->samples], room = out->capacity - used, depth;
         uint64_t stack = valid[i] ? (uint64_t)stacks[i] : 0;
+        if (i + 8 < n && (uint64_t)stacks[i + 8] < frames->stacks) /* the walk waits for memory */
+            __builtin_prefetch(&frames->nodes[stacks[i + 8]]);
         if (stack && stack >= frames->stacks)
             return pci_corrupt(err, "samples", "stack", row + i,
                                "%llu is beyond the %lu rows of stacks", (unsigned long long)stack,
