@@ -273,8 +273,26 @@ class Profile(Mapping[str, Table]):
         >>> p.frames().to_pandas(["sample_id", "function"]).head(3).values.tolist()
         [[1, 'libc.read'], [1, 'main.work'], [1, 'main.main']]
         """
-        starts, rows = self._file.frames()
-        offsets, locations = _array(starts, "int64"), _array(rows, "uint32")
+        def codes(column: str) -> tuple[np.ndarray, list[str]]:
+            """By location, -1 where it has none, in the smallest type; and the strings."""
+            of_function, names = self.functions.categorical(column)
+            function = np.ma.filled(self.locations["function_id"], 0)
+            small = "int8" if len(names) < 128 else "int16" if len(names) < 32768 else "int32"
+            return np.append(of_function, np.int32(-1)).astype(small)[function - 1], names
+
+        def read(lookup: np.ndarray | None, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+            starts, values = self._file.frames(lookup)
+            return _array(starts, "int64"), _array(values, dtype)
+
+        # Read at once with the column that is wanted most; the others are read when used.
+        of_location, names = codes("name")
+        offsets, functions = read(of_location, of_location.dtype)
+        rows: list[np.ndarray] = []
+
+        def locations() -> np.ndarray:
+            if not rows:
+                rows.append(read(None, "uint32")[1])
+            return rows[0]
 
         def ids() -> _Cells:
             ids = np.arange(1, len(offsets), dtype="int64")
@@ -282,30 +300,28 @@ class Profile(Mapping[str, Table]):
 
         def depth() -> _Cells:
             first = np.repeat(offsets[:-1], np.diff(offsets))
-            values = np.arange(1, len(locations) + 1, dtype="int64") - first
+            values = np.arange(1, len(functions) + 1, dtype="int64") - first
             return _Cells("i64", values, None, None, None, False)
 
         def location() -> _Cells:
-            values = locations.astype("int64") + 1
+            values = locations().astype("int64") + 1
             return _Cells("i64", values, None, None, None, False)
 
-        def text(column: str) -> _Cells:
-            codes, names = self.functions.categorical(column)
-            ids = np.ma.filled(self.locations["function_id"], 0)
-            of_location = np.append(codes, np.int32(-1))[ids - 1]
-            small = "int8" if len(names) < 128 else "int16" if len(names) < 32768 else "int32"
-            values = of_location.astype(small)[locations]
+        def file() -> _Cells:
+            of_location, names = codes("filename")
+            values = read(of_location, of_location.dtype)[1]
             return _Cells("string", values, None, names, None, False)
 
         def line() -> _Cells:
             lines = self.locations["line"]
-            mask = np.ma.getmaskarray(lines)[locations]
-            return _Cells("i64", np.ma.getdata(lines)[locations], mask if mask.any() else None,
+            mask = np.ma.getmaskarray(lines)[locations()]
+            return _Cells("i64", np.ma.getdata(lines)[locations()], mask if mask.any() else None,
                           None, None, False)
 
-        return Lazy("frames", len(locations), {
+        return Lazy("frames", len(functions), {
             "sample_id": ids, "depth": depth, "location_id": location,
-            "function": lambda: text("name"), "file": lambda: text("filename"), "line": line})
+            "function": lambda: _Cells("string", functions, None, names, None, False),
+            "file": file, "line": line})
 
     # ---- queries
 

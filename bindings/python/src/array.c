@@ -17,8 +17,11 @@ static Py_ssize_t item_size(char format)
 {
     switch (format) {
     case 'B':
+    case 'b':
     case '?':
         return 1;
+    case 'h':
+        return 2;
     case 'I':
     case 'i':
         return 4;

@@ -344,22 +344,64 @@ PyObject *file_column(PyObject *object, PyObject *args)
 
 /* ---- stacks of samples */
 
-/* Stacks of all samples in one array, which grows: the number of frames is not known before. */
+enum { STACKS = 2048, SCRATCH = 1 << 16 }; /* samples and locations that are read at once */
+
+/* One value for each frame of all samples in an array that grows: their number is not known
+ * before. The value is the row of the location, or what a table of the caller has for it. */
 typedef struct stacks {
     uint64_t *offsets; /* by sample, and the end */
-    uint32_t *locations;
-    uint64_t room;
+    void *values;
+    uint64_t room; /* of values */
+    uint32_t *scratch;
+    size_t scratch_room;
+    const void *lookup; /* of int8, int16 or int32 by location; NULL: rows, which are uint32 */
+    uint64_t lookup_count;
+    size_t size; /* bytes of a value */
 } stacks;
 
-static int grow(stacks *s, uint64_t needed)
+static pcol_status stacks_grow(stacks *s, uint64_t needed)
 {
     uint64_t room = s->room + s->room / 2 + needed + CHUNK;
-    uint32_t *wider = realloc(s->locations, (size_t)room * sizeof *wider);
+    void *wider = realloc(s->values, (size_t)room * s->size);
     if (wider == NULL)
-        return -1;
-    s->locations = wider;
+        return PCOL_E_NO_MEMORY;
+    s->values = wider;
     s->room = room;
-    return 0;
+    return PCOL_OK;
+}
+
+static pcol_status stacks_widen(stacks *s, uint64_t needed)
+{
+    size_t room = (size_t)needed + SCRATCH;
+    uint32_t *wider = realloc(s->scratch, room * sizeof *wider);
+    if (wider == NULL)
+        return PCOL_E_NO_MEMORY;
+    s->scratch = wider;
+    s->scratch_room = room;
+    return PCOL_OK;
+}
+
+#define LOOK_UP(type)                                                           \
+    for (size_t i = 0; i < count; i++) {                                        \
+        if (s->scratch[i] >= s->lookup_count)                                   \
+            return PCOL_E_ARGUMENT;                                             \
+        ((type *)s->values)[at + i] = ((const type *)s->lookup)[s->scratch[i]]; \
+    }
+
+/* Appends the values of `count` locations. */
+static pcol_status stacks_append(stacks *s, uint64_t at, size_t count)
+{
+    if (count > s->room - at && stacks_grow(s, count) != PCOL_OK)
+        return PCOL_E_NO_MEMORY;
+    if (s->lookup == NULL)
+        memcpy((uint32_t *)s->values + at, s->scratch, count * sizeof *s->scratch);
+    else if (s->size == 1)
+        LOOK_UP(uint8_t)
+    else if (s->size == 2)
+        LOOK_UP(uint16_t)
+    else
+        LOOK_UP(uint32_t)
+    return PCOL_OK;
 }
 
 static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples, stacks *s)
@@ -369,13 +411,17 @@ static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples,
     pcol_status status = pcol_frames_open(file, &c->control, &frames, &c->err);
     while (status == PCOL_OK && row < samples) {
         uint64_t *offsets = s->offsets + row, used = offsets[0];
-        size_t count = samples - row < CHUNK ? (size_t)(samples - row) : CHUNK, done = 0;
-        status = pcol_frames_read(frames, row, count, offsets, s->locations + used,
-                                  (size_t)(s->room - used), &done, &c->err);
-        if (status == PCOL_OK && done == 0 && grow(s, offsets[1]) != 0)
-            status = pcol_error_set(&c->err, PCOL_E_NO_MEMORY, 0, NULL);
-        else if (status == PCOL_OK && call_poll(c))
-            status = PCOL_E_CANCELLED;
+        size_t count = samples - row < STACKS ? (size_t)(samples - row) : STACKS, done = 0;
+        status = pcol_frames_read(frames, row, count, offsets, s->scratch, s->scratch_room, &done,
+                                  &c->err);
+        if (status == PCOL_OK) {
+            status = done == 0 ? stacks_widen(s, offsets[1])
+                               : stacks_append(s, used, (size_t)offsets[done]);
+            if (status != PCOL_OK)
+                pcol_error_set(&c->err, status, 0, NULL);
+            else if (call_poll(c))
+                status = PCOL_E_CANCELLED;
+        }
         for (size_t i = 0; i <= done; i++)
             offsets[i] = i == 0 ? used : offsets[i] + used;
         row += done;
@@ -384,36 +430,60 @@ static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples,
     return status;
 }
 
-/* frames() -> (offsets, rows of locations), innermost first */
-PyObject *file_frames(PyObject *object, PyObject *unused)
+static PyObject *frames_of(File *self, stacks *s)
 {
-    File *self = (File *)object;
+    static const char *const formats[] = {[1] = "b", [2] = "h", [4] = "i"};
     const pcol_table *table = NULL;
     void *offsets;
-    stacks s = {0};
     uint64_t samples;
     call c;
     pcol_status status;
-    PyObject *starts = NULL, *result = NULL;
-    (void)unused;
-    if (file_enter(self) != 0)
-        return NULL;
+    PyObject *starts, *result = NULL;
     call_init(&c, NULL);
     CALL(&c, status, pcol_file_table_by_name(self->file, PCOL_MODEL_V2, "samples", &table, &c.err));
+    if (call_end(&c, status, NULL) != 0)
+        return NULL;
     samples = pcol_table_rows(table);
-    if (call_end(&c, status, NULL) == 0 &&
-        (starts = array_new(samples + 1, "Q", &offsets)) != NULL) {
-        s.offsets = offsets;
-        if (grow(&s, 16 * samples) == 0)
-            CALL(&c, status, read_stacks(&c, self->file, samples, &s));
-        else
-            status = PCOL_E_NO_MEMORY;
-        if (call_end(&c, status, NULL) == 0)
-            result = Py_BuildValue("ON", starts, array_adopt(s.locations, s.offsets[samples], "I"));
-        else
-            free(s.locations);
+    starts = array_new(samples + 1, "Q", &offsets);
+    if (starts == NULL)
+        return NULL;
+    s->offsets = offsets;
+    if (stacks_grow(s, 16 * samples) == PCOL_OK && stacks_widen(s, 0) == PCOL_OK)
+        CALL(&c, status, read_stacks(&c, self->file, samples, s));
+    else
+        status = PCOL_E_NO_MEMORY;
+    if (call_end(&c, status, NULL) == 0) {
+        const char *format = s->lookup == NULL ? "I" : formats[s->size];
+        result = Py_BuildValue("ON", starts, array_adopt(s->values, s->offsets[samples], format));
+    } else {
+        free(s->values);
     }
-    Py_XDECREF(starts);
+    free(s->scratch);
+    Py_DECREF(starts);
+    return result;
+}
+
+/* frames(lookup) -> (offsets, values), innermost first. lookup: an array of int8, int16 or int32 by
+ * location, whose items are the values; None: values are rows of locations */
+PyObject *file_frames(PyObject *object, PyObject *lookup)
+{
+    File *self = (File *)object;
+    stacks s = {.size = sizeof(uint32_t)};
+    Py_buffer view = {0};
+    PyObject *result = NULL;
+    if (file_enter(self) != 0)
+        return NULL;
+    if (lookup != Py_None && PyObject_GetBuffer(lookup, &view, PyBUF_CONTIG_RO) == 0) {
+        s.lookup = view.buf;
+        s.size = (size_t)view.itemsize;
+        s.lookup_count = (uint64_t)(view.len / view.itemsize);
+    }
+    if (!PyErr_Occurred() && s.size != 1 && s.size != 2 && s.size != 4)
+        PyErr_SetString(PyExc_ValueError, "items of the lookup table have 1, 2 or 4 bytes");
+    if (!PyErr_Occurred())
+        result = frames_of(self, &s);
+    if (view.obj != NULL)
+        PyBuffer_Release(&view);
     file_leave(self);
     return result;
 }

@@ -169,7 +169,7 @@ static PyMethodDef methods[] = {
     {"tables", file_tables, METH_VARARGS, "tables(model) -> names"},
     {"schema", file_schema, METH_VARARGS, "schema(model, table) -> (rows, columns)"},
     {"column", file_column, METH_VARARGS, "column(model, table, index) -> column tuple"},
-    {"frames", file_frames, METH_NOARGS, "frames() -> (offsets, locations)"},
+    {"frames", file_frames, METH_O, "frames(lookup) -> (offsets, values)"},
     {"arrow", file_arrow, METH_VARARGS, "arrow(model, table) -> capsule of a stream"},
     {"answer", file_answer, METH_VARARGS, "answer(kind, selection, ...) -> (info, columns)"},
     {"flame", file_flame, METH_VARARGS, "flame(selection, ...) -> SVG as bytes"},
