@@ -23,6 +23,7 @@ static const struct {
     {"time_from_ns", "--time", " chooses"},
     {"order_from", "--order", ""},
     {"sample_type", "--sample-type", " chooses"},
+    {"node_count", "--node-count, --node-fraction, --edge-fraction", ""},
     {"keep_dropped", "--keep-dropped", " keeps all frames"},
     {"format", "--from", " chooses one"},
     {"lenient", "--lenient", " accepts it"},

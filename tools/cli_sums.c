@@ -69,7 +69,7 @@ static int finish(pcol_sums *sums, const struct cli_args *args, const char *outp
     if (pcol_sums_finish(sums, &control, builder, &err) != PCOL_OK)
         code = cli_fail_error(output, &err);
     if (code == CLI_OK)
-        losses_tell(&losses, args, output);
+        losses_warn(&losses, args, output);
     if (code == CLI_OK && args->fail_on_loss && losses.count > 0)
         code = cli_fail(CLI_REFUSED, "%s: sums cannot represent everything; nothing was written",
                         output);

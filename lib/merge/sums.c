@@ -621,7 +621,7 @@ static pcol_status finish(pcol_sums *sums, pcol_error *err)
     pci_budget_leave(enclosing);
     for (size_t k = 0; status == PCOL_OK && k < sums->key_count; k++)
         if (!sums->key_seen[k])
-            pci_notice(PCOL_NOTICE_INPUT, "", "no source and no sample has the key '%.100s'",
+            pci_notice(PCOL_NOTICE_INPUT, "", "", "no source and no sample has the key '%.100s'",
                        sums->keys[k]);
     if (status == PCOL_OK)
         pci_sums_report_losses(sums);

@@ -113,7 +113,9 @@ void pci_sums_report_losses(const pcol_sums *sums)
 {
     for (unsigned kind = 0; kind < PCI_KIND_COUNT; kind++)
         if (sums->lost >> kind & 1)
-            pci_notice(PCOL_NOTICE_LOSS, kind_texts[kind], "sums do not have %s", kind_texts[kind]);
+            pci_notice(PCOL_NOTICE_LOSS, kind_texts[kind], "", "sums do not have %s",
+                       kind_texts[kind]);
     if (sums->gauges_lost)
-        pci_notice(PCOL_NOTICE_LOSS, "gauges", "sums do not have gauges: they are never added up");
+        pci_notice(PCOL_NOTICE_LOSS, "gauges", "",
+                   "sums do not have gauges: they are never added up");
 }

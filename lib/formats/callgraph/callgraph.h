@@ -38,9 +38,6 @@ pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type
                                 pcol_query **query, int *named, pcol_error *err);
 /* 1 if a weighed node of the view has two callers above it: stacks cannot be told from calls. */
 int pci_callgraph_has_stacks(const struct pci_callgraph *graph);
-/* Reports the losses whose bits are set, then those that the schema finds. */
-pcol_status pci_callgraph_losses(const struct pci_callgraph *graph, unsigned lost,
-                                 const char *const *losses, size_t count, pcol_error *err);
 
 static inline pcol_status pci_callgraph_text(const struct pci_callgraph *graph, const char *text,
                                              pcol_error *err)

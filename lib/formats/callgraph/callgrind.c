@@ -35,15 +35,15 @@ enum {
     LOSS_STACKS = 128
 };
 
-static const char *const losses[] = {
-    "line ends and outer blanks of names: they become blanks or are removed",
-    "values below 0",
-    "fractions of values",
-    "sample types that are gauges",
-    "more than one sample type under --sample-type",
-    "samples with an empty call stack: it gets a frame",
-    "more than 64 sample types, or several of one name",
-    "whole call stacks: it has callers and their callees",
+static const struct pci_loss losses[] = {
+    {"line ends and outer blanks of names: they become blanks or are removed", ""},
+    {"values below 0", ""},
+    {"fractions of values", ""},
+    {"sample types that are gauges", ""},
+    {"sample types other than the chosen one", ""},
+    {"samples with an empty call stack: it gets a frame", ""},
+    {"more than 64 sample types, or several of one name", ""},
+    {"whole call stacks: it has callers and their callees", ""},
 };
 
 /* ---- events ---- */
@@ -423,7 +423,8 @@ static pcol_status write_profile(struct pci_callgrind *w, const struct pci_expor
     for (uint32_t e = 0; e < w->event_count; e++)
         PCI_TRY(weigh(w, &w->events[e], err));
     PCI_TRY(put_file(w, err));
-    return pci_callgraph_losses(&w->graph, w->lost, losses, sizeof losses / sizeof *losses, err);
+    pci_export_report(w->graph.export, losses, sizeof losses / sizeof *losses, w->lost);
+    return pci_export_losses(w->graph.export, NULL, err);
 }
 
 pcol_status pci_callgrind_write(const struct pci_export *export, pcol_error *err)

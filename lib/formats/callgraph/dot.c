@@ -20,12 +20,12 @@
 
 enum { LOSS_LIMITS = 1, LOSS_TYPES = 2, LOSS_BYTES = 4, LOSS_LONG = 8, LOSS_STACKS = 16 };
 
-static const char *const losses[] = {
-    "functions and calls below its limits (--node-count, --node-fraction, --edge-fraction)",
-    "more than one sample type (--sample-type chooses)",
-    "control characters, and bytes that are not UTF-8: they become U+FFFD",
-    "names beyond 500 bytes: they are cut",
-    "whole call stacks: it has callers and their callees",
+static const struct pci_loss losses[] = {
+    {"functions and calls below its limits", "node_count"},
+    {"more than one sample type", "sample_type"},
+    {"control characters, and bytes that are not UTF-8: they become U+FFFD", ""},
+    {"names beyond 500 bytes: they are cut", ""},
+    {"whole call stacks: it has callers and their callees", ""},
 };
 
 struct writer {
@@ -233,7 +233,8 @@ static pcol_status write_graph(struct writer *w, const struct pci_export *export
     w->lost |= others ? LOSS_TYPES : 0u;
     w->lost |= w->dot.dropped_nodes || w->dot.dropped_edges ? LOSS_LIMITS : 0u;
     w->lost |= pci_callgraph_has_stacks(&w->graph) ? LOSS_STACKS : 0u;
-    return pci_callgraph_losses(&w->graph, w->lost, losses, sizeof losses / sizeof *losses, err);
+    pci_export_report(w->graph.export, losses, sizeof losses / sizeof *losses, w->lost);
+    return pci_export_losses(w->graph.export, NULL, err);
 }
 
 pcol_status pci_dot_write(const struct pci_export *export, pcol_error *err)

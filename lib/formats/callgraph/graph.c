@@ -93,16 +93,6 @@ int pci_callgraph_has_stacks(const struct pci_callgraph *graph)
     return 0;
 }
 
-pcol_status pci_callgraph_losses(const struct pci_callgraph *graph, unsigned lost,
-                                 const char *const *losses, size_t count, pcol_error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (lost & 1u << i)
-            pci_export_loss(graph->export, "%s %s", graph->export->capabilities->loss_prefix,
-                            losses[i]);
-    return pci_export_losses(graph->export, NULL, err);
-}
-
 pcol_status pci_callgraph_print(const struct pci_callgraph *graph, pcol_error *err,
                                 const char *format, ...)
 {
