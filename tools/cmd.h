@@ -42,8 +42,7 @@ extern const struct cli_option cmd_pack_options[], cmd_merge_options[], cmd_unpa
     cmd_tree_options[], cmd_peek_options[], cmd_labels_options[], cmd_traces_options[],
     cmd_list_options[], cmd_symbolize_options[], cmd_diff_options[], cmd_flame_options[],
     cmd_report_options[], cmd_view_options[], cmd_perun_options[], cmd_formats_options[],
-    cmd_completion_options[],
-    cmd_help_options[];
+    cmd_completion_options[], cmd_help_options[];
 
 int cmd_pack(struct cli_args *args);
 int cmd_unpack(struct cli_args *args);

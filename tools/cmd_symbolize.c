@@ -25,15 +25,11 @@ const struct cli_option cmd_symbolize_options[] = {
      0, NULL},
     {0, "timeout", "SECONDS", "longest time to wait for a binary (default: 300)", CLI_COUNT,
      CLI_AT(timeout), 0, NULL},
-    CLI_OPTION_OUTPUT,
-    CLI_OPTION_FORCE,
-    CLI_OPTION_NO_SYNC,
-    CLI_OPTION_FAIL_ON_LOSS,
     CLI_OPTION_PLAIN,
     CLI_OPTION_ARCHIVE,
-    CLI_OPTION_FROM,
-    CLI_OPTION_STRICT_IMPORT,
-    CLI_OPTION_LENIENT,
+    CLI_OPTION_FAIL_ON_LOSS,
+    CLI_OPTIONS_OUTPUT,
+    CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
 };
 
