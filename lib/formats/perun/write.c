@@ -223,7 +223,9 @@ static pcol_status write_document(struct pci_perun_writer *w, uint64_t root, pco
 }
 
 const struct pci_capabilities pci_perun_capabilities = {
-    .loss_prefix = "Perun cannot hold", .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES)};
+    .loss_prefix = "Perun cannot hold",
+    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) |
+               PCI_KIND_BIT(DEFAULT_TYPE) /* reported by the exporter */};
 
 /* Find the root node of a source that was a Perun profile; PCI_NO_NODE for others. */
 static pcol_status find_document(const struct pci_export *export, uint32_t source, uint64_t *root,

@@ -42,6 +42,7 @@ struct generic_writer {
     size_t type_count;
     union sum *sums; /* by stack; the last one: samples without a stack */
     uint8_t *has;
+    int has_default; /* a sample has a value of the first type */
     int lost_line;
     struct pci_perun_type_rule rule;
     struct pci_strbuf text;
@@ -310,8 +311,10 @@ static pcol_status put_types(struct generic_writer *f, int amounts, pcol_error *
     for (size_t i = 0; i < f->type_count; i++) {
         PCI_TRY(sum_values(f, &f->types[i], err));
         for (uint64_t row = 0; row <= f->tree.stacks; row++)
-            if (f->has[row])
+            if (f->has[row]) {
+                f->has_default |= i == 0;
                 PCI_TRY(put_type(f, &f->types[i], row, amounts, err));
+            }
     }
     pci_json_put_end(&f->json, '}', err);
     return f->json.status;
@@ -360,6 +363,24 @@ static void put_header(struct generic_writer *f, pcol_error *err)
     pci_json_put_end(w, ']', err);
 }
 
+/* Report a default type that the reader does not derive from the first resource. */
+static pcol_status check_default(const struct generic_writer *f, pcol_error *err)
+{
+    const struct pci_column *column;
+    PCI_TRY(pci_find_verified_column(f->file, "sources", "default_sample_type", PCI_TYPES_TEXT,
+                                     &column, err));
+    for (uint64_t row = f->export->first_source; column && row <= f->export->last_source; row++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(f->file, column, row, &text, &valid, err));
+        if (!valid || !text.size || (f->has_default && pci_str_equal(text, f->types[0].name)))
+            continue;
+        pci_export_report_kind(f->export, PCI_KIND_DEFAULT_TYPE);
+        break;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status write_document(struct generic_writer *f, pcol_error *err)
 {
     PCI_TRY(open_writer(f, err));
@@ -375,6 +396,7 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
     if (f->lost_line)
         pci_export_loss(f->export, "%s lines whose file is not known",
                         f->export->capabilities->loss_prefix);
+    PCI_TRY(check_default(f, err));
     return pci_export_losses(f->export, NULL, err);
 }
 
