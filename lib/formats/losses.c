@@ -193,6 +193,24 @@ static pcol_status is_selected(const struct scan *s, const struct chosen_rows *r
     return PCOL_OK;
 }
 
+/* *same: 1 if a system name is the name, as an absent one is (spec.md, 6.3). */
+static pcol_status is_name(const struct scan *s, const struct pci_column *column, uint64_t row,
+                           int *same, pcol_error *err)
+{
+    const struct pci_column *name;
+    pcol_str texts[2];
+    int valid;
+    PCI_TRY(pci_find_verified_column(s->file, "functions", "name", PCI_TYPES_TEXT, &name, err));
+    if (!name)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(s->file, name, row, &texts[0], &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    PCI_TRY(pci_get_str(s->file, column, row, &texts[1], &valid, err));
+    *same = valid && pci_str_equal(texts[0], texts[1]);
+    return PCOL_OK;
+}
+
 /* Is the timestamp the one that a reader derives from the target's own field? */
 static pcol_status is_derived(const struct scan *s, const struct pci_column *column,
                               const struct pci_schema_row *content, uint64_t row, int *derived,
@@ -202,6 +220,8 @@ static pcol_status is_derived(const struct scan *s, const struct pci_column *col
     pcol_str text;
     int valid;
     *derived = 0;
+    if (content->kind == PCI_KIND_SYSTEM_NAMES)
+        return is_name(s, column, row, derived, err);
     if (content->kind != PCI_KIND_RECORDED || !s->export->capabilities->time)
         return PCOL_OK;
     PCI_TRY(s->export->capabilities->time(s->file, row, own, err));
