@@ -1255,6 +1255,11 @@ typedef struct pcol_import_options {
 /* pcol_open_any_*(): the file in memory has the encodings of pcol_builder_write() without flags,
  * else those of PCOL_WRITE_QUICK. */
 #define PCOL_IMPORT_PACKED 0x2u
+/* pcol_import_*(), pcol_builder_add_file(): mappings are moved to where their file would be mapped
+ * from address 0, and the addresses of their code with them, so that code that processes loaded at
+ * different addresses is the same. Names and content hashes do not change, except names that are an
+ * address in no file. The addresses of the source are not kept. */
+#define PCOL_IMPORT_REBASE 0x4u
 
 /**
  * pcol_import_path() - add the profile at @path to a builder, as a further source

@@ -28,8 +28,9 @@ def message(*fields):
     return b"".join(varint(number << 3 | 2) + varint(len(v)) + v if isinstance(v, bytes) else varint(number << 3) + varint(v) for number, v in fields)
 
 
-def pprof(samples, dice, labels=None):
-    """The profile with random ids, orders of its tables, and starts of its binaries. labels: (key, text or number) of each sample."""
+def pprof(samples, dice, labels=None, segments=(0, 4096)):
+    """The profile with random ids, orders of its tables, and starts of its binaries. labels: (key, text or number) of each sample.
+    segments: offsets in the file at which mappings start."""
     frames = sorted({frame for stack, _ in samples for frame in stack}, key=repr)
     functions = sorted({line[:4] for frame in frames for line in frame.lines})
     binaries = sorted({frame.binary for frame in frames if frame.binary})
@@ -43,7 +44,7 @@ def pprof(samples, dice, labels=None):
         return strings.index(value)
     ids = {item: dice.randrange(1 << 40) * 512 + n + 1 for items in (frames, functions, binaries) for n, item in enumerate(items)}
     start = {binary: dice.randrange(1, 1 << 34) << 12 for binary in binaries}
-    first = {binary: dice.choice([0, 4096]) for binary in binaries}
+    first = {binary: dice.choice(segments) for binary in binaries}
     start.update({None: 0})
     first.update({None: 0})
     fields = [(1, message((1, text(b"samples")), (2, text(b"count"))))]

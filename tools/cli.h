@@ -215,6 +215,13 @@ struct cli_option {
             "metadata of sources; without times, threads and addresses",                           \
             CLI_MAYBE, CLI_AT(sums), 0, NULL                                                       \
     }
+#define CLI_OPTION_REBASE                                                                  \
+    {                                                                                      \
+        0, "rebase", NULL,                                                                 \
+            "make addresses offsets in their binary, so that processes that loaded it at " \
+            "different addresses share stacks",                                            \
+            CLI_FLAG, CLI_AT(rebase), 1, NULL                                              \
+    }
 #define CLI_OPTION_FAIL_ON_LOSS                                                                   \
     {                                                                                             \
         0, "fail-on-loss", NULL,                                                                  \

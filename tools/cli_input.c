@@ -28,7 +28,8 @@ static pcol_import_options import_options(const struct cli_args *args, const pco
     options.idle_tolerance_ns = args->tolerance_ns;
     if (args->max_input != CLI_UNSET)
         options.max_input_bytes = args->max_input;
-    options.flags = args->trusted ? PCOL_IMPORT_TRUSTED : 0;
+    options.flags = (args->trusted ? PCOL_IMPORT_TRUSTED : 0) |
+                    (args->rebase && args->sums.count == 0 ? PCOL_IMPORT_REBASE : 0);
     options.threads = cli_threads(args);
     options.control = control;
     options.open_flags = PCOL_OPEN_GUARD;

@@ -79,6 +79,8 @@ struct pci_merge {
      * they use, of stacks, location_groups and functions, and by table of the file; NULL: all. */
     const uint8_t *copied_samples;
     uint8_t *copied_samples_owned, *used_stacks, *used_groups, *used_functions, **used;
+    /* By row of mappings: what is subtracted from its addresses (PCOL_IMPORT_REBASE); NULL: nothing. */
+    uint64_t *mapping_bias;
     /* By sample: number of samples copied before it. Allocated if a table refers to positions of
      * samples. */
     uint64_t *sample_positions;
@@ -145,6 +147,13 @@ pcol_status pci_merge_source_meta(struct pci_merge *merge, pcol_error *err);
 
 /* reachability.c: marks the rows that the copied samples use */
 pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err);
+
+/* rebase.c: reads mapping_bias, if the options ask for it */
+pcol_status pci_merge_open_bias(struct pci_merge *merge, pcol_error *err);
+/* 1 if a column is one of addresses of mappings that are moved. */
+int pci_merge_is_moved(const struct pci_merge *merge, const struct pci_column *column);
+/* Moves an address of row `row` of mappings; 0 stays, as it is that of no mapping. */
+int64_t pci_merge_move(const struct pci_merge *merge, uint64_t row, int64_t address);
 
 /* events.c: marks the selected markers, allocations and counters in merge->used. */
 pcol_status pci_merge_events(struct pci_merge *merge, pcol_error *err);

@@ -303,6 +303,7 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     pci_merge_report_omitted(m);
     PCI_TRY(pci_merge_label_keys(m, err));
     PCI_TRY(add_sources(m, err));
+    PCI_TRY(pci_merge_open_bias(m, err));
     PCI_TRY(pci_merge_unify(m, err));
     PCI_TRY(pci_merge_source_meta(m, err));
     PCI_TRY(pci_merge_stacks(m, err));
@@ -344,6 +345,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
     pci_free(m.stacks);
     pci_free(m.types);
     pci_free(m.sources);
+    pci_free(m.mapping_bias);
     pci_free(m.copied_samples_owned);
     pci_free(m.used_stacks);
     pci_free(m.used_groups);

@@ -14,6 +14,7 @@ struct content_column {
     uint32_t to;
     uint8_t is_uncompared;     /* copied into a new row, not compared */
     uint8_t is_distinguishing; /* uncompared, and a row with a value is distinct */
+    uint8_t is_moved;          /* an address of a mapping that is rebased */
     struct pci_cells cells;
 };
 
@@ -26,6 +27,7 @@ static pcol_status add_column(struct pci_row_content *f, const struct pci_column
     PCI_TRY(pci_merge_column(f->merge, from, f->to, &c->to, err));
     c->is_distinguishing = from->desc->type == PCF_BYTES || (to && !strcmp(to->name, "nodes"));
     c->is_uncompared = c->is_distinguishing || !strcmp(from->name, "id");
+    c->is_moved = (uint8_t)pci_merge_is_moved(f->merge, from);
     f->content_column_count++;
     return pci_cells_use(&c->cells, f->merge->file, from, err);
 }
@@ -116,7 +118,8 @@ pcol_status pci_row_content_read(struct pci_row_content *content, uint64_t row, 
         }
         PCI_TRY(pci_merge_bits(f->merge, &c->cells, row, &bits, &valid, err));
         if (valid)
-            PCI_TRY(add_cell(f, c->to, bits, err));
+            PCI_TRY(
+                add_cell(f, c->to, c->is_moved ? pci_merge_move(f->merge, row, bits) : bits, err));
     }
     if (!f->labels)
         return PCOL_OK;

@@ -302,15 +302,19 @@ static pcol_status read_lines(struct stack_copy *w, uint64_t row, pcol_group *gr
     return PCOL_OK;
 }
 
+/* The mapping of a group, and what is subtracted from the addresses of its code. */
 static pcol_status read_mapping(struct stack_copy *w, uint64_t row, uint32_t *mapping,
-                                pcol_error *err)
+                                uint64_t *bias, pcol_error *err)
 {
     struct pci_cells *c = &w->cells[G_MAPPING];
     uint64_t to;
     int omitted;
+    *bias = 0;
     PCI_TRY(pci_cells_row(c, row, w->mapping_rows, mapping, err));
     if (*mapping == PCOL_NONE)
         return PCOL_OK;
+    if (w->merge->mapping_bias)
+        *bias = w->merge->mapping_bias[*mapping];
     PCI_TRY(pci_merge_row(w->merge, w->mappings, c->column, row, *mapping, &to, &omitted, err));
     *mapping = omitted ? PCOL_NONE : (uint32_t)to;
     return PCOL_OK;
@@ -322,14 +326,15 @@ static pcol_status add_group(struct stack_copy *w, uint64_t row, pcol_error *err
     struct pci_cells *c = w->cells;
     struct pci_row_content *content = &w->group_content;
     pcol_group g = {.size = sizeof g};
+    uint64_t bias;
     int64_t value;
     int valid, is_new, hidden = 0;
     PCI_TRY(read_lines(w, row, &g, &hidden, err));
     if (hidden)
         return PCOL_OK;
-    PCI_TRY(read_mapping(w, row, &g.mapping, err));
+    PCI_TRY(read_mapping(w, row, &g.mapping, &bias, err));
     PCI_TRY(pci_cells_get(&c[G_ADDRESS], row, &value, &valid, err));
-    g.address = (uint64_t)value;
+    g.address = valid ? (uint64_t)value - bias : 0;
     pci_set_flag(&g.flags, PCOL_GROUP_HAS_ADDRESS, valid);
     PCI_TRY(pci_cells_get(&c[G_ID], row, &value, &valid, err));
     g.id = (uint64_t)value;

@@ -28,7 +28,7 @@ static pcol_status copy_options(const pcol_import_options *given, pcol_import_op
             return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
     if (options->start_size && !options->start)
         return pci_fail(err, PCOL_E_ARGUMENT, "start_size is set, but start is NULL");
-    if (options->flags & ~(PCOL_IMPORT_TRUSTED | PCOL_IMPORT_PACKED))
+    if (options->flags & ~(PCOL_IMPORT_TRUSTED | PCOL_IMPORT_PACKED | PCOL_IMPORT_REBASE))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of an import: 0x%x", options->flags);
     return PCOL_OK;
 }
@@ -66,6 +66,31 @@ static pcol_status import_converted(const struct pci_format *format, struct pci_
     return status;
 }
 
+static pcol_status read_input(pcol_builder *builder, const struct pci_format *format,
+                              struct pci_input *input, const pcol_import_options *options,
+                              pcol_error *err)
+{
+    struct pci_import import = {builder, input, options, format->info.name, pci_schemas, PCOL_NONE};
+    return format->read ? format->read(&import, err) : import_converted(format, &import, err);
+}
+
+/* Import into a builder of its own and merge that, because merging rebases. */
+static pcol_status import_rebased(pcol_builder *builder, const struct pci_format *format,
+                                  struct pci_input *input, const pcol_import_options *options,
+                                  pcol_error *err)
+{
+    pcol_import_options rest = {.size = sizeof rest, .flags = PCOL_IMPORT_REBASE};
+    pcol_builder *own;
+    pcol_file *file = NULL;
+    PCI_TRY(pcol_builder_new(NULL, &own, err));
+    pcol_status status = read_input(own, format, input, options, err);
+    PCI_THEN(status, pcol_builder_file(own, PCOL_WRITE_QUICK, NULL, &file, err));
+    PCI_THEN(status, pci_merge_file(builder, file, &rest, 0, UINT64_MAX - 1, err));
+    pcol_file_close(file);
+    pcol_builder_free(own);
+    return status;
+}
+
 static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
                                 const pcol_import_options *options, pcol_error *err)
 {
@@ -73,9 +98,10 @@ static pcol_status import_input(pcol_builder *builder, struct pci_input *input,
     pcol_status status = choose_format(input, options->format, &format, err);
     if (status == PCOL_OK) {
         pci_control_set_format(format->info.name);
-        struct pci_import import = {builder,           input,       options,
-                                    format->info.name, pci_schemas, PCOL_NONE};
-        status = format->read ? format->read(&import, err) : import_converted(format, &import, err);
+        int is_pcol = format == pci_format_find("pcol");
+        status = (options->flags & PCOL_IMPORT_REBASE) && !is_pcol
+                     ? import_rebased(builder, format, input, options, err)
+                     : read_input(builder, format, input, options, err);
         if (status == PCOL_E_LIMIT && err && err->offset == PCOL_POSITION_UNKNOWN && !err->line &&
             builder->budget.exceeded)
             err->offset = input->offset;
