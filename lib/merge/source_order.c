@@ -27,6 +27,8 @@ static const struct {
                           {"row", PCI_IS_INT},
                           {"id", PCI_IS_INT}};
 
+#define RUN_ROWS 1024u
+
 struct order_copy {
     struct pci_merge *m;
     struct pci_cells *cells; /* of source_rows */
@@ -35,6 +37,12 @@ struct order_copy {
     pcol_str target_name;
     const struct pci_table *target;
     struct pci_cells *ids; /* its column `id`; all null if absent */
+    /* Rows not yet added, from run.ordinal on; the shared cells of the row read last. */
+    struct pci_source_row run;
+    size_t run_count;
+    uint32_t run_rows[RUN_ROWS];
+    int64_t shared[4];
+    int shared_valid[4], has_shared;
 };
 
 /* Translates source and thread of a row; *source is PCOL_NONE if omitted. */
@@ -102,31 +110,90 @@ static pcol_status map_row(struct order_copy *o, uint64_t source_row, uint64_t r
     return PCOL_OK;
 }
 
-static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
+/* ---- rows in runs: consecutive rows of one source, thread, table and target, without ids */
+
+static pcol_status flush_run(struct order_copy *o, uint64_t row, pcol_error *err)
 {
-    struct pci_merge *m = o->m;
-    struct pci_source_row to = {0};
-    pcol_str name;
-    int64_t value;
-    int valid;
-    PCI_TRY(map_source(o, row, &to.source, &to.thread, err));
-    PCI_TRY(pci_cells_string(&o->cells[R_TABLE], m, row, &to.table, err));
-    if (to.table == PCOL_NONE || !o->cells[R_TARGET].column)
-        return pci_corrupt(err, "source_rows", "table", row, "a row needs a table and a target");
-    PCI_TRY(pci_get_str(m->file, o->cells[R_TARGET].column, row, &name, &valid, err));
-    PCI_TRY(find_target(o, name, row, err));
-    to.target = m->tables[o->target->number] + 1;
-    PCI_TRY(pci_cells_get(&o->cells[R_ORDINAL], row, &value, &valid, err));
-    to.ordinal = (uint64_t)value;
-    PCI_TRY(pci_cells_get(&o->cells[R_ID], row, &value, &valid, err));
-    to.id = (uint64_t)value;
-    to.has_id = valid != 0;
-    PCI_TRY(pci_cells_get(&o->cells[R_ROW], row, &value, &valid, err));
-    PCI_TRY(map_row(o, row, (uint64_t)value, &to, err));
-    pcol_status status = pci_builder_source_row(m->builder, &to, err);
+    size_t count = o->run_count;
+    o->run_count = 0;
+    pcol_status status =
+        count ? pci_builder_source_rows(o->m->builder, &o->run, o->run_rows, count, err) : PCOL_OK;
     if (status == PCOL_E_ARGUMENT)
         return pci_corrupt(err, "source_rows", "ordinal", row, "ordinals do not count from 0");
     return status;
+}
+
+/* Adds a row to the run, or alone. */
+static pcol_status put_row(struct order_copy *o, const struct pci_source_row *to, uint64_t row,
+                           pcol_error *err)
+{
+    int alone = to->has_id || to->row > UINT32_MAX;
+    if (o->run_count &&
+        (alone || o->run_count == RUN_ROWS || to->ordinal != o->run.ordinal + o->run_count))
+        PCI_TRY(flush_run(o, row, err));
+    if (!alone) {
+        if (!o->run_count)
+            o->run.ordinal = to->ordinal;
+        o->run_rows[o->run_count++] = (uint32_t)to->row;
+        return PCOL_OK;
+    }
+    pcol_status status = pci_builder_source_row(o->m->builder, to, err);
+    if (status == PCOL_E_ARGUMENT)
+        return pci_corrupt(err, "source_rows", "ordinal", row, "ordinals do not count from 0");
+    return status;
+}
+
+/* Translates the cells that all rows of a run share. */
+static pcol_status begin_run(struct order_copy *o, uint64_t row, pcol_error *err)
+{
+    struct pci_merge *m = o->m;
+    pcol_str name;
+    int valid;
+    PCI_TRY(flush_run(o, row, err));
+    o->run = (struct pci_source_row){0};
+    PCI_TRY(map_source(o, row, &o->run.source, &o->run.thread, err));
+    PCI_TRY(pci_cells_string(&o->cells[R_TABLE], m, row, &o->run.table, err));
+    if (o->run.table == PCOL_NONE || !o->cells[R_TARGET].column)
+        return pci_corrupt(err, "source_rows", "table", row, "a row needs a table and a target");
+    PCI_TRY(pci_get_str(m->file, o->cells[R_TARGET].column, row, &name, &valid, err));
+    PCI_TRY(find_target(o, name, row, err));
+    o->run.target = m->tables[o->target->number] + 1;
+    return PCOL_OK;
+}
+
+/* Reads the shared cells, without translation; *same: they are those of the previous row. */
+static pcol_status compare_run(struct order_copy *o, uint64_t row, int *same, pcol_error *err)
+{
+    static const int shared[] = {R_SOURCE, R_THREAD, R_TABLE, R_TARGET};
+    *same = o->has_shared;
+    o->has_shared = 1;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        int64_t value;
+        int valid;
+        PCI_TRY(pci_cells_get(&o->cells[shared[i]], row, &value, &valid, err));
+        *same &= value == o->shared[i] && valid == o->shared_valid[i];
+        o->shared[i] = value;
+        o->shared_valid[i] = valid;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
+{
+    int64_t value, id;
+    int valid, same;
+    PCI_TRY(compare_run(o, row, &same, err));
+    if (!same)
+        PCI_TRY(begin_run(o, row, err));
+    struct pci_source_row to = o->run;
+    PCI_TRY(pci_cells_get(&o->cells[R_ORDINAL], row, &value, &valid, err));
+    to.ordinal = (uint64_t)value;
+    PCI_TRY(pci_cells_get(&o->cells[R_ID], row, &id, &valid, err));
+    to.id = (uint64_t)id;
+    to.has_id = valid != 0;
+    PCI_TRY(pci_cells_get(&o->cells[R_ROW], row, &value, &valid, err));
+    PCI_TRY(map_row(o, row, (uint64_t)value, &to, err));
+    return put_row(o, &to, row, err);
 }
 
 /* ---- orders that the documents of copied sources need */
@@ -210,6 +277,8 @@ pcol_status pci_merge_mark_documents(struct pci_merge *merge, pcol_error *err)
     return status;
 }
 
+/* ---- copy */
+
 static pcol_status copy_rows(struct order_copy *o, pcol_error *err)
 {
     uint64_t rows;
@@ -223,7 +292,7 @@ static pcol_status copy_rows(struct order_copy *o, pcol_error *err)
         if (is_copied)
             PCI_TRY(copy_row(o, row, err));
     }
-    return PCOL_OK;
+    return flush_run(o, rows, err);
 }
 
 /* ---- implicit order */
@@ -264,13 +333,13 @@ static pcol_status add_implicit_order(struct order_copy *o, uint32_t source, con
     if (m->alone) /* deferred until there is another source */
         return pci_source_order_defer(m->builder, &to, name, o->target->rows - first, err);
     PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
-    for (uint64_t row = first; row < o->target->rows; row++) {
+    o->run = to;
+    for (uint64_t row = first; row < o->target->rows; row++, to.ordinal++) {
         to.has_id = 0;
         PCI_TRY(map_row(o, PCOL_POSITION_UNKNOWN, row, &to, err));
-        PCI_TRY(pci_builder_source_row(m->builder, &to, err));
-        to.ordinal++;
+        PCI_TRY(put_row(o, &to, row, err));
     }
-    return PCOL_OK;
+    return flush_run(o, o->target->rows, err);
 }
 
 static pcol_status add_implicit_orders(struct order_copy *o, pcol_error *err)
