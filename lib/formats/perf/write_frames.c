@@ -123,7 +123,8 @@ static int verify_frame(const struct pci_perf_writer *w, int first)
     }
     return pci_perf_same_field(f.has_symbol, f.symbol, expected->has_symbol, expected->symbol) &&
            pci_perf_same_field(f.has_object, f.object, expected->has_object, expected->object) &&
-           !f.beyond && f.has_address == expected->has_address && f.address == expected->address &&
+           !f.beyond && f.has_address == expected->has_address &&
+           (!f.has_address || f.address == expected->address) &&
            f.in_symbol == expected->in_symbol && f.in_object == expected->in_object &&
            f.inlined == expected->inlined && f.has_offset == expected->has_offset &&
            (f.inlined || f.offset == expected->offset) &&
