@@ -215,6 +215,8 @@ const uint8_t *answer_request(answer *a, const char *request, size_t size, size_
     for (size_t i = 0; i < a->count && status == PCOL_OK; i++)
         if (a->buffers[i].failed)
             status = pcol_error_set(&err, PCOL_E_NO_MEMORY, 0, "out of memory");
+        else if (a->buffers[i].used > UINT32_MAX) /* sizes and offsets of texts */
+            status = pcol_error_set(&err, PCOL_E_LIMIT, 0, "the reply is larger than 4 GiB");
     if (status != PCOL_OK)
         put_error(a, &err);
     return assemble(a, status, reply_size);

@@ -108,6 +108,8 @@ pcol_status answer_bins(answer *a, const struct request *r, pcol_error *err)
 
     if (status == PCOL_OK)
         status = request_rows(r, "lanes", &rows, &count, err);
+    if (count > MOST_LANES)
+        status = pcol_error_set(err, PCOL_E_LIMIT, 0, "too many lanes");
     if (status == PCOL_OK && (bins = malloc(range.count * sizeof *bins)) == NULL)
         status = pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
