@@ -419,11 +419,11 @@ def test_interrupt(db, large):
 
 def test_many_files(db, tmp_path):
     """More files than descriptors: the limit of this process of Node is that of the shell."""
-    first = tmp_path / "f0000.pcol"
+    first = tmp_path / "f00000.pcol"
     pcol("pack", "-o", first, DATA / "folded/small.folded")
     data = first.read_bytes()
-    for i in range(1, 1500):
-        (tmp_path / f"f{i:04}.pcol").write_bytes(data)
+    for i in range(1, 10000):
+        (tmp_path / f"f{i:05}.pcol").write_bytes(data)
     count = int(pcol("count", first))
     import resource
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -431,6 +431,6 @@ def test_many_files(db, tmp_path):
     try:
         call = f"read_pcol({quoted(tmp_path / 'f*.pcol')}, profile := true)"
         got = db.rows(f"SELECT count(*), count(DISTINCT profile), count(DISTINCT function), sum(len(frames)) > 0 FROM {call}")
-        assert got[0][:2] == (str(1500 * count), "1500")
+        assert got[0][:2] == (str(10000 * count), "10000")
     finally:
         resource.prlimit(db.process.pid, resource.RLIMIT_NOFILE, (soft, hard))
