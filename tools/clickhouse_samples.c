@@ -443,7 +443,7 @@ static int find_group(struct reader *r, const uint32_t *words, size_t count, int
     if (code != CLI_OK)
         return code;
     size_t needed = ((size_t)index + 1) * r->type_count;
-    if (needed > run->sum_room) {
+    if (needed > run->sum_room || run->sums == NULL) {
         size_t room = 2 * needed + 1024;
         int64_t *grown = realloc(run->sums, room * sizeof *grown);
         if (grown == NULL)
