@@ -8,7 +8,7 @@ PY_SRC := $(wildcard $(PY_DIR)/src/* $(PY_DIR)/pcol/*) $(PY_DIR)/setup.py $(PY_D
 PY_ENV := PCOL_OUT=$(CURDIR)/$(OUT) PCOL_LIBS='$(LIBS)' PCOL_FLAGS='$(SANITIZE)' CC='$(CC)'
 TEST_ALL += test-python
 PY_SO := $(PY_OUT)/lib/pcol/_native.abi3.so
-# setuptools writes beside its sources, so it runs in a copy of them.
+# setuptools writes into the directory of its sources, so it runs in a copy of them.
 PY_STAGE := $(PY_OUT)/stage/bindings/python
 
 $(PY_SO): $(OUT)/libpcol.a $(PY_SRC)

@@ -31,7 +31,7 @@ void case_entry(uint64_t row, int64_t label);
 void case_node(uint64_t row, int64_t parent, int64_t tag);
 void case_owner(uint64_t row, int64_t root);
 
-/* What `check` tells: `all` of it, and whether a fault that begins with `expected` is among it. */
+/* Faults of `check`: `all`, and whether one of them begins with `expected`. */
 struct case_found {
     const char *expected;
     int seen;

@@ -224,7 +224,7 @@ static void equal_columns(const pcol_file *a, const pcol_file *b, const char *ta
         int64_t values[2][1024];
         MUST(pci_read(a, x, row, n, values[0], NULL, &err));
         MUST(pci_read(b, y, row, n, values[1], NULL, &err));
-        cr_assert_arr_eq(values[0], values[1], n * sizeof **values, "%s.%s behind row %llu", table,
+        cr_assert_arr_eq(values[0], values[1], n * sizeof **values, "%s.%s from row %llu", table,
                          name, (unsigned long long)row);
     }
 }

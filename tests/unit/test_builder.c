@@ -216,7 +216,7 @@ Test(builder, many_samples)
     expect_same_file(b[0], b[1]);
 }
 
-/* A key once for each source, also behind what a file that was imported knows of it. */
+/* A key once for each source, also after the keys of an imported file. */
 Test(builder, a_source_has_a_key_once)
 {
     pcol_source source = PCOL_INIT(pcol_source);

@@ -81,7 +81,7 @@ static uint8_t *make(const char *type, uint32_t count, unsigned flags, size_t *s
     return data;
 }
 
-struct lie {
+struct contradiction {
     const char *table, *column;
     uint64_t row;
     int64_t value;
@@ -90,7 +90,7 @@ struct lie {
 
 struct log {
     uint64_t reports, notes;
-    const struct lie *lie; /* one that is waited for */
+    const struct contradiction *contradiction; /* one that is waited for */
     int found;
     char table[48], column[48], message[256];
     uint64_t row;
@@ -101,10 +101,11 @@ static int note_fault(void *context, const pcol_fault *fault)
 {
     struct log *log = context;
     log->notes += fault->note != 0;
-    if (log->lie)
-        log->found |= strcmp(fault->table, log->lie->table) == 0 &&
-                      strcmp(fault->column, log->lie->column) == 0 &&
-                      strncmp(fault->message, log->lie->message, strlen(log->lie->message)) == 0;
+    if (log->contradiction)
+        log->found |= strcmp(fault->table, log->contradiction->table) == 0 &&
+                      strcmp(fault->column, log->contradiction->column) == 0 &&
+                      strncmp(fault->message, log->contradiction->message,
+                              strlen(log->contradiction->message)) == 0;
     if (log->reports++ == 0) {
         snprintf(log->table, sizeof log->table, "%s", fault->table);
         snprintf(log->column, sizeof log->column, "%s", fault->column);
@@ -118,7 +119,7 @@ static uint64_t check(const uint8_t *data, size_t size, pcol_check_depth depth, 
 {
     pcol_file *file;
     uint64_t faults = 0;
-    *log = (struct log){.stop_after = log->stop_after, .lie = log->lie};
+    *log = (struct log){.stop_after = log->stop_after, .contradiction = log->contradiction};
     if (pcol_file_open_memory(data, size, NULL, &file, NULL) != PCOL_OK)
         return UINT64_MAX;
     cr_assert_eq(pcol_file_check(file, depth, note_fault, log, NULL, &faults, NULL), PCOL_OK);
@@ -182,7 +183,7 @@ static void set_cell(uint8_t *data, size_t size, const char *table, const char *
     reseal(data, size);
 }
 
-static const struct lie lies[] = {
+static const struct contradiction contradictions[] = {
     {"stacks", "parent", 3, 3, "parent 3 is not before"},
     {"stacks", "parent", 5, 900, "900 is beyond"},
     {"stacks", "group", 5, 900, "900 is beyond"},
@@ -202,14 +203,15 @@ static const struct lie lies[] = {
 
 Test(check, lies_are_found)
 {
-    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        struct log log = {.lie = &lies[i]};
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
+        struct log log = {.contradiction = &contradictions[i]};
         size_t size;
         uint8_t *data = make("rprof", 60, PCOL_WRITE_PLAIN, &size);
-        set_cell(data, size, lies[i].table, lies[i].column, lies[i].row, lies[i].value);
+        set_cell(data, size, contradictions[i].table, contradictions[i].column,
+                 contradictions[i].row, contradictions[i].value);
         cr_assert_geq(check(data, size, PCOL_CHECK_STRICT, &log), 1);
-        cr_expect(log.found, "%s.%s: %s, not %s", lies[i].table, lies[i].column, log.message,
-                  lies[i].message);
+        cr_expect(log.found, "%s.%s: %s, not %s", contradictions[i].table, contradictions[i].column,
+                  log.message, contradictions[i].message);
         (void)refuses_or_mends(data, size);
         pcol_free(data);
     }
@@ -245,9 +247,9 @@ static pcol_status scan_table(const uint8_t *data, size_t size, pcol_model model
     return scan_from(data, size, model, name, 0, error);
 }
 
-/* The column of `lie` is read by the v2 table `view`, and there is a reference or a total. */
+/* The v2 table `view` reads the column of `contradiction`; there is a reference or a total. */
 static const struct {
-    struct lie lie;
+    struct contradiction contradiction;
     const char *view;
 } dangling[] = {
     {{"stacks", "group", 5, 900, "900 is beyond the 7 rows of location_groups"},
@@ -281,7 +283,7 @@ Test(check, tables_are_divided_in_order)
 {
     static const struct {
         const char *file;
-        struct lie lie;
+        struct contradiction contradiction;
         const char *format;
     } cases[] = {
         {"rprof", {"location_groups", "first_location", 0, 1, "instead of 0"}, "rprof"},
@@ -296,8 +298,9 @@ Test(check, tables_are_divided_in_order)
         pcol_error error = {0};
         size_t size;
         uint8_t *data = make(cases[i].file, 60, PCOL_WRITE_PLAIN, &size);
-        const struct lie *lie = &cases[i].lie;
-        set_cell(data, size, lie->table, lie->column, lie->row, lie->value);
+        const struct contradiction *contradiction = &cases[i].contradiction;
+        set_cell(data, size, contradiction->table, contradiction->column, contradiction->row,
+                 contradiction->value);
         cr_assert_eq(pcol_file_open_memory(data, size, NULL, &file, &error), PCOL_OK);
         pcol_status status;
         if (cases[i].format) {
@@ -309,7 +312,7 @@ Test(check, tables_are_divided_in_order)
                 status = pcol_query_top(query, NULL, &top, &error);
         }
         cr_expect_eq(status, PCOL_E_CORRUPT, "%u: %s", (unsigned)i, error.message);
-        cr_expect(strstr(error.message, lie->message), "%s", error.message);
+        cr_expect(strstr(error.message, contradiction->message), "%s", error.message);
         pcol_result_free(top);
         pcol_query_free(query);
         pcol_file_close(file);
@@ -320,22 +323,25 @@ Test(check, tables_are_divided_in_order)
 Test(check, dangling_ids_are_never_shown)
 {
     for (size_t i = 0; i < sizeof dangling / sizeof *dangling; i++) {
-        const struct lie *lie = &dangling[i].lie;
-        int reference = strcmp(lie->table, "sample_zones") != 0;
+        const struct contradiction *contradiction = &dangling[i].contradiction;
+        int reference = strcmp(contradiction->table, "sample_zones") != 0;
         pcol_error error = {0};
         size_t size;
         uint8_t *data = make("rprof", 60, PCOL_WRITE_PLAIN, &size);
         cr_assert_eq(scan_table(data, size, PCOL_MODEL_V2, dangling[i].view, &error), PCOL_OK, "%s",
                      error.message);
-        set_cell(data, size, lie->table, lie->column, lie->row, lie->value);
+        set_cell(data, size, contradiction->table, contradiction->column, contradiction->row,
+                 contradiction->value);
         cr_expect_eq(scan_table(data, size, PCOL_MODEL_V2, dangling[i].view, &error),
-                     PCOL_E_CORRUPT, "%s of %s %lld", dangling[i].view, lie->column,
-                     (long long)lie->value);
-        cr_expect(strstr(error.message, lie->message), "%s, not %s", error.message, lie->message);
-        if (reference && lie->value > 8) { /* as a number of a row it leads nowhere either */
-            cr_expect_eq(scan_table(data, size, PCOL_MODEL_PHYSICAL, lie->table, &error),
-                         PCOL_E_CORRUPT, "%s.%s", lie->table, lie->column);
-            cr_expect_eq(error.row, lie->row);
+                     PCOL_E_CORRUPT, "%s of %s %lld", dangling[i].view, contradiction->column,
+                     (long long)contradiction->value);
+        cr_expect(strstr(error.message, contradiction->message), "%s, not %s", error.message,
+                  contradiction->message);
+        if (reference &&
+            contradiction->value > 8) { /* as a number of a row it leads nowhere either */
+            cr_expect_eq(scan_table(data, size, PCOL_MODEL_PHYSICAL, contradiction->table, &error),
+                         PCOL_E_CORRUPT, "%s.%s", contradiction->table, contradiction->column);
+            cr_expect_eq(error.row, contradiction->row);
         }
         pcol_free(data);
     }
@@ -383,15 +389,15 @@ Test(check, many_faults_are_summed_up)
     pcol_free(data);
 }
 
-/* Who has seen enough is told no more, wherever the check is. */
+/* A report function that stops the check is not called again. */
 Test(check, nothing_is_told_after_enough)
 {
-    static const struct lie wrong[] = {{"sample_values", "sample_type", 1, 2, ""},
-                                       {"sample_locations", "depth", 4, 1, ""},
-                                       {"stack_sums", "sum.0", 0, 12345, ""},
-                                       {"sample_zones", "location_row", 1, 3, ""},
-                                       {"stacks", "parent", 3, 3, ""},
-                                       {"samples", "value.0", 2, -5, ""}};
+    static const struct contradiction wrong[] = {{"sample_values", "sample_type", 1, 2, ""},
+                                                 {"sample_locations", "depth", 4, 1, ""},
+                                                 {"stack_sums", "sum.0", 0, 12345, ""},
+                                                 {"sample_zones", "location_row", 1, 3, ""},
+                                                 {"stacks", "parent", 3, 3, ""},
+                                                 {"samples", "value.0", 2, -5, ""}};
     size_t size;
     uint8_t *data = make("rprof", 20000, PCOL_WRITE_PLAIN, &size);
     struct log all = {0};
@@ -566,7 +572,7 @@ Test(check, numbers_that_go_round)
     }
 }
 
-/* Bits behind the last value of a bool are 0; one that is not has no array either. */
+/* Bits after the last value of a bool are 0; one that is not has no array either. */
 Test(check, bits_behind_the_last_value)
 {
     pcol_builder *b;

@@ -151,7 +151,7 @@ Test(check_labels, shapes)
                 "samples.label_shape -1: there is no table label_shapes to refer to");
 }
 
-/* A label that says where in its row a value stands is held against the row. */
+/* A label with the position of a value in its row is compared with the row. */
 Test(check_labels, what_the_row_has)
 {
     case_stacked();
@@ -297,7 +297,7 @@ Test(check_nodes, every_rule)
                 "nodes.parent -1: the table is not marked as being in pre-order");
 }
 
-/* A tree that names a frame which a filter takes away keeps its shape: a null stands there. */
+/* A tree that names a frame which a filter takes away keeps its shape: it becomes null. */
 Test(check_nodes, a_row_that_stays_behind)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);

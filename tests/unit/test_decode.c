@@ -731,7 +731,7 @@ Test(decode, bytes)
     free_data(&child);
 }
 
-/* Values that their type does not have; what stands under a null is not looked at. */
+/* Values that their type does not have; the value under a null is not read. */
 Test(decode, values_out_of_type)
 {
     static const uint8_t types[] = {PCF_U32, PCF_STRING, PCF_BOOL};

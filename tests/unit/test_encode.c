@@ -101,7 +101,7 @@ static int64_t sawtooth(uint64_t row, int *valid)
     return 20000000 + 56 * (int64_t)((row * 37) % 9000 + next_random() % 50);
 }
 
-/* A value mostly stands behind the same other one, as the groups of a tree of stacks do. */
+/* A value mostly follows the same other one, as the groups of a tree of stacks do. */
 static int64_t callees(uint64_t row, int *valid)
 {
     (void)valid;

@@ -135,7 +135,7 @@ static void expect_column(const pcol_table *table, const char *name, int there)
     cr_expect_eq(found, there, "%s: %d", name, found);
 }
 
-/* What a user calls a value is told from the table's own columns, whether or not the file has
+/* A user's name of a value is distinguished from the table's own columns, even if the file has
  * them. */
 Test(readers, keys_with_names_of_columns)
 {

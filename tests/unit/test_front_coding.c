@@ -111,7 +111,7 @@ Test(front, faults_and_their_rows)
         m->shares[i] = i % 64 ? i % 64 : 0;
     cr_assert_eq(put_together(m, &row), PCF_OK);
     cr_assert_eq(row, 100);
-    m->shares[64] = 1; /* nothing stands before it */
+    m->shares[64] = 1; /* it has no predecessor */
     cr_assert_eq(put_together(m, &row), PCF_BAD_SHARED);
     cr_assert_eq(row, 64);
     m->shares[64] = 0;
@@ -129,7 +129,7 @@ Test(front, faults_and_their_rows)
     free_made(m);
 }
 
-/* Whatever stands there: refused, or within 64 times the bytes. The sanitizer looks at the rest. */
+/* Any content: rejected, or within 64 times the bytes. The sanitizer looks at the rest. */
 Test(front, any_numbers_are_survived)
 {
     for (int round = 0; round < 3000; round++) {

@@ -78,7 +78,7 @@ Test(gperftools, cpu_of_every_word)
     }
 }
 
-/* The frame behind the innermost that all stacks have is the signal handler's, up to two. */
+/* The second innermost frame that all stacks have is the signal handler's, up to two. */
 Test(gperftools, cpu_handlers)
 {
     struct words w = {.width = 8};

@@ -49,7 +49,7 @@ static void expect_file(pcol_file *file, int imported)
 struct feed {
     const uint8_t *data;
     size_t size, at, step, fail_at;
-    int is_silent, lies;
+    int is_silent, is_wrong;
 };
 
 static int64_t feed(void *context, void *data, size_t size, pcol_error *error)
@@ -61,7 +61,7 @@ static int64_t feed(void *context, void *data, size_t size, pcol_error *error)
             (void)pcol_error_set(error, PCOL_E_NOT_FOUND, ECONNRESET, "the peer left");
         return -1;
     }
-    if (f->lies)
+    if (f->is_wrong)
         return (int64_t)size + 1;
     n = n < size ? n : size;
     memcpy(data, f->data + f->at, n);
@@ -178,7 +178,7 @@ Test(open, readers_that_fail)
             cr_expect_eq(pcol_open_any_reader(reader, "x", NULL, &file, &err), PCOL_E_IO);
             cr_expect(strstr(err.message, "reader"), "%s", err.message);
             from.at = from.fail_at = 0;
-            from.lies = 1;
+            from.is_wrong = 1;
             cr_expect_eq(pcol_open_any_reader(reader, "x", NULL, &file, &err), PCOL_E_ARGUMENT);
         }
     pcol_free(data);

@@ -116,7 +116,7 @@ static int fail_once(void)
     return fail_at-- == 0;
 }
 
-/* A test that ran out of memory leaves nothing behind that a later one would take for its own. */
+/* A test that ran out of memory leaves no state that a later one would use. */
 Test(pattern, memory_that_is_out_spoils_no_later_name)
 {
     static const char text[] = "abcdefghijklmnopqrstuvwxyz0123456789";

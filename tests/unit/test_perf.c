@@ -68,7 +68,7 @@ Test(perf, headers)
     }
 }
 
-/* A comm may be long; the blanks behind it are for the looks and may be many more. */
+/* A comm may be long; the blanks after it are padding of any length. */
 Test(perf, long_comm)
 {
     char line[1024];
@@ -83,7 +83,7 @@ Test(perf, long_comm)
     cr_expect_not(pci_perf_header((const uint8_t *)line, strlen(line), &h));
 }
 
-/* Without call chains the frame stands behind the event, padded; a number in a text is no
+/* Without call chains the frame follows the event, padded; a number in a text is no
  * address. */
 Test(perf, frame_in_a_header)
 {

@@ -233,7 +233,7 @@ Test(perun, stacks_by_collector)
     cr_assert_eq(stack_of(file, 4, ""), SIZE_MAX);
     cr_assert_eq(stack_of(file, 5, ""), SIZE_MAX);
     done(file);
-    /* kperf, named behind the resources: outermost first, the uid is the innermost. */
+    /* kperf, named after the resources: outermost first, the uid is the innermost. */
     file = file_of("{" TRACES ",\"collector_info\":{\"name\":\"kperf\"}}");
     cr_assert_eq(stack_of(file, 0, "u"), 3);
     cr_assert_eq(stack_of(file, 1, "u"), 1);

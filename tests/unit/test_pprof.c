@@ -107,7 +107,7 @@ Test(pprof, each_of_several_sources_comes_back)
     }
 }
 
-/* More label keys than there are columns; the rest is kept in the tree beside. */
+/* More label keys than there are columns; the rest is stored in the tree. */
 Test(pprof, a_thousand_label_keys)
 {
     Profile *p = pprof_make(1, sizeof *p);
@@ -178,7 +178,7 @@ static const char *const parts[P_COUNT] = {
 static const size_t part_sizes[P_COUNT] = {4, 8, 4, 8, 6, 5};
 
 struct fault {
-    int part; /* replaced; P_COUNT: put behind */
+    int part; /* replaced; P_COUNT: appended */
     const char *bytes;
     size_t size;
     uint64_t at;

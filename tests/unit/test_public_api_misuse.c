@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(careless, .init = folder_begin, .fini = folder_end);
+TestSuite(public_api_misuse, .init = folder_begin, .fini = folder_end);
 
 static pcol_error err;
 
@@ -68,7 +68,7 @@ static pcol_file *open_some(void)
 
 /* ---- reading */
 
-Test(careless, opening_and_tables)
+Test(public_api_misuse, opening_and_tables)
 {
     pcol_file *file = open_some(), *other;
     const pcol_table *table;
@@ -115,7 +115,7 @@ Test(careless, opening_and_tables)
     pcol_file_close(file);
 }
 
-Test(careless, columns)
+Test(public_api_misuse, columns)
 {
     pcol_file *file = open_some();
     const pcol_table *table;
@@ -165,7 +165,7 @@ Test(careless, columns)
     pcol_file_close(file);
 }
 
-Test(careless, scans)
+Test(public_api_misuse, scans)
 {
     pcol_file *file = open_some();
     const pcol_table *table;
@@ -197,7 +197,7 @@ Test(careless, scans)
 
 #ifndef PCOL_NO_MMAP
 /* What comes after a batch that failed is not known any more. */
-Test(careless, a_scan_that_has_failed_stays_so)
+Test(public_api_misuse, a_scan_that_has_failed_stays_so)
 {
     pcol_open_options options = PCOL_INIT(pcol_open_options);
     struct text text = {0};
@@ -229,7 +229,7 @@ Test(careless, a_scan_that_has_failed_stays_so)
 
 /* ---- asking */
 
-Test(careless, queries)
+Test(public_api_misuse, queries)
 {
     pcol_file *file = open_some();
     pcol_query *query, *other;
@@ -318,7 +318,7 @@ static void careless_bases(pcol_query *query)
     pcol_result_free(diff);
 }
 
-Test(careless, answers)
+Test(public_api_misuse, answers)
 {
     pcol_file *file = open_some();
     pcol_query *query;
@@ -419,7 +419,7 @@ static void build_end(struct build *t, pcol_status wanted, uint64_t samples)
     pcol_builder_free(t->b);
 }
 
-Test(careless, builders)
+Test(public_api_misuse, builders)
 {
     struct build t;
     pcol_function function = PCOL_INIT(pcol_function);
@@ -471,7 +471,7 @@ Test(careless, builders)
     build_end(&t, PCOL_OK, 0);
 }
 
-Test(careless, a_sample_that_is_refused_leaves_nothing)
+Test(public_api_misuse, a_sample_that_is_refused_leaves_nothing)
 {
     struct build t;
     pcol_value twice[2] = {{0, {1}}, {0, {2}}}, unknown[2] = {{0, {1}}, {7, {2}}};
@@ -495,7 +495,7 @@ Test(careless, a_sample_that_is_refused_leaves_nothing)
 }
 
 /* Rows may be named before they are there, so it shows at the end. */
-Test(careless, rows_that_are_not_there_are_not_written)
+Test(public_api_misuse, rows_that_are_not_there_are_not_written)
 {
     struct build t;
     uint32_t table, threads, column, row;
@@ -529,21 +529,21 @@ Test(careless, rows_that_are_not_there_are_not_written)
     IS(OK, pcol_builder_set_i64(t.b, column, 0, 77, &err));
     build_end(&t, PCOL_E_ARGUMENT, 0);
 
-    build_begin(&t); /* behind the last sample */
+    build_begin(&t); /* after the last sample */
     IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
     IS(OK, pcol_builder_table(t.b, "samples", &table, &err));
     IS(OK, pcol_builder_column(t.b, table, "mine", PCOL_I64, 0, &column, &err));
     IS(OK, pcol_builder_set_i64(t.b, column, 1, 77, &err));
     build_end(&t, PCOL_E_ARGUMENT, 0);
 
-    build_begin(&t); /* behind the last row of all */
+    build_begin(&t); /* after the last row of all */
     IS(OK, pcol_builder_table(t.b, "mine", &table, &err));
     IS(OK, pcol_builder_column(t.b, table, "mine", PCOL_I64, 0, &column, &err));
     IS(E_LIMIT, pcol_builder_set_i64(t.b, column, UINT64_MAX, 77, &err));
     build_end(&t, PCOL_OK, 0);
 }
 
-Test(careless, columns_that_the_builder_makes_are_its_own)
+Test(public_api_misuse, columns_that_the_builder_makes_are_its_own)
 {
     static const char *const own[][2] = {
         {"strings", "value"}, {"stacks", "parent"}, {"stacks", "group"}};
@@ -561,7 +561,7 @@ Test(careless, columns_that_the_builder_makes_are_its_own)
     build_end(&t, PCOL_E_ARGUMENT, 0);
 }
 
-Test(careless, a_builder_that_was_written_takes_no_more)
+Test(public_api_misuse, a_builder_that_was_written_takes_no_more)
 {
     struct build t;
     pcol_file *file = open_some();
@@ -595,7 +595,7 @@ Test(careless, a_builder_that_was_written_takes_no_more)
     pcol_file_close(file);
 }
 
-Test(careless, importing_filtering_exporting)
+Test(public_api_misuse, importing_filtering_exporting)
 {
     static const char *const half[] = {"key", NULL};
     pcol_import_options import = PCOL_INIT(pcol_import_options);

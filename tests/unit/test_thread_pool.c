@@ -21,7 +21,7 @@ static void pause_ns(long ns)
 
 struct tasks {
     atomic_uint runs[TASKS];
-    size_t fail_from; /* these and every third one behind fail */
+    size_t fail_from; /* these and every third one after it fail */
     size_t slow;      /* this one takes longer */
 };
 
@@ -36,7 +36,7 @@ static pcol_status one_task(void *context, size_t number, pcol_error *err)
     return PCOL_OK;
 }
 
-Test(beside, each_task_runs_once)
+Test(thread_pool, each_task_runs_once)
 {
     for (unsigned threads = 0; threads < 70; threads = 2 * threads + 1) {
         struct tasks t = {.fail_from = SIZE_MAX, .slow = 3};
@@ -47,7 +47,7 @@ Test(beside, each_task_runs_once)
     cr_assert_eq(pci_parallel_for(8, 0, one_task, NULL, NULL), PCOL_OK);
 }
 
-Test(beside, the_first_failure_is_the_one_that_is_told)
+Test(thread_pool, the_first_failure_is_reported)
 {
     for (unsigned threads = 1; threads <= 8; threads++) {
         /* The slow one fails last of those that were begun, and has the lowest number. */
@@ -109,7 +109,7 @@ static pcol_status take_bytes(struct pci_read_pipe *ahead, size_t most, size_t *
     return PCOL_OK;
 }
 
-Test(beside, what_is_made_ahead_arrives_in_order)
+Test(thread_pool, items_made_ahead_arrive_in_order)
 {
     for (int slow = 0; slow < 3; slow++)
         for (size_t count = 1; count < 5; count++) {
@@ -125,7 +125,7 @@ Test(beside, what_is_made_ahead_arrives_in_order)
         }
 }
 
-Test(beside, a_failure_ahead_comes_behind_what_was_made)
+Test(thread_pool, a_failure_ahead_follows_the_items_before_it)
 {
     struct maker m = {.end = SIZE_MAX, .fail_at = 1000};
     struct pci_read_pipe *ahead;
@@ -140,7 +140,7 @@ Test(beside, a_failure_ahead_comes_behind_what_was_made)
     pci_read_pipe_free(ahead);
 }
 
-Test(beside, what_is_ahead_can_be_left)
+Test(thread_pool, items_ahead_can_be_abandoned)
 {
     for (size_t most = 0; most < 2000; most += 500) {
         struct maker m = {.end = SIZE_MAX, .fail_at = SIZE_MAX};
@@ -153,7 +153,7 @@ Test(beside, what_is_ahead_can_be_left)
     pci_read_pipe_free(NULL);
 }
 
-/* ---- behind */
+/* ---- write pipe */
 
 struct user {
     size_t total, fail_at;
@@ -175,9 +175,9 @@ static pcol_status use_bytes(void *context, const void *data, size_t size, pcol_
 }
 
 /* Writes up to `size` bytes in pieces of any length; the status that ends it. */
-static pcol_status write_bytes(struct pci_write_pipe *behind, size_t size, pcol_error *err)
+static pcol_status write_bytes(struct pci_write_pipe *pipe, size_t size, pcol_error *err)
 {
-    pcol_sink sink = pci_write_pipe_sink(behind);
+    pcol_sink sink = pci_write_pipe_sink(pipe);
     uint8_t data[200];
     for (size_t at = 0, n; at < size; at += n) {
         n = at % 199 + 1 < size - at ? at % 199 + 1 : size - at;
@@ -189,46 +189,45 @@ static pcol_status write_bytes(struct pci_write_pipe *behind, size_t size, pcol_
     return PCOL_OK;
 }
 
-Test(beside, what_is_written_behind_arrives_in_order)
+Test(thread_pool, writes_of_a_pipe_arrive_in_order)
 {
     for (int slow = 0; slow < 2; slow++)
         for (size_t count = 1; count < 5; count++) {
             struct user u = {.fail_at = SIZE_MAX, .slow = slow};
-            struct pci_write_pipe *behind;
-            cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 61, count, &behind, NULL),
+            struct pci_write_pipe *pipe;
+            cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 61, count, &pipe, NULL),
                          PCOL_OK);
-            cr_assert_eq(write_bytes(behind, 5000, NULL), PCOL_OK);
-            cr_assert_eq(pci_write_pipe_finish(behind, NULL), PCOL_OK);
+            cr_assert_eq(write_bytes(pipe, 5000, NULL), PCOL_OK);
+            cr_assert_eq(pci_write_pipe_finish(pipe, NULL), PCOL_OK);
             cr_assert_eq(u.total, 5000);
-            pci_write_pipe_free(behind);
+            pci_write_pipe_free(pipe);
         }
 }
 
 #ifndef PCOL_NO_THREADS
-Test(beside, a_failure_behind_comes_at_a_later_write_or_at_the_end)
+Test(thread_pool, a_failure_of_a_pipe_is_reported_by_a_later_write_or_at_the_end)
 {
     for (size_t size = 1001; size < 100000; size *= 9) {
         struct user u = {.fail_at = 1000};
-        struct pci_write_pipe *behind;
+        struct pci_write_pipe *pipe;
         pcol_error err;
-        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL),
-                     PCOL_OK);
-        pcol_status status = write_bytes(behind, size, &err);
+        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &pipe, NULL), PCOL_OK);
+        pcol_status status = write_bytes(pipe, size, &err);
         cr_assert(status == PCOL_OK || status == PCOL_E_IO);
         cr_assert(status == PCOL_E_IO || size < 2000);
-        cr_assert_eq(pci_write_pipe_finish(behind, &err), PCOL_E_IO);
+        cr_assert_eq(pci_write_pipe_finish(pipe, &err), PCOL_E_IO);
         cr_assert_str_eq(err.message, "full at 1000");
-        pci_write_pipe_free(behind);
+        pci_write_pipe_free(pipe);
     }
 }
 
-Test(beside, what_is_behind_can_be_left)
+Test(thread_pool, a_pipe_can_be_abandoned)
 {
     struct user u = {.fail_at = SIZE_MAX, .slow = 1};
-    struct pci_write_pipe *behind;
-    cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 10, 50, &behind, NULL), PCOL_OK);
-    cr_assert_eq(write_bytes(behind, 400, NULL), PCOL_OK);
-    pci_write_pipe_free(behind);
+    struct pci_write_pipe *pipe;
+    cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 10, 50, &pipe, NULL), PCOL_OK);
+    cr_assert_eq(write_bytes(pipe, 400, NULL), PCOL_OK);
+    pci_write_pipe_free(pipe);
     cr_assert_lt(u.total, 400);
     pci_write_pipe_free(NULL);
 }
@@ -242,7 +241,7 @@ static int no_thread(void)
     return atomic_fetch_sub(&threads_left, 1) <= 0;
 }
 
-Test(beside, without_threads_the_caller_does_the_work)
+Test(thread_pool, without_threads_the_caller_does_the_work)
 {
     pci_thread_hook = no_thread;
     for (int n = 0; n < 3; n++) {
@@ -276,14 +275,13 @@ Test(beside, without_threads_the_caller_does_the_work)
     pci_read_pipe_free(ahead);
     for (size_t size = 500; size < 5000; size *= 3) {
         struct user u = {.fail_at = 1000};
-        struct pci_write_pipe *behind;
+        struct pci_write_pipe *pipe;
         pcol_status expected = size > 1000 ? PCOL_E_IO : PCOL_OK;
-        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &behind, NULL),
-                     PCOL_OK);
-        cr_assert_eq(write_bytes(behind, size, &err), expected);
-        cr_assert_eq(pci_write_pipe_finish(behind, &err), expected);
+        cr_assert_eq(pci_write_pipe_new((pcol_sink){use_bytes, &u}, 100, 2, &pipe, NULL), PCOL_OK);
+        cr_assert_eq(write_bytes(pipe, size, &err), expected);
+        cr_assert_eq(pci_write_pipe_finish(pipe, &err), expected);
         cr_assert(expected == PCOL_E_IO || u.total == size);
-        pci_write_pipe_free(behind);
+        pci_write_pipe_free(pipe);
     }
     pci_thread_hook = NULL;
 }
@@ -296,22 +294,22 @@ static int run_out(void)
     return left-- <= 0;
 }
 
-Test(beside, no_memory_for_a_stream)
+Test(thread_pool, no_memory_for_a_stream)
 {
     struct maker m = {.end = 10, .fail_at = SIZE_MAX};
     struct user u = {.fail_at = SIZE_MAX};
     for (int n = 0; n < 3; n++) {
         struct pci_read_pipe *ahead;
-        struct pci_write_pipe *behind;
+        struct pci_write_pipe *pipe;
         pci_alloc_hook = run_out;
         left = n;
         pcol_status first = pci_read_pipe_new(make_bytes, &m, 64, 4, &ahead, NULL);
         left = n;
-        pcol_status second = pci_write_pipe_new((pcol_sink){use_bytes, &u}, 64, 4, &behind, NULL);
+        pcol_status second = pci_write_pipe_new((pcol_sink){use_bytes, &u}, 64, 4, &pipe, NULL);
         pci_alloc_hook = NULL;
         cr_assert_eq(first, PCOL_E_NO_MEMORY);
         cr_assert_eq(second, PCOL_E_NO_MEMORY);
         cr_assert_null(ahead);
-        cr_assert_null(behind);
+        cr_assert_null(pipe);
     }
 }

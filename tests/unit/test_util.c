@@ -89,7 +89,7 @@ Test(error, long_text_is_cut_between_characters)
         cr_assert_eq((strlen(err.table) - lead) % 3, 0);
         cr_assert_eq((strlen(err.column) - lead) % 3, 0);
     }
-    /* An error may be told again with its own text. */
+    /* An error may be filled again with its own text. */
     pci_fail(&err, PCOL_E_IO, "short");
     pci_fail(&err, PCOL_E_IO, "again: %s", err.message);
     cr_assert_str_eq(err.message, "again: short");
@@ -232,7 +232,7 @@ Test(hash, keys_keep_their_ids)
     free(keys);
 }
 
-/* Equal hashes are told apart by the caller, and a full table of them still ends. */
+/* Equal hashes are distinguished by the caller, and a full table of them still ends. */
 Test(hash, equal_hashes)
 {
     struct pci_hash h = {0};

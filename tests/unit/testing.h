@@ -6,7 +6,7 @@
 
 #include "pcol.h"
 
-/* Terminated behind its size. Starts as {0}; free(data) ends it. */
+/* Terminated after its size. Starts as {0}; free(data) ends it. */
 struct text {
     char *data;
     size_t size, capacity;

@@ -251,7 +251,7 @@ class Result(Columns):
     """The answer to a query: a table and what its numbers are.
 
     ``location``, ``function``, ``mapping``, ``thread`` and ``source`` are rows of the tables of
-    that name, from 0, where a row of the result stands for one of them.
+    that name, from 0, where a row of the result represents one of them.
 
     Attributes: ``type`` and ``unit`` of the values; ``total``: what percentages are of;
     ``selected``: sum of what passes the selection (of a diff ``total`` is that of the base,

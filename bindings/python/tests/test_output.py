@@ -1,4 +1,4 @@
-"""Output: filter, merge, unpack, save, check; nothing is left behind after a failure."""
+"""Output: filter, merge, unpack, save, check; a failure leaves no file."""
 import pytest
 from conftest import DATA, FOLDED
 

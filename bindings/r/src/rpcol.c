@@ -18,7 +18,7 @@
 #define MAX_NOTICES 64
 #define EXACT_DOUBLE ((int64_t)1 << 53)
 
-/* An open profile: a mapped pcol file, or an import with the bytes that it lies in. */
+/* An open profile: a mapped pcol file, or an import with its bytes. */
 struct handle {
     pcol_file *file;
     void *data;

@@ -7,7 +7,7 @@
  * and every byte of the records set to every value at which a check may be off by one. Flips are
  * found by opening or by check, all of them; cuts by opening; fields come with their checksums made
  * right, and what is then wrong is met with an error or with an answer within bounds. Each damaged
- * file lies in a block of exactly its size, so that ASan sees the first byte too many. -n looks at
+ * file is in a block of exactly its size, so that ASan sees the first byte too many. -n looks at
  * one case in EVERY, chosen by the seed.
  *
  * Checksums find accidents. Whoever means harm makes them right: so every byte of every section
@@ -136,7 +136,7 @@ static int stops(const uint8_t *bytes, size_t size)
         return 1;
     if (pcol_file_check(file, PCOL_CHECK_STRICT, count_report, &all, NULL, &all_faults, NULL) !=
         PCOL_OK)
-        all_faults = UINT64_MAX; /* it got no further: how many there are is not told */
+        all_faults = UINT64_MAX; /* it got no further: their number is unknown */
     const uint64_t wanted[] = {1, 2, all.came / 2, all.came};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct reports some = {wanted[i], 0};

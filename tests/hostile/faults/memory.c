@@ -21,7 +21,7 @@
  * but is an answer or an error, in time that the file's size allows, and nothing crashes.
  *
  * And a mapped file may be cut, or its disk fail: call 1, 2, 3, ... finds the file lost, as the
- * guard of a map says it from then on. The task then fails with PCOL_E_IO, or tells of it, or gives
+ * guard of a map says it from then on. The task then fails with PCOL_E_IO, or reports it, or gives
  * what it gave without.
  *
  * With -p a failure happens once at each place: a call with the calls that led to it, in whatever
@@ -169,8 +169,8 @@ static int is_damaged(void)
 
 static void tell_lie(int64_t *value, int *valid)
 {
-    const int64_t lies[] = {-1, 0, INT64_MAX, (int64_t)((uint64_t)*value + 1), *value};
-    *value = lies[lie];
+    const int64_t false_values[] = {-1, 0, INT64_MAX, (int64_t)((uint64_t)*value + 1), *value};
+    *value = false_values[lie];
     if (lie == LIE_NULL)
         *valid = !*valid;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether [offset, offset + size) lies in the file. */
+/* Whether [offset, offset + size) is in the file. */
 static int inside(size_t total, uint64_t offset, uint64_t size)
 {
     return offset <= total && size <= total - offset;

@@ -2,7 +2,7 @@
  * seal.h - the checksums of a changed file made right again
  *
  * Most damaged files are refused by a checksum. Whoever damages on purpose makes the checksums
- * anew, so tests do too, and get to all that comes behind.
+ * anew, so tests do too, and reach all later checks.
  */
 #ifndef SEAL_H
 #define SEAL_H
@@ -19,7 +19,7 @@ void seal(uint8_t *data, size_t size);
  * archive that they change. */
 #define SEAL_STORED 5u
 
-/* The index of a checked header, where it lies in the file; NULL if it is compressed. */
+/* The index of a checked header, at its place in the file; NULL if it is compressed. */
 uint8_t *seal_index(uint8_t *data, const struct pcf_header *header);
 
 #endif

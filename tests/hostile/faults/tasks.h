@@ -20,7 +20,7 @@ struct task {
 };
 
 extern uint64_t task_made; /* digest of what the task made */
-extern int task_reported;  /* damage or a lost file was told of, and passed over */
+extern int task_reported;  /* damage or a lost file was reported and tolerated */
 
 /* Do `each` with all tasks that there are for a file's bytes. */
 void tasks_each(const char *path, const uint8_t *bytes, size_t size,

@@ -17,7 +17,7 @@
 #define MOST_SECTIONS 64u
 #define MOST_ROWS 3000u
 #define ROOM ((size_t)1 << 20)
-#define BEGIN UINT64_C(4096) /* of sections: the index lies in front of it */
+#define BEGIN UINT64_C(4096) /* of sections: the index precedes it */
 
 struct maker {
     const uint8_t *data;

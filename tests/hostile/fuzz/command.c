@@ -17,7 +17,7 @@ static const struct command {
     const char *name;
     int asks;   /* takes a word in front of the file, which is an option `ask` of the input */
     int files;  /* how often the file is given */
-    int writes; /* takes -o, and is told to write to stdout */
+    int writes; /* takes -o, and writes to stdout */
 } commands[] = {{"cat", 0, 1, 0},    {"head", 0, 1, 0},       {"tail", 0, 1, 0},
                 {"count", 0, 1, 0},  {"info", 0, 1, 0},       {"schema", 0, 1, 0},
                 {"check", 0, 1, 0},  {"top", 0, 1, 0},        {"tree", 0, 1, 0},

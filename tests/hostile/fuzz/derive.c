@@ -205,7 +205,7 @@ static pcol_status sum_rows(pcol_answers *answers, uint64_t *sum)
     return PCOL_E_LIMIT;
 }
 
-/* The cells of a block at one time, with the numbers set in; texts with a number behind lie in
+/* The cells of a block at one time, with the numbers set in; texts followed by a number are in
  * `line`, of which there is at most one. */
 static void set_time(const pcol_answer_block *block, size_t columns, size_t time,
                      pcol_answer *cells, char *line)

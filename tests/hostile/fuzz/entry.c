@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void); /* NOLINT: the sanitizer's own name */
 
 /* What is freed waits 2 MB long, not 256, which keeps it in the cache; and stacks of allocations
- * are short: twice as many executions. A replay has the defaults, for a report that tells all. */
+ * are short: twice as many executions. A replay has the defaults, for a complete report. */
 const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=2:thread_local_quarantine_size_kb=32:malloc_context_size=2:"

@@ -190,7 +190,7 @@ static int is_formula(const uint8_t *cell, size_t size)
     return at < size && cell[at] && strchr("=+-@\t\r\n", cell[at]) != NULL;
 }
 
-/* A column of names: one of them is ours, with --csv-safe perhaps behind an apostrophe. */
+/* A column of names: one of them is ours, with --csv-safe perhaps after an apostrophe. */
 static void assert_cells(const struct fuzz_text *out, int tabs, int safe, const uint8_t *name,
                          size_t size)
 {

@@ -191,7 +191,7 @@ static void unload(struct file *f)
 
 /* ---- an archive whose index can be changed */
 
-/* The sections behind a longer index, and the end. Returns the new size; 0: more than `most`. */
+/* The sections after a longer index, and the end. Returns the new size; 0: more than `most`. */
 static size_t lay_out(const struct file *f, const uint8_t *index, uint64_t raw, uint8_t *to,
                       size_t most)
 {

@@ -130,7 +130,7 @@ static void archive_file(const uint8_t *data, size_t size)
 
 static const char folded[] = "main;parse;read 3\nmain;write 1\n";
 
-/* Behind a source of another kind, and behind itself. */
+/* After a source of another kind, and after itself. */
 static void merge_file(const uint8_t *data, size_t size)
 {
     pcol_builder *builder;

@@ -7,7 +7,7 @@
  * numbers are. Then, round by round, a fresh handle is shared by threads that begin together and do
  * the tasks in orders of their own, so that what the library makes on first use is first used by
  * several. Every number must be the same, errors with their messages and rows included;
- * ThreadSanitizer, where the program is built with it, looks for the rest. A file behind --damaged
+ * ThreadSanitizer, where the program is built with it, looks for the rest. A file after --damaged
  * may be refused when it is opened instead. The last line is "N passed, N failed".
  */
 #include "pcol.h"
@@ -370,8 +370,7 @@ int main(int argc, char **argv)
         }
         size_t wrong = all_rounds(argv[i], damaged);
         if (wrong)
-            printf("FAIL %s: %zu tasks gave something else with other threads beside\n", argv[i],
-                   wrong);
+            printf("FAIL %s: %zu tasks gave something else with other threads\n", argv[i], wrong);
         failed += wrong != 0;
         passed += wrong == 0;
     }

@@ -83,7 +83,7 @@ test_that("the native part keeps its objects alive under gctorture", {
     expect_identical(failure$error$status, "E_NOT_FOUND")
 })
 
-test_that("an interrupt ends a call and leaves nothing behind", {
+test_that("an interrupt ends a call and leaves no file", {
     skip_on_cran()
     script <- tempfile(fileext = ".R")
     big <- tempfile(fileext = ".Rprof")
