@@ -29,10 +29,12 @@ GOALS = {
     "firefox.pack.node.wall": (1, "at most"), "firefox.memory": (1 / 3, "at most"), "firefox.memory.bound": (1, "at most"),
     "firefox.jslb": (5, "at least"), "firefox.size": (1, "at most"), "perun.pack": (1, "at least"), "perun.size": (1, "at most"),
     "perun.memory.bound": (1, "at most"), "perun.query": (100, "at least"), "merge.memory": (1, "at most"),
+    "fleet.flat.memory": (1, "at most"), "fleet.sums": (1, "at most"), "fleet.sums.memory": (1, "at most"),
+    "fleet.tree": (1.3, "at most"), "fleet.hashes": (1, "at most"),
 }
 # Prefixes of rows that share a goal, one row for each kind of input: top.rprof.lines, perun.pack.map.
 KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
-ORDER = ["top", "pack", "pprof", "firefox", "perun", "open", "group", "size", "real", "archive", "library", "scale", "merge"]
+ORDER = ["top", "pack", "pprof", "firefox", "perun", "open", "group", "size", "real", "archive", "library", "scale", "merge", "fleet"]
 FASTER = ("top.", "pack.summary", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse")
 
 
