@@ -1706,15 +1706,14 @@ typedef struct pcol_sums_options {
 /**
  * pcol_sums_new() - reduce profiles to one sample for each call stack and values of the keys
  * @sums: receives the sums, of one thread at a time; freed with pcol_sums_free()
- * Values of samples with the same stack, the same labels of these keys, and of sources that agree
- * in the metadata of these keys, in sample types, default sample type, period, interval and frames
- * to drop, are added up. Stacks are the same if names, files, lines, columns and libraries are;
- * code without a name also by build id and offset in its binary. Times, threads, ids, gauges and
- * all else is left out: PCOL_NOTICE_LOSS of pcol_sums_finish() for each kind that an input has.
- * Answers about functions, files, lines, mappings and trees of frames are those of the inputs
- * merged.
- * Sums of sums are the sums of all inputs, with the same bytes, whatever the grouping; of doubles
- * up to rounding.
+ * Values of samples with the same stack and the same labels of these keys are added up if their
+ * sources agree in the metadata of these keys, in sample types, default sample type, period,
+ * interval and frames to drop. Stacks are the same if names, files, lines, columns and libraries
+ * are; code without a name also needs the same build id and offset in its binary. Times, threads,
+ * ids, gauges and all else are left out: pcol_sums_finish() gives PCOL_NOTICE_LOSS for each kind
+ * that an input has. Answers about functions, files, lines, mappings and trees of frames are those
+ * of the inputs merged. Sums of sums are the sums of all inputs, with the same bytes, whatever the
+ * grouping; of doubles up to rounding.
  * Errors: E_ARGUMENT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_sums_new(const pcol_sums_options *options,

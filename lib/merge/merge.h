@@ -79,7 +79,7 @@ struct pci_merge {
      * they use, of stacks, location_groups and functions, and by table of the file; NULL: all. */
     const uint8_t *copied_samples;
     uint8_t *copied_samples_owned, *used_stacks, *used_groups, *used_functions, **used;
-    /* By row of mappings: what is subtracted from its addresses (PCOL_IMPORT_REBASE); NULL: nothing. */
+    /* By row of mappings: subtracted from its addresses (PCOL_IMPORT_REBASE); NULL: nothing. */
     uint64_t *mapping_bias;
     /* By sample: number of samples copied before it. Allocated if a table refers to positions of
      * samples. */

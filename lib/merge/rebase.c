@@ -1,9 +1,9 @@
 /*
  * rebase.c - mappings moved to their offsets in the file (PCOL_IMPORT_REBASE)
  *
- * A mapping [start, limit) of a file from file_offset on becomes [file_offset, file_offset + limit -
- * start), and the addresses of its code follow. So processes that loaded a binary at different
- * addresses have equal mappings and locations. Tests: suite sums.
+ * A mapping [start, limit) becomes [file_offset, file_offset + limit - start), and the addresses of
+ * its code follow. So processes that loaded a binary at different addresses have equal mappings and
+ * locations. Tests: suite sums.
  */
 #include "merge/merge.h"
 

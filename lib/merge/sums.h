@@ -52,6 +52,25 @@ struct pci_sums_file {
     uint8_t *used_stacks; /* by row of stacks: a sample has it */
 };
 
+/* Words of a description. An integer of the source is 2 words, and one word that is 1 if it is
+ * there. */
+enum described {
+    D_TYPE,
+    D_DEFAULT_TYPE,
+    D_DROP_FRAMES,
+    D_KEEP_FRAMES,
+    D_PERIOD_TYPE,
+    D_PERIOD_UNIT,
+    D_TEXTS,
+    D_PERIOD = D_TEXTS,
+    D_INTERVAL = D_PERIOD + 3,
+    D_KEYS = D_INTERVAL + 3
+};
+enum { T_TYPE, T_UNIT, T_FLAGS, T_ORDINAL, T_WORDS };
+
+/* Columns of sources of the words before D_TEXTS. */
+extern const char *const pci_sums_text_columns[D_TEXTS];
+
 /* The builder's code of a cell of a STRING column; PCOL_NONE: null. */
 pcol_status pci_sums_string(struct pci_sums_file *f, struct pci_cells *cells, uint64_t row,
                             uint32_t *string, pcol_error *err);
@@ -60,6 +79,9 @@ int pci_sums_keeps(pcol_sums *sums, pcol_str key);
 
 /* sums_code.c: adds the used stacks to the builder and maps them */
 pcol_status pci_sums_add_code(struct pci_sums_file *f, pcol_error *err);
+
+/* sums_result.c: adds all to the builder, and reports losses and keys that never occurred */
+pcol_status pci_sums_write(pcol_sums *sums, pcol_error *err);
 
 /* sums_losses.c: records the kinds of content of a file that sums lack; reports all once */
 pcol_status pci_sums_find_losses(struct pci_sums_file *f, pcol_error *err);

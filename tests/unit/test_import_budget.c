@@ -246,7 +246,7 @@ Test(budget, unknown_flags)
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     pcol_builder *builder;
     pcol_error err = {0};
-    options.flags = 4;
+    options.flags = 8;
     cr_assert_eq(pcol_builder_new(NULL, &builder, &err), PCOL_OK);
     cr_assert_eq(pcol_import_memory(builder, "a 1\n", 4, "x", &options, &err), PCOL_E_ARGUMENT);
     pcol_builder_free(builder);
