@@ -85,8 +85,8 @@ struct pci_merge {
      * samples. */
     uint64_t *sample_positions;
     struct pci_placed_stacks *placed; /* with added frames: `stacks` is filled on demand */
-    int tree_of_sample;          /* the tree being copied belongs to a sample */
-    uint8_t *incomplete_sources; /* by source: `extra` is not copied */
+    int tree_of_sample;               /* the tree being copied belongs to a sample */
+    uint8_t *incomplete_sources;      /* by source: `extra` is not copied */
     /* If partial, by source: the name of the order in source_rows that its document needs, or NULL;
      * NULL: none needs one. */
     const char **document_orders;
