@@ -341,6 +341,32 @@ install: all pages ## install; honours DESTDIR, PREFIX, bindir, libdir, included
 uninstall: ## remove the installed files
 	$(Q)rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(lastword $(subst =, ,$(file)))) $(DESTDIR)$(libdir)/libpcol.so
 
+# The command for musl, static, with the libraries of third_party: Debian has none for musl. PCOL=build/musl/pcol tests/run tests it.
+MUSL_CC ?= musl-gcc
+MUSL := $(BUILD)/musl
+MUSL_LIB_SRC := $(wildcard $(foreach d,zlib lz4 xxhash protobuf-c/* zstd/*,third_party/$(d)/*.c))
+MUSL_LIB_OBJ := $(MUSL_LIB_SRC:%.c=$(MUSL)/obj/%.o)
+MUSL_FLAGS := -O2 -w -DHAVE_UNISTD_H -DZSTD_DISABLE_ASM $(addprefix -Ithird_party/,zlib lz4 xxhash protobuf-c zstd)
+
+$(MUSL)/obj/third_party/zstd/%.o: MUSL_FLAGS += -DXXH_NAMESPACE=ZSTD_
+$(MUSL)/obj/third_party/%.o: third_party/%.c
+	@mkdir -p $(@D)
+	$(call say,MUSLCC,$<)
+	$(Q)$(MUSL_CC) $(MUSL_FLAGS) -c $< -o $@
+
+$(MUSL)/libraries.a: $(MUSL_LIB_OBJ)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+.PHONY: musl
+musl: ## build build/musl/pcol with musl-gcc, static, with the libraries of third_party
+	@scripts/deps musl
+	@$(MAKE) $(MUSL)/libraries.a
+	@for name in xxhash z lz4 zstd protobuf-c; do ln -sf libraries.a $(MUSL)/lib$$name.a; done
+	@$(MAKE) VARIANT=musl CC=$(MUSL_CC) BUNDLE=0 LIBS='$(CURDIR)/$(MUSL)/libraries.a -lm -pthread' LIBS_CFLAGS= \
+	  CPPFLAGS='$(addprefix -isystem $(CURDIR)/third_party/,zlib lz4 xxhash protobuf-c zstd)' \
+	  LDFLAGS='-static -L$(CURDIR)/$(MUSL)' $(MUSL)/pcol examples
+
 .PHONY: deb test-deb
 deb: ## build the Debian packages in build/deb
 	@MAKEFLAGS= scripts/deb build
