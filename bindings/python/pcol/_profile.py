@@ -71,15 +71,21 @@ def _warn(notices: list[tuple[int, str, str, str]]) -> None:
         warnings.warn(message, LossWarning if code == _LOSS else PcolWarning, stacklevel=4)
 
 
-def _labels(labels: Any) -> tuple[str, ...]:
-    if labels is None:
+def _condition(key: str, value: Any) -> str:
+    if hasattr(value, "pattern"):
+        return f"{key}~{value.pattern}"
+    if isinstance(value, tuple):
+        low, high = value
+        return f"{key}={low}:{high}"
+    return f"{key}={value}"
+
+
+def _conditions(given: Any) -> tuple[str, ...]:
+    if given is None:
         return ()
-    if isinstance(labels, Mapping):
-        return tuple(
-            f"{key}~{value.pattern}" if hasattr(value, "pattern") else f"{key}={value}"
-            for key, value in labels.items()
-        )
-    return (labels,) if isinstance(labels, str) else tuple(labels)
+    if isinstance(given, Mapping):
+        return tuple(_condition(key, value) for key, value in given.items())
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _selection(
@@ -94,13 +100,15 @@ def _selection(
     time: tuple[float | None, float | None] | None = None,
     time_share: str = "proportional",
     keep_dropped: bool = False,
+    source_metas: Any = None,
 ) -> tuple:
     first, last = -(2**63), 2**63 - 1
     if time is not None:
         first = first if time[0] is None else round(time[0] * 1e6)
         last = last if time[1] is None else round(time[1] * 1e6)
     return (sample_type, focus, ignore, hide, show, thread,
-            None if source is None else str(source), _labels(labels), time is not None, first, last,
+            None if source is None else str(source), _conditions(labels),
+            _conditions(source_metas), time is not None, first, last,
             _choice(_SHARE, time_share, "time_share"), keep_dropped)
 
 
@@ -204,8 +212,11 @@ class Profile(Mapping[str, Table]):
 
     Queries take a selection: ``sample_type`` ("TYPE" or "TYPE/UNIT"), the patterns ``focus``,
     ``ignore``, ``hide``, ``show`` (frames) and ``thread``, ``source`` (id or pattern), ``labels``
-    (a dict of values or compiled patterns, or a list of "KEY=VALUE" and "KEY~PATTERN"), ``time``
-    ((from, to) in ms, None for open ends), ``time_share``, ``keep_dropped``.
+    (a dict of values, compiled patterns or closed ranges of numbers (low, high), or a list of
+    "KEY=VALUE", "KEY~PATTERN", "KEY!=VALUE", "KEY!~PATTERN" and "KEY=1kb:64kb"), ``source_metas``
+    (metadata of sources: a dict of values or patterns, or a list of "KEY=VALUE" and
+    "KEY~PATTERN"), ``time`` ((from, to) in ms, None for open ends), ``time_share``,
+    ``keep_dropped``.
 
     Any number of threads may use a profile. close() raises BufferError while arrays over the
     mapped file live.

@@ -4,43 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The strings of a tuple, borrowed; NULL with an exception. */
+static const char **strings_of(PyObject *tuple, size_t *count)
+{
+    const char **texts = calloc((size_t)PyTuple_Size(tuple) + 1, sizeof *texts);
+    if (texts == NULL)
+        return (const char **)PyErr_NoMemory();
+    *count = (size_t)PyTuple_Size(tuple);
+    for (size_t i = 0; i < *count; i++)
+        if ((texts[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, (Py_ssize_t)i), NULL)) ==
+            NULL) {
+            free(texts);
+            return NULL;
+        }
+    return texts;
+}
+
 int selection_parse(selection *s, PyObject *tuple)
 {
-    PyObject *labels;
+    PyObject *labels, *metas;
     long long from, to;
     int has_time, share, keep;
-    Py_ssize_t count;
     memset(s, 0, sizeof *s);
     s->s.size = sizeof s->s;
-    if (!PyArg_ParseTuple(tuple, "zzzzzzzO!pLLip", &s->s.sample_type, &s->s.focus, &s->s.ignore,
+    if (!PyArg_ParseTuple(tuple, "zzzzzzzO!O!pLLip", &s->s.sample_type, &s->s.focus, &s->s.ignore,
                           &s->s.hide, &s->s.show, &s->s.thread, &s->s.source, &PyTuple_Type,
-                          &labels, &has_time, &from, &to, &share, &keep))
+                          &labels, &PyTuple_Type, &metas, &has_time, &from, &to, &share, &keep))
         return -1;
     s->s.has_time = has_time;
     s->s.time_from_ns = from;
     s->s.time_to_ns = to;
     s->s.time_share = (pcol_time_share)share;
     s->s.keep_dropped = keep;
-    count = PyTuple_Size(labels);
-    s->labels = calloc((size_t)count + 1, sizeof *s->labels);
-    if (s->labels == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++)
-        if ((s->labels[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(labels, i), NULL)) == NULL) {
-            selection_free(s);
-            return -1;
-        }
-    s->s.labels = s->labels;
-    s->s.label_count = (size_t)count;
-    return 0;
+    s->s.labels = s->labels = strings_of(labels, &s->s.label_count);
+    if (s->labels != NULL)
+        s->s.source_metas = s->metas = strings_of(metas, &s->s.source_meta_count);
+    if (s->metas != NULL)
+        return 0;
+    selection_free(s);
+    return -1;
 }
 
 void selection_free(selection *s)
 {
     free(s->labels);
-    s->labels = NULL;
+    free(s->metas);
+    s->labels = s->metas = NULL;
 }
 
 /* ---- asking */

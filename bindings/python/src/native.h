@@ -110,6 +110,7 @@ PyObject *file_arrow(PyObject *self, PyObject *args);
 /* What is selected; strings are borrowed from the tuple that was parsed. */
 typedef struct selection {
     pcol_selection s;
+    const char **metas;
     const char **labels;
 } selection;
 int selection_parse(selection *s, PyObject *tuple);

@@ -83,6 +83,45 @@ def test_labels():
         assert p.filter(labels=labels).samples.rows == count > 0
 
 
+def test_forms_of_labels():
+    p = pcol.open(DATA / "pprof" / "cpu.pb.gz")
+    kinds = p.samples["label.kind"].tolist()
+    known = set(kinds) - {None}
+    assert len(known) > 1
+    for kind in known:
+        others = [k for k in kinds if k != kind]
+        assert p.filter(labels=[f"kind!={kind}"]).samples.rows == len(others)
+        assert p.filter(labels=[f"kind!~^{kind}$"]).samples.rows == len(others)
+        with pytest.warns(pcol.PcolWarning, match="no sample"):
+            assert p.filter(labels=[f"kind={kind}", f"kind!={kind}"]).samples.rows == 0
+
+
+def test_ranges_of_labels():
+    p = pcol.open(DATA / "pprof" / "heap.pb.gz")
+    name = next(n for n in p.samples if n.startswith("label.bytes"))
+    sizes = [size for size in p.samples[name].tolist() if size is not None]
+    low, high = sorted(set(sizes))[1], sorted(set(sizes))[-2]
+    inside = sum(low <= size <= high for size in sizes)
+    assert 0 < inside < len(sizes)
+    for labels in ({"bytes": (low, high)}, f"bytes={low}:{high}"):
+        assert p.filter(labels=labels).samples.rows == inside
+
+
+def test_source_metas():
+    parts = []
+    for host in ("a1", "a2", "b1"):
+        builder = pcol.Builder("test", sample_types=[("samples", "count")], meta={"host": host})
+        stack = builder.stack([builder.location(builder.function(host))])
+        builder.samples(stack=[stack], values={"samples": [1]})
+        parts.append(builder.profile())
+    p = pcol.merge(*parts)
+    for metas, names in (({"host": "a1"}, {"a1"}), ({"host": re.compile("^a")}, {"a1", "a2"}),
+                         (["host~^a", "host=a2"], {"a2"})):
+        assert {row.name for row in p.top(source_metas=metas).records()} == names
+    with pytest.raises(pcol.ArgumentError):
+        p.top(source_metas={"host": "none"})
+
+
 def test_bad_arguments(folded):
     with pytest.raises(ValueError, match="must be one of"):
         folded.top(by="nothing")
