@@ -10,7 +10,7 @@ choose <- function(value, table, what, call = sys.call(-1)) {
     table[[found]]
 }
 
-SELECTION <- c("sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "time", "keep_dropped")
+SELECTION <- c("sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "source_metas", "time", "keep_dropped")
 
 # The selection of `...`: names are those of pcol's command line options; time is two numbers of ms.
 selection_of <- function(..., call = sys.call(-1)) {
@@ -20,14 +20,18 @@ selection_of <- function(..., call = sys.call(-1)) {
         stop_usage("unknown argument ", paste(c(unknown, if (!length(unknown)) "without a name"), collapse = ", "),
                    "; selections: ", paste(SELECTION, collapse = ", "), call = call)
     }
-    for (name in setdiff(names(given), c("labels", "time", "keep_dropped"))) {
+    for (name in setdiff(names(given), c("labels", "source_metas", "time", "keep_dropped"))) {
         value <- given[[name]]
         if (is.null(value)) next
         if (name == "source" && is.numeric(value)) given$source <- value <- as.character(value)
         if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call)
         given[[name]] <- enc2utf8(value)
     }
-    if (length(given$labels) > 64) stop_usage("at most 64 labels", call = call)
+    for (name in c("labels", "source_metas")) {
+        value <- given[[name]]
+        if (!is.null(value) && (!is.character(value) || anyNA(value))) stop_usage(name, " must be strings", call = call)
+        if (length(value) > 64) stop_usage("at most 64 ", name, call = call)
+    }
     if (!is.null(given$time)) {
         if (!is.numeric(given$time) || length(given$time) != 2 || anyNA(given$time))
             stop_usage("time must be two numbers in ms", call = call)

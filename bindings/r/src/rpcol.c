@@ -42,7 +42,7 @@ struct call {
     pcol_result *result;
     pcol_output *output;
     void *memory;
-    const char *label_texts[64];
+    const char *label_texts[64], *meta_texts[64];
     SEXP (*body)(struct call *, SEXP);
     SEXP args;
 };
@@ -769,6 +769,16 @@ static SEXP op_totals(struct call *c, SEXP args)
 
 /* ---- queries */
 
+/* The strings of a vector, at most 64; their number. */
+static size_t read_texts(SEXP vector, const char **texts)
+{
+    size_t n = TYPEOF(vector) == STRSXP ? (size_t)XLENGTH(vector) : 0;
+    n = n < 64 ? n : 64;
+    for (size_t i = 0; i < n; i++)
+        texts[i] = Rf_translateCharUTF8(STRING_ELT(vector, (R_xlen_t)i));
+    return n;
+}
+
 /* Fill @sel from an R list; texts live until the call ends. */
 static void read_selection(struct call *c, SEXP list, pcol_selection *sel)
 {
@@ -779,14 +789,11 @@ static void read_selection(struct call *c, SEXP list, pcol_selection *sel)
     sel->show = text_of(member(list, "show"));
     sel->thread = text_of(member(list, "thread"));
     sel->source = text_of(member(list, "source"));
-    SEXP labels = member(list, "labels"), time = member(list, "time");
-    if (TYPEOF(labels) == STRSXP) {
-        size_t n = (size_t)XLENGTH(labels);
-        for (size_t i = 0; i < n && i < 64; i++)
-            c->label_texts[i] = Rf_translateCharUTF8(STRING_ELT(labels, (R_xlen_t)i));
-        sel->labels = c->label_texts;
-        sel->label_count = n < 64 ? n : 64;
-    }
+    SEXP time = member(list, "time");
+    sel->labels = c->label_texts;
+    sel->label_count = read_texts(member(list, "labels"), c->label_texts);
+    sel->source_metas = c->meta_texts;
+    sel->source_meta_count = read_texts(member(list, "source_metas"), c->meta_texts);
     if (TYPEOF(time) == REALSXP && XLENGTH(time) == 2) {
         sel->has_time = 1;
         sel->time_from_ns = REAL(time)[0] <= -9e18 ? INT64_MIN : (int64_t)REAL(time)[0];

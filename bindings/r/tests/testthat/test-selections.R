@@ -1,0 +1,22 @@
+test_that("labels are selected by values, patterns, their negations and ranges", {
+    p <- open_profile(data_file("cpu.pb.gz"))
+    kinds <- as.character(p$samples[["label.kind"]])
+    whole <- sum(profile_top(p)$self)
+    known <- setdiff(unique(kinds), NA)
+    expect_gt(length(known), 1)
+    for (kind in known) {
+        equal <- sum(profile_top(p, labels = paste0("kind=", kind))$self)
+        expect_gt(equal, 0)
+        expect_equal(sum(profile_top(p, labels = paste0("kind~^", kind, "$"))$self), equal)
+        expect_equal(sum(profile_top(p, labels = paste0("kind!=", kind))$self), whole - equal)
+        expect_equal(sum(profile_top(p, labels = c(paste0("kind!=", kind), paste0("kind!~^", kind)))$self), whole - equal)
+    }
+})
+
+test_that("conditions must be strings, and sources must have the metadata", {
+    p <- open_profile(data_file("cpu.pb.gz"))
+    expect_error(profile_top(p, labels = 5), "labels must be strings")
+    expect_error(profile_top(p, source_metas = NA_character_), "source_metas must be strings")
+    expect_error(profile_top(p, source_metas = rep("a=b", 65)), "at most 64 source_metas")
+    expect_error(profile_top(p, source_metas = "no such key=1"), class = "pcol_e_argument")
+})
