@@ -35,6 +35,8 @@ pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type
     }
     if (*named)
         PCI_THEN(status, pcol_query_new(export->file, &selection, NULL, query, err));
+    if (status == PCOL_E_ARGUMENT && type != PCOL_NONE) /* the file's own name: not read alike */
+        status = pci_corrupt(err, "sample_types", "type", type, "the name has changed");
     if (status == PCOL_E_LIMIT) { /* a sum beyond 64 bits */
         status = PCOL_E_LOSS;
         if (err)
