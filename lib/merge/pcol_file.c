@@ -296,6 +296,7 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     PCI_TRY(prepare(m, last_source, err));
     PCI_TRY(pci_check_before_copy(m->file, !m->partial, err));
     report_unknown_columns(m);
+    PCI_TRY(pci_merge_find_documents(m, err));
     PCI_TRY(pci_merge_strings(m, err));
     PCI_TRY(pci_merge_open_maps(m, err));
     if (m->partial)

@@ -95,25 +95,22 @@ int pci_merge_keeps_documents(const struct pci_merge_selection *selection)
                           !selection->drop_labels && !selection->drop_key_count);
 }
 
-/* 1 if a source of the file has a document that does not describe the copy (reader/schema.h). */
-static int has_false_document(const pcol_file *file, const struct pci_merge_selection *selection)
+pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
 {
-    if (pci_merge_keeps_documents(selection))
-        return 0;
     const struct pci_column *type = NULL;
+    const pcol_file *file = merge->file;
     uint64_t rows = pci_rows(file, "sources");
-    if (pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, NULL) != PCOL_OK || !type)
-        return 0;
-    for (uint64_t row = 0; row < rows; row++) {
+    if (pci_merge_keeps_documents(merge->selection))
+        return PCOL_OK;
+    PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    for (uint64_t row = 0; type && row < rows && !merge->omits_documents; row++) {
         pcol_str text;
         int valid;
-        const struct pci_format_schema *schema = NULL;
-        if (pci_get_str(file, type, row, &text, &valid, NULL) == PCOL_OK && valid)
-            schema = pci_format_schema(file, text);
-        if (schema && schema->whole_document)
-            return 1;
+        PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
+        const struct pci_format_schema *schema = valid ? pci_format_schema(file, text) : NULL;
+        merge->omits_documents = schema && schema->whole_document;
     }
-    return 0;
+    return PCOL_OK;
 }
 
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column)
@@ -127,7 +124,7 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
     if (selection && is_of_samples && !strcmp(column->name, "text") && changes_samples(selection))
         return 0;
     if (selection && !strcmp(column->table->name, "sources") && !strcmp(column->name, "extra") &&
-        has_false_document(merge->file, selection))
+        merge->omits_documents)
         return 0;
     /* Frames that were dropped must not be dropped again from stacks that lost other frames. */
     if (selection && selection->omitted_frames && !strcmp(column->table->name, "sources") &&
