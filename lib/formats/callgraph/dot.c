@@ -207,7 +207,8 @@ static pcol_status put_graph(struct writer *w, pcol_error *err)
         w->numbers[dot->nodes[i]] = i + 1;
     for (uint32_t i = 0; i < dot->node_count; i++)
         PCI_TRY(put_node(w, dot->nodes[i], err));
-    qsort(dot->edges, dot->edge_count, sizeof *dot->edges, pci_dot_edge_compare);
+    if (dot->edge_count)
+        qsort(dot->edges, dot->edge_count, sizeof *dot->edges, pci_dot_edge_compare);
     for (uint32_t i = 0; i < dot->edge_count; i++)
         if (!dot->edges[i].is_removed)
             PCI_TRY(put_edge(w, &dot->edges[i], err));

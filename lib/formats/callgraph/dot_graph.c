@@ -274,7 +274,8 @@ static pcol_status simplify(struct pci_dot_graph *g, pcol_error *err)
     PCI_THEN(status, PCI_CALLOC(s.queue, frames, err));
     PCI_THEN(status, PCI_CALLOC(s.seen, frames, err));
     if (status == PCOL_OK) {
-        qsort(g->edges, g->edge_count, sizeof *g->edges, compare_incoming);
+        if (g->edge_count)
+            qsort(g->edges, g->edge_count, sizeof *g->edges, compare_incoming);
         for (uint32_t i = 0; i < g->edge_count; i++)
             s.first[g->edges[i].to + 1] = i + 1;
         for (uint32_t i = 0; i < g->view->frame_count; i++)
