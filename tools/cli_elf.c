@@ -1,8 +1,9 @@
 /*
  * cli_elf.c - program headers and build ids of ELF files, of 32 and 64 bits and both byte orders
  *
- * Files are untrusted: every offset and size is compared with the size of the file, and nothing but
- * headers and notes is read. Tests: suite symbolize.
+ * Files are untrusted: every offset and size is compared with the size of the file, nothing but
+ * headers and notes is read, and both have a limit, since headers may refer to the same bytes.
+ * Tests: suite symbolize.
  */
 #include "cli_elf.h"
 
@@ -15,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_NOTES (1u << 20) /* bytes of a segment of notes */
+#define MOST_NOTES (1u << 20) /* bytes of all segments of notes */
+#define MOST_HEADERS 1024u    /* each address is compared with all of them */
 
 enum { TYPE_EXECUTABLE = 2, TYPE_SHARED = 3, SEGMENT_LOAD = 1, SEGMENT_NOTE = 4, EXECUTABLE = 1 };
 enum { NOTE_GNU_BUILD_ID = 3, NOTE_GO_BUILD_ID = 4 };
@@ -23,7 +25,7 @@ enum { NOTE_GNU_BUILD_ID = 3, NOTE_GO_BUILD_ID = 4 };
 struct reader {
     const char *path;
     int fd, is_64, is_big;
-    uint64_t size;
+    uint64_t size, notes; /* of the file; of the notes that were read */
 };
 
 /* Offsets and sizes of fields, in files of 32 and 64 bits. */
@@ -129,13 +131,14 @@ static void take_notes(struct cli_elf *elf, const struct reader *r, const unsign
     }
 }
 
-static int read_notes(struct cli_elf *elf, const struct reader *r, uint64_t offset, uint64_t size,
+static int read_notes(struct cli_elf *elf, struct reader *r, uint64_t offset, uint64_t size,
                       uint64_t align)
 {
     unsigned char *data;
 
-    if (size > MOST_NOTES)
-        return fail_format(r, "a segment of notes is larger than 1 MiB");
+    if (size > MOST_NOTES - r->notes)
+        return fail_format(r, "the segments of notes are larger than 1 MiB");
+    r->notes += size;
     data = malloc((size_t)size + 1);
     if (data == NULL)
         return cli_fail_memory();
@@ -148,7 +151,7 @@ static int read_notes(struct cli_elf *elf, const struct reader *r, uint64_t offs
 
 /* ---- program headers ---- */
 
-static int read_segment(struct cli_elf *elf, const struct reader *r, const unsigned char *record)
+static int read_segment(struct cli_elf *elf, struct reader *r, const unsigned char *record)
 {
     uint64_t type = get(r, record, &p_type), offset = get(r, record, &p_offset);
     uint64_t size = get(r, record, &p_filesz);
@@ -165,7 +168,7 @@ static int read_segment(struct cli_elf *elf, const struct reader *r, const unsig
     return CLI_OK;
 }
 
-static int read_segments(struct cli_elf *elf, const struct reader *r, const unsigned char *header)
+static int read_segments(struct cli_elf *elf, struct reader *r, const unsigned char *header)
 {
     size_t count = (size_t)get(r, header, &phnum), entry = (size_t)get(r, header, &phentsize);
     uint64_t offset = get(r, header, &phoff);
@@ -173,6 +176,8 @@ static int read_segments(struct cli_elf *elf, const struct reader *r, const unsi
 
     if (count == 0)
         return fail_format(r, "no ELF program headers; a debug file needs its program");
+    if (count > MOST_HEADERS)
+        return fail_format(r, "more than 1024 ELF program headers");
     if (entry != (r->is_64 ? ENTRY_64 : ENTRY_32))
         return fail_format(r, "unknown size of ELF program headers");
     unsigned char *records = malloc(count * entry);
