@@ -3,7 +3,7 @@
  *
  * Files are written into ".NAME.pcol-XXXXXX" beside the directory, with a buffer for each. An
  * existing directory is replaced only if it is empty or, with -f, if all of its files have names of
- * this output; it is renamed aside first, with signals blocked, and then removed. Handlers of
+ * this output; with signals blocked, it is renamed aside and, at the end, removed. Handlers of
  * terminating signals remove the temporary directory. Tests: tests/cli/clickhouse.test.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp(), realpath() */
@@ -295,10 +295,10 @@ int cli_folder_finish(struct cli_folder *folder, int code)
             code = cli_fail(CLI_IO, "%s: cannot replace: %s", folder->name, strerror(errno));
         if (code != CLI_OK)
             remove_folder(folder, folder->temporary);
+        else if (folder->is_replaced)
+            remove_replaced(folder);
         unfinished = NULL;
         cli_signals_release(&old);
-        if (code == CLI_OK && folder->is_replaced)
-            remove_replaced(folder);
         if (code == CLI_OK && folder->sync)
             sync_parent(folder);
     }
