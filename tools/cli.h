@@ -796,7 +796,7 @@ static inline void cli_result_describe(const pcol_result *result, pcol_result_in
 /* Display of the amounts of a query. */
 struct cli_amounts {
     pcol_query_info info;
-    int is_double; /* amounts are doubles */
+    int is_double; /* amounts are doubles; those of a diff may be for a query of integers */
     int people;    /* short text instead of numbers */
     int selects;   /* samples or frames were selected */
     double total;

@@ -365,7 +365,7 @@ void cli_amounts_init(struct cli_amounts *amounts, pcol_query *query, const stru
 
 double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount)
 {
-    return amounts->info.flags & PCOL_QUERY_IS_DOUBLE ? amount.f64 : (double)amount.i64;
+    return amounts->is_double ? amount.f64 : (double)amount.i64;
 }
 
 /* "1.25s", "340ms", "3.4MB": three to four digits and a unit. */
