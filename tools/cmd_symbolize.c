@@ -89,7 +89,11 @@ static int match_binary(struct symbolize_work *w, size_t number)
             binary->mappings++;
         }
     if (binary->mappings == 0)
-        return cli_fail(CLI_INPUT, "%s: no further mapping of the profile has its build id or name",
+        return cli_fail(CLI_INPUT,
+                        w->mapping_count == 0
+                            ? "%s: the profile has no mappings, so no addresses of a binary"
+                            : "%s: no mapping of the profile has its build id or name, or an "
+                              "earlier --binary took it",
                         binary->path);
     return CLI_OK;
 }
@@ -248,8 +252,8 @@ static void report(const struct symbolize_work *w)
             cli_warn(w->args, binary->path, message);
     }
     if (w->outside > 0) {
-        snprintf(message, sizeof message, "%llu addresses are outside of their mapping or binary",
-                 (unsigned long long)w->outside);
+        snprintf(message, sizeof message, "%llu address%s outside of the mapping or binary",
+                 (unsigned long long)w->outside, w->outside == 1 ? " is" : "es are");
         cli_warn(w->args, w->input->name, message);
     }
     if (w->nameless == 0)
