@@ -3,7 +3,8 @@
  *
  * The schema assigns each column to a kind of content. A kind is lost if a column of it has a value
  * that is neither null, nor an empty text, nor the default. Kinds that are lost already are not
- * searched again, so that of thousands of inputs only the first are read for this.
+ * searched again, so that of thousands of inputs only the first are read for this. Tests: suite
+ * sums.
  */
 #include "merge/sums.h"
 
@@ -111,8 +112,11 @@ pcol_status pci_sums_find_losses(struct pci_sums_file *f, pcol_error *err)
 
 void pci_sums_report_losses(const pcol_sums *sums)
 {
+    uint64_t lost = sums->lost;
+    if (lost & BIT(RECORDED))
+        lost &= ~BIT(TIME_NS); /* the same time as a number: one loss */
     for (unsigned kind = 0; kind < PCI_KIND_COUNT; kind++)
-        if (sums->lost >> kind & 1)
+        if (lost >> kind & 1)
             pci_notice(PCOL_NOTICE_LOSS, kind_texts[kind], "", "sums do not have %s",
                        kind_texts[kind]);
     if (sums->gauges_lost)
