@@ -2,6 +2,7 @@
  * cli_added_frames.c - --root and --leaf: an input whose stacks have further frames
  *
  * The input is replaced by a copy in memory, so that every command and format shows the frames.
+ * Tests: tests/cli/roots.test.
  */
 #include "cli.h"
 #include "cli_losses.h"

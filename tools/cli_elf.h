@@ -1,5 +1,5 @@
 /*
- * cli_elf.h - what an ELF file says of its addresses and of its build
+ * cli_elf.h - program headers and build ids of ELF files
  */
 #ifndef PCOL_TOOLS_CLI_ELF_H
 #define PCOL_TOOLS_CLI_ELF_H

@@ -2,6 +2,7 @@
  * cli_sums.c - merge --sums: one sample for each call stack and values of the keys
  *
  * Inputs are opened one after the other, so the number of descriptors does not depend on theirs.
+ * Tests: tests/cli/merge.test, suite sums.
  */
 #include "cli.h"
 #include "cli_losses.h"

@@ -4,6 +4,7 @@
  * Open addressing with linear probing, at most half full; the strings are in one arena. SipHash-1-3
  * (Aumasson and Bernstein) with a random key: texts of profiles are untrusted, and without a key an
  * input could have texts that all collide. Results do not depend on the key.
+ * Tests: tests/cli/clickhouse.test.
  */
 #include "clickhouse.h"
 

@@ -12,7 +12,7 @@
 /* Frames of all new stacks of an input: a chain of n stacks has n * n / 2. */
 #define MAX_FRAMES ((uint64_t)1 << 28)
 
-/* What rows of stacks show of a location. */
+/* The columns of a frame: function, file, line and fn of a location. */
 struct frame {
     uint32_t is_known, line;
     uint32_t name, file; /* of run->texts */

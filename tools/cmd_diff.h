@@ -1,5 +1,5 @@
 /*
- * cmd_diff.h - diff: what is compared and shown, for cmd_diff.c and cmd_diff_gate.c
+ * cmd_diff.h - diff: inputs, rows and output options, shared by cmd_diff.c and cmd_diff_gate.c
  */
 #ifndef PCOL_TOOLS_CMD_DIFF_H
 #define PCOL_TOOLS_CMD_DIFF_H
@@ -9,7 +9,7 @@
 /* Columns that several bases add, from CLI_FIELD_SELF_MIN on. */
 enum { DIFF_TOTAL_MIN = 2, DIFF_TOTAL_MAX = 3, DIFF_SPREAD = 5 };
 
-/* 0 for base, 1 for new. */
+/* A row of the comparison. Pairs: [0] base, [1] new. */
 struct diff_row {
     struct cli_frame frame;
     pcol_amount self[2], total[2], self_delta, total_delta;

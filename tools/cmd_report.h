@@ -14,7 +14,7 @@ extern const unsigned char page_template[];
 extern const size_t page_template_size;
 extern const char page_policy[];
 
-/* What replaces the markers; the functions get the context. */
+/* Texts and functions that replace the markers; the functions receive the context. */
 struct report_page {
     const char *connect; /* connect-src of the policy */
     const void *context;

@@ -1,5 +1,5 @@
 /*
- * cmd_view.h - the server of `pcol view`: what it serves, and the answers to the page
+ * cmd_view.h - the server of `pcol view`: its files, the page, and the answers to the page
  */
 #ifndef PCOL_TOOLS_CMD_VIEW_H
 #define PCOL_TOOLS_CMD_VIEW_H

@@ -7,7 +7,7 @@
  * A request must have a host name of this machine (against DNS rebinding), no foreign Origin, and
  * the token in its path, which is compared in constant time. Limits: connections, bytes of headers
  * and bodies, seconds until a request is complete and without progress of a reply. Each response
- * ends its connection.
+ * ends its connection. Tests: tests/system/view.
  */
 #include "cmd_view.h"
 

@@ -23,7 +23,7 @@ struct batch {
     uint8_t valid[PCI_BATCH];
 };
 
-/* What a frame is made of. */
+/* Reader of the values that name one added frame. */
 struct reader {
     const struct pci_added_frame *frame;
     const struct pci_column *name, *other; /* texts of threads or sources; other: if name is null */
@@ -42,7 +42,7 @@ struct pci_frame_adder {
     int has_value;
 };
 
-/* ---- what is added */
+/* ---- names of frames, as in options */
 
 static pcol_status parse(const char *text, struct pci_added_frame *frame, pcol_error *err)
 {

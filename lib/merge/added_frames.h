@@ -24,7 +24,7 @@ struct pci_added_frame {
     pcol_str key; /* of a label, else the word; borrowed */
 };
 
-/* The frames that are added: roots outermost first, then leaves outermost first. */
+/* Frames to add: roots outermost first, then leaves outermost first. */
 struct pci_added_frames {
     struct pci_added_frame *frames;
     size_t root_count, leaf_count;

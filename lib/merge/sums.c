@@ -3,7 +3,7 @@
  *
  * A description of a source is an array of 32-bit codes of the builder's strings, PCOL_NONE for
  * null: enum described, the values of the keys, then four words for each sample type. Sources with
- * equal descriptions are one source of the sums.
+ * equal descriptions are one source of the sums. Tests: suite sums, tests/unit/test_sums.c.
  */
 #include "merge/sums.h"
 

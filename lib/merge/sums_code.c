@@ -3,7 +3,7 @@
  *
  * Ids are left out, and addresses except where the name of the code depends on them: there they
  * become offsets in the binary. Rows of functions, groups and stacks are added in their order, so
- * that the order of a reduced file is that of the builder that wrote it.
+ * that the order of a reduced file is that of the builder that wrote it. Tests: suite sums.
  */
 #include "merge/sums.h"
 

@@ -2,7 +2,7 @@
  * sums_result.c - sums as sources and samples of the builder
  *
  * Sources in order of first appearance, each with its rows in order of first appearance (a counting
- * sort by source).
+ * sort by source). Tests: suite sums.
  */
 #include "merge/sums.h"
 

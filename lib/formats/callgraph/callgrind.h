@@ -13,7 +13,7 @@
 #define PCI_CALLGRIND_EVENTS 64u
 #define PCI_CALLGRIND_UNKNOWN "???"
 
-/* What names are numbered separately. */
+/* Pools of names; each numbers its names from 1. */
 enum { PCI_CG_OBJECTS, PCI_CG_FILES, PCI_CG_FUNCTIONS, PCI_CG_POOLS };
 
 struct pci_callgrind_function {

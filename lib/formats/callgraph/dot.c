@@ -174,7 +174,7 @@ static pcol_status put_edge(struct writer *w, const struct pci_dot_edge *edge, p
     return put(w, "]\n", err);
 }
 
-/* A box that says what is shown. */
+/* The legend: a box with the sample type, its total and the number of functions. */
 static pcol_status put_legend(struct writer *w, pcol_error *err)
 {
     const pcol_view *view = w->graph.view;
