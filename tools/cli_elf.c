@@ -107,7 +107,8 @@ static size_t padded(size_t size, size_t align)
     return (size + align - 1) / align * align;
 }
 
-/* Notes: sizes of name and content, type, name, content. A malformed rest is ignored. */
+/* Notes: sizes of name and content, type, name, content. Content and the next note begin at a
+ * multiple of `align` from the first note. A malformed rest is ignored. */
 static void take_notes(struct cli_elf *elf, const struct reader *r, const unsigned char *data,
                        size_t size, size_t align)
 {
@@ -118,16 +119,16 @@ static void take_notes(struct cli_elf *elf, const struct reader *r, const unsign
         size_t content_size = (size_t)number(r, data + at + 4, 4);
         uint64_t type = number(r, data + at + 8, 4);
         at += NOTE;
-        if (name_size > size - at || padded(name_size, align) > size - at)
+        if (name_size > size - at || padded(at + name_size, align) > size)
             return;
         const unsigned char *name = data + at;
-        at += padded(name_size, align);
+        at = padded(at + name_size, align);
         if (content_size > size - at)
             return;
         take_note(elf, type, name, name_size, data + at, content_size);
-        if (padded(content_size, align) > size - at)
+        if (padded(at + content_size, align) > size)
             return;
-        at += padded(content_size, align);
+        at = padded(at + content_size, align);
     }
 }
 
