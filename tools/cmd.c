@@ -42,8 +42,8 @@ const struct cmd cmd_table[] = {
      "locations and stacks are stored once. Each sample refers to its source, and unpack\n"
      "--source ID restores a source. Sample types with equal name and unit become one. The\n"
      "name of OUT chooses the format: for all.pb.gz, merge writes the output of unpack instead\n"
-     "of a pcol file. --sums reduces thousands of profiles to what questions about functions,\n"
-     "services and builds need; sums can be merged again.\n"
+     "of a pcol file. --sums reduces thousands of profiles to sums by stack, for questions about\n"
+     "functions, services and builds; sums can be merged again.\n"
      "\n"
      "  pcol merge worker-*.pb.gz -o all.pcol\n"
      "  pcol merge --sums=service,build host-*.pcol -o hour.pcol\n"
@@ -193,10 +193,10 @@ const struct cmd cmd_table[] = {
      "  pcol report run.pcol -o run.html\n"
      "  pcol report after.pcol before.pcol -o change.html --open\n",
      1, 2, cmd_report},
-    {"Query", "view", NULL, "FILE...", "show the page of report from a server on this machine",
+    {"Query", "view", NULL, "FILE...", "show a profile in a browser, from a server on this machine",
      cmd_view_options,
-     "Prints the address of the page and serves it on 127.0.0.1 until Ctrl-C. Nothing is copied\n"
-     "into the page, so files may have any size. The page compares the first file with the\n"
+     "Serves the page of report on 127.0.0.1 until Ctrl-C, and prints its address. Nothing is\n"
+     "copied into the page, so files may have any size. The page compares the first file with the\n"
      "second one; others are chosen there. The address contains a random token: only those who\n"
      "know it can see the profiles. To see a profile of another machine, forward a port:\n"
      "\n"
