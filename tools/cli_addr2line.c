@@ -22,6 +22,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,11 +37,18 @@
 
 struct process {
     const char *program, *binary;
-    pid_t pid;
+    pid_t parent, pid;
     int output; /* read end of the pipe; -1: closed */
     uint64_t seconds;
-    time_t end;
+    time_t end; /* of seconds_now(), which are rounded down */
 };
+
+static time_t seconds_now(void)
+{
+    struct timespec now;
+
+    return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? now.tv_sec : 0;
+}
 
 static void limit(int resource, rlim_t most)
 {
@@ -50,12 +60,16 @@ static void limit(int resource, rlim_t most)
     }
 }
 
-/* In the new process. Does not return. */
+/* In the new process, which ends when pcol is ended. Does not return. */
 static void run_program(const struct process *process, int input, int output)
 {
     const char *const words[] = {process->program, "-a", "-f", "-i", "-e", process->binary, NULL};
     int null = open("/dev/null", O_WRONLY);
 
+#ifdef __linux__
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != process->parent)
+        _exit(127);
+#endif
     limit(RLIMIT_AS, MOST_MEMORY);
     limit(RLIMIT_CORE, 0);
     (void)signal(SIGPIPE, SIG_DFL);
@@ -89,12 +103,13 @@ static int start_program(struct process *process, FILE *input)
     if (pipe(ends) != 0)
         return fail_system(process);
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    process->parent = getpid();
     process->pid = fork();
     if (process->pid == 0)
         run_program(process, fileno(input), ends[1]);
     (void)close(ends[1]);
     process->output = ends[0];
-    process->end = time(NULL) + (time_t)process->seconds;
+    process->end = seconds_now() + (time_t)process->seconds + 1;
     return process->pid < 0 ? fail_system(process) : CLI_OK;
 }
 
@@ -104,7 +119,7 @@ static int wait_output(const struct process *process)
     struct pollfd output = {process->output, POLLIN, 0};
 
     for (;;) {
-        time_t left = process->end - time(NULL);
+        time_t left = process->end - seconds_now();
         int ready = left > 0 ? poll(&output, 1, left > 1000 ? 1000000 : (int)left * 1000) : 0;
         if (ready > 0)
             return CLI_OK;
