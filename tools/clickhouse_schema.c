@@ -109,16 +109,9 @@ static void put(struct ch_output *output, const char *text)
     cli_folder_write(&output->folder, &output->folder.files[CH_FILE_SCHEMA], text, strlen(text));
 }
 
-/* A name of a column: as it is, or between backticks with escapes. */
+/* A name of a column between backticks, with escapes: names such as `index` are keywords. */
 static void put_name(struct ch_output *output, const char *name)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    int is_plain = name[strspn(name, plain)] == '\0' && (*name < '0' || *name > '9');
-
-    if (is_plain) {
-        put(output, name);
-        return;
-    }
     put(output, "`");
     for (const char *at = name; *at != '\0'; at++) {
         char one[2] = {*at, '\0'};
