@@ -287,6 +287,10 @@ pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, 
 /* A cell of a column that is not BYTES: a string's code, the bits of a double. */
 pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_t row, int64_t bits,
                                  pcol_error *err);
+/* The same of `n` consecutive rows, of which some are null; valid: 0 or 1. */
+pcol_status pci_builder_set_cells(pcol_builder *builder, uint32_t column, uint64_t row,
+                                  const int64_t *bits, const uint8_t *valid, size_t n,
+                                  pcol_error *err);
 /* A column of a table; NULL and an error if it does not exist. */
 struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t table,
                                                  uint32_t column, pcol_error *err);
@@ -361,6 +365,10 @@ pcol_status pci_column_buffer_set(struct pci_column_buffer *column, uint64_t row
 /* Set `n` rows from `row` on, to values or to one value; much faster than single calls. */
 pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_t row,
                                        const int64_t *values, size_t n, pcol_error *err);
+/* The same of cells of which some are null; valid: 0 or 1. */
+pcol_status pci_column_buffer_set_cells(struct pci_column_buffer *column, uint64_t row,
+                                        const int64_t *values, const uint8_t *valid, size_t n,
+                                        pcol_error *err);
 pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value,
                                      uint64_t n, pcol_error *err);
 pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row,

@@ -272,6 +272,19 @@ pcol_status pci_column_buffer_set_many(struct pci_column_buffer *column, uint64_
     return append_validity(column, 1, n, err);
 }
 
+pcol_status pci_column_buffer_set_cells(struct pci_column_buffer *column, uint64_t row,
+                                        const int64_t *values, const uint8_t *valid, size_t n,
+                                        pcol_error *err)
+{
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && valid[end] == valid[i]; end++)
+            continue;
+        if (valid[i])
+            PCI_TRY(pci_column_buffer_set_many(column, row + i, values + i, end - i, err));
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value,
                                      uint64_t n, pcol_error *err)
 {

@@ -141,6 +141,19 @@ pcol_status pci_builder_set_bits(pcol_builder *builder, uint32_t column, uint64_
     return pci_column_buffer_set(c, row, bits, err);
 }
 
+pcol_status pci_builder_set_cells(pcol_builder *builder, uint32_t column, uint64_t row,
+                                  const int64_t *bits, const uint8_t *valid, size_t n,
+                                  pcol_error *err)
+{
+    struct pci_column_buffer *c = column < builder->column_count ? builder->columns[column] : NULL;
+    if (!c)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
+    for (size_t i = 0; i < n; i++)
+        if (valid[i])
+            PCI_TRY(check_bits(builder, c, row + i, bits[i], err));
+    return pci_column_buffer_set_cells(c, row, bits, valid, n, err);
+}
+
 /* A column of the given kind; NULL and an error if it does not exist or is of another kind. */
 static struct pci_column_buffer *get_typed_column(pcol_builder *b, uint32_t column, int is_text,
                                                   int is_double, pcol_error *err)

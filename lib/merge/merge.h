@@ -119,6 +119,10 @@ pcol_status pci_cells_use(struct pci_cells *cells, const pcol_file *file,
                           const struct pci_column *column, pcol_error *err);
 pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
                           pcol_error *err);
+/* Reads the batch of rows from `row` on into cells->value and cells->valid; *count: their number,
+ * at most `most`. The rows that follow are null. */
+pcol_status pci_cells_batch(struct pci_cells *cells, uint64_t row, size_t most, size_t *count,
+                            pcol_error *err);
 /* Reads a row number of a table of `rows` rows; PCOL_NONE if null. */
 pcol_status pci_cells_row(struct pci_cells *cells, uint64_t row, uint64_t rows, uint32_t *value,
                           pcol_error *err);
@@ -191,6 +195,9 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
                              uint32_t table, uint32_t *number, pcol_error *err);
 pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uint32_t column,
                            uint64_t row, uint64_t to, pcol_error *err);
+/* Copies the cells of `count` rows from `row` on, at most PCI_MERGE_BATCH. */
+pcol_status pci_merge_cells(struct pci_merge *merge, struct pci_cells *cells, uint32_t column,
+                            uint64_t row, uint64_t to, size_t count, pcol_error *err);
 /* Translates a cell of any type but BYTES. *valid is 0 also if the referenced row is omitted. */
 pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uint64_t row,
                            int64_t *bits, int *valid, pcol_error *err);

@@ -1,8 +1,8 @@
 /*
  * samples.c - samples of a pcol file
  *
- * Samples are copied row by row. A selection may cut them to a range of time, collapse or expand
- * idle samples:
+ * Samples are copied in batches (sample_batches.c) if all are copied as they are, otherwise row by
+ * row. A selection may cut them to a range of time, collapse or expand idle samples:
  *     collapse  a sample without CPU time, with the thread, stack and sample types of the previous
  *               row and no other cells, is merged into it: values are summed, and the duration
  *               extends to it
@@ -11,6 +11,7 @@
  * Tests: tests/cli/filter.test, suite answers.
  */
 #include "merge/added_frames.h"
+#include "merge/sample_batches.h"
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
@@ -22,8 +23,6 @@
 
 #define MAX_PARTS (UINT64_C(1) << 20)  /* limit of the samples that one sample is expanded to */
 #define FREE_PARTS (UINT64_C(1) << 24) /* limit of all expanded samples; above it, 64 per row */
-
-enum { C_SOURCE, C_STACK, C_THREAD, C_TIME, C_DURATION, C_CPU, C_KNOWN };
 
 /* A sample that later samples may be collapsed into. */
 struct pending_sample {
@@ -470,7 +469,10 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
         labels = (struct pci_merge_label_rows){0};
         PCI_THEN(status, pci_label_rows_open(&labels, m, w.table, PCI_T_SAMPLES, err));
     }
-    for (uint64_t row = 0; status == PCOL_OK && row < w.table->rows; row++)
+    int has_batches = pci_merge_has_batches(m, w.table);
+    if (has_batches)
+        PCI_THEN(status, pci_merge_sample_batches(m, w.table, w.cells, err));
+    for (uint64_t row = 0; !has_batches && status == PCOL_OK && row < w.table->rows; row++)
         status = add_sample(&w, row, err);
     PCI_THEN(status, write_pending(&w, err));
     if (m->sample_positions)

@@ -61,6 +61,21 @@ pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value,
     return PCOL_OK;
 }
 
+pcol_status pci_cells_batch(struct pci_cells *cells, uint64_t row, size_t most, size_t *count,
+                            pcol_error *err)
+{
+    int64_t value;
+    int valid;
+    *count = 0;
+    if (!cells->column || row >= cells->column->desc->rows)
+        return PCOL_OK;
+    if (row != cells->first)
+        cells->count = 0;
+    PCI_TRY(pci_cells_get(cells, row, &value, &valid, err));
+    *count = cells->count < most ? (size_t)cells->count : most;
+    return PCOL_OK;
+}
+
 static pcol_status fail_row(const struct pci_cells *cells, uint64_t row, int64_t value,
                             pcol_error *err)
 {

@@ -194,6 +194,46 @@ pcol_status pci_merge_cell(struct pci_merge *merge, struct pci_cells *cells, uin
     return valid ? pci_builder_set_bits(merge->builder, column, to, value, err) : PCOL_OK;
 }
 
+/* Translates the first `count` cells of the batch. */
+static pcol_status translate_batch(struct pci_merge *m, struct pci_cells *cells, size_t count,
+                                   int64_t *bits, uint8_t *valid, pcol_error *err)
+{
+    int is_text = cells->column->desc->type == PCF_STRING, is_valid;
+    if (!is_text && !get_reference(m, cells->column)) {
+        memcpy(bits, cells->value, count * sizeof *bits);
+        memcpy(valid, cells->valid, count);
+        return PCOL_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t code = cells->value[i];
+        valid[i] = cells->valid[i] != 0;
+        bits[i] = 0;
+        if (is_text && valid[i] && m->strings && (uint64_t)code < m->string_count &&
+            m->strings[code] != PCOL_NONE) {
+            bits[i] = m->strings[code];
+        } else if (valid[i]) {
+            PCI_TRY(pci_merge_bits(m, cells, cells->first + i, &bits[i], &is_valid, err));
+            valid[i] = is_valid != 0;
+        }
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_cells(struct pci_merge *merge, struct pci_cells *cells, uint32_t column,
+                            uint64_t row, uint64_t to, size_t count, pcol_error *err)
+{
+    int64_t bits[PCI_MERGE_BATCH];
+    uint8_t valid[PCI_MERGE_BATCH];
+    if (cells->column->desc->type == PCF_BYTES) {
+        for (size_t i = 0; i < count; i++)
+            PCI_TRY(pci_merge_cell(merge, cells, column, row + i, to + i, err));
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_cells_batch(cells, row, count, &count, err));
+    PCI_TRY(translate_batch(merge, cells, count, bits, valid, err));
+    return pci_builder_set_cells(merge->builder, column, to, bits, valid, count, err);
+}
+
 static pcol_status copy_labels(struct pci_merge *m, const struct pci_table *table, uint64_t rows,
                                pcol_error *err)
 {
@@ -224,10 +264,13 @@ static pcol_status copy_table(struct pci_merge *merge, const struct pci_table *t
         if (by_row && pci_merge_is_label(table->columns[i].name))
             continue;
         PCI_TRY(pci_cells_use(cells, merge->file, &table->columns[i], err));
-        for (uint64_t row = 0; row < rows; row++)
-            if (!map || map[row] != PCOL_NONE)
-                PCI_TRY(
-                    pci_merge_cell(merge, cells, number, row, map ? map[row] : base + row, err));
+        for (uint64_t row = 0; map && row < rows; row++)
+            if (map[row] != PCOL_NONE)
+                PCI_TRY(pci_merge_cell(merge, cells, number, row, map[row], err));
+        for (uint64_t row = 0; !map && row < rows; row += PCI_MERGE_BATCH) {
+            uint64_t count = rows - row < PCI_MERGE_BATCH ? rows - row : PCI_MERGE_BATCH;
+            PCI_TRY(pci_merge_cells(merge, cells, number, row, base + row, (size_t)count, err));
+        }
     }
     if (by_row)
         PCI_TRY(copy_labels(merge, table, rows, err));
