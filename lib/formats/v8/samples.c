@@ -48,12 +48,25 @@ static int compare_samples(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Insertion while few samples are out of order by little, as V8 writes them; 0 if there are more. */
+static int insert_late_samples(struct pci_v8_sample *samples, size_t count)
+{
+    size_t moves = 4 * count + 16;
+    for (size_t i = 1; i < count; i++) {
+        struct pci_v8_sample late = samples[i];
+        size_t to = i;
+        for (; to > 0 && compare_samples(&samples[to - 1], &late) > 0 && moves > 0; moves--, to--)
+            samples[to] = samples[to - 1];
+        samples[to] = late;
+        if (!moves)
+            return 0;
+    }
+    return 1;
+}
+
 static void sort_samples(struct pci_v8_sample *samples, size_t count)
 {
-    size_t i = 1;
-    while (i < count && samples[i - 1].time_ns <= samples[i].time_ns)
-        i++;
-    if (i < count)
+    if (!insert_late_samples(samples, count))
         qsort(samples, count, sizeof *samples, compare_samples);
 }
 
