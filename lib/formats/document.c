@@ -106,18 +106,16 @@ void pci_number_array_init(struct pci_number_array *array, struct pci_spill_stor
 {
     pci_spill_init(&array->bits, store);
     pci_spill_init(&array->kinds, store);
-    array->count = 0;
-    memset(&array->bits_view, 0, sizeof array->bits_view);
-    memset(&array->kinds_view, 0, sizeof array->kinds_view);
+    array->count = array->window_first = 0;
+    array->window_count = 0;
 }
 
 void pci_number_array_clear(struct pci_number_array *array)
 {
     pci_spill_clear(&array->bits);
     pci_spill_clear(&array->kinds);
-    pci_spill_view_clear(&array->bits_view);
-    pci_spill_view_clear(&array->kinds_view);
-    array->count = 0;
+    array->count = array->window_first = 0;
+    array->window_count = 0;
 }
 
 pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
@@ -179,15 +177,16 @@ pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_jso
     }
 }
 
-pcol_status pci_number_array_get(struct pci_number_array *array, uint64_t at, int64_t *bits,
-                                 int *is_double, pcol_error *err)
+pcol_status pci_number_array_load(struct pci_number_array *array, uint64_t at, pcol_error *err)
 {
-    const uint8_t *data;
-    PCI_TRY(pci_spill_view_range(&array->bits, &array->bits_view, at * sizeof *bits, sizeof *bits,
-                                 &data, err));
-    memcpy(bits, data, sizeof *bits);
-    PCI_TRY(pci_spill_view_range(&array->kinds, &array->kinds_view, at, 1, &data, err));
-    *is_double = *data;
+    struct pci_number_array *a = array;
+    size_t n = a->count - at < PCI_NUMBER_WINDOW ? (size_t)(a->count - at) : PCI_NUMBER_WINDOW;
+    a->window_count = 0;
+    PCI_TRY(pci_spill_read(&a->bits, at * sizeof *a->window_bits, a->window_bits,
+                           n * sizeof *a->window_bits, err));
+    PCI_TRY(pci_spill_read(&a->kinds, at, a->window_kinds, n, err));
+    a->window_first = at;
+    a->window_count = n;
     return PCOL_OK;
 }
 

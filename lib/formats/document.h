@@ -54,12 +54,18 @@ pcol_status pci_document_member(struct pci_document *document, struct pci_json *
 pcol_status pci_document_place(struct pci_document *document, uint64_t parent, const char *key,
                                pcol_error *err);
 
+#define PCI_NUMBER_WINDOW 256u
+
 /* Numbers of arrays, integers and doubles distinguished. */
 struct pci_number_array {
     struct pci_spill bits;  /* int64, or bits of a double */
     struct pci_spill kinds; /* a byte each: 1 for a double */
     uint64_t count;
-    struct pci_spill_view bits_view, kinds_view;
+    /* Elements read last, from window_first on. */
+    uint64_t window_first;
+    size_t window_count;
+    int64_t window_bits[PCI_NUMBER_WINDOW];
+    uint8_t window_kinds[PCI_NUMBER_WINDOW];
 };
 
 void pci_number_array_init(struct pci_number_array *array, struct pci_spill_store *store);
@@ -73,9 +79,18 @@ pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_jso
 /* The number of the current token. */
 pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,
                                 int *is_double, pcol_error *err);
-/* Made for sequential reading. */
-pcol_status pci_number_array_get(struct pci_number_array *array, uint64_t at, int64_t *bits,
-                                 int *is_double, pcol_error *err);
+/* Reads the elements from `at` on, at least one, into the window. */
+pcol_status pci_number_array_load(struct pci_number_array *array, uint64_t at, pcol_error *err);
+/* Made for sequential reading; at < array->count. */
+static inline pcol_status pci_number_array_get(struct pci_number_array *array, uint64_t at,
+                                               int64_t *bits, int *is_double, pcol_error *err)
+{
+    if (at - array->window_first >= array->window_count)
+        PCI_TRY(pci_number_array_load(array, at, err));
+    *bits = array->window_bits[at - array->window_first];
+    *is_double = array->window_kinds[at - array->window_first];
+    return PCOL_OK;
+}
 static inline double pci_number_value(int64_t bits, int is_double)
 {
     double value;
