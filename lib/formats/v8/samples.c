@@ -48,7 +48,8 @@ static int compare_samples(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Insertion while few samples are out of order by little, as V8 writes them; 0 if there are more. */
+/* Insertion while few samples are out of order by little, as V8 writes them; 0 if there are
+ * more. */
 static int insert_late_samples(struct pci_v8_sample *samples, size_t count)
 {
     size_t moves = 4 * count + 16;
