@@ -12,7 +12,7 @@
 /* ---- names ---- */
 
 #define ROWS ".rowbinary"
-static const char *const fixed_names[CH_FILE_SHARDS] = {"schema.sql", "hashes", "functions" ROWS};
+static const char *const fixed_names[CH_FILE_SHARDS] = {"schema.sql", "hashes", ("functions" ROWS)};
 static const char *const sharded_names[2] = {"samples", "stacks"};
 
 /* "samples-12.rowbinary" and the fixed names. */

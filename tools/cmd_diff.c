@@ -61,7 +61,7 @@ void diff_row(const struct diff_view *view, size_t at, struct diff_row *row)
     row->total[1] = cli_result_amount(diff, CLI_FIELD_TOTAL_NEW, at);
     row->total_delta = cli_result_amount(diff, CLI_FIELD_TOTAL_DELTA, at);
     for (int i = 0; i < DIFF_SPREAD; i++)
-        row->spread[i] = cli_result_amount(diff, CLI_FIELD_SELF_MIN + i, at);
+        row->spread[i] = cli_result_amount(diff, (enum cli_field_name)(CLI_FIELD_SELF_MIN + i), at);
     row->in_base = cli_result_amount(diff, CLI_FIELD_IN_BASE, at).i64 != 0;
     row->in_new = cli_result_amount(diff, CLI_FIELD_IN_NEW, at).i64 != 0;
     row->is_above = cli_result_amount(diff, CLI_FIELD_ABOVE, at).i64 != 0;

@@ -95,7 +95,7 @@ struct notices {
 static void take(void *context, const pcol_notice *notice)
 {
     struct notices *n = context;
-    n->code = notice->code;
+    n->code = (int)notice->code;
     snprintf(n->option, sizeof n->option, "%s", notice->option);
     snprintf(n->text, sizeof n->text, "%s", notice->text);
 }

@@ -309,7 +309,7 @@ static void careless_bases(pcol_query *query)
     options.fail_above = -1;
     BAD(pcol_diff(query, query, &options, &diff, &err));
     options.flags = PCOL_DIFF_FAIL_TOTAL;
-    options.fail_total = NAN;
+    options.fail_total = (double)NAN;
     BAD(pcol_diff(query, query, &options, &diff, &err));
     options.flags = 0x8;
     BAD(pcol_diff(query, query, &options, &diff, &err));

@@ -280,9 +280,9 @@ static pcol_status parse_double(pcol_str text, double *number, int *known, pcol_
     char *scratch;
     *known = 1;
     if (pci_str_is(text, "NaN"))
-        *number = NAN;
+        *number = (double)NAN;
     else if (pci_str_is(text, "Infinity") || pci_str_is(text, "-Infinity"))
-        *number = *text.data == '-' ? -INFINITY : INFINITY;
+        *number = *text.data == '-' ? -HUGE_VAL : HUGE_VAL;
     else if ((*known = scan_decimal(text, &d))) {
         PCI_TRY(PCI_MALLOC(scratch, text.size + 1, err));
         *number = pci_number_parse(text.data, text.size, scratch);
