@@ -2,7 +2,7 @@
  * cli_folder.c - a directory as output, renamed into place when it is complete
  *
  * Files are written into ".NAME.pcol-XXXXXX" beside the directory, with a buffer for each. An
- * existing directory is replaced only if it is empty or, with -f, if all of its files have names of
+ * existing directory is replaced only if it is empty or, with -f, if it has only files with names of
  * this output; with signals blocked, it is renamed aside and, at the end, removed. Handlers of
  * terminating signals remove the temporary directory. Tests: tests/cli/clickhouse.test.
  */
@@ -58,6 +58,13 @@ void cli_folder_unlink(void)
 
 /* ---- the target ---- */
 
+static int is_file(int directory, const char *name)
+{
+    struct stat info;
+
+    return fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
+}
+
 /* An existing directory may be replaced if it has no files, or with -f only files of ours. */
 static int check_target(struct cli_folder *folder, const struct cli_args *args)
 {
@@ -83,7 +90,7 @@ static int check_target(struct cli_folder *folder, const struct cli_args *args)
                             "%s: the directory is not empty; -f replaces the files of an earlier "
                             "run",
                             folder->name);
-        else if (!folder->is_own(entry->d_name))
+        else if (!folder->is_own(entry->d_name) || !is_file(dirfd(list), entry->d_name))
             code = cli_fail(CLI_REFUSED,
                             "%s: -f replaces only files that pcol wrote, and '%s' is another one",
                             folder->name, entry->d_name);
