@@ -28,6 +28,7 @@ enum {
     G_ADDRESS,
     M_START,
     M_OFFSET,
+    M_LIMIT,
     M_FILE,
     M_BUILD,
     S_PARENT,
@@ -52,13 +53,16 @@ static const struct {
     [G_ADDRESS] = {"location_groups", "address", PCI_IS_INT},
     [M_START] = {"mappings", "start", PCI_IS_INT},
     [M_OFFSET] = {"mappings", "file_offset", PCI_IS_INT},
+    [M_LIMIT] = {"mappings", "limit", PCI_IS_INT},
     [M_FILE] = {"mappings", "filename", PCI_IS(PCF_STRING)},
     [M_BUILD] = {"mappings", "build_id", PCI_IS(PCF_STRING)},
     [S_PARENT] = {"stacks", "parent", PCI_IS_INT},
     [S_GROUP] = {"stacks", "group", PCI_IS_INT},
 };
 
-enum { MAPPING_FILE, MAPPING_BUILD, MAPPING_START, MAPPING_OFFSET, MAPPING_COLUMNS };
+#define ALL_OFFSETS INT64_MAX /* limit of a mapping whose addresses are offsets in the file */
+
+enum { MAPPING_FILE, MAPPING_BUILD, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_COLUMNS };
 
 struct code_copy {
     struct pci_sums_file *f;
@@ -201,7 +205,7 @@ static pcol_status add_mapping(struct code_copy *c, uint32_t row, int binary, in
     pcol_builder *b = f->sums->builder;
     struct pci_cell_value cells[MAPPING_COLUMNS] = {{0}};
     uint32_t file = PCOL_NONE, build = PCOL_NONE;
-    uint64_t start, offset;
+    uint64_t start, offset, limit;
     pcol_str path, build_id;
     /* Only strings that are kept become strings of the builder. */
     PCI_TRY(get_text(c, M_FILE, row, &path, err));
@@ -214,15 +218,22 @@ static pcol_status add_mapping(struct code_copy *c, uint32_t row, int binary, in
         f->sums->lost |= UINT64_C(1) << PCI_KIND_BUILD_IDS;
     PCI_TRY(get_number(c, M_START, row, &start, err));
     PCI_TRY(get_number(c, M_OFFSET, row, &offset, err));
+    PCI_TRY(get_number(c, M_LIMIT, row, &limit, err));
+    /* A mapping without a range has virtual addresses of the binary; others get the range of all
+     * offsets, so that a symbolizer knows that their addresses are offsets. */
+    int has_offsets = start || offset || (limit && limit != UINT64_MAX);
     int keeps_address = shows_address && !pci_frame_base_name(path).size && !f->sums->rebase;
     cells[MAPPING_FILE] = (struct pci_cell_value){file, file != PCOL_NONE};
     cells[MAPPING_BUILD] = (struct pci_cell_value){build, build != PCOL_NONE};
     cells[MAPPING_START] = (struct pci_cell_value){(int64_t)start, keeps_address && start};
     cells[MAPPING_OFFSET] = (struct pci_cell_value){(int64_t)offset, keeps_address && offset};
+    if (keeps_address ? limit != 0 : start || offset || (limit && limit != ALL_OFFSETS))
+        f->sums->lost |= UINT64_C(1) << PCI_KIND_RANGES;
     if (!keeps_address) {
         if ((group->flags & PCOL_GROUP_HAS_ADDRESS) && offset != start)
             f->sums->lost |= UINT64_C(1) << PCI_KIND_ADDRESSES;
         group->address += offset - start;
+        cells[MAPPING_LIMIT] = (struct pci_cell_value){ALL_OFFSETS, has_offsets && shows_address};
     }
     if (!binary && file == PCOL_NONE)
         return PCOL_OK;
@@ -289,6 +300,7 @@ static pcol_status open_columns(struct code_copy *c, pcol_error *err)
     } columns[MAPPING_COLUMNS] = {[MAPPING_FILE] = {"filename", PCOL_STRING},
                                   [MAPPING_BUILD] = {"build_id", PCOL_STRING},
                                   [MAPPING_START] = {"start", PCOL_U64},
+                                  [MAPPING_LIMIT] = {"limit", PCOL_U64},
                                   [MAPPING_OFFSET] = {"file_offset", PCOL_U64}};
     const pcol_file *file = c->f->file;
     for (size_t i = 0; i < CELL_COUNT; i++)

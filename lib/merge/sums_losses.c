@@ -13,13 +13,14 @@
 
 #define BIT(name) (UINT64_C(1) << PCI_KIND_##name)
 
-/* Content that sums have, and content that is found where it is left out: addresses and build ids
- * (sums_code.c), keys of metadata and of labels, sources. */
-#define KEPT                                                                          \
-    (BIT(NONE) | BIT(PERIOD) | BIT(INTERVAL) | BIT(DEFAULT_TYPE) | BIT(DROP_FRAMES) | \
-     BIT(UNUSED) | BIT(NAMELESS) | BIT(PLACES) | BIT(SYSTEM_NAMES) | BIT(FILES) |     \
-     BIT(START_LINES) | BIT(LINES) | BIT(COLUMNS) | BIT(INLINED) | BIT(LIBRARIES) |   \
-     BIT(ADDRESSES) | BIT(BUILD_IDS) | BIT(META) | BIT(LABELS) | BIT(SOURCES) | BIT(SPELLING))
+/* Content that sums have, and content that is found where it is left out: addresses, ranges and
+ * build ids (sums_code.c), keys of metadata and of labels, sources. */
+#define KEPT                                                                                  \
+    (BIT(NONE) | BIT(PERIOD) | BIT(INTERVAL) | BIT(DEFAULT_TYPE) | BIT(DROP_FRAMES) |         \
+     BIT(UNUSED) | BIT(NAMELESS) | BIT(PLACES) | BIT(SYSTEM_NAMES) | BIT(FILES) |             \
+     BIT(START_LINES) | BIT(LINES) | BIT(COLUMNS) | BIT(INLINED) | BIT(LIBRARIES) |           \
+     BIT(ADDRESSES) | BIT(RANGES) | BIT(BUILD_IDS) | BIT(META) | BIT(LABELS) | BIT(SOURCES) | \
+     BIT(SPELLING))
 
 static const char *const kind_texts[PCI_KIND_COUNT] = {
     [PCI_KIND_UNKNOWN] = "columns that this version does not know",
