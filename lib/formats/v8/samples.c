@@ -95,29 +95,56 @@ static int64_t duration(const struct pci_v8_sample *samples, size_t count, size_
     return count > 1 ? (int64_t)((all + (count - 1) / 2) / (count - 1)) : 0;
 }
 
+#define BATCH 256u
+
+/* Consecutive samples as columns. */
+struct batch {
+    uint32_t stacks[BATCH];
+    int64_t times_ns[BATCH], durations_ns[BATCH], ones[BATCH];
+    uint8_t is_hit[BATCH];
+};
+
+static pcol_status put_batch(struct pci_v8 *v8, const struct pci_v8_types *types,
+                             const struct batch *batch, size_t count, uint32_t thread,
+                             pcol_error *err)
+{
+    pcol_sample_columns rows = PCOL_INIT(pcol_sample_columns);
+    pcol_value_column values[3] = {{.sample_type = types->samples, .as.i64 = batch->ones}};
+    rows.count = count;
+    rows.source = v8->import->source;
+    rows.thread = thread;
+    rows.stacks = batch->stacks;
+    rows.values = values;
+    rows.value_count = 1;
+    if (types->time != PCOL_NONE) {
+        rows.times_ns = batch->times_ns;
+        values[rows.value_count++] =
+            (pcol_value_column){.sample_type = types->time, .as.i64 = batch->durations_ns};
+    }
+    if (types->hits != PCOL_NONE)
+        values[rows.value_count++] = (pcol_value_column){
+            .sample_type = types->hits, .as.i64 = batch->ones, .valid = batch->is_hit};
+    return pcol_builder_samples(v8->builder, &rows, NULL, err);
+}
+
 static pcol_status put_rows(struct pci_v8 *v8, const struct pci_v8_types *types,
                             const struct pci_v8_sample *samples, size_t count, const uint8_t *hits,
                             uint32_t thread, pcol_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        pcol_sample row = PCOL_INIT(pcol_sample);
-        pcol_value values[3] = {{.sample_type = types->samples, .as.i64 = 1}};
-        row.values = values;
-        row.value_count = 1;
-        row.source = v8->import->source;
-        row.thread = thread;
-        row.stack = v8->nodes[samples[i].node].stack;
-        if (types->time != PCOL_NONE) {
-            int64_t ns = duration(samples, count, i);
-            if (ns < 0)
+    struct batch batch;
+    for (size_t i = 0; i < BATCH; i++)
+        batch.ones[i] = 1;
+    for (size_t first = 0, n; first < count; first += n) {
+        n = count - first < BATCH ? count - first : BATCH;
+        for (size_t k = 0, i = first; k < n; k++, i++) {
+            batch.stacks[k] = v8->nodes[samples[i].node].stack;
+            batch.times_ns[k] = samples[i].time_ns;
+            batch.durations_ns[k] = duration(samples, count, i);
+            batch.is_hit[k] = hits[i / 8] >> i % 8 & 1;
+            if (types->time != PCOL_NONE && batch.durations_ns[k] < 0)
                 return pci_fail(err, PCOL_E_SYNTAX, "samples span more than 64 bits of time");
-            row.flags = PCOL_SAMPLE_HAS_TIME;
-            row.time_ns = samples[i].time_ns;
-            values[row.value_count++] = (pcol_value){types->time, {.i64 = ns}};
         }
-        if (types->hits != PCOL_NONE && hits[i / 8] >> i % 8 & 1)
-            values[row.value_count++] = (pcol_value){types->hits, {.i64 = 1}};
-        PCI_TRY(pcol_builder_sample(v8->builder, &row, NULL, err));
+        PCI_TRY(put_batch(v8, types, &batch, n, thread, err));
     }
     return PCOL_OK;
 }
