@@ -95,51 +95,55 @@ static int clock_ns(const struct clock *clock, int64_t *ns)
     return to_ns(bits, clock->is_double, clock->unit->ns, ns);
 }
 
-static pcol_status set_times(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
-                             struct clock *clock, int64_t bits, int is_double, pcol_sample *sample,
-                             pcol_error *err)
+static pcol_status set_time(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
+                            struct clock *clock, int64_t bits, int is_double, int64_t *time_ns,
+                            pcol_error *err)
 {
     int64_t start = 0;
     int start_is_double = 0, ok;
     if (p->evented) {
         PCI_TRY(pci_number_array_get(&r->starts, at, &start, &start_is_double, err));
-        ok = to_ns(start, start_is_double, clock->unit->ns, &sample->time_ns);
+        ok = to_ns(start, start_is_double, clock->unit->ns, time_ns);
     } else {
-        ok = clock_ns(clock, &sample->time_ns) && advance(clock, bits, is_double);
+        ok = clock_ns(clock, time_ns) && advance(clock, bits, is_double);
     }
     if (!ok)
         return pci_fail_text(err, PCOL_E_SYNTAX, p->line, p->column,
                              "a time of the profile is beyond 64 bits of nanoseconds");
-    sample->flags |= PCOL_SAMPLE_HAS_TIME;
     return PCOL_OK;
 }
 
-static pcol_status put_sample(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
-                              const uint32_t *nodes, struct clock *clock, uint32_t type,
-                              int as_double, uint32_t thread, pcol_error *err)
+#define BATCH 256u
+
+/* Appends `count` samples from `at` on, at most BATCH. */
+static pcol_status put_batch(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
+                             size_t count, const uint32_t *nodes, struct clock *clock,
+                             pcol_value_column *column, int as_double, uint32_t thread,
+                             pcol_error *err)
 {
-    pcol_sample sample = PCOL_INIT(pcol_sample);
-    pcol_value value = {.sample_type = type};
-    int64_t bits;
-    const uint8_t *data;
-    uint32_t node;
+    uint32_t stacks[BATCH];
+    int64_t times_ns[BATCH], values[BATCH];
     int is_double;
-    PCI_TRY(pci_spill_view_range(&r->stacks, &r->stack_view, at * sizeof node, sizeof node, &data,
-                                 err));
-    memcpy(&node, data, sizeof node);
-    PCI_TRY(pci_number_array_get(&r->values, at, &bits, &is_double, err));
-    if (as_double)
-        value.as.f64 = pci_number_value(bits, is_double);
-    else
-        value.as.i64 = bits;
-    if (clock->unit->ns)
-        PCI_TRY(set_times(r, p, at, clock, bits, is_double, &sample, err));
-    sample.source = r->import->source;
-    sample.stack = nodes[node];
-    sample.thread = thread;
-    sample.values = &value;
-    sample.value_count = 1;
-    return pcol_builder_sample(r->builder, &sample, NULL, err);
+    PCI_TRY(pci_spill_read(&r->stacks, at * sizeof *stacks, stacks, count * sizeof *stacks, err));
+    for (size_t i = 0; i < count; i++) {
+        PCI_TRY(pci_number_array_get(&r->values, at + i, &values[i], &is_double, err));
+        if (clock->unit->ns)
+            PCI_TRY(set_time(r, p, at + i, clock, values[i], is_double, &times_ns[i], err));
+        double number = pci_number_value(values[i], is_double);
+        if (as_double)
+            memcpy(&values[i], &number, sizeof number);
+        stacks[i] = nodes[stacks[i]];
+    }
+    pcol_sample_columns rows = PCOL_INIT(pcol_sample_columns);
+    column->as.i64 = values;
+    rows.count = count;
+    rows.source = r->import->source;
+    rows.thread = thread;
+    rows.stacks = stacks;
+    rows.times_ns = clock->unit->ns ? times_ns : NULL;
+    rows.values = column;
+    rows.value_count = 1;
+    return pcol_builder_samples(r->builder, &rows, NULL, err);
 }
 
 static pcol_status put_samples(struct pci_ss_reader *r, const uint32_t *nodes, pcol_error *err)
@@ -155,9 +159,12 @@ static pcol_status put_samples(struct pci_ss_reader *r, const uint32_t *nodes, p
                               &pci_speedscope_units[p->unit]};
         uint32_t row;
         PCI_TRY(pci_import_thread(r->import, &thread, &row, err));
-        for (uint64_t at = 0; at < p->count; at++)
-            PCI_TRY(put_sample(r, p, p->first + at, nodes, &clock, types[p->unit],
-                               is_double[p->unit], row, err));
+        pcol_value_column column = {.sample_type = types[p->unit]};
+        for (uint64_t at = 0, count; at < p->count; at += count) {
+            count = p->count - at < BATCH ? p->count - at : BATCH;
+            PCI_TRY(put_batch(r, p, p->first + at, (size_t)count, nodes, &clock, &column,
+                              is_double[p->unit], row, err));
+        }
     }
     return PCOL_OK;
 }

@@ -280,7 +280,6 @@ pcol_status pci_speedscope_read(struct pci_import *import, pcol_error *err)
     pci_json_close(&r.json);
     pci_call_tree_clear(&r.tree);
     pci_spill_clear(&r.stacks);
-    pci_spill_view_clear(&r.stack_view);
     pci_number_array_clear(&r.values);
     pci_number_array_clear(&r.starts);
     pci_free(r.profiles);
