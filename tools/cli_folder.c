@@ -2,8 +2,8 @@
  * cli_folder.c - a directory as output, renamed into place when it is complete
  *
  * Files are written into ".NAME.pcol-XXXXXX" beside the directory, with a buffer for each. An
- * existing directory is replaced only if it is empty or, with -f, if it has only files with names of
- * this output; with signals blocked, it is renamed aside and, at the end, removed. Handlers of
+ * existing directory is replaced only if it is empty or, with -f, if it has only files with names
+ * of this output; with signals blocked, it is renamed aside and, at the end, removed. Handlers of
  * terminating signals remove the temporary directory. Tests: tests/cli/clickhouse.test.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp(), realpath() */

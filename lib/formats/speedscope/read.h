@@ -31,8 +31,8 @@ struct pci_ss_reader {
     pcol_builder *builder;
     struct pci_json json;
     struct pci_document document;
-    struct pci_call_tree tree; /* groups are numbers of frames */
-    struct pci_spill stacks;   /* by sample: node of the tree, u32 */
+    struct pci_call_tree tree;      /* groups are numbers of frames */
+    struct pci_spill stacks;        /* by sample: node of the tree, u32 */
     struct pci_number_array values; /* by sample */
     struct pci_number_array starts; /* by sample of an evented profile */
     struct pci_ss_profile *profiles;
