@@ -127,6 +127,17 @@ static void check_groups(struct pci_check *check)
                   (unsigned long long)groups, (unsigned long long)locations);
 }
 
+/* Without the column source all samples are of source 0. */
+static void check_source(struct pci_check *check)
+{
+    const struct pci_table *samples = pci_table_find(check->file, "samples");
+    struct pci_tally tally = PCI_TALLY(check, "samples", "source");
+    if (samples && samples->rows && !pci_column_find(samples, "source") &&
+        !pci_rows(check->file, "sources"))
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN,
+                  "without it samples are of source 0, which does not exist");
+}
+
 /* Every root of a tree is in one cell outside of nodes: as many nodes without a parent as cells
  * that
  * refer to nodes, by the index alone. */
@@ -173,6 +184,7 @@ pcol_status pci_check_schema(struct pci_check *check, pcol_error *err)
 {
     (void)err;
     check_groups(check);
+    check_source(check);
     if (check->copied) { /* else each one is reported (check_nodes.c, check_columns.c) */
         check_roots(check);
         check_maxima(check);
