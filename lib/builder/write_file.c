@@ -357,6 +357,7 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
     if (b->written)
         return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
     b->written = 1;
+    PCI_TRY(pci_budget_check_cells(pci_thread_budget, b->sample_count, b->type_count, err));
     pci_container_init(&w, &b->store);
     w.plain = (flags & PCOL_WRITE_PLAIN) != 0;
     w.quick = (flags & PCOL_WRITE_QUICK) != 0 && !w.plain;

@@ -51,6 +51,21 @@ pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t byte
                       PCI_BUDGET_EXPANDED_PER_BYTE);
 }
 
+pcol_status pci_budget_check_cells(struct pci_budget *budget, uint64_t rows, uint64_t columns,
+                                   pcol_error *err)
+{
+    if (!budget || budget->trusted || columns <= PCI_BUDGET_FREE_COLUMNS)
+        return PCOL_OK;
+    uint64_t cells = rows * (columns - PCI_BUDGET_FREE_COLUMNS);
+    if (cells <= PCI_BUDGET_CELLS ||
+        (cells - PCI_BUDGET_CELLS) / PCI_BUDGET_CELLS_PER_BYTE <= input_bytes(budget))
+        return PCOL_OK;
+    return FAIL_LIMIT(err,
+                      "%" PRIu64 " samples of %" PRIu64
+                      " sample types are too many for an input of %" PRIu64 " bytes" TRUST,
+                      rows, columns, input_bytes(budget));
+}
+
 /* Memory limit in bytes for total inputs so far. */
 static int64_t memory_limit(struct pci_budget *budget)
 {

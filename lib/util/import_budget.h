@@ -24,6 +24,9 @@
 #define PCI_BUDGET_MEMORY_PER_BYTE 64
 #define PCI_BUDGET_EXPANDED (UINT64_C(64) << 20)
 #define PCI_BUDGET_EXPANDED_PER_BYTE 200u
+#define PCI_BUDGET_CELLS (UINT64_C(64) << 20)
+#define PCI_BUDGET_CELLS_PER_BYTE 64u
+#define PCI_BUDGET_FREE_COLUMNS 64u
 
 struct pci_budget {
     _Atomic uint64_t input_bytes;
@@ -45,6 +48,11 @@ void pci_budget_leave(struct pci_budget *enclosing);
 void pci_budget_grant(struct pci_budget *budget, uint64_t bytes);
 /* Charge bytes that the input expands to. E_LIMIT beyond 64 MiB plus 200 for each byte of input. */
 pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t bytes, pcol_error *err);
+/* Cells of columns that can be null in most rows: each takes a bit and time when the table is written,
+ * even where the input has nothing. E_LIMIT if those beyond 64 columns are more than 64 Mi plus 64 for
+ * each byte of input. rows * columns is below 2^64. */
+pcol_status pci_budget_check_cells(struct pci_budget *budget, uint64_t rows, uint64_t columns,
+                                   pcol_error *err);
 
 /* For alloc.c. Charge: 0, or -1 beyond the limit of the thread's budget; note: charge without a
  * limit; credit: bytes freed. */

@@ -87,6 +87,23 @@ Test(budget, input_and_trust_raise_it)
     cr_assert_eq(pci_budget_charge_expansion(NULL, UINT64_MAX, &err), PCOL_OK);
 }
 
+Test(budget, cells_of_many_columns_are_limited)
+{
+    pcol_error err = {0};
+    uint64_t most = (uint64_t)64 << 20;
+    cr_assert_eq(pci_budget_check_cells(&budget, most, 65, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_check_cells(&budget, most + 64, 65, &err), PCOL_E_LIMIT);
+    cr_assert_not_null(strstr(err.message, "65 sample types"), "%s", err.message);
+    cr_assert_str_eq(err.option, "PCOL_IMPORT_TRUSTED", "%s", err.message);
+    cr_assert_eq(pci_budget_check_cells(&budget, (uint64_t)1 << 48, 64, &err), PCOL_OK);
+    pci_budget_grant(&budget, 1);
+    cr_assert_eq(pci_budget_check_cells(&budget, most + 64, 65, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_check_cells(&budget, (uint64_t)1 << 48, 32768, &err), PCOL_E_LIMIT);
+    budget.trusted = 1;
+    cr_assert_eq(pci_budget_check_cells(&budget, (uint64_t)1 << 48, 32768, &err), PCOL_OK);
+    cr_assert_eq(pci_budget_check_cells(NULL, (uint64_t)1 << 48, 32768, &err), PCOL_OK);
+}
+
 static void *blocks[4];
 
 static pcol_status allocate(void *context, size_t number, pcol_error *err)
