@@ -139,8 +139,7 @@ static void check_source(struct pci_check *check)
 }
 
 /* Every root of a tree is in one cell outside of nodes: as many nodes without a parent as cells
- * that
- * refer to nodes, by the index alone. */
+ * that refer to nodes, by the index alone. */
 static void check_roots(struct pci_check *check)
 {
     const pcol_file *file = check->file;

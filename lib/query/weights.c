@@ -252,8 +252,8 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
         return PCOL_OK;
     }
     /* The walk over all stacks does not check for overflow: the sum of the magnitudes of all
-     * weights must fit, whatever the denominator is. */
-    if (found && !is_double)
+     * weights must fit, whatever the denominator is; stored sums may contradict the samples. */
+    if ((found || (query->from_sums && negative)) && !is_double)
         PCI_TRY(check_magnitudes(query, err));
     if (found)
         *whole = base;
