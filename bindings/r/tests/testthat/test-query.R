@@ -17,7 +17,7 @@ test_that("selections are those of the command", {
     expect_setequal(profile_top(p, hide = "main")$name, c("f", "g", "h"))
     expect_error(profile_top(p, fokus = "f"), "unknown argument fokus; selections: sample_type, focus", class = "pcol_e_argument")
     expect_error(profile_top(p, focus = c("a", "b")), "focus must be one string", class = "pcol_e_argument")
-    expect_error(profile_top(p, focus = "("), "focus: the pattern", class = "pcol_e_argument")
+    expect_error(profile_top(p, focus = "("), "the pattern has an unmatched", class = "pcol_e_argument")
     expect_error(profile_top(p, by = "colour"), "by must be one of", class = "pcol_e_argument")
     expect_error(profile_top(p, sample_type = "cpu"), class = "pcol_e_argument")
 })
