@@ -48,9 +48,9 @@ void pci_budget_leave(struct pci_budget *enclosing);
 void pci_budget_grant(struct pci_budget *budget, uint64_t bytes);
 /* Charge bytes that the input expands to. E_LIMIT beyond 64 MiB plus 200 for each byte of input. */
 pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t bytes, pcol_error *err);
-/* Cells of columns that can be null in most rows: each takes a bit and time when the table is written,
- * even where the input has nothing. E_LIMIT if those beyond 64 columns are more than 64 Mi plus 64 for
- * each byte of input. rows * columns is below 2^64. */
+/* Cells of columns that can be null in most rows: each takes a bit and time when the table is
+ * written, even where the input has nothing. E_LIMIT if those beyond 64 columns are more than 64 Mi
+ * plus 64 for each byte of input. rows * columns is below 2^64. */
 pcol_status pci_budget_check_cells(struct pci_budget *budget, uint64_t rows, uint64_t columns,
                                    pcol_error *err);
 
