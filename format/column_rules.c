@@ -74,10 +74,6 @@ static void find_roles(const struct pcf_column *c, unsigned *required, unsigned 
         *required = BIT(PCF_ROLE_VALUES);
         *allowed = validity;
         break;
-    case PCF_BLOCKED:
-        *required = BIT(PCF_ROLE_VALUES) | BIT(PCF_ROLE_BLOCKS);
-        *allowed = validity;
-        break;
     case PCF_SPARSE:
     case PCF_CHAIN:
     case PCF_DELTAS:
@@ -111,18 +107,12 @@ static int is_size_valid(const struct pcf_column *c, uint8_t role, uint64_t size
     uint64_t needed = 0, extra = 0;
     switch ((enum pcf_role)role) {
     case PCF_ROLE_VALUES:
-        if (c->encoding == PCF_BLOCKED) /* block_load() checks each block on use */
-            return size >= PCF_PACK_PADDING;
         if (!pcf_multiply(c->rows, bits_per_row(c), &needed))
             return 0;
         extra = c->encoding == PCF_PACKED ? PCF_PACK_PADDING : 0;
         return pcf_add(pcf_bits_to_bytes(needed), extra, &needed) && size == needed;
     case PCF_ROLE_VALIDITY:
         return size == pcf_bits_to_bytes(c->rows);
-    case PCF_ROLE_BLOCKS:
-        return pcf_multiply(pcf_ceil_div(c->rows, PCF_BLOCK_ROWS), sizeof(struct pcf_block),
-                            &needed) &&
-               size == needed;
     case PCF_ROLE_MARKS: /* cannot overflow: at most 2^48 rows */
         return size == pcf_bits_to_bytes(c->rows) + (c->rows - 1) / PCF_RANK_ROWS * 8;
     case PCF_ROLE_DATA:
@@ -180,12 +170,11 @@ static int check_marked_and_others(const struct pcf_check *check, uint32_t colum
     const struct pcf_column *child = check->index->columns + c->first_child;
     if (child[0].rows > c->rows)
         return pcf_fault_column(check, c->first_child, "more marked rows than rows");
-    if (child[1].encoding > PCF_BLOCKED)
-        return pcf_fault_column(
-            check, c->first_child + 1,
-            c->encoding == PCF_SPLIT
-                ? "values of unmarked rows must be plain, linear, packed or blocked"
-                : "successors and differences must be plain, linear, packed or blocked");
+    if (child[1].encoding > PCF_PACKED)
+        return pcf_fault_column(check, c->first_child + 1,
+                                c->encoding == PCF_SPLIT
+                                    ? "values of unmarked rows must be plain, linear or packed"
+                                    : "successors and differences must be plain, linear or packed");
     if (c->encoding == PCF_CHAIN ? child[1].rows > PCF_MAX_U32_ROWS
                                  : child[1].rows != c->rows - child[0].rows)
         return pcf_fault_column(check, c->first_child + 1,
@@ -208,9 +197,9 @@ static int check_dictionary(const struct pcf_check *check, uint32_t column)
         return pcf_fault_column(check, c->first_child, "child column of the wrong type");
     if (entries->rows == 0 || entries->rows > PCF_MAX_U32_ROWS)
         return pcf_fault_column(check, c->first_child, "dictionary has no or too many entries");
-    if (entries->encoding > PCF_BLOCKED)
+    if (entries->encoding > PCF_PACKED)
         return pcf_fault_column(check, c->first_child,
-                                "dictionary must be plain, linear, packed or blocked");
+                                "dictionary must be plain, linear or packed");
     if ((entries->flags & nulls) && !(c->flags & PCF_COLUMN_NULLABLE))
         return pcf_fault_column(check, c->first_child,
                                 "dictionary of a column without nulls has nulls");
@@ -294,11 +283,6 @@ static int check_children(const struct pcf_check *check, uint32_t column)
     return check_child(check, first + 1, c->type);
 }
 
-static int has_scale(const struct pcf_column *c)
-{
-    return c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED;
-}
-
 /* Combinations of type, encoding, width, scale and step. */
 static int check_parameters(const struct pcf_check *check, uint32_t column)
 {
@@ -315,16 +299,19 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
     if (c->encoding == PCF_CHAIN && c->type != PCF_U32 && c->type != PCF_STRING)
         return pcf_fault_column(check, column, "chain encoding requires type u32 or string");
     if (c->type == PCF_F64) {
-        if (has_scale(c) || c->encoding == PCF_DELTAS)
+        if (c->encoding == PCF_PACKED || c->encoding == PCF_DELTAS)
             return pcf_fault_column(check, column, "doubles cannot have this encoding");
         if (c->step != 0)
             return pcf_fault_column(check, column, "doubles cannot have a step");
     }
-    if (c->encoding == PCF_PACKED &&
-        (c->width == 0 || (c->width > PCF_MAX_PACKED_WIDTH && c->width != 64)))
-        return pcf_fault_column(check, column, "width of packed values is not 1 to 57 or 64");
-    if (has_scale(c) && c->scale == 0)
-        return pcf_fault_column(check, column, "scale is 0");
+    if (c->encoding == PCF_PACKED) {
+        if (c->width == 0 || (c->width > PCF_MAX_PACKED_WIDTH && c->width != 64))
+            return pcf_fault_column(check, column, "width of packed values is not 1 to 57 or 64");
+        if (c->scale == 0)
+            return pcf_fault_column(check, column, "scale is 0");
+        if (c->step != 0)
+            return pcf_fault_column(check, column, "packed values cannot have a step");
+    }
     return 0;
 }
 

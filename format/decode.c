@@ -22,8 +22,6 @@ const char *pcf_result_text(enum pcf_result result)
         return "no error";
     case PCF_BAD_ROW:
         return "row is beyond the end of the column";
-    case PCF_BAD_BLOCK:
-        return "block extends past the column's values";
     case PCF_BAD_RANK:
         return "cumulative counts of marks contradict the marks or the number of values";
     case PCF_BAD_RUN:
@@ -44,12 +42,6 @@ const char *pcf_result_text(enum pcf_result result)
         return "value is out of the range of its type";
     }
     return "unknown error";
-}
-
-/* slope * j in units of a row: product modulo 2^64, arithmetic shift. */
-static inline uint64_t scale_slope(int64_t slope, uint64_t j)
-{
-    return (uint64_t)((int64_t)((uint64_t)slope * j) >> PCF_SLOPE_SHIFT);
 }
 
 /* ---- plain */
@@ -85,28 +77,23 @@ static void read_plain(const struct pcf_data *d, uint64_t row, uint64_t count,
     }
 }
 
-/* ---- packed, blocked: frame of reference with bit-packed residuals */
+/* ---- packed: frame of reference with bit-packed residuals */
 
-/* values[i] = start + step*i + scale*u[i]; u[0] begins at bit number `bit` of `bits`. */
-struct packed {
-    const uint8_t *bits;
-    uint64_t bit, start, step, scale;
-    unsigned width;
-};
-
-#define READ_BYTEWISE(type, load)                                                           \
-    do {                                                                                    \
-        const uint8_t *from = p->bits + (p->bit >> 3);                                      \
-        for (uint64_t i = 0; i < count; i++, start += step)                                 \
-            values[i] = (int64_t)(start + scale * (uint64_t)load(from + i * sizeof(type))); \
+#define READ_BYTEWISE(type, load)                                                          \
+    do {                                                                                   \
+        const uint8_t *from = bits + (bit >> 3);                                           \
+        for (uint64_t i = 0; i < count; i++)                                               \
+            values[i] = (int64_t)(base + scale * (uint64_t)load(from + i * sizeof(type))); \
     } while (0)
 #define LOAD8(from) (*(from))
 
-static void read_packed(const struct packed *p, uint64_t count, int64_t *restrict values)
+/* values[i] = base + scale*u[row + i]. */
+static void read_packed(const struct pcf_data *d, uint64_t row, uint64_t count,
+                        int64_t *restrict values)
 {
-    const uint8_t *bits = p->bits;
-    uint64_t bit = p->bit, start = p->start, step = p->step, scale = p->scale;
-    unsigned width = p->width;
+    const uint8_t *bits = d->values;
+    uint64_t base = (uint64_t)d->base, scale = d->scale, bit = row * d->width;
+    unsigned width = d->width;
     switch (width) {
     case 8:
         READ_BYTEWISE(uint8_t, LOAD8);
@@ -127,78 +114,11 @@ static void read_packed(const struct packed *p, uint64_t count, int64_t *restric
     /* One load covers four values of at most 14 bits: 7 + 4 * 14 <= 64. */
     for (; width <= 14 && i + 4 <= count; i += 4, bit += 4 * width) {
         uint64_t word = pcf_load64(bits + (bit >> 3)) >> (bit & 7);
-        for (unsigned k = 0; k < 4; k++, word >>= width, start += step)
-            values[i + k] = (int64_t)(start + scale * (word & mask));
+        for (unsigned k = 0; k < 4; k++, word >>= width)
+            values[i + k] = (int64_t)(base + scale * (word & mask));
     }
-    for (; i < count; i++, bit += width, start += step)
-        values[i] = (int64_t)(start + scale * pcf_bits_at(bits, bit, width));
-}
-
-struct block {
-    const uint8_t *bits;
-    uint64_t base;
-    int64_t slope;
-    unsigned width;
-};
-
-/* Load block number k < ceil(rows / 1024); 0 if its bits are not all in the section. */
-static inline int load_block(const struct pcf_data *d, uint64_t k, struct block *b)
-{
-    const uint8_t *entry = d->blocks + k * sizeof(struct pcf_block);
-    uint64_t left = d->rows - (k << PCF_BLOCK_SHIFT);
-    uint64_t rows = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
-    uint64_t bits = pcf_load64(entry + offsetof(struct pcf_block, bits));
-    uint64_t offset = bits & PCF_BLOCK_OFFSET_MASK;
-    b->base = pcf_load64(entry + offsetof(struct pcf_block, base));
-    b->slope = (int64_t)pcf_load64(entry + offsetof(struct pcf_block, slope));
-    b->width = (unsigned)(bits >> 56);
-    if (b->width > PCF_MAX_PACKED_WIDTH && b->width != 64)
-        return 0;
-    if (!pcf_range(offset, pcf_bits_to_bytes(rows * b->width) + PCF_PACK_PADDING, 1,
-                   d->values_size))
-        return 0;
-    b->bits = d->values + offset;
-    return 1;
-}
-
-static enum pcf_result get_blocked(const struct pcf_data *d, uint64_t row, int64_t *value)
-{
-    struct block b;
-    uint64_t j = row & (PCF_BLOCK_ROWS - 1);
-    if (!load_block(d, row >> PCF_BLOCK_SHIFT, &b))
-        return PCF_BAD_BLOCK;
-    uint64_t v = b.base + scale_slope(b.slope, j);
-    if (b.width)
-        v += d->scale * pcf_bits_at(b.bits, j * b.width, b.width);
-    *value = (int64_t)v;
-    return PCF_OK;
-}
-
-static enum pcf_result read_blocked(const struct pcf_data *d, uint64_t row, uint64_t count,
-                                    int64_t *values)
-{
-    while (count) {
-        struct block b;
-        uint64_t j = row & (PCF_BLOCK_ROWS - 1);
-        uint64_t n = PCF_BLOCK_ROWS - j < count ? PCF_BLOCK_ROWS - j : count;
-        if (!load_block(d, row >> PCF_BLOCK_SHIFT, &b))
-            return PCF_BAD_BLOCK;
-        if (b.width) {
-            struct packed p = {b.bits, j * b.width, b.base, 0, d->scale, b.width};
-            read_packed(&p, n, values);
-        } else {
-            for (uint64_t i = 0; i < n; i++)
-                values[i] = (int64_t)b.base;
-        }
-        if (b.slope) {
-            for (uint64_t i = 0; i < n; i++)
-                values[i] = (int64_t)((uint64_t)values[i] + scale_slope(b.slope, j + i));
-        }
-        row += n;
-        count -= n;
-        values += n;
-    }
-    return PCF_OK;
+    for (; i < count; i++, bit += width)
+        values[i] = (int64_t)(base + scale * pcf_bits_at(bits, bit, width));
 }
 
 /* ---- runs */
@@ -342,12 +262,8 @@ enum pcf_result pcf_get(const struct pcf_data *d, uint64_t row, int64_t *value, 
         *value = (int64_t)pcf_linear_at(d, row);
         break;
     case PCF_PACKED:
-        *value = (int64_t)(pcf_linear_at(d, row) +
+        *value = (int64_t)((uint64_t)d->base +
                            d->scale * pcf_bits_at(d->values, row * d->width, d->width));
-        break;
-    case PCF_BLOCKED:
-        if ((result = get_blocked(d, row, value)) != PCF_OK)
-            return result;
         break;
     case PCF_SPARSE:
         if (pcf_is_marked(d, row))
@@ -410,14 +326,8 @@ enum pcf_result pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
     case PCF_LINEAR:
         pcf_read_linear(d, row, count, values);
         break;
-    case PCF_PACKED: {
-        struct packed p = {d->values,         row * d->width, pcf_linear_at(d, row),
-                           (uint64_t)d->step, d->scale,       d->width};
-        read_packed(&p, count, values);
-        break;
-    }
-    case PCF_BLOCKED:
-        result = read_blocked(d, row, count, values);
+    case PCF_PACKED:
+        read_packed(d, row, count, values);
         break;
     case PCF_SPARSE:
         result = pcf_read_sparse(d, row, count, values, valid);

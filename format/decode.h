@@ -20,9 +20,8 @@ struct pcf_data {
     const uint8_t *values;
     uint64_t values_size;
     const uint8_t *validity;
-    const uint8_t *blocks; /* BLOCKED: pcf_block[ceil(rows / 1024)] */
-    const uint8_t *marks;  /* SPARSE, CHAIN, DELTAS, SPLIT, TREE */
-    const uint8_t *bytes;  /* PCF_BYTES */
+    const uint8_t *marks; /* SPARSE, CHAIN, DELTAS, SPLIT, TREE */
+    const uint8_t *bytes; /* PCF_BYTES */
     uint64_t bytes_size;
     const struct pcf_data *child[2]; /* DICTIONARY: child[1] may belong to another column */
 };
@@ -30,7 +29,6 @@ struct pcf_data {
 enum pcf_result {
     PCF_OK = 0,
     PCF_BAD_ROW,    /* row beyond the column or wrong type: an error of the caller */
-    PCF_BAD_BLOCK,  /* width of a block is invalid, or its bits extend past the section */
     PCF_BAD_RANK,   /* cumulative counts contradict the marks or the child's rows */
     PCF_BAD_RUN,    /* run ends are not ascending or end before the row */
     PCF_BAD_OFFSET, /* byte offsets are descending or exceed the data */

@@ -26,7 +26,7 @@ static inline int pcf_bit_at(const uint8_t *bits, uint64_t i)
     return bits[i >> 3] >> (i & 7) & 1;
 }
 
-/* Bits of a PACKED or BLOCKED value; width 1 to 57, or 64 with `bit` a multiple of 8. */
+/* Bits of a PACKED value; width 1 to 57, or 64 with `bit` a multiple of 8. */
 static inline uint64_t pcf_bits_at(const uint8_t *values, uint64_t bit, unsigned width)
 {
     return pcf_load64(values + (bit >> 3)) >> (bit & 7) & UINT64_MAX >> (64 - width);

@@ -40,14 +40,13 @@ static int are_codes_valid(const int64_t *codes, uint64_t count, uint64_t limit)
 static enum pcf_result look_up(const struct pcf_data *entries, uint64_t count, int64_t *values)
 {
     const uint8_t *bits = entries->values;
-    uint64_t scale = entries->scale, base = (uint64_t)entries->base, step = (uint64_t)entries->step;
+    uint64_t scale = entries->scale, base = (uint64_t)entries->base;
     unsigned width = entries->width;
     int valid;
     if (entries->encoding == PCF_PACKED) {
         for (uint64_t i = 0; i < count; i++) {
             uint64_t code = (uint64_t)values[i];
-            values[i] =
-                (int64_t)(base + step * code + scale * pcf_bits_at(bits, code * width, width));
+            values[i] = (int64_t)(base + scale * pcf_bits_at(bits, code * width, width));
         }
         return PCF_OK;
     }

@@ -446,8 +446,6 @@ void pcf_index_set_section(const struct pcf_index *index, uint32_t section, cons
         d->values_size = s->raw_size;
     } else if (s->role == PCF_ROLE_VALIDITY) {
         d->validity = bytes;
-    } else if (s->role == PCF_ROLE_BLOCKS) {
-        d->blocks = bytes;
     } else if (s->role == PCF_ROLE_MARKS) {
         d->marks = bytes;
     } else if (s->role == PCF_ROLE_DATA) {

@@ -173,7 +173,6 @@ static void set_column(struct pcf_column *c, const uint64_t *v)
     uint64_t base = pcf_zigzag_decode(v[COLUMN_BASE]);
     uint64_t min = base + pcf_zigzag_decode(v[COLUMN_MIN]);
     uint64_t encoding = v[COLUMN_KIND] / 16;
-    int scaled = encoding == PCF_PACKED || encoding == PCF_BLOCKED;
     *c = (struct pcf_column){.name_size = (uint16_t)v[COLUMN_NAME_SIZE],
                              .type = (uint8_t)(v[COLUMN_KIND] % 16),
                              .encoding = (uint8_t)encoding,
@@ -185,7 +184,7 @@ static void set_column(struct pcf_column *c, const uint64_t *v)
                              .width = (uint8_t)v[COLUMN_WIDTH],
                              .base = (int64_t)base,
                              .step = (int64_t)pcf_zigzag_decode(v[COLUMN_STEP]),
-                             .scale = scaled ? v[COLUMN_SCALE] + 1 : 0,
+                             .scale = encoding == PCF_PACKED ? v[COLUMN_SCALE] + 1 : 0,
                              .null_count = v[COLUMN_NULL_COUNT]};
     if (c->flags & PCF_COLUMN_STATS) {
         c->min = (int64_t)min;

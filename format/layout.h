@@ -98,10 +98,8 @@ enum pcf_type {
  * with cumulative counts (rank directory, decode_masked.h).
  *   PLAIN    values in Arrow's layout
  *   LINEAR   base + step*i; no bytes (constants, dense ids)
- *   PACKED   frame of reference, bit-packed: base + step*i + scale*u[i], u of `width` bits, least
+ *   PACKED   frame of reference, bit-packed: base + scale*u[i], u of `width` bits, least
  *            significant bit first
- *   BLOCKED  frame of reference per 1024 rows: base_b + ((slope_b*j) >> 16) + scale*u[j], with a
- *            width per block
  *   SPARSE   base + step*i or null, with exceptions: a marked row has the next value of child 0
  *   RUNS     run-length: child 0: run ends (exclusive, ascending), child 1: run values
  *   CHAIN    successor list: child 1 maps the value of row i - 1 to that of row i; a marked row, at
@@ -121,21 +119,18 @@ enum pcf_encoding {
     PCF_PLAIN = 0,
     PCF_LINEAR = 1,
     PCF_PACKED = 2,
-    PCF_BLOCKED = 3,
-    PCF_SPARSE = 4,
-    PCF_RUNS = 5,
-    PCF_CHAIN = 6,
-    PCF_DELTAS = 7,
-    PCF_FRONT = 8,
-    PCF_SPLIT = 9,
-    PCF_DICTIONARY = 10,
-    PCF_TREE = 11
+    PCF_SPARSE = 3,
+    PCF_RUNS = 4,
+    PCF_CHAIN = 5,
+    PCF_DELTAS = 6,
+    PCF_FRONT = 7,
+    PCF_SPLIT = 8,
+    PCF_DICTIONARY = 9,
+    PCF_TREE = 10
 };
 
 #define PCF_BLOCK_ROWS 1024u
 #define PCF_BLOCK_SHIFT 10
-#define PCF_SLOPE_SHIFT 16
-#define PCF_BLOCK_OFFSET_MASK ((UINT64_C(1) << 56) - 1) /* of the bits of struct pcf_block */
 #define PCF_RANK_ROWS 1024u /* rows between cumulative counts of marks (rank directory) */
 #define PCF_TREE_FAR 1024u  /* TREE: a child value at or above it is a row number plus 1024 */
 #define PCF_FRONT_ROWS 64u  /* FRONT: rows of a block; the first row of it is stored whole */
@@ -159,18 +154,17 @@ struct pcf_column {
     uint32_t record_offset; /* in the index */
     int64_t base;           /* PCF_F64 LINEAR and SPARSE: bits of the constant; step is 0 */
     int64_t step;
-    uint64_t scale; /* PACKED, BLOCKED: at least 1 */
+    uint64_t scale; /* PACKED: at least 1 */
     uint64_t null_count;
     int64_t min; /* PCF_F64: bits; otherwise the value as i64 or u64 */
     int64_t max;
 };
 
 enum pcf_role {
-    PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED or BLOCKED bits */
+    PCF_ROLE_VALUES = 1,   /* PLAIN values; PACKED bits */
     PCF_ROLE_VALIDITY = 2, /* Arrow validity bitmap, 1 = not null */
-    PCF_ROLE_BLOCKS = 3,   /* BLOCKED: array of pcf_block */
-    PCF_ROLE_MARKS = 4,    /* SPARSE, CHAIN, DELTAS, SPLIT, TREE: 1 = value in child 0 */
-    PCF_ROLE_DATA = 5      /* PCF_BYTES: contents of the strings */
+    PCF_ROLE_MARKS = 3,    /* SPARSE, CHAIN, DELTAS, SPLIT, TREE: 1 = value in child 0 */
+    PCF_ROLE_DATA = 4      /* PCF_BYTES: contents of the strings */
 };
 
 struct pcf_section {
@@ -225,12 +219,6 @@ static inline uint64_t pcf_archive_block(unsigned codec)
     return codec >> 4 == PCF_TRANSFORM_RANK ? PCF_ARCHIVE_RANK_BLOCK : PCF_ARCHIVE_BLOCK;
 }
 
-struct pcf_block {
-    int64_t base;
-    int64_t slope; /* per row, in 1/65536 */
-    uint64_t bits; /* low 56 bits: byte offset in the VALUES section; high 8: width */
-};
-
 struct pcf_end {
     uint64_t file_size;
     uint8_t mark[8];
@@ -250,7 +238,6 @@ _Static_assert(offsetof(struct pcf_header, file_size) == 40, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, table_count) == 72, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, header_checksum) == 120, "spec.md: header");
 _Static_assert(offsetof(struct pcf_header, checksum_algorithm) == 94, "spec.md: header");
-_Static_assert(sizeof(struct pcf_block) == 24, "spec.md: block");
 _Static_assert(sizeof(struct pcf_archive_entry) == 16, "spec.md: archives");
 _Static_assert(sizeof(struct pcf_end) == 16, "spec.md: end mark");
 

@@ -1,9 +1,9 @@
 /*
  * structure.c - validation of a column's directories (spec.md, "A reader MUST check")
  *
- * Directories map a row to its data: cumulative counts of marks, block offsets, run ends, byte
- * offsets. Decoders check that the result exists. This scan compares a directory with everything
- * that it indexes, so a flipped bit in it cannot yield the value of another row.
+ * Directories map a row to its data: cumulative counts of marks, run ends, byte offsets. Decoders
+ * check that the result exists. This scan compares a directory with everything that it indexes, so a
+ * flipped bit in it cannot yield the value of another row.
  * Tests: tests/unit/test_verify.c, tests/format/checksums.
  */
 #include "format/structure.h"
@@ -40,42 +40,6 @@ static const char *find_marks_fault(const struct pcf_data *d, uint64_t *row)
     return set == d->child[0]->rows ? NULL : "number of marked rows differs from their values";
 }
 
-/* Offset of a block's bits in VALUES; *used: number of its bits. */
-static uint64_t find_block_bits(const struct pcf_data *d, uint64_t block, uint64_t *used)
-{
-    const uint8_t *entry = d->blocks + block * sizeof(struct pcf_block);
-    uint64_t bits = pcf_load64(entry + offsetof(struct pcf_block, bits));
-    uint64_t left = d->rows - block * PCF_BLOCK_ROWS;
-    *used = (left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * (bits >> 56);
-    return bits & PCF_BLOCK_OFFSET_MASK;
-}
-
-int pcf_block_tail_is_zero(const struct pcf_data *d, uint64_t block)
-{
-    uint64_t used, offset = find_block_bits(d, block, &used);
-    return !pcf_range(offset, pcf_bits_to_bytes(used), 1, d->values_size) ||
-           is_tail_zero(d->values + offset, used);
-}
-
-/* Block directory: the blocks are contiguous and, with the padding, fill the VALUES section. */
-static const char *find_blocks_fault(const struct pcf_data *d, uint64_t *row)
-{
-    uint64_t expected = 0, used;
-    for (uint64_t block = 0; block < pcf_ceil_div(d->rows, PCF_BLOCK_ROWS); block++) {
-        uint64_t offset = find_block_bits(d, block, &used);
-        if (offset != expected ||
-            !pcf_range(expected, pcf_bits_to_bytes(used) + PCF_PACK_PADDING, 1, d->values_size)) {
-            *row = block * PCF_BLOCK_ROWS;
-            return "block does not begin at the end of the previous one";
-        }
-        expected += pcf_bits_to_bytes(used);
-    }
-    return expected + PCF_PACK_PADDING == d->values_size &&
-                   pcf_is_zero(d->values + expected, PCF_PACK_PADDING)
-               ? NULL
-               : "values do not end in 8 zero bytes";
-}
-
 static const char *find_packed_fault(const struct pcf_data *d)
 {
     uint64_t bits = d->rows * d->width, bytes = pcf_bits_to_bytes(bits);
@@ -103,7 +67,7 @@ static const char *find_ends_fault(const struct pcf_data *d, uint64_t *row)
         return pcf_linear_at(ends, ends->rows - 1) == d->rows && is_linear_ascending(ends, d->rows)
                    ? NULL
                    : "run ends do not ascend to the number of rows";
-    if (ends->encoding > PCF_BLOCKED && ends->rows > MAX_COMPRESSED_ENDS)
+    if (ends->encoding > PCF_PACKED && ends->rows > MAX_COMPRESSED_ENDS)
         return "too many run ends to check";
     for (uint64_t run = 0; run < ends->rows; run += n) {
         int64_t values[CHUNK];
@@ -134,7 +98,7 @@ static const char *find_offsets_fault(const struct pcf_data *d, uint64_t *row)
                        rise == d->bytes_size
                    ? NULL
                    : ends;
-    if (offsets->encoding > PCF_BLOCKED && offsets->rows > MAX_COMPRESSED_ENDS)
+    if (offsets->encoding > PCF_PACKED && offsets->rows > MAX_COMPRESSED_ENDS)
         return "too many offsets to check";
     for (uint64_t first = 0; first < offsets->rows; first += n) {
         int64_t values[CHUNK];
@@ -167,8 +131,6 @@ const char *pcf_structure_fault(const struct pcf_data *d, uint64_t *row)
     case PCF_SPLIT:
     case PCF_TREE:
         return find_marks_fault(d, row);
-    case PCF_BLOCKED:
-        return find_blocks_fault(d, row);
     case PCF_PACKED:
         return find_packed_fault(d);
     case PCF_RUNS:

@@ -1,9 +1,9 @@
 /*
  * structure.h - validation of a column's directories as a whole
  *
- * Cumulative counts of marks, block offsets, run ends, offsets of byte strings, unused bits: a
- * scan that finds inconsistencies which decoding a single row cannot. Does not read values and does
- * not visit children.
+ * Cumulative counts of marks, run ends, offsets of byte strings, unused bits: a scan that finds
+ * inconsistencies which decoding a single row cannot. Does not read values and does not visit
+ * children.
  */
 #ifndef PCF_STRUCTURE_H
 #define PCF_STRUCTURE_H
@@ -13,8 +13,5 @@
 /* NULL, or a static message for the first fault; *row is then the row at fault, UINT64_MAX if it
  * is not a single row. */
 const char *pcf_structure_fault(const struct pcf_data *d, uint64_t *row);
-
-/* Whether the bits past the last value of one block of a BLOCKED column are 0. */
-int pcf_block_tail_is_zero(const struct pcf_data *d, uint64_t block);
 
 #endif

@@ -434,8 +434,8 @@ typedef struct pcol_column_info {
     size_t size;
     const char *name;
     pcol_type type;
-    /* "plain", "linear", "packed", "blocked", "sparse", "runs", "chain", "deltas", "front",
-     * "split", "dictionary", "tree"; "view": computed */
+    /* "plain", "linear", "packed", "sparse", "runs", "chain", "deltas", "front", "split",
+     * "dictionary", "tree"; "view": computed */
     const char *encoding;
     const char *codec;      /* archives: "zlib" or "lz4" if sections are compressed; else "none" */
     const char *references; /* table whose rows (or ids) the values name, or NULL */

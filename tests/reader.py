@@ -14,8 +14,8 @@ from reader_archive import Bad, Section, can_read, inflate, need
 from xxh3 import xxh3_128
 
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(12)
-VALUES, VALIDITY, BLOCKS, MARKS, DATA = range(1, 6)
+PLAIN, LINEAR, PACKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(11)
+VALUES, VALIDITY, MARKS, DATA = range(1, 5)
 NULLABLE, MUST_UNDERSTAND, DEFAULT_NULL = 1, 2, 16
 ALL = (1 << 64) - 1
 
@@ -48,12 +48,7 @@ class Column:
             width = 4 if self.type in (U32, STRING) else 8
             return self.bit(VALUES, i) if self.type == BOOL else self.number(VALUES, width * i, width)
         if self.encoding == PACKED:
-            return line + self.scale * self.unpack(0, i, self.width) & ALL
-        if self.encoding == BLOCKED:
-            block, j = divmod(i, 1024)
-            base, slope, packed = (self.number(BLOCKS, 24 * block + at, 8) for at in (0, 8, 16))
-            need(packed >> 56 <= 57 or packed >> 56 == 64, "width of a block")
-            return base + (signed(slope * j & ALL) >> 16) + self.scale * self.unpack(packed & (1 << 56) - 1, j, packed >> 56) & ALL
+            return self.base + self.scale * self.unpack(i, self.width) & ALL
         if self.encoding == SPARSE:
             return self.marked(i)[0] if self.is_marked(i) else None if self.flags & DEFAULT_NULL else line
         if self.encoding == SPLIT:
@@ -102,8 +97,8 @@ class Column:
     def bit(self, role, i):
         return self.number(role, i >> 3, 1) >> (i & 7) & 1
 
-    def unpack(self, start, i, width):
-        return self.number(VALUES, start + (i * width >> 3), 8) >> (i * width & 7) & (1 << width) - 1 if width else 0
+    def unpack(self, i, width):
+        return self.number(VALUES, i * width >> 3, 8) >> (i * width & 7) & (1 << width) - 1
 
     def is_marked(self, i):
         return self.bit(MARKS, i + i // 1024 * 64)
@@ -136,12 +131,6 @@ class Column:
                 total += bin(int.from_bytes(self.sections[MARKS][at:at + (rows + 7) // 8], "little")).count("1")
                 self.tail(MARKS, at, rows)
             need(total == self.children[0].rows, "marked rows and their values")
-        if e == BLOCKED:
-            for first in range(0, n, 1024):
-                packed, rows = self.number(BLOCKS, first // 1024 * 24 + 16, 8), min(1024, n - first)
-                need(packed & (1 << 56) - 1 == total, "block does not follow the one before")
-                total += (rows * (packed >> 56) + 7) // 8
-            need(total + 8 == len(self.sections[VALUES]) and not self.number(VALUES, total, 8), "8 zero bytes at the end of values")
         if e == PACKED:
             self.tail(VALUES, 0, n * self.width)
             need(not self.number(VALUES, (n * self.width + 7) // 8, 8), "8 zero bytes at the end of values")
@@ -180,25 +169,25 @@ class Column:
         """Verify that sections and children match type, encoding and rows (section 4); `before`: previous columns of the table."""
         n, t, e, bits, blocks = self.rows, self.type, self.encoding, (self.rows + 7) // 8, (self.rows + 1023) // 1024
         have = {role: len(data) for role, data in self.sections.items() if role <= DATA}
-        if t not in range(1, 8) or e not in range(12) or any(c.why for c in self.children):
+        if t not in range(1, 8) or e not in range(11) or any(c.why for c in self.children):
             self.why = self.why or "unknown type or encoding"
         if self.why:
             return
         values = bits if t == BOOL else n * (4 if t in (U32, STRING) else 8)
         sizes = [{DATA: have[DATA]} if DATA in have and t == BYTES else {VALUES: values} if t != BYTES else {}, {},
-                 {VALUES: (n * self.width + 7) // 8 + 8}, {BLOCKS: 24 * blocks, VALUES: max(8, have.get(VALUES, 0))}, {MARKS: bits + 8 * blocks - 8},
+                 {VALUES: (n * self.width + 7) // 8 + 8}, {MARKS: bits + 8 * blocks - 8},
                  {}, *[{MARKS: bits + 8 * blocks - 8}] * 2, {DATA: have[DATA]} if DATA in have else {}, {MARKS: bits + 8 * blocks - 8}, {}, {MARKS: bits + 8 * blocks - 8}][e]
-        if VALIDITY in have and self.flags & NULLABLE and e <= BLOCKED:
+        if VALIDITY in have and self.flags & NULLABLE and e <= PACKED:
             sizes[VALIDITY] = bits
-        types = [[U64] if t == BYTES else [], [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32], [t, t], [t, U32][:len(self.children) or 1], [U64]][e]
-        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS, SPLIT, DICTIONARY), U32: set(range(12)) - {FRONT}, STRING: set(range(11)) - {FRONT}}.get(t, set(range(11)) - {CHAIN, FRONT})
+        types = [[U64] if t == BYTES else [], [], [], [t], [U64, t], [t, t], [t, I64], [U64, U32], [t, t], [t, U32][:len(self.children) or 1], [U64]][e]
+        allowed = {BYTES: (PLAIN, LINEAR, FRONT), F64: (PLAIN, LINEAR, SPARSE, RUNS, SPLIT, DICTIONARY), U32: set(range(11)) - {FRONT}, STRING: set(range(10)) - {FRONT}}.get(t, set(range(10)) - {CHAIN, FRONT})
         need(e in allowed and (n or e == LINEAR) and (t != BYTES or e != LINEAR or not n or self.flags & DEFAULT_NULL), "encoding of the type")
         need(have == sizes, "sections do not fit the encoding")
         need(not self.flags & DEFAULT_NULL or self.flags & NULLABLE and e in (LINEAR, SPARSE), "null by default")
         need([c.type for c in self.children] == types and not any(c.flags & NULLABLE for c in self.children[e == DICTIONARY and self.flags & NULLABLE:]), "children do not fit")
         need(t != BYTES or e == LINEAR or self.children[0].rows == n + 1, "number of offsets")
         need(e != FRONT or self.children[1].rows == n and n - 1 <= have.get(DATA, 0), "rows of what is shared")
-        need(e not in (CHAIN, DELTAS, SPLIT) or self.children[1].encoding <= BLOCKED, "successors with children")
+        need(e not in (CHAIN, DELTAS, SPLIT) or self.children[1].encoding <= PACKED, "successors with children")
         need(e != SPLIT or sum(c.rows for c in self.children) == n, "marked and other rows")
         if e == DICTIONARY:
             self.codes = self.children[-1]
@@ -207,9 +196,9 @@ class Column:
                 other = before[-self.base]
                 need(other.why or other.encoding == DICTIONARY and len(other.children) == 2, "codes of a column that has none")
                 self.why, self.codes = other.why, other.why or other.codes
-            need(self.why or self.children[0].encoding <= BLOCKED and 0 < self.children[0].rows < (1 << 32) - 1 and self.codes.rows == n, "dictionary")
+            need(self.why or self.children[0].encoding <= PACKED and 0 < self.children[0].rows < (1 << 32) - 1 and self.codes.rows == n, "dictionary")
         need(e != PACKED or self.width in (*range(1, 58), 64), "width")
-        need((e not in (PACKED, BLOCKED) or self.scale) and (t != F64 or not self.step), "scale or step")
+        need((e != PACKED or self.scale) and (t != F64 and e != PACKED or not self.step), "scale or step")
 
 
 # ---- header and index (section 3)

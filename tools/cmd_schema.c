@@ -77,7 +77,6 @@ static const char *parameters(const pcol_column_info *info, char *text, size_t s
     int linear = strcmp(info->encoding, "linear") == 0;
     int sparse = strcmp(info->encoding, "sparse") == 0;
     int packed = strcmp(info->encoding, "packed") == 0;
-    int blocked = strcmp(info->encoding, "blocked") == 0;
     size_t used = 0;
 
     text[0] = '\0';
@@ -87,11 +86,11 @@ static const char *parameters(const pcol_column_info *info, char *text, size_t s
     base[length] = '\0';
     if (packed || strcmp(info->encoding, "plain") == 0)
         used += (size_t)snprintf(text + used, size - used, "width=%u ", info->width_bits);
-    if (linear || sparse || packed)
+    if (linear || sparse)
         used += (size_t)snprintf(text + used, size - used, "base=%s step=%lld ", base,
                                  (long long)info->step);
-    if (packed || blocked)
-        used += (size_t)snprintf(text + used, size - used, "scale=%llu ",
+    if (packed)
+        used += (size_t)snprintf(text + used, size - used, "base=%s scale=%llu ", base,
                                  (unsigned long long)info->scale);
     if (info->codes_of)
         used += (size_t)snprintf(text + used, size - used, "codes=%.100s ", info->codes_of);

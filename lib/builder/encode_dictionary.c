@@ -195,7 +195,6 @@ static pcol_status encode_all_valid(struct pci_container *w, uint32_t child,
         status = pci_encode_leaf(w, child, &e->source, err);
     else
         status = pci_emit_packed(w, child, &e->source, &stats, err);
-    pci_column_stats_clear(&stats);
     return status;
 }
 

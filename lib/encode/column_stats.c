@@ -60,53 +60,6 @@ static int64_t flip_of(uint8_t type)
     return type == PCF_U64 ? INT64_MIN : 0;
 }
 
-static struct pci_fit fit_flat(const int64_t *values, size_t n, uint8_t type)
-{
-    int64_t flip = flip_of(type), least, greatest;
-    pci_simd_range(values, n, flip, &least, &greatest);
-    return (struct pci_fit){least ^ flip, 0, (uint64_t)greatest - (uint64_t)least};
-}
-
-/* Lower bound: whether residuals from a slope cannot be narrower than `flat`. Residuals of two
- * neighbours differ by the distance of their difference from the slope, up to 1 by rounding. */
-static int is_steep(const struct pci_range_stats *rises, int64_t slope, const struct pci_fit *flat)
-{
-    unsigned width = pci_packed_width(flat->range);
-    if (width == 0 || width > 62)
-        return 0;
-    int64_t half = INT64_C(1) << (width - 1);
-    int64_t step = slope >> PCF_SLOPE_SHIFT; /* of the line, this or one more */
-    return rises->high - step > half || step - rises->low >= half;
-}
-
-/* The slope through the first and the last value, if its residuals are narrower than `flat`.
- * rises: range of the differences, or NULL. */
-static struct pci_fit fit_slope(const int64_t *values, size_t n, const struct pci_fit *flat,
-                                const struct pci_range_stats *rises)
-{
-    struct pci_fit fit = {0};
-    int64_t min = 0, max = 0;
-    if (n < 3 || !flat->range)
-        return *flat;
-    int64_t distance = (int64_t)((uint64_t)values[n - 1] - (uint64_t)values[0]);
-    /* From 2^46 on the slope times 2^16 may overflow. */
-    if (distance >= INT64_C(1) << 46 || distance <= -(INT64_C(1) << 46))
-        return *flat;
-    fit.slope = distance * (INT64_C(1) << PCF_SLOPE_SHIFT) / (int64_t)(n - 1);
-    if (rises && flat->range < UINT64_C(1) << 46 && is_steep(rises, fit.slope, flat))
-        return *flat;
-    pci_simd_residual_range(values, n, fit.slope, &min, &max);
-    fit.base = (int64_t)((uint64_t)values[0] + (uint64_t)min);
-    fit.range = (uint64_t)max - (uint64_t)min;
-    return pci_packed_width(fit.range) < pci_packed_width(flat->range) ? fit : *flat;
-}
-
-struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope)
-{
-    struct pci_fit flat = fit_flat(values, n, type);
-    return try_slope ? fit_slope(values, n, &flat, NULL) : flat;
-}
-
 /* Boyer-Moore majority vote. */
 struct vote {
     int64_t value;
@@ -171,13 +124,11 @@ static void add_value(struct pass *pass, uint64_t row, int64_t value)
     pass->last = value;
 }
 
-static void add_integer_stats(struct pass *pass, const struct pci_fit *fit)
+static void add_integer_stats(struct pci_column_stats *s, uint8_t type, int64_t min, int64_t max)
 {
-    struct pci_column_stats *s = pass->stats;
-    int64_t max = (int64_t)((uint64_t)fit->base + fit->range);
-    if (!s->has_stats || key_of(fit->base, pass->type) < key_of(s->min, pass->type))
-        s->min = fit->base;
-    if (!s->has_stats || key_of(max, pass->type) > key_of(s->max, pass->type))
+    if (!s->has_stats || key_of(min, type) < key_of(s->min, type))
+        s->min = min;
+    if (!s->has_stats || key_of(max, type) > key_of(s->max, type))
         s->max = max;
     s->has_stats = 1;
 }
@@ -319,19 +270,16 @@ static void count_rises(struct pci_column_stats *s, const int64_t *values, size_
     }
 }
 
-/* Cost of a block of integers for BLOCKED, with and without slope. */
-static void add_fits(struct pass *pass, const int64_t *values, size_t n, const struct pci_fit *flat,
-                     const struct pci_range_stats *rises)
+/* Adds a block of integers. rises: range of the differences, or NULL. */
+static void add_integers(struct pass *pass, const int64_t *values, size_t n, int64_t min,
+                         int64_t max, const struct pci_range_stats *rises)
 {
     struct pci_column_stats *s = pass->stats;
-    struct pci_fit best = fit_slope(values, n, flat, rises);
-    add_integer_stats(pass, flat);
-    if (!flat->range)
+    add_integer_stats(s, pass->type, min, max);
+    if (min == max)
         s->rises[0] += n - (n + 63) / 64;
     else if (!s->nulls && !pass->leaf)
         count_rises(s, values, n, rises);
-    s->ranges[s->block_count] = flat->range;
-    s->slope_bits += (uint64_t)n * pci_packed_width(best.range);
 }
 
 /* Whether all values equal the last value of the previous block. */
@@ -349,9 +297,8 @@ static void add_flat(struct pass *pass, size_t n)
     vote_join(&pass->common, pass->last, n);
     pass->start_slack++; /* value - row differs in each row */
     pass->present += n;
-    const struct pci_fit flat = {pass->last, 0, 0};
     if (pass->type != PCF_F64)
-        add_fits(pass, NULL, n, &flat, NULL);
+        add_integers(pass, NULL, n, pass->last, pass->last, NULL);
 }
 
 /* A block without nulls. */
@@ -380,16 +327,13 @@ static void add_values(struct pass *pass, uint64_t row, const int64_t *values, s
         add_votes(pass, row + i, values + i, n - i, &sweep);
     pass->present += n - i;
     pass->last = values[n - 1];
-    struct pci_fit flat = {sweep.least ^ flip, 0, (uint64_t)sweep.greatest - (uint64_t)sweep.least};
     if (pass->type != PCF_F64)
-        add_fits(pass, values, n, &flat, &sweep);
+        add_integers(pass, values, n, sweep.least ^ flip, sweep.greatest ^ flip, &sweep);
 }
 
 void pci_column_stats_add_range(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
                                 const uint8_t *valid, size_t n)
 {
-    struct pass pass = {.stats = stats, .type = type};
-    struct pci_fit all = {0};
     uint64_t least = UINT64_MAX, greatest = 0;
     size_t present = 0;
     for (size_t i = 0; i < n; i++) {
@@ -402,11 +346,8 @@ void pci_column_stats_add_range(struct pci_column_stats *stats, uint8_t type, co
         if (type == PCF_F64)
             add_double_stats(stats, values[i]);
     }
-    if (!present || type == PCF_F64)
-        return;
-    all.base = value_of(least, type);
-    all.range = greatest - least;
-    add_integer_stats(&pass, &all);
+    if (present && type != PCF_F64)
+        add_integer_stats(stats, type, value_of(least, type), value_of(greatest, type));
 }
 
 /* A block with nulls: compacts the non-null values. */
@@ -424,15 +365,15 @@ static void add_nullable(struct pass *pass, struct pci_block_reader *r)
     r->n = n;
     if (!n || pass->type == PCF_F64)
         return;
-    struct pci_fit flat = fit_flat(r->values, n, pass->type);
-    add_fits(pass, r->values, n, &flat, NULL);
+    int64_t flip = flip_of(pass->type), least, greatest;
+    pci_simd_range(r->values, n, flip, &least, &greatest);
+    add_integers(pass, r->values, n, least ^ flip, greatest ^ flip, NULL);
 }
 
 static void add_block(struct pass *pass, struct pci_block_reader *r)
 {
     struct pci_column_stats *s = pass->stats;
     size_t n = r->n;
-    s->ranges[s->block_count] = 0;
     if (!memchr(r->valid, 0, n))
         add_values(pass, r->row, r->values, n);
     else
@@ -440,7 +381,6 @@ static void add_block(struct pass *pass, struct pci_block_reader *r)
     for (size_t i = 0; i < r->n && pass->type == PCF_F64; i++)
         add_double_stats(s, r->values[i]);
     r->n = n;
-    s->block_count++;
 }
 
 pcol_status pci_column_stats_compute(const struct pci_value_source *source, int leaf,
@@ -448,24 +388,17 @@ pcol_status pci_column_stats_compute(const struct pci_value_source *source, int 
 {
     struct pass pass = {.stats = stats, .type = source->type, .leaf = leaf};
     struct pci_block_reader *reader = pci_malloc(1, sizeof *reader);
-    size_t blocks = (size_t)(source->rows / PCF_BLOCK_ROWS + 1);
     pcol_status status;
     *stats =
         (struct pci_column_stats){.rows = source->rows, .constant = 1, .linear = 1, .ascending = 1};
-    stats->ranges = pci_malloc(blocks, sizeof *stats->ranges);
-    if (!reader || !stats->ranges) {
-        pci_free(reader);
-        pci_column_stats_clear(stats);
+    if (!reader)
         return pci_fail_memory(err);
-    }
     pci_block_reader_init(reader, source);
     while ((status = pci_block_reader_next(reader, err)) == PCOL_OK && reader->n)
         add_block(&pass, reader);
     pci_free(reader);
-    if (status != PCOL_OK) {
-        pci_column_stats_clear(stats);
+    if (status != PCOL_OK)
         return status;
-    }
     stats->common = pass.common.value;
     stats->common_start = pass.start.value;
     stats->common_majority_bound = pass.common.weight + pass.common_slack;
@@ -477,32 +410,8 @@ pcol_status pci_column_stats_compute(const struct pci_value_source *source, int 
     return PCOL_OK;
 }
 
-void pci_column_stats_clear(struct pci_column_stats *stats)
-{
-    pci_free(stats->ranges);
-    stats->ranges = NULL;
-}
-
 uint64_t pci_cost_packed(const struct pci_column_stats *stats)
 {
     uint64_t range = (uint64_t)stats->max - (uint64_t)stats->min;
     return stats->rows * pci_packed_width(range / stats->scale) + 64 + PCI_SECTION_BITS;
-}
-
-uint64_t pci_cost_blocked(const struct pci_column_stats *stats)
-{
-    uint64_t bits = 64 + 2 * PCI_SECTION_BITS;
-    for (size_t i = 0; i < stats->block_count; i++) {
-        uint64_t left = stats->rows - (uint64_t)i * PCF_BLOCK_ROWS;
-        uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
-        bits +=
-            sizeof(struct pcf_block) * 8 + n * pci_packed_width(stats->ranges[i] / stats->scale);
-    }
-    return bits;
-}
-
-uint64_t pci_cost_sloped(const struct pci_column_stats *stats)
-{
-    return 64 + 2 * PCI_SECTION_BITS + stats->slope_bits +
-           stats->block_count * sizeof(struct pcf_block) * 8;
 }

@@ -45,20 +45,16 @@ struct pci_column_stats {
     int64_t common_start; /* majority candidate of value - row */
     /* Upper bounds of a majority: at most (rows + lead) / 2 rows match the candidate. */
     uint64_t common_majority_bound, start_majority_bound;
-    uint64_t *ranges; /* max - min of each block of 1024 rows */
-    size_t block_count;
     /* Histograms of the magnitude bits of non-negative and negative differences to the previous
      * row, without rows that are a multiple of 64. */
     uint64_t rises[65], falls[65];
-    uint64_t slope_bits; /* packed bits of all blocks, each with its best slope, scale 1 */
 };
 
-/* Computes the statistics in one pass; free with pci_column_stats_clear(). `leaf`: only the input
+/* Computes the statistics in one pass. `leaf`: only the input
  * of encodings without children; common_majority_bound, start_majority_bound, rises and falls stay
  * 0. */
 pcol_status pci_column_stats_compute(const struct pci_value_source *source, int leaf,
                                      struct pci_column_stats *stats, pcol_error *err);
-void pci_column_stats_clear(struct pci_column_stats *stats);
 
 /* Adds values to minimum and maximum only; the statistics were initialized to zeros. */
 void pci_column_stats_add_range(struct pci_column_stats *stats, uint8_t type, const int64_t *values,
@@ -70,21 +66,11 @@ void pci_column_stats_add_range(struct pci_column_stats *stats, uint8_t type, co
 #define PCI_CHILD_BITS (7 * 8)
 unsigned pci_packed_width(uint64_t range); /* bits of 0..range: 0 to 57, or 64 */
 uint64_t pci_cost_packed(const struct pci_column_stats *stats);
-uint64_t pci_cost_blocked(const struct pci_column_stats *stats); /* without slopes */
-uint64_t pci_cost_sloped(const struct pci_column_stats *stats);
 uint64_t pci_cost_deltas(const struct pci_column_stats *stats); /* UINT64_MAX: impossible */
 /* Marks of `rows` rows and one child: lower bound of the cost of any encoding with marks. */
 static inline uint64_t pci_cost_marks(uint64_t rows)
 {
     return rows + rows / 16 + PCI_SECTION_BITS + PCI_CHILD_BITS;
 }
-
-/* Frame of reference of a block: base, slope and range of residuals. try_slope: use the slope
- * through the first and last value if its residuals are narrower. */
-struct pci_fit {
-    int64_t base, slope;
-    uint64_t range;
-};
-struct pci_fit pci_fit_block(const int64_t *values, size_t n, uint8_t type, int try_slope);
 
 #endif

@@ -54,11 +54,6 @@ static pcol_status new_exceptions(const struct pci_value_source *source, int nul
 
 /* ---- the choice ---- */
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Cost of SPARSE with these exceptions; UINT64_MAX if they are more than half of the rows. */
 static pcol_status cost_sparse(const struct pci_value_source *source,
                                const struct pci_exceptions *e, uint64_t *bits, pcol_error *err)
@@ -69,9 +64,7 @@ static pcol_status cost_sparse(const struct pci_value_source *source,
         return PCOL_OK;
     PCI_TRY(pci_column_stats_compute(&e->marked.source, 1, &stats, err));
     *bits = pci_cost_marks(source->rows) +
-            (source->type == PCF_F64 ? stats.rows * 64
-                                     : min_u64(pci_cost_packed(&stats), pci_cost_blocked(&stats)));
-    pci_column_stats_clear(&stats);
+            (source->type == PCF_F64 ? stats.rows * 64 : pci_cost_packed(&stats));
     return PCOL_OK;
 }
 
@@ -122,8 +115,7 @@ static uint64_t cost_limit(uint64_t bits)
     return bits - bits / 20;
 }
 
-/* Candidates; SLOPED is BLOCKED with slopes. */
-enum candidate { PLAIN, PACKED, BLOCKED, SLOPED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN, TREE };
+enum candidate { PLAIN, PACKED, DELTAS, SPARSE, RUNS, SPLIT, CHAIN, TREE };
 
 /* The best candidate so far, its cost, and the data that some candidates have computed. */
 struct plan {
@@ -145,9 +137,6 @@ static pcol_status write_candidate(struct pci_container *writer, uint32_t column
         return pci_emit_plain(writer, column, source, 0, NULL, err);
     case PACKED:
         return pci_emit_packed(writer, column, source, stats, err);
-    case BLOCKED:
-    case SLOPED:
-        return pci_emit_blocked(writer, column, source, stats, plan->candidate == SLOPED, err);
     case DELTAS:
         return pci_encode_delta(writer, column, source, stats, depth, err);
     case SPARSE:
@@ -226,8 +215,6 @@ static pcol_status write_best(struct pci_container *writer, uint32_t column,
     if (source->type != PCF_F64) {
         plan.candidate = PACKED;
         plan.bits = pci_cost_packed(stats);
-        consider(&plan, BLOCKED, pci_cost_blocked(stats));
-        consider(&plan, SLOPED, pci_cost_sloped(stats));
     }
     /* Successors and differences are at the maximum depth: they need O(1) access. */
     if (depth < PCI_MAX_DEPTH)
@@ -339,7 +326,6 @@ static pcol_status choose_form(struct pci_container *writer, const struct pci_va
             *form = t;
         }
     }
-    pci_column_stats_clear(&stats);
     return status;
 }
 
@@ -443,7 +429,6 @@ pcol_status pci_encode_at(struct pci_container *writer, uint32_t column,
         return pci_encode_quick(writer, column, source, 0, NULL, err);
     PCI_TRY(pci_column_stats_compute(source, depth >= PCI_MAX_DEPTH, &stats, err));
     status = encode_with_stats(writer, column, source, &stats, depth, err);
-    pci_column_stats_clear(&stats);
     return status;
 }
 

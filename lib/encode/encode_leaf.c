@@ -1,8 +1,8 @@
 /*
- * encode_leaf.c - writers of PLAIN, PACKED, BLOCKED, of validity and marks; subsets of rows
+ * encode_leaf.c - writers of PLAIN, PACKED, of validity and marks; subsets of rows
  *
- * PACKED and BLOCKED are frame-of-reference encodings. Sections are bits of some width, written in
- * blocks of 1024 rows; write_section() is the common loop. Tests: tests/unit/test_encode.c.
+ * Sections are bits of some width, written in blocks of 1024 rows; write_section() is the common
+ * loop. Tests: tests/unit/test_encode.c.
  */
 #include "encode/encode_leaf.h"
 
@@ -35,14 +35,6 @@ cleanup:
     pci_free(bits);
     pci_free(reader);
     return status;
-}
-
-pcol_status pci_emit_blocks(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source, pci_write_block put,
-                            void *context, pcol_error *err)
-{
-    return write_section(writer, column, PCF_ROLE_VALUES, source, put, context, PCF_PACK_PADDING,
-                         err);
 }
 
 /* ---- plain ---- */
@@ -141,67 +133,6 @@ pcol_status pci_emit_packed(struct pci_container *writer, uint32_t column,
     struct packed packed = {c, pci_divisor_init(c->scale)};
     return write_section(writer, column, PCF_ROLE_VALUES, source, put_packed, &packed,
                          PCF_PACK_PADDING, err);
-}
-
-/* ---- blocked ---- */
-
-struct blocks {
-    struct pcf_block *all;
-    size_t count;
-    uint64_t offset; /* of the next block's bits */
-    uint64_t scale;
-    struct pci_divisor divisor; /* scale */
-    uint8_t type;
-    int slopes;
-};
-
-static pcol_status put_blocked(struct pci_bits *bits, const struct pci_block_reader *block,
-                               void *context, pcol_error *err)
-{
-    struct blocks *b = context;
-    struct pci_fit fit = pci_fit_block(block->values, block->n, b->type, b->slopes);
-    unsigned width = pci_packed_width(fit.range / b->scale);
-    b->all[b->count++] = (struct pcf_block){fit.base, fit.slope, (uint64_t)width << 56 | b->offset};
-    if (!width)
-        return PCOL_OK;
-    uint64_t numbers[PCF_BLOCK_ROWS];
-    pci_simd_subtract_line(block->values, block->n, (uint64_t)fit.base, fit.slope, numbers);
-    if (b->scale != 1)
-        pci_simd_divide_exact(numbers, block->n, &b->divisor);
-    PCI_TRY(pci_bits_put_many(bits, numbers, block->n, width, err));
-    b->offset += (block->n * width + 7) / 8;
-    return pci_bits_align(bits, err);
-}
-
-pcol_status pci_emit_array(struct pci_container *writer, uint32_t column, uint8_t role,
-                           const void *data, size_t size, pcol_error *err)
-{
-    struct pci_section section;
-    pcol_status status;
-    PCI_TRY(pci_section_begin(&section, writer, column, role, err));
-    status = pci_section_append(&section, data, size, err);
-    if (status == PCOL_OK)
-        return pci_section_end(&section, err);
-    pci_section_abort(&section);
-    return status;
-}
-
-pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
-                             const struct pci_value_source *source,
-                             const struct pci_column_stats *stats, int slopes, pcol_error *err)
-{
-    struct pcf_column *c = &writer->columns[column];
-    struct blocks b = {.type = source->type, .slopes = slopes};
-    pcol_status status;
-    c->encoding = PCF_BLOCKED;
-    c->scale = b.scale = slopes ? 1 : stats->scale;
-    b.divisor = pci_divisor_init(b.scale);
-    PCI_TRY(PCI_MALLOC(b.all, stats->block_count + 1, err));
-    status = pci_emit_blocks(writer, column, source, put_blocked, &b, err);
-    PCI_THEN(status,
-             pci_emit_array(writer, column, PCF_ROLE_BLOCKS, b.all, b.count * sizeof *b.all, err));
-    pci_free(b.all);
-    return status;
 }
 
 /* ---- marks: bit vector with rank directory ---- */

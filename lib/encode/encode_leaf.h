@@ -157,26 +157,16 @@ pcol_status pci_emit_plain(struct pci_container *writer, uint32_t column,
 pcol_status pci_emit_packed(struct pci_container *writer, uint32_t column,
                             const struct pci_value_source *source,
                             const struct pci_column_stats *stats, pcol_error *err);
-pcol_status pci_emit_blocked(struct pci_container *writer, uint32_t column,
-                             const struct pci_value_source *source,
-                             const struct pci_column_stats *stats, int slopes, pcol_error *err);
-
 /* Writes the current block of a reader. */
 typedef pcol_status (*pci_write_block)(struct pci_bits *bits, const struct pci_block_reader *block,
                                        void *context, pcol_error *err);
-/* Writes a VALUES section: put() for each block of 1024 rows, then the padding. */
-pcol_status pci_emit_blocks(struct pci_container *writer, uint32_t column,
-                            const struct pci_value_source *source, pci_write_block put,
-                            void *context, pcol_error *err);
 
-/* Write one section: the validity bitmap, the marks, any bytes. */
+/* Write one section: the validity bitmap, the marks. */
 pcol_status pci_emit_validity(struct pci_container *writer, uint32_t column,
                               const struct pci_value_source *source, pcol_error *err);
 pcol_status pci_emit_marks(struct pci_container *writer, uint32_t column,
                            const struct pci_value_source *source, pci_mark_block mark,
                            const void *context, struct pci_partition_capture *const *captures,
                            pcol_error *err);
-pcol_status pci_emit_array(struct pci_container *writer, uint32_t column, uint8_t role,
-                           const void *data, size_t size, pcol_error *err);
 
 #endif

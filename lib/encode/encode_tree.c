@@ -101,11 +101,9 @@ pcol_status pci_tree_steps_new(const struct pci_value_source *source,
         pci_tree_steps_free(s);
         return status;
     }
-    uint64_t packed = pci_cost_packed(&steps_stats), blocked = pci_cost_blocked(&steps_stats);
-    uint64_t whole = packed < blocked ? packed : blocked;
+    uint64_t whole = pci_cost_packed(&steps_stats);
     struct pci_patch_choice split;
     status = pci_patch_choose(&s->source, &steps_stats, 1, whole, &split, err);
-    pci_column_stats_clear(&steps_stats);
     if (status != PCOL_OK) {
         pci_tree_steps_free(s);
         return status;

@@ -56,39 +56,14 @@ static int row_bounds(const struct pcf_data *d, uint64_t first, uint64_t last,
                        packed ? d->scale : 0, packed ? d->width : 0, range);
 }
 
-static int block_bounds(const struct pcf_data *d, uint64_t block, uint64_t last,
-                        struct pci_column_range *range)
-{
-    const uint8_t *entry = d->blocks + block * sizeof(struct pcf_block);
-    int64_t base = (int64_t)pcf_load64(entry), slope = (int64_t)pcf_load64(entry + 8);
-    wide rise = (wide)slope * (wide)(last - block * PCF_BLOCK_ROWS);
-    /* The product is cut to 64 bits before it is shifted. */
-    if (rise < INT64_MIN || rise > INT64_MAX)
-        return 0;
-    rise = rise >= 0 ? rise / 65536 : -((-rise + 65535) / 65536);
-    return line_bounds(base, base + rise, d->scale, (unsigned)(pcf_load64(entry + 16) >> 56),
-                       range);
-}
-
-/* Rows `first` to `last` of a LINEAR, PACKED or BLOCKED column. */
+/* Rows `first` to `last` of a LINEAR or PACKED column. */
 static int leaf_bounds(const struct pcf_data *d, uint64_t first, uint64_t last,
                        struct pci_column_range *range)
 {
-    struct pci_column_range bounds;
     if (d->encoding == PCF_LINEAR && d->flags & PCF_COLUMN_DEFAULT_NULL)
         return 0;
-    if (d->encoding == PCF_LINEAR || d->encoding == PCF_PACKED)
-        return row_bounds(d, first, last, range);
-    if (d->encoding != PCF_BLOCKED || !d->blocks)
-        return 0;
-    *range = no_values;
-    for (uint64_t block = first / PCF_BLOCK_ROWS; block <= last / PCF_BLOCK_ROWS; block++) {
-        uint64_t end = (block + 1) * PCF_BLOCK_ROWS - 1;
-        if (!block_bounds(d, block, end < d->rows ? end : d->rows - 1, &bounds))
-            return 0;
-        widen(range, &bounds);
-    }
-    return 1;
+    return (d->encoding == PCF_LINEAR || d->encoding == PCF_PACKED) &&
+           row_bounds(d, first, last, range);
 }
 
 /* DELTAS: values of marked rows, one in 64 at least, plus 63 differences at most. */

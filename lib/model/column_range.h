@@ -14,7 +14,7 @@ struct pci_column_range {
     int64_t min, max; /* min > max: no values */
 };
 
-/* The bounds of a block of 1024 rows of a LINEAR, PACKED, BLOCKED or DELTAS column, by its
+/* The bounds of a block of 1024 rows of a LINEAR, PACKED or DELTAS column, by its
  * parameters
  * and directories: no value is outside, nulls aside. 0 if they are unknown: another encoding, or
  * sums

@@ -29,9 +29,8 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
 
 static const char *get_encoding_name(uint8_t encoding)
 {
-    static const char *const names[] = {"plain",  "linear", "packed",     "blocked",
-                                        "sparse", "runs",   "chain",      "deltas",
-                                        "front",  "split",  "dictionary", "tree"};
+    static const char *const names[] = {"plain",  "linear", "packed", "sparse",     "runs", "chain",
+                                        "deltas", "front",  "split",  "dictionary", "tree"};
     return encoding < sizeof names / sizeof *names ? names[encoding] : "unknown";
 }
 

@@ -307,23 +307,6 @@ static pcol_status pin_plain(struct pci_pin *pin, const struct pci_column *colum
                     packed ? PCF_PACK_PADDING : 0, err);
 }
 
-/* Pins rows of one block of 1024. */
-static pcol_status pin_blocked(struct pci_pin *pin, const struct pci_column *column, uint64_t row,
-                               uint64_t count, pcol_error *err)
-{
-    const struct pcf_data *data = column->data;
-    uint64_t block = row / PCF_BLOCK_ROWS, entry = block * sizeof(struct pcf_block);
-    PCI_TRY(pin_role(pin, column, PCF_ROLE_VALIDITY, row, row + count, 0, err));
-    PCI_TRY(pin_role(pin, column, PCF_ROLE_BLOCKS, entry * 8,
-                     (entry + sizeof(struct pcf_block)) * 8, 0, err));
-    uint64_t bits = pcf_load64(data->blocks + entry + offsetof(struct pcf_block, bits));
-    uint64_t offset = bits & PCF_BLOCK_OFFSET_MASK, width = bits >> 56;
-    uint64_t left = data->rows - block * PCF_BLOCK_ROWS;
-    uint64_t bytes = pcf_bits_to_bytes((left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS) * width);
-    return pin_role(pin, column, PCF_ROLE_VALUES, offset * 8, (offset + bytes) * 8,
-                    PCF_PACK_PADDING, err);
-}
-
 static pcol_status pin_rows(struct pci_pin *pin, const struct pci_column *column, uint64_t row,
                             uint64_t count, pcol_error *err);
 
@@ -384,8 +367,6 @@ static pcol_status pin_batch(struct pci_pin *pin, const struct pci_column *colum
     case PCF_LINEAR:
     case PCF_PACKED:
         return pin_plain(pin, column, row, count, err);
-    case PCF_BLOCKED:
-        return pin_blocked(pin, column, row, count, err);
     case PCF_SPARSE:
     case PCF_CHAIN:
     case PCF_DELTAS:
@@ -490,8 +471,7 @@ static pcol_status pin_structure(struct pci_pin *pin, const struct pci_column *c
     const struct pcf_column *desc = column->desc;
     const struct pci_column *child = pci_column_child(pin->file, column, 0);
     int plain = desc->encoding == PCF_PLAIN;
-    int packed =
-        desc->encoding == PCF_PACKED || desc->encoding == PCF_BLOCKED || desc->type == PCF_BOOL;
+    int packed = desc->encoding == PCF_PACKED || desc->type == PCF_BOOL;
     for (uint32_t i = desc->first_section; i < desc->first_section + desc->section_count; i++) {
         const struct pcf_section *s = &pin->file->index.sections[i];
         uint64_t end = s->raw_size, tail = end > 2 * PCF_PACK_PADDING ? 2 * PCF_PACK_PADDING : end;

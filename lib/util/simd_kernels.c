@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define SLOPE_SHIFT 16
-
 int pci_simd_force_baseline;
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -213,24 +211,6 @@ void pci_simd_divide_exact(uint64_t *numbers, size_t n, const struct pci_divisor
     quotients(numbers, n, divisor->inverse, divisor->shift);
 }
 
-INLINE void body_residuals(const int64_t *values, size_t n, int64_t slope, int64_t *least,
-                           int64_t *greatest)
-{
-    int64_t min = 0, max = 0, line = 0;
-    for (size_t k = 0; k < n; k++) {
-        uint64_t offset = (uint64_t)values[k] - (uint64_t)values[0];
-        int64_t residual = (int64_t)(offset - (uint64_t)(line >> SLOPE_SHIFT));
-        min = residual < min ? residual : min;
-        max = residual > max ? residual : max;
-        line += slope;
-    }
-    *least = min;
-    *greatest = max;
-}
-KERNEL(void pci_simd_residual_range, residuals,
-       (const int64_t *values, size_t n, int64_t slope, int64_t *least, int64_t *greatest),
-       (values, n, slope, least, greatest))
-
 /* Bit length by the exponent of a double: a number below 2^51 in the fraction of 2^52, minus 2^52,
  * is that number. One half is added, so that 0 has an exponent, too. */
 INLINE void body_delta_bits(const int64_t *values, size_t n, uint64_t *restrict codes)
@@ -349,19 +329,6 @@ INLINE void body_subtract(const int64_t *values, size_t n, uint64_t base,
 KERNEL(void pci_simd_subtract, subtract,
        (const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers),
        (values, n, base, numbers))
-
-INLINE void body_subtract_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
-                               uint64_t *restrict numbers)
-{
-    int64_t line = 0;
-    for (size_t k = 0; k < n; k++) {
-        numbers[k] = (uint64_t)values[k] - base - (uint64_t)(line >> SLOPE_SHIFT);
-        line += slope;
-    }
-}
-KERNEL(void pci_simd_subtract_line, subtract_line,
-       (const int64_t *values, size_t n, uint64_t base, int64_t slope, uint64_t *restrict numbers),
-       (values, n, base, slope, numbers))
 
 INLINE void body_pair(const uint64_t *numbers, size_t n, unsigned width, uint64_t *restrict pairs)
 {

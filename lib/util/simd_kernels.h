@@ -48,10 +48,6 @@ int pci_simd_all_multiples(const int64_t *values, size_t n, uint64_t base,
                            const struct pci_divisor *divisor);
 /* Replace multiples of the divisor by their quotients. */
 void pci_simd_divide_exact(uint64_t *numbers, size_t n, const struct pci_divisor *divisor);
-/* Least and greatest residual from the line through the first value with slope / 2^16; the range
- * includes 0. */
-void pci_simd_residual_range(const int64_t *values, size_t n, int64_t slope, int64_t *least,
-                             int64_t *greatest);
 /* codes[k] for k from 1, n at most 1024: bit length of delta k (zigzag without its sign bit), plus
  * 64 if it is negative. Exact for deltas within +-2^51. */
 void pci_simd_delta_bits(const int64_t *values, size_t n, uint64_t *restrict codes);
@@ -83,9 +79,6 @@ void pci_simd_subtract_u32(const int64_t *values, size_t n, uint64_t base,
 void pci_simd_add_u32(const uint32_t *numbers, size_t n, uint64_t base, int64_t *restrict values);
 /* numbers[k] = values[k] - base. */
 void pci_simd_subtract(const int64_t *values, size_t n, uint64_t base, uint64_t *restrict numbers);
-/* numbers[k] = values[k] - base - (slope * k >> 16). */
-void pci_simd_subtract_line(const int64_t *values, size_t n, uint64_t base, int64_t slope,
-                            uint64_t *restrict numbers);
 /* Pack pairs of numbers of `width` bits, at most 32, into one of twice the width, the first in the
  * low bits; n is even. */
 void pci_simd_pack_pairs(const uint64_t *numbers, size_t n, unsigned width,

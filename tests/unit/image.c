@@ -11,8 +11,8 @@
 
 /* ---- the file */
 
-const char *const image_columns[COLUMNS] = {"linear", "packed", "blocked", "sparse", "sparse_null",
-                                            "runs",   "string", "double",  "own"};
+const char *const image_columns[COLUMNS] = {"linear", "packed", "split",  "sparse", "sparse_null",
+                                            "runs",   "string", "double", "own"};
 
 int64_t image_cell(int column, uint64_t row)
 {
@@ -21,8 +21,8 @@ int64_t image_cell(int column, uint64_t row)
         return (int64_t)row * 3 + 7;
     case PACKED:
         return (int64_t)(row * 7919 % 1000);
-    case BLOCKED:
-        return (int64_t)(row < 1024 ? row * 7919 % 4099 : (row * 7919 % 4001) << 40);
+    case SPLIT:
+        return (int64_t)(row % 20 == 7 ? row * row * 31 : row * 7919 % 15);
     case SPARSE:
         return row % 50 == 3 ? (int64_t)(row * row * 31) : 5;
     case RUNS:

@@ -17,7 +17,7 @@ struct image {
 };
 
 /* The columns of its table `things`. */
-enum { LINEAR, PACKED, BLOCKED, SPARSE, SPARSE_NULL, RUNS, STRING, DOUBLE, OWN, COLUMNS };
+enum { LINEAR, PACKED, SPLIT, SPARSE, SPARSE_NULL, RUNS, STRING, DOUBLE, OWN, COLUMNS };
 extern const char *const image_columns[COLUMNS];
 
 int64_t image_cell(int column, uint64_t row);

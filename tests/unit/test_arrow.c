@@ -303,7 +303,7 @@ Test(arrow, an_error_in_the_middle_of_a_stream)
     pcol_error err;
     MUST(image_open(&image, &file, &err));
     MUST(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "things", &table, &err));
-    cr_assert_not_null(pcol_table_column_by_name(table, image_columns[BLOCKED], &c.column));
+    cr_assert_not_null(pcol_table_column_by_name(table, image_columns[SPLIT], &c.column));
     options.where = &c;
     options.where_count = 1;
     MUST(pcol_table_arrow(table, &options, &stream, &err));

@@ -129,7 +129,6 @@ static void free_data(struct pcf_data *d)
 {
     free((void *)(uintptr_t)d->values);
     free((void *)(uintptr_t)d->validity);
-    free((void *)(uintptr_t)d->blocks);
     free((void *)(uintptr_t)d->marks);
     free((void *)(uintptr_t)d->bytes);
 }
@@ -213,15 +212,13 @@ Test(decode, no_rows)
     free_expected(&e);
 }
 
-static void check_packed(unsigned width, uint64_t rows, int64_t base, int64_t step, uint64_t scale,
-                         int nulls)
+static void check_packed(unsigned width, uint64_t rows, int64_t base, uint64_t scale, int nulls)
 {
     struct pcf_data d = {.type = PCF_I64,
                          .encoding = PCF_PACKED,
                          .width = (uint8_t)width,
                          .rows = rows,
                          .base = base,
-                         .step = step,
                          .scale = scale};
     struct expected e = new_expected(rows);
     d.values_size = pcf_bits_to_bytes(rows * width) + PCF_PACK_PADDING;
@@ -229,7 +226,7 @@ static void check_packed(unsigned width, uint64_t rows, int64_t base, int64_t st
     for (uint64_t row = 0; row < rows; row++) {
         uint64_t u = cut(next_random(), width);
         put_bits(bytes, row * width, width, u);
-        e.values[row] = (int64_t)((uint64_t)base + (uint64_t)step * row + scale * u);
+        e.values[row] = (int64_t)((uint64_t)base + scale * u);
     }
     d.values = bytes;
     if (nulls)
@@ -242,95 +239,10 @@ static void check_packed(unsigned width, uint64_t rows, int64_t base, int64_t st
 Test(decode, packed_at_every_width)
 {
     for (unsigned width = 1; width <= 64; width = width == 57 ? 64 : width + 1) {
-        check_packed(width, 1 + next_random() % 300, 0, 0, 1, 0);
-        check_packed(width, 1 + next_random() % 300, -1000, 17, 1000, 1);
-        check_packed(width, 1, INT64_MIN, -1, UINT64_MAX, 0);
+        check_packed(width, 1 + next_random() % 300, 0, 1, 0);
+        check_packed(width, 1 + next_random() % 300, -1000, 1000, 1);
+        check_packed(width, 1, INT64_MIN, UINT64_MAX, 0);
     }
-}
-
-/* Widths of the blocks come in turn; the offsets are cumulative. */
-static void check_blocked(uint64_t rows, uint64_t scale, int nulls)
-{
-    static const unsigned widths[] = {3, 0, 64, 57, 8, 16, 32, 1, 13};
-    uint64_t blocks = pcf_ceil_div(rows, PCF_BLOCK_ROWS), offset = 0;
-    struct pcf_data d = {.type = PCF_I64, .encoding = PCF_BLOCKED, .rows = rows, .scale = scale};
-    struct expected e = new_expected(rows);
-    struct pcf_block *directory = (struct pcf_block *)(void *)new_bytes(blocks * 24);
-    uint8_t *bytes = new_bytes(rows * 8 + 8);
-    for (uint64_t b = 0; b < blocks; b++) {
-        unsigned width = widths[b % (sizeof widths / sizeof widths[0])];
-        uint64_t left = rows - b * PCF_BLOCK_ROWS;
-        uint64_t n = left < PCF_BLOCK_ROWS ? left : PCF_BLOCK_ROWS;
-        int64_t base = (int64_t)next_random();
-        int64_t slope = b % 3 == 0 ? 0 : b % 3 == 1 ? -70000 : (int64_t)(next_random() >> 20);
-        directory[b] = (struct pcf_block){base, slope, (uint64_t)width << 56 | offset};
-        for (uint64_t j = 0; j < n; j++) {
-            uint64_t u = width ? cut(next_random(), width) : 0;
-            put_bits(bytes, offset * 8 + j * width, width, u);
-            /* floor of slope*j / 65536 */
-            int64_t product = slope * (int64_t)j;
-            int64_t line = product / 65536 - (product % 65536 < 0);
-            e.values[b * PCF_BLOCK_ROWS + j] =
-                (int64_t)((uint64_t)base + (uint64_t)line + scale * u);
-        }
-        offset += pcf_bits_to_bytes(n * width);
-    }
-    d.values_size = offset + PCF_PACK_PADDING;
-    d.values = realloc(bytes, d.values_size);
-    d.blocks = (const uint8_t *)directory;
-    if (nulls)
-        add_nulls(&d, &e);
-    check_column(&d, &e);
-    free_data(&d);
-    free_expected(&e);
-}
-
-Test(decode, blocked)
-{
-    check_blocked(1, 1, 0);
-    check_blocked(1024, 1, 0);
-    check_blocked(1025, 1, 1);
-    check_blocked(12000, 1, 0);
-    check_blocked(9 * 1024 + 5, 10, 1);
-}
-
-Test(decode, blocked_hostile)
-{
-    uint64_t rows = 1500;
-    struct pcf_block directory[2] = {{1, 0, UINT64_C(8) << 56}, {2, 0, UINT64_C(8) << 56 | 1024}};
-    uint64_t size = 1500 + PCF_PACK_PADDING;
-    struct pcf_data d = {.type = PCF_I64,
-                         .encoding = PCF_BLOCKED,
-                         .rows = rows,
-                         .scale = 1,
-                         .values = new_bytes(size),
-                         .values_size = size,
-                         .blocks = (const uint8_t *)directory};
-    static const uint64_t bad[] = {
-        UINT64_C(8) << 56 | 1025,                      /* one byte too far */
-        UINT64_C(9) << 56 | 1024,                      /* one bit too wide */
-        UINT64_C(64) << 56,                            /* the widest there is */
-        UINT64_C(58) << 56,                            /* no width at all */
-        UINT64_C(255) << 56,                           /* neither */
-        UINT64_C(8) << 56 | ((UINT64_C(1) << 56) - 1), /* as far as it goes */
-        UINT64_MAX,
-    };
-    int64_t values[1500], value;
-    int valid;
-    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        directory[1].bits = bad[i];
-        cr_assert_eq(pcf_get(&d, 1024, &value, &valid), PCF_BAD_BLOCK);
-        cr_assert_eq(value, 0);
-        cr_assert_eq(pcf_get(&d, 1023, &value, &valid), PCF_OK);
-        cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_BLOCK);
-        cr_assert_eq(pcf_read(&d, 0, 1024, values, NULL), PCF_OK);
-    }
-    directory[1].bits = (uint64_t)1500; /* width 0 needs the padding only */
-    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_OK);
-    directory[1].bits = (uint64_t)1501;
-    cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_BLOCK);
-    free((void *)(uintptr_t)d.values);
 }
 
 /* A column of 8-byte values as a child. */

@@ -24,7 +24,7 @@ static const struct pci_column *find(const pcol_file *file, int column)
 
 static void check_cells(const pcol_file *file, int plain)
 {
-    static const uint8_t encodings[COLUMNS] = {PCF_LINEAR, PCF_PACKED, PCF_BLOCKED,
+    static const uint8_t encodings[COLUMNS] = {PCF_LINEAR, PCF_PACKED, PCF_SPLIT,
                                                PCF_SPARSE, PCF_SPARSE, PCF_RUNS,
                                                PCF_CHAIN,  PCF_PLAIN,  PCF_PLAIN};
     pcol_error err;
@@ -324,14 +324,14 @@ Test(index, column_faults_name_their_record)
 {
     struct image whole = image_build(0);
     struct pcf_index *all = image_index(&whole);
-    uint32_t packed = number_of(&whole, PACKED), blocked = number_of(&whole, BLOCKED);
+    uint32_t packed = number_of(&whole, PACKED), split = number_of(&whole, SPLIT);
     uint32_t doubles = number_of(&whole, DOUBLE), own = number_of(&whole, OWN);
     uint32_t section = all->columns[packed].first_section;
     uint32_t ends = all->columns[number_of(&whole, RUNS)].first_child;
     COLUMN(packed, width, 58, "width of packed values is not 1 to 57 or 64");
     COLUMN(packed, ref_table, 1000, "column refers to a table that does not exist");
     COLUMN(packed, null_count, 1, "more nulls than the column can have");
-    COLUMN(blocked, flags, PCF_COLUMN_DEFAULT_NULL,
+    COLUMN(split, flags, PCF_COLUMN_DEFAULT_NULL,
            "column cannot be null by default with this encoding");
     COLUMN(doubles, encoding, PCF_PACKED, "doubles cannot have this encoding");
     COLUMN(own, encoding, PCF_SPARSE, "byte strings cannot have this encoding");

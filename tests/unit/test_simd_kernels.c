@@ -53,23 +53,6 @@ static void check_sweep(size_t n, int64_t flip)
     cr_assert(least == want.least && greatest == want.greatest);
 }
 
-static void check_rests(size_t n, int64_t slope)
-{
-    int64_t least, greatest, min = 0, max = 0;
-    uint64_t numbers[MOST];
-    for (size_t k = 0; k < n; k++) {
-        uint64_t line = (uint64_t)((slope * (int64_t)k) >> 16);
-        int64_t rest = (int64_t)((uint64_t)values[k] - (uint64_t)values[0] - line);
-        min = rest < min ? rest : min;
-        max = rest > max ? rest : max;
-    }
-    pci_simd_residual_range(values, n, slope, &least, &greatest);
-    cr_assert(least == min && greatest == max);
-    pci_simd_subtract_line(values, n, 77, slope, numbers);
-    for (size_t k = 0; k < n; k++)
-        cr_assert(numbers[k] == (uint64_t)values[k] - 77 - (uint64_t)((slope * (int64_t)k) >> 16));
-}
-
 static void check_marks(size_t n, uint64_t low, uint64_t most)
 {
     uint8_t marks[MOST];
@@ -261,9 +244,6 @@ static void check_all(void)
             if (widths[w] > 45)
                 continue;
             check_rise_bits(sizes[s]);
-            check_rests(sizes[s], 0);
-            check_rests(sizes[s], 12345678);
-            check_rests(sizes[s], -98765432109);
         }
 }
 

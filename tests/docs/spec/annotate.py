@@ -21,9 +21,9 @@ HEADER = [("magic", 8), ("major", 2), ("minor", 2), ("header_size", 4), ("incomp
           ("section_count", 4), ("records_size", 4), ("child_count", 4), ("reserved", 2), ("checksum_algorithm", 1), ("reserved", 25),
           ("header_checksum", 8)]
 TYPES = ["", "i64", "u64", "f64", "u32", "string", "bytes", "bool"]
-ENCODINGS = "PLAIN LINEAR PACKED BLOCKED SPARSE RUNS CHAIN DELTAS FRONT SPLIT DICTIONARY TREE".split()
+ENCODINGS = "PLAIN LINEAR PACKED SPARSE RUNS CHAIN DELTAS FRONT SPLIT DICTIONARY TREE".split()
 FLAGS = {1: "NULLABLE", 2: "MUST_UNDERSTAND", 4: "STATS", 8: "ASCENDING", 16: "DEFAULT_NULL"}
-ROLES = ["", "VALUES", "VALIDITY", "BLOCKS", "MARKS", "DATA"]
+ROLES = ["", "VALUES", "VALIDITY", "MARKS", "DATA"]
 TABLE = "name_size rows column_count flags".split()
 COLUMN = "kind name_size flags ref_table range section_count base width rows child_count step scale null_count min".split()
 SECTION = "size role align codec raw_size flags".split()

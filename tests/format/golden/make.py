@@ -22,8 +22,8 @@ from xxh3 import xxh3  # noqa: E402
 FOLDER = HERE / "1.0"
 DATA = HERE.parent.parent / "data"
 I64, U64, F64, U32, STRING, BYTES, BOOL = range(1, 8)
-PLAIN, LINEAR, PACKED, BLOCKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(12)
-VALUES, VALIDITY, BLOCKS, MARKS, DATA_BYTES = range(1, 6)
+PLAIN, LINEAR, PACKED, SPARSE, RUNS, CHAIN, DELTAS, FRONT, SPLIT, DICTIONARY, TREE = range(11)
+VALUES, VALIDITY, MARKS, DATA_BYTES = range(1, 5)
 NULLABLE, STATS, ASCENDING, DEFAULT_NULL = 1, 4, 8, 16
 ALL = (1 << 64) - 1
 
@@ -78,21 +78,10 @@ def linear(kind, rows, base=0, step=0, null=False):
     return Column(kind, LINEAR, rows, flags=(NULLABLE | DEFAULT_NULL) * null, base=base, step=step, nulls=rows * null)
 
 
-def packed(kind, width, base, step, scale, residuals, valid=None):
+def packed(kind, width, base, scale, residuals, valid=None):
     sections, flags, nulls = validity(valid or [0])
     return Column(kind, PACKED, len(residuals), [(VALUES, bits(residuals, width) + bytes(8))] + sections, flags=flags, width=width,
-                  base=base, step=step, scale=scale, nulls=nulls)
-
-
-def blocked(kind, scale, blocks, valid=None):
-    """blocks: (base, slope, width, residuals)."""
-    directory, data, rows = b"", b"", 0
-    for base, slope, width, residuals in blocks:
-        directory += struct.pack("<QQQ", base & ALL, slope & ALL, len(data) | width << 56)
-        data += bits(residuals, width) if width else b""
-        rows += len(residuals)
-    sections, flags, nulls = validity(valid or [0])
-    return Column(kind, BLOCKED, rows, [(BLOCKS, directory), (VALUES, data + bytes(8))] + sections, flags=flags, scale=scale, nulls=nulls)
+                  base=base, scale=scale, nulls=nulls)
 
 
 def marked_section(marks):
@@ -304,37 +293,29 @@ def encodings():
         named("null_i64", linear(I64, n, null=True)),
         named("null_bytes", linear(BYTES, n, null=True)),
         named("null_f64", linear(F64, n, null=True)),
-        named("pack_null", packed(I64, 3, 10, 0, 100, [5, 0, 7, 2, 0, 0, 1, 0, 3, 4, 5, 6], some)),
+        named("pack_null", packed(I64, 3, 10, 100, [5, 0, 7, 2, 0, 0, 1, 0, 3, 4, 5, 6], some)),
         named("constant", linear(F64, n, double(2.5))),
     ]
     n = 2100
     mix = [i * 2654435761 % 2 ** 32 for i in range(n)]
-    part = [list(range(a, min(a + 1024, n))) for a in range(0, n, 1024)]
     large = [
         named("linear", linear(I64, n, -7, 3)),
         named("linear_string", linear(STRING, n, 5)),
-        named("packed_1", packed(BOOL, 1, 0, 0, 1, [m >> 9 & 1 for m in mix])),
-        named("packed_8", packed(U32, 8, 0, 0, 1, [m & 255 for m in mix])),
-        named("packed_13", packed(I64, 13, -4000, 2, 5, [m & 8191 for m in mix])),
-        named("packed_32", packed(U32, 32, 0, 0, 1, mix)),
-        named("packed_57", packed(U64, 57, 2 ** 63, 0, 1, [m * m & (1 << 57) - 1 for m in mix])),
-        named("packed_64", packed(I64, 64, 1, 0, 1, [m * m & ALL for m in mix])),
-        named("blocked", blocked(I64, 10, [(1000, 0, 4, [mix[i] & 15 for i in part[0]]), (-5, 0, 0, [0] * 1024),
-                                           (2 ** 62, 0, 64, [mix[i] << 31 for i in part[2]])])),
-        named("blocked_slope", blocked(I64, 1, [(b * 10 ** 10, 65536 * 9765625 + b, 11, [mix[i] & 2047 for i in p])
-                                                for b, p in enumerate(part)])),
-        named("blocked_fall", blocked(I64, 1, [(-b, -98305, 3, [mix[i] & 7 for i in p]) for b, p in enumerate(part)])),
-        named("blocked_null", blocked(U32, 1, [(0, 0, 32, [mix[i] if mix[i] & 3 else 0 for i in p]) for p in part],
-                                      [m if m & 3 else None for m in mix])),
+        named("packed_1", packed(BOOL, 1, 0, 1, [m >> 9 & 1 for m in mix])),
+        named("packed_8", packed(U32, 8, 0, 1, [m & 255 for m in mix])),
+        named("packed_13", packed(I64, 13, -4000, 5, [m & 8191 for m in mix])),
+        named("packed_32", packed(U32, 32, 0, 1, mix)),
+        named("packed_57", packed(U64, 57, 2 ** 63, 1, [m * m & (1 << 57) - 1 for m in mix])),
+        named("packed_64", packed(I64, 64, 1, 1, [m * m & ALL for m in mix])),
         named("sparse", sparse(U32, n, {i for i in range(n) if mix[i] % 11 == 0 or i == 0},
                                plain(U32, [i // 2 for i in range(n) if mix[i] % 11 == 0 or i == 0]), -1, 1)),
         named("sparse_null", sparse(F64, n, set(range(1000, 1100)), plain(F64, [i / 8 for i in range(100)]), null=True)),
         named("sparse_f64", sparse(F64, n, {5, 2099}, linear(F64, 2, double(-1.5)), double(0.5))),
-        named("sparse_packed", sparse(I64, n, set(range(0, n, 4)), packed(I64, 7, 0, -1, 3, [m & 127 for m in mix[::4]]), 9)),
+        named("sparse_packed", sparse(I64, n, set(range(0, n, 4)), packed(I64, 7, 0, 3, [m & 127 for m in mix[::4]]), 9)),
         named("sparse_sparse", sparse(I64, n, set(range(100, 2000)), sparse(I64, 1900, {7, 1500}, plain(I64, [-1, -2]), 4, 1), 0)),
         named("runs", runs(STRING, [3, 1024, 1025, 2100], plain(STRING, [6, 1, 0, 3]))),
         named("runs_f64", runs(F64, [2099, 2100], plain(F64, [math.nan, 0.5]))),
-        named("runs_packed", runs(I64, [k * 21 for k in range(1, 101)], packed(I64, 5, 0, 100, 1, [m & 31 for m in mix[:100]]))),
+        named("runs_packed", runs(I64, [k * 21 for k in range(1, 101)], packed(I64, 5, -7, 1, [m & 31 for m in mix[:100]]))),
     ]
     return write([("x_small", 0, 12, small), ("x_blocks", 0, n, large), ("x_empty", 0, 0, [named("nothing", linear(I64, 0))])], strings)
 
@@ -355,9 +336,9 @@ def chains():
     large = [
         named("chain", chain(U32, walk, following, lambda values: plain(U32, values))),
         named("chain_packed", chain(STRING, [w % 5 for w in walk], [1, 2, 3, 4, 0],
-                                    lambda values: packed(STRING, 3, 0, 0, 1, values))),
+                                    lambda values: packed(STRING, 3, 0, 1, values))),
         named("chain_linear", chain(U32, [i % 64 for i in range(n)], list(range(1, 65)), lambda values: linear(U32, len(values)))),
-        named("deltas", deltas(I64, heap, 0, 56 * 15, mixed(I64), lambda rises: packed(I64, 4, 0, 0, 56, [r // 56 for r in rises]))),
+        named("deltas", deltas(I64, heap, 0, 56 * 15, mixed(I64), lambda rises: packed(I64, 4, 0, 56, [r // 56 for r in rises]))),
         named("deltas_u64", deltas(U64, [h * 2 for h in heap], -2 ** 26, 2 ** 26, mixed(U64), mixed(I64))),
         named("deltas_constant", deltas(U32, [5 * i for i in range(n)], 5, 5, lambda values: linear(U32, len(values), 0, 320),
                                         lambda rises: linear(I64, len(rises), 5))),
@@ -365,7 +346,7 @@ def chains():
     ]
     examples = [
         named("chain", chain(U32, [2, 5, 1, 2, 5, 5], [0, 0, 5, 0, 0, 1], lambda values: plain(U32, values))),
-        named("deltas", deltas(I64, [100, 104, 109, 20, 23, 27], 3, 5, mixed(I64), lambda rises: packed(I64, 2, 3, 0, 1, [r - 3 for r in rises]))),
+        named("deltas", deltas(I64, [100, 104, 109, 20, 23, 27], 3, 5, mixed(I64), lambda rises: packed(I64, 2, 3, 1, [r - 3 for r in rises]))),
     ]
     return write([("x_blocks", 0, n, large), ("x_examples", 0, 6, examples)], [b"", b"a", b"b", b"c", b"d"], small=3)
 
@@ -376,7 +357,7 @@ def dictionaries():
     mix = [i * 2654435761 % 2 ** 32 for i in range(n)]
     ranked = [min((m & 0xffff | 1 << 16).bit_length() - (m & 0xffff).bit_length(), 15) for m in mix]
     plainly = lambda kind: (lambda values: plain(kind, values))
-    narrow = lambda kind, width: (lambda values: packed(kind, width, 0, 0, 1, values))
+    narrow = lambda kind, width: (lambda values: packed(kind, width, 0, 1, values))
 
     def codes(values, column):
         column.numbers = values
@@ -395,13 +376,13 @@ def dictionaries():
         named("split_string", split(STRING, [m & 3 for m in mix], 2, lambda values: linear(STRING, len(values), 3), narrow(STRING, 2))),
         named("split_all", split(I64, [5] * n, 4, lambda values: linear(I64, len(values), 5), lambda values: linear(I64, 0))),
         named("codes", dictionary(I64, entries(I64, [64, 32, -48, 2 ** 40, *range(100, 112)]), codes(ranked, twice))),
-        named("shared_u64", dictionary(U64, packed(U64, 4, 2 ** 63, 5, 1, list(range(16))), ranked, 1)),
+        named("shared_u64", dictionary(U64, packed(U64, 4, 2 ** 63, 5, list(range(16))), ranked, 1)),
         named("shared_null", dictionary(STRING, entries(STRING, [1, None, 0, 3] * 4), ranked, 2)),
         named("shared_f64", dictionary(F64, entries(F64, [0.5, math.nan, None, -0.0] * 4), ranked, 3)),
         named("few", dictionary(BOOL, entries(BOOL, [0, 1]), codes([m >> 5 & 1 for m in mix], sparse(U32, n, {i for i in range(n) if mix[i] >> 5 & 1},
               linear(U32, sum(m >> 5 & 1 for m in mix), 1))))),
         named("shared_bool", dictionary(BOOL, entries(BOOL, [None, 1]), [m >> 5 & 1 for m in mix], 1)),
-        named("many", dictionary(U32, blocked(U32, 3, [(10 ** 6, -65536, 8, [m & 255 for m in mix[:1024]]), (0, 0, 0, [0] * 76)]),
+        named("many", dictionary(U32, packed(U32, 8, 10 ** 6, 3, [m & 255 for m in mix[:1024]] + [0] * 76),
                                  codes([m % 1100 for m in mix], plain(U32, [m % 1100 for m in mix])))),
         named("runs", runs(I64, [k * 21 for k in range(1, 101)], dictionary(I64, entries(I64, [7, -7]), codes([0, 1] * 50, plain(U32, [0, 1] * 50))))),
     ]
@@ -859,8 +840,8 @@ def fronts():
     n = len(pool)
     words = [b"a", b"ab", b"abc", b"b", b"bcd"]
     return write([("strings", 0, n, [named("value", front(pool))]),
-                  ("x_small", 0, 5, [named("words", front(words, lambda v: packed(U64, 3, 0, 1, 1, [x - i for i, x in enumerate(v)]),
-                                                          lambda v: packed(U32, 2, 0, 0, 1, v)))]),
+                  ("x_small", 0, 5, [named("words", front(words, lambda v: packed(U64, max(v).bit_length(), 0, 1, v),
+                                                          lambda v: packed(U32, 2, 0, 1, v)))]),
                   ("x_one", 0, 1, [named("empty", front([b""])), named("text", front([b"text"]))]),
                   ("x_named", 0, n, [named("up", linear(STRING, n, 0, 1)), named("down", linear(STRING, n, n - 1, -1))]),
                   ("x_example", 0, 4, [named("path", front([b"src/fmt/print.go", b"src/fmt/scan.go", b"src/io/io.go", b"src/io/pipe.go"]))])])
@@ -876,8 +857,8 @@ def trees():
         parents.append(0 if i in (1300, 1900) else at)
     example = [0, 0, 1, 2, 1, 0, 5, 6, 6, 5]
     return write([("x_blocks", 2, n, [named("parent", tree(parents), "x_blocks"), named("deltas", tree(parents, lambda v: deltas(
-        U64, v, -3, 4, lambda w: plain(U64, w), lambda w: packed(I64, 3, -3, 0, 1, [x + 3 for x in w]))), "x_blocks")]),
-                  ("x_example", 2, len(example), [named("parent", tree(example, lambda v: packed(U64, 2, 0, 0, 1, v)), "x_example")]),
+        U64, v, -3, 4, lambda w: plain(U64, w), lambda w: packed(I64, 3, -3, 1, [x + 3 for x in w]))), "x_blocks")]),
+                  ("x_example", 2, len(example), [named("parent", tree(example, lambda v: packed(U64, 2, 0, 1, v)), "x_example")]),
                   ("x_two", 2, 2, [named("parent", tree([0, 0], lambda v: linear(U64, 0)), "x_two")])])
 
 
@@ -1066,6 +1047,7 @@ def faults():
     put("packed-width-58", ("x_blocks", "packed_57"), "width", 58, enc)
     put("packed-width-0", ("x_blocks", "packed_1"), "width", 0, enc)
     put("packed-scale-0", ("x_blocks", "packed_13"), "scale", ALL, enc)
+    put("packed-step", ("x_blocks", "packed_13"), "step", 2, enc)
     put("f64-step", ("x_small", "constant"), "step", 2, enc)
     put("f64-step-of-plain", ("x_small", "f64"), "step", 2, enc)
     put("section-beyond-file", ("samples", "time", VALUES), "size", 1 << 40)
@@ -1098,8 +1080,6 @@ def faults():
     cell("function-sum-locations", ("function_sums", "location", VALUES), 8, struct.pack("<I", 2), totals)
     cell("validity-tail", ("samples", "stack", VALIDITY), 1, b"\xff")
     cell("sibling-twice", ("stacks", "group", VALUES), 4 * 4, struct.pack("<I", 3))
-    cell("block-width", ("x_blocks", "blocked", BLOCKS), 23, b"\x3a", enc)
-    cell("block-offset", ("x_blocks", "blocked", BLOCKS), 24 + 24 + 16, b"\xff\xff\xff", enc)
     cell("rank-wrong", ("x_blocks", "sparse", MARKS), 128, struct.pack("<Q", 2 ** 40), enc)
     cell("runs-fall", ("x_blocks", "runs/0", VALUES), 8, struct.pack("<Q", 2), enc)
     cell("runs-short", ("x_blocks", "runs/0", VALUES), 24, struct.pack("<Q", 2000), enc)

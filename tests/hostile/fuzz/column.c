@@ -155,11 +155,7 @@ static void validity(struct maker *m, uint32_t column, uint64_t rows)
 static void simple(struct maker *m, uint32_t column, uint64_t rows)
 {
     struct pcf_column *c = &m->columns[column];
-    if (c->encoding == PCF_BLOCKED) {
-        uint64_t blocks = (rows + PCF_BLOCK_ROWS - 1) / PCF_BLOCK_ROWS;
-        section(m, column, PCF_ROLE_VALUES, PCF_PACK_PADDING + byte(m) * 8u);
-        section(m, column, PCF_ROLE_BLOCKS, blocks * sizeof(struct pcf_block));
-    } else if (c->encoding != PCF_LINEAR) {
+    if (c->encoding != PCF_LINEAR) {
         uint64_t bytes = (rows * width_of(c) + 7) / 8;
         section(m, column, PCF_ROLE_VALUES,
                 bytes + (c->encoding == PCF_PACKED ? PCF_PACK_PADDING : 0));
@@ -198,7 +194,7 @@ static void bytes_of(struct maker *m, uint32_t column, uint64_t rows, unsigned d
 static void flags(struct maker *m, struct pcf_column *c, uint64_t rows, unsigned depth)
 {
     uint8_t bits = byte(m);
-    int simple = c->encoding <= PCF_BLOCKED;
+    int simple = c->encoding <= PCF_PACKED;
     if (depth == 0 && bits & 1 && (simple || c->encoding == PCF_DICTIONARY))
         c->flags |= PCF_COLUMN_NULLABLE;
     if (depth == 0 && bits & 2 && (c->encoding == PCF_SPARSE || c->encoding == PCF_LINEAR)) {
@@ -221,8 +217,7 @@ static uint8_t encoding_of(struct maker *m, uint8_t type, unsigned depth)
         return encoding & 1 ? PCF_FRONT : PCF_PLAIN;
     if (encoding == PCF_FRONT || (encoding == PCF_TREE && type != PCF_U32) ||
         (encoding == PCF_CHAIN && type != PCF_U32 && type != PCF_STRING) ||
-        (type == PCF_F64 &&
-         (encoding == PCF_PACKED || encoding == PCF_BLOCKED || encoding == PCF_DELTAS)))
+        (type == PCF_F64 && (encoding == PCF_PACKED || encoding == PCF_DELTAS)))
         return PCF_PLAIN;
     return encoding;
 }
@@ -241,9 +236,9 @@ static void make(struct maker *m, uint32_t column, uint8_t type, uint64_t rows, 
         c->encoding = PCF_LINEAR;
     flags(m, c, rows, depth);
     c->base = number(m);
-    if (type != PCF_F64)
+    if (type != PCF_F64 && c->encoding != PCF_PACKED)
         c->step = number(m);
-    if (c->encoding == PCF_PACKED || c->encoding == PCF_BLOCKED) {
+    if (c->encoding == PCF_PACKED) {
         c->scale = byte(m) + 1u;
         c->width = (uint8_t)(byte(m) % 58 + 1);
         c->width = c->width == 58 ? 64 : c->width;
@@ -255,7 +250,7 @@ static void make(struct maker *m, uint32_t column, uint8_t type, uint64_t rows, 
         two(m, column, PCF_U64, runs, type, runs, depth);
     } else if (c->encoding == PCF_DICTIONARY)
         two(m, column, type, byte(m) + 1u, PCF_U32, rows, depth);
-    else if (c->encoding > PCF_BLOCKED)
+    else if (c->encoding > PCF_PACKED)
         follow(m, column, rows, depth);
     else
         simple(m, column, rows);
