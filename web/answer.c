@@ -51,15 +51,17 @@ pcol_status request_rows(const struct request *r, const char *key, uint32_t **ro
     if (*rows == NULL)
         return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     while (*text != '\0') {
-        char *end;
-        unsigned long row = strtoul(text, &end, 10);
-        if (end == text || row > UINT32_MAX) {
+        uint64_t row = 0;
+        size_t digits = 0;
+        for (; *text >= '0' && *text <= '9' && digits < 11; text++, digits++)
+            row = row * 10 + (uint64_t)(*text - '0');
+        if (digits == 0 || row > UINT32_MAX || (*text != ',' && *text != '\0')) {
             free(*rows);
             *rows = NULL;
             return pcol_error_set(err, PCOL_E_ARGUMENT, 0, "'%s' is not a list of rows", key);
         }
         (*rows)[(*count)++] = (uint32_t)row;
-        text = *end == ',' ? end + 1 : end;
+        text += *text == ',';
     }
     return PCOL_OK;
 }

@@ -85,6 +85,7 @@ static pcol_status put_query(struct bytes *json, const char *key, const pcol_que
     pcol_query_info info = PCOL_INIT(pcol_query_info);
     pcol_status status = pcol_query_describe(query, &info, err);
     int is_double = (info.flags & PCOL_QUERY_IS_DOUBLE) != 0;
+    char picoseconds[64]; /* beyond 64 bits for the longest periods */
 
     if (status != PCOL_OK)
         return status;
@@ -96,7 +97,9 @@ static pcol_status put_query(struct bytes *json, const char *key, const pcol_que
     bytes_member_amount(json, "total", info.total, is_double);
     bytes_member_amount(json, "selected", info.selected, is_double);
     bytes_member(json, "empty", (info.flags & PCOL_QUERY_IS_EMPTY) != 0);
-    bytes_member(json, "picoseconds", (int64_t)(info.seconds_per_value * 1e12));
+    snprintf(picoseconds, sizeof picoseconds, "%.0f", info.seconds_per_value * 1e12);
+    bytes_key(json, "picoseconds");
+    bytes_text(json, picoseconds);
     if (info.note != NULL)
         bytes_member_text(json, "note", (pcol_str){info.note, strlen(info.note)});
     bytes_text(json, "}");
