@@ -291,13 +291,22 @@ static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
 
 /* ---- locations */
 
+/* The base of a location whose name depends on it: that of its mapping or address, or of a function
+ * that is named by its address and shown with the library. It has the file of the function. */
+static pcol_status find_named_base(struct frame_reader *r, uint32_t location, uint32_t group,
+                                   uint32_t *base, pcol_error *err)
+{
+    struct pci_name name;
+    PCI_TRY(pci_frame_namer_get(&r->frames->names, location, group, &name, err));
+    return intern_texts(r, name.name, name.filename, name.has_filename, 1, base, err);
+}
+
 /* The base of a location without a named function or, by file, without a file. */
 static pcol_status find_code_base(struct frame_reader *r, uint32_t location, uint32_t group,
                                   uint32_t *base, pcol_error *err)
 {
     struct pci_frame_namer *names = &r->frames->names;
     struct pci_frame frame = {.flags = PCI_FRAME_HAS_NAME};
-    struct pci_name name;
     int valid;
     if (r->by == PCOL_BY_MAPPING) {
         PCI_TRY(pci_frame_namer_mapping(names, group, &frame.name, &valid, err));
@@ -311,18 +320,7 @@ static pcol_status find_code_base(struct frame_reader *r, uint32_t location, uin
             frame.name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
         return intern_base(r, &frame, 1, base, err);
     }
-    PCI_TRY(pci_frame_namer_get(names, location, group, &name, err));
-    frame.name = name.name;
-    return intern_base(r, &frame, 1, base, err);
-}
-
-/* The base of a location whose function is named by its address: the name includes the library. */
-static pcol_status find_address_base(struct frame_reader *r, uint32_t location, uint32_t group,
-                                     uint32_t *base, pcol_error *err)
-{
-    struct pci_name name;
-    PCI_TRY(pci_frame_namer_get(&r->frames->names, location, group, &name, err));
-    return intern_texts(r, name.name, name.filename, name.has_filename, 1, base, err);
+    return find_named_base(r, location, group, base, err);
 }
 
 /* The base of a location; PCOL_NONE: no frame of this kind. */
@@ -339,7 +337,7 @@ static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t
     if (valid) {
         *base = r->function_base[function];
         if (*base == BY_LOCATION)
-            return find_address_base(r, location, group, base, err);
+            return find_named_base(r, location, group, base, err);
     } else {
         /* Code outside any function has a file and a line, but no function. */
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
