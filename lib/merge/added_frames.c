@@ -255,7 +255,7 @@ static pcol_status append_label(struct pci_frame_adder *a, struct reader *r, uin
         PCI_TRY(pci_label_members_next(&r->columns, (uint64_t)root, &value, err));
         if (value.member == PCI_NO_NODE)
             break;
-        PCI_TRY(append_value(a, value.kind, (pcol_str){"", 0}, value.bits, value.text, err));
+        PCI_TRY(append_value(a, value.kind, value.unit, value.bits, value.text, err));
     }
     return PCOL_OK;
 }

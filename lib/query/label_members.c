@@ -80,6 +80,10 @@ static pcol_status read_value(const struct pci_label_columns *columns,
     if (value->kind == PCI_LABEL_DOUBLE)
         memcpy(&value->bits, &node->number, sizeof value->bits);
     value->text = node->text;
+    value->unit = (pcol_str){"", 0};
+    if (node->has_text && (value->kind == PCI_LABEL_INTEGER || value->kind == PCI_LABEL_DOUBLE ||
+                           value->kind == PCI_LABEL_EMPTY))
+        value->unit = node->text;
     if (value->kind == PCI_LABEL_STRING || value->kind == PCI_LABEL_BIGINT)
         return PCOL_OK;
     return pci_label_text(columns, &no_column, 0, value->bits, value->room, &value->text, err);

@@ -70,7 +70,7 @@ static pcol_status read_column(struct pci_label_pairs *p, const struct pci_sampl
         if (!valid)
             continue;
         if (column->unit.size)
-            PCI_TRY(pci_label_with_unit(column, &p->with_unit, &text, err));
+            PCI_TRY(pci_label_with_unit(column->unit, &p->with_unit, &text, err));
         p->labelled[i] = 1;
         PCI_TRY(add_pair(p, i, text, err));
     }
@@ -96,6 +96,8 @@ static pcol_status read_members(struct pci_label_pairs *p, const struct pci_samp
             PCI_TRY(pci_label_members_next(&p->columns, (uint64_t)p->cells[cell], &value, err));
             if (value.member == PCI_NO_NODE)
                 break;
+            if (value.unit.size)
+                PCI_TRY(pci_label_with_unit(value.unit, &p->with_unit, &value.text, err));
             p->labelled[i] = 1;
             PCI_TRY(add_pair(p, i, value.text, err));
         }

@@ -28,7 +28,6 @@ struct tested_column {
     int has_last_value, last_passes;
     uint8_t *results; /* by string: 0 untested, 1 fails, 2 passes */
     uint64_t result_count;
-    struct pci_strbuf with_unit;
 };
 
 struct pci_label_test {
@@ -41,6 +40,7 @@ struct pci_label_test {
     double number;
     struct pci_label_columns key_columns;
     struct tested_column *columns; /* key_columns.count */
+    struct pci_strbuf with_unit;   /* text of a value with its unit */
 };
 
 /* ---- columns and text */
@@ -196,13 +196,13 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     }
 }
 
-pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_strbuf *room,
-                                pcol_str *text, pcol_error *err)
+pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *room, pcol_str *text,
+                                pcol_error *err)
 {
     room->size = 0;
     PCI_TRY(pci_strbuf_append(room, text->data, text->size, err));
     PCI_TRY(pci_strbuf_append(room, " ", 1, err));
-    PCI_TRY(pci_strbuf_append(room, column->unit.data, column->unit.size, err));
+    PCI_TRY(pci_strbuf_append(room, unit.data, unit.size, err));
     *text = (pcol_str){room->data, room->size};
     return PCOL_OK;
 }
@@ -236,30 +236,31 @@ static int test_number(const struct pci_label_test *test, int kind, pcol_str uni
     return 1;
 }
 
-/* Tests a cell without and with its unit. */
-static pcol_status test_cell(const struct pci_label_test *test, struct tested_column *tested_column,
-                             uint64_t row, int64_t bits, int *passes, pcol_error *err)
+/* Tests a value without and with its unit. known: its text; NULL: it is read from the cell. */
+static pcol_status test_value(struct pci_label_test *test, const struct pci_label_column *column,
+                              uint64_t row, int64_t bits, const pcol_str *known, int *passes,
+                              pcol_error *err)
 {
     char room[PCI_LABEL_TEXT];
     pcol_str text;
-    int is_tested =
-        test_number(test, tested_column->column.kind, tested_column->column.unit, bits, passes);
-    if (is_tested && (*passes || !tested_column->column.unit.size))
+    int is_tested = test_number(test, column->kind, column->unit, bits, passes);
+    if (is_tested && (*passes || !column->unit.size))
         return PCOL_OK;
-    PCI_TRY(
-        pci_label_text(&test->key_columns, &tested_column->column, row, bits, room, &text, err));
+    if (known)
+        text = *known;
+    else
+        PCI_TRY(pci_label_text(&test->key_columns, column, row, bits, room, &text, err));
     if (!is_tested)
         PCI_TRY(test_text(test, text, passes, err));
-    if (*passes || !tested_column->column.unit.size)
+    if (*passes || !column->unit.size)
         return PCOL_OK;
-    PCI_TRY(pci_label_with_unit(&tested_column->column, &tested_column->with_unit, &text, err));
+    PCI_TRY(pci_label_with_unit(column->unit, &test->with_unit, &text, err));
     return test_text(test, text, passes, err);
 }
 
 /* Tests the values without a column of samples [row, row + n). */
-static pcol_status test_members(const pcol_file *file, const struct pci_label_test *test,
-                                uint64_t row, size_t n, const uint8_t *alive, uint8_t *passed,
-                                pcol_error *err)
+static pcol_status test_members(const pcol_file *file, struct pci_label_test *test, uint64_t row,
+                                size_t n, const uint8_t *alive, uint8_t *passed, pcol_error *err)
 {
     int64_t roots[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
@@ -273,8 +274,8 @@ static pcol_status test_members(const pcol_file *file, const struct pci_label_te
             PCI_TRY(pci_label_members_next(&test->key_columns, (uint64_t)roots[i], &value, err));
             if (value.member == PCI_NO_NODE)
                 break;
-            if (!test_number(test, value.kind, (pcol_str){"", 0}, value.bits, &passes))
-                PCI_TRY(test_text(test, value.text, &passes, err));
+            const struct pci_label_column none = {.kind = value.kind, .unit = value.unit};
+            PCI_TRY(test_value(test, &none, 0, value.bits, &value.text, &passes, err));
             passed[i] = (uint8_t)passes;
         }
     }
@@ -282,13 +283,12 @@ static pcol_status test_members(const pcol_file *file, const struct pci_label_te
 }
 
 /* Tests a cell through the cached results. */
-static pcol_status test_cached(const struct pci_label_test *test,
-                               struct tested_column *tested_column, uint64_t row, int64_t bits,
-                               int *passes, pcol_error *err)
+static pcol_status test_cached(struct pci_label_test *test, struct tested_column *tested_column,
+                               uint64_t row, int64_t bits, int *passes, pcol_error *err)
 {
     uint64_t code = (uint64_t)bits;
     if (tested_column->column.column->desc->type == PCF_BYTES)
-        return test_cell(test, tested_column, row, bits, passes, err);
+        return test_value(test, &tested_column->column, row, bits, NULL, passes, err);
     if (tested_column->has_last_value && tested_column->last_value == bits) {
         *passes = tested_column->last_passes;
         return PCOL_OK;
@@ -297,7 +297,7 @@ static pcol_status test_cached(const struct pci_label_test *test,
         tested_column->results[code]) {
         *passes = tested_column->results[code] == 2;
     } else {
-        PCI_TRY(test_cell(test, tested_column, row, bits, passes, err));
+        PCI_TRY(test_value(test, &tested_column->column, row, bits, NULL, passes, err));
         if (tested_column->results && code < tested_column->result_count)
             tested_column->results[code] = *passes ? 2 : 1;
     }
@@ -307,7 +307,7 @@ static pcol_status test_cached(const struct pci_label_test *test,
     return PCOL_OK;
 }
 
-static pcol_status test_rows(const pcol_file *file, const struct pci_label_test *test, uint64_t row,
+static pcol_status test_rows(const pcol_file *file, struct pci_label_test *test, uint64_t row,
                              size_t n, uint8_t *alive, pcol_error *err)
 {
     int64_t cells[PCI_BATCH];
@@ -455,11 +455,10 @@ pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts
 void pci_label_tests_close(struct pci_label_test *tests, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t c = 0; tests[i].columns && c < tests[i].key_columns.count; c++) {
+        for (size_t c = 0; tests[i].columns && c < tests[i].key_columns.count; c++)
             pci_free(tests[i].columns[c].results);
-            pci_strbuf_clear(&tests[i].columns[c].with_unit);
-        }
         pci_free(tests[i].columns);
+        pci_strbuf_clear(&tests[i].with_unit);
         pci_label_columns_close(&tests[i].key_columns);
         pcol_pattern_free(tests[i].match);
     }

@@ -52,8 +52,8 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
                            char *room, pcol_str *text, pcol_error *err);
 
 /* The text of a value with its unit, "4 bytes", in `room`; valid until the next call. */
-pcol_status pci_label_with_unit(const struct pci_label_column *column, struct pci_strbuf *room,
-                                pcol_str *text, pcol_error *err);
+pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *room, pcol_str *text,
+                                pcol_error *err);
 
 /* ---- label_range.c */
 
@@ -93,6 +93,7 @@ struct pci_label_value {
     uint64_t member; /* its node; PCI_NO_NODE before the first value and after the last */
     uint8_t kind;
     int64_t bits;
+    pcol_str unit; /* "" if absent; borrowed from the file */
     pcol_str text; /* may be stored in `room` */
     char room[PCI_LABEL_TEXT];
 };
