@@ -444,7 +444,6 @@ pcol_status cli_set_memory(pcol_error *err);
 /* Print one line with the position in `file` (NULL: none) from `err`; returns the exit code of
  * its status. */
 int cli_fail_error(const char *file, const pcol_error *err);
-int cli_exit_code(pcol_status status);
 /* `pcol CMD: FILE: warning: message`, unless -q. */
 void cli_warn(const struct cli_args *args, const char *file, const char *message);
 #define CLI_HINT_SIZE 64

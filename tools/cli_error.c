@@ -104,7 +104,7 @@ pcol_status cli_set_memory(pcol_error *err)
     return cli_set_error(err, PCOL_E_NO_MEMORY, pcol_status_text(PCOL_E_NO_MEMORY));
 }
 
-int cli_exit_code(pcol_status status)
+static int exit_code(pcol_status status)
 {
     switch (status) {
     case PCOL_OK:
@@ -138,7 +138,7 @@ int cli_exit_code(pcol_status status)
 int cli_fail_error(const char *file, const pcol_error *err)
 {
     char position[192], message[sizeof err->message + CLI_HINT_SIZE], hint[CLI_HINT_SIZE];
-    int code = cli_exit_code(err->status);
+    int code = exit_code(err->status);
 
     snprintf(message, sizeof message, "%s%s",
              err->message[0] != '\0' ? err->message : pcol_status_text(err->status),

@@ -47,7 +47,8 @@ pcol_status pci_bits_put_many(struct pci_bits *bits, const uint64_t *numbers, si
     return PCOL_OK;
 }
 
-pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err)
+/* To the next byte. */
+static pcol_status align(struct pci_bits *bits, pcol_error *err)
 {
     size_t bytes = (bits->fill + 7) / 8;
     if (bits->used + bytes > sizeof bits->buffer)
@@ -63,7 +64,7 @@ pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err)
 pcol_status pci_bits_end(struct pci_bits *bits, size_t padding, pcol_error *err)
 {
     static const uint8_t zeros[PCF_PACK_PADDING];
-    pcol_status status = pci_bits_align(bits, err);
+    pcol_status status = align(bits, err);
     PCI_THEN(status, pci_bits_flush(bits, err));
     PCI_THEN(status, pci_section_append(&bits->section, zeros, padding, err));
     if (status == PCOL_OK)

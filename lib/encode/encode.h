@@ -58,7 +58,6 @@ struct pci_bits {
 pcol_status pci_bits_begin(struct pci_bits *bits, struct pci_container *writer, uint32_t column,
                            uint8_t role, pcol_error *err);
 pcol_status pci_bits_flush(struct pci_bits *bits, pcol_error *err); /* buffer to section */
-pcol_status pci_bits_align(struct pci_bits *bits, pcol_error *err); /* to the next byte */
 pcol_status pci_bits_end(struct pci_bits *bits, size_t padding, pcol_error *err);
 
 /* Appends n numbers below 2^width. */

@@ -51,7 +51,7 @@ uint64_t pci_cost_deltas(const struct pci_column_stats *stats)
     return stats->nulls || stats->rows < MIN_ROWS ? UINT64_MAX : find_best_choice(stats).bits;
 }
 
-void pci_mark_far(const void *context, const struct pci_block_reader *block, uint8_t *marks)
+static void mark_far(const void *context, const struct pci_block_reader *block, uint8_t *marks)
 {
     const struct pci_delta_plan *d = context;
     uint64_t low = (uint64_t)d->low;
@@ -70,9 +70,9 @@ pcol_status pci_delta_plan_new(const struct pci_value_source *source,
     PCI_TRY(PCI_CALLOC(d, 1, err));
     d->high = (int64_t)((UINT64_C(1) << best.width) - 1);
     d->low = best.falls ? ~d->high : 0;
-    pci_row_part_init(&d->marked, source, pci_mark_far, d, PCI_PART_MARKED,
+    pci_row_part_init(&d->marked, source, mark_far, d, PCI_PART_MARKED,
                       source->rows - best.near_rows);
-    pci_row_part_init(&d->deltas, source, pci_mark_far, d, PCI_PART_DELTAS, best.near_rows);
+    pci_row_part_init(&d->deltas, source, mark_far, d, PCI_PART_DELTAS, best.near_rows);
     *plan = d;
     return PCOL_OK;
 }

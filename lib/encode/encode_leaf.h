@@ -81,7 +81,6 @@ struct pci_successors {
     uint32_t *next_values;
     struct pci_row_part marked;
 };
-void pci_mark_successors(const void *context, const struct pci_block_reader *block, uint8_t *marks);
 
 /* Plans CHAIN; *bits is its cost. *successors is NULL if CHAIN is impossible or a lower bound of
  * its cost is not below `limit`. Free with pci_successors_free(). */
@@ -100,7 +99,6 @@ struct pci_delta_plan {
 pcol_status pci_delta_plan_new(const struct pci_value_source *source,
                                const struct pci_column_stats *stats, struct pci_delta_plan **deltas,
                                pcol_error *err);
-void pci_mark_far(const void *context, const struct pci_block_reader *block, uint8_t *marks);
 
 /* SPLIT: rows with large values, and rows with small values (encode_patched.c). */
 struct pci_patch_plan {
@@ -125,7 +123,6 @@ pcol_status pci_patch_new(const struct pci_value_source *source,
                           const struct pci_column_stats *stats,
                           const struct pci_patch_choice *choice, struct pci_patch_plan **split,
                           pcol_error *err);
-void pci_mark_large(const void *context, const struct pci_block_reader *block, uint8_t *marks);
 
 /* Cost of SPLIT for a histogram of the values' widths up to `whole` bits; *width: best width of
  * small values. */

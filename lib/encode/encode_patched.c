@@ -101,7 +101,7 @@ pcol_status pci_patch_choose(const struct pci_value_source *source,
     return PCOL_OK;
 }
 
-void pci_mark_large(const void *context, const struct pci_block_reader *block, uint8_t *marks)
+static void mark_large(const void *context, const struct pci_block_reader *block, uint8_t *marks)
 {
     const struct pci_patch_plan *split = context;
     for (size_t i = 0; i < block->n; i++)
@@ -118,9 +118,9 @@ pcol_status pci_patch_new(const struct pci_value_source *source,
     PCI_TRY(PCI_CALLOC(s, 1, err));
     s->base = (uint64_t)stats->min;
     s->most = (UINT64_C(1) << (choice->width + scale_bits(stats))) - 1;
-    pci_row_part_init(&s->large, source, pci_mark_large, s, PCI_PART_MARKED,
+    pci_row_part_init(&s->large, source, mark_large, s, PCI_PART_MARKED,
                       source->rows - choice->small_rows);
-    pci_row_part_init(&s->small, source, pci_mark_large, s, PCI_PART_UNMARKED, choice->small_rows);
+    pci_row_part_init(&s->small, source, mark_large, s, PCI_PART_UNMARKED, choice->small_rows);
     *split = s;
     return PCOL_OK;
 }

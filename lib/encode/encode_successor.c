@@ -26,7 +26,8 @@ static pcol_status read_next(void *context, uint64_t row, size_t n, int64_t *val
 }
 
 /* Rows that are multiples of 64 are marked, so the previous row is in the same block. */
-void pci_mark_successors(const void *context, const struct pci_block_reader *block, uint8_t *marks)
+static void mark_successors(const void *context, const struct pci_block_reader *block,
+                            uint8_t *marks)
 {
     const struct pci_successors *successors = context;
     for (size_t i = 1; i < block->n; i++)
@@ -87,7 +88,7 @@ pcol_status pci_successors_new(const struct pci_value_source *source,
         cost_of(source->rows, min_marked + (uint64_t)stats->max + 1, width) >= limit)
         return PCOL_OK;
     PCI_TRY(PCI_CALLOC(l, 1, err));
-    pci_row_part_init(&l->marked, source, pci_mark_successors, l, PCI_PART_MARKED, 0);
+    pci_row_part_init(&l->marked, source, mark_successors, l, PCI_PART_MARKED, 0);
     l->next = (struct pci_value_source){(uint64_t)stats->max + 1, source->type, read_next, l, NULL};
     l->next_values = pci_calloc((size_t)l->next.rows, sizeof *l->next_values);
     status = l->next_values ? find_successors(l, err) : pci_fail_memory(err);

@@ -25,8 +25,6 @@ struct pci_import {
 /* Add the source with the options' uri, timestamp and meta. `source` may have values from the
  * profile; type, uri and timestamp are filled in where NULL. */
 pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pcol_error *err);
-/* Warn, once for a builder, if a source was sampled at another interval than an earlier one. */
-void pci_import_interval(const struct pci_import *import, int64_t interval_ns);
 /* A row of threads of the source; strings or PCOL_NONE. Equal ones with one variant are one row. */
 struct pci_import_thread {
     uint32_t name, tid, pid, process_name;

@@ -22,16 +22,11 @@ pcol_status pci_import_source(struct pci_import *import, pcol_source *source, pc
         source->timestamp = options->timestamp;
     PCI_TRY(pcol_builder_source(import->builder, source, &import->source, err));
     if (source->flags & PCOL_SOURCE_HAS_INTERVAL)
-        pci_import_interval(import, source->interval_ns);
+        pci_builder_record_interval(import->builder, source->interval_ns);
     for (size_t i = 0; i < options->meta_count; i++)
         PCI_TRY(pcol_builder_source_meta(import->builder, import->source, options->meta[2 * i],
                                          options->meta[2 * i + 1], err));
     return PCOL_OK;
-}
-
-void pci_import_interval(const struct pci_import *import, int64_t interval_ns)
-{
-    pci_builder_record_interval(import->builder, interval_ns);
 }
 
 pcol_status pci_import_thread(const struct pci_import *import,

@@ -158,8 +158,9 @@ static pcol_status name_place(struct pci_frame_namer *n, struct pci_name *name, 
                : concatenate(n, PCI_NAME_TOP_LEVEL, name->filename, line, &name->name, err);
 }
 
-pcol_status pci_frame_namer_function(const struct pci_frame_namer *names, uint64_t row,
-                                     pcol_str *name, int *valid, pcol_error *err)
+/* The name of function `row`, without a library. */
+static pcol_status function_name(const struct pci_frame_namer *names, uint64_t row, pcol_str *name,
+                                 int *valid, pcol_error *err)
 {
     return read_text(names, names->name, row, name, valid, err);
 }
@@ -177,7 +178,7 @@ pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location
     PCI_TRY(read_cell(n, n->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
-        PCI_TRY(pci_frame_namer_function(n, row, &name->name, &has_name, err));
+        PCI_TRY(function_name(n, row, &name->name, &has_name, err));
         PCI_TRY(read_text(n, n->function_file, row, &name->filename, &name->has_filename, err));
         PCI_TRY(read_cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
         if (name->name.size) {
@@ -236,7 +237,7 @@ pcol_status pcol_names_function(const pcol_names *names, uint64_t row, pcol_str 
     PCI_REQUIRE(names, err);
     if (row >= names->names.functions)
         return pci_fail(err, PCOL_E_ARGUMENT, "functions has no row %" PRIu64, row);
-    return pci_frame_namer_function(&names->names, row, name, valid, err);
+    return function_name(&names->names, row, name, valid, err);
 }
 
 pcol_status pcol_names_location(pcol_names *names, uint64_t row, pcol_str *name, pcol_error *err)

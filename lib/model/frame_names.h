@@ -48,9 +48,6 @@ struct pci_name {
 
 pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file *file,
                                  pcol_error *err);
-/* The name of function `row`, without a library. */
-pcol_status pci_frame_namer_function(const struct pci_frame_namer *names, uint64_t row,
-                                     pcol_str *name, int *valid, pcol_error *err);
 /* The name of a location of `group`. */
 pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location, uint32_t group,
                                 struct pci_name *name, pcol_error *err);

@@ -220,8 +220,11 @@ static pcol_status find_default(const struct pci_types *types, uint64_t source,
     return PCOL_OK;
 }
 
-pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
-                              uint32_t count, uint32_t *row, pcol_error *err)
+/* The default type of a source: of its list the one that it declares, else the last for pprof, else
+ * the first; a gauge only if there is no other; PCOL_NONE for an empty list. */
+static pcol_status default_of_source(const struct pci_types *types, uint64_t source,
+                                     const uint32_t *list, uint32_t count, uint32_t *row,
+                                     pcol_error *err)
 {
     int named;
     return find_default(types, source, list, count, row, &named, err);
@@ -386,7 +389,7 @@ pcol_status pcol_file_default_types(const pcol_file *file, uint64_t first_source
     for (size_t i = 0; i < count && status == PCOL_OK; i++) {
         status = pci_types_of_source(&types, first_source + i, list, &listed, err);
         PCI_THEN(status,
-                 pci_types_default(&types, first_source + i, list, listed, &sample_types[i], err));
+                 default_of_source(&types, first_source + i, list, listed, &sample_types[i], err));
     }
     pci_free(list);
     pci_types_close(&types);

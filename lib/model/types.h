@@ -64,11 +64,6 @@ struct pci_selected_type {
     int is_double;
 };
 
-/* The default type of a source: of its list the one that it declares, else the last for pprof, else
- * the first; a gauge only if there is no other; PCOL_NONE for an empty list. */
-pcol_status pci_types_default(const struct pci_types *types, uint64_t source, const uint32_t *list,
-                              uint32_t count, uint32_t *row, pcol_error *err);
-
 /* The default type of several sources: as in a merge by pprof, the type that the first pprof source
  * declares, if only pprof sources precede it; else the default of the first source whose default is
  * not a gauge; a gauge only if there is no other. selected: a byte for each source; NULL: all of

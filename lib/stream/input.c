@@ -270,11 +270,18 @@ static void raise_budget(struct pci_input_state *s, uint64_t bytes)
     s->granted = bytes;
 }
 
+/* Bytes of the (compressed) input that were consumed so far. */
+static uint64_t input_consumed(const struct pci_input *input)
+{
+    const struct pci_input_state *s = input->state;
+    return s->inflate ? consumed_raw(s) : input->offset + input->size;
+}
+
 /* Update the budget after `got` bytes were added to the window. */
 static pcol_status charge_budget(const struct pci_input *input, size_t got, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
-    raise_budget(s, pci_input_consumed(input));
+    raise_budget(s, input_consumed(input));
     pcol_status status = s->inflate ? pci_budget_charge_expansion(s->budget, got, err) : PCOL_OK;
     if (status != PCOL_OK && err)
         err->offset = input->offset;
@@ -573,12 +580,6 @@ void pci_input_close(struct pci_input *input)
         pci_free(s);
     }
     memset(input, 0, sizeof *input);
-}
-
-uint64_t pci_input_consumed(const struct pci_input *input)
-{
-    const struct pci_input_state *s = input->state;
-    return s->inflate ? consumed_raw(s) : input->offset + input->size;
 }
 
 void pci_input_grant(const struct pci_input *input)

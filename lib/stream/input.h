@@ -50,8 +50,6 @@ pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error 
 /* Characters consumed while counting, plus those in the window. */
 uint64_t pci_input_characters(const struct pci_input *input);
 
-/* Bytes of the (compressed) input that were consumed so far. */
-uint64_t pci_input_consumed(const struct pci_input *input);
 /* Count the whole input as read for the budget, as it is mapped. */
 void pci_input_grant(const struct pci_input *input);
 

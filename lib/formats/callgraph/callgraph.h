@@ -15,7 +15,6 @@
 
 pcol_status pci_callgrind_write(const struct pci_export *export, pcol_error *err);
 pcol_status pci_dot_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_capabilities pci_callgrind_capabilities, pci_dot_capabilities;
 
 /* ---- graph.c */
 

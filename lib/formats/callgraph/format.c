@@ -3,7 +3,7 @@
  */
 #include "formats/callgraph/callgraph.h"
 
-const struct pci_capabilities pci_callgrind_capabilities = {
+static const struct pci_capabilities callgrind_capabilities = {
     .loss_prefix = "callgrind cannot hold",
     .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES) |
                PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES)};
@@ -14,10 +14,10 @@ const struct pci_format pci_callgrind_format = {
     .info = {"callgrind", "Callgrind profile, for KCachegrind and callgrind_annotate", ".callgrind",
              "not read: functions, lines and calls with their sums", 0, 1},
     .write = pci_callgrind_write,
-    .capabilities = &pci_callgrind_capabilities,
+    .capabilities = &callgrind_capabilities,
 };
 
-const struct pci_capabilities pci_dot_capabilities = {.loss_prefix = "dot cannot hold"};
+static const struct pci_capabilities dot_capabilities = {.loss_prefix = "dot cannot hold"};
 
 const struct pci_format_schema pci_dot_schema = {.source_type = "dot"};
 
@@ -25,5 +25,5 @@ const struct pci_format pci_dot_format = {
     .info = {"dot", "call graph for Graphviz: the heaviest functions and calls", ".dot .gv",
              "not read: functions and calls with their sums", 0, 1},
     .write = pci_dot_write,
-    .capabilities = &pci_dot_capabilities,
+    .capabilities = &dot_capabilities,
 };

@@ -152,8 +152,6 @@ struct pci_ff_column *pci_ff_find_scalar(const struct pci_ff *ff, const struct p
 /* Set the number of rows, and check `length` and all columns against it. lenient: do not check. */
 pcol_status pci_ff_table_count_rows(struct pci_ff *ff, struct pci_ff_table *table, int lenient,
                                     pcol_error *err);
-/* Append the current token to a column of scalars. */
-pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err);
 /* Fail with E_SYNTAX at cell `row` of a column. */
 pcol_status pci_ff_fail_cell(const struct pci_ff *ff, const struct pci_ff_table *table,
                              const struct pci_ff_column *column, uint64_t row, pcol_error *err,

@@ -79,7 +79,7 @@ void pci_ff_stream_close(struct pci_ff_stream *stream)
     memset(stream, 0, sizeof *stream);
 }
 
-uint32_t pci_ff_depth(const struct pci_ff_stream *stream)
+static uint32_t depth_of(const struct pci_ff_stream *stream)
 {
     uint32_t depth = 0;
     for (unsigned i = 0; i <= stream->level; i++)
@@ -276,10 +276,10 @@ pcol_status pci_ff_skip(struct pci_ff_stream *stream, pcol_error *err)
 {
     if (stream->type != PCI_JSON_OBJECT && stream->type != PCI_JSON_ARRAY)
         return PCOL_OK;
-    uint32_t outer = pci_ff_depth(stream) - 1;
+    uint32_t outer = depth_of(stream) - 1;
     do
         PCI_TRY(pci_ff_next(stream, err));
-    while (pci_ff_depth(stream) > outer);
+    while (depth_of(stream) > outer);
     return PCOL_OK;
 }
 
@@ -325,13 +325,15 @@ static pcol_status copy_token(struct pci_ff_stream *stream, struct pci_json_writ
     return PCOL_OK;
 }
 
-pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err)
+/* Write the value that begins with the current token as JSON text; stop at its last token. */
+static pcol_status copy_value(struct pci_ff_stream *stream, struct pci_json_writer *w,
+                              pcol_error *err)
 {
     int open = stream->type == PCI_JSON_OBJECT || stream->type == PCI_JSON_ARRAY;
-    uint32_t outer = pci_ff_depth(stream) - (uint32_t)open;
+    uint32_t outer = depth_of(stream) - (uint32_t)open;
     for (;;) {
         PCI_TRY(copy_token(stream, w, err));
-        if (pci_ff_depth(stream) <= outer)
+        if (depth_of(stream) <= outer)
             return w->status;
         PCI_TRY(pci_ff_next(stream, err));
     }
@@ -346,7 +348,7 @@ static pcol_status append_text(void *context, const void *data, size_t size, pco
     return PCOL_OK;
 }
 
-pcol_sink pci_ff_text_sink(struct pci_ff_text *text)
+static pcol_sink text_sink(struct pci_ff_text *text)
 {
     return (pcol_sink){append_text, text};
 }
@@ -354,8 +356,8 @@ pcol_sink pci_ff_text_sink(struct pci_ff_text *text)
 pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *text, pcol_error *err)
 {
     struct pci_json_writer w;
-    PCI_TRY(pci_json_writer_open(&w, pci_ff_text_sink(text), PCI_JSON_WTF8, err));
-    pcol_status status = pci_ff_copy(stream, &w, err);
+    PCI_TRY(pci_json_writer_open(&w, text_sink(text), PCI_JSON_WTF8, err));
+    pcol_status status = copy_value(stream, &w, err);
     PCI_THEN(status, pci_json_writer_finish(&w, err));
     pci_json_writer_close(&w);
     if (status == PCOL_OK)

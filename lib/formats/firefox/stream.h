@@ -86,7 +86,6 @@ pcol_status pci_ff_next(struct pci_ff_stream *stream, pcol_error *err);
 pcol_status pci_ff_member(struct pci_ff_stream *stream, int *more, pcol_error *err);
 pcol_status pci_ff_element(struct pci_ff_stream *stream, int *more, pcol_error *err);
 pcol_status pci_ff_skip(struct pci_ff_stream *stream, pcol_error *err);
-uint32_t pci_ff_depth(const struct pci_ff_stream *stream);
 int pci_ff_text_is(const struct pci_ff_stream *stream, const char *text);
 
 /* Offset of the end of the current JSON text in the file; UINT64_MAX: end of the file. */
@@ -115,15 +114,11 @@ pcol_status pci_slab_open(const struct pci_slabs *slabs, const struct pci_slab *
                           struct pci_input *input, uint64_t *offset, pcol_error *err);
 size_t pci_slab_count(const struct pci_slab *slab);
 
-/* Write the value that begins with the current token as JSON text; stop at its last token. */
-pcol_status pci_ff_copy(struct pci_ff_stream *stream, struct pci_json_writer *w, pcol_error *err);
-
 /* Growing byte buffer, usable as a sink. */
 struct pci_ff_text {
     char *data;
     size_t size, capacity;
 };
-pcol_sink pci_ff_text_sink(struct pci_ff_text *text);
 /* Append the current value as JSON text. */
 pcol_status pci_ff_capture(struct pci_ff_stream *stream, struct pci_ff_text *text, pcol_error *err);
 

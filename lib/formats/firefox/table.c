@@ -89,7 +89,8 @@ static int is_minus_zero(const struct pci_json *json)
     return json->type == PCI_JSON_INT && !json->integer && json->text.data[0] == '-';
 }
 
-pcol_status pci_ff_token_cell(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
+/* Append the current token to a column of scalars. */
+static pcol_status append_token(struct pci_ff *ff, struct pci_ff_cells *cells, pcol_error *err)
 {
     const struct pci_json *json = ff->in.json;
     int64_t bits;
@@ -169,7 +170,7 @@ static pcol_status read_array(struct pci_ff *ff, struct pci_ff_cells *cells, pco
         PCI_TRY(pci_ff_element(&ff->in, &more, err));
         if (!more)
             return PCOL_OK;
-        PCI_TRY(pci_ff_token_cell(ff, cells, err));
+        PCI_TRY(append_token(ff, cells, err));
     }
 }
 
@@ -240,7 +241,7 @@ pcol_status pci_ff_table_read(struct pci_ff *ff, struct pci_ff_table *table, con
         column->position = pci_ff_get_position(&ff->in);
         column->scalar = ff->in.type != PCI_JSON_ARRAY && ff->in.type != PCI_FF_SLAB;
         if (column->scalar)
-            PCI_TRY(pci_ff_token_cell(ff, &column->cells, err));
+            PCI_TRY(append_token(ff, &column->cells, err));
         else if (is_marker_data(ff, table, column))
             PCI_TRY(pci_ff_read_marker_data(ff, column, err));
         else

@@ -5,14 +5,14 @@
 
 const struct pci_format_schema pci_jfr_schema = {.source_type = "jfr"};
 
-const struct pci_format pci_jfr_format = {
-    .info = {"jfr", "Java Flight Recorder: every event with a stack", ".jfr", "not written", 1, 0},
-    .sniff = pci_jfr_sniff,
-    .read = pci_jfr_read,
-};
-
-int pci_jfr_sniff(const uint8_t *data, size_t size, int all)
+static int sniff(const uint8_t *data, size_t size, int all)
 {
     (void)all;
     return size >= 4 && !memcmp(data, "FLR", 4) ? 2 : 0;
 }
+
+const struct pci_format pci_jfr_format = {
+    .info = {"jfr", "Java Flight Recorder: every event with a stack", ".jfr", "not written", 1, 0},
+    .sniff = sniff,
+    .read = pci_jfr_read,
+};

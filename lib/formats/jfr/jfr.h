@@ -14,7 +14,6 @@
 #include "formats/format.h"
 #include "util/strbuf.h"
 
-int pci_jfr_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_jfr_read(struct pci_import *import, pcol_error *err);
 
 #define PCI_JFR_HEADER_BYTES 68u

@@ -3,7 +3,8 @@
  */
 #include "formats/otlp/otlp.h"
 
-const struct pci_capabilities pci_otlp_capabilities = {.loss_prefix = "OTLP profiles cannot hold"};
+static const struct pci_capabilities otlp_capabilities = {.loss_prefix =
+                                                              "OTLP profiles cannot hold"};
 
 const struct pci_format_schema pci_otlp_schema = {.source_type = "otlp", .whole_document = 1};
 
@@ -13,5 +14,5 @@ const struct pci_format pci_otlp_format = {
     .sniff = pci_otlp_sniff,
     .read = pci_otlp_read,
     .write = pci_otlp_write,
-    .capabilities = &pci_otlp_capabilities,
+    .capabilities = &otlp_capabilities,
 };

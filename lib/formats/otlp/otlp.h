@@ -150,6 +150,5 @@ pcol_status pci_otlp_read_samples(struct pci_otlp *r, struct pci_otlp_span messa
 
 pcol_status pci_otlp_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_otlp_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_capabilities pci_otlp_capabilities;
 
 #endif

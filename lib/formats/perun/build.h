@@ -51,9 +51,6 @@ void pci_perun_out_close(struct pci_perun_out *out);
 
 /* Parse seconds, text or number. */
 struct pci_perun_ns pci_perun_parse_time(struct pci_perun *p, const struct pci_perun_cell *cell);
-/* Find stack, time and sample type, which rows of a type can share. */
-pcol_status pci_perun_find_common(struct pci_perun *p, struct pci_perun_out *out,
-                                  struct pci_perun_sample *sample, pcol_error *err);
 /* Append a row of samples. */
 pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *out,
                                  struct pci_perun_sample *sample, uint64_t *row, pcol_error *err);

@@ -179,7 +179,6 @@ pcol_status pci_result_sorted(struct pcol_answers *a, int *sorted, pcol_error *e
 int pci_model_in_group(const struct pci_resources *r, const char *group);
 /* Snapshot number of the current resource; 0 if it has none. */
 int64_t pci_snapshot_of(const struct pci_resources *r);
-int pci_is_table_member(pcol_str key);
 
 /* query_equal.c: canonical text; equal texts if and only if Python finds the values equal */
 pcol_status pci_equal_text(struct pci_values *values, const struct pci_value *value,

@@ -209,6 +209,12 @@ int64_t pci_snapshot_of(const struct pci_resources *r)
     return 0;
 }
 
+/* Whether a member of a snapshot is a table of its own. */
+static int is_table_member(pcol_str key)
+{
+    return pci_str_is(key, "resources") || pci_str_is(key, "models");
+}
+
 static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *err)
 {
     struct pci_resources *r = &a->resources;
@@ -227,7 +233,7 @@ static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *
         for (size_t i = 0; i < r->snapshots.count; i++) {
             const struct pci_member *m = &r->snapshots.members[i];
             uint32_t column;
-            if (m->value.kind == PCI_VALUE_NODE && pci_is_table_member(m->key))
+            if (m->value.kind == PCI_VALUE_NODE && is_table_member(m->key))
                 continue;
             PCI_TRY(pci_result_new_column(a, m->key, &column, err));
             PCI_TRY(pci_result_set(a, column, &m->value, err));
@@ -235,12 +241,6 @@ static pcol_status next_snapshot(struct pcol_answers *a, int *more, pcol_error *
         break;
     }
     return PCOL_OK;
-}
-
-/* Whether a member of a snapshot is a table of its own. */
-int pci_is_table_member(pcol_str key)
-{
-    return (pci_str_is(key, "resources")) || (pci_str_is(key, "models"));
 }
 
 static pcol_status add_snapshot_columns(struct pcol_answers *a, pcol_error *err)
@@ -253,7 +253,7 @@ static pcol_status add_snapshot_columns(struct pcol_answers *a, pcol_error *err)
         for (size_t i = 0; i < r->snapshots.count; i++) {
             const struct pci_member *m = &r->snapshots.members[i];
             uint32_t column;
-            if (m->value.kind != PCI_VALUE_NODE || !pci_is_table_member(m->key))
+            if (m->value.kind != PCI_VALUE_NODE || !is_table_member(m->key))
                 PCI_TRY(pci_result_new_column(a, m->key, &column, err));
         }
     }

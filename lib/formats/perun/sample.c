@@ -339,8 +339,9 @@ static pcol_status find_stack(struct pci_perun *p, struct pci_perun_out *o,
     return pcol_builder_stack(p->builder, node, group, stack, err);
 }
 
-pcol_status pci_perun_find_common(struct pci_perun *p, struct pci_perun_out *o,
-                                  struct pci_perun_sample *s, pcol_error *err)
+/* Find stack, time and sample type, which rows of a type can share. */
+static pcol_status find_common(struct pci_perun *p, struct pci_perun_out *o,
+                               struct pci_perun_sample *s, pcol_error *err)
 {
     PCI_TRY(find_stack(p, o, s, &s->stack, err));
     if (s->has[PCI_PERUN_TIME])
@@ -358,7 +359,7 @@ pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
     pcol_sample sample = {
         .size = sizeof sample, .source = p->import->source, .values = &value, .thread = PCOL_NONE};
     if (!s->common_known)
-        PCI_TRY(pci_perun_find_common(p, o, s, err));
+        PCI_TRY(find_common(p, o, s, err));
     sample.stack = s->stack;
     pci_set_flag(&sample.flags, PCOL_SAMPLE_HAS_TIME, s->time.known);
     sample.time_ns = s->time.ns;

@@ -138,10 +138,7 @@ struct pci_pprof_batches {
     uint64_t row, stack_row;
     int64_t *sample; /* values */
 };
-pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_batches *b,
-                                   pcol_error *err);
 pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_error *err);
-void pci_pprof_batches_close(struct pci_pprof_batches *b);
 /* Write a sample whose labels are encoded already. */
 pcol_status pci_pprof_put_sample(struct pci_pprof_export *e, uint64_t stack, const int64_t *values,
                                  const void *labels, size_t size, pcol_error *err);

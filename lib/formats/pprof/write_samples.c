@@ -33,8 +33,8 @@ static pcol_status verify_column(struct pci_pprof_export *e, const struct pci_co
     return column ? pci_verify(e->file, column, err) : PCOL_OK;
 }
 
-pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_batches *b,
-                                   pcol_error *err)
+static pcol_status batches_open(struct pci_pprof_export *e, struct pci_pprof_batches *b,
+                                pcol_error *err)
 {
     *b = (struct pci_pprof_batches){.e = e, .rows = pci_rows(e->file, "samples")};
     PCI_TRY(pci_find_column(e->file, "samples", "stack", PCI_TYPES_ROW, &b->stack, err));
@@ -52,7 +52,7 @@ pcol_status pci_pprof_batches_open(struct pci_pprof_export *e, struct pci_pprof_
     return PCOL_OK;
 }
 
-void pci_pprof_batches_close(struct pci_pprof_batches *b)
+static void batches_close(struct pci_pprof_batches *b)
 {
     pci_memory_close(b->memory);
     pci_free(b->values);
@@ -167,11 +167,11 @@ pcol_status pci_pprof_put_samples(struct pci_pprof_export *e, pcol_error *err)
 {
     struct pci_pprof_batches b = {0};
     struct pci_pprof_labels *labels = NULL;
-    pcol_status status = pci_pprof_batches_open(e, &b, err);
+    pcol_status status = batches_open(e, &b, err);
     PCI_THEN(status, pci_pprof_labels_new(e, &labels, err));
     PCI_THEN(status, e->is_native ? put_all(e, &b, labels, err)
                                   : pci_pprof_put_aggregated(e, &b, labels, err));
     pci_pprof_labels_free(labels);
-    pci_pprof_batches_close(&b);
+    batches_close(&b);
     return status;
 }

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-const struct pci_rprof_type pci_rprof_types[] = {
+/* Sample types in the order of pci_rprof_samples.value. */
+static const struct pci_rprof_type rprof_types[] = {
     {"samples", "count"}, {"small_v", "cells"},   {"big_v", "cells"},
     {"nodes", "bytes"},   {"dup_count", "count"}, {NULL, NULL},
 };
@@ -322,7 +323,7 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
 {
     const struct pci_export *export = w->export;
     const struct pci_column *types;
-    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, pci_rprof_types, err));
+    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, rprof_types, err));
     PCI_TRY(open_segments(&w->segments, w->file, err));
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,

@@ -27,7 +27,4 @@ pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_
                                     unsigned *lost, pcol_error *err);
 void pci_rprof_report_losses(const struct pci_export *export, unsigned lost);
 
-/* Sample types in the order of pci_rprof_samples.value. */
-extern const struct pci_rprof_type pci_rprof_types[];
-
 #endif

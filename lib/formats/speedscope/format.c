@@ -14,7 +14,7 @@ const struct pci_speedscope_unit pci_speedscope_units[PCI_SPEEDSCOPE_UNITS] = {
     {"seconds", "time", "seconds", 1000000000},
 };
 
-pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err)
+static pcol_status write(const struct pci_export *export, pcol_error *err)
 {
     int found;
     PCI_TRY(pci_document_find(export, "speedscope", &found, err));
@@ -30,6 +30,6 @@ const struct pci_format pci_speedscope_format = {
              "everything: an equal JSON value is restored", 1, 1},
     .sniff = pci_speedscope_sniff,
     .read = pci_speedscope_read,
-    .write = pci_speedscope_write,
+    .write = write,
     .capabilities = &pci_speedscope_capabilities,
 };

@@ -8,7 +8,6 @@
 
 int pci_speedscope_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_speedscope_read(struct pci_import *import, pcol_error *err);
-pcol_status pci_speedscope_write(const struct pci_export *export, pcol_error *err);
 /* Of one source that was imported from speedscope, with its document. */
 pcol_status pci_speedscope_write_native(const struct pci_export *export, pcol_error *err);
 /* Of any profile. */

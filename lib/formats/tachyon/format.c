@@ -5,15 +5,8 @@
 
 const struct pci_format_schema pci_tachyon_schema = {.source_type = "tachyon"};
 
-const struct pci_format pci_tachyon_format = {
-    .info = {"tachyon", "binary profile of CPython 3.15 (profiling.sampling --binary)", ".tach",
-             "not written", 1, 0},
-    .sniff = pci_tachyon_sniff,
-    .read = pci_tachyon_read,
-};
-
 /* The magic number and a version below 256, in either byte order. */
-int pci_tachyon_sniff(const uint8_t *data, size_t size, int all)
+static int sniff(const uint8_t *data, size_t size, int all)
 {
     (void)all;
     return size >= 8 && (!memcmp(data, "TACH\0\0\0", 7) ||
@@ -21,3 +14,10 @@ int pci_tachyon_sniff(const uint8_t *data, size_t size, int all)
                ? 2
                : 0;
 }
+
+const struct pci_format pci_tachyon_format = {
+    .info = {"tachyon", "binary profile of CPython 3.15 (profiling.sampling --binary)", ".tach",
+             "not written", 1, 0},
+    .sniff = sniff,
+    .read = pci_tachyon_read,
+};

@@ -16,7 +16,6 @@
 #include "builder/builder.h"
 #include "formats/format.h"
 
-int pci_tachyon_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_tachyon_read(struct pci_import *import, pcol_error *err);
 
 /* ---- bytes.c: a part of the input, decompressed */

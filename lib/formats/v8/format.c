@@ -4,14 +4,14 @@
 #include "formats/v8/v8.h"
 #include "formats/v8/write.h"
 
-const struct pci_capabilities pci_cpuprofile_capabilities = {
+static const struct pci_capabilities cpuprofile_capabilities = {
     .loss_prefix = ".cpuprofile cannot hold",
     .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
-const struct pci_capabilities pci_heapprofile_capabilities = {
+static const struct pci_capabilities heapprofile_capabilities = {
     .loss_prefix = ".heapprofile cannot hold",
     .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES)};
 
-pcol_status pci_cpuprofile_write(const struct pci_export *export, pcol_error *err)
+static pcol_status write_cpuprofile(const struct pci_export *export, pcol_error *err)
 {
     int found;
     PCI_TRY(pci_document_find(export, "cpuprofile", &found, err));
@@ -19,7 +19,7 @@ pcol_status pci_cpuprofile_write(const struct pci_export *export, pcol_error *er
                  : pci_v8_write_generic(export, 0, err);
 }
 
-pcol_status pci_heapprofile_write(const struct pci_export *export, pcol_error *err)
+static pcol_status write_heapprofile(const struct pci_export *export, pcol_error *err)
 {
     int found;
     PCI_TRY(pci_document_find(export, "heapprofile", &found, err));
@@ -35,8 +35,8 @@ const struct pci_format pci_cpuprofile_format = {
              "everything: an equal JSON value is restored", 1, 1},
     .sniff = pci_cpuprofile_sniff,
     .read = pci_cpuprofile_read,
-    .write = pci_cpuprofile_write,
-    .capabilities = &pci_cpuprofile_capabilities,
+    .write = write_cpuprofile,
+    .capabilities = &cpuprofile_capabilities,
 };
 
 const struct pci_format_schema pci_heapprofile_schema = {.source_type = "heapprofile",
@@ -47,8 +47,8 @@ const struct pci_format pci_heapprofile_format = {
              "everything: an equal JSON value is restored", 1, 1},
     .sniff = pci_heapprofile_sniff,
     .read = pci_heapprofile_read,
-    .write = pci_heapprofile_write,
-    .capabilities = &pci_heapprofile_capabilities,
+    .write = write_heapprofile,
+    .capabilities = &heapprofile_capabilities,
 };
 
 const struct pci_format_schema pci_chrome_trace_schema = {.source_type = "chrome-trace"};

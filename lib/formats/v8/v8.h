@@ -122,12 +122,8 @@ pcol_status pci_v8_put_hits(struct pci_v8 *v8, const struct pci_v8_types *types,
 
 int pci_cpuprofile_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_cpuprofile_read(struct pci_import *import, pcol_error *err);
-pcol_status pci_cpuprofile_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_capabilities pci_cpuprofile_capabilities;
 int pci_heapprofile_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_heapprofile_read(struct pci_import *import, pcol_error *err);
-pcol_status pci_heapprofile_write(const struct pci_export *export, pcol_error *err);
-extern const struct pci_capabilities pci_heapprofile_capabilities;
 int pci_chrome_trace_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_chrome_trace_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_trace_event_read(struct pci_import *import, pcol_error *err);
