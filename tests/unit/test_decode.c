@@ -526,13 +526,12 @@ static void check_dictionary(uint64_t rows, uint64_t entry_rows, int packed, int
         entries.encoding = PCF_PACKED;
         entries.width = 57;
         entries.base = -5;
-        entries.step = 3;
         entries.scale = 7;
     }
     for (uint64_t i = 0; i < entry_rows; i++) {
         uint64_t value = cut(next_random(), packed ? 57 : 64);
         put_bits(bytes, i * (packed ? 57 : 64), packed ? 57 : 64, value);
-        all.values[i] = (int64_t)(packed ? value * 7 + 3 * i - 5 : value);
+        all.values[i] = (int64_t)(packed ? value * 7 - 5 : value);
     }
     entries.values = bytes;
     entries.values_size = 8 * entry_rows + PCF_PACK_PADDING;

@@ -463,12 +463,24 @@ Test(encode, the_choice_fits_the_shape)
         const char *name;
         uint8_t encoding;
     } expected[] = {
-        {"constant", PCF_LINEAR},      {"linear", PCF_LINEAR},       {"small", PCF_PACKED},
-        {"timestamps", PCF_DELTAS},    {"sawtooth", PCF_DELTAS},     {"mostly_zero", PCF_SPARSE},
-        {"mostly_before", PCF_SPARSE}, {"runs", PCF_RUNS},           {"mostly_null", PCF_SPARSE},
-        {"bit", PCF_PACKED},           {"same_doubles", PCF_SPARSE}, {"callees", PCF_CHAIN},
-        {"heap", PCF_DELTAS},          {"heap_u64", PCF_DELTAS},     {"patches", PCF_SPARSE},
-        {"row_patches", PCF_SPARSE},   {"terraces", PCF_RUNS},       {"sizes", PCF_SPLIT},
+        {"constant", PCF_LINEAR},
+        {"linear", PCF_LINEAR},
+        {"small", PCF_PACKED},
+        {"timestamps", PCF_DELTAS},
+        {"sawtooth", PCF_DELTAS},
+        {"mostly_zero", PCF_SPARSE},
+        {"mostly_before", PCF_SPARSE},
+        {"runs", PCF_RUNS},
+        {"mostly_null", PCF_SPARSE},
+        {"bit", PCF_PACKED},
+        {"same_doubles", PCF_DICTIONARY},
+        {"callees", PCF_CHAIN},
+        {"heap", PCF_DELTAS},
+        {"heap_u64", PCF_DELTAS},
+        {"patches", PCF_SPARSE},
+        {"row_patches", PCF_SPARSE},
+        {"terraces", PCF_RUNS},
+        {"sizes", PCF_SPLIT},
         {"sizes_u64", PCF_SPLIT},
     };
     void *data;
