@@ -39,6 +39,9 @@ int pci_perf_sniff(const uint8_t *data, size_t size, int all)
         size_t blank = 0;
         while (blank < length && (text[blank] == ' ' || text[blank] == '\t'))
             blank++;
+        /* A header that decides nothing and has no frames: that of the next sample may decide. */
+        if (blank == length && header == 1)
+            header = 0;
         if ((blank == length && !header) || (text[0] == '#' && !header))
             continue;
         sure = sniff_line(text, length, &header);
