@@ -143,7 +143,7 @@ struct pci_json_writer {
     int comma;    /* the container has an element: the next one needs a comma */
     int keyed;    /* a key was written: its value follows */
     int newline;  /* write a line feed before the next element or end */
-    int replaced; /* PCI_JSON_REPLACE replaced a byte */
+    int replaced; /* a byte that is not UTF-8 became U+FFFD or a lone surrogate */
 };
 
 pcol_status pci_json_writer_open(struct pci_json_writer *w, pcol_sink sink, unsigned flags,

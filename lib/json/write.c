@@ -140,12 +140,11 @@ static void put_escape(struct pci_json_writer *w, uint8_t c, pcol_error *err)
 
 static void put_invalid_byte(struct pci_json_writer *w, uint8_t c, pcol_error *err)
 {
-    if (w->flags & PCI_JSON_REPLACE) {
+    w->replaced = 1;
+    if (w->flags & PCI_JSON_REPLACE)
         put(w, "\xef\xbf\xbd", 3, err);
-        w->replaced = 1;
-    } else {
+    else
         put_unicode_escape(w, 0xdc00u + c, err);
-    }
 }
 
 static void put_escaped(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err)

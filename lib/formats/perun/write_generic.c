@@ -21,6 +21,7 @@ struct type {
     pcol_str name, unit;
     const struct pci_column *values;
     uint64_t row; /* of sample_types */
+    int64_t ordinal;
     int is_double;
 };
 
@@ -86,12 +87,33 @@ static pcol_status move_default_first(struct generic_writer *f, pcol_error *err)
     return PCOL_OK;
 }
 
+/* A type of resources is only a name: omit types with the name of an earlier one but another unit or
+ * ordinal. Integers and doubles of one type have the same name. */
+static void omit_ambiguous_types(struct generic_writer *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->type_count; i++) {
+        size_t k = 0;
+        while (k < kept && !(pci_str_equal(f->types[k].name, f->types[i].name) &&
+                             (!pci_str_equal(f->types[k].unit, f->types[i].unit) ||
+                              f->types[k].ordinal != f->types[i].ordinal)))
+            k++;
+        if (k == kept)
+            f->types[kept++] = f->types[i];
+    }
+    if (kept < f->type_count)
+        pci_export_loss(f->export, "%s several sample types of one name",
+                        f->export->capabilities->loss_prefix);
+    f->type_count = kept;
+}
+
 static pcol_status open_types(struct generic_writer *f, pcol_error *err)
 {
     uint64_t rows = pci_rows(f->file, "sample_types");
-    const struct pci_column *gauge;
+    const struct pci_column *gauge, *ordinal;
     int has_gauges = 0;
     PCI_TRY(pci_find_column(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
+    PCI_TRY(pci_find_column(f->file, "sample_types", "ordinal", PCI_TYPES_INT, &ordinal, err));
     PCI_TRY(pci_check_row_count(f->file, "sample_types", err));
     PCI_TRY(PCI_CALLOC(f->types, (size_t)rows + 1, err));
     for (uint64_t row = 0; row < rows; row++) {
@@ -109,6 +131,9 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
             continue;
         PCI_TRY(get_type_text(f, "type", row, &t->name, err));
         PCI_TRY(get_type_text(f, "unit", row, &t->unit, err));
+        t->ordinal = 0;
+        if (ordinal)
+            PCI_TRY(pci_get(f->file, ordinal, row, &t->ordinal, &valid, err));
         t->is_double = t->values->desc->type == PCF_F64;
         t->row = row;
         f->type_count++;
@@ -116,7 +141,9 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
     if (has_gauges)
         pci_export_loss(f->export, "%s gauges (they are not amounts)",
                         f->export->capabilities->loss_prefix);
-    return move_default_first(f, err);
+    PCI_TRY(move_default_first(f, err));
+    omit_ambiguous_types(f);
+    return PCOL_OK;
 }
 
 static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
@@ -395,6 +422,9 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
     PCI_TRY(pci_json_writer_finish(&f->json, err));
     if (f->lost_line)
         pci_export_loss(f->export, "%s lines whose file is not known",
+                        f->export->capabilities->loss_prefix);
+    if (f->json.replaced)
+        pci_export_loss(f->export, "%s bytes that are not UTF-8: they become lone surrogates",
                         f->export->capabilities->loss_prefix);
     PCI_TRY(check_default(f, err));
     return pci_export_losses(f->export, NULL, err);
