@@ -36,6 +36,7 @@ int pci_folded_parse_frame(enum pci_folded_form form, const uint8_t *text, size_
 size_t pci_folded_print_frame(enum pci_folded_form form, const struct pci_folded_frame *frame,
                               char *to);
 
+#define PCI_FOLDED_FORM_BYTES 4096u /* of a text, that decide about the form of its frames */
 /* The form of at least half of the frames in the first bytes of a text; whether a frame's file is
  * the name of a file decides, so that `a::b:12` is a name. */
 enum pci_folded_form pci_folded_find_form(const uint8_t *data, size_t size, int all);

@@ -29,7 +29,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define FORM_BYTES 4096u
 #define LARGEST INT64_C(9007199254740992) /* 2^53: integers up to it are exact as doubles */
 
 struct level {
@@ -361,9 +360,9 @@ static pcol_status find_form(struct reader *r, pcol_error *err)
 {
     struct pci_input *input = r->import->input;
     uint32_t column;
-    while (input->size < FORM_BYTES && !input->end)
+    while (input->size < PCI_FOLDED_FORM_BYTES && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    size_t size = input->size < FORM_BYTES ? input->size : FORM_BYTES;
+    size_t size = input->size < PCI_FOLDED_FORM_BYTES ? input->size : PCI_FOLDED_FORM_BYTES;
     r->form = pci_folded_find_form(input->data, size, input->end && size == input->size);
     const char *name = pci_folded_form_texts[r->form];
     if (!name)

@@ -3,10 +3,12 @@
  *
  * The stack tree is reduced to a tree of names: each line of a location group becomes a frame, and
  * stacks with equal names merge. Values are summed at its nodes; each node with a value becomes a
- * line, in preorder.
+ * line, in preorder. The format has no escapes: text that a reader takes for something else is
+ * written and reported as a loss; the functions of the reader find it.
  */
 #include "builder/call_tree.h"
 #include "builder/string_pool.h"
+#include "formats/folded/frame_form.h"
 #include "formats/folded/line_parser.h"
 #include "formats/folded/write_native.h"
 #include "model/frame_names.h"
@@ -22,7 +24,8 @@ enum {
     LOSS_EMPTY = 4,
     LOSS_TYPES = 8,
     LOSS_UNIT = 16,
-    LOSS_ZERO = 32
+    LOSS_ZERO = 32,
+    LOSS_TEXT = 64
 };
 
 static const struct pci_loss losses[] = {
@@ -32,6 +35,8 @@ static const struct pci_loss losses[] = {
     {"more than one sample type", "sample_type"},
     {"a type and unit other than samples/count: numbers are written without their unit", ""},
     {"stacks whose value is 0", ""},
+    {"names that readers take for a comment, a file and a line, another number or encoded text",
+     ""},
 };
 
 struct sums {
@@ -53,6 +58,9 @@ struct sums {
     size_t line_capacity;
     char *replaced_name;
     size_t replaced_capacity;
+    uint64_t lines, numbered; /* lines, and those whose stack ends in a number */
+    size_t head_size;
+    uint8_t head[PCI_FOLDED_FORM_BYTES]; /* the first bytes of the output */
     unsigned lost;
 };
 
@@ -177,6 +185,33 @@ static int is_zero(const struct pci_folded_count *count)
     return count->is_double ? !(count->as.f64 < 0 || count->as.f64 > 0) : !count->as.i64;
 }
 
+static pcol_status put(struct sums *s, const char *text, size_t size, pcol_error *err)
+{
+    size_t room = sizeof s->head - s->head_size, kept = size < room ? size : room;
+    memcpy(s->head + s->head_size, text, kept);
+    s->head_size += kept;
+    return pci_out(s->out, text, size, err);
+}
+
+/* Whether the stack of a line ends in a blank and integers: it looks like a line of two counts. */
+static int is_numbered(const char *stack, size_t size)
+{
+    size_t start = size;
+    while (start && memchr("0123456789,-", stack[start - 1], 12))
+        start--;
+    return start < size && start && (stack[start - 1] == ' ' || stack[start - 1] == '\t');
+}
+
+/* Whether the text begins like UTF-8 with a mark, UTF-16 or gzip. */
+static int begins_encoded(const struct sums *s)
+{
+    static const char marks[][4] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (s->head_size >= strlen(marks[i]) && !memcmp(s->head, marks[i], strlen(marks[i])))
+            return 1;
+    return 0;
+}
+
 static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
 {
     char number[PCI_FOLDED_COUNT_SIZE];
@@ -186,13 +221,18 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
         return pci_fail(err, PCOL_E_LOSS,
                         "a value is NaN or infinite: folded stacks cannot hold it");
     if (size)
-        PCI_TRY(pci_out(s->out, s->line, size - 1, err));
+        PCI_TRY(put(s, s->line, size - 1, err));
     else
-        PCI_TRY(pci_out(s->out, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
+        PCI_TRY(put(s, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
     s->lost |= size ? 0u : LOSS_EMPTY;
-    PCI_TRY(pci_out(s->out, " ", 1, err));
-    PCI_TRY(pci_out(s->out, number, digits, err));
-    return pci_out(s->out, "\n", 1, err);
+    s->lines++;
+    s->numbered += size && is_numbered(s->line, size - 1);
+    /* The semicolon after the last frame is a blank in the line. */
+    if (size > 1 && s->line[0] == '#' && (size == 2 || s->line[1] == ' ' || s->line[1] == '\t'))
+        s->lost |= LOSS_TEXT;
+    PCI_TRY(put(s, " ", 1, err));
+    PCI_TRY(put(s, number, digits, err));
+    return put(s, "\n", 1, err);
 }
 
 static pcol_status write_lines(struct sums *s, pcol_error *err)
@@ -227,6 +267,9 @@ static pcol_status report_losses(struct sums *s, pcol_error *err)
     PCI_TRY(pci_types_has_others(s->types, s->export->first_source, s->export->last_source,
                                  s->chosen, &others, err));
     s->lost |= others ? LOSS_TYPES : 0u;
+    if ((s->lines && s->numbered == s->lines) || begins_encoded(s) ||
+        pci_folded_find_form(s->head, s->head_size, s->head_size < sizeof s->head))
+        s->lost |= LOSS_TEXT;
     if (s->chosen->count &&
         (!pci_str_is(s->chosen->type, "samples") || !pci_str_is(s->chosen->unit, "count")))
         s->lost |= LOSS_UNIT;
