@@ -429,6 +429,10 @@ PCOL_API const pcol_column *pcol_table_column(const pcol_table *table, uint32_t 
 PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, const char *name,
                                                       uint32_t *index);
 
+#define PCOL_COLUMN_IS_JOINED 0x1u   /* pcol_table_joined(): what ids stand for */
+#define PCOL_COLUMN_IS_REPLACED 0x2u /* ids before which such columns are */
+#define PCOL_COLUMN_IS_COMPOSED 0x4u /* texts of a scan are valid until its next call */
+
 /* What a column is. All pointers are borrowed from the file. */
 typedef struct pcol_column_info {
     size_t size;
@@ -460,6 +464,8 @@ typedef struct pcol_column_info {
     const char *physical_name; /* of the physical column with its cells, if different; or NULL */
     const char *unit;          /* logical columns: unit of the values; NULL: none, or by row */
     const char *documentation; /* logical columns: description in one line, or NULL */
+    uint32_t flags;            /* PCOL_COLUMN_* */
+    uint32_t reserved;
 } pcol_column_info;
 
 /* @info: size set by the caller (PCOL_INIT). Cost: O(sections of the column). Any thread. Errors:
@@ -568,6 +574,38 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_column_array(const pcol_column *column,
                                                       const pcol_control *control,
                                                       pcol_array *array, pcol_error *err);
 
+/**
+ * pcol_table_joined() - a table with names in addition to its ids
+ * @joined: receives the table, borrowed from the file; @table itself if nothing can be joined: no
+ *          such ids, a physical table, the table of a result
+ * The rows are those of @table. Before each column of ids are columns of what these stand for, null
+ * where the ids are:
+ *
+ *   location_id           name (as in pcol_names_location()), filename, line
+ *   function_id           name, filename; the name of a row of `locations` is that of its frame
+ *   source_id             source_uri, source_type
+ *   .stack_id, stack      stack: the names of the frames, outermost first, "main;parse;read";
+ *                         "<no stack>" for the empty stack
+ *   .thread_id, thread    thread: its name, else its tid
+ *   .category, category   category: its name
+ *   .mapping_id, mapping  mapping: its filename
+ *
+ * The ids that a table gives to its own rows stay alone. Ids whose name is that of the joined
+ * column get the suffix "_id". PCOL_COLUMN_* of pcol_column_info tell the columns apart.
+ *
+ * Scans with projection, conditions and selections, single cells, arrays and Arrow streams read
+ * the table as any other. Names of frames and stacks are composed as they are read
+ * (PCOL_COLUMN_IS_COMPOSED): a scan holds the texts of one batch; pcol_column_str() and _read_str()
+ * read the whole column first, as pcol_column_array() does, and keep it. All other texts are those
+ * of the file, mostly with codes.
+ * Cost: O(columns), and that of pcol_file_table() for the tables that ids refer to. Reading: a few
+ * nanoseconds for each repeated id, else that of a cell; of stacks, those frames that the stack
+ * before does not have. Any thread. Errors: those of pcol_file_table(); reading fails with E_LIMIT
+ * if the texts of 1024 rows take more than 64 MiB and 64 times the size of the file.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_table_joined(const pcol_table *table,
+                                                      const pcol_table **joined, pcol_error *err);
+
 /* ---------------------------------------------------------------------------------------------
  * Iterating over rows
  * ------------------------------------------------------------------------------------------- */
@@ -650,7 +688,8 @@ typedef struct pcol_cells {
     uint32_t reserved;
     const int64_t *i64;    /* I64, U32, BOOL; U64 as bits */
     const double *f64;     /* F64 */
-    const pcol_str *str;   /* STRING, BYTES; valid until the file is closed */
+    const pcol_str *str;   /* STRING, BYTES; valid until the file is closed, unless the column is
+                            * PCOL_COLUMN_IS_COMPOSED */
     const uint32_t *codes; /* PCOL_SCAN_CODES: instead of `str`; 0 where null */
     const uint64_t *list;  /* LIST: rows + 1 offsets into list_values */
     const int64_t *list_values;
@@ -692,7 +731,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table,
 /**
  * pcol_scan_next() - the next rows
  * @batch: size set by the caller (PCOL_INIT); what it points to is valid until the next call
- * A batch has at most batch_rows rows, and fewer before the end under conditions and for lists.
+ * A batch has at most batch_rows rows, and fewer before the end under conditions, for lists and for
+ * composed texts.
  * A scan that has failed can only be freed (E_STATE). Errors: those of reading the columns;
  * E_LIMIT (a pattern that takes too many steps).
  */

@@ -1026,40 +1026,14 @@ struct cli_columns {
 int cli_columns_new(const pcol_table *table, struct cli_columns *columns);
 void cli_columns_free(struct cli_columns *columns);
 
-/* ---- rows of a table (cli_rows.c, cli_join.c, cli_where.c) ---- */
-
-struct cli_join;
-enum cli_join_what {
-    CLI_JOIN_NONE,
-    CLI_JOIN_LOCATION_NAME,
-    CLI_JOIN_LOCATION_FILE,
-    CLI_JOIN_LOCATION_LINE,
-    CLI_JOIN_FUNCTION_NAME,
-    CLI_JOIN_FUNCTION_FILE,
-    CLI_JOIN_SOURCE_URI,
-    CLI_JOIN_SOURCE_TYPE,
-    CLI_JOIN_STACK,
-    /* names of rows that count from 0 */
-    CLI_JOIN_THREAD,
-    CLI_JOIN_CATEGORY,
-    CLI_JOIN_MAPPING
-};
-pcol_status cli_join_new(const pcol_file *file, pcol_model model, struct cli_join **join,
-                         pcol_error *err);
-void cli_join_free(struct cli_join *join);
-/* Many rows follow: verify whole columns first. */
-void cli_join_whole(struct cli_join *join);
-/* The cell that replaces an id. Text is valid until the next call of the same kind. */
-pcol_status cli_join_cell(struct cli_join *join, enum cli_join_what what, const struct cli_cell *id,
-                          struct cli_cell *cell, pcol_error *err);
+/* ---- rows of a table (cli_rows.c, cli_where.c) ---- */
 
 /* A column for display or for --where. */
 struct cli_rows_column {
     const char *name;
     pcol_type type;
-    uint32_t number; /* number of its table column */
-    enum cli_join_what join;
-    uint32_t scan; /* index in the scan, if wanted */
+    uint32_t number; /* of the column in the table */
+    uint32_t scan;   /* index in the scan, if wanted */
     int wanted;
     const pcol_column_info *info;
 };
@@ -1103,7 +1077,6 @@ struct cli_rows {
     pcol_selection selection;
     int noticed;     /* notices about the selection were given */
     pcol_scan *scan; /* the next scan of all rows that the options select; NULL: not yet opened */
-    struct cli_join *join;
 };
 
 /* Called for each matching row; non-zero ends the iteration. `cells`: those to print. */

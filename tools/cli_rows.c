@@ -1,9 +1,8 @@
 /*
  * cli_rows.c - the table, columns and rows that the options of cat, head, tail and count select
  *
- * All candidate columns are listed first: those of the table and, with --join, those that replace
- * its ids. --columns and --where then mark the wanted ones, and only their table columns
- * are scanned.
+ * --columns and --where choose among all columns of the table, with --join the joined one
+ * (pcol_table_joined()), which shows names instead of ids. Only chosen columns are scanned.
  */
 #include "cli_losses.h"
 
@@ -87,45 +86,6 @@ static int find_table(struct cli_rows *rows, const struct cli_args *args)
 
 /* ---- which columns ---- */
 
-struct joined {
-    const char *id, *name;
-    enum cli_join_what what;
-    pcol_type type;
-};
-
-static const struct joined joined[] = {
-    {"location_id", "name", CLI_JOIN_LOCATION_NAME, PCOL_STRING},
-    {"location_id", "filename", CLI_JOIN_LOCATION_FILE, PCOL_STRING},
-    {"location_id", "line", CLI_JOIN_LOCATION_LINE, PCOL_I64},
-    {"function_id", "name", CLI_JOIN_FUNCTION_NAME, PCOL_STRING},
-    {"function_id", "filename", CLI_JOIN_FUNCTION_FILE, PCOL_STRING},
-    {"source_id", "source_uri", CLI_JOIN_SOURCE_URI, PCOL_STRING},
-    {"source_id", "source_type", CLI_JOIN_SOURCE_TYPE, PCOL_STRING},
-    {".stack_id", "stack", CLI_JOIN_STACK, PCOL_STRING},
-    {".thread_id", "thread", CLI_JOIN_THREAD, PCOL_STRING},
-    {".category", "category", CLI_JOIN_CATEGORY, PCOL_STRING},
-    {".mapping_id", "mapping", CLI_JOIN_MAPPING, PCOL_STRING},
-    /* of physical tables shown with those of the data model */
-    {"stack", "stack", CLI_JOIN_STACK, PCOL_STRING},
-    {"thread", "thread", CLI_JOIN_THREAD, PCOL_STRING},
-    {"category", "category", CLI_JOIN_CATEGORY, PCOL_STRING},
-    {"mapping", "mapping", CLI_JOIN_MAPPING, PCOL_STRING},
-};
-#define JOINED (sizeof joined / sizeof *joined)
-
-/* A table's own id is not replaced. */
-static int is_joined(const struct cli_rows *rows, const pcol_column_info *column,
-                     const struct joined *one)
-{
-    const char *table = pcol_table_name(rows->table);
-
-    if (strcmp(column->name, one->id) != 0 || column->references == NULL)
-        return 0;
-    return !(strcmp(table, "locations") == 0 && strcmp(one->id, "location_id") == 0) &&
-           !(strcmp(table, "functions") == 0 && strcmp(one->id, "function_id") == 0) &&
-           !(strcmp(table, "sources") == 0 && strcmp(one->id, "source_id") == 0);
-}
-
 int cli_columns_new(const pcol_table *table, struct cli_columns *columns)
 {
     columns->count = pcol_table_column_count(table);
@@ -143,41 +103,35 @@ void cli_columns_free(struct cli_columns *columns)
     *columns = (struct cli_columns){NULL, 0};
 }
 
-static void add_column(struct cli_rows *rows, size_t number, const char *name, pcol_type type,
-                       enum cli_join_what join)
+/* List all columns; those that joined columns replace are not shown. */
+static int list_columns(struct cli_rows *rows)
 {
-    rows->columns[rows->column_count++] = (struct cli_rows_column){
-        name, type, (uint32_t)number, join, 0, 0, &rows->table_columns.list[number]};
-}
-
-static int list_columns(struct cli_rows *rows, int join)
-{
-    size_t shown = 0;
     int code = cli_columns_new(rows->table, &rows->table_columns);
 
     if (code != CLI_OK)
         return code;
-    size_t room = rows->table_columns.count + JOINED + 1;
-    rows->columns = calloc(room, sizeof *rows->columns);
-    rows->shown = calloc(room, sizeof *rows->shown);
+    rows->column_count = rows->table_columns.count;
+    rows->columns = calloc(rows->column_count + 1, sizeof *rows->columns);
+    rows->shown = calloc(rows->column_count + 1, sizeof *rows->shown);
     if (rows->columns == NULL || rows->shown == NULL)
         return cli_fail_memory();
-    for (size_t i = 0; i < rows->table_columns.count; i++) {
-        const pcol_column_info *column = &rows->table_columns.list[i];
-        int replaced = 0;
-        for (size_t k = 0; join && k < JOINED; k++) {
-            if (!is_joined(rows, column, &joined[k]))
-                continue;
-            rows->shown[shown++] = rows->column_count;
-            add_column(rows, i, joined[k].name, joined[k].type, joined[k].what);
-            replaced = 1;
-        }
-        if (!replaced)
-            rows->shown[shown++] = rows->column_count;
-        add_column(rows, i, column->name, column->type, CLI_JOIN_NONE);
+    for (size_t i = 0; i < rows->column_count; i++) {
+        const pcol_column_info *info = &rows->table_columns.list[i];
+        rows->columns[i] =
+            (struct cli_rows_column){info->name, info->type, (uint32_t)i, 0, 0, info};
+        if ((info->flags & PCOL_COLUMN_IS_REPLACED) == 0)
+            rows->shown[rows->shown_count++] = i;
     }
-    rows->shown_count = shown;
     return CLI_OK;
+}
+
+/* The physical name of a column; that of ids names the first column that replaces them. */
+static const char *physical_name(const struct cli_rows *rows, size_t i)
+{
+    if ((rows->columns[i].info->flags & PCOL_COLUMN_IS_JOINED) != 0)
+        while ((rows->columns[i].info->flags & PCOL_COLUMN_IS_REPLACED) == 0)
+            i++;
+    return rows->columns[i].info->physical_name;
 }
 
 /* Find a column by its name, with or without its dot, or by its physical name; exact names
@@ -189,7 +143,7 @@ static size_t find_column(const struct cli_rows *rows, const char *name, size_t 
     for (int pass = 0; pass < passes; pass++)
         for (size_t i = 0; i < rows->column_count; i++) {
             const struct cli_rows_column *column = &rows->columns[i];
-            const char *own = pass < 2 ? column->name : column->info->physical_name;
+            const char *own = pass < 2 ? column->name : physical_name(rows, i);
             if (own == NULL || (pass == 1 && *own++ != '.'))
                 continue;
             if (strlen(own) == size && memcmp(own, name, size) == 0)
@@ -274,24 +228,14 @@ static int is_filtered(const struct cli_rows *rows)
     return cli_where_count(rows->where) > 0 || rows->selects;
 }
 
-static pcol_status cell_at(struct cli_rows *rows, const pcol_batch *batch, size_t column,
-                           size_t row, struct cli_cell *cell, pcol_error *err)
+static struct cli_cell cell_at(const struct cli_rows *rows, const pcol_batch *batch, size_t column,
+                               size_t row)
 {
     const struct cli_rows_column *what = &rows->columns[column];
+    struct cli_cell cell = cli_cell_of(&batch->columns[what->scan], row);
 
-    *cell = cli_cell_of(&batch->columns[what->scan], row);
-    if (what->join == CLI_JOIN_NONE)
-        return PCOL_OK;
-    struct cli_cell id = *cell;
-    enum cli_join_what join = what->join;
-    if (join == CLI_JOIN_FUNCTION_NAME && id.kind != CLI_CELL_NULL &&
-        strcmp(pcol_table_name(rows->table), "locations") == 0) { /* its name as a frame */
-        join = CLI_JOIN_LOCATION_NAME;
-        id.as.i64 = (int64_t)(batch->row_numbers != NULL ? batch->row_numbers[row]
-                                                         : batch->first_row + row) +
-                    1;
-    }
-    return cli_join_cell(rows->join, join, &id, cell, err);
+    cell.stable &= (what->info->flags & PCOL_COLUMN_IS_COMPOSED) == 0;
+    return cell;
 }
 
 /* Whether a row that the scan takes satisfies the conditions that the scan cannot test. */
@@ -302,13 +246,10 @@ static pcol_status is_match(struct cli_rows *rows, const pcol_batch *batch, size
 
     *yes = 1;
     for (size_t i = 0; i < count && *yes == 1; i++) {
-        struct cli_cell cell;
         if (cli_where_is_pushed(rows->where, i))
             continue;
-        pcol_status status =
-            cell_at(rows, batch, cli_where_column(rows->where, i), row, &cell, err);
-        if (status == PCOL_OK)
-            status = cli_where_test(rows->where, i, &cell, yes, err);
+        struct cli_cell cell = cell_at(rows, batch, cli_where_column(rows->where, i), row);
+        pcol_status status = cli_where_test(rows->where, i, &cell, yes, err);
         if (status != PCOL_OK)
             return status;
     }
@@ -339,11 +280,8 @@ static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, st
             walk->skip--;
             continue;
         }
-        for (size_t i = 0; i < rows->shown_count && walk->fn != NULL; i++) {
-            status = cell_at(rows, batch, rows->shown[i], row, &walk->cells[i], err);
-            if (status != PCOL_OK)
-                return status;
-        }
+        for (size_t i = 0; i < rows->shown_count && walk->fn != NULL; i++)
+            walk->cells[i] = cell_at(rows, batch, rows->shown[i], row);
         walk->left--;
         if ((walk->fn != NULL && walk->fn(walk->context, walk->cells) != 0) || walk->left == 0)
             walk->done = 1;
@@ -392,8 +330,11 @@ int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const st
     rows->args = args;
     rows->selects = cli_selects(args);
     code = find_table(rows, args);
+    if (code == CLI_OK && args->join &&
+        pcol_table_joined(rows->table, &rows->table, &err) != PCOL_OK)
+        code = cli_fail_error(rows->file_name, &err);
     if (code == CLI_OK)
-        code = list_columns(rows, args->join && rows->model != PCOL_MODEL_PHYSICAL);
+        code = list_columns(rows);
     if (code == CLI_OK && args->columns != NULL)
         code = choose_columns(rows, args->columns);
     if (code == CLI_OK && args->where.count > 0)
@@ -404,9 +345,6 @@ int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const st
         code = plan_scan(rows);
     if (code == CLI_OK && is_filtered(rows) &&
         open_scan(rows, 0, UINT64_MAX, &rows->scan, &err) != PCOL_OK)
-        code = cli_fail_error(rows->file_name, &err);
-    if (code == CLI_OK && args->join &&
-        cli_join_new(rows->file, rows->model, &rows->join, &err) != PCOL_OK)
         code = cli_fail_error(rows->file_name, &err);
     return code;
 }
@@ -419,7 +357,6 @@ void cli_rows_close(struct cli_rows *rows)
     free(rows->scanned);
     cli_where_free(rows->where);
     pcol_scan_free(rows->scan);
-    cli_join_free(rows->join);
     memset(rows, 0, sizeof *rows);
 }
 
@@ -451,8 +388,6 @@ int cli_rows_each(struct cli_rows *rows, uint64_t offset, uint64_t limit, cli_ro
 
     if (walk.done || first >= pcol_table_rows(rows->table))
         return CLI_OK;
-    if (rows->join != NULL && count >= pcol_table_rows(rows->table) / 10)
-        cli_join_whole(rows->join);
     walk.cells = calloc(rows->shown_count + 1, sizeof *walk.cells);
     if (walk.cells == NULL)
         return cli_fail_memory();

@@ -230,8 +230,7 @@ static int set_value(struct test *test, const char *value, const struct cli_rows
     code = new_test(&test->condition, &test->any);
     if (code == CLI_OK && compares && !is_text(column->type) && column->type != PCOL_LIST)
         code = set_number(test, column);
-    test->is_pushed = column->join == CLI_JOIN_NONE && !is_open &&
-                      (is_text(column->type) || test->op != PCOL_OP_MATCH);
+    test->is_pushed = !is_open && (is_text(column->type) || test->op != PCOL_OP_MATCH);
     return code;
 }
 

@@ -166,6 +166,7 @@ static pcol_status decode_rows(const pcol_column *column, struct pci_array *a,
     size_t capacity = 1;
     for (uint64_t row = 0; row < a->rows;) {
         size_t n = a->rows - row < PCI_BATCH ? (size_t)(a->rows - row) : PCI_BATCH;
+        pci_rows_release_texts(rows);
         PCI_TRY(pci_rows_next(rows, n, err));
         if (a->is_text) {
             PCI_TRY(pci_rows_read_str(rows, column, row, n, texts, valid, err));
@@ -248,6 +249,7 @@ pcol_status pci_array_open(const pcol_column *column, const struct pci_array **a
                            pcol_error *err)
 {
     /* The cache does not change the column as the caller sees it. */
+    column = column->shared ? column->shared : column;
     pcol_column *writable = (pcol_column *)(uintptr_t)column;
     struct pci_array *a = atomic_load_explicit(&column->array, memory_order_acquire);
     struct pci_array *before = NULL;

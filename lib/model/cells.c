@@ -5,7 +5,8 @@
  * expanded table read the lanes that its cursor has filled for these rows. Tests:
  * tests/unit/test_model.c, suite columns.
  */
-#include "model/table.h"
+#include "model/arrays.h"
+#include "model/joins.h"
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -17,10 +18,12 @@ pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64
 {
     pcol_status status;
     *rows = (struct pci_rows){.table = table};
+    if (table->join_count)
+        PCI_TRY(pci_join_reader_open(table, &rows->joins, err));
     if (!table->expander || row >= table->rows)
         return PCOL_OK;
-    PCI_TRY(PCI_MALLOC(rows->lanes, 1, err));
-    status = table->expander->open(table, row, &rows->cursor, err);
+    status = PCI_MALLOC(rows->lanes, 1, err);
+    PCI_THEN(status, table->expander->open(table, row, &rows->cursor, err));
     if (status != PCOL_OK)
         pci_rows_close(rows);
     return status;
@@ -38,13 +41,28 @@ void pci_rows_close(struct pci_rows *rows)
     if (rows->cursor)
         rows->table->expander->close(rows->cursor);
     pci_free(rows->lanes);
+    pci_join_reader_close(rows->joins);
     rows->cursor = NULL;
     rows->lanes = NULL;
+    rows->joins = NULL;
+}
+
+uint64_t pci_rows_text_bytes(const struct pci_rows *rows)
+{
+    return rows->joins ? pci_join_text_bytes(rows->joins) : 0;
+}
+
+void pci_rows_release_texts(struct pci_rows *rows)
+{
+    if (rows->joins)
+        pci_join_release_texts(rows->joins);
 }
 
 pcol_status pci_rows_read_bits(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
                                size_t count, int64_t *values, uint8_t *valid, pcol_error *err)
 {
+    if (column->join)
+        return pci_join_read_bits(rows, column, row, count, values, valid, err);
     if (rows->lanes)
         return column->lane_bits(column, rows->lanes, count, values, valid, err);
     return column->bits(column, row, count, values, valid, err);
@@ -53,6 +71,8 @@ pcol_status pci_rows_read_bits(const struct pci_rows *rows, const pcol_column *c
 pcol_status pci_rows_read_str(const struct pci_rows *rows, const pcol_column *column, uint64_t row,
                               size_t count, pcol_str *values, uint8_t *valid, pcol_error *err)
 {
+    if (column->join)
+        return pci_join_read_str(rows, column, row, count, values, valid, err);
     if (rows->lanes)
         return column->lane_str(column, rows->lanes, count, values, valid, err);
     return column->str(column, row, count, values, valid, err);
@@ -62,6 +82,8 @@ pcol_status pci_rows_read_codes(const struct pci_rows *rows, const pcol_column *
                                 uint64_t row, size_t count, int64_t *codes, uint8_t *valid,
                                 pcol_error *err)
 {
+    if (column->join)
+        return pci_join_read_codes(rows, column, row, count, codes, valid, err);
     if (rows->lanes)
         return column->lane_codes(column, rows->lanes, count, codes, valid, err);
     return column->codes(column, row, count, codes, valid, err);
@@ -104,6 +126,8 @@ static pcol_status verify_physical(const pcol_file *file, const struct pci_colum
 pcol_status pci_verify_column(const pcol_column *column, pcol_error *err)
 {
     const pcol_table *table = column->table;
+    if (column->join)
+        return pci_join_verify(column, err);
     for (size_t i = 0; i < table->read_count; i++)
         PCI_TRY(verify_physical(table->file, table->reads[i], err));
     return column->source ? verify_physical(table->file, column->source, err) : PCOL_OK;
@@ -240,6 +264,23 @@ pcol_status pcol_column_f64(const pcol_column *column, uint64_t row, double *val
     return status;
 }
 
+/* Composed texts live as long as the file in the array of the column. */
+static pcol_status read_composed(const pcol_column *column, uint64_t row, size_t count,
+                                 pcol_str *values, uint8_t *valid, pcol_error *err)
+{
+    const struct pci_array *array;
+    PCI_TRY(pci_array_open(column, &array, err));
+    const int64_t *offsets = array->values;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = row + i;
+        values[i].data = (const char *)array->data + offsets[at];
+        values[i].size = (size_t)(offsets[at + 1] - offsets[at]);
+        if (valid)
+            valid[i] = !array->validity || (array->validity[at / 8] >> at % 8 & 1);
+    }
+    return PCOL_OK;
+}
+
 static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *value, int *valid,
                            pcol_error *err)
 {
@@ -248,6 +289,11 @@ static pcol_status get_str(const pcol_column *column, uint64_t row, pcol_str *va
     pcol_status status;
     PCI_TRY(check_type(column, AS_STR, err));
     PCI_TRY(check_range(column, row, 1, err));
+    if (column->is_composed) {
+        PCI_TRY(read_composed(column, row, 1, value, &present, err));
+        *valid = present;
+        return PCOL_OK;
+    }
     if (column->direct)
         return pci_get_str(column->table->file, column->source, row, value, valid, err);
     PCI_TRY(pci_rows_open(&rows, column->table, row, err));
@@ -321,6 +367,8 @@ static pcol_status read_cells(const pcol_column *column, uint64_t row, size_t co
 {
     PCI_TRY(check_type(column, target->value_type, err));
     PCI_TRY(check_range(column, row, count, err));
+    if (column->is_composed)
+        return read_composed(column, row, count, target->str, target->valid, err);
     if (row == 0 && count == column->table->rows) {
         PCI_TRY(pci_verify_column(column, err));
         return read_rows(column, row, count, target, err);

@@ -130,6 +130,7 @@ static pcol_status open_table(pcol_file *file, pcol_model model, uint32_t index,
             PCI_TRY(pci_further_table(file, index, slot, err));
         else
             PCI_TRY(pci_physical_table(file, index, slot, err));
+        (*slot)->model = model;
     }
     *table = *slot;
     return PCOL_OK;

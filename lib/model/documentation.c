@@ -1,7 +1,7 @@
 /*
  * documentation.c - descriptions and units of the columns of logical tables, one line each
  */
-#include "model/table.h"
+#include "model/joins.h"
 
 #include <string.h>
 
@@ -110,7 +110,9 @@ void pci_column_document(const pcol_column *column, const char **unit, const cha
 {
     const char *name = column->name, *table = column->table->name;
     *unit = column->unit;
-    *text = NULL;
+    *text = column->join ? column->join->documentation : NULL;
+    if (*text)
+        return;
     for (size_t i = 0; i < sizeof abouts / sizeof *abouts; i++)
         if (strcmp(abouts[i].column, name) == 0 &&
             (abouts[i].table == ANY || strcmp(abouts[i].table, table) == 0)) {

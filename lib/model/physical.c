@@ -150,6 +150,9 @@ pcol_status pcol_column_describe(const pcol_column *column, pcol_column_info *in
         describe_source(column, &own);
     if (column->source && strcmp(column->source->name, column->name) != 0)
         own.physical_name = column->source->name;
+    own.flags = (column->join ? PCOL_COLUMN_IS_JOINED : 0) |
+                (column->is_replaced ? PCOL_COLUMN_IS_REPLACED : 0) |
+                (column->is_composed ? PCOL_COLUMN_IS_COMPOSED : 0);
     if (!column->table->is_physical)
         pci_column_document(column, &own.unit, &own.documentation);
     return pci_struct_write(info, &own, sizeof own, "pcol_column_info", err);

@@ -35,8 +35,10 @@ void pci_table_free(pcol_table *table)
 {
     if (!table)
         return;
+    pci_table_free(atomic_load_explicit(&table->joined, memory_order_relaxed));
     if (table->free_aux)
         table->free_aux(table->aux);
+    pci_free(table->joins);
     for (size_t i = 0; i < table->owned_count; i++)
         pci_free(table->owned[i]);
     pci_free(table->owned);

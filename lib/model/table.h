@@ -59,6 +59,8 @@ enum pci_column_order {
 };
 
 struct pci_array;
+struct pci_join;
+struct pci_join_reader;
 
 struct pcol_column {
     const pcol_table *table;
@@ -84,6 +86,12 @@ struct pcol_column {
     /* Codes of PCOL_STRING cells, in the pool of the file; both NULL: the texts are computed. */
     pci_bits_fn codes;
     pci_lane_bits_fn lane_codes;
+    /* Of a joined table (joins.h): */
+    const pcol_column *shared;   /* the same column of the table, which holds the array; or NULL */
+    const struct pci_join *join; /* how cells follow from ids, instead of the functions; or NULL */
+    uint8_t by_code;             /* with `join`: texts are of the pool */
+    uint8_t is_composed;         /* with `join`: texts are valid while a reader holds them */
+    uint8_t is_replaced;         /* ids that joined columns stand for */
     _Atomic(struct pci_array *) array; /* arrays.h: made on first use */
 };
 
@@ -91,6 +99,7 @@ struct pcol_table {
     const pcol_file *file;
     const char *name;
     uint64_t rows;
+    pcol_model model;
     int is_physical; /* not a logical table */
     uint32_t column_count, column_capacity;
     pcol_column *columns;
@@ -106,6 +115,10 @@ struct pcol_table {
     void (*release_owner)(void *owner);
     char **owned; /* names and units of columns */
     size_t owned_count, owned_capacity;
+    _Atomic(pcol_table *) joined;  /* joins.h: made on first use */
+    const pcol_table *joined_from; /* of a joined table; it has the functions' data */
+    struct pci_join *joins;
+    size_t join_count;
 };
 
 /* The call tree; absent columns are NULL. */
@@ -194,6 +207,7 @@ struct pci_rows {
     const pcol_table *table;
     void *cursor; /* NULL unless the table is expanded */
     struct pci_row_lanes *lanes;
+    struct pci_join_reader *joins; /* NULL unless the table is joined */
 };
 /* Positions the reader before `row`, or at the end of the table. */
 pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64_t row,
@@ -212,8 +226,11 @@ pcol_status pci_rows_read_codes(const struct pci_rows *rows, const pcol_column *
                                 pcol_error *err);
 static inline int pci_column_has_codes(const pcol_column *column)
 {
-    return column->type == PCOL_STRING && (column->codes || column->lane_codes);
+    return column->type == PCOL_STRING && (column->codes || column->lane_codes || column->by_code);
 }
+/* Composed texts that were read are valid until pci_rows_release_texts(), and take so many bytes. */
+uint64_t pci_rows_text_bytes(const struct pci_rows *rows);
+void pci_rows_release_texts(struct pci_rows *rows);
 /* Reads `count` cells of a physical STRING or BYTES column. */
 pcol_status pci_read_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
                          size_t count, pcol_str *values, uint8_t *valid, pcol_error *err);

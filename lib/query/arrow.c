@@ -8,6 +8,7 @@
  * tests/oracle/arrow.
  */
 #include "model/arrays.h"
+#include "model/joins.h"
 #include "query/scan.h"
 
 #include "util/alloc.h"
@@ -28,6 +29,7 @@ struct stream_column {
     const struct pci_array *array; /* slices; NULL: copied from the scan */
     uint32_t scanned;              /* number in the scan */
     int coded;                     /* codes of the dictionary */
+    int is_utf8;                   /* texts */
     const char *format;
     char *name;
 };
@@ -128,9 +130,9 @@ static int init_schema(struct ArrowSchema *schema, const char *format, const cha
     return 0;
 }
 
-static const char *text_format(const struct pci_array *array)
+static const char *text_format(int is_utf8)
 {
-    return array->is_utf8 ? "U" : "Z";
+    return is_utf8 ? "U" : "Z";
 }
 
 static int set_metadata(struct ArrowSchema *schema, const char *const *pairs, size_t count)
@@ -171,7 +173,7 @@ static int fill_column_schema(const struct stream *s, const struct stream_column
         return status;
     struct schema_data *d = schema->private_data;
     schema->dictionary = &d->dictionary;
-    return init_schema(&d->dictionary, text_format(s->pool), "", 0);
+    return init_schema(&d->dictionary, text_format(s->pool->is_utf8), "", 0);
 }
 
 static int fill_schema(const struct stream *s, struct ArrowSchema *schema)
@@ -492,7 +494,7 @@ static const char *find_format(const struct stream *s, const struct stream_colum
     case PCOL_BYTES:
         return "Z";
     case PCOL_STRING:
-        return !c->coded ? text_format(c->array) : s->pool->rows > INT32_MAX ? "I" : "i";
+        return !c->coded ? text_format(c->is_utf8) : s->pool->rows > INT32_MAX ? "I" : "i";
     case PCOL_I64:
         break;
     }
@@ -511,13 +513,20 @@ static pcol_status open_column(struct stream *s, struct stream_column *c, int wh
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, s->table->name, column->name,
                              PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
     c->coded = pci_column_has_codes(column);
-    if (c->coded && !s->pool)
+    if ((c->coded || column->is_composed) && !s->pool)
         PCI_TRY(pci_array_of_pool(s->table->file, &s->pool, err));
-    if (c->coded && !s->pool)
+    if ((c->coded || column->is_composed) && !s->pool)
         s->pool = &empty_pool;
-    /* Computed texts are made before, since the schema depends on whether they are UTF-8. */
-    if ((whole && pci_array_is_in_place(column)) || (column->type == PCOL_STRING && !c->coded))
+    /* Computed texts are made before, since the schema depends on whether they are UTF-8; not
+     * composed ones, which take more memory than the file. */
+    if (column->is_composed) {
+        PCI_TRY(pci_join_is_of_pool(s->table->file, &c->is_utf8, err));
+        c->is_utf8 &= s->pool->is_utf8;
+    } else if ((whole && pci_array_is_in_place(column)) ||
+               (column->type == PCOL_STRING && !c->coded)) {
         PCI_TRY(pci_array_open(column, &c->array, err));
+        c->is_utf8 = c->array->is_utf8;
+    }
     c->format = find_format(s, c);
     c->array = whole ? c->array : NULL;
     return PCOL_OK;

@@ -19,7 +19,8 @@
 
 #define LIST_VALUES 65536u /* target for the number of list values in a batch */
 #define MAX_BATCH_ROWS (1u << 20)
-#define LIST_ROWS 64u /* rows of the first chunk with lists */
+#define LIST_ROWS 64u                  /* rows of the first chunk with lists or composed texts */
+#define TEXT_BYTES ((uint64_t)1 << 20) /* target for the bytes of composed texts in a batch */
 
 struct scan_column {
     const pcol_column *column;
@@ -117,7 +118,7 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
         scan->columns[i].as_stored = scan->nanoseconds && column->order == PCI_STORED_MS;
         PCI_TRY(open_column(&scan->columns[i], column, scan->capacity, options->flags, err));
     }
-    scan->most = scan->has_lists ? LIST_ROWS : PCI_BATCH;
+    scan->most = scan->has_lists || table->join_count ? LIST_ROWS : PCI_BATCH;
     return PCOL_OK;
 }
 
@@ -428,14 +429,31 @@ static size_t number_rows(pcol_scan *scan, size_t n)
     return kept;
 }
 
+/* Adapts the chunks to the number of values in lists, and to the bytes of composed texts. */
+static void adapt_chunks(pcol_scan *scan, size_t values, uint64_t text_bytes)
+{
+    if (!scan->has_lists && !scan->rows.joins)
+        return;
+    if ((values > LIST_VALUES || text_bytes > TEXT_BYTES) && scan->most > 1)
+        scan->most /= 2;
+    else if (values < LIST_VALUES / 2 && text_bytes < TEXT_BYTES / 2 && scan->most < PCI_BATCH)
+        scan->most *= 2;
+}
+
 static pcol_status read_chunk(pcol_scan *scan, size_t n, pcol_error *err)
 {
     int any;
     size_t values = 0;
+    if (!scan->filled)
+        pci_rows_release_texts(&scan->rows);
+    uint64_t texts = pci_rows_text_bytes(&scan->rows);
     PCI_TRY(pci_rows_next(&scan->rows, n, err));
     PCI_TRY(choose_rows(scan, n, &any, err));
-    if (!any)
+    if (!any) {
+        if (!scan->has_lists)
+            adapt_chunks(scan, 0, pci_rows_text_bytes(&scan->rows) - texts);
         return PCOL_OK;
+    }
     size_t kept = number_rows(scan, n);
     for (uint32_t i = 0; i < scan->column_count; i++) {
         struct scan_column *c = &scan->columns[i];
@@ -449,11 +467,7 @@ static pcol_status read_chunk(pcol_scan *scan, size_t n, pcol_error *err)
         if (kept < n)
             pack_cells(scan, c, n);
     }
-    /* Adapts the chunks to the number of values in lists. */
-    if (scan->has_lists && values > LIST_VALUES && scan->most > 1)
-        scan->most /= 2;
-    else if (scan->has_lists && values < LIST_VALUES / 2 && scan->most < PCI_BATCH)
-        scan->most *= 2;
+    adapt_chunks(scan, values, pci_rows_text_bytes(&scan->rows) - texts);
     scan->filled += kept;
     return PCOL_OK;
 }
@@ -463,7 +477,8 @@ static int is_full(const pcol_scan *scan)
     size_t room = scan->capacity - scan->filled;
     if (!scan->filled)
         return 0;
-    return scan->has_lists || (scan->row_numbers ? room < PCI_BATCH : !room);
+    return scan->has_lists || pci_rows_text_bytes(&scan->rows) > TEXT_BYTES ||
+           (scan->row_numbers ? room < PCI_BATCH : !room);
 }
 
 static pcol_status fill(pcol_scan *scan, pcol_error *err)
