@@ -14,9 +14,12 @@ cpu <- function(f) {
 
 calls <- list(
     v1 = function() read_profile(path, "1.0"),
+    open = function() open_profile(path),
     summary = function() summary(open_profile(path)),
+    summary_full = function() summary(open_profile(path), lines = "both", memory = "both"),
     frames = function() as.data.frame(open_profile(path)),
-    summaryRprof = function() utils::summaryRprof(path))
+    summaryRprof = function() utils::summaryRprof(path),
+    summaryRprof_full = function() utils::summaryRprof(path, lines = "both", memory = "both"))
 if (requireNamespace("profvis", quietly = TRUE)) {
     calls$as_profvis <- function() as_profvis(path)
     calls$profvis <- function() profvis::profvis(prof_input = path)

@@ -27,12 +27,10 @@ profile_v1 <- function(x) {
         raise(list(status = "E_LOSS", place = "table samples, column value",
                    message = "version 1.0 holds values from 1 to 2147483647 only; read version 2.0"), sys.call(-1), state$path)
     }
-    stacks <- stacks_of(state)
-    # Version 1.0 has no code outside of functions: its ids number the other locations.
+    # Version 1.0 has no code outside of functions: its ids number the other locations. Samples without frames are left out.
     inside <- !is.na(x$locations$function_id)
-    made <- native("frames", stacks$locations, as.integer(cumsum(inside) * inside), class(as_table(list())))
-    used <- !is.na(stacks$stack) & made$rows[stacks$stack] > 0
-    locations <- made$frames[stacks$stack[which(used)]]
+    locations <- native("stacks", state$handle, as.integer(cumsum(inside) * inside), class(as_table(list())), what = state$path)
+    if (length(locations) > length(value)) locations <- locations[lengths(locations) > 0]
     stopifnot(length(value) == length(locations))
     functions <- tables$functions
     functions$name <- or_else(functions$name, "<unknown>")

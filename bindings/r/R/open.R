@@ -89,14 +89,26 @@ check_profile <- function(x, strict = FALSE) {
 
 profile_formats <- function() as_table(native("formats"))
 
+sample_count <- function(x) {
+    tables <- state_of(x)$tables
+    tables$rows[match("samples", tables$table)]
+}
+
+# Values of a sample type at each sample, without its zeros and missing values; NULL where the profile has no such type.
+values_of_type <- function(state, type) {
+    row <- match(type, read_columns(state, "physical", "sample_types", "type")$type)
+    if (is.na(row)) return(NULL)
+    column <- paste0("value.", row - 1L)
+    values <- as.double(read_columns(state, "physical", "samples", column)[[column]])
+    values[is.na(values)] <- 0
+    values
+}
+
 # Columns of a table of a model, NULL where the file has no such table.
 read_columns <- function(state, model, table, columns = NULL) {
     tryCatch(native("table", state$handle, MODEL[[model]], table, columns, has_package("bit64"), what = state$path),
              pcol_e_not_found = function(e) NULL)
 }
-
-# Stack of each sample and locations of each stack; see op_stacks.
-stacks_of <- function(state) cached(state, "stacks", function() native("stacks", state$handle, what = state$path))
 
 # What every location shows: name, function, file and line.
 frames_of <- function(x) {
@@ -116,13 +128,11 @@ factor_of <- function(values, index) {
 }
 
 as.data.frame.pcol_profile <- function(x, row.names = NULL, optional = FALSE, ...) {
-    stacks <- stacks_of(state_of(x))
+    state <- state_of(x)
     frames <- frames_of(x)
-    has_stack <- which(!is.na(stacks$stack))
-    stack <- stacks$stack[has_stack]
-    depths <- lengths(stacks$locations)[stack]
-    location <- as.integer(unlist(stacks$locations[stack], use.names = FALSE))
-    columns <- list(sample_id = rep.int(has_stack, depths), depth = sequence(depths), name = factor_of(frames$name, location),
+    rows <- native("frames", state$handle, what = state$path)
+    location <- rows$location_id
+    columns <- list(sample_id = rows$sample_id, depth = rows$depth, name = factor_of(frames$name, location),
                     file = factor_of(frames$file, location), line = frames$line[location], location_id = location)
     structure(columns, class = "data.frame", row.names = if (is.null(row.names)) .set_row_names(length(location)) else row.names)
 }

@@ -28,36 +28,19 @@ as_profvis <- function(x, width = NULL, height = NULL, split = c("h", "v")) {
 # a row of its own with the text of the line that runs.
 profvis_message <- function(x) {
     state <- state_of(x)
-    stacks <- stacks_of(state)
     frames <- frames_of(x)
-    data <- as.data.frame(x)
-    data$label <- as.character(data$name)
-    rows <- nrow(data)
-    ends <- data$sample_id != c(data$sample_id[-1], 0L)[seq_len(rows)]
-    outer <- c(data$location_id[-1], NA)[seq_len(rows)]
-    outer[ends] <- NA
     contents <- source_files(unique(frames$file[!is.na(frames$file)]))
-    alloc <- memory_level(x, length(stacks$stack))
-    data$call_line <- frames$line[outer]
-    data$call_file <- frames$file[outer]
-    data$height <- lengths(stacks$locations)[stacks$stack[data$sample_id]] - data$depth + 1L
-    running <- running_lines(data, contents)
-    collecting <- data$depth == 1L & data$label %in% "<GC>" & data$sample_id %in% running$sample_id
-    data$height[collecting] <- data$height[collecting] + 1L
-    if (nrow(running)) {
-        data <- rbind(data, running)
-        data <- data[order(data$sample_id, -data$height), ]
-    }
-    known <- !is.na(data$call_line) & data$call_file %in% names(contents)
-    first <- !duplicated(data$sample_id)
-    prof <- data.frame(time = data$sample_id, depth = data$height, label = data$label,
-                       filenum = ifelse(known, match(data$call_file, names(contents)), NA_integer_),
-                       linenum = ifelse(known, data$call_line, NA_integer_), memalloc = alloc[data$sample_id],
-                       meminc = c(0, diff(alloc))[data$sample_id] * first,
-                       filename = ifelse(known, data$call_file, NA_character_), stringsAsFactors = FALSE)
+    number <- match(frames$file, names(contents))
+    number[is.na(frames$line)] <- NA_integer_
+    running <- rep(NA_character_, length(number))
+    lines <- strsplit(as.character(contents), "\n", fixed = TRUE, useBytes = TRUE)
+    for (i in which(!is.na(number))) running[i] <- sub("^ +", "", lines[[number[i]]][frames$line[i]])
+    prof <- native("profvis", state$handle, frames$name, running, frames$file, number, as.integer(frames$line),
+                   memory_level(state, x), what = state$path)
+    attr(prof, "row.names") <- .set_row_names(length(prof$time))
+    class(prof) <- "data.frame"
     files <- lapply(names(contents), function(name) {
-        list(filename = name, content = paste(contents[[name]], collapse = "\n"),
-             normpath = normalizePath(name, mustWork = FALSE))
+        list(filename = name, content = contents[[name]], normpath = normalizePath(name, mustWork = FALSE))
     })
     segments <- read_columns(state, "physical", "rprof_segments", "interval_us")
     interval <- if (length(segments$interval_us)) as.double(segments$interval_us[1]) / 1000 else 10
@@ -65,34 +48,19 @@ profvis_message <- function(x) {
          highlight = list(gc = "^<GC>$", stacktrace = "^\\.\\.stacktraceo(n|ff)\\.\\.$"))
 }
 
-# One row for the innermost call of each sample that is not R's garbage collector, if its source is there.
-running_lines <- function(data, contents) {
-    candidates <- data[!data$label %in% "<GC>", ]
-    candidates <- candidates[!duplicated(candidates$sample_id) & candidates$depth <= 2L, ]
-    file <- as.character(candidates$file)
-    candidates <- candidates[!is.na(candidates$line) & file %in% names(contents), ]
-    candidates$call_line <- candidates$line
-    candidates$call_file <- as.character(candidates$file)
-    candidates$height <- candidates$height + 1L
-    candidates$label <- trimws(mapply(function(file, line) contents[[file]][line], candidates$call_file,
-                                      candidates$line, USE.NAMES = FALSE))[seq_len(nrow(candidates))]
-    candidates
-}
-
 # MB in vectors at each sample; 0 without memory profiling.
-memory_level <- function(x, samples) {
-    level <- numeric(samples)
-    values <- x$sample_values
+memory_level <- function(state, x) {
+    level <- numeric(sample_count(x))
     for (type in c("small_v", "big_v")) {
-        rows <- which(values$type == type)
-        level[values$sample_id[rows]] <- level[values$sample_id[rows]] + as.double(values$value[rows]) * 8 / 1024^2
+        values <- values_of_type(state, type)
+        if (length(values)) level <- level + values * 8 / 1024^2
     }
     level
 }
 
 source_files <- function(paths) {
     paths <- paths[nzchar(paths) & file.exists(paths) & !dir.exists(paths)]
-    lapply(setNames(paths, paths), readLines, warn = FALSE)
+    lapply(setNames(paths, paths), function(path) readChar(path, file.size(path), useBytes = TRUE))
 }
 
 knit_print.pcol_profile <- function(x, n = 10, ...) {

@@ -26,44 +26,29 @@ tokens_of <- function(frames, lines) {
 }
 
 # Bytes that each sample has more than the one before it; the first of each segment has none.
-memory_growth <- function(x, segment) {
-    values <- x$sample_values
-    growth <- numeric(length(segment))
+memory_growth <- function(state, samples, first_samples) {
+    growth <- numeric(samples)
     for (type in c("small_v", "big_v", "nodes")) {
-        level <- numeric(length(segment))
-        rows <- values$type == type
-        level[values$sample_id[rows]] <- as.double(values$value[rows])
-        step <- c(0, diff(level))
-        step[!duplicated(segment)] <- 0
-        growth <- growth + pmax(step, 0) * if (type == "nodes") 1 else 8
+        level <- values_of_type(state, type)
+        if (length(level)) growth <- growth + pmax(c(0, diff(level)), 0) * if (type == "nodes") 1 else 8
     }
+    growth[first_samples[first_samples < length(growth)] + 1] <- 0
     growth
 }
 
 summary_of_rprof <- function(x, segments, lines, memory) {
-    stacks <- stacks_of(state_of(x))
-    count <- length(stacks$locations)
-    segment <- findInterval(seq_along(stacks$stack) - 1, as.double(segments$first_sample))
-    intervals <- unique(as.double(segments$interval_us) / 1e6)
-    interval <- match(as.double(segments$interval_us) / 1e6, intervals)[pmax(segment, 1L)]
-    weights <- vapply(seq_along(intervals), function(i) {
-        as.double(tabulate(stacks$stack[interval == i], count))
-    }, numeric(count))
-    weights <- array(weights, c(count, length(intervals)))
-    if (memory == "both") {
-        has <- !is.na(stacks$stack)
-        growth <- numeric(count)
-        sums <- rowsum(memory_growth(x, segment)[has], stacks$stack[has])
-        growth[as.integer(rownames(sums))] <- sums
-        weights <- cbind(weights, growth)
-    }
+    state <- state_of(x)
+    seconds <- as.double(segments$interval_us) / 1e6
+    intervals <- unique(seconds)
+    first <- as.double(segments$first_sample)
+    growth <- if (memory == "both") memory_growth(state, sample_count(x), first)
     tokens <- tokens_of(frames_of(x), lines)
     keys <- sort(unique(c(tokens[!is.na(tokens)], if (lines == "show") "<no location>")))
-    index <- matrix(match(tokens, keys), ncol = 2)
-    sums <- native("totals", stacks$locations, index, weights, length(keys), match("<no location>", keys))
+    sums <- native("totals", state$handle, match(tokens, keys), first, match(seconds, intervals), length(intervals), growth,
+                   length(keys), match("<no location>", keys), what = state$path)
     times <- lapply(sums, function(m) as.vector(m[, seq_along(intervals), drop = FALSE] %*% intervals))
     used <- rowSums(sums$total[, seq_along(intervals), drop = FALSE]) > 0
-    growth <- if (memory == "both") sums$total[used, ncol(weights)]
+    growth <- if (memory == "both") sums$total[used, length(intervals) + 1]
     tables_of_summary(keys[used], times$self[used], times$total[used], growth, intervals, lines)
 }
 

@@ -19,6 +19,21 @@ test_that("as_profvis() has the rows of profvis()", {
     }
 })
 
+test_that("as_profvis() shows the lines of sources as profvis() does", {
+    skip_if_not_installed("profvis")
+    source <- tempfile(fileext = ".R")
+    writeLines(c("f <- function() {", "    g(1)", "}", "  g <- function(x) x"), source)
+    path <- tempfile(fileext = ".Rprof")
+    writeLines(c("memory profiling: GC profiling: line profiling: sample.interval=10000", paste0("#File 1: ", source), "#File 2: none.R",
+                 ':10:20:1024:0:1#4 "g" 1#2 "f" ', ':20:20:2048:0:"<GC>" 1#4 "g" 1#2 "f" ', ':20:10:2048:0:"<GC>" "<GC>" 1#2 "f" ',
+                 ':20:10:2048:0:2#1 "h" 2#7 "f" ', ':20:30:2048:0:"h" 1#2 "f" ', ':20:40:4096:0:"<GC>" '), path)
+    ours <- as_profvis(path)$x$message
+    theirs <- profvis::profvis(prof_input = path)$x$message
+    expect_equal(ours$prof[names(theirs$prof)], theirs$prof, ignore_attr = TRUE)
+    expect_equal(lapply(ours$files, `[[`, "content"), lapply(theirs$files, `[[`, "content"))
+    expect_true("g <- function(x) x" %in% ours$prof$label)
+})
+
 test_that("knitr prints tables", {
     skip_if_not_installed("knitr")
     p <- open_profile(rprof('"f" "g" '))
