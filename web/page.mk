@@ -1,6 +1,6 @@
 # web: the report page. Joined without npm; embedded in the command as an array.
 
-PAGE_PARTS := web/page.html web/page.css web/js/order $(wildcard web/js/*.js) web/engine.wasm
+PAGE_PARTS := web/page.html web/static.css web/app.html web/page.css web/js/order $(wildcard web/js/*.js) web/engine.wasm
 
 $(GEN)/page.html: $(PAGE_PARTS) scripts/page-template
 	@mkdir -p $(@D)

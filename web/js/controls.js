@@ -266,8 +266,19 @@ function listenTheme() {
 
 /* ---- start ---- */
 
+/* Its elements are made here: a page that a browser saved has those of its last state. */
+function layOut() {
+    if ($("app")) $("app").remove();
+    document.body.insertAdjacentHTML("afterbegin", LAYOUT);
+    $("title").textContent = document.title;
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+    document.adoptedStyleSheets = [sheet];
+}
+
 async function boot() {
     try {
+        layOut();
         const server = $("server"), files = [$("data"), $("base-data")].filter(Boolean);
         const engine = server ? new Server() : new Engine();
         if (server && server.children.length > 1) START.base = "1";
@@ -285,4 +296,5 @@ async function boot() {
     }
 }
 
-boot();
+/* The loader calls it when this script has been accepted. */
+window.pcolStart = boot;

@@ -1,7 +1,7 @@
 /*
  * core.js - the engine in WebAssembly and its requests
  *
- * engineCore() holds no reference to anything outside of it but decode85(): their texts become the
+ * engineCore() holds no reference to anything outside of it but unpack(): their texts become the
  * worker. Where there are no workers it runs in the page.
  */
 
@@ -13,11 +13,6 @@ function engineCore() {
         const binary = atob(text), bytes = new Uint8Array(binary.length);
         for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
         return bytes;
-    }
-
-    async function inflate(bytes) {
-        const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-        return new Uint8Array(await new Response(stream).arrayBuffer());
     }
 
     /* There is no system: calls of WASI fail, but for random bytes. */
@@ -60,8 +55,7 @@ function engineCore() {
     }
 
     async function start(message) {
-        const wasm = await inflate(decode85(message.wasm));
-        const module = await WebAssembly.compile(wasm);
+        const module = await WebAssembly.compile(unpack(message.wasm));
         engine = (await WebAssembly.instantiate(module, imports(module))).exports;
         if (engine._initialize) engine._initialize();
         for (let slot = 0; slot < message.files.length; slot++) {
@@ -115,7 +109,7 @@ class Engine {
     /* Start in a worker; without workers in the page. */
     async start(wasm, files) {
         try {
-            const source = decode85 + "const answer = (" + engineCore + ")();" +
+            const source = unpack + "const answer = (" + engineCore + ")();" +
                 "onmessage = async (e) => { const r = await answer(e.data);" +
                 "postMessage(r, r.buffers); };";
             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
