@@ -20,6 +20,7 @@ export const skipped = [];
 
 export async function test(name, action) {
     if (process.env.ONLY && !name.includes(process.env.ONLY)) return;
+    const start = performance.now();
     try {
         await action();
         passed++;
@@ -27,6 +28,8 @@ export async function test(name, action) {
         failed++;
         console.log(`FAIL ${name}\n${error.stack || error}`);
     }
+    if (process.env.TIMES)
+        console.log(`${((performance.now() - start) / 1000).toFixed(1)} s  ${name}`);
     endServers();
 }
 
@@ -81,14 +84,16 @@ export function report(...args) {
     return out;
 }
 
-export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM,
+const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM,
     args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+export let browser = await launch();
 
 /* Open the page of a file or, of a server, of an address. What must not happen is collected in
  * page.problems: errors, requests to anything else, violations of the content security policy. */
 export async function open(place, options = {}) {
     const address = await place, served = /^http:/.test(address);
     const { hash = "", init, ready = true, ...rest } = options;
+    if (!browser.isConnected()) browser = await launch(); /* one that ends fails one test */
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
         acceptDownloads: true, ...rest });
     const page = await context.newPage();
@@ -141,7 +146,7 @@ export async function close(page) {
 export async function viewRows(page) {
     await settle(page);
     const text = await page.evaluate(() => window.pcolApp.view.text());
-    const [head, ...lines] = text.trimEnd().split("\n").map((line) => line.split("\t"));
+    const [head, ...lines] = text.replace(/\n+$/, "").split("\n").map((line) => line.split("\t"));
     return lines.map((line) => Object.fromEntries(head.map((key, i) => [key, line[i]])));
 }
 

@@ -1,4 +1,4 @@
-/* main.mjs - all tests of the page; ONLY=TEXT: those whose name contains it */
+/* main.mjs - all tests of the page; ONLY=TEXT: those whose name contains it; TIMES=1: with times */
 import { browser, finish } from "./harness.mjs";
 import { drops } from "./drop.mjs";
 import { features } from "./features.mjs";
