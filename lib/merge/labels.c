@@ -37,15 +37,6 @@ static pcol_status fail_label_key(uint64_t row, const char *column, const char *
     return pci_corrupt(err, "label_keys", column, row, "%s", problem);
 }
 
-static pcol_status get_text(struct key_walk *w, int column, uint64_t row, pcol_str *text,
-                            int *valid, pcol_error *err)
-{
-    *text = (pcol_str){"", 0};
-    *valid = 0;
-    return w->columns[column] ? pci_get_str(w->m->file, w->columns[column], row, text, valid, err)
-                              : PCOL_OK;
-}
-
 /* Checks that the type of label.K suits its kind, and that it declares a reference if the builder's
  * column will: then its row numbers are verified. */
 static pcol_status check_column(const struct pci_table *table, uint64_t row, int kind,
@@ -142,27 +133,26 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     uint32_t table, key, unit = PCOL_NONE;
     int64_t occurrence = 0;
     int kind, valid, needed;
-    PCI_TRY(get_text(w, K_TABLE, row, &table_name, &valid, err));
+    PCI_TRY(pci_get_str(w->m->file, w->columns[K_TABLE], row, &table_name, &valid, err));
     if (!valid || !table_name.size || table_name.size >= sizeof name ||
         memchr(table_name.data, 0, table_name.size))
         return fail_label_key(row, "table", "not the name of a table", err);
     memcpy(name, table_name.data, table_name.size);
     name[table_name.size] = '\0';
-    PCI_TRY(get_text(w, K_KIND, row, &kind_name, &valid, err));
+    PCI_TRY(pci_get_str(w->m->file, w->columns[K_KIND], row, &kind_name, &valid, err));
     kind = pci_label_kind_by_name(kind_name);
     if (kind < 0)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "label_keys", "kind", row,
                              "this kind of label needs a newer reader");
-    PCI_TRY(get_text(w, K_KEY, row, &text, &valid, err));
+    PCI_TRY(pci_get_str(w->m->file, w->columns[K_KEY], row, &text, &valid, err));
     PCI_TRY(is_needed(w, table_name, text, row, kind, &needed, err));
     if (!needed)
         return PCOL_OK;
     PCI_TRY(intern_string(m, PCI_NAME_KEY, text, &key, err));
-    PCI_TRY(get_text(w, K_UNIT, row, &text, &valid, err));
+    PCI_TRY(pci_get_str(w->m->file, w->columns[K_UNIT], row, &text, &valid, err));
     if (valid)
         PCI_TRY(intern_string(m, PCI_NAME_UNIT, text, &unit, err));
-    if (w->columns[K_OCCURRENCE])
-        PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
+    PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
     if ((uint64_t)occurrence >= m->label_key_count)
         return fail_label_key(row, "occurrence", "out of range: there are fewer keys", err);
     PCI_TRY(pcol_builder_table(b, name, &table, err));

@@ -50,7 +50,7 @@ static pcol_status get_cell_bytes(const pcol_file *file, const char *table, cons
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
     int valid;
     *text = (pcol_str){"", 0};
-    return c ? pci_get_str(file, c, row, text, &valid, err) : PCOL_OK;
+    return pci_get_str(file, c, row, text, &valid, err);
 }
 
 /* The text of a cell as a C string; the caller frees it. */

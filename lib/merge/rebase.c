@@ -28,8 +28,7 @@ pcol_status pci_merge_open_bias(struct pci_merge *merge, pcol_error *err)
         PCI_TRY(pci_get(merge->file, start, row, &first, &valid, err));
         if (!valid || !first) /* of unknown range */
             continue;
-        if (offset)
-            PCI_TRY(pci_get(merge->file, offset, row, &in_file, &valid, err));
+        PCI_TRY(pci_get(merge->file, offset, row, &in_file, &valid, err));
         merge->mapping_bias[row] = (uint64_t)first - (uint64_t)in_file;
     }
     return PCOL_OK;

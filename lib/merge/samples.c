@@ -63,8 +63,7 @@ pcol_status pci_merge_number(const pcol_file *file, const char *table, const cha
     const struct pci_column *c = t ? pci_column_find(t, column) : NULL;
     int64_t value = 0;
     int valid;
-    if (c)
-        PCI_TRY(pci_get(file, c, row, &value, &valid, err));
+    PCI_TRY(pci_get(file, c, row, &value, &valid, err));
     *number = (uint32_t)value;
     return PCOL_OK;
 }
@@ -392,8 +391,7 @@ static pcol_status is_sample_count(const struct pci_merge *m, uint64_t type, int
         const struct pci_column *column = pci_column_find(types, names[i][0]);
         pcol_str text = {"", 0};
         int valid;
-        if (column)
-            PCI_TRY(pci_get_str(m->file, column, type, &text, &valid, err));
+        PCI_TRY(pci_get_str(m->file, column, type, &text, &valid, err));
         *is = pci_str_is(text, names[i][1]);
     }
     return PCOL_OK;

@@ -90,25 +90,20 @@ static pcol_status intern(struct file_walk *w, pcol_str text, uint32_t *code, pc
 static pcol_status describe_text(struct file_walk *w, const char *column, uint64_t source,
                                  uint32_t *code, pcol_error *err)
 {
-    const struct pci_column *c;
     pcol_str text;
     int valid = 0;
     *code = PCOL_NONE;
-    PCI_TRY(pci_find_column(w->f.file, "sources", column, PCI_TYPES_TEXT, &c, err));
-    if (c)
-        PCI_TRY(pci_get_str(w->f.file, c, source, &text, &valid, err));
+    PCI_TRY(pci_get_named_str(w->f.file, "sources", column, source, &text, &valid, err));
     return valid ? intern(w, text, code, err) : PCOL_OK;
 }
 
 static pcol_status describe_number(struct file_walk *w, const char *column, uint64_t source,
                                    uint32_t words[3], pcol_error *err)
 {
-    const struct pci_column *c;
     int64_t value = 0;
     int valid = 0;
-    PCI_TRY(pci_find_column(w->f.file, "sources", column, PCI_TYPE(PCF_I64), &c, err));
-    if (c)
-        PCI_TRY(pci_get(w->f.file, c, source, &value, &valid, err));
+    PCI_TRY(pci_get_named(w->f.file, "sources", column, PCI_TYPE(PCF_I64), source, &value, &valid,
+                          err));
     words[0] = (uint32_t)valid;
     words[1] = valid ? (uint32_t)(uint64_t)value : 0;
     words[2] = valid ? (uint32_t)((uint64_t)value >> 32) : 0;
@@ -210,11 +205,8 @@ static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32
     PCI_TRY(PCI_GROW(w->words, w->word_capacity, fixed, err));
     for (size_t i = D_TYPE + 1; i < D_TEXTS; i++)
         PCI_TRY(describe_text(w, pci_sums_text_columns[i], source, &w->words[i], err));
-    const struct pci_column *type;
     pcol_str text = {"", 0};
-    PCI_TRY(pci_find_column(w->f.file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    if (type)
-        PCI_TRY(pci_get_str(w->f.file, type, source, &text, &(int){0}, err));
+    PCI_TRY(pci_get_named_str(w->f.file, "sources", "type", source, &text, &(int){0}, err));
     if (!pci_str_is(text, "pprof")) /* sums of other formats cannot be written as their files */
         text = (pcol_str){"sums", 4};
     PCI_TRY(intern(w, text, &w->words[D_TYPE], err));

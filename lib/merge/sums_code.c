@@ -193,7 +193,7 @@ static pcol_status get_text(struct code_copy *c, size_t cells, uint64_t row, pco
     const struct pci_column *column = c->cells[cells].column;
     int valid;
     *text = (pcol_str){"", 0};
-    return column ? pci_get_str(c->f->file, column, row, text, &valid, err) : PCOL_OK;
+    return pci_get_str(c->f->file, column, row, text, &valid, err);
 }
 
 /* The mapping of a group by its file; with its build id, if `binary`. Code that shows its address,

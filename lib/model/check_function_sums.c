@@ -88,8 +88,7 @@ static pcol_status name_rows(struct sums *s, pcol_error *err)
     int valid = 0;
     for (uint64_t row = 0; row < s->rows; row++) {
         s->name_of_row[row] = PCOL_NONE;
-        if (column)
-            PCI_TRY(pci_get(s->file, column, row, &location, &valid, err));
+        PCI_TRY(pci_get(s->file, column, row, &location, &valid, err));
         if (!valid) {
             if (row + 1 < s->rows)
                 pci_fault(&tally, row, "only the last row may have no location");

@@ -44,13 +44,11 @@ static pcol_status read_key(struct keys *k, uint64_t row, struct key *key, pcol_
     int valid;
     *key = (struct key){.text = {{"", 0}, {"", 0}, {"", 0}, {"", 0}}};
     for (int i = TABLE; i <= UNIT; i++) {
-        if (k->columns[i])
-            PCI_TRY(pci_get_str(file, k->columns[i], row, &key->text[i], &valid, err));
+        PCI_TRY(pci_get_str(file, k->columns[i], row, &key->text[i], &valid, err));
         if (i == UNIT)
             key->has_unit = k->columns[i] && valid;
     }
-    if (k->columns[OCCURRENCE])
-        PCI_TRY(pci_get(file, k->columns[OCCURRENCE], row, &key->occurrence, &valid, err));
+    PCI_TRY(pci_get(file, k->columns[OCCURRENCE], row, &key->occurrence, &valid, err));
     return PCOL_OK;
 }
 

@@ -111,21 +111,12 @@ static pcol_status read_texts(const pcol_file *file, const struct pci_column *co
     return PCOL_OK;
 }
 
-struct needed_column {
-    const char *table, *name;
-    unsigned types;
-    const struct pci_column **column;
-};
-
-static pcol_status find_columns(const pcol_file *file, const struct needed_column *columns,
+static pcol_status find_columns(const pcol_file *file, const struct pci_column_request *columns,
                                 size_t count, pcol_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         PCI_TRY(pci_check_row_count(file, columns[i].table, err));
-        PCI_TRY(pci_find_verified_column(file, columns[i].table, columns[i].name, columns[i].types,
-                                         columns[i].column, err));
-    }
-    return PCOL_OK;
+    return pci_find_verified_columns(file, columns, count, err);
 }
 
 /* ---- functions */
@@ -134,7 +125,7 @@ static pcol_status hash_functions(const pcol_file *file, pcol_hash *hashes, uint
                                   pcol_error *err)
 {
     const struct pci_column *name, *system, *filename;
-    const struct needed_column columns[] = {
+    const struct pci_column_request columns[] = {
         {"functions", "name", PCI_TYPES_TEXT, &name},
         {"functions", "system_name", PCI_TYPES_TEXT, &system},
         {"functions", "filename", PCI_TYPES_TEXT, &filename},
@@ -184,7 +175,7 @@ struct location_walk {
 static pcol_status read_function_parts(struct location_walk *w, pcol_error *err)
 {
     const struct pci_column *name, *start_line;
-    const struct needed_column columns[] = {
+    const struct pci_column_request columns[] = {
         {"functions", "name", PCI_TYPES_TEXT, &name},
         {"functions", "start_line", PCI_TYPES_INT, &start_line},
     };
@@ -216,8 +207,7 @@ static pcol_status get_number(const pcol_file *file, const struct pci_column *co
 {
     int64_t value = 0;
     int valid = 0;
-    if (column)
-        PCI_TRY(pci_get(file, column, row, &value, &valid, err));
+    PCI_TRY(pci_get(file, column, row, &value, &valid, err));
     *number = valid ? (uint64_t)value : 0;
     return PCOL_OK;
 }
@@ -225,7 +215,7 @@ static pcol_status get_number(const pcol_file *file, const struct pci_column *co
 static pcol_status read_mapping_parts(struct location_walk *w, pcol_error *err)
 {
     const struct pci_column *start, *offset, *filename, *build_id;
-    const struct needed_column columns[] = {
+    const struct pci_column_request columns[] = {
         {"mappings", "start", PCI_TYPES_INT, &start},
         {"mappings", "file_offset", PCI_TYPES_INT, &offset},
         {"mappings", "filename", PCI_TYPES_TEXT, &filename},
@@ -323,7 +313,7 @@ static pcol_status get_lines(struct cells *cells, uint64_t group, uint64_t group
 
 static pcol_status walk_locations(struct location_walk *w, pcol_hash *hashes, pcol_error *err)
 {
-    const struct needed_column columns[CELL_COUNT] = {
+    const struct pci_column_request columns[CELL_COUNT] = {
         [L_FUNCTION] = {"locations", "function", PCI_TYPES_ROW, &w->cells[L_FUNCTION].column},
         [L_FILE] = {"locations", "filename", PCI_TYPES_TEXT, &w->cells[L_FILE].column},
         [L_LINE] = {"locations", "line", PCI_TYPES_INT, &w->cells[L_LINE].column},
@@ -392,7 +382,7 @@ static pcol_status hash_frames(struct stack_walk *w, uint64_t locations, pcol_er
 static pcol_status walk_stacks(struct stack_walk *w, pcol_hash *hashes, uint64_t rows,
                                pcol_error *err)
 {
-    const struct needed_column columns[] = {
+    const struct pci_column_request columns[] = {
         {"stacks", "parent", PCI_TYPES_ROW, &w->parent.column},
         {"stacks", "group", PCI_TYPES_ROW, &w->group.column},
         {"location_groups", "first_location", PCI_TYPES_ROW, &w->first.column},

@@ -15,11 +15,7 @@ pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file 
                                  pcol_error *err)
 {
     struct pci_frame_namer *n = names;
-    const struct {
-        const char *table, *name;
-        unsigned types;
-        const struct pci_column **column;
-    } columns[] = {
+    const struct pci_column_request columns[] = {
         {"locations", "function", PCI_TYPES_ROW, &n->function},
         {"locations", "line", PCI_TYPES_INT, &n->line},
         {"locations", "column", PCI_TYPES_INT, &n->column},
@@ -35,10 +31,7 @@ pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file 
     n->file = file;
     n->functions = pci_rows(file, "functions");
     n->mappings = pci_rows(file, "mappings");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_find_verified_column(file, columns[i].table, columns[i].name, columns[i].types,
-                                         columns[i].column, err));
-    return PCOL_OK;
+    return pci_find_verified_columns(file, columns, sizeof columns / sizeof *columns, err);
 }
 
 void pci_frame_namer_close(struct pci_frame_namer *names)
@@ -48,34 +41,18 @@ void pci_frame_namer_close(struct pci_frame_namer *names)
     names->made_capacity = 0;
 }
 
-static pcol_status read_cell(const struct pci_frame_namer *n, const struct pci_column *column,
-                             uint64_t row, int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(n->file, column, row, value, valid, err) : PCOL_OK;
-}
-
-static pcol_status read_text(const struct pci_frame_namer *n, const struct pci_column *column,
-                             uint64_t row, pcol_str *value, int *valid, pcol_error *err)
-{
-    *value = (pcol_str){"", 0};
-    *valid = 0;
-    return column ? pci_get_str(n->file, column, row, value, valid, err) : PCOL_OK;
-}
-
 pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_t group,
                                     pcol_str *filename, int *valid, pcol_error *err)
 {
     int64_t mapping;
     *filename = (pcol_str){"", 0};
-    PCI_TRY(read_cell(names, names->mapping, group, &mapping, valid, err));
+    PCI_TRY(pci_get(names->file, names->mapping, group, &mapping, valid, err));
     if (!*valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= names->mappings)
         return pci_corrupt(err, "location_groups", "mapping", group,
                            "mapping %" PRId64 " does not exist", mapping);
-    return read_text(names, names->mapping_file, (uint64_t)mapping, filename, valid, err);
+    return pci_get_str(names->file, names->mapping_file, (uint64_t)mapping, filename, valid, err);
 }
 
 pcol_str pci_frame_base_name(pcol_str path)
@@ -139,7 +116,7 @@ static pcol_status name_code(struct pci_frame_namer *n, uint32_t group, pcol_str
     PCI_TRY(pci_frame_namer_binary(n, group, name, err));
     if (name->size)
         return PCOL_OK;
-    PCI_TRY(read_cell(n, n->address, group, &address, &valid, err));
+    PCI_TRY(pci_get(n->file, n->address, group, &address, &valid, err));
     *name = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
     if (!valid)
         return PCOL_OK;
@@ -162,7 +139,7 @@ static pcol_status name_place(struct pci_frame_namer *n, struct pci_name *name, 
 static pcol_status function_name(const struct pci_frame_namer *names, uint64_t row, pcol_str *name,
                                  int *valid, pcol_error *err)
 {
-    return read_text(names, names->name, row, name, valid, err);
+    return pci_get_str(names->file, names->name, row, name, valid, err);
 }
 
 pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location, uint32_t group,
@@ -173,14 +150,16 @@ pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location
     int has_function, has_name = 0;
     memset(name, 0, sizeof *name);
     name->function = PCOL_NONE;
-    PCI_TRY(read_cell(n, n->line, location, &name->line, &name->has_line, err));
-    PCI_TRY(read_cell(n, n->column, location, &name->column, &name->has_column, err));
-    PCI_TRY(read_cell(n, n->function, location, &function, &has_function, err));
+    PCI_TRY(pci_get(n->file, n->line, location, &name->line, &name->has_line, err));
+    PCI_TRY(pci_get(n->file, n->column, location, &name->column, &name->has_column, err));
+    PCI_TRY(pci_get(n->file, n->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
         PCI_TRY(function_name(n, row, &name->name, &has_name, err));
-        PCI_TRY(read_text(n, n->function_file, row, &name->filename, &name->has_filename, err));
-        PCI_TRY(read_cell(n, n->start_line, row, &name->start_line, &name->has_start_line, err));
+        PCI_TRY(
+            pci_get_str(n->file, n->function_file, row, &name->filename, &name->has_filename, err));
+        PCI_TRY(
+            pci_get(n->file, n->start_line, row, &name->start_line, &name->has_start_line, err));
         if (name->name.size) {
             name->function = (uint32_t)row;
             return n->libraries && pci_is_address_name(name->name)
@@ -188,7 +167,8 @@ pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location
                        : PCOL_OK;
         }
     } else {
-        PCI_TRY(read_text(n, n->filename, location, &name->filename, &name->has_filename, err));
+        PCI_TRY(
+            pci_get_str(n->file, n->filename, location, &name->filename, &name->has_filename, err));
     }
     name->is_made = 1;
     name->is_place = !has_function && name->has_filename;

@@ -244,7 +244,7 @@ static pcol_status get_text_cell(const struct pci_keyed_reader *k, const struct 
 {
     *valid = 0;
     value->kind = PCI_VALUE_STRING;
-    return column ? pci_get_str(k->file, column, row, &value->as.text, valid, err) : PCOL_OK;
+    return pci_get_str(k->file, column, row, &value->as.text, valid, err);
 }
 
 /* Reads a part of a frame: name or file of its function, line or column. *valid is 0 if absent. */
@@ -260,10 +260,9 @@ static pcol_status get_frame_part(struct pci_keyed_reader *k, uint64_t row, int 
     if (kind == PCI_LABEL_LINE || kind == PCI_LABEL_COLUMN) {
         const struct pci_column *c = kind == PCI_LABEL_LINE ? s->line : s->column;
         value->kind = PCI_VALUE_INTEGER;
-        return c ? pci_get(k->file, c, first, &value->as.i64, valid, err) : PCOL_OK;
+        return pci_get(k->file, c, first, &value->as.i64, valid, err);
     }
-    if (s->function)
-        PCI_TRY(pci_get(k->file, s->function, first, &function, &has_function, err));
+    PCI_TRY(pci_get(k->file, s->function, first, &function, &has_function, err));
     if (has_function && (uint64_t)function >= pci_rows(k->file, "functions"))
         return pci_corrupt(err, "locations", "function", first,
                            "%" PRIi64 " names no row of functions", function);

@@ -122,8 +122,7 @@ static pcol_status read_key(const struct pci_label_reader *r, const struct open_
         PCI_TRY(pci_get_str(r->file, c->unit, row, &key->unit, &valid, err));
         key->has_unit = (uint8_t)valid;
     }
-    if (c->occurrence)
-        PCI_TRY(pci_get(r->file, c->occurrence, row, &occurrence, &valid, err));
+    PCI_TRY(pci_get(r->file, c->occurrence, row, &occurrence, &valid, err));
     key->occurrence = (uint32_t)occurrence;
     if (!kinds[number].types || !r->table)
         return PCOL_OK;
@@ -317,8 +316,7 @@ static pcol_status load_entry(struct pci_label_reader *r, uint64_t row, uint64_t
     struct shape_entry entry = {0, 0};
     int64_t number = 0, joined = 0;
     int valid = 0;
-    if (s->shape_key)
-        PCI_TRY(pci_get(r->file, s->shape_key, at, &number, &valid, err));
+    PCI_TRY(pci_get(r->file, s->shape_key, at, &number, &valid, err));
     if (valid) {
         if ((uint64_t)number >= s->number_count || !s->keys_by_number[number])
             return fail_shape(r, row, "the shape has a key of another table", err);
@@ -327,8 +325,7 @@ static pcol_status load_entry(struct pci_label_reader *r, uint64_t row, uint64_t
             return fail_shape(r, row, "the shape has a duplicate key", err);
         s->seen[entry.key - 1] = s->serial;
     }
-    if (s->joined)
-        PCI_TRY(pci_get(r->file, s->joined, at, &joined, &valid, err));
+    PCI_TRY(pci_get(r->file, s->joined, at, &joined, &valid, err));
     entry.joined = joined != 0;
     PCI_TRY(PCI_GROW(s->entries, s->entry_capacity, s->entry_count + 1, err));
     s->entries[s->entry_count++] = entry;

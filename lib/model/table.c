@@ -245,6 +245,39 @@ pcol_status pci_find_verified_column(const pcol_file *file, const char *table, c
     return pci_verify(file, *column, err);
 }
 
+pcol_status pci_get_named(const pcol_file *file, const char *table, const char *name,
+                          unsigned types, uint64_t row, int64_t *value, int *valid, pcol_error *err)
+{
+    const struct pci_column *column;
+    PCI_TRY(pci_find_column(file, table, name, types, &column, err));
+    return pci_get(file, column, row, value, valid, err);
+}
+
+pcol_status pci_get_named_str(const pcol_file *file, const char *table, const char *name,
+                              uint64_t row, pcol_str *value, int *valid, pcol_error *err)
+{
+    const struct pci_column *column;
+    PCI_TRY(pci_find_column(file, table, name, PCI_TYPES_TEXT, &column, err));
+    return pci_get_str(file, column, row, value, valid, err);
+}
+
+pcol_status pci_find_columns(const pcol_file *file, const struct pci_column_request *requests,
+                             size_t count, pcol_error *err)
+{
+    for (const struct pci_column_request *r = requests; r < requests + count; r++)
+        PCI_TRY(pci_find_column(file, r->table, r->name, r->types, r->column, err));
+    return PCOL_OK;
+}
+
+pcol_status pci_find_verified_columns(const pcol_file *file,
+                                      const struct pci_column_request *requests, size_t count,
+                                      pcol_error *err)
+{
+    for (const struct pci_column_request *r = requests; r < requests + count; r++)
+        PCI_TRY(pci_find_verified_column(file, r->table, r->name, r->types, r->column, err));
+    return PCOL_OK;
+}
+
 pcol_status pci_require_column(const pcol_file *file, const char *table, const char *name,
                                unsigned types, const struct pci_column **column, pcol_error *err)
 {

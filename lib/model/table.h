@@ -191,6 +191,23 @@ pcol_status pci_require_column(const pcol_file *file, const char *table, const c
 pcol_status pci_find_verified_column(const pcol_file *file, const char *table, const char *name,
                                      unsigned types, const struct pci_column **column,
                                      pcol_error *err);
+/* A cell of a column by its name; null if it is absent: 0 or "". */
+pcol_status pci_get_named(const pcol_file *file, const char *table, const char *name,
+                          unsigned types, uint64_t row, int64_t *value, int *valid,
+                          pcol_error *err);
+pcol_status pci_get_named_str(const pcol_file *file, const char *table, const char *name,
+                              uint64_t row, pcol_str *value, int *valid, pcol_error *err);
+/* Columns by pci_find_column() or pci_find_verified_column(). */
+struct pci_column_request {
+    const char *table, *name;
+    unsigned types;
+    const struct pci_column **column;
+};
+pcol_status pci_find_columns(const pcol_file *file, const struct pci_column_request *requests,
+                             size_t count, pcol_error *err);
+pcol_status pci_find_verified_columns(const pcol_file *file,
+                                      const struct pci_column_request *requests, size_t count,
+                                      pcol_error *err);
 /* Rows of a physical table, 0 if absent. */
 uint64_t pci_rows(const pcol_file *file, const char *table);
 /* E_LIMIT if the row count of a table is disproportionate to the file's size; rows may take no

@@ -45,8 +45,7 @@ static pcol_status read_names(struct pci_types *types, pcol_error *err)
     for (uint32_t i = 0; i < types->count; i++) {
         PCI_TRY(pci_get_str(file, type, i, &types->type[i], &valid, err));
         PCI_TRY(pci_get_str(file, unit, i, &types->unit[i], &valid, err));
-        if (ordinal)
-            PCI_TRY(pci_get(file, ordinal, i, &types->ordinal[i], &valid, err));
+        PCI_TRY(pci_get(file, ordinal, i, &types->ordinal[i], &valid, err));
         types->any_ordinal |= types->ordinal[i] > 0;
         if (gauge) {
             int64_t value;

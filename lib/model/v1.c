@@ -173,9 +173,8 @@ static pcol_status bits_location(const pcol_column *column, uint64_t row, size_t
     for (size_t i = 0; i < count; i++) {
         int present = 0;
         values[i] = 0;
-        if (column->source)
-            PCI_TRY(pci_get(m->file, column->source, m->location_rows[row + i], &values[i],
-                            &present, err));
+        PCI_TRY(
+            pci_get(m->file, column->source, m->location_rows[row + i], &values[i], &present, err));
         values[i] = present ? (int64_t)((uint64_t)values[i] + (uint64_t)column->offset) : 0;
     }
     memset(valid, 1, count);

@@ -132,8 +132,7 @@ static pcol_status map_location(struct pci_v1 *m, uint64_t row, uint64_t functio
         return pci_corrupt(err, "locations", "function", row,
                            "%llu is beyond the %llu rows of functions",
                            (unsigned long long)function, (unsigned long long)m->function_count);
-    if (m->line)
-        PCI_TRY(pci_get(m->file, m->line, row, &line, &valid, err));
+    PCI_TRY(pci_get(m->file, m->line, row, &line, &valid, err));
     if (valid && line < 0)
         return pci_fail_cell(err, PCOL_E_LOSS, "locations", "line", row,
                              "v1 cannot hold the negative line %lld", (long long)line);

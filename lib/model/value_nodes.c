@@ -41,22 +41,12 @@ pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file
     return PCOL_OK;
 }
 
-static pcol_status get_bits(const struct pci_node_reader *r, int column, uint64_t row,
-                            int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return r->columns[column] ? pci_get(r->file, r->columns[column], row, value, valid, err)
-                              : PCOL_OK;
-}
-
 static pcol_status get_text(const struct pci_node_reader *r, int column, uint64_t row,
                             pcol_str *text, uint8_t *has, pcol_error *err)
 {
     int valid = 0;
     *text = (pcol_str){"", 0};
-    if (r->columns[column])
-        PCI_TRY(pci_get_str(r->file, r->columns[column], row, text, &valid, err));
+    PCI_TRY(pci_get_str(r->file, r->columns[column], row, text, &valid, err));
     *has = (uint8_t)valid;
     return PCOL_OK;
 }
@@ -68,7 +58,7 @@ static pcol_status get_array(const struct pci_node_reader *r, struct pci_node_va
     uint64_t count = (uint64_t)node->integer;
     int64_t first;
     int valid;
-    PCI_TRY(get_bits(r, N_FIRST, node->row, &first, &valid, err));
+    PCI_TRY(pci_get(r->file, r->columns[N_FIRST], node->row, &first, &valid, err));
     if ((uint64_t)first > rows || count > rows - (uint64_t)first || (!valid && count))
         return fail_node(node->row, "first", "the elements of the array are out of range", err);
     node->first = (uint64_t)first;
@@ -98,12 +88,12 @@ static pcol_status get_value(const struct pci_node_reader *r, struct pci_node_va
     if (needs_text(node->tag) && !node->has_text)
         return fail_node(node->row, "text", "a node of this tag needs a text", err);
     if (needs_integer(node->tag)) {
-        PCI_TRY(get_bits(r, N_INTEGER, node->row, &node->integer, &valid, err));
+        PCI_TRY(pci_get(r->file, r->columns[N_INTEGER], node->row, &node->integer, &valid, err));
         if (!valid)
             return fail_node(node->row, "integer", "a node of this tag needs an integer", err);
     }
     if (node->tag == PCI_NODE_DOUBLE || node->tag == PCI_NODE_ROW) {
-        PCI_TRY(get_bits(r, N_NUMBER, node->row, &bits, &valid, err));
+        PCI_TRY(pci_get(r->file, r->columns[N_NUMBER], node->row, &bits, &valid, err));
         memcpy(&node->number, &bits, sizeof bits);
         if (!valid && node->tag == PCI_NODE_DOUBLE)
             return fail_node(node->row, "number", "a node of this tag needs a number", err);
@@ -119,7 +109,7 @@ static pcol_status get_parent(const struct pci_node_reader *r, uint64_t row, uin
 {
     int64_t value;
     int valid;
-    PCI_TRY(get_bits(r, N_PARENT, row, &value, &valid, err));
+    PCI_TRY(pci_get(r->file, r->columns[N_PARENT], row, &value, &valid, err));
     *parent = valid ? (uint64_t)value : PCI_NO_NODE;
     if (valid && *parent >= row)
         return fail_node(row, "parent", "the parent is not before the node", err);
@@ -137,7 +127,7 @@ pcol_status pci_nodes_get(const struct pci_node_reader *reader, uint64_t row,
         return fail_node(row, NULL, "this node does not exist", err);
     PCI_TRY(get_parent(reader, row, &node->parent, err));
     PCI_TRY(get_text(reader, N_KEY, row, &node->key, &node->has_key, err));
-    PCI_TRY(get_bits(reader, N_TAG, row, &tag, &valid, err));
+    PCI_TRY(pci_get(reader->file, reader->columns[N_TAG], row, &tag, &valid, err));
     if (!valid || tag < 0)
         return fail_node(row, "tag", "a node needs a tag", err);
     if (tag > PCI_NODE_ROW)
@@ -166,7 +156,7 @@ pcol_status pci_nodes_first(const struct pci_node_reader *reader, uint64_t paren
     if (*member == PCI_NO_NODE || (key && key->desc->null_count < key->desc->rows))
         return PCOL_OK;
     /* No node has a key. */
-    PCI_TRY(get_bits(reader, N_TAG, parent, &tag, &valid, err));
+    PCI_TRY(pci_get(reader->file, reader->columns[N_TAG], parent, &tag, &valid, err));
     return tag == PCI_NODE_OBJECT
                ? fail_node(*member, "key", "a member of an object needs a key", err)
                : PCOL_OK;

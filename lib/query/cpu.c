@@ -124,11 +124,8 @@ static pcol_status count_samples(struct cpu_counter *c, pcol_error *err)
 static pcol_status get_thread_text(const pcol_file *file, const char *column, uint64_t row,
                                    pcol_str *text, pcol_error *err)
 {
-    const struct pci_column *cells;
     int valid = 0;
-    PCI_TRY(pci_find_column(file, "threads", column, PCI_TYPES_TEXT, &cells, err));
-    if (cells)
-        PCI_TRY(pci_get_str(file, cells, row, text, &valid, err));
+    PCI_TRY(pci_get_named_str(file, "threads", column, row, text, &valid, err));
     if (!valid)
         *text = (pcol_str){NULL, 0};
     return PCOL_OK;

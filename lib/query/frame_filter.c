@@ -111,10 +111,8 @@ static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_err
     uint8_t *bits = &f->functions[row];
     pcol_str name = {"", 0}, path = name;
     int valid;
-    if (f->names.name)
-        PCI_TRY(pci_get_str(file, f->names.name, row, &name, &valid, err));
-    if (f->names.function_file)
-        PCI_TRY(pci_get_str(file, f->names.function_file, row, &path, &valid, err));
+    PCI_TRY(pci_get_str(file, f->names.name, row, &name, &valid, err));
+    PCI_TRY(pci_get_str(file, f->names.function_file, row, &path, &valid, err));
     if (name.size) {
         PCI_TRY(test_pattern(f, DROP, simplify_name(name), bits, err));
         PCI_TRY(test_pattern(f, KEEP, simplify_name(name), bits, err));
@@ -160,8 +158,7 @@ static pcol_status match_mappings(struct frame_filter *f, pcol_error *err)
     for (uint64_t row = 0; row < f->names.mappings; row++) {
         pcol_str text = {"", 0};
         int valid;
-        if (f->names.mapping_file)
-            PCI_TRY(pci_get_str(f->query->file, f->names.mapping_file, row, &text, &valid, err));
+        PCI_TRY(pci_get_str(f->query->file, f->names.mapping_file, row, &text, &valid, err));
         PCI_TRY(test_frame(f, text, &f->mappings[row], err));
     }
     return PCOL_OK;
@@ -188,8 +185,7 @@ static pcol_status get_line_bits(struct frame_filter *f, uint32_t location, uint
     int64_t function;
     int valid = 0;
     *bits = 0;
-    if (f->names.function)
-        PCI_TRY(pci_get(file, f->names.function, location, &function, &valid, err));
+    PCI_TRY(pci_get(file, f->names.function, location, &function, &valid, err));
     if (valid) {
         *bits = f->functions[function];
         *named = 1;
@@ -211,8 +207,7 @@ static pcol_status get_mapping_bits(struct frame_filter *f, uint32_t group, uint
     int64_t mapping;
     int valid = 0;
     *bits = 0;
-    if (f->names.mapping)
-        PCI_TRY(pci_get(f->query->file, f->names.mapping, group, &mapping, &valid, err));
+    PCI_TRY(pci_get(f->query->file, f->names.mapping, group, &mapping, &valid, err));
     if (!valid)
         return PCOL_OK;
     *bits = f->mappings[mapping];
@@ -370,7 +365,7 @@ static pcol_status get_source_text(const pcol_file *file, const struct pci_colum
 {
     int valid;
     *text = (pcol_str){"", 0};
-    return column ? pci_get_str(file, column, source, text, &valid, err) : PCOL_OK;
+    return pci_get_str(file, column, source, text, &valid, err);
 }
 
 /* *has_type: 1 if the source has values of the query's sample type. list: space for all types. */

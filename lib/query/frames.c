@@ -168,7 +168,7 @@ static pcol_status get_text(struct frame_reader *r, const struct pci_column *col
 {
     *text = (pcol_str){"", 0};
     *valid = 0;
-    return column ? pci_get_str(r->file, column, row, text, valid, err) : PCOL_OK;
+    return pci_get_str(r->file, column, row, text, valid, err);
 }
 
 /* ---- cells */

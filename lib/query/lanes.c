@@ -276,8 +276,7 @@ static pcol_status name_lane(const struct lane_builder *b, struct pci_lane *lane
     int by_thread = lanes->by == PCOL_BY_THREAD;
     PCI_TRY(pci_find_column(lanes->file, by_thread ? "threads" : "sources",
                             by_thread ? "name" : "uri", PCI_TYPES_TEXT, &names, err));
-    return names ? pci_get_str(lanes->file, names, lane->id, &lane->name, &lane->has_name, err)
-                 : PCOL_OK;
+    return pci_get_str(lanes->file, names, lane->id, &lane->name, &lane->has_name, err);
 }
 
 /* Counting sort of the samples by group; groups without samples are left out. starts: by group,

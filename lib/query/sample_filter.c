@@ -34,8 +34,7 @@ static pcol_status match_rows(const pcol_file *file, const char *table, const ch
     for (uint64_t row = 0; row < count; row++) {
         pcol_str text = {"", 0};
         int valid, matches;
-        if (cells)
-            PCI_TRY(pci_get_str(file, cells, row, &text, &valid, err));
+        PCI_TRY(pci_get_str(file, cells, row, &text, &valid, err));
         PCI_TRY(pcol_pattern_test(match, text, &matches, err));
         set[row] |= (uint8_t)matches;
         *has_match |= matches;

@@ -23,10 +23,8 @@ static int is_text(pcol_str str, const char *text, size_t size)
 static pcol_status get_source_text(const pcol_file *file, const char *column, uint64_t source,
                                    pcol_str *text, int *valid, pcol_error *err)
 {
-    const struct pci_column *cells;
     *valid = 0;
-    PCI_TRY(pci_find_column(file, "sources", column, PCI_TYPES_TEXT, &cells, err));
-    return cells ? pci_get_str(file, cells, source, text, valid, err) : PCOL_OK;
+    return pci_get_named_str(file, "sources", column, source, text, valid, err);
 }
 
 /* ---- by name */
@@ -183,10 +181,8 @@ static double get_unit_seconds(pcol_str unit)
 static pcol_status get_source_number(const pcol_file *file, const char *column, uint64_t source,
                                      int64_t *value, int *valid, pcol_error *err)
 {
-    const struct pci_column *cells;
     *valid = 0;
-    PCI_TRY(pci_find_column(file, "sources", column, PCI_TYPES_INT, &cells, err));
-    return cells ? pci_get(file, cells, source, value, valid, err) : PCOL_OK;
+    return pci_get_named(file, "sources", column, PCI_TYPES_INT, source, value, valid, err);
 }
 
 /* Duration of a sample of a source: its period if that is a time, else its interval; 0 if

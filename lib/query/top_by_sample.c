@@ -82,7 +82,7 @@ static pcol_status get_name(const struct group_sums *g, uint64_t group, pcol_str
         *valid = g->metas[group].valid;
         return PCOL_OK;
     }
-    return g->names ? pci_get_str(g->query->file, g->names, group, name, valid, err) : PCOL_OK;
+    return pci_get_str(g->query->file, g->names, group, name, valid, err);
 }
 
 /* Adds the sums of groups to that of the first group of the same name, and those without a name to

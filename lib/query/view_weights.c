@@ -270,15 +270,13 @@ pcol_status pci_view_frame_sums(pcol_view *view, pcol_error *err)
 static pcol_status get_function(const pcol_file *file, uint32_t location, uint32_t *function,
                                 pcol_error *err)
 {
-    const struct pci_column *column;
     int64_t value;
     int valid = 0;
     *function = PCOL_NONE;
     if (location == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_find_column(file, "locations", "function", PCI_TYPES_ROW, &column, err));
-    if (column)
-        PCI_TRY(pci_get(file, column, location, &value, &valid, err));
+    PCI_TRY(
+        pci_get_named(file, "locations", "function", PCI_TYPES_ROW, location, &value, &valid, err));
     if (valid)
         *function = (uint32_t)value;
     return PCOL_OK;

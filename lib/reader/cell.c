@@ -258,6 +258,10 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
+    if (!column) {
+        *value = *valid = 0;
+        return PCOL_OK;
+    }
     if (order_of(column)) {
         *value = *valid = 0;
         PCI_TRY(verify_order(file, column, err));
@@ -418,6 +422,8 @@ pcol_status pci_get_str(const pcol_file *file, const struct pci_column *column, 
     int64_t code;
     *value = (pcol_str){"", 0};
     *valid = 0;
+    if (!column)
+        return PCOL_OK;
     if (column->data->type == PCF_BYTES)
         return get_bytes(file, column, row, value, valid, err);
     PCI_TRY(pci_get(file, column, row, &code, valid, err));

@@ -128,7 +128,9 @@ void pci_decoded_blocks_free(struct pci_decoded_blocks *blocks);
 /* Cells as by pcf_get() and pcf_read(), with errors that have table, column and row. The first read
  * of a column verifies the checksums of its sections, unless the thread is within
  * pci_partial_read_begin(). Row numbers and string codes are below column->limit, so they are valid
- * indexes without further checks; row 0 of stacks refers to nothing and yields 0. */
+ * indexes without further checks; row 0 of stacks refers to nothing and yields 0. For pci_get() and
+ * pci_get_str() a column that is NULL, as pci_find_column() gives for an absent one, is all null:
+ * 0 and "". */
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err);
 pcol_status pci_read(const pcol_file *file, const struct pci_column *column, uint64_t row,

@@ -34,11 +34,7 @@ struct writer {
 
 static pcol_status open_columns(struct writer *w, pcol_error *err)
 {
-    const struct {
-        const char *table, *name;
-        unsigned types;
-        const struct pci_column **column;
-    } columns[] = {
+    const struct pci_column_request columns[] = {
         {"samples", "source", PCI_TYPES_ROW, &w->of},
         {"samples", "stack", PCI_TYPES_ROW, &w->stack},
         {"samples", "extra", PCI_TYPES_ROW, &w->extra},
@@ -50,25 +46,14 @@ static pcol_status open_columns(struct writer *w, pcol_error *err)
         {"location_groups", "mapping", PCI_TYPES_ROW, &w->mapping},
         {"mappings", "filename", PCI_TYPES_TEXT, &w->object},
     };
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_find_verified_column(w->file, columns[i].table, columns[i].name,
-                                         columns[i].types, columns[i].column, err));
-    return PCOL_OK;
-}
-
-static pcol_status get(const struct writer *w, const struct pci_column *column, uint64_t row,
-                       int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(w->file, column, row, value, valid, err) : PCOL_OK;
+    return pci_find_verified_columns(w->file, columns, sizeof columns / sizeof *columns, err);
 }
 
 /* Cell `row` of a column that refers to the rows of another table. */
 static pcol_status get_row(const struct writer *w, const struct pci_column *column, uint64_t row,
                            const char *table, int64_t *to, int *valid, pcol_error *err)
 {
-    PCI_TRY(get(w, column, row, to, valid, err));
+    PCI_TRY(pci_get(w->file, column, row, to, valid, err));
     if (*valid && (uint64_t)*to >= pci_rows(w->file, table))
         return pci_corrupt(err, column->table->name, column->name, row,
                            "row %lld of %s does not exist", (long long)*to, table);
@@ -79,8 +64,7 @@ static pcol_status get_text(const struct writer *w, const struct pci_column *col
                             pcol_str *text, pcol_error *err)
 {
     int valid = 0;
-    if (column)
-        PCI_TRY(pci_get_str(w->file, column, row, text, &valid, err));
+    PCI_TRY(pci_get_str(w->file, column, row, text, &valid, err));
     if (!valid)
         *text = (pcol_str){"", 0};
     return PCOL_OK;
@@ -143,7 +127,7 @@ static pcol_status get_frame(struct writer *w, uint64_t group, struct pci_dhat_f
     int64_t address, row, line;
     uint64_t first, count;
     *f = (struct pci_dhat_frame){0};
-    PCI_TRY(get(w, w->address, group, &address, &f->has_address, err));
+    PCI_TRY(pci_get(w->file, w->address, group, &address, &f->has_address, err));
     f->address = (uint64_t)address;
     int valid;
     PCI_TRY(get_row(w, w->mapping, group, "mappings", &row, &valid, err));
@@ -152,7 +136,7 @@ static pcol_status get_frame(struct writer *w, uint64_t group, struct pci_dhat_f
     PCI_TRY(pci_stacks_group(&w->path.tree, group, &first, &count, err));
     if (!count)
         return PCOL_OK;
-    PCI_TRY(get(w, w->line, first, &line, &f->has_line, err));
+    PCI_TRY(pci_get(w->file, w->line, first, &line, &f->has_line, err));
     f->line = line;
     PCI_TRY(get_row(w, w->function, first, "functions", &row, &valid, err));
     if (!valid)
@@ -232,7 +216,7 @@ static pcol_status write_point(struct writer *w, uint64_t row, struct pci_json_w
     pci_json_put_newline(json);
     pci_json_put_begin(json, '{', err);
     for (int i = 0; i < PCI_DHAT_VALUES; i++) {
-        PCI_TRY(get(w, w->values[i], row, &value, &valid, err));
+        PCI_TRY(pci_get(w->file, w->values[i], row, &value, &valid, err));
         if (!valid)
             continue;
         pci_json_put_key(json, pci_dhat_values[i].key, err);
@@ -241,7 +225,7 @@ static pcol_status write_point(struct writer *w, uint64_t row, struct pci_json_w
     PCI_TRY(write_point_extra(w, row, json, err));
     pci_json_put_key(json, "fs", err);
     pci_json_put_begin(json, '[', err);
-    PCI_TRY(get(w, w->stack, row, &value, &valid, err));
+    PCI_TRY(pci_get(w->file, w->stack, row, &value, &valid, err));
     PCI_TRY(pci_stack_path_to(&w->path, valid ? (uint64_t)value : 0, err));
     for (size_t i = w->path.depth; i-- > 0;) { /* innermost first */
         uint32_t frame = w->frames[w->path.steps[i].group];
@@ -261,7 +245,7 @@ static pcol_status write_points(struct writer *w, struct pci_json_writer *json, 
     pci_json_put_begin(json, '[', err);
     for (uint64_t row = 0; row < rows; row++) {
         int64_t source;
-        PCI_TRY(get(w, w->of, row, &source, &(int){0}, err));
+        PCI_TRY(pci_get(w->file, w->of, row, &source, &(int){0}, err));
         if ((uint64_t)source == w->source)
             PCI_TRY(write_point(w, row, json, err));
     }

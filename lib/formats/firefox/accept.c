@@ -129,7 +129,7 @@ static pcol_status check_phases(struct accept *a, size_t number, pcol_error *err
     for (uint64_t i = 0; phase && i < s->count && !a->text[0]; i++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get_cell(a->native->file, phase, s->first + i, &value, &valid, err));
+        PCI_TRY(pci_get(a->native->file, phase, s->first + i, &value, &valid, err));
         if (value < 0 || value > 3)
             set_problem(a, "threads[%zu].markers.phase[%llu] is %lld, beyond 3", number,
                         (unsigned long long)i, (long long)value);
@@ -141,15 +141,13 @@ static pcol_status check_weight_type(struct accept *a, size_t number, const char
                                      pcol_error *err)
 {
     const struct pci_ff_preserved *preserved = find_preserved(a->native, table, "weightType");
-    const struct pci_column *text;
     int64_t value;
     int valid;
     pcol_str type = {"", 0};
     if (!preserved || !preserved->has_cells)
         return PCOL_OK;
-    PCI_TRY(
-        pci_find_column(a->native->file, "source_cells", "text", PCI_TYPE(PCF_STRING), &text, err));
-    PCI_TRY(pci_ff_get_cell(a->native->file, text, preserved->first, &value, &valid, err));
+    PCI_TRY(pci_get_named(a->native->file, "source_cells", "text", PCI_TYPE(PCF_STRING),
+                          preserved->first, &value, &valid, err));
     if (valid)
         PCI_TRY(pci_string(a->native->file, (uint64_t)value, &type, err));
     if (!pci_str_is(type, "samples") && !pci_str_is(type, "tracing-ms") &&
@@ -298,11 +296,10 @@ static pcol_status check_counters(struct accept *a, pcol_error *err)
 
 static pcol_status find_root(const struct pci_ff_native *b, uint64_t *root, pcol_error *err)
 {
-    const struct pci_column *column;
     int64_t value;
     int valid;
-    PCI_TRY(pci_find_column(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &value, &valid, err));
+    PCI_TRY(
+        pci_get_named(b->file, "sources", "extra", PCI_TYPES_ROW, b->source, &value, &valid, err));
     *root = valid ? (uint64_t)value : PCI_NO_NODE;
     return PCOL_OK;
 }

@@ -65,7 +65,7 @@ static pcol_status add_lib(struct pci_ff_code_tables *c, uint32_t group, uint32_
     int64_t mapping;
     int valid;
     *lib = PCOL_NONE;
-    PCI_TRY(pci_ff_get_cell(c->file, c->names.mapping, group, &mapping, &valid, err));
+    PCI_TRY(pci_get(c->file, c->names.mapping, group, &mapping, &valid, err));
     if (!valid)
         return PCOL_OK;
     if ((uint64_t)mapping >= pci_rows(c->file, "mappings"))

@@ -11,22 +11,18 @@
 static pcol_status get_category_text(const struct pci_ff_categories *f, uint32_t row,
                                      const char *column, pcol_str *text, pcol_error *err)
 {
-    const struct pci_column *source;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_find_column(f->file, "categories", column, PCI_TYPES_TEXT, &source, err));
-    return source ? pci_get_str(f->file, source, row, text, &valid, err) : PCOL_OK;
+    return pci_get_named_str(f->file, "categories", column, row, text, &valid, err);
 }
 
 /* Number of the string + 1; 0 if it is null or the column is missing. */
 static pcol_status get_text_key(const pcol_file *file, const char *table, const char *name,
                                 uint64_t row, uint64_t *key, pcol_error *err)
 {
-    const struct pci_column *column;
     int64_t value;
     int valid;
-    PCI_TRY(pci_find_column(file, table, name, PCI_TYPES_TEXT, &column, err));
-    PCI_TRY(pci_ff_get_cell(file, column, row, &value, &valid, err));
+    PCI_TRY(pci_get_named(file, table, name, PCI_TYPES_TEXT, row, &value, &valid, err));
     *key = valid ? (uint64_t)value + 1 : 0;
     return PCOL_OK;
 }
@@ -43,14 +39,14 @@ static pcol_status number_subcategories(struct pci_ff_categories *f,
     int64_t category;
     int valid, is_known;
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get_cell(f->file, category_column, row, &category, &valid, err));
+        PCI_TRY(pci_get(f->file, category_column, row, &category, &valid, err));
         first[valid ? category + 2 : 0]++;
     }
     first[0] = 0;
     for (uint64_t i = 2; i <= pci_rows(f->file, "categories") + 1; i++)
         first[i] += first[i - 1];
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get_cell(f->file, category_column, row, &category, &valid, err));
+        PCI_TRY(pci_get(f->file, category_column, row, &category, &valid, err));
         if (!valid)
             continue;
         uint32_t target = code->category_of[category];

@@ -26,7 +26,7 @@ static pcol_status group_by_thread(const pcol_file *file, const char *table,
     PCI_TRY(PCI_CALLOC(out->first, (size_t)threads + 2, err));
     PCI_TRY(PCI_MALLOC(out->rows, (size_t)rows + 1, err));
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get_cell(file, thread, row, &value, &valid, err));
+        PCI_TRY(pci_get(file, thread, row, &value, &valid, err));
         out->first[valid && (uint64_t)value < threads ? value + 1 : 0]++;
     }
     out->first[0] = 0; /* rows without a thread are dropped */
@@ -36,7 +36,7 @@ static pcol_status group_by_thread(const pcol_file *file, const char *table,
     }
     out->first[threads + 1] = total;
     for (uint64_t row = 0; row < rows; row++) {
-        PCI_TRY(pci_ff_get_cell(file, thread, row, &value, &valid, err));
+        PCI_TRY(pci_get(file, thread, row, &value, &valid, err));
         if (valid && (uint64_t)value < threads)
             out->rows[out->first[value + 1]++] = row;
     }
@@ -129,7 +129,6 @@ static int is_unique(const struct pci_ff_convert *c, pcol_str type, pcol_str key
 
 static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
 {
-    const struct pci_column *column;
     struct pci_node_reader nodes;
     const char *reason;
     int64_t root;
@@ -140,8 +139,8 @@ static pcol_status open_source(struct pci_ff_convert *c, pcol_error *err)
     PCI_TRY(pci_ff_native_open(c->native, &c->one, &c->whole, &reason, err));
     pci_pair_set_clear(&c->unique);
     pci_string_pool_clear(&c->names);
-    PCI_TRY(pci_find_column(c->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get_cell(c->file, column, c->source, &root, &valid, err));
+    PCI_TRY(
+        pci_get_named(c->file, "sources", "extra", PCI_TYPES_ROW, c->source, &root, &valid, err));
     c->root = valid ? (uint64_t)root : PCI_NO_NODE;
     if (!valid)
         return PCOL_OK;
@@ -159,12 +158,9 @@ static void close_source(struct pci_ff_convert *c)
 
 pcol_status pci_ff_is_firefox(const pcol_file *file, uint32_t source, int *firefox, pcol_error *err)
 {
-    const struct pci_column *column;
     pcol_str type = {"", 0};
     int valid;
-    PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &column, err));
-    if (column)
-        PCI_TRY(pci_get_str(file, column, source, &type, &valid, err));
+    PCI_TRY(pci_get_named_str(file, "sources", "type", source, &type, &valid, err));
     *firefox = pci_str_is(type, "firefox") || pci_str_is(type, "jslb");
     return PCOL_OK;
 }
@@ -232,7 +228,7 @@ static pcol_status mark_allocations(struct pci_ff_convert *c, uint32_t thread, u
     for (size_t i = 0; i < count; i++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get_cell(c->file, stack, rows[i], &value, &valid, err));
+        PCI_TRY(pci_get(c->file, stack, rows[i], &value, &valid, err));
         if (valid && (uint64_t)value < c->code->stacks.stacks)
             used[value] = 1;
     }
@@ -403,7 +399,7 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
     int valid, ignored;
     int64_t ulps;
     double number;
-    PCI_TRY(pci_ff_get_cell(c->file, columns[0], row, value, &valid, err));
+    PCI_TRY(pci_get(c->file, columns[0], row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     if (!valid && k->default_value >= 0) {
         *kind = k->conversion == FLAG ? PCI_FF_FALSE : PCI_FF_INT;
@@ -424,7 +420,7 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
                      : (int64_t)c->code->other;
         return PCOL_OK;
     case TIME:
-        PCI_TRY(pci_ff_get_cell(c->file, columns[1], row, &ulps, &ignored, err));
+        PCI_TRY(pci_get(c->file, columns[1], row, &ulps, &ignored, err));
         number = pci_ff_ms(*value, ulps);
         break;
     case NUMBER:

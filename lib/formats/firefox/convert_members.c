@@ -173,11 +173,11 @@ static pcol_status convert_sample_cell(const struct counters *k, char which, uin
     int64_t ulps;
     double number;
     int valid;
-    PCI_TRY(pci_ff_get_cell(file,
-                            which == 't'   ? k->time
-                            : which == 'n' ? k->number
-                                           : k->count,
-                            row, value, &valid, err));
+    PCI_TRY(pci_get(file,
+                    which == 't'   ? k->time
+                    : which == 'n' ? k->number
+                                   : k->count,
+                    row, value, &valid, err));
     *kind = PCI_FF_INT;
     if (!valid)
         *value = 0;
@@ -185,7 +185,7 @@ static pcol_status convert_sample_cell(const struct counters *k, char which, uin
         return PCOL_OK;
     memcpy(&number, value, sizeof number);
     if (which == 't') {
-        PCI_TRY(pci_ff_get_cell(file, k->ulp, row, &ulps, &valid, err));
+        PCI_TRY(pci_get(file, k->ulp, row, &ulps, &valid, err));
         number = pci_ff_ms(*value, ulps);
     }
     if (pci_ff_whole(number)) {
@@ -224,7 +224,7 @@ static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error 
     for (; k->next_row < k->rows; k->next_row++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get_cell(k->convert->file, k->counter, k->next_row, &value, &valid, err));
+        PCI_TRY(pci_get(k->convert->file, k->counter, k->next_row, &value, &valid, err));
         if ((uint64_t)value > counter)
             break;
         if ((uint64_t)value == counter && !count++)

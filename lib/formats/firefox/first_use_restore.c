@@ -114,7 +114,7 @@ static pcol_status append_references(struct restore *t, const struct referrer *r
         int valid;
         if (referrer->id == PCI_FF_FRAMES && !referrer->group)
             PCI_TRY(pci_stacks_group(&b->stacks, row, &row, &count, err));
-        PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, column, row, &value, &valid, err));
         if (valid)
             PCI_TRY(append_row(t, value, err));
     }
@@ -135,12 +135,12 @@ static pcol_status append_strings(struct restore *t, pcol_error *err)
     for (uint64_t i = 0; i < functions->count; i++) {
         int64_t value;
         int valid;
-        PCI_TRY(pci_ff_get_cell(b->file, resource, functions->rows[i], &value, &valid, err));
+        PCI_TRY(pci_get(b->file, resource, functions->rows[i], &value, &valid, err));
         if (valid)
-            PCI_TRY(pci_ff_get_cell(b->file, resource_name, (uint64_t)value, &value, &valid, err));
+            PCI_TRY(pci_get(b->file, resource_name, (uint64_t)value, &value, &valid, err));
         if (valid)
             PCI_TRY(append_row(t, value, err));
-        PCI_TRY(pci_ff_get_cell(b->file, name, functions->rows[i], &value, &valid, err));
+        PCI_TRY(pci_get(b->file, name, functions->rows[i], &value, &valid, err));
         if (valid)
             PCI_TRY(append_row(t, value, err));
     }

@@ -54,13 +54,11 @@ static pcol_status find_root(const struct merge *k, uint64_t source, uint64_t *r
                              pcol_error *err)
 {
     const pcol_file *file = k->convert->file;
-    const struct pci_column *column;
     int64_t row;
     int firefox, valid;
     *root = PCI_NO_NODE;
     PCI_TRY(pci_ff_is_firefox(file, (uint32_t)source, &firefox, err));
-    PCI_TRY(pci_find_column(file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get_cell(file, column, source, &row, &valid, err));
+    PCI_TRY(pci_get_named(file, "sources", "extra", PCI_TYPES_ROW, source, &row, &valid, err));
     if (firefox && valid)
         *root = (uint64_t)row;
     return PCOL_OK;

@@ -9,23 +9,7 @@
 
 #include <stdlib.h>
 
-pcol_status pci_ff_get_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                            int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
-}
-
 /* ---- source_columns */
-
-static pcol_status get_text_cell(const pcol_file *file, const struct pci_column *column,
-                                 uint64_t row, pcol_str *text, int *valid, pcol_error *err)
-{
-    *text = (pcol_str){"", 0};
-    *valid = 0;
-    return column ? pci_get_str(file, column, row, text, valid, err) : PCOL_OK;
-}
 
 /* Order of tables for lookup: by thread (PCOL_NONE first), then by length of the name, then by
  * bytes. */
@@ -65,14 +49,14 @@ static pcol_status read_preserved(const struct pci_ff_native *b, const struct pr
     int valid;
     memset(k, 0, sizeof *k);
     k->row = row;
-    PCI_TRY(pci_ff_get_cell(b->file, c->thread, row, &value, &valid, err));
+    PCI_TRY(pci_get(b->file, c->thread, row, &value, &valid, err));
     k->thread = valid ? (uint32_t)value : PCOL_NONE;
-    PCI_TRY(get_text_cell(b->file, c->table, row, &k->table, &valid, err));
-    PCI_TRY(get_text_cell(b->file, c->column, row, &k->column, &valid, err));
-    PCI_TRY(get_text_cell(b->file, c->form, row, &k->form, &k->has_form, err));
-    PCI_TRY(pci_ff_get_cell(b->file, c->count, row, &value, &k->has_cells, err));
+    PCI_TRY(pci_get_str(b->file, c->table, row, &k->table, &valid, err));
+    PCI_TRY(pci_get_str(b->file, c->column, row, &k->column, &valid, err));
+    PCI_TRY(pci_get_str(b->file, c->form, row, &k->form, &k->has_form, err));
+    PCI_TRY(pci_get(b->file, c->count, row, &value, &k->has_cells, err));
     k->count = (uint64_t)value;
-    PCI_TRY(pci_ff_get_cell(b->file, c->first, row, &value, &valid, err));
+    PCI_TRY(pci_get(b->file, c->first, row, &value, &valid, err));
     k->first = (uint64_t)value;
     return k->has_cells ? check_cells(k, pci_rows(b->file, "source_cells"), err) : PCOL_OK;
 }
@@ -150,14 +134,14 @@ static pcol_status load_thread_rows(struct pci_ff_native *b, const char *table, 
         int64_t value;
         int valid;
         pcol_str text;
-        PCI_TRY(pci_ff_get_cell(b->file, thread, row, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, thread, row, &value, &valid, err));
         if (!valid || value < b->first_thread ||
             (uint64_t)value - b->first_thread >= b->thread_count) {
             *whole = 0;
             return PCOL_OK;
         }
         struct pci_ff_thread_rows *t = &b->threads[value - b->first_thread];
-        PCI_TRY(get_text_cell(b->file, kind, row, &text, &valid, err));
+        PCI_TRY(pci_get_str(b->file, kind, row, &text, &valid, err));
         struct pci_ff_sample_run *s = samples   ? &t->samples
                                       : markers ? &t->markers
                                                 : &t->allocations[!pci_str_is(text, "js")];
@@ -241,7 +225,7 @@ static pcol_status find_joins(struct pci_ff_native *b, pcol_error *err)
         const struct pci_ff_sample_run *s = &b->threads[i].samples;
         for (uint64_t row = s->first; row < s->first + s->count && !b->has_joins; row++) {
             int64_t value;
-            PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &b->has_joins, err));
+            PCI_TRY(pci_get(b->file, column, row, &value, &b->has_joins, err));
         }
     }
     return PCOL_OK;
@@ -266,7 +250,7 @@ static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *e
         }
         const struct pci_ff_thread_rows *t = &b->threads[k->thread - b->first_thread];
         count = markers ? t->markers.count : t->samples.count;
-        PCI_TRY(pci_ff_get_cell(b->file, integer, k->first, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, integer, k->first, &value, &valid, err));
         *whole &= (uint64_t)value == count || (!markers && b->has_joins) ||
                   (markers && pci_ff_is_uneven(PCI_FF_MARKERS, b->version));
     }
@@ -276,7 +260,6 @@ static pcol_status count_rows(struct pci_ff_native *b, int *whole, pcol_error *e
 pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_export *export,
                                int *whole, const char **why, pcol_error *err)
 {
-    const struct pci_column *column;
     struct pci_ff_native *b = native;
     int64_t root;
     int valid;
@@ -291,12 +274,11 @@ pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_ex
     *why = NULL;
     if (export->first_source != export->last_source)
         return PCOL_OK;
-    PCI_TRY(pci_find_column(b->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
-    PCI_TRY(get_text_cell(b->file, column, b->source, &type, &valid, err));
+    PCI_TRY(pci_get_named_str(b->file, "sources", "type", b->source, &type, &valid, err));
     if (!pci_str_is(type, "firefox") && !pci_str_is(type, "jslb"))
         return PCOL_OK;
-    PCI_TRY(pci_find_column(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &root, &valid, err));
+    PCI_TRY(
+        pci_get_named(b->file, "sources", "extra", PCI_TYPES_ROW, b->source, &root, &valid, err));
     *why = "its document tree is missing";
     if (!valid)
         return PCOL_OK;
@@ -360,7 +342,7 @@ static pcol_status find_unnamed_frame(struct pci_ff_native *b, int level,
         uint64_t row, count;
         int64_t value;
         PCI_TRY(pci_stacks_group(&b->stacks, o->rows[i], &row, &count, err));
-        PCI_TRY(pci_ff_get_cell(b->file, function, row, &value, named, err));
+        PCI_TRY(pci_get(b->file, function, row, &value, named, err));
     }
     return PCOL_OK;
 }

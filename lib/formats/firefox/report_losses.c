@@ -51,9 +51,7 @@ static void report_unused(const struct pci_ff_write_generic *f)
 static pcol_status get_code_cell(const pcol_file *file, const char *table, const char *column,
                                  int64_t row, int64_t *value, int *valid, pcol_error *err)
 {
-    const struct pci_column *c;
-    PCI_TRY(pci_find_column(file, table, column, ~0u, &c, err));
-    return pci_ff_get_cell(file, c, (uint64_t)row, value, valid, err);
+    return pci_get_named(file, table, column, ~0u, (uint64_t)row, value, valid, err);
 }
 
 /* Whether the row of resourceTable that the writer makes of a library equals the source's. */
@@ -61,20 +59,18 @@ static pcol_status is_resource_written(const struct pci_ff_write_generic *f,
                                        const struct pci_ff_function *function, int64_t resource,
                                        int *written, pcol_error *err)
 {
-    const struct pci_column *column;
     pcol_str name = {"", 0}, lib;
     int64_t type, host;
     int has_type, has_host, has_name;
     *written = 0;
     PCI_TRY(get_code_cell(f->file, "code_resources", "type", resource, &type, &has_type, err));
     PCI_TRY(get_code_cell(f->file, "code_resources", "host", resource, &host, &has_host, err));
-    PCI_TRY(pci_find_column(f->file, "code_resources", "name", PCI_TYPES_TEXT, &column, err));
-    if (column)
-        PCI_TRY(pci_get_str(f->file, column, (uint64_t)resource, &name, &has_name, err));
+    PCI_TRY(pci_get_named_str(f->file, "code_resources", "name", (uint64_t)resource, &name,
+                              &has_name, err));
     if (function->resource == PCOL_NONE || !has_type || type != PCI_FF_LIBRARY || has_host)
         return PCOL_OK;
     PCI_TRY(pci_ff_lib_name(&f->code, f->code.libs[function->resource], &lib, err));
-    *written = pci_ff_equal(name, lib);
+    *written = pci_str_equal(name, lib);
     return PCOL_OK;
 }
 
@@ -87,7 +83,7 @@ static pcol_status has_source_details(const struct pci_ff_write_generic *f, int6
     for (uint32_t i = 0; table && i < table->column_count && !*has; i++) {
         int64_t value;
         if (table->columns[i].supported && strcmp(table->columns[i].name, "filename") != 0)
-            PCI_TRY(pci_ff_get_cell(f->file, &table->columns[i], (uint64_t)row, &value, has, err));
+            PCI_TRY(pci_get(f->file, &table->columns[i], (uint64_t)row, &value, has, err));
     }
     return PCOL_OK;
 }

@@ -99,7 +99,7 @@ static pcol_status restore_field(struct pci_ff_native *b, int id, int field,
         int valid, kind;
         if (origin.of_location)
             PCI_TRY(pci_stacks_group(&b->stacks, row, &row, &count, err));
-        PCI_TRY(pci_ff_get_cell(b->file, origin.column, row, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, origin.column, row, &value, &valid, err));
         PCI_TRY(to_source_cell(b, spec, valid, value, &kind, &cell, err));
         PCI_TRY(pci_ff_cells_add(cells, kind, cell, err));
     }
@@ -159,9 +159,8 @@ static pcol_status inherit_categories(struct pci_ff_native *b, int sub,
         int64_t prefix, group, value, part;
         int valid, has_part;
         PCI_TRY(stack_row(b, order->rows[i], &prefix, &group, err));
-        PCI_TRY(pci_ff_get_cell(b->file, category_column, (uint64_t)group, &value, &valid, err));
-        PCI_TRY(
-            pci_ff_get_cell(b->file, subcategory_column, (uint64_t)group, &part, &has_part, err));
+        PCI_TRY(pci_get(b->file, category_column, (uint64_t)group, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, subcategory_column, (uint64_t)group, &part, &has_part, err));
         if (valid && sub)
             inherited[i] = has_part ? part : 0;
         else if (valid)
@@ -202,7 +201,7 @@ static pcol_status restore_rows(struct pci_ff_native *b, const char *table,
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t value, cell;
         int valid, kind;
-        PCI_TRY(pci_ff_get_cell(b->file, column, i, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, column, i, &value, &valid, err));
         PCI_TRY(to_source_cell(b, spec, valid, value, &kind, &cell, err));
         PCI_TRY(pci_ff_cells_add(cells, kind, cell, err));
     }

@@ -37,8 +37,8 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t time, ulp;
         int valid, has;
-        PCI_TRY(pci_ff_get_cell(native->file, times, i, &time, &valid, err));
-        PCI_TRY(pci_ff_get_cell(native->file, ulp_column, i, &ulp, &has, err));
+        PCI_TRY(pci_get(native->file, times, i, &time, &valid, err));
+        PCI_TRY(pci_get(native->file, ulp_column, i, &ulp, &has, err));
         if (!valid) {
             PCI_TRY(pci_ff_cells_add(cells, PCI_FF_NULL, 0, err));
             continue;
@@ -88,8 +88,7 @@ static pcol_status load_weight(struct samples *s, pcol_error *err)
     s->weight = NULL;
     for (uint32_t k = 0; k < types->count && !s->weight; k++) {
         int valid;
-        PCI_TRY(pci_ff_get_cell(s->native->file, types->columns[k], s->row, &s->weight_value,
-                                &valid, err));
+        PCI_TRY(pci_get(s->native->file, types->columns[k], s->row, &s->weight_value, &valid, err));
         if (valid)
             s->weight = types->columns[k];
     }
@@ -115,12 +114,12 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
     const pcol_file *f = s->native->file;
     int has;
     s->row = row;
-    PCI_TRY(pci_ff_get_cell(f, s->stack, row, &s->stack_value, &s->has_stack, err));
-    PCI_TRY(pci_ff_get_cell(f, s->time, row, &s->time_value, &s->has_time, err));
-    PCI_TRY(pci_ff_get_cell(f, s->ulp, row, &s->ulp_value, &has, err));
-    PCI_TRY(pci_ff_get_cell(f, s->duration, row, &s->duration_value, &s->has_duration, err));
-    PCI_TRY(pci_ff_get_cell(f, s->native->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
-                            &s->cpu_value, &s->has_cpu, err));
+    PCI_TRY(pci_get(f, s->stack, row, &s->stack_value, &s->has_stack, err));
+    PCI_TRY(pci_get(f, s->time, row, &s->time_value, &s->has_time, err));
+    PCI_TRY(pci_get(f, s->ulp, row, &s->ulp_value, &has, err));
+    PCI_TRY(pci_get(f, s->duration, row, &s->duration_value, &s->has_duration, err));
+    PCI_TRY(pci_get(f, s->native->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
+                    &s->cpu_value, &s->has_cpu, err));
     PCI_TRY(load_weight(s, err));
     if (s->has_time && s->has_duration)
         PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));

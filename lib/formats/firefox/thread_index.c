@@ -33,7 +33,7 @@ static pcol_status get_value(struct pci_ff_write_generic *f, uint32_t type, uint
 {
     const struct pci_column *c = f->types.columns[type];
     int64_t bits;
-    PCI_TRY(pci_ff_get_cell(f->file, c, row, &bits, valid, err));
+    PCI_TRY(pci_get(f->file, c, row, &bits, valid, err));
     if (*valid && c->desc->type == PCF_F64)
         memcpy(value, &bits, sizeof *value);
     else if (*valid)
@@ -106,8 +106,8 @@ static pcol_status get_track(struct pci_ff_write_generic *f, uint64_t row, struc
 {
     int64_t source, thread;
     int valid;
-    PCI_TRY(pci_ff_get_cell(f->file, f->source, row, &source, &valid, err));
-    PCI_TRY(pci_ff_get_cell(f->file, f->thread, row, &thread, &valid, err));
+    PCI_TRY(pci_get(f->file, f->source, row, &source, &valid, err));
+    PCI_TRY(pci_get(f->file, f->thread, row, &thread, &valid, err));
     uint32_t s = (uint32_t)source, t = valid ? (uint32_t)thread : PCOL_NONE;
     if (*last < f->track_count && f->tracks[*last].source == s && f->tracks[*last].thread == t)
         return PCOL_OK;
@@ -125,7 +125,7 @@ static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *
         int64_t source;
         int valid, firefox;
         size_t track;
-        PCI_TRY(pci_ff_get_cell(f->file, column, row, &source, &valid, err));
+        PCI_TRY(pci_get(f->file, column, row, &source, &valid, err));
         if (!valid || (uint64_t)source < f->export->first_source ||
             (uint64_t)source > f->export->last_source)
             continue;
@@ -150,7 +150,7 @@ static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash 
         int64_t source, stack;
         int valid;
         double value;
-        PCI_TRY(pci_ff_get_cell(f->file, f->source, row, &source, &valid, err));
+        PCI_TRY(pci_get(f->file, f->source, row, &source, &valid, err));
         if ((uint64_t)source < f->export->first_source || (uint64_t)source > f->export->last_source)
             continue;
         PCI_TRY(get_track(f, row, hash, &last, err));
@@ -163,7 +163,7 @@ static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash 
         t->count++;
         if (second)
             continue;
-        PCI_TRY(pci_ff_get_cell(f->file, f->stack, row, &stack, &valid, err));
+        PCI_TRY(pci_get(f->file, f->stack, row, &stack, &valid, err));
         if (valid && (uint64_t)stack < f->code.stacks.stacks)
             f->used[stack] = 1;
     }

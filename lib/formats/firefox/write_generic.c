@@ -70,14 +70,13 @@ static pcol_status get_interval(const struct pci_ff_write_generic *f, uint32_t s
     const struct pci_column *period, *unit;
     int valid, has_unit;
     pcol_str text = {"", 0};
-    PCI_TRY(pci_ff_get_cell(f->file, f->interval, source, ns, &valid, err));
+    PCI_TRY(pci_get(f->file, f->interval, source, ns, &valid, err));
     if (valid && *ns > 0)
         return PCOL_OK;
     PCI_TRY(pci_find_column(f->file, "sources", "period", PCI_TYPES_INT, &period, err));
     PCI_TRY(pci_find_column(f->file, "sources", "period_unit", PCI_TYPES_TEXT, &unit, err));
-    PCI_TRY(pci_ff_get_cell(f->file, period, source, ns, &valid, err));
-    if (unit)
-        PCI_TRY(pci_get_str(f->file, unit, source, &text, &has_unit, err));
+    PCI_TRY(pci_get(f->file, period, source, ns, &valid, err));
+    PCI_TRY(pci_get_str(f->file, unit, source, &text, &has_unit, err));
     if (!valid || *ns <= 0 || !pci_str_is(text, "nanoseconds"))
         *ns = 1000000;
     return PCOL_OK;
@@ -86,11 +85,9 @@ static pcol_status get_interval(const struct pci_ff_write_generic *f, uint32_t s
 static pcol_status get_source_text(const struct pci_ff_write_generic *f, uint32_t source,
                                    const char *column, pcol_str *text, pcol_error *err)
 {
-    const struct pci_column *c;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_find_column(f->file, "sources", column, PCI_TYPES_TEXT, &c, err));
-    return c ? pci_get_str(f->file, c, source, text, &valid, err) : PCOL_OK;
+    return pci_get_named_str(f->file, "sources", column, source, text, &valid, err);
 }
 
 /* Write members of meta that the front end requires and the source does not have. */
@@ -215,7 +212,7 @@ static pcol_status sort_track(struct pci_ff_write_generic *f, const struct pci_f
     pcol_status status = timed_sample ? PCOL_OK : pci_fail_memory(err);
     for (uint64_t i = 0; i < t->count && valid && status == PCOL_OK; i++) {
         timed_sample[i].row = rows[i];
-        status = pci_ff_get_cell(f->file, f->time, rows[i], &timed_sample[i].time, &valid, err);
+        status = pci_get(f->file, f->time, rows[i], &timed_sample[i].time, &valid, err);
         is_descending |= i && timed_sample[i].time < timed_sample[i - 1].time;
     }
     if (status == PCOL_OK && valid && is_descending) {
@@ -260,11 +257,11 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         expand = f->export->options->expand_idle;
     double value;
     PCI_TRY(pci_ff_thread_value(f, t, row, &value, &has_value, err));
-    PCI_TRY(pci_ff_get_cell(f->file, f->stack, row, &stack, &has_stack, err));
-    PCI_TRY(pci_ff_get_cell(f->file, f->time, row, &time, &has_time, err));
-    PCI_TRY(pci_ff_get_cell(f->file, f->ulp, row, &ulp, &valid, err));
-    PCI_TRY(pci_ff_get_cell(f->file, f->duration, row, &duration, &has_duration, err));
-    PCI_TRY(pci_ff_get_cell(f->file, f->cycles ? f->cycles : f->cpu, row, &cpu, &has_cpu, err));
+    PCI_TRY(pci_get(f->file, f->stack, row, &stack, &has_stack, err));
+    PCI_TRY(pci_get(f->file, f->time, row, &time, &has_time, err));
+    PCI_TRY(pci_get(f->file, f->ulp, row, &ulp, &valid, err));
+    PCI_TRY(pci_get(f->file, f->duration, row, &duration, &has_duration, err));
+    PCI_TRY(pci_get(f->file, f->cycles ? f->cycles : f->cpu, row, &cpu, &has_cpu, err));
     if (!has_time) {
         f->lost |= PCI_FF_LOSS_TIMES;
         time = *next;
@@ -349,13 +346,11 @@ static pcol_status get_thread_text(const struct pci_ff_write_generic *f,
                                    const struct pci_ff_thread *t, const char *column,
                                    pcol_str *text, int *valid, pcol_error *err)
 {
-    const struct pci_column *c;
     *text = (pcol_str){"", 0};
     *valid = 0;
     if (t->thread == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_find_column(f->file, "threads", column, PCI_TYPES_TEXT, &c, err));
-    return c ? pci_get_str(f->file, c, t->thread, text, valid, err) : PCOL_OK;
+    return pci_get_named_str(f->file, "threads", column, t->thread, text, valid, err);
 }
 
 /* Write the names of a thread and its process; each source is a process of its own. has_tid: the
@@ -535,7 +530,7 @@ static pcol_status add_stacks(struct pci_ff_write_generic *f, pcol_error *err)
     for (uint64_t i = 0; i < rows; i++) {
         int64_t stack;
         int valid;
-        PCI_TRY(pci_ff_get_cell(f->file, f->stack, f->rows[i], &stack, &valid, err));
+        PCI_TRY(pci_get(f->file, f->stack, f->rows[i], &stack, &valid, err));
         if (valid && (uint64_t)stack < f->code.stacks.stacks)
             PCI_TRY(pci_ff_code_tables_add_stack(&f->code, (uint64_t)stack, err));
     }

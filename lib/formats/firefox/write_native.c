@@ -35,15 +35,15 @@ static pcol_status load_preserved_cells(struct pci_ff_native *b,
     for (uint64_t i = column->first; i < column->first + column->count; i++) {
         int64_t cell_kind, value = 0;
         int valid;
-        PCI_TRY(pci_ff_get_cell(b->file, kind, i, &cell_kind, &valid, err));
+        PCI_TRY(pci_get(b->file, kind, i, &cell_kind, &valid, err));
         if (cell_kind < PCI_FF_NULL || cell_kind > PCI_FF_JSON)
             return pci_corrupt(err, name, "kind", i, "unknown kind");
         if (cell_kind >= PCI_FF_INT) {
-            PCI_TRY(pci_ff_get_cell(b->file,
-                                    cell_kind == PCI_FF_INT      ? integer
-                                    : cell_kind == PCI_FF_DOUBLE ? number
-                                                                 : text,
-                                    i, &value, &valid, err));
+            PCI_TRY(pci_get(b->file,
+                            cell_kind == PCI_FF_INT      ? integer
+                            : cell_kind == PCI_FF_DOUBLE ? number
+                                                         : text,
+                            i, &value, &valid, err));
             if (!valid)
                 return pci_corrupt(err, name, "kind", i, "a cell has no value");
         }
@@ -273,15 +273,15 @@ static pcol_status write_lib(struct pci_ff_native *b, uint64_t row, pcol_error *
     const struct pci_column *column;
     int64_t value;
     int valid;
-    PCI_TRY(pci_find_column(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), &column, err));
-    PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
+    PCI_TRY(
+        pci_get_named(b->file, "mappings", "json", PCI_TYPE(PCF_STRING), row, &value, &valid, err));
     if (valid)
         return pci_ff_emit_cell(&b->out, PCI_FF_JSON, value, err);
     pci_json_put_begin(&b->out.w, '{', err);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         PCI_TRY(pci_find_column(b->file, "mappings", keys[i].column, PCI_TYPE(PCF_STRING), &column,
                                 err));
-        PCI_TRY(pci_ff_get_cell(b->file, column, row, &value, &valid, err));
+        PCI_TRY(pci_get(b->file, column, row, &value, &valid, err));
         pci_json_put_key(&b->out.w, keys[i].key, err);
         PCI_TRY(pci_ff_emit_cell(&b->out, valid ? PCI_FF_TEXT : PCI_FF_NULL, value, err));
     }
@@ -505,13 +505,13 @@ static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
     int valid;
     PCI_TRY(pci_find_column(file, "counter_samples", "counter", PCI_TYPES_ROW, &column, err));
     for (; at < count; at++) {
-        PCI_TRY(pci_ff_get_cell(file, column, at, &value, &valid, err));
+        PCI_TRY(pci_get(file, column, at, &value, &valid, err));
         if ((uint64_t)value >= counter)
             break;
     }
     rows->first = at;
     for (; at < count; at++) {
-        PCI_TRY(pci_ff_get_cell(file, column, at, &value, &valid, err));
+        PCI_TRY(pci_get(file, column, at, &value, &valid, err));
         if ((uint64_t)value != counter)
             break;
     }
@@ -530,7 +530,7 @@ static pcol_status write_counter_list(struct document *d, struct pci_label_reade
     for (uint64_t row = 0; row < rows; row++) {
         int64_t source;
         int valid;
-        PCI_TRY(pci_ff_get_cell(d->native->file, column, row, &source, &valid, err));
+        PCI_TRY(pci_get(d->native->file, column, row, &source, &valid, err));
         if ((uint64_t)source != d->native->source)
             continue;
         snprintf(c.name, sizeof c.name, "counters[%zu].samples", number++);
@@ -556,11 +556,10 @@ static pcol_status write_counters(struct document *d, pcol_error *err)
 static pcol_status write_document(struct document *d, pcol_error *err)
 {
     struct pci_ff_native *b = d->native;
-    const struct pci_column *column;
     int64_t root;
     int valid;
-    PCI_TRY(pci_find_column(b->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    PCI_TRY(pci_ff_get_cell(b->file, column, b->source, &root, &valid, err));
+    PCI_TRY(
+        pci_get_named(b->file, "sources", "extra", PCI_TYPES_ROW, b->source, &root, &valid, err));
     PCI_TRY(pci_json_from_nodes(b->file, (uint64_t)root, &b->out.w, write_marked_table, d, err));
     return pci_ff_emit_finish(&b->out, err);
 }
@@ -587,8 +586,7 @@ static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI
     int found = 0;
     PCI_TRY(pci_find_column(file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
     PCI_TRY(pci_nodes_open(&nodes, file, err));
-    if (extra)
-        PCI_TRY(pci_get(file, extra, source, &root, &found, err));
+    PCI_TRY(pci_get(file, extra, source, &root, &found, err));
     if (found)
         PCI_TRY(pci_ff_node_member(&nodes, (uint64_t)root, "meta", &node, &found, err));
     if (found)

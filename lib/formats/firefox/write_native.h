@@ -135,13 +135,6 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table
                                  const struct pci_ff_preserved *column, struct pci_ff_cells *cells,
                                  pcol_error *err);
 
-/* Get a cell of an optional column; null without the column. */
-pcol_status pci_ff_get_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                            int64_t *value, int *valid, pcol_error *err);
-static inline int pci_ff_equal(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
 /* Find member `key` of an object. */
 pcol_status pci_ff_node_member(const struct pci_node_reader *nodes, uint64_t parent,
                                const char *key, struct pci_node_value *node, int *found,

@@ -76,11 +76,9 @@ static pcol_status get_pcol_cell(const struct pci_ff_code_tables *c, const char 
                                  const char *column, uint64_t row, int *kind, int64_t *value,
                                  pcol_error *err)
 {
-    const struct pci_column *source;
     int valid;
-    PCI_TRY(
-        pci_find_column(c->file, table, column, PCI_TYPES_INT | PCI_TYPE(PCF_BOOL), &source, err));
-    PCI_TRY(pci_ff_get_cell(c->file, source, row, value, &valid, err));
+    PCI_TRY(pci_get_named(c->file, table, column, PCI_TYPES_INT | PCI_TYPE(PCF_BOOL), row, value,
+                          &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     return PCOL_OK;
 }
@@ -273,11 +271,9 @@ static pcol_str base_name(pcol_str path)
 static pcol_status lib_text(const struct pci_ff_code_tables *c, uint32_t row, const char *column,
                             pcol_str *text, int *valid, pcol_error *err)
 {
-    const struct pci_column *source;
     *text = (pcol_str){"", 0};
     *valid = 0;
-    PCI_TRY(pci_find_column(c->file, "mappings", column, PCI_TYPES_TEXT, &source, err));
-    return source ? pci_get_str(c->file, source, row, text, valid, err) : PCOL_OK;
+    return pci_get_named_str(c->file, "mappings", column, row, text, valid, err);
 }
 
 pcol_status pci_ff_lib_name(const struct pci_ff_code_tables *code, uint32_t row, pcol_str *name,

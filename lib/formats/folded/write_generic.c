@@ -138,8 +138,7 @@ static pcol_status add_sample(struct sums *s, uint64_t row, const struct pci_col
 {
     int64_t stack_row = 0, bits;
     int has_stack = 0, valid;
-    if (stack)
-        PCI_TRY(pci_get(s->file, stack, row, &stack_row, &has_stack, err));
+    PCI_TRY(pci_get(s->file, stack, row, &stack_row, &has_stack, err));
     for (uint32_t i = 0; i < s->chosen->count; i++) {
         const struct pci_column *column = s->types->columns[s->chosen->rows[i]];
         if (!column)
@@ -170,8 +169,7 @@ static pcol_status add_samples(struct sums *s, pcol_error *err)
         s->values[i].is_double = s->chosen->is_double;
     for (uint64_t row = 0; row < rows; row++) {
         int64_t source = 0;
-        if (s->types->source)
-            PCI_TRY(pci_get(s->file, s->types->source, row, &source, &(int){0}, err));
+        PCI_TRY(pci_get(s->file, s->types->source, row, &source, &(int){0}, err));
         if (source >= (int64_t)s->export->first_source && source <= (int64_t)s->export->last_source)
             PCI_TRY(add_sample(s, row, stack, err));
     }

@@ -37,28 +37,23 @@ struct native {
 /* Open the columns of frames and prefixes that have parts. */
 static pcol_status open_form(struct native *o, uint32_t source, pcol_error *err)
 {
-    const struct {
-        const char *table, *name;
-        unsigned types;
-        const struct pci_column **column;
-    } columns[] = {{"functions", "filename", PCI_TYPES_TEXT, &o->file_name},
-                   {"locations", "line", PCI_TYPE(PCF_I64), &o->line_number},
-                   {"samples", "thread", PCI_TYPES_ROW, &o->thread},
-                   {"threads", "tid", PCI_TYPES_TEXT, &o->tid},
-                   {"threads", "pid", PCI_TYPES_TEXT, &o->pid}};
+    const struct pci_column_request columns[] = {
+        {"functions", "filename", PCI_TYPES_TEXT, &o->file_name},
+        {"locations", "line", PCI_TYPE(PCF_I64), &o->line_number},
+        {"samples", "thread", PCI_TYPES_ROW, &o->thread},
+        {"threads", "tid", PCI_TYPES_TEXT, &o->tid},
+        {"threads", "pid", PCI_TYPES_TEXT, &o->pid}};
     const struct pci_column *form;
     pcol_str text;
     int valid = 0;
     PCI_TRY(pci_find_verified_column(o->file, "sources", "frame_form", PCI_TYPES_TEXT, &form, err));
-    if (form)
-        PCI_TRY(pci_get_str(o->file, form, source, &text, &valid, err));
+    PCI_TRY(pci_get_str(o->file, form, source, &text, &valid, err));
     for (int i = PCI_FOLDED_NAME + 1; valid && i < PCI_FOLDED_FORMS; i++)
         if (pci_str_is(text, pci_folded_form_texts[i]))
             o->form = (enum pci_folded_form)i;
-    for (size_t i = 0; o->form && i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_find_verified_column(o->file, columns[i].table, columns[i].name,
-                                         columns[i].types, columns[i].column, err));
-    return PCOL_OK;
+    return o->form
+               ? pci_find_verified_columns(o->file, columns, sizeof columns / sizeof *columns, err)
+               : PCOL_OK;
 }
 
 static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *err)
@@ -71,8 +66,7 @@ static pcol_status open_columns(struct native *o, uint32_t source, pcol_error *e
                                      err));
     PCI_TRY(pci_find_verified_column(o->file, "functions", "name", PCI_TYPES_TEXT, &o->name, err));
     PCI_TRY(pci_find_verified_column(o->file, "sources", "crlf", PCI_TYPE(PCF_BOOL), &crlf, err));
-    if (crlf)
-        PCI_TRY(pci_get(o->file, crlf, source, &value, &(int){0}, err));
+    PCI_TRY(pci_get(o->file, crlf, source, &value, &(int){0}, err));
     o->crlf = value != 0;
     return open_form(o, source, err);
 }
@@ -87,8 +81,7 @@ static pcol_status read_frame(struct native *o, const struct pci_stack_step *ste
     int valid = 0;
     *name = (pcol_str){"", 0};
     *has_place = 0;
-    if (o->function)
-        PCI_TRY(pci_get(o->file, o->function, step->first, &function, &valid, err));
+    PCI_TRY(pci_get(o->file, o->function, step->first, &function, &valid, err));
     if (!valid || !o->name)
         return PCOL_OK;
     if ((uint64_t)function >= o->name->desc->rows)
@@ -189,16 +182,14 @@ static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
     int64_t stack = 0;
     int valid = 0;
     size_t size = 0;
-    if (o->text)
-        PCI_TRY(pci_get_str(o->file, o->text, row, &text, &valid, err));
+    PCI_TRY(pci_get_str(o->file, o->text, row, &text, &valid, err));
     if (valid)
         return pci_out(o->out, text.data, text.size, err);
     PCI_TRY(read_count(o, row, &count, &valid, err));
     size_t digits = valid ? pci_folded_print(&count, number) : 0;
     if (!digits) /* a row without a count is no line */
         return PCOL_OK;
-    if (o->stack)
-        PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
+    PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
     PCI_TRY(update_line(o, (uint64_t)stack, &size, err));
     PCI_TRY(write_thread(o, row, (uint64_t)stack, err));
     PCI_TRY(pci_out(o->out, o->line, size, err));
@@ -215,8 +206,7 @@ static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err
     PCI_TRY(pci_stack_path_open(&o->path, o->file, err));
     for (uint64_t row = 0; row < rows; row++) {
         int64_t of = 0;
-        if (from)
-            PCI_TRY(pci_get(o->file, from, row, &of, &(int){0}, err));
+        PCI_TRY(pci_get(o->file, from, row, &of, &(int){0}, err));
         if ((uint64_t)of != source)
             continue;
         PCI_TRY(write_row(o, row, err));

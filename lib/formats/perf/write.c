@@ -42,7 +42,7 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
     if (event.type != PCOL_NONE && event.period < 0) /* periods are unsigned */
         return PCOL_OK;
     PCI_TRY(pci_perf_put_header(w, row, &event, err));
-    PCI_TRY(pci_perf_cell(w, w->stack, row, &stack, &valid, err));
+    PCI_TRY(pci_get(w->file, w->stack, row, &stack, &valid, err));
     w->lost |= valid && !stack && !w->is_perf ? LOSS_EMPTY : 0u;
     PCI_TRY(pci_stack_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
     if (w->chains || !w->path.depth)
@@ -75,7 +75,7 @@ static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *
     *needed = w->path.depth > 1 || (w->path.depth && step->count > 1);
     if (*needed || !w->path.depth)
         return PCOL_OK;
-    PCI_TRY(pci_perf_cell(w, w->address, step->group, &address, &has_address, err));
+    PCI_TRY(pci_get(w->file, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
     *needed = !has_address || pci_perf_sample_label(w, "trace", PCI_LABEL_STRING) ||
               pci_perf_group_label(w, "no_object", PCI_LABEL_BOOL) ||
@@ -98,7 +98,7 @@ static pcol_status find_next_sample(struct pci_perf_writer *w, uint64_t *row, pc
     if (pci_samples_by_source_find(&w->turns, w->source, row))
         return PCOL_OK;
     for (; *row < rows; ++*row) {
-        PCI_TRY(pci_perf_cell(w, w->types.source, *row, &source, &valid, err));
+        PCI_TRY(pci_get(w->file, w->types.source, *row, &source, &valid, err));
         if ((uint64_t)source == w->source)
             return PCOL_OK;
         if (w->turns.in_order && (uint64_t)source > w->source)
@@ -124,14 +124,14 @@ static pcol_status scan_samples(struct pci_perf_writer *w, pcol_error *err)
         if (row >= rows)
             break;
         PCI_TRY(pci_labels_row(&w->labels, row, err));
-        PCI_TRY(pci_perf_cell(w, w->time, row, &time, &valid, err));
+        PCI_TRY(pci_get(w->file, w->time, row, &time, &valid, err));
         w->nanoseconds |= valid && time % 1000 != 0;
         PCI_TRY(pci_perf_find_event(w, row, &event, err));
         if (event.has_name && w->types.type[event.type].size > w->event_width)
             w->event_width = w->types.type[event.type].size;
         w->chains |=
             !valid && !event.has_name; /* a header needs a time, an event, or frames after it */
-        PCI_TRY(pci_perf_cell(w, w->stack, row, &stack, &valid, err));
+        PCI_TRY(pci_get(w->file, w->stack, row, &stack, &valid, err));
         if (valid && !w->chains)
             PCI_TRY(needs_chains(w, (uint64_t)stack, &w->chains, err));
     }

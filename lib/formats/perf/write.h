@@ -66,9 +66,6 @@ pcol_status pci_perf_putf(struct pci_perf_writer *w, pcol_error *err, const char
     __attribute__((format(printf, 3, 4)));
 /* Write the current line, which becomes empty. */
 pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err);
-/* column: NULL: null. */
-pcol_status pci_perf_cell(const struct pci_perf_writer *w, const struct pci_column *column,
-                          uint64_t row, int64_t *value, int *valid, pcol_error *err);
 /* Labels of the current sample and the current location group; NULL: none. */
 const struct pci_label_cell *pci_perf_sample_label(const struct pci_perf_writer *w, const char *key,
                                                    uint8_t kind);

@@ -90,7 +90,7 @@ static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_s
     int64_t address;
     int has_address, has_offset;
     memset(f, 0, sizeof *f);
-    PCI_TRY(pci_perf_cell(w, w->address, step->group, &address, &has_address, err));
+    PCI_TRY(pci_get(w->file, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_perf_put(w, w->chains ? "\t" : " ", 1, err));
     f->has_address = has_address || !w->is_perf;
     f->address = (uint64_t)address;

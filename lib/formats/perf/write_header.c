@@ -95,7 +95,7 @@ static pcol_status put_thread(struct pci_perf_writer *w, uint64_t row, int flush
     int64_t thread;
     int valid, has_name = 0, has_tid = 0, has_pid = 0;
     pcol_str name = {"", 0}, tid = name, pid = name;
-    PCI_TRY(pci_perf_cell(w, w->thread, row, &thread, &valid, err));
+    PCI_TRY(pci_get(w->file, w->thread, row, &thread, &valid, err));
     if (valid) {
         PCI_TRY(cell_str(w, w->thread_name, (uint64_t)thread, &name, &has_name, err));
         PCI_TRY(cell_str(w, w->thread_tid, (uint64_t)thread, &tid, &has_tid, err));
@@ -187,7 +187,7 @@ static pcol_status is_ambiguous_header(const struct pci_perf_writer *w, uint64_t
     int64_t thread;
     int valid;
     *looks = trace.size && memchr("0123456789]", trace.data[trace.size - 1], 11) != NULL;
-    PCI_TRY(pci_perf_cell(w, w->thread, row, &thread, &valid, err));
+    PCI_TRY(pci_get(w->file, w->thread, row, &thread, &valid, err));
     if (valid)
         PCI_TRY(cell_str(w, w->thread_name, (uint64_t)thread, &name, &valid, err));
     size_t digits = 0;
@@ -212,7 +212,7 @@ pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
     if (w->labels.cell_count >
         (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL) + (name != NULL))
         w->lost |= LOSS_LABELS;
-    PCI_TRY(pci_perf_cell(w, w->time, row, &time, &has_time, err));
+    PCI_TRY(pci_get(w->file, w->time, row, &time, &has_time, err));
     if (!has_time)
         PCI_TRY(
             is_ambiguous_header(w, row, trace ? trace->as.text : (pcol_str){"", 0}, &flush, err));

@@ -41,14 +41,6 @@ pcol_status pci_perf_putf(struct pci_perf_writer *w, pcol_error *err, const char
     return pci_perf_put(w, text, size > 0 ? (size_t)size : 0, err);
 }
 
-pcol_status pci_perf_cell(const struct pci_perf_writer *w, const struct pci_column *column,
-                          uint64_t row, int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(w->file, column, row, value, valid, err) : PCOL_OK;
-}
-
 static const struct pci_label_cell *find_label(const struct pci_label_reader *labels,
                                                const char *key, uint8_t kind)
 {

@@ -90,10 +90,8 @@ static pcol_status number_snapshots(struct pci_resources *r, pcol_error *err)
         pcol_str region = {"", 0};
         int valid;
         source = 0;
-        if (r->snapshot_source)
-            PCI_TRY(pci_get(r->file, r->snapshot_source, row, &source, &valid, err));
-        if (r->snapshot_region)
-            PCI_TRY(pci_get_str(r->file, r->snapshot_region, row, &region, &valid, err));
+        PCI_TRY(pci_get(r->file, r->snapshot_source, row, &source, &valid, err));
+        PCI_TRY(pci_get_str(r->file, r->snapshot_region, row, &region, &valid, err));
         if (source != previous)
             next = 0;
         previous = source;
@@ -117,11 +115,7 @@ pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, p
     PCI_TRY(pci_keyed_open(&r->types, file, "resource_types", err));
     PCI_TRY(pci_keyed_open(&r->snapshots, file, "snapshots", err));
     PCI_TRY(pci_keyed_open(&r->models, file, "models", err));
-    const struct {
-        const char *table, *name;
-        unsigned types;
-        const struct pci_column **column;
-    } columns[] = {
+    const struct pci_column_request columns[] = {
         {"samples", "source", PCI_TYPES_ROW, &r->sample_source},
         {"samples", "resource_type", PCI_TYPES_ROW, &r->sample_type},
         {"samples", "snapshot", PCI_TYPES_ROW, &r->sample_snapshot},
@@ -129,9 +123,7 @@ pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, p
         {"snapshots", "source", PCI_TYPES_ROW, &r->snapshot_source},
         {"snapshots", "region", PCI_TYPES_TEXT, &r->snapshot_region},
     };
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_find_column(file, columns[i].table, columns[i].name, columns[i].types,
-                                columns[i].column, err));
+    PCI_TRY(pci_find_columns(file, columns, sizeof columns / sizeof *columns, err));
     PCI_TRY(pci_check_sample_count(file, err));
     r->sample_rows = pci_rows(file, "samples");
     r->model_rows = pci_rows(file, "models");
@@ -561,8 +553,7 @@ pcol_status pci_models_next(struct pci_resources *r, int *more, pcol_error *err)
         uint64_t row = s->model_row++;
         int64_t source = 0;
         int valid;
-        if (r->model_source)
-            PCI_TRY(pci_get(r->file, r->model_source, row, &source, &valid, err));
+        PCI_TRY(pci_get(r->file, r->model_source, row, &source, &valid, err));
         PCI_TRY(is_perun_source(r, source, "models", row, more, err));
         if (!*more)
             continue;

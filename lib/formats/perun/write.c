@@ -12,23 +12,11 @@
 
 #include <string.h>
 
-pcol_status pci_perun_get_cell(const struct pci_perun_writer *w, const struct pci_column *column,
-                               uint64_t row, int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(w->file, column, row, value, valid, err) : PCOL_OK;
-}
-
 /* ---- opening */
 
 static pcol_status open_columns(struct pci_perun_writer *w, pcol_error *err)
 {
-    const struct {
-        const char *table, *name;
-        unsigned types;
-        const struct pci_column **column;
-    } columns[] = {
+    const struct pci_column_request columns[] = {
         {"samples", "source", PCI_TYPES_ROW, &w->sample_source},
         {"samples", "resource_type", PCI_TYPES_ROW, &w->sample_type},
         {"samples", "snapshot", PCI_TYPES_ROW, &w->sample_snapshot},
@@ -45,9 +33,7 @@ static pcol_status open_columns(struct pci_perun_writer *w, pcol_error *err)
         {"resource_arrays", "length", PCI_TYPES_ROW, &w->array_length},
         {"resource_arrays", "rest", PCI_TYPES_ROW, &w->array_rest},
     };
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_find_column(w->file, columns[i].table, columns[i].name, columns[i].types,
-                                columns[i].column, err));
+    PCI_TRY(pci_find_columns(w->file, columns, sizeof columns / sizeof *columns, err));
     w->sample_rows = pci_rows(w->file, "samples");
     w->type_rows = pci_rows(w->file, "resource_types");
     w->snapshot_rows = pci_rows(w->file, "snapshots");
@@ -88,7 +74,7 @@ static pcol_status next_row(const struct pci_perun_writer *w, const struct pci_c
     for (*more = 0; *row < rows; (*row)++) {
         int64_t row_source;
         int valid;
-        PCI_TRY(pci_perun_get_cell(w, source, *row, &row_source, &valid, err));
+        PCI_TRY(pci_get(w->file, source, *row, &row_source, &valid, err));
         if (row_source == (int64_t)w->source) {
             *more = 1;
             break;
@@ -110,7 +96,7 @@ static pcol_status write_rows(struct pci_perun_writer *w, struct pci_keyed_reade
         PCI_TRY(next_row(w, source, rows, row, &more, err));
         if (!more)
             break;
-        PCI_TRY(pci_perun_get_cell(w, snapshot_column, *row, &snapshot, &valid, err));
+        PCI_TRY(pci_get(w->file, snapshot_column, *row, &snapshot, &valid, err));
         if (valid != w->at_snapshots || (valid && (uint64_t)snapshot != w->snapshot))
             break;
         PCI_TRY(pci_keyed_row(keyed, *row, err));
@@ -148,8 +134,7 @@ static pcol_status write_region(struct pci_perun_writer *w, pcol_error *err)
         return write_snapshot(w, err);
     pci_json_put_begin(&w->json, '[', err);
     while (more) {
-        if (w->snapshot_region)
-            PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &region, &valid, err));
+        PCI_TRY(pci_get_str(w->file, w->snapshot_region, w->snapshot, &region, &valid, err));
         if (region.size != first.size || memcmp(region.data, first.data, first.size) != 0)
             break;
         PCI_TRY(write_snapshot(w, err));
@@ -167,8 +152,8 @@ static pcol_status write_resources(struct pci_perun_writer *w, pcol_error *err)
     int more, in_snapshot = 0, typed = 0;
     PCI_TRY(next_row(w, w->sample_source, w->sample_rows, &w->sample, &more, err));
     if (more && !w->at_snapshots) {
-        PCI_TRY(pci_perun_get_cell(w, w->sample_snapshot, w->sample, &snapshot, &in_snapshot, err));
-        PCI_TRY(pci_perun_get_cell(w, w->sample_type, w->sample, &type, &typed, err));
+        PCI_TRY(pci_get(w->file, w->sample_snapshot, w->sample, &snapshot, &in_snapshot, err));
+        PCI_TRY(pci_get(w->file, w->sample_type, w->sample, &type, &typed, err));
     }
     if (!w->at_snapshots && (typed || in_snapshot || !more))
         return pci_perun_write_types(w, err);

@@ -27,10 +27,6 @@ struct pci_perun_writer {
     size_t cell_capacity;
 };
 
-/* Get a cell of a nullable column; null if the column is missing. */
-pcol_status pci_perun_get_cell(const struct pci_perun_writer *w, const struct pci_column *column,
-                               uint64_t row, int64_t *value, int *valid, pcol_error *err);
-
 /* write_types.c */
 pcol_status pci_perun_write_map(struct pci_perun_writer *w, pcol_error *err);
 pcol_status pci_perun_write_types(struct pci_perun_writer *w, pcol_error *err);

@@ -56,11 +56,9 @@ struct generic_writer {
 static pcol_status get_type_text(const struct generic_writer *f, const char *column, uint64_t row,
                                  pcol_str *text, pcol_error *err)
 {
-    const struct pci_column *c;
     int valid;
     *text = (pcol_str){"", 0};
-    PCI_TRY(pci_find_column(f->file, "sample_types", column, PCI_TYPES_TEXT, &c, err));
-    return c ? pci_get_str(f->file, c, row, text, &valid, err) : PCOL_OK;
+    return pci_get_named_str(f->file, "sample_types", column, row, text, &valid, err);
 }
 
 /* Move the default sample type to the front: it becomes the header's type and that of the first
@@ -122,8 +120,7 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
         int64_t is_gauge = 0;
         int valid;
         snprintf(column, sizeof column, "value.%" PRIu64, row);
-        if (gauge)
-            PCI_TRY(pci_get(f->file, gauge, row, &is_gauge, &valid, err));
+        PCI_TRY(pci_get(f->file, gauge, row, &is_gauge, &valid, err));
         PCI_TRY(pci_find_column(f->file, "samples", column, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
                                 &t->values, err));
         has_gauges |= is_gauge != 0;

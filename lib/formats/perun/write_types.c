@@ -61,13 +61,12 @@ static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_r
     pcol_str stored_name = {"", 0};
     int64_t ordinal;
     int made = 0, valid = 0, in_map;
-    PCI_TRY(pci_perun_get_cell(w, w->type_map, row, &ordinal, &in_map, err));
+    PCI_TRY(pci_get(w->file, w->type_map, row, &ordinal, &in_map, err));
     if (in_map) {
         PCI_TRY(pci_keyed_row(&w->types, row, err));
         PCI_TRY(name_by_rule(w, rule, name, &made, err));
     }
-    if (w->type_name)
-        PCI_TRY(pci_get_str(w->file, w->type_name, row, &stored_name, &valid, err));
+    PCI_TRY(pci_get_str(w->file, w->type_name, row, &stored_name, &valid, err));
     if (valid) {
         name->size = 0;
         return pci_strbuf_append(name, stored_name.data, stored_name.size, err);
@@ -85,7 +84,7 @@ static pcol_status is_own_type(const struct pci_perun_writer *w, uint64_t row, i
 {
     int64_t owner;
     int valid;
-    pcol_status status = pci_perun_get_cell(w, w->type_source, row, &owner, &valid, err);
+    pcol_status status = pci_get(w->file, w->type_source, row, &owner, &valid, err);
     *is_own = owner == (int64_t)w->source;
     return status;
 }
@@ -100,7 +99,7 @@ static pcol_status write_map(struct pci_perun_writer *w, struct pci_perun_type_r
         PCI_TRY(is_own_type(w, row, &is_own, err));
         if (!is_own)
             continue;
-        PCI_TRY(pci_perun_get_cell(w, w->type_map, row, &ordinal, &in_map, err));
+        PCI_TRY(pci_get(w->file, w->type_map, row, &ordinal, &in_map, err));
         if (!in_map)
             continue;
         PCI_TRY(type_name(w, rule, row, name, err)); /* reads the row's members */
@@ -133,8 +132,8 @@ static pcol_status count_rows(struct pci_perun_writer *w, uint64_t type, uint64_
     for (; row < w->sample_rows; row++) {
         int64_t owner, source;
         int typed, valid;
-        PCI_TRY(pci_perun_get_cell(w, w->sample_source, row, &source, &valid, err));
-        PCI_TRY(pci_perun_get_cell(w, w->sample_type, row, &owner, &typed, err));
+        PCI_TRY(pci_get(w->file, w->sample_source, row, &source, &valid, err));
+        PCI_TRY(pci_get(w->file, w->sample_type, row, &owner, &typed, err));
         if (source != (int64_t)w->source || !typed || (uint64_t)owner != type)
             break;
     }
@@ -196,7 +195,7 @@ static pcol_status put_remaining_elements(struct pci_perun_writer *w, uint64_t r
     struct pci_value rest = {.kind = PCI_VALUE_NODE};
     struct pci_member_iterator each;
     int valid, more = 1;
-    PCI_TRY(pci_perun_get_cell(w, w->array_rest, row, &rest.as.i64, &valid, err));
+    PCI_TRY(pci_get(w->file, w->array_rest, row, &rest.as.i64, &valid, err));
     if (!valid)
         return PCOL_OK;
     pcol_status status = pci_member_iterator_open(&each, &w->values, &rest, err);
@@ -217,7 +216,7 @@ static pcol_status count_arrays(struct pci_perun_writer *w, uint64_t type, uint6
     for (*count = 0; w->array + *count < w->array_rows; ++*count) {
         int64_t owner;
         int valid;
-        PCI_TRY(pci_perun_get_cell(w, w->array_type, w->array + *count, &owner, &valid, err));
+        PCI_TRY(pci_get(w->file, w->array_type, w->array + *count, &owner, &valid, err));
         if ((uint64_t)owner != type)
             break;
     }
@@ -291,7 +290,7 @@ static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uin
     PCI_TRY(PCI_GROW(o->names, o->name_capacity, o->name_count + 1, err));
     PCI_TRY(PCI_GROW(o->rows, o->capacity, o->count + 1, err));
     o->names[o->name_count++] = o->text.size;
-    PCI_TRY(pci_perun_get_cell(w, w->type_resources, row, &ordinal, &valid, err));
+    PCI_TRY(pci_get(w->file, w->type_resources, row, &ordinal, &valid, err));
     if (valid)
         o->rows[o->count++] = (uint64_t)ordinal << 32 | (row - o->first);
     return PCOL_OK;
@@ -335,7 +334,7 @@ static pcol_status write_types(struct pci_perun_writer *w, struct order *o, pcol
     for (; w->array < w->array_rows; w->array++) {
         int64_t owner;
         int valid;
-        PCI_TRY(pci_perun_get_cell(w, w->array_type, w->array, &owner, &valid, err));
+        PCI_TRY(pci_get(w->file, w->array_type, w->array, &owner, &valid, err));
         if ((uint64_t)owner >= o->first)
             break;
     }

@@ -21,22 +21,13 @@ enum { F_SAMPLE_TYPE = 1 };
 
 /* ---- cells ---- */
 
-pcol_status pci_pprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                           int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
-}
-
 pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_column *column,
                                  uint64_t row, int64_t *index, pcol_error *err)
 {
     pcol_str text;
     int valid = 0;
     *index = 0;
-    if (column)
-        PCI_TRY(pci_get_str(e->file, column, row, &text, &valid, err));
+    PCI_TRY(pci_get_str(e->file, column, row, &text, &valid, err));
     return valid ? pci_pprof_index(&e->w, text, index, err) : PCOL_OK;
 }
 
@@ -59,27 +50,22 @@ struct header {
 static pcol_status open_sources(struct pci_pprof_export *e, struct source_columns *c,
                                 pcol_error *err)
 {
-    const struct {
-        const char *name;
-        const struct pci_column **column;
-        unsigned types;
-    } columns[] = {{"type", &c->type, PCI_TYPES_TEXT},
-                   {"uri", &c->uri, PCI_TYPES_TEXT},
-                   {"period", &c->period, PCI_TYPES_INT},
-                   {"period_type", &c->period_type, PCI_TYPES_TEXT},
-                   {"period_unit", &c->period_unit, PCI_TYPES_TEXT},
-                   {"interval_ns", &c->interval, PCI_TYPES_INT},
-                   {"duration_ns", &c->duration, PCI_TYPES_INT},
-                   {"default_sample_type", &c->default_type, PCI_TYPES_TEXT},
-                   {"time_ns", &c->time, PCI_TYPES_INT},
-                   {"drop_frames", &c->drop, PCI_TYPES_TEXT},
-                   {"keep_frames", &c->keep, PCI_TYPES_TEXT},
-                   {"doc_url", &c->doc, PCI_TYPES_TEXT},
-                   {"extra", &c->extra, PCI_TYPES_ROW}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_find_column(e->file, "sources", columns[i].name, columns[i].types,
-                                columns[i].column, err));
-    return PCOL_OK;
+    const struct pci_column_request columns[] = {
+        {"sources", "type", PCI_TYPES_TEXT, &c->type},
+        {"sources", "uri", PCI_TYPES_TEXT, &c->uri},
+        {"sources", "period", PCI_TYPES_INT, &c->period},
+        {"sources", "period_type", PCI_TYPES_TEXT, &c->period_type},
+        {"sources", "period_unit", PCI_TYPES_TEXT, &c->period_unit},
+        {"sources", "interval_ns", PCI_TYPES_INT, &c->interval},
+        {"sources", "duration_ns", PCI_TYPES_INT, &c->duration},
+        {"sources", "default_sample_type", PCI_TYPES_TEXT, &c->default_type},
+        {"sources", "time_ns", PCI_TYPES_INT, &c->time},
+        {"sources", "drop_frames", PCI_TYPES_TEXT, &c->drop},
+        {"sources", "keep_frames", PCI_TYPES_TEXT, &c->keep},
+        {"sources", "doc_url", PCI_TYPES_TEXT, &c->doc},
+        {"sources", "extra", PCI_TYPES_ROW, &c->extra},
+    };
+    return pci_find_columns(e->file, columns, sizeof columns / sizeof *columns, err);
 }
 
 /* Was the source imported from profile.proto, or converted to it? */
@@ -94,7 +80,7 @@ static pcol_status read_source_type(struct pci_pprof_export *e, const struct sou
 {
     int valid = 0;
     *type = (pcol_str){"", 0};
-    return c->type ? pci_get_str(e->file, c->type, source, type, &valid, err) : PCOL_OK;
+    return pci_get_str(e->file, c->type, source, type, &valid, err);
 }
 
 /* Add texts of a source that the header lacks. Like pprof, take drop_frames of the first only. */
@@ -131,12 +117,12 @@ static pcol_status read_period(struct pci_pprof_export *e, const struct source_c
                                uint32_t source, struct period *p, pcol_error *err)
 {
     pcol_str kind;
-    PCI_TRY(pci_pprof_cell(e->file, c->period, source, &p->value, &p->valid, err));
+    PCI_TRY(pci_get(e->file, c->period, source, &p->value, &p->valid, err));
     PCI_TRY(pci_pprof_cell_index(e, c->period_type, source, &p->type, err));
     PCI_TRY(pci_pprof_cell_index(e, c->period_unit, source, &p->unit, err));
     if (p->valid || e->is_native)
         return PCOL_OK;
-    PCI_TRY(pci_pprof_cell(e->file, c->interval, source, &p->value, &p->valid, err));
+    PCI_TRY(pci_get(e->file, c->interval, source, &p->value, &p->valid, err));
     if (!p->valid || p->type || p->unit)
         return PCOL_OK;
     PCI_TRY(read_source_type(e, c, source, &kind, err));
@@ -179,11 +165,11 @@ static pcol_status add_times(struct pci_pprof_export *e, struct header *h, uint3
     PciPprof__Profile *m = &h->message;
     int64_t value;
     int valid;
-    PCI_TRY(pci_pprof_cell(e->file, h->columns.time, source, &value, &valid, err));
+    PCI_TRY(pci_get(e->file, h->columns.time, source, &value, &valid, err));
     if (valid && (!m->has_time_nanos || value < m->time_nanos))
         m->time_nanos = value;
     m->has_time_nanos = m->has_time_nanos || valid;
-    PCI_TRY(pci_pprof_cell(e->file, h->columns.duration, source, &value, &valid, err));
+    PCI_TRY(pci_get(e->file, h->columns.duration, source, &value, &valid, err));
     if (valid && __builtin_add_overflow(m->duration_nanos, value, &m->duration_nanos))
         m->duration_nanos = INT64_MAX;
     m->has_duration_nanos = m->has_duration_nanos || valid;
@@ -222,7 +208,7 @@ static pcol_status add_comments(struct pci_pprof_export *e, struct header *h, pc
     for (uint64_t row = 0; row < rows; row++) {
         int64_t owner, index;
         int valid;
-        PCI_TRY(pci_pprof_cell(e->file, source, row, &owner, &valid, err));
+        PCI_TRY(pci_get(e->file, source, row, &owner, &valid, err));
         if ((uint64_t)owner >= e->source_count || !e->is_exported[owner])
             continue;
         PCI_TRY(pci_pprof_cell_index(e, text, row, &index, err));
@@ -239,8 +225,7 @@ static pcol_status add_origin_comment(struct pci_pprof_export *e, struct header 
     int64_t index;
     int valid = 0;
     PCI_TRY(read_source_type(e, &h->columns, source, &type, err));
-    if (h->columns.uri)
-        PCI_TRY(pci_get_str(e->file, h->columns.uri, source, &uri, &valid, err));
+    PCI_TRY(pci_get_str(e->file, h->columns.uri, source, &uri, &valid, err));
     size_t size = type.size + 1 + uri.size;
     char *line;
     PCI_TRY(PCI_MALLOC(line, size, err));
@@ -377,12 +362,9 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
 static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI_UTC_TEXT_BYTES],
                            pcol_error *err)
 {
-    const struct pci_column *column;
     int64_t ns = 0;
     int valid = 0;
-    PCI_TRY(pci_find_column(file, "sources", "time_ns", PCI_TYPES_INT, &column, err));
-    if (column)
-        PCI_TRY(pci_get(file, column, source, &ns, &valid, err));
+    PCI_TRY(pci_get_named(file, "sources", "time_ns", PCI_TYPES_INT, source, &ns, &valid, err));
     if (valid)
         pci_utc_text_ns(ns, text);
     return PCOL_OK;
@@ -451,8 +433,7 @@ static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pco
     int valid = 0;
     PCI_TRY(open_export(e, h, err));
     if (e->is_native) {
-        PCI_TRY(pci_pprof_cell(e->file, h->columns.extra, e->export->first_source, &extra, &valid,
-                               err));
+        PCI_TRY(pci_get(e->file, h->columns.extra, e->export->first_source, &extra, &valid, err));
         root = valid ? (uint64_t)extra : PCI_NO_NODE;
     }
     PCI_TRY(put_types(e, root, err));

@@ -88,9 +88,6 @@ struct pci_pprof_export {
     unsigned lost;
 };
 
-/* write.c: cells of a column that may be absent (NULL) */
-pcol_status pci_pprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                           int64_t *value, int *valid, pcol_error *err);
 /* Index of the text in a cell; 0 for a null. */
 pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_column *column,
                                  uint64_t row, int64_t *index, pcol_error *err);

@@ -200,13 +200,12 @@ static pcol_status put_thread(struct pci_pprof_labels *l, uint64_t row, pcol_err
     static const char *const keys[T_COUNT] = {"thread", "tid", "pid", "process"};
     int64_t thread;
     int valid;
-    PCI_TRY(pci_pprof_cell(l->e->file, l->thread, row, &thread, &valid, err));
+    PCI_TRY(pci_get(l->e->file, l->thread, row, &thread, &valid, err));
     for (size_t i = 0; valid && i < T_COUNT; i++) {
         pcol_str text;
         int has_text = 0;
-        if (l->thread_text[i])
-            PCI_TRY(pci_get_str(l->e->file, l->thread_text[i], (uint64_t)thread, &text, &has_text,
-                                err));
+        PCI_TRY(
+            pci_get_str(l->e->file, l->thread_text[i], (uint64_t)thread, &text, &has_text, err));
         if (!has_text)
             continue;
         if (!l->thread_keys[i])
@@ -269,7 +268,7 @@ pcol_status pci_pprof_labels_put(struct pci_pprof_labels *labels, uint64_t row, 
     struct pci_pprof_labels *l = labels;
     int64_t extra;
     int valid;
-    PCI_TRY(pci_pprof_cell(l->e->file, l->extra, row, &extra, &valid, err));
+    PCI_TRY(pci_get(l->e->file, l->extra, row, &extra, &valid, err));
     uint64_t root = valid ? (uint64_t)extra : PCI_NO_NODE;
     l->number = 0;
     if (l->thread)

@@ -61,7 +61,7 @@ static pcol_status read_id(const struct pci_pprof_export *e, const struct pci_pp
                            uint64_t row, uint64_t *id, int *has_id_value, pcol_error *err)
 {
     int64_t value;
-    PCI_TRY(pci_pprof_cell(e->file, t->id_column, row, &value, has_id_value, err));
+    PCI_TRY(pci_get(e->file, t->id_column, row, &value, has_id_value, err));
     *id = *has_id_value ? (uint64_t)value : row + 1;
     return PCOL_OK;
 }
@@ -190,7 +190,7 @@ static pcol_status read_unknown_fields(struct pci_pprof_export *e, const struct 
     int valid;
     e->unknown_bytes.size = 0;
     *root = PCI_NO_NODE;
-    PCI_TRY(pci_pprof_cell(e->file, extra, row, &value, &valid, err));
+    PCI_TRY(pci_get(e->file, extra, row, &value, &valid, err));
     if (!valid || !e->is_native)
         return PCOL_OK;
     *root = (uint64_t)value;
@@ -204,7 +204,7 @@ static pcol_status set_number(struct pci_pprof_export *e, const struct pci_colum
 {
     int64_t cell;
     int valid;
-    PCI_TRY(pci_pprof_cell(e->file, column, row, &cell, &valid, err));
+    PCI_TRY(pci_get(e->file, column, row, &cell, &valid, err));
     memcpy(value, &cell, sizeof cell);
     *is_present = valid && cell != 0;
     return PCOL_OK;
@@ -216,7 +216,7 @@ static pcol_status set_flag(struct pci_pprof_export *e, const struct pci_column 
 {
     int64_t cell;
     int valid;
-    PCI_TRY(pci_pprof_cell(e->file, column, row, &cell, &valid, err));
+    PCI_TRY(pci_get(e->file, column, row, &cell, &valid, err));
     *value = *is_present = valid && cell != 0;
     return PCOL_OK;
 }
@@ -283,8 +283,8 @@ static pcol_status find_toplevel_function(struct pci_pprof_export *e,
 {
     struct pci_pprof_file_line code = {.row = row};
     int valid;
-    PCI_TRY(pci_pprof_cell(e->file, c->filename, row, &code.file, &valid, err));
-    PCI_TRY(pci_pprof_cell(e->file, c->line, row, &code.line, &code.has_line, err));
+    PCI_TRY(pci_get(e->file, c->filename, row, &code.file, &valid, err));
+    PCI_TRY(pci_get(e->file, c->line, row, &code.line, &code.has_line, err));
     *id = 0;
     if (!valid)
         return PCOL_OK;
@@ -311,7 +311,7 @@ static pcol_status append_line(struct pci_pprof_export *e, const struct location
     char path[32];
     int64_t function;
     int valid;
-    PCI_TRY(pci_pprof_cell(e->file, c->function, row, &function, &valid, err));
+    PCI_TRY(pci_get(e->file, c->function, row, &function, &valid, err));
     if (valid)
         PCI_TRY(pci_pprof_entry_id(e, &e->functions, (uint64_t)function, &l.function_id, err));
     else if (!e->is_native)
@@ -338,7 +338,7 @@ static pcol_status is_empty_line(struct pci_pprof_export *e, const struct locati
     int64_t ignored;
     int valid = 0;
     for (size_t i = 0; i < 4 && !valid; i++)
-        PCI_TRY(pci_pprof_cell(e->file, columns[i], row, &ignored, &valid, err));
+        PCI_TRY(pci_get(e->file, columns[i], row, &ignored, &valid, err));
     *is_empty = !valid;
     return PCOL_OK;
 }
@@ -352,7 +352,7 @@ static pcol_status put_location(struct pci_pprof_export *e, const struct locatio
     int valid, is_empty = 0;
     l.id = e->groups.ids[row];
     l.has_id = l.id != 0;
-    PCI_TRY(pci_pprof_cell(e->file, c->mapping, row, &mapping, &valid, err));
+    PCI_TRY(pci_get(e->file, c->mapping, row, &mapping, &valid, err));
     if (valid)
         PCI_TRY(pci_pprof_entry_id(e, &e->mappings, (uint64_t)mapping, &l.mapping_id, err));
     l.has_mapping_id = l.mapping_id != 0;
@@ -430,7 +430,7 @@ static pcol_status put_function(struct pci_pprof_export *e, const struct columns
     f.id = e->functions.ids[row];
     f.has_id = f.id != 0;
     PCI_TRY(set_text(e, c->column[0], row, &f.name, &f.has_name, err));
-    PCI_TRY(pci_pprof_cell(e->file, c->column[1], row, &system_name, &named, err));
+    PCI_TRY(pci_get(e->file, c->column[1], row, &system_name, &named, err));
     PCI_TRY(set_text(e, named ? c->column[1] : c->column[0], row, &f.system_name,
                      &f.has_system_name, err));
     PCI_TRY(drop_same_name(e, c->column[0], row, &f, err));

@@ -66,16 +66,18 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
 static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *err)
 {
     const struct pci_column *sources, *crlf;
-    uint64_t rows = pci_rprof_rows(w->file, "rprof_segments");
+    uint64_t rows = pci_rows(w->file, "rprof_segments");
     w->crlf = 0;
     PCI_TRY(pci_check_row_count(w->file, "rprof_segments", err));
-    PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "source", 1u << PCF_U32, &sources, err));
-    PCI_TRY(pci_rprof_column(w->file, "rprof_segments", "crlf", 1u << PCF_BOOL, &crlf, err));
+    PCI_TRY(pci_find_verified_column(w->file, "rprof_segments", "source", PCI_TYPES_ROW, &sources,
+                                     err));
+    PCI_TRY(pci_find_verified_column(w->file, "rprof_segments", "crlf", PCI_TYPE(PCF_BOOL), &crlf,
+                                     err));
     for (uint64_t row = 0; crlf && row < rows; row++) {
         int64_t owner, value;
         int valid;
-        PCI_TRY(pci_rprof_cell(w->file, sources, row, &owner, &valid, err));
-        PCI_TRY(pci_rprof_cell(w->file, crlf, row, &value, &valid, err));
+        PCI_TRY(pci_get(w->file, sources, row, &owner, &valid, err));
+        PCI_TRY(pci_get(w->file, crlf, row, &value, &valid, err));
         if (owner == (int64_t)source)
             w->crlf = value != 0;
         if (owner >= (int64_t)source)
@@ -89,7 +91,7 @@ static pcol_status write_source(struct writer *w, const struct pci_column *sourc
 {
     pcol_str type;
     int valid;
-    PCI_TRY(pci_rprof_cell_str(w->file, sources, source, &type, &valid, err));
+    PCI_TRY(pci_get_str(w->file, sources, source, &type, &valid, err));
     if (!pci_str_is(type, "rprofmem"))
         return pci_fail(err, PCOL_E_LOSS,
                         "an Rprofmem log holds allocations only: source %lu is of type %.*s",
@@ -111,7 +113,7 @@ static pcol_status write_sources(struct writer *w, const struct pci_export *expo
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
-    PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &sources, err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "type", PCI_TYPES_TEXT, &sources, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
         PCI_TRY(pci_out_line_end(w->out, err));
         PCI_TRY(write_source(w, sources, (uint32_t)s, err));

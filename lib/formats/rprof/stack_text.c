@@ -38,11 +38,11 @@ pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const
     s->unit = unit;
     s->context = context;
     s->group_count = group_count;
-    s->node_count = pci_rprof_rows(file, "stacks");
+    s->node_count = pci_rows(file, "stacks");
     if (s->node_count > PCF_MAX_U32_ROWS || group_count > PCF_MAX_U32_ROWS)
         return pci_fail(err, PCOL_E_CORRUPT, "stacks or location_groups has more than 2^32 rows");
-    PCI_TRY(pci_rprof_column(file, "stacks", "parent", 1u << PCF_U32, &s->parent, err));
-    PCI_TRY(pci_rprof_column(file, "stacks", "group", 1u << PCF_U32, &s->group, err));
+    PCI_TRY(pci_find_verified_column(file, "stacks", "parent", PCI_TYPES_ROW, &s->parent, err));
+    PCI_TRY(pci_find_verified_column(file, "stacks", "group", PCI_TYPES_ROW, &s->group, err));
     if (s->node_count > 1 && (!s->parent || !s->group))
         return pci_corrupt(err, "stacks", s->parent ? "group" : "parent", PCOL_POSITION_UNKNOWN,
                            "column is missing");

@@ -70,34 +70,27 @@ size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
 
 static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol_error *err)
 {
-    const struct {
-        const char *table, *name;
-        unsigned type;
-        const struct pci_column **column;
-    } columns[] = {
-        {"rprof_segments", "source", PCF_U32, &s->source},
-        {"rprof_segments", "first_sample", PCF_U64, &s->first},
-        {"rprof_segments", "memory", PCF_BOOL, &s->memory},
-        {"rprof_segments", "gc", PCF_BOOL, &s->gc},
-        {"rprof_segments", "line", PCF_BOOL, &s->line},
-        {"rprof_segments", "interval_us", PCF_I64, &s->interval},
-        {"rprof_segments", "crlf", PCF_BOOL, &s->crlf},
-        {"rprof_segments", "text", PCF_STRING, &s->text},
-        {"rprof_files", "segment", PCF_U32, &s->file_segment},
-        {"rprof_files", "before_sample", PCF_U64, &s->file_before},
-        {"rprof_files", "number", PCF_I64, &s->file_number},
-        {"rprof_files", "path", PCF_STRING, &s->file_path},
-        {"rprof_files", "text", PCF_STRING, &s->file_text},
+    const struct pci_column_request columns[] = {
+        {"rprof_segments", "source", PCI_TYPES_ROW, &s->source},
+        {"rprof_segments", "first_sample", PCI_TYPES_INT, &s->first},
+        {"rprof_segments", "memory", PCI_TYPE(PCF_BOOL), &s->memory},
+        {"rprof_segments", "gc", PCI_TYPE(PCF_BOOL), &s->gc},
+        {"rprof_segments", "line", PCI_TYPE(PCF_BOOL), &s->line},
+        {"rprof_segments", "interval_us", PCI_TYPES_INT, &s->interval},
+        {"rprof_segments", "crlf", PCI_TYPE(PCF_BOOL), &s->crlf},
+        {"rprof_segments", "text", PCI_TYPES_TEXT, &s->text},
+        {"rprof_files", "segment", PCI_TYPES_ROW, &s->file_segment},
+        {"rprof_files", "before_sample", PCI_TYPES_INT, &s->file_before},
+        {"rprof_files", "number", PCI_TYPES_INT, &s->file_number},
+        {"rprof_files", "path", PCI_TYPES_TEXT, &s->file_path},
+        {"rprof_files", "text", PCI_TYPES_TEXT, &s->file_text},
     };
     memset(s, 0, sizeof *s);
     PCI_TRY(pci_check_row_count(file, "rprof_segments", err));
     PCI_TRY(pci_check_row_count(file, "rprof_files", err));
-    s->rows = pci_rprof_rows(file, "rprof_segments");
-    s->file_rows = pci_rprof_rows(file, "rprof_files");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_rprof_column(file, columns[i].table, columns[i].name, 1u << columns[i].type,
-                                 columns[i].column, err));
-    return PCOL_OK;
+    s->rows = pci_rows(file, "rprof_segments");
+    s->file_rows = pci_rows(file, "rprof_files");
+    return pci_find_verified_columns(file, columns, sizeof columns / sizeof *columns, err);
 }
 
 /* ---- text of a group */
@@ -115,8 +108,7 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
         return pci_corrupt(err, "location_groups", "first_location", group,
                            "a frame of Rprof has one line");
     PCI_TRY(pci_rprof_frame_at(locations, first, &frame, err));
-    PCI_TRY(
-        pci_rprof_cell(locations->file, locations->file_number, group, &number, &numbered, err));
+    PCI_TRY(pci_get(locations->file, locations->file_number, group, &number, &numbered, err));
     if (numbered && frame.has_line) {
         p = pci_out_digits(p, number);
         *p++ = '#';
@@ -182,15 +174,15 @@ static pcol_status put_header(struct writer *w, struct segment *s, pcol_error *e
     int64_t memory, gc, line, crlf, interval, text;
     int valid, known;
     uint8_t header[96];
-    PCI_TRY(pci_rprof_cell(w->file, t->crlf, s->row, &crlf, &valid, err));
+    PCI_TRY(pci_get(w->file, t->crlf, s->row, &crlf, &valid, err));
     s->crlf = crlf != 0;
-    PCI_TRY(pci_rprof_cell(w->file, t->text, s->row, &text, &valid, err));
+    PCI_TRY(pci_get(w->file, t->text, s->row, &text, &valid, err));
     if (valid)
         return put_string(w, text, err);
-    PCI_TRY(pci_rprof_cell(w->file, t->memory, s->row, &memory, &valid, err));
-    PCI_TRY(pci_rprof_cell(w->file, t->gc, s->row, &gc, &valid, err));
-    PCI_TRY(pci_rprof_cell(w->file, t->line, s->row, &line, &valid, err));
-    PCI_TRY(pci_rprof_cell(w->file, t->interval, s->row, &interval, &known, err));
+    PCI_TRY(pci_get(w->file, t->memory, s->row, &memory, &valid, err));
+    PCI_TRY(pci_get(w->file, t->gc, s->row, &gc, &valid, err));
+    PCI_TRY(pci_get(w->file, t->line, s->row, &line, &valid, err));
+    PCI_TRY(pci_get(w->file, t->interval, s->row, &interval, &known, err));
     flags = (struct pci_rprof_flags){memory != 0, gc != 0, line != 0,
                                      known ? interval : PCI_RPROF_INTERVAL_US};
     PCI_TRY(pci_out(w->out, header, pci_rprof_header_text(header, &flags), err));
@@ -207,23 +199,23 @@ static pcol_status put_files(struct writer *w, const struct segment *s, uint64_t
         int64_t segment, before, number, text, path;
         int valid, has_text, numbered, has_path;
         uint8_t word[32] = "#File ", *p = word + 6;
-        PCI_TRY(pci_rprof_cell(w->file, t->file_segment, t->file_at, &segment, &valid, err));
+        PCI_TRY(pci_get(w->file, t->file_segment, t->file_at, &segment, &valid, err));
         if ((uint64_t)segment > s->row)
             break;
         if ((uint64_t)segment < s->row)
             continue;
-        PCI_TRY(pci_rprof_cell(w->file, t->file_before, t->file_at, &before, &valid, err));
+        PCI_TRY(pci_get(w->file, t->file_before, t->file_at, &before, &valid, err));
         if ((uint64_t)before > row) {
             *next = (uint64_t)before;
             break;
         }
-        PCI_TRY(pci_rprof_cell(w->file, t->file_text, t->file_at, &text, &has_text, err));
+        PCI_TRY(pci_get(w->file, t->file_text, t->file_at, &text, &has_text, err));
         if (has_text) {
             PCI_TRY(put_string(w, text, err));
             continue;
         }
-        PCI_TRY(pci_rprof_cell(w->file, t->file_number, t->file_at, &number, &numbered, err));
-        PCI_TRY(pci_rprof_cell(w->file, t->file_path, t->file_at, &path, &has_path, err));
+        PCI_TRY(pci_get(w->file, t->file_number, t->file_at, &number, &numbered, err));
+        PCI_TRY(pci_get(w->file, t->file_path, t->file_at, &path, &has_path, err));
         if (numbered)
             p = pci_out_digits(p, number);
         *p++ = ':';
@@ -261,9 +253,9 @@ static pcol_status find_samples(struct writer *w, struct segment *s, pcol_error 
     const struct segments *t = &w->segments;
     int64_t first, end = (int64_t)w->samples->total;
     int valid;
-    PCI_TRY(pci_rprof_cell(w->file, t->first, s->row, &first, &valid, err));
+    PCI_TRY(pci_get(w->file, t->first, s->row, &first, &valid, err));
     if (s->row + 1 < t->rows)
-        PCI_TRY(pci_rprof_cell(w->file, t->first, s->row + 1, &end, &valid, err));
+        PCI_TRY(pci_get(w->file, t->first, s->row + 1, &end, &valid, err));
     s->first = (uint64_t)first;
     s->end = (uint64_t)end;
     if (s->first > s->end || s->end > w->samples->total)
@@ -281,7 +273,7 @@ static pcol_status write_segments(struct writer *w, uint32_t source, int *found,
         struct segment segment = {.row = t->at};
         int64_t owner;
         int valid;
-        PCI_TRY(pci_rprof_cell(w->file, t->source, t->at, &owner, &valid, err));
+        PCI_TRY(pci_get(w->file, t->source, t->at, &owner, &valid, err));
         if (owner > (int64_t)source)
             break;
         if (owner < (int64_t)source)
@@ -306,7 +298,7 @@ static pcol_status write_source(struct writer *w, const struct pci_column *types
 {
     pcol_str type;
     int valid, found = 0;
-    PCI_TRY(pci_rprof_cell_str(w->file, types, source, &type, &valid, err));
+    PCI_TRY(pci_get_str(w->file, types, source, &type, &valid, err));
     int own = pci_str_is(type, "rprof");
     if (own) {
         PCI_TRY(write_segments(w, source, &found, err));
@@ -328,7 +320,7 @@ static pcol_status write_sources(struct writer *w, pcol_error *err)
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
-    PCI_TRY(pci_rprof_column(w->file, "sources", "type", 1u << PCF_STRING, &types, err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "type", PCI_TYPES_TEXT, &types, err));
     for (uint64_t s = export->first_source; s <= export->last_source; s++) {
         PCI_TRY(pci_out_line_end(w->out, err));
         PCI_TRY(write_source(w, types, (uint32_t)s, err));

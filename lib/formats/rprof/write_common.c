@@ -37,41 +37,6 @@ pcol_status pci_rprof_put_feeds(struct pci_out *out, const uint8_t *text, size_t
 
 /* ---- cells ---- */
 
-pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                           int64_t *value, int *valid, pcol_error *err)
-{
-    *value = 0;
-    *valid = 0;
-    return column ? pci_get(file, column, row, value, valid, err) : PCOL_OK;
-}
-
-pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                               pcol_str *value, int *valid, pcol_error *err)
-{
-    *value = (pcol_str){"", 0};
-    *valid = 0;
-    return column ? pci_get_str(file, column, row, value, valid, err) : PCOL_OK;
-}
-
-pcol_status pci_rprof_column(const pcol_file *file, const char *table, const char *name,
-                             unsigned types, const struct pci_column **column, pcol_error *err)
-{
-    const struct pci_table *t = pci_table_find(file, table);
-    *column = t ? pci_column_find(t, name) : NULL;
-    if (!*column)
-        return PCOL_OK;
-    if (!t->supported || !(*column)->supported || !(types >> (*column)->data->type & 1))
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, name, PCOL_POSITION_UNKNOWN,
-                             "column is not of the type that belongs there");
-    return pci_verify(file, *column, err);
-}
-
-uint64_t pci_rprof_rows(const pcol_file *file, const char *table)
-{
-    const struct pci_table *t = pci_table_find(file, table);
-    return t ? t->rows : 0;
-}
-
 /* ---- samples ---- */
 
 /* The integers of a type, NULL if the file has none. A type with doubles is another row of
@@ -80,20 +45,21 @@ static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type
                               const struct pci_column **column, pcol_error *err)
 {
     const struct pci_column *types, *units, *ordinals;
-    uint64_t rows = pci_rprof_rows(file, "sample_types");
+    uint64_t rows = pci_rows(file, "sample_types");
     *column = NULL;
     PCI_TRY(pci_check_row_count(file, "sample_types", err));
-    PCI_TRY(pci_rprof_column(file, "sample_types", "type", 1u << PCF_STRING, &types, err));
-    PCI_TRY(pci_rprof_column(file, "sample_types", "unit", 1u << PCF_STRING, &units, err));
-    PCI_TRY(pci_rprof_column(file, "sample_types", "ordinal", 1u << PCF_U32, &ordinals, err));
+    PCI_TRY(pci_find_verified_column(file, "sample_types", "type", PCI_TYPES_TEXT, &types, err));
+    PCI_TRY(pci_find_verified_column(file, "sample_types", "unit", PCI_TYPES_TEXT, &units, err));
+    PCI_TRY(
+        pci_find_verified_column(file, "sample_types", "ordinal", PCI_TYPES_ROW, &ordinals, err));
     for (uint64_t row = 0; types && units && row < rows; row++) {
         pcol_str text, unit;
         int64_t ordinal;
         int valid;
         char name[32];
-        PCI_TRY(pci_rprof_cell_str(file, types, row, &text, &valid, err));
-        PCI_TRY(pci_rprof_cell_str(file, units, row, &unit, &valid, err));
-        PCI_TRY(pci_rprof_cell(file, ordinals, row, &ordinal, &valid, err));
+        PCI_TRY(pci_get_str(file, types, row, &text, &valid, err));
+        PCI_TRY(pci_get_str(file, units, row, &unit, &valid, err));
+        PCI_TRY(pci_get(file, ordinals, row, &ordinal, &valid, err));
         if (ordinal || text.size != strlen(type->type) || unit.size != strlen(type->unit) ||
             memcmp(text.data, type->type, text.size) != 0 ||
             memcmp(unit.data, type->unit, unit.size) != 0)
@@ -103,7 +69,7 @@ static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type
         const struct pci_column *values = samples ? pci_column_find(samples, name) : NULL;
         if (values && values->data->type == PCF_F64)
             continue;
-        return pci_rprof_column(file, "samples", name, 1u << PCF_I64, column, err);
+        return pci_find_verified_column(file, "samples", name, PCI_TYPES_INT, column, err);
     }
     return PCOL_OK;
 }
@@ -113,14 +79,15 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
 {
     memset(samples, 0, sizeof *samples);
     samples->file = file;
-    samples->total = pci_rprof_rows(file, "samples");
+    samples->total = pci_rows(file, "samples");
     if (file->strings)
         PCI_TRY(pci_verify(file, file->strings, err));
-    PCI_TRY(
-        pci_rprof_column(file, "samples", "source", 1u << PCF_U32, &samples->source.column, err));
-    PCI_TRY(pci_rprof_column(file, "samples", "stack", 1u << PCF_U32, &samples->stack.column, err));
-    PCI_TRY(
-        pci_rprof_column(file, "samples", "text", 1u << PCF_STRING, &samples->text.column, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "source", PCI_TYPES_ROW,
+                                     &samples->source.column, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "stack", PCI_TYPES_ROW,
+                                     &samples->stack.column, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "text", PCI_TYPES_TEXT, &samples->text.column,
+                                     err));
     for (int i = 0; types[i].type; i++)
         PCI_TRY(find_value(file, &types[i], &samples->value[i].column, err));
     return pci_samples_by_source_open(file, samples->source.column, &samples->turns, err);
@@ -182,34 +149,27 @@ pcol_status pci_rprof_locations_open(struct pci_rprof_locations *locations, cons
                                      pcol_error *err)
 {
     struct pci_rprof_locations *l = locations;
-    const struct {
-        const char *table, *name;
-        unsigned type;
-        const struct pci_column **column;
-    } columns[] = {
-        {"location_groups", "first_location", PCF_U32, &l->first},
-        {"location_groups", "file_number", PCF_I64, &l->file_number},
-        {"location_groups", "address", PCF_U64, &l->address},
-        {"location_groups", "mapping", PCF_U32, &l->mapping},
-        {"locations", "function", PCF_U32, &l->function},
-        {"locations", "line", PCF_I64, &l->line},
-        {"locations", "column", PCF_I64, &l->text_column},
-        {"locations", "filename", PCF_STRING, &l->filename},
-        {"functions", "name", PCF_STRING, &l->name},
-        {"functions", "filename", PCF_STRING, &l->function_file},
-        {"functions", "start_line", PCF_I64, &l->start_line},
+    const struct pci_column_request columns[] = {
+        {"location_groups", "first_location", PCI_TYPES_ROW, &l->first},
+        {"location_groups", "file_number", PCI_TYPES_INT, &l->file_number},
+        {"location_groups", "address", PCI_TYPES_INT, &l->address},
+        {"location_groups", "mapping", PCI_TYPES_ROW, &l->mapping},
+        {"locations", "function", PCI_TYPES_ROW, &l->function},
+        {"locations", "line", PCI_TYPES_INT, &l->line},
+        {"locations", "column", PCI_TYPES_INT, &l->text_column},
+        {"locations", "filename", PCI_TYPES_TEXT, &l->filename},
+        {"functions", "name", PCI_TYPES_TEXT, &l->name},
+        {"functions", "filename", PCI_TYPES_TEXT, &l->function_file},
+        {"functions", "start_line", PCI_TYPES_INT, &l->start_line},
     };
     memset(l, 0, sizeof *l);
     l->file = file;
     PCI_TRY(pci_check_row_count(file, "location_groups", err));
     PCI_TRY(pci_check_row_count(file, "locations", err));
-    l->group_count = pci_rprof_rows(file, "location_groups");
-    l->location_count = pci_rprof_rows(file, "locations");
-    l->function_count = pci_rprof_rows(file, "functions");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        PCI_TRY(pci_rprof_column(file, columns[i].table, columns[i].name, 1u << columns[i].type,
-                                 columns[i].column, err));
-    return PCOL_OK;
+    l->group_count = pci_rows(file, "location_groups");
+    l->location_count = pci_rows(file, "locations");
+    l->function_count = pci_rows(file, "functions");
+    return pci_find_verified_columns(file, columns, sizeof columns / sizeof *columns, err);
 }
 
 pcol_status pci_rprof_lines_of(const struct pci_rprof_locations *locations, uint64_t group,
@@ -244,22 +204,21 @@ pcol_status pci_rprof_frame_at(const struct pci_rprof_locations *locations, uint
     int64_t function, ignored;
     int has_function;
     memset(frame, 0, sizeof *frame);
-    PCI_TRY(pci_rprof_cell(l->file, l->line, location, &frame->line, &frame->has_line, err));
-    PCI_TRY(
-        pci_rprof_cell(l->file, l->text_column, location, &ignored, &frame->has_text_column, err));
-    PCI_TRY(pci_rprof_cell(l->file, l->function, location, &function, &has_function, err));
+    PCI_TRY(pci_get(l->file, l->line, location, &frame->line, &frame->has_line, err));
+    PCI_TRY(pci_get(l->file, l->text_column, location, &ignored, &frame->has_text_column, err));
+    PCI_TRY(pci_get(l->file, l->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
         if (row >= l->function_count)
             return pci_corrupt(err, "locations", "function", location,
                                "function %" PRIu64 " does not exist", row);
-        PCI_TRY(pci_rprof_cell_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
-        PCI_TRY(pci_rprof_cell(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
+        PCI_TRY(pci_get_str(l->file, l->name, row, &frame->name, &frame->has_name, err));
+        PCI_TRY(pci_get(l->file, l->start_line, row, &ignored, &frame->has_start_line, err));
         file = l->function_file;
         file_row = row;
     }
-    PCI_TRY(pci_rprof_cell(l->file, file, file_row, &frame->path, &frame->has_file, err));
-    return frame->has_file ? pci_rprof_cell_str(l->file, file, file_row, &frame->filename,
-                                                &frame->has_file, err)
-                           : PCOL_OK;
+    PCI_TRY(pci_get(l->file, file, file_row, &frame->path, &frame->has_file, err));
+    return frame->has_file
+               ? pci_get_str(l->file, file, file_row, &frame->filename, &frame->has_file, err)
+               : PCOL_OK;
 }

@@ -20,17 +20,6 @@ pcol_status pci_rprof_put_string(struct pci_out *out, const pcol_file *file, int
 pcol_status pci_rprof_put_feeds(struct pci_out *out, const uint8_t *text, size_t size, int crlf,
                                 pcol_error *err);
 
-/* Read a cell; null if column is NULL. */
-pcol_status pci_rprof_cell(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                           int64_t *value, int *valid, pcol_error *err);
-pcol_status pci_rprof_cell_str(const pcol_file *file, const struct pci_column *column, uint64_t row,
-                               pcol_str *value, int *valid, pcol_error *err);
-/* Find a column; NULL: no such table or column. Its checksums are verified, since it is read whole.
- * E_UNSUPPORTED if its type is none of `types` (bits 1 << PCF_...). */
-pcol_status pci_rprof_column(const pcol_file *file, const char *table, const char *name,
-                             unsigned types, const struct pci_column **column, pcol_error *err);
-uint64_t pci_rprof_rows(const pcol_file *file, const char *table);
-
 /* ---- samples */
 
 enum { PCI_RPROF_VALUES = 5 };

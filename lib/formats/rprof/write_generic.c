@@ -200,14 +200,16 @@ static pcol_status find_interval(struct generic_writer *w, uint32_t source, int6
     pcol_str text;
     int64_t ns;
     int valid;
-    PCI_TRY(pci_rprof_column(w->file, "sources", "interval_ns", 1u << PCF_I64, &interval_ns, err));
-    PCI_TRY(pci_rprof_column(w->file, "sources", "period", 1u << PCF_I64, &period, err));
-    PCI_TRY(pci_rprof_column(w->file, "sources", "period_unit", 1u << PCF_STRING, &unit, err));
-    PCI_TRY(pci_rprof_cell(w->file, interval_ns, source, &ns, &valid, err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "interval_ns", PCI_TYPES_INT, &interval_ns,
+                                     err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "period", PCI_TYPES_INT, &period, err));
+    PCI_TRY(
+        pci_find_verified_column(w->file, "sources", "period_unit", PCI_TYPES_TEXT, &unit, err));
+    PCI_TRY(pci_get(w->file, interval_ns, source, &ns, &valid, err));
     if (!valid) {
-        PCI_TRY(pci_rprof_cell_str(w->file, unit, source, &text, &valid, err));
+        PCI_TRY(pci_get_str(w->file, unit, source, &text, &valid, err));
         if (valid && pci_str_is(text, "nanoseconds"))
-            PCI_TRY(pci_rprof_cell(w->file, period, source, &ns, &valid, err));
+            PCI_TRY(pci_get(w->file, period, source, &ns, &valid, err));
     }
     w->lost |= valid && (ns < 1000 || ns % 1000) ? LOSS_INTERVAL : 0u;
     *us = valid && ns >= 1000 ? ns / 1000 : PCI_RPROF_INTERVAL_US;
@@ -224,27 +226,29 @@ static pcol_status has_other_types(const struct generic_writer *w, uint32_t sour
     uint64_t rows, own = 0;
     PCI_TRY(pci_check_row_count(w->file, "sample_types", err));
     PCI_TRY(pci_check_row_count(w->file, "source_types", err));
-    PCI_TRY(pci_rprof_column(w->file, "sample_types", "type", 1u << PCF_STRING, &type, err));
-    PCI_TRY(pci_rprof_column(w->file, "source_types", "source", 1u << PCF_U32, &owner, err));
-    PCI_TRY(pci_rprof_column(w->file, "source_types", "sample_type", 1u << PCF_U32, &types, err));
+    PCI_TRY(pci_find_verified_column(w->file, "sample_types", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(
+        pci_find_verified_column(w->file, "source_types", "source", PCI_TYPES_ROW, &owner, err));
+    PCI_TRY(pci_find_verified_column(w->file, "source_types", "sample_type", PCI_TYPES_ROW, &types,
+                                     err));
     *other = 0;
     for (int by_source = owner && types; by_source >= 0 && !own; by_source--) {
         if (by_source)
-            rows = pci_rprof_rows(w->file, "source_types");
+            rows = pci_rows(w->file, "source_types");
         else
-            rows = pci_rprof_rows(w->file, "sample_types");
+            rows = pci_rows(w->file, "sample_types");
         for (uint64_t row = 0; row < rows; row++) {
             int64_t at = (int64_t)row, source_row = (int64_t)source;
             pcol_str text;
             int valid;
             if (by_source) {
-                PCI_TRY(pci_rprof_cell(w->file, owner, row, &source_row, &valid, err));
-                PCI_TRY(pci_rprof_cell(w->file, types, row, &at, &valid, err));
+                PCI_TRY(pci_get(w->file, owner, row, &source_row, &valid, err));
+                PCI_TRY(pci_get(w->file, types, row, &at, &valid, err));
             }
             if (source_row != (int64_t)source)
                 continue;
             own++;
-            PCI_TRY(pci_rprof_cell_str(w->file, type, (uint64_t)at, &text, &valid, err));
+            PCI_TRY(pci_get_str(w->file, type, (uint64_t)at, &text, &valid, err));
             *other = *other || !pci_str_is(text, "samples");
         }
     }
@@ -285,7 +289,7 @@ static pcol_status count_repeats(struct generic_writer *w, size_t i, int64_t *ti
     int valid = count->valid[i], fraction = 0;
     *times = count->value[i];
     if (!valid) {
-        PCI_TRY(pci_rprof_cell(w->file, w->double_values, row, times, &valid, err));
+        PCI_TRY(pci_get(w->file, w->double_values, row, times, &valid, err));
         if (valid)
             PCI_TRY(pci_types_round_double(*times, row, "rprof", times, &fraction, err));
     }
@@ -306,12 +310,11 @@ static pcol_status is_other_event(const struct generic_writer *w, uint64_t row, 
     int valid = 0;
     *other = 0;
     for (uint32_t k = 0; k < w->chosen.count && !valid; k++)
-        PCI_TRY(pci_rprof_cell(w->file, w->types.columns[w->chosen.rows[k]], row, &ignored, &valid,
-                               err));
+        PCI_TRY(pci_get(w->file, w->types.columns[w->chosen.rows[k]], row, &ignored, &valid, err));
     if (valid)
         return PCOL_OK;
     for (uint32_t k = 0; k < w->types.count && !*other; k++)
-        PCI_TRY(pci_rprof_cell(w->file, w->types.columns[k], row, &ignored, other, err));
+        PCI_TRY(pci_get(w->file, w->types.columns[k], row, &ignored, other, err));
     return PCOL_OK;
 }
 
@@ -379,7 +382,7 @@ static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_e
     PCI_TRY(pci_types_select(&w->types, wanted ? w->export->first_source : source,
                              wanted ? w->export->last_source : source, wanted, &w->chosen, err));
     PCI_TRY(has_lines(w, &flags.line, err));
-    if (flags.line && pci_rprof_rows(w->file, "sources") > 1)
+    if (flags.line && pci_rows(w->file, "sources") > 1)
         PCI_TRY(source_has_lines(w, source, &flags.line, err));
     PCI_TRY(find_interval(w, source, &flags.interval_us, err));
     size_t size = pci_rprof_header_text(header, &flags);

@@ -103,13 +103,11 @@ static pcol_status find_track(struct writer *w, uint64_t row, uint32_t *track, p
 {
     int64_t source = 0, thread = PCOL_NONE;
     int valid = 0;
-    if (w->source)
-        PCI_TRY(pci_get(w->file, w->source, row, &source, &(int){0}, err));
+    PCI_TRY(pci_get(w->file, w->source, row, &source, &(int){0}, err));
     *track = PCOL_NONE;
     if (source < (int64_t)w->export->first_source || source > (int64_t)w->export->last_source)
         return PCOL_OK;
-    if (w->thread)
-        PCI_TRY(pci_get(w->file, w->thread, row, &thread, &valid, err));
+    PCI_TRY(pci_get(w->file, w->thread, row, &thread, &valid, err));
     if (!valid)
         thread = PCOL_NONE;
     uint64_t hash = pci_hash_pair((uint64_t)source, (uint64_t)thread);
@@ -297,8 +295,7 @@ static pcol_status each_run(struct writer *w, const struct track *track,
             PCI_TRY(weight_of(w, row, column, &weight, &has, err));
             if (!has)
                 continue;
-            if (w->stack)
-                PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
+            PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
             stack = has ? stack : 0;
             *sum += weight.is_double ? weight.f64 : (double)weight.i64;
             /* A sum beyond 64 bits is split into several entries. */

@@ -110,8 +110,7 @@ static pcol_status put_stack(struct native *n, struct pci_json_writer *json, uin
                              pcol_error *err)
 {
     int64_t stack = 0;
-    if (n->stack)
-        PCI_TRY(pci_get(n->file, n->stack, row, &stack, &(int){0}, err));
+    PCI_TRY(pci_get(n->file, n->stack, row, &stack, &(int){0}, err));
     PCI_TRY(pci_stack_path_to(&n->path, (uint64_t)stack, err));
     pci_json_put_begin(json, '[', err);
     for (size_t i = 0; i < n->path.depth; i++) {
@@ -132,8 +131,7 @@ static pcol_status put_weight(struct native *n, struct pci_json_writer *json, ui
         const struct pci_column *column = n->types.columns[n->list[i]];
         int64_t bits;
         int valid = 0;
-        if (column)
-            PCI_TRY(pci_get(n->file, column, row, &bits, &valid, err));
+        PCI_TRY(pci_get(n->file, column, row, &bits, &valid, err));
         if (!valid)
             continue;
         double value = pci_number_value(bits, column->desc->type == PCF_F64);

@@ -133,15 +133,13 @@ static pcol_status each_row(struct writer *w,
         int64_t source = 0, stack = 0;
         double value = 0;
         int has;
-        if (w->types.source)
-            PCI_TRY(pci_get(w->file, w->types.source, row, &source, &(int){0}, err));
+        PCI_TRY(pci_get(w->file, w->types.source, row, &source, &(int){0}, err));
         if (source < (int64_t)w->export->first_source || source > (int64_t)w->export->last_source)
             continue;
         PCI_TRY(read_value(w, row, &value, &out.value, &has, err));
         if (!has)
             continue;
-        if (w->stack)
-            PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
+        PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
         out.stack = has && w->stack ? (uint32_t)stack : 0;
         if ((uint64_t)out.stack >= w->tree.stacks)
             return pci_corrupt(err, "samples", "stack", row, "the stack does not exist");
