@@ -8,7 +8,7 @@
  * counters, limits, offsets and progress advance with the bytes taken from it, so that they do not
  * depend on its read-ahead.
  */
-#include "stream/input_open.h"
+#include "stream/input_state.h"
 
 #include "stream/inflate.h"
 #include "util/alloc.h"
@@ -24,40 +24,10 @@
 #include <unistd.h>
 
 #define DEFAULT_PIECE ((size_t)1 << 18)
-#define PART_PIECE ((size_t)1 << 16) /* fits the L2 cache */
 #define DEFAULT_LIMIT (UINT64_C(1) << 36)
 #define MAX_WINDOW ((size_t)1 << 26)
 #define MIN_STEP_AFTER_PAUSE ((size_t)1 << 12)
-#define STEP_SKIPPED ((size_t)1 << 14)  /* after a skip, another one is likely */
 #define MAX_RAW_PIECE ((size_t)1 << 30) /* zlib's counters are unsigned int */
-
-struct pci_input_state {
-    int fd;             /* -1: memory, or the reader */
-    pcol_reader reader; /* read is NULL: none */
-    int own_fd;         /* closed with the input */
-    int file;
-    uint64_t position;    /* parts: file offset of the next read; else UINT64_MAX */
-    uint64_t start, stop; /* parts: file offsets of the input's start and of the part's end */
-    const uint8_t *raw;   /* raw bytes: read from fd, or the caller's memory */
-    size_t raw_at, raw_size;
-    uint8_t *raw_buffer; /* owns `raw` if it comes from fd */
-    struct pci_inflate *inflate;
-    uint8_t *buffer;
-    size_t capacity, piece;
-    size_t step; /* bytes of the next read, quadrupled each time up to a piece; 0: a piece */
-    uint64_t limit, total;
-    struct pci_budget *budget;       /* NULL: none */
-    uint64_t granted;                /* raw bytes that were added to the budget */
-    uint64_t read_bytes, file_bytes; /* raw; file_bytes is 0 if this is not a file */
-    struct pci_input_state *whole;   /* parts: input whose progress to report; else NULL */
-    unsigned threads;
-    /* Once a thread decompresses, it owns the members above except limit and total. */
-    int is_ahead;
-    struct pci_read_pipe *ahead;
-    const uint8_t *pending; /* rest of the current piece of the pipe */
-    size_t pending_size;
-    uint64_t consumed; /* compressed bytes up to the end of that piece */
-};
 
 /* Prefix of each piece of the pipe: raw bytes consumed and read by the end of the piece. */
 struct piece_head {
@@ -346,8 +316,8 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
 
 /* ---- opening */
 
-static pcol_status new_state(struct pci_input *input, const char *name,
-                             const struct pci_input_options *options, pcol_error *err)
+pcol_status pci_input_new_state(struct pci_input *input, const char *name,
+                                const struct pci_input_options *options, pcol_error *err)
 {
     memset(input, 0, sizeof *input);
     input->name = name ? name : "";
@@ -432,10 +402,17 @@ static pcol_status begin_fd(struct pci_input *input, const struct pci_input_opti
     return begin_reading(input, options, err);
 }
 
+static pcol_status close_unless_ok(struct pci_input *input, pcol_status status)
+{
+    if (status != PCOL_OK)
+        pci_input_close(input);
+    return status;
+}
+
 pcol_status pci_input_open_path(struct pci_input *input, const char *path,
                                 const struct pci_input_options *options, pcol_error *err)
 {
-    PCI_TRY(new_state(input, path, options, err));
+    PCI_TRY(pci_input_new_state(input, path, options, err));
     pcol_status status;
     int fd;
     do
@@ -450,9 +427,7 @@ pcol_status pci_input_open_path(struct pci_input *input, const char *path,
     } else {
         status = pci_fail_errno(err, "open");
     }
-    if (status != PCOL_OK)
-        pci_input_close(input);
-    return status;
+    return close_unless_ok(input, status);
 }
 
 pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
@@ -462,109 +437,27 @@ pcol_status pci_input_open_fd(struct pci_input *input, int fd, const char *name,
         memset(input, 0, sizeof *input);
         return pci_fail(err, PCOL_E_ARGUMENT, "not a file descriptor");
     }
-    PCI_TRY(new_state(input, name, options, err));
+    PCI_TRY(pci_input_new_state(input, name, options, err));
     input->state->fd = fd;
-    pcol_status status = begin_fd(input, options, err);
-    if (status != PCOL_OK)
-        pci_input_close(input);
-    return status;
+    return close_unless_ok(input, begin_fd(input, options, err));
 }
 
 pcol_status pci_input_open_reader(struct pci_input *input, pcol_reader reader, const char *name,
                                   const struct pci_input_options *options, pcol_error *err)
 {
-    PCI_TRY(new_state(input, name, options, err));
+    PCI_TRY(pci_input_new_state(input, name, options, err));
     input->state->reader = reader;
-    pcol_status status = begin_reading(input, options, err);
-    if (status != PCOL_OK)
-        pci_input_close(input);
-    return status;
+    return close_unless_ok(input, begin_reading(input, options, err));
 }
 
 pcol_status pci_input_open_memory(struct pci_input *input, const void *data, size_t size,
                                   const char *name, const struct pci_input_options *options,
                                   pcol_error *err)
 {
-    PCI_TRY(new_state(input, name, options, err));
+    PCI_TRY(pci_input_new_state(input, name, options, err));
     input->state->raw = data ? data : (const void *)"";
     input->state->raw_size = data ? size : 0;
-    pcol_status status = begin(input, err);
-    if (status != PCOL_OK)
-        pci_input_close(input);
-    return status;
-}
-
-/* ---- parts */
-
-/* File offset of the input's start; UINT64_MAX without random access. */
-static uint64_t find_start(const struct pci_input_state *s)
-{
-    if (s->fd < 0 || s->inflate || !s->file_bytes)
-        return UINT64_MAX;
-    if (s->position != UINT64_MAX)
-        return s->start;
-    off_t current = lseek(s->fd, 0, SEEK_CUR);
-    return current >= 0 && (uint64_t)current >= s->total ? (uint64_t)current - s->total
-                                                         : UINT64_MAX;
-}
-
-uint64_t pci_input_bytes(const struct pci_input *input)
-{
-    const struct pci_input_state *s = input->state;
-    uint64_t start = find_start(s);
-    if (start == UINT64_MAX || start >= s->file_bytes || s->file_bytes - start > s->limit)
-        return 0;
-    return s->file_bytes - start;
-}
-
-pcol_status pci_input_open_part(struct pci_input *part, const struct pci_input *of, pcol_error *err)
-{
-    size_t piece = of->state->piece;
-    const struct pci_input_options options = {.piece = piece < PART_PIECE ? piece : PART_PIECE,
-                                              .max_bytes = of->state->limit};
-    uint64_t start = find_start(of->state);
-    PCI_TRY(new_state(part, of->name, &options, err));
-    part->state->fd = of->state->fd;
-    part->state->position = part->state->start = start;
-    part->state->stop = UINT64_MAX;
-    part->state->file_bytes = of->state->file_bytes;
-    return PCOL_OK;
-}
-
-void pci_input_report_to(struct pci_input *part, const struct pci_input *of)
-{
-    part->state->whole = of->state;
-}
-
-void pci_input_end_part(struct pci_input *part, uint64_t offset)
-{
-    part->state->stop = part->state->start + offset;
-}
-
-pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error *err)
-{
-    struct pci_input_state *s = input->state;
-    uint64_t end = input->offset + input->size;
-    if (offset >= input->offset && offset <= end) {
-        input->data += offset - input->offset;
-        input->size = (size_t)(end - offset);
-        input->offset = offset;
-        return PCOL_OK;
-    }
-    if (s->position == UINT64_MAX) { /* forwards only, within the size of pci_input_bytes() */
-        if (lseek(s->fd, (off_t)(offset - end), SEEK_CUR) < 0)
-            return pci_fail_errno(err, "read");
-        s->read_bytes += offset - end;
-    } else {
-        s->position += offset - end; /* modulo 2^64 */
-        input->end = 0;
-    }
-    s->total += offset - end;
-    s->step = STEP_SKIPPED;
-    input->offset = offset;
-    input->data = s->buffer ? s->buffer : (const uint8_t *)"";
-    input->size = 0;
-    return PCOL_OK;
+    return close_unless_ok(input, begin(input, err));
 }
 
 void pci_input_close(struct pci_input *input)

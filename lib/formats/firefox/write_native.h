@@ -119,6 +119,14 @@ pcol_status pci_ff_restore_counter(struct pci_ff_native *native,
                                    const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
+/* write_columns.c: writes a column or scalar of a table as a member. rows: of a counter, else NULL */
+pcol_status pci_ff_write_column(struct pci_ff_native *native, int id,
+                                const struct pci_ff_sample_run *rows,
+                                const struct pci_ff_preserved *column, pcol_error *err);
+static inline int pci_ff_has_form(const struct pci_ff_preserved *column, const char *form)
+{
+    return column->has_form && pci_str_is(column->form, form);
+}
 /* restore_samples.c: restores columns of tables that belong to a thread */
 pcol_status pci_ff_restore_samples(struct pci_ff_native *native,
                                    const struct pci_ff_preserved *column,
