@@ -2,8 +2,8 @@
  * structure.c - validation of a column's directories (spec.md, "A reader MUST check")
  *
  * Directories map a row to its data: cumulative counts of marks, run ends, byte offsets. Decoders
- * check that the result exists. This scan compares a directory with everything that it indexes, so a
- * flipped bit in it cannot yield the value of another row.
+ * check that the result exists. This scan compares a directory with everything that it indexes, so
+ * a flipped bit in it cannot yield the value of another row.
  * Tests: tests/unit/test_verify.c, tests/format/checksums.
  */
 #include "format/structure.h"

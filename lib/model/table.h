@@ -245,7 +245,7 @@ static inline int pci_column_has_codes(const pcol_column *column)
 {
     return column->type == PCOL_STRING && (column->codes || column->lane_codes || column->by_code);
 }
-/* Composed texts that were read are valid until pci_rows_release_texts(), and take so many bytes. */
+/* Composed texts that were read are valid until pci_rows_release_texts(); their size in bytes. */
 uint64_t pci_rows_text_bytes(const struct pci_rows *rows);
 void pci_rows_release_texts(struct pci_rows *rows);
 /* Reads `count` cells of a physical STRING or BYTES column. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Three samples of the only source, so without the column samples.source. is_hidden: no reader finds
- * the table of sources, since the last letter of its name is another one. */
+/* Three samples of the only source, so without the column samples.source. is_hidden: no reader
+ * finds the table of sources, since the last letter of its name is another one. */
 static struct image samples_of(int is_hidden)
 {
     struct image image;

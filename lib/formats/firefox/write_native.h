@@ -119,7 +119,7 @@ pcol_status pci_ff_restore_counter(struct pci_ff_native *native,
                                    const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
-/* write_columns.c: writes a column or scalar of a table as a member. rows: of a counter, else NULL */
+/* write_columns.c: writes a column or scalar of a table as a member. rows: of a counter or NULL */
 pcol_status pci_ff_write_column(struct pci_ff_native *native, int id,
                                 const struct pci_ff_sample_run *rows,
                                 const struct pci_ff_preserved *column, pcol_error *err);

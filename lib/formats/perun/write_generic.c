@@ -85,8 +85,8 @@ static pcol_status move_default_first(struct generic_writer *f, pcol_error *err)
     return PCOL_OK;
 }
 
-/* A type of resources is only a name: omit types with the name of an earlier one but another unit or
- * ordinal. Integers and doubles of one type have the same name. */
+/* A type of resources is only a name: omit types with the name of an earlier one but another unit
+ * or ordinal. Integers and doubles of one type have the same name. */
 static void omit_ambiguous_types(struct generic_writer *f)
 {
     size_t kept = 0;
