@@ -38,6 +38,16 @@ $(OUT)/pcol.duckdb_extension: $(OUT)/duckdb.so sql/duckdb/footer.py
 	$(Q)strip -o $(OUT)/duckdb.stripped.so $<
 	$(Q)python3 sql/duckdb/footer.py $(OUT)/duckdb.stripped.so $@ v$(VERSION) $(DUCKDB_PLATFORM)
 
+# The parts of the DuckDB extension that read a profile and fill vectors, which the test has itself.
+CUT_OBJ := $(SQL_COMMON_SRC:%.c=$(OBJ)/%.o) $(patsubst %,$(OBJ)/sql/duckdb/%.o,relation stacks vectors)
+$(OBJ)/sql/tests/%.o: SQL_FLAGS += -isystem third_party/duckdb
+$(OUT)/sql/cut: $(OBJ)/sql/tests/cut.o $(CUT_OBJ) $(OUT)/libpcol.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(LDLIBS)
+
+-include $(OBJ)/sql/tests/cut.d
+
 .PHONY: sqlite duckdb
 duckdb: $(OUT)/pcol.duckdb_extension ## build the DuckDB extension build/pcol.duckdb_extension
 
@@ -48,7 +58,7 @@ TEST_ALL += test-sql
 .PHONY: test-sql
 test-sql: ## test the SQL extensions; the last line is "N passed, N failed, N skipped"
 	@scripts/deps sql
-	@$(MAKE) all sqlite duckdb
+	@$(MAKE) all sqlite duckdb $(OUT)/sql/cut
 	@OUT=$(CURDIR)/$(OUT) /usr/bin/python3 sql/tests/run.py
 
 TEST_ALL += test-fleet

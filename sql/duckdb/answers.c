@@ -177,7 +177,7 @@ static void execute(duckdb_function_info info, duckdb_data_chunk chunk)
     idx_t most = duckdb_vector_size(), left = a->count - position->next;
     idx_t count = left < most ? left : most;
     for (size_t k = 0; k < a->column_count; k++) {
-        struct target t = target_of(chunk, k, a->shown[k], 1);
+        struct target t = target_of(chunk, k, a->shown[k], NULL, 1);
         for (idx_t i = 0; i < count; i++) {
             const struct row *row = &a->rows[position->next + i];
             if (t.shown == SHOWN_VARCHAR)

@@ -9,6 +9,7 @@
 #define SQL_DUCKDB_EXTENSION_H
 
 #include "common/common.h"
+#include "common/pool.h"
 
 #define DUCKDB_EXTENSION_NAME pcol
 #include <duckdb_extension.h>
@@ -110,6 +111,7 @@ struct relation {
     const pcol_table *table;    /* that is scanned */
     const pcol_table *physical; /* samples, for FROM_VALUES */
     pcol_result *result;        /* VIEW_TOP: has `table` */
+    struct sql_pool pool;       /* texts of its columns */
     uint32_t stack_column;      /* of `table`: the row of stacks; PCOL_NONE: it has none */
     int is_of_stacks;           /* rows of `table` are those of stacks */
     struct column *columns;
@@ -121,6 +123,9 @@ struct relation {
 pcol_status relation_open(const char *path, const struct request *request,
                           struct relation **relation, pcol_error *err);
 void relation_close(struct relation *relation);
+/* After an error: if the file was changed or cut, that is the error, not what its zeros look like.
+ * Returns the status. */
+pcol_status relation_failed(const struct relation *relation, pcol_status status, pcol_error *err);
 const struct column *relation_column(const struct relation *relation, const char *name);
 /* The names of the file, and with @has_tree its stacks; each read once. */
 pcol_status relation_stacks(struct relation *relation, int has_tree, const struct stacks **stacks,
@@ -164,13 +169,16 @@ struct target {
     duckdb_vector vector;
     void *data;
     enum shown shown;
+    const struct sql_pool *pool; /* of the codes of texts */
     int is_copied; /* texts are copied, for the file is closed before the query ends */
 };
 
-struct target target_of(duckdb_data_chunk chunk, idx_t column, enum shown shown, int is_copied);
+struct target target_of(duckdb_data_chunk chunk, idx_t column, enum shown shown,
+                        const struct sql_pool *pool, int is_copied);
 void target_null(const struct target *target, idx_t row);
 void target_i64(const struct target *target, idx_t row, int64_t value);
 void target_f64(const struct target *target, idx_t row, double value);
+/* A text in private memory, of the relation unless it is copied. */
 void target_text(const struct target *target, idx_t row, pcol_str text);
 /* Codes of an ENUM with @count members; PCOL_NONE: null. */
 void target_codes(const struct target *target, const uint32_t *codes, size_t rows, uint32_t count);

@@ -44,19 +44,6 @@ static pcol_status add_named(struct relation *r, const char *name, enum origin o
 }
 
 /* All texts of the pool, or none, are VARCHAR, so that no query depends on the rows it reads. */
-static pcol_status check_pool(const pcol_file *file, int *is_utf8, pcol_error *err)
-{
-    pcol_str text;
-    *is_utf8 = 1;
-    for (uint64_t i = 0; i < pcol_file_string_count(file) && *is_utf8; i++) {
-        pcol_status status = pcol_file_string(file, i, &text, err);
-        if (status != PCOL_OK)
-            return status;
-        *is_utf8 = sql_is_utf8(text, NULL);
-    }
-    return PCOL_OK;
-}
-
 static enum shown shown_of(pcol_type type, int is_utf8)
 {
     switch (type) {
@@ -290,15 +277,17 @@ static pcol_status find_table(struct relation *r, const struct request *request,
 
 static pcol_status add_columns(struct relation *r, const struct request *request, pcol_error *err)
 {
-    int is_utf8 = 1;
-    pcol_status status = check_pool(r->file, &is_utf8, err);
+    pcol_status status = sql_pool_read(r->file, &r->pool, err);
+    int is_utf8 = r->pool.is_utf8;
     if (status == PCOL_OK)
         status = request->view == VIEW_SAMPLES  ? add_samples(r, is_utf8, err)
                  : request->view == VIEW_STACKS ? add_stacks(r, err)
                                                 : add_table(r, is_utf8, err);
     if (status == PCOL_OK && request->has_path)
         status = add_named(r, "profile", FROM_PATH, SHOWN_VARCHAR, err);
-    return status == PCOL_OK ? make_unique(r, err) : status;
+    if (status == PCOL_OK)
+        status = make_unique(r, err);
+    return status == PCOL_OK ? pcol_file_intact(r->file, err) : status;
 }
 
 pcol_status relation_open(const char *path, const struct request *request,
@@ -316,11 +305,23 @@ pcol_status relation_open(const char *path, const struct request *request,
         status = find_table(r, request, err);
     if (status == PCOL_OK)
         status = add_columns(r, request, err);
-    if (status == PCOL_OK)
+    if (status == PCOL_OK) {
         *relation = r;
-    else
-        relation_close(r);
+        return PCOL_OK;
+    }
+    status = relation_failed(r, status, err);
+    relation_close(r);
     return status;
+}
+
+pcol_status relation_failed(const struct relation *r, pcol_status status, pcol_error *err)
+{
+    pcol_error change = {0};
+    if (r->file == NULL || status == PCOL_E_NO_MEMORY ||
+        pcol_file_intact(r->file, &change) == PCOL_OK)
+        return status;
+    *err = change;
+    return change.status;
 }
 
 void relation_close(struct relation *r)
@@ -331,6 +332,7 @@ void relation_close(struct relation *r)
         free(r->columns[i].name);
     free(r->columns);
     stacks_free(r->stacks);
+    sql_pool_free(&r->pool);
     pcol_result_free(r->result);
     pcol_file_close(r->file);
     (void)pthread_mutex_destroy(&r->lock);
@@ -357,5 +359,5 @@ pcol_status relation_stacks(struct relation *r, int has_tree, const struct stack
         status = stacks_read_tree(r->file, r->stacks, err);
     *stacks = r->stacks;
     (void)pthread_mutex_unlock(&r->lock);
-    return status;
+    return status == PCOL_OK ? PCOL_OK : relation_failed(r, status, err);
 }

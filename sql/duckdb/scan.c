@@ -225,6 +225,7 @@ static pcol_status start_scan(const struct binding *b, const struct execution *e
         columns[options.column_count++] = s->relation->stack_column;
     }
     options.columns = columns;
+    options.flags = PCOL_SCAN_CODES;
     options.batch_rows = (uint32_t)s->capacity;
     options.first_row = unit->first;
     options.row_count = unit->count;
@@ -248,6 +249,8 @@ static pcol_status start_unit(const struct binding *b, const struct execution *e
         s->relation = b->relations[unit->file];
     if (status == PCOL_OK)
         status = start_scan(b, e, s, unit, err);
+    if (status != PCOL_OK && s->relation != NULL)
+        status = relation_failed(s->relation, status, err);
     if (status != PCOL_OK)
         end_unit(s);
     return status;
@@ -350,7 +353,8 @@ static pcol_status put_frames(struct scan *s, const struct target *t, pcol_error
         duckdb_list_vector_set_size(t->vector, total) != DuckDBSuccess)
         return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     duckdb_vector child = duckdb_list_vector_get_child(t->vector);
-    struct target texts = {child, duckdb_vector_get_data(child), SHOWN_VARCHAR, t->is_copied};
+    struct target texts = {child, duckdb_vector_get_data(child), SHOWN_VARCHAR, t->pool,
+                           t->is_copied};
     for (size_t i = 0; i < s->batch.rows; i++) {
         uint64_t first = entries[i].offset, depth = entries[i].length;
         (void)stacks_frames(s->stacks, s->rows[i], s->names, depth);
@@ -427,7 +431,8 @@ static pcol_status put_chunk(const struct binding *b, const struct execution *e,
     for (idx_t i = 0; i < e->column_count && status == PCOL_OK; i++) {
         if (e->columns[i] >= b->count)
             continue; /* the row id that DuckDB asks for where it needs no column */
-        struct target t = target_of(chunk, i, b->columns[e->columns[i]].shown, s->is_own);
+        struct target t =
+            target_of(chunk, i, b->columns[e->columns[i]].shown, &s->relation->pool, s->is_own);
         if (s->from[i] != NULL)
             status = put_column(s, &t, i, err);
         else
@@ -477,6 +482,8 @@ static void execute(duckdb_function_info info, duckdb_data_chunk chunk)
         status = put_chunk(b, e, s, chunk, &err);
     if (status != PCOL_OK) {
         const char *path = s->relation != NULL ? s->relation->path : b->paths.list[file];
+        if (s->relation != NULL)
+            (void)relation_failed(s->relation, status, &err);
         duckdb_function_set_error(info, sql_message(text, sizeof text, path, &err));
         return;
     }

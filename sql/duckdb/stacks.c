@@ -63,78 +63,97 @@ static int grow_slots(struct interning *t)
     return 1;
 }
 
-/* The number of a text; PCOL_NONE: out of memory. */
-static uint32_t intern_plain(struct interning *t, const char *data, size_t size)
+/* Makes room for @size bytes and a NUL after the interned texts. */
+static int reserve(struct interning *t, size_t size)
+{
+    if (size < t->capacity - t->used)
+        return 1;
+    size_t capacity = 2 * t->capacity + size + 1024;
+    char *bytes = capacity > size ? realloc(t->bytes, capacity) : NULL;
+    if (bytes == NULL)
+        return 0;
+    t->bytes = bytes;
+    t->capacity = capacity;
+    return 1;
+}
+
+/* The number of the text of @size bytes that follows the interned ones; PCOL_NONE: out of memory. */
+static uint32_t intern_next(struct interning *t, size_t size)
 {
     if (2 * (uint64_t)t->count >= t->slot_count && !grow_slots(t))
         return PCOL_NONE;
-    uint64_t at = hash_bytes(data, size) & (t->slot_count - 1);
+    char *text = t->bytes + t->used;
+    uint64_t at = hash_bytes(text, size) & (t->slot_count - 1);
     for (; t->slots[at] != 0; at = (at + 1) & (t->slot_count - 1)) {
         const struct interned *known = &t->list[t->slots[at] - 1];
-        if (known->size == size && memcmp(t->bytes + known->offset, data, size) == 0)
+        if (known->size == size && memcmp(t->bytes + known->offset, text, size) == 0)
             return t->slots[at] - 1;
     }
-    if (t->used + size + 1 > t->capacity) {
-        size_t capacity = 2 * t->capacity + size + 1024;
-        char *bytes = realloc(t->bytes, capacity);
-        if (bytes == NULL)
-            return PCOL_NONE;
-        t->bytes = bytes;
-        t->capacity = capacity;
-    }
-    memcpy(t->bytes + t->used, data, size);
-    t->bytes[t->used + size] = '\0';
+    text[size] = '\0';
     t->list[t->count] = (struct interned){t->used, size};
     t->used += size + 1;
     t->slots[at] = ++t->count;
     return t->count - 1;
 }
 
+/* Copies the text first: its memory changes if the file is cut. PCOL_NONE: out of memory. */
 static uint32_t intern(struct interning *t, pcol_str text)
 {
     int has_nul;
-    if (sql_is_utf8(text, &has_nul) && !has_nul)
-        return intern_plain(t, text.data == NULL ? "" : text.data, text.size);
-    char *escaped = malloc(4 * text.size + 1);
-    size_t used = 0;
-    if (escaped == NULL)
+    if (!reserve(t, text.size))
         return PCOL_NONE;
+    char *own = t->bytes + t->used;
+    if (text.size > 0)
+        memcpy(own, text.data, text.size);
+    if (sql_is_utf8((pcol_str){own, text.size}, &has_nul) && !has_nul)
+        return intern_next(t, text.size);
+    if (text.size > SIZE_MAX / 8 || !reserve(t, 5 * text.size))
+        return PCOL_NONE;
+    own = t->bytes + t->used;
+    const char *from = memmove(own + 4 * text.size, own, text.size);
+    size_t used = 0; /* at most 4 for each byte read, so that none is overwritten before */
     for (size_t i = 0; i < text.size; i++) {
-        unsigned char byte = (unsigned char)text.data[i];
+        unsigned char byte = (unsigned char)from[i];
         if (byte != 0 && byte < 0x80)
-            escaped[used++] = (char)byte;
+            own[used++] = (char)byte;
         else
-            used += (size_t)snprintf(escaped + used, 5, "\\x%02x", (unsigned)byte);
+            used += (size_t)snprintf(own + used, 5, "\\x%02x", (unsigned)byte);
     }
-    uint32_t number = intern_plain(t, escaped, used);
-    free(escaped);
-    return number;
+    return intern_next(t, used);
 }
+
+struct numbered {
+    pcol_str text;
+    uint32_t number;
+};
 
 static int compare_texts(const void *a, const void *b)
 {
-    const pcol_str *x = a, *y = b;
-    int order = memcmp(x->data, y->data, x->size < y->size ? x->size : y->size);
-    return order != 0 ? order : x->size < y->size ? -1 : x->size > y->size;
+    const struct numbered *x = a, *y = b;
+    size_t shorter = x->text.size < y->text.size ? x->text.size : y->text.size;
+    int order = memcmp(x->text.data, y->text.data, shorter);
+    return order != 0 ? order : x->text.size < y->text.size ? -1 : x->text.size > y->text.size;
 }
 
 /* Makes a dictionary of the texts and of @count codes in the order of interning; both are taken. */
 static int finish(struct interning *t, uint32_t *codes, uint64_t count, struct dictionary *d)
 {
+    struct numbered *list = malloc((t->count + (size_t)1) * sizeof *list);
     uint32_t *order = malloc((t->count + (size_t)1) * sizeof *order);
     *d = (struct dictionary){t->bytes, malloc((t->count + (size_t)1) * sizeof *d->texts), t->count,
                              codes};
-    int is_made = order != NULL && d->texts != NULL;
+    int is_made = list != NULL && order != NULL && d->texts != NULL;
     for (uint32_t i = 0; i < t->count && is_made; i++)
-        d->texts[i] = (pcol_str){t->bytes + t->list[i].offset, t->list[i].size};
-    if (is_made) {
-        if (t->count > 0)
-            qsort(d->texts, t->count, sizeof *d->texts, compare_texts);
-        for (uint32_t i = 0; i < t->count; i++)
-            order[intern_plain(t, d->texts[i].data, d->texts[i].size)] = i;
-        for (uint64_t i = 0; i < count; i++)
-            codes[i] = codes[i] == PCOL_NONE ? PCOL_NONE : order[codes[i]];
+        list[i] = (struct numbered){{t->bytes + t->list[i].offset, t->list[i].size}, i};
+    if (is_made && t->count > 0)
+        qsort(list, t->count, sizeof *list, compare_texts);
+    for (uint32_t i = 0; i < t->count && is_made; i++) {
+        d->texts[i] = list[i].text;
+        order[list[i].number] = i;
     }
+    for (uint64_t i = 0; i < count && is_made; i++)
+        codes[i] = codes[i] == PCOL_NONE ? PCOL_NONE : order[codes[i]];
+    free(list);
     free(order);
     free(t->slots);
     free(t->list);
@@ -272,7 +291,7 @@ static pcol_status read_names(const pcol_file *file, struct stacks *s, pcol_erro
     }
     pcol_names_free(names);
     if (status == PCOL_OK) {
-        codes[s->location_count] = intern_plain(&t, "<no stack>", strlen("<no stack>"));
+        codes[s->location_count] = intern(&t, (pcol_str){"<no stack>", strlen("<no stack>")});
         if (codes[s->location_count] == PCOL_NONE)
             status = no_memory(err);
     }
@@ -361,6 +380,8 @@ pcol_status stacks_read(const pcol_file *file, struct stacks **stacks, pcol_erro
         status = read_files(file, s, err);
     if (status == PCOL_OK)
         status = read_lines(file, s, err);
+    if (status == PCOL_OK)
+        status = pcol_file_intact(file, err);
     if (status == PCOL_OK)
         *stacks = s;
     else

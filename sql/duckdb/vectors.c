@@ -2,7 +2,8 @@
  * vectors.c - cells written to vectors of DuckDB
  *
  * Texts of a file that stays open during the query are not copied: a duckdb_string_t points into
- * the file. Tests: sql/tests.
+ * the pool of the relation or its names, never into the map, whose memory changes if the file is
+ * cut. Tests: sql/tests.
  */
 #include "extension.h"
 
@@ -47,10 +48,11 @@ duckdb_logical_type shown_type(enum shown shown, const struct stacks *stacks)
     return list;
 }
 
-struct target target_of(duckdb_data_chunk chunk, idx_t column, enum shown shown, int is_copied)
+struct target target_of(duckdb_data_chunk chunk, idx_t column, enum shown shown,
+                        const struct sql_pool *pool, int is_copied)
 {
     duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, column);
-    return (struct target){vector, duckdb_vector_get_data(vector), shown, is_copied};
+    return (struct target){vector, duckdb_vector_get_data(vector), shown, pool, is_copied};
 }
 
 void target_null(const struct target *t, idx_t row)
@@ -61,12 +63,17 @@ void target_null(const struct target *t, idx_t row)
         ((duckdb_list_entry *)t->data)[row] = (duckdb_list_entry){0, 0};
 }
 
-static void put_text(const struct target *t, idx_t row, pcol_str text)
+static void copy_text(const struct target *t, idx_t row, pcol_str text)
+{
+    duckdb_vector_assign_string_element_len(t->vector, row, text.data == NULL ? "" : text.data,
+                                            text.size);
+}
+
+void target_text(const struct target *t, idx_t row, pcol_str text)
 {
     duckdb_string_t *string = (duckdb_string_t *)t->data + row;
     if (t->is_copied || text.size > UINT32_MAX) {
-        duckdb_vector_assign_string_element_len(t->vector, row, text.data == NULL ? "" : text.data,
-                                                text.size);
+        copy_text(t, row, text);
         return;
     }
     memset(string, 0, sizeof *string);
@@ -131,11 +138,6 @@ void target_f64(const struct target *t, idx_t row, double value)
         ((double *)t->data)[row] = value;
     else
         put_digits(t, row, "%.17g", value);
-}
-
-void target_text(const struct target *t, idx_t row, pcol_str text)
-{
-    put_text(t, row, text);
 }
 
 /* In an ENUM codes are as wide as the number of its members needs. */
@@ -210,7 +212,10 @@ static int convert(const struct target *t, const pcol_cells *cells, size_t row)
         return t->shown == SHOWN_DOUBLE || is_text;
     case PCOL_STRING:
     case PCOL_BYTES:
-        put_text(t, row, cells->str[row]);
+        if (cells->codes != NULL)
+            target_text(t, row, t->pool->strings[cells->codes[row]]);
+        else
+            copy_text(t, row, cells->str[row]);
         return is_text;
     case PCOL_LIST:
         break;

@@ -8,11 +8,15 @@ const [modules, extension] = process.argv.slice(2)
 const { DuckDBInstance } = createRequire(modules + '/')('@duckdb/node-api')
 const instance = await DuckDBInstance.create(':memory:', { allow_unsigned_extensions: 'true' })
 const connections = new Map()
+const running = new Set()
 
 async function connection (name) {
   if (!connections.has(name)) connections.set(name, instance.connect())
   return connections.get(name)
 }
+
+// Old versions have another name for it, or leave it to the garbage collector.
+const close = (c) => (c.closeSync ?? c.disconnectSync)?.call(c)
 
 const show = (value) => value === null ? null : typeof value === 'number' ? value : String(value)
 
@@ -21,7 +25,7 @@ async function answer (request) {
     const c = await connection(request.connection)
     if (request.interrupt !== undefined) setTimeout(() => c.interrupt(), request.interrupt)
     if (request.close) {
-      (c.closeSync ?? c.disconnectSync).call(c)
+      close(c)
       connections.delete(request.connection)
       return {}
     }
@@ -35,5 +39,10 @@ async function answer (request) {
 await (await connection('main')).run(`LOAD '${extension}'`)
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line)
-  answer(request).then((a) => console.log(JSON.stringify({ id: request.id, ...a })))
+  const answered = answer(request).then((a) => console.log(JSON.stringify({ id: request.id, ...a }))).finally(() => running.delete(answered))
+  running.add(answered)
 }
+await Promise.all(running)
+for (const c of connections.values()) close(await c)
+close(instance)
+process.exit() // without waiting for the garbage collector, which begins after 8 s

@@ -1,13 +1,16 @@
 """Tests of build/pcol.duckdb_extension in several versions of DuckDB, against `pcol cat` and `pcol top`."""
 import json
 import os
+import platform
 import random
+import re
+import subprocess
 
 import pytest
 
 from duckdb_node import VERSIONS, Failed, Session
 from profiles_made import HOSTILE, pprof
-from tables import DATA, GOLDEN, MODELS, is_answer, pcol, plain, profiles, rows, schema
+from tables import DATA, GOLDEN, MODELS, OUT, is_answer, pcol, plain, profiles, rows, schema
 
 CPU = DATA / "pprof/cpu.pb.gz"
 DEMO = DATA / "rprof/demo.Rprof"
@@ -396,6 +399,17 @@ def test_file_cut_during_a_query(db, large, tmp_path):
             assert path.name in str(reason)
     assert errors > 0
     assert db.rows("SELECT 1") == [("1",)] or db.rows("SELECT 1") == [(1,)]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="sql/tests/cut.c sets the trap flag of x86-64")
+def test_file_cut_before_each_access(tmp_path):
+    """sql/tests/cut.c: whatever access to the map is the first one after the cut, the answer is an error that says so; and no text of DuckDB is in the map."""
+    text, path = tmp_path / "small.folded", tmp_path / "small.pcol"
+    text.write_text("".join(f"main;f{i % 5};a function with a long name f{i % 13} {i % 7 + 1}\n" for i in range(60)))
+    pcol("pack", "--plain", "-o", path, text)
+    done = subprocess.run([OUT / "sql/cut", path, GOLDEN / "1.0/valid/rich.pcol"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert re.fullmatch(r"\d{4,} passed, 0 failed\n", done.stdout), done.stdout[-2000:]
 
 
 def test_file_cut_before_a_prepared_query(db, large, tmp_path):
