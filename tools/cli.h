@@ -1035,6 +1035,7 @@ struct cli_rows_column {
     uint32_t number; /* of the column in the table */
     uint32_t scan;   /* index in the scan, if wanted */
     int wanted;
+    int is_composed; /* its texts change from batch to batch */
     const pcol_column_info *info;
 };
 

@@ -118,7 +118,11 @@ static int list_columns(struct cli_rows *rows)
     for (size_t i = 0; i < rows->column_count; i++) {
         const pcol_column_info *info = &rows->table_columns.list[i];
         rows->columns[i] =
-            (struct cli_rows_column){info->name, info->type, (uint32_t)i, 0, 0, info};
+            (struct cli_rows_column){.name = info->name,
+                                     .type = info->type,
+                                     .number = (uint32_t)i,
+                                     .is_composed = (info->flags & PCOL_COLUMN_IS_COMPOSED) != 0,
+                                     .info = info};
         if ((info->flags & PCOL_COLUMN_IS_REPLACED) == 0)
             rows->shown[rows->shown_count++] = i;
     }
@@ -234,7 +238,8 @@ static struct cli_cell cell_at(const struct cli_rows *rows, const pcol_batch *ba
     const struct cli_rows_column *what = &rows->columns[column];
     struct cli_cell cell = cli_cell_of(&batch->columns[what->scan], row);
 
-    cell.stable &= (what->info->flags & PCOL_COLUMN_IS_COMPOSED) == 0;
+    if (what->is_composed)
+        cell.stable = 0;
     return cell;
 }
 

@@ -1,8 +1,9 @@
 /*
  * arrow_print.c - an example: print a table from its Arrow stream, as tab-separated text
  *
- *     arrow_print FILE TABLE [v2|v1|physical]
+ *     arrow_print FILE TABLE [v2|v1|physical|joined]
  *
+ * joined: v2, with names before the ids that they stand for, as `pcol cat --join` shows them.
  * Nothing but the structs of the Arrow C interfaces is used once the stream is open: any library
  * that reads Arrow can do the same. Nulls are printed as \N.
  */
@@ -101,9 +102,11 @@ static pcol_status find_table(const pcol_file *file, const char *name, const cha
     if (strcmp(model, "physical") == 0)
         return pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, name, table, err);
     status = pcol_file_table_by_name(file, PCOL_MODEL_V2, name, table, err);
-    return status == PCOL_E_NOT_FOUND
-               ? pcol_file_table_by_name(file, PCOL_MODEL_FURTHER, name, table, err)
-               : status;
+    if (status == PCOL_E_NOT_FOUND)
+        status = pcol_file_table_by_name(file, PCOL_MODEL_FURTHER, name, table, err);
+    if (status == PCOL_OK && strcmp(model, "joined") == 0)
+        status = pcol_table_joined(*table, table, err);
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -116,7 +119,7 @@ int main(int argc, char **argv)
     int code = 0;
 
     if (argc != 3 && argc != 4) {
-        fprintf(stderr, "usage: arrow_print FILE TABLE [v2|v1|physical]\n");
+        fprintf(stderr, "usage: arrow_print FILE TABLE [v2|v1|physical|joined]\n");
         return 2;
     }
     status = pcol_open_any_path(argv[1], NULL, &file, &err);

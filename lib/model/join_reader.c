@@ -283,13 +283,13 @@ static pcol_status read_target(const pcol_column *target, uint64_t row, enum wha
                                                          err);
 }
 
-/* Reads the cell that the paths lead to from an id: the first that is not null. */
+/* Reads the cell that the paths lead to from an id: the first that is not null. The other of bits
+ * and text stays. */
 static pcol_status follow(const pcol_column *column, uint64_t row, int64_t id, enum what what,
                           struct cached_cell *cell, pcol_error *err)
 {
     const struct pci_join *join = column->join;
     cell->valid = 0;
-    cell->bits = 0;
     for (size_t i = 0; i < PCI_JOIN_PATHS && !cell->valid; i++) {
         const struct pci_join_path *path = &join->paths[i];
         uint64_t at = (uint64_t)(id - join->first_id);
@@ -307,10 +307,6 @@ static pcol_status follow(const pcol_column *column, uint64_t row, int64_t id, e
         }
         if (has_row)
             PCI_TRY(read_target(path->cell, at, what, cell, err));
-    }
-    if (!cell->valid) {
-        cell->bits = 0;
-        cell->text = (pcol_str){"", 0};
     }
     return PCOL_OK;
 }

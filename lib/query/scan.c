@@ -125,11 +125,9 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
 /* Opens the query of a selection. Rows may be of any type that the file has, also of levels, which
  * cannot be weighed; a type that it does not have fails as for queries. */
 static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
-                              const pcol_selection *given, pcol_error *err)
+                              pcol_selection selection, pcol_error *err)
 {
-    pcol_selection selection;
     int found = 0;
-    PCI_STRUCT_READ(pcol_selection, selection, given, err);
     if (selection.sample_type) {
         PCI_TRY(pci_types_open(table->file, &s->types, err));
         PCI_TRY(PCI_CALLOC(s->takes_type, s->types.count + (size_t)1, err));
@@ -150,10 +148,12 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
 }
 
 /* The selection of rows of a table with samples. */
-static pcol_status open_selection(pcol_scan *scan, const pcol_selection *selection, pcol_error *err)
+static pcol_status open_selection(pcol_scan *scan, const pcol_selection *given, pcol_error *err)
 {
     const pcol_table *table = scan->table;
     struct selected_rows *s;
+    pcol_selection selection;
+    PCI_STRUCT_READ(pcol_selection, selection, given, err);
     const pcol_column *id = pcol_table_column_by_name(table, "sample_id", NULL);
     if (!id || (id->order != PCI_SAMPLE_ID && id->order != PCI_ROW_ID) ||
         (id->order == PCI_ROW_ID && strcmp(table->name, "samples") != 0))
@@ -166,8 +166,8 @@ static pcol_status open_selection(pcol_scan *scan, const pcol_selection *selecti
         return pci_fail_memory(err);
     s->samples = pci_rows(table->file, "samples");
     PCI_TRY(open_query(table, s, selection, err));
-    s->locations = (selection->hide || selection->show || selection->hide_functions ||
-                    selection->show_functions) &&
+    s->locations = (selection.hide || selection.show || selection.hide_functions ||
+                    selection.show_functions) &&
                    strcmp(table->name, "sample_locations") == 0;
     return PCOL_OK;
 }

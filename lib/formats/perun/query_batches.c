@@ -8,6 +8,7 @@
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/sized_struct.h"
 
 #include <string.h>
 
@@ -158,13 +159,13 @@ static pcol_status next_block(struct pcol_answers *a, pcol_answer_block *block, 
 
 pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, pcol_error *err)
 {
+    pcol_answer_block own = {.size = sizeof own, .times = 1};
     pcol_status status;
     PCI_REQUIRE(block, err);
-    if (block->size < sizeof *block)
-        return pci_fail(err, PCOL_E_ARGUMENT, "the size of the block is not set");
-    *block = (pcol_answer_block){.size = block->size, .times = 1};
+    PCI_TRY(pci_struct_write(block, &own, sizeof own, "pcol_answer_block", err));
     PCI_REQUIRE(answers, err);
     answers->block_part_count = 0;
-    PCI_CONTROLLED(&answers->control, status, next_block(answers, block, err), err);
-    return status;
+    PCI_CONTROLLED(&answers->control, status, next_block(answers, &own, err), err);
+    return status == PCOL_OK ? pci_struct_write(block, &own, sizeof own, "pcol_answer_block", err)
+                             : status;
 }

@@ -1,5 +1,6 @@
 /*
- * scan.c - target: scans under conditions, Arrow streams and bulk frames of a pcol file
+ * scan.c - target: scans under conditions, Arrow streams and bulk frames of a pcol file, also of its
+ * joined tables
  *
  * Conditions are drawn from a hash of the input. Equal, not equal and null divide the rows of a
  * table.
@@ -67,7 +68,9 @@ static void set_value(pcol_condition *c, const pcol_column *column)
     c->type = (const uint32_t[]){PCOL_I64, PCOL_U64, PCOL_F64}[draw(3)];
     if (info.type == PCOL_STRING || info.type == PCOL_BYTES) {
         c->type = PCOL_STRING;
-        (void)!pcol_column_str(column, row, &text, NULL, NULL);
+        /* A cell of composed texts is read from the whole column. */
+        if (!(info.flags & PCOL_COLUMN_IS_COMPOSED) || info.rows <= MAX_ROWS)
+            (void)!pcol_column_str(column, row, &text, NULL, NULL);
         c->value.str = text;
     } else if (c->type == PCOL_F64) {
         c->value.f64 = doubles[draw(sizeof doubles / sizeof *doubles)];
@@ -155,11 +158,15 @@ static void scan_all(const uint8_t *data, size_t size)
     for (int model = PCOL_MODEL_V2; model <= PCOL_MODEL_FURTHER; model++) {
         uint32_t count = pcol_file_table_count(file, (pcol_model)model);
         for (uint32_t i = 0; i < count && i < MAX_TABLES; i++) {
-            const pcol_table *table;
+            const pcol_table *table, *joined;
             if (pcol_file_table(file, (pcol_model)model, i, &table, NULL) != PCOL_OK)
                 continue;
             divide_rows(table);
             read_stream(table);
+            if (pcol_table_joined(table, &joined, NULL) != PCOL_OK || joined == table)
+                continue;
+            divide_rows(joined);
+            read_stream(joined);
         }
     }
     read_frames(file);
