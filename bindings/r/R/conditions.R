@@ -18,20 +18,29 @@ raise <- function(error, call, what = NULL) {
     }
     parts <- c(what, error$place, error$message)
     condition <- c(list(message = paste(parts[nzchar(parts)], collapse = ": "), call = call, path = what), error["status"],
-                   error[c("place", "table", "column", "row", "line", "offset")], reason = error$message)
+                   error[c("place", "table", "column", "row", "line", "offset")], argument = c(error[["argument"]], NA_character_)[1],
+                   reason = error$message)
     stop(structure(condition, class = status_classes(error$status)))
 }
 
-stop_usage <- function(..., call = sys.call(-1)) {
-    raise(list(status = "E_ARGUMENT", place = "", message = paste0(...)), call)
+stop_usage <- function(..., call = sys.call(-1), argument = NA_character_) {
+    raise(list(status = "E_ARGUMENT", place = "", message = paste0(...), argument = argument), call)
 }
 
 notice_classes <- c("pcol_warning_input", "pcol_warning_loss", "pcol_warning_target", "pcol_warning_selection")
 
-# Messages of the library name options of the command; arguments here have the same names without dashes.
-without_dashes <- function(text) {
-    text <- gsub("--([a-z]+)-([a-z]+)", "--\\1_\\2", text)
-    gsub("--([a-z_]+)", "\\1", text)
+# The library names members of its structs and flags; arguments here have these names but for the few below.
+argument_of <- function(option) {
+    name <- switch(option, time_from_ns = "time", PCOL_IMPORT_TRUSTED = "trusted", option)
+    if (name %in% c(SELECTION, "format", "lenient", "trusted")) name else NA_character_
+}
+
+# What to do about it, appended to a message.
+hint_of <- function(argument) {
+    if (is.na(argument)) ""
+    else if (argument %in% c("lenient", "trusted")) paste0(" (", argument, " = TRUE permits it)")
+    else if (argument == "keep_dropped") " (keep_dropped = TRUE keeps all frames)"
+    else paste0(" (argument ", argument, ")")
 }
 
 # One call of the native part. `what` precedes messages: the path of a profile.
@@ -39,12 +48,19 @@ native <- function(op, ..., what = NULL, call = sys.call(-1)) {
     result <- .Call(rp_call, op, list(...))
     for (i in seq_along(result$notices)) {
         class <- notice_classes[min(result$codes[i], length(notice_classes))]
-        text <- paste(c(what, without_dashes(result$notices[i])), collapse = ": ")
-        warning(structure(list(message = text, call = call), class = c(class, "pcol_warning", "warning", "condition")))
+        argument <- argument_of(result$options[i])
+        text <- paste0(paste(c(what, result$notices[i]), collapse = ": "), hint_of(argument))
+        warning(structure(list(message = text, call = call, argument = argument),
+                          class = c(class, "pcol_warning", "warning", "condition")))
     }
     if (!is.null(result$error)) {
-        result$error$message <- without_dashes(result$error$message)
-        raise(result$error, call, what)
+        error <- result$error
+        error$argument <- argument_of(error$option)
+        if (!is.na(error$argument)) {
+            error$message <- if (error$status == "E_ARGUMENT") paste0(error$argument, ": ", error$message)
+                             else paste0(error$message, hint_of(error$argument))
+        }
+        raise(error, call, what)
     }
     result$value
 }

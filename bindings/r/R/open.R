@@ -12,11 +12,16 @@ open_profile <- function(path, format = NULL, lenient = FALSE, trusted = FALSE) 
     }
     options <- list(format = format, lenient = lenient, trusted = trusted, tempdir = tempdir())
     handle <- native("open", if (raw) path else name, name, options, what = if (!raw) path)
+    profile_of(handle, if (!raw) path)
+}
+
+# The profile of an external pointer; path: NULL of one in memory.
+profile_of <- function(handle, path = NULL) {
     state <- new.env(parent = emptyenv())
     state$handle <- handle
-    state$path <- if (raw) NULL else normalizePath(path)
-    v2 <- native("tables", handle, MODEL[["v2"]], what = if (!raw) path)
-    further <- native("tables", handle, MODEL[["further"]], what = if (!raw) path)
+    state$path <- if (!is.null(path)) normalizePath(path)
+    v2 <- native("tables", handle, MODEL[["v2"]], what = path)
+    further <- native("tables", handle, MODEL[["further"]], what = path)
     state$tables <- rbind(data.frame(v2, model = rep(0L, length(v2$table))),
                           data.frame(further, model = rep(3L, length(further$table))))
     state$tables <- state$tables[!duplicated(state$tables$table), ]

@@ -6,7 +6,7 @@ ORDER <- c(self = 0L, total = 1L, name = 2L)
 
 choose <- function(value, table, what, call = sys.call(-1)) {
     found <- if (is.character(value) && length(value) == 1) pmatch(value, names(table)) else NA
-    if (is.na(found)) stop_usage(what, " must be one of ", paste0('"', names(table), '"', collapse = ", "), call = call)
+    if (is.na(found)) stop_usage(what, " must be one of ", paste0('"', names(table), '"', collapse = ", "), call = call, argument = what)
     table[[found]]
 }
 
@@ -24,17 +24,16 @@ selection_of <- function(..., call = sys.call(-1)) {
         value <- given[[name]]
         if (is.null(value)) next
         if (name == "source" && is.numeric(value)) given$source <- value <- as.character(value)
-        if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call)
+        if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call, argument = name)
         given[[name]] <- enc2utf8(value)
     }
     for (name in c("labels", "source_metas")) {
         value <- given[[name]]
-        if (!is.null(value) && (!is.character(value) || anyNA(value))) stop_usage(name, " must be strings", call = call)
-        if (length(value) > 64) stop_usage("at most 64 ", name, call = call)
+        if (!is.null(value) && (!is.character(value) || anyNA(value))) stop_usage(name, " must be strings", call = call, argument = name)
     }
     if (!is.null(given$time)) {
         if (!is.numeric(given$time) || length(given$time) != 2 || anyNA(given$time))
-            stop_usage("time must be two numbers in ms", call = call)
+            stop_usage("time must be two numbers in ms", call = call, argument = "time")
         given$time <- as.double(given$time) * 1e6
     }
     given
@@ -101,9 +100,10 @@ profile_peek <- function(x, name, ...) {
 }
 
 profile_diff <- function(base, new, by = "function", order = "self", normalize = FALSE, n = NULL, label = NULL, ...) {
-    base <- as_profile(base)
+    bases <- profiles_of(base)
+    if (!length(bases)) stop_usage("profile_diff() needs a base")
     new <- as_profile(new)
-    answer <- native("diff", state_of(base)$handle, state_of(new)$handle, selection_of(...), choose(by, BY, "by"), label,
+    answer <- native("diff", lapply(bases, function(b) state_of(b)$handle), state_of(new)$handle, selection_of(...), choose(by, BY, "by"), label,
                      normalize, choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
     totals <- attr(answer, "totals")
     info <- attr(answer, "info")
@@ -122,7 +122,7 @@ profile_flame <- function(x, file = NULL, base = NULL, inverted = FALSE, reverse
                           title = NULL, overwrite = FALSE, ...) {
     x <- as_profile(x)
     state <- state_of(x)
-    other <- if (!is.null(base)) state_of(as_profile(base))$handle
+    other <- if (!is.null(base)) list(state_of(as_profile(base))$handle)
     path <- if (!is.null(file)) enc2utf8(path.expand(file))
     answer <- native("flame", state$handle, selection_of(...), other, inverted, reverse, as.integer(width),
                      as.double(min_width), if (is.null(title)) NULL else enc2utf8(title), path, overwrite,

@@ -72,6 +72,15 @@ const char *text_of(SEXP value)
     return Rf_translateCharUTF8(STRING_ELT(value, 0));
 }
 
+const char **texts_of(struct call *c, SEXP vector, size_t *count)
+{
+    *count = TYPEOF(vector) == STRSXP ? (size_t)XLENGTH(vector) : 0;
+    const char **texts = hold(c, *count, sizeof *texts);
+    for (size_t i = 0; texts && i < *count; i++)
+        texts[i] = Rf_translateCharUTF8(STRING_ELT(vector, (R_xlen_t)i));
+    return texts;
+}
+
 int flag_of(SEXP value)
 {
     return Rf_asLogical(value) == TRUE;

@@ -4,18 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The strings of a vector, at most 64; their number. */
-static size_t read_texts(SEXP vector, const char **texts)
-{
-    size_t n = TYPEOF(vector) == STRSXP ? (size_t)XLENGTH(vector) : 0;
-    n = n < 64 ? n : 64;
-    for (size_t i = 0; i < n; i++)
-        texts[i] = Rf_translateCharUTF8(STRING_ELT(vector, (R_xlen_t)i));
-    return n;
-}
-
-/* Fill @sel from an R list; texts live until the call ends. */
-static void read_selection(struct call *c, SEXP list, pcol_selection *sel)
+void read_selection(struct call *c, SEXP list, pcol_selection *sel)
 {
     sel->sample_type = text_of(member(list, "sample_type"));
     sel->focus = text_of(member(list, "focus"));
@@ -25,10 +14,8 @@ static void read_selection(struct call *c, SEXP list, pcol_selection *sel)
     sel->thread = text_of(member(list, "thread"));
     sel->source = text_of(member(list, "source"));
     SEXP time = member(list, "time");
-    sel->labels = c->label_texts;
-    sel->label_count = read_texts(member(list, "labels"), c->label_texts);
-    sel->source_metas = c->meta_texts;
-    sel->source_meta_count = read_texts(member(list, "source_metas"), c->meta_texts);
+    sel->labels = texts_of(c, member(list, "labels"), &sel->label_count);
+    sel->source_metas = texts_of(c, member(list, "source_metas"), &sel->source_meta_count);
     if (TYPEOF(time) == REALSXP && XLENGTH(time) == 2) {
         sel->has_time = 1;
         sel->time_from_ns = REAL(time)[0] <= -9e18 ? INT64_MIN : (int64_t)REAL(time)[0];
@@ -169,12 +156,14 @@ static SEXP type_text(pcol_str type, pcol_str unit)
     return Rf_mkString(text);
 }
 
-/* Queries of base and new for one sample type; 0 on failure. */
-static int compare_queries(struct call *c, SEXP base, SEXP other, SEXP list)
+/* Queries of the bases, a list of handles, and of @other, for one sample type; 0 on failure. */
+static int compare_queries(struct call *c, SEXP bases, SEXP other, SEXP list)
 {
-    pcol_file *b = handle_of(c, base), *o = b ? handle_of(c, other) : NULL;
+    pcol_file *b = handle_of(c, VECTOR_ELT(bases, 0)), *o = b ? handle_of(c, other) : NULL;
+    size_t further = (size_t)XLENGTH(bases) - 1;
     pcol_selection sel = PCOL_INIT(pcol_selection);
-    if (!o)
+    c->bases = o ? hold(c, further, sizeof(pcol_query *)) : NULL;
+    if (!c->bases)
         return 0;
     read_selection(c, list, &sel);
     SEXP shared = R_NilValue;
@@ -190,11 +179,16 @@ static int compare_queries(struct call *c, SEXP base, SEXP other, SEXP list)
         sel.sample_type = CHAR(STRING_ELT(shared, 0));
     int ok = !failed(c, pcol_query_new(b, &sel, &c->control, &c->queries[0], &c->err)) &&
              !failed(c, pcol_query_new(o, &sel, &c->control, &c->queries[1], &c->err));
+    for (; ok && c->base_count < further; c->base_count += (size_t)ok) {
+        pcol_file *file = handle_of(c, VECTOR_ELT(bases, (R_xlen_t)c->base_count + 1));
+        ok = file &&
+             !failed(c, pcol_query_new(file, &sel, &c->control, c->bases + c->base_count, &c->err));
+    }
     UNPROTECT(1);
     return ok;
 }
 
-/* (base, new, selection, by, label, normalize, order, bit64) -> answer */
+/* (list of bases, new, selection, by, label, normalize, order, bit64) -> answer */
 SEXP op_diff(struct call *c, SEXP args)
 {
     pcol_diff_options o = PCOL_INIT(pcol_diff_options);
@@ -203,23 +197,27 @@ SEXP op_diff(struct call *c, SEXP args)
     o.label = text_of(arg(args, 4));
     o.flags = flag_of(arg(args, 5)) ? PCOL_DIFF_NORMALIZE : 0;
     o.order = (pcol_order)Rf_asInteger(arg(args, 6));
-    if (!compare_queries(c, arg(args, 0), arg(args, 1), arg(args, 2)) ||
-        failed(c, pcol_diff(c->queries[0], c->queries[1], &o, &c->result, &c->err)) ||
+    if (!compare_queries(c, arg(args, 0), arg(args, 1), arg(args, 2)))
+        return R_NilValue;
+    o.further_bases = c->bases;
+    o.further_base_count = c->base_count;
+    if (failed(c, pcol_diff(c->queries[0], c->queries[1], &o, &c->result, &c->err)) ||
         failed(c, pcol_result_describe(c->result, &info, &c->err)))
         return R_NilValue;
-    SEXP out = PROTECT(answer_of(c, arg(args, 0), c->queries[0], flag_of(arg(args, 7))));
+    SEXP out = PROTECT(answer_of(c, arg(args, 1), c->queries[0], flag_of(arg(args, 7))));
     if (c->status == PCOL_OK) {
         SEXP totals = Rf_allocVector(REALSXP, 2);
         Rf_setAttrib(out, Rf_install("totals"), totals);
         for (int i = 0; i < 2; i++)
             REAL(totals)[i] = amount_of(info.total[i], (info.flags & PCOL_RESULT_IS_DOUBLE) != 0);
     }
-    verify_intact(c, arg(args, 1));
+    for (R_xlen_t i = 0; i < XLENGTH(arg(args, 0)); i++)
+        verify_intact(c, VECTOR_ELT(arg(args, 0), i));
     UNPROTECT(1);
     return out;
 }
 
-/* (handle, selection, base or NULL, inverted, reverse, width, min_width, title, path or NULL, overwrite, bit64) */
+/* (handle, selection, list of one base or NULL, inverted, reverse, width, min_width, title, path or NULL, overwrite, bit64) */
 SEXP op_flame(struct call *c, SEXP args)
 {
     pcol_flame_options o = PCOL_INIT(pcol_flame_options);
@@ -228,18 +226,19 @@ SEXP op_flame(struct call *c, SEXP args)
         if (!new_query(c, 0, arg(args, 0), arg(args, 1)))
             return R_NilValue;
     } else {
-        if (!compare_queries(c, arg(args, 0), base, arg(args, 1)))
+        if (!compare_queries(c, base, arg(args, 0), arg(args, 1)))
             return R_NilValue;
-        o.base = c->queries[1];
+        o.base = c->queries[0];
     }
+    pcol_query *query = c->queries[base != R_NilValue];
     o.flags = (flag_of(arg(args, 3)) ? PCOL_FLAME_INVERTED : 0u) |
               (flag_of(arg(args, 4)) ? PCOL_FLAME_REVERSE : 0u);
     o.width_px = (unsigned)Rf_asInteger(arg(args, 5));
     o.min_width_px = Rf_asReal(arg(args, 6));
-    if (failed(c, pcol_query_flame(c->queries[0], &o, &c->result, &c->err)))
+    if (failed(c, pcol_query_flame(query, &o, &c->result, &c->err)))
         return R_NilValue;
     if (path == R_NilValue)
-        return answer_of(c, arg(args, 0), c->queries[0], flag_of(arg(args, 10)));
+        return answer_of(c, arg(args, 0), query, flag_of(arg(args, 10)));
     pcol_sink sink;
     if (!open_output(c, path, arg(args, 9), &sink) ||
         failed(c, pcol_flame_svg(c->result, text_of(arg(args, 7)), sink, &c->err)))

@@ -30,6 +30,7 @@ static void keep_notice(void *context, const pcol_notice *notice)
     if (!text)
         return;
     strcpy(text, notice->text);
+    snprintf(c->notice_options[c->notice_count], sizeof c->notice_options[0], "%s", notice->option);
     c->notices[c->notice_count] = text;
     c->notice_codes[c->notice_count++] = (int)notice->code;
 }
@@ -176,12 +177,28 @@ static const struct operation {
     int args;
     SEXP (*body)(struct call *, SEXP);
 } OPERATIONS[] = {
-    {"open", 3, op_open},       {"tables", 2, op_tables},   {"table", 5, op_table},
-    {"names", 1, op_names},     {"frames", 1, op_frames},   {"stacks", 3, op_stacks},
-    {"totals", 8, op_totals},   {"profvis", 7, op_profvis}, {"top", 6, op_top},
-    {"tree", 7, op_tree},       {"peek", 4, op_peek},       {"diff", 8, op_diff},
-    {"flame", 11, op_flame},    {"export", 5, op_export},   {"check", 2, op_check},
-    {"formats", 0, op_formats}, {"version", 0, op_version},
+    {"open", 3, op_open},
+    {"tables", 2, op_tables},
+    {"table", 5, op_table},
+    {"names", 1, op_names},
+    {"frames", 1, op_frames},
+    {"stacks", 3, op_stacks},
+    {"totals", 8, op_totals},
+    {"profvis", 7, op_profvis},
+    {"top", 6, op_top},
+    {"tree", 7, op_tree},
+    {"peek", 4, op_peek},
+    {"diff", 8, op_diff},
+    {"flame", 11, op_flame},
+    {"export", 5, op_export},
+    {"check", 2, op_check},
+    {"formats", 0, op_formats},
+    {"version", 0, op_version},
+    {"merge", 3, op_merge},
+    {"filter", 6, op_filter},
+    {"add_frames", 5, op_add_frames},
+    {"addresses", 1, op_addresses},
+    {"symbolize", 7, op_symbolize},
 };
 
 /* status, place, message, table, column, row, line: what a condition is made of. */
@@ -211,18 +228,20 @@ static SEXP error_list(const struct call *c)
 static SEXP run_call(void *data)
 {
     struct call *c = data;
-    const char *names[] = {"value", "error", "notices", "codes"};
+    const char *names[] = {"value", "error", "notices", "codes", "options"};
     SEXP value = PROTECT(c->body(c, c->args));
-    SEXP out = PROTECT(named_list(names, 4));
+    SEXP out = PROTECT(named_list(names, 5));
     if (c->status == PCOL_OK)
         SET_VECTOR_ELT(out, 0, value);
     else
         SET_VECTOR_ELT(out, 1, error_list(c));
     SET_VECTOR_ELT(out, 2, Rf_allocVector(STRSXP, c->notice_count));
     SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, c->notice_count));
+    SET_VECTOR_ELT(out, 4, Rf_allocVector(STRSXP, c->notice_count));
     for (int i = 0; i < c->notice_count; i++) {
         SET_STRING_ELT(VECTOR_ELT(out, 2), i, make_char_z(c->notices[i]));
         INTEGER(VECTOR_ELT(out, 3))[i] = c->notice_codes[i];
+        SET_STRING_ELT(VECTOR_ELT(out, 4), i, make_char_z(c->notice_options[i]));
     }
     UNPROTECT(2);
     return out;

@@ -24,6 +24,7 @@ struct call {
     int notice_count;
     char *notices[MAX_NOTICES];
     int notice_codes[MAX_NOTICES];
+    char notice_options[MAX_NOTICES][32]; /* as pcol_error.option */
     pcol_file *file; /* being opened */
     pcol_builder *builder;
     pcol_sums *sums;
@@ -36,7 +37,6 @@ struct call {
     pcol_output *output;
     int block_count;
     void *blocks[MAX_BLOCKS];
-    const char *label_texts[64], *meta_texts[64];
     SEXP (*body)(struct call *, SEXP);
     SEXP args;
 };
@@ -51,6 +51,8 @@ int flag_of(SEXP value);
 SEXP member(SEXP list, const char *name); /* R_NilValue if there is none */
 /* A list with the @count names; members are set by the caller. Not protected. */
 SEXP named_list(const char *const *names, int count);
+/* Strings of a vector in a block of hold(), valid until the call ends; NULL after recording an error. */
+const char **texts_of(struct call *c, SEXP vector, size_t *count);
 
 /* Numbers are collected as the bits of int64 in a vector of doubles, then converted as a whole. */
 enum number_kind { NUMBER_INTEGER, NUMBER_LOGICAL, NUMBER_SIGNED, NUMBER_UNSIGNED };
@@ -88,6 +90,11 @@ uint32_t *choose_columns(struct call *c, const pcol_table *table, SEXP wanted, u
 int open_output(struct call *c, SEXP path, SEXP overwrite, pcol_sink *sink);
 void commit_output(struct call *c);
 
+/* ---- selections (query.c) */
+
+/* Fill @sel from an R list; texts live until the call ends. */
+void read_selection(struct call *c, SEXP list, pcol_selection *sel);
+
 /* ---- operations */
 
 SEXP op_open(struct call *c, SEXP args);
@@ -107,5 +114,10 @@ SEXP op_export(struct call *c, SEXP args);
 SEXP op_check(struct call *c, SEXP args);
 SEXP op_formats(struct call *c, SEXP args);
 SEXP op_version(struct call *c, SEXP args);
+SEXP op_merge(struct call *c, SEXP args);
+SEXP op_filter(struct call *c, SEXP args);
+SEXP op_add_frames(struct call *c, SEXP args);
+SEXP op_addresses(struct call *c, SEXP args);
+SEXP op_symbolize(struct call *c, SEXP args);
 
 #endif
