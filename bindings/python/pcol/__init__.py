@@ -18,14 +18,15 @@ from ._jupyter import Flame, load_ipython_extension
 from ._native import version as __version__
 from ._profile import Fault, Format, Profile, formats, merge, open
 from ._sampler import profile
+from ._symbols import Address, Symbol
 from ._table import Columns, Result, Table
 
 __all__ = [
-    "ArgumentError", "Builder", "CancelledError", "ChecksumError", "Columns", "CorruptError",
+    "Address", "ArgumentError", "Builder", "CancelledError", "ChecksumError", "Columns", "CorruptError",
     "DataError", "Error", "ExistsError", "Fault", "Flame", "Format", "FormatError", "InputError",
     "InputOutputError", "LimitError", "LossError", "LossWarning", "MagicError", "MalformedError",
     "MissingFileError",
-    "NotFoundError", "OutOfMemoryError", "PcolWarning", "Profile", "Result", "StateError", "Table",
+    "NotFoundError", "OutOfMemoryError", "PcolWarning", "Profile", "Result", "StateError", "Symbol", "Table",
     "TruncatedError", "UnsupportedError", "VersionError", "__version__", "formats",
     "load_ipython_extension", "merge", "open", "profile",
 ]

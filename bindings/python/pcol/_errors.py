@@ -11,7 +11,8 @@ class Error(Exception):
 
     Attributes: ``status`` ("E_CORRUPT"), ``message``, ``place`` ("table samples, column stack,
     row 5", "1842:17", or ""), ``path``, ``table``, ``column``, ``row``, ``line``, ``offset``.
-    Unknown attributes are None or "".
+    Unknown attributes are None or "". ``argument``: of an ArgumentError the argument at fault, of
+    other errors one that permits the call ("lenient", "trusted").
 
     >>> try:
     ...     pcol.open(b"no profile at all", name="x.bin")
@@ -29,6 +30,7 @@ class Error(Exception):
     row: int | None = None
     line: int | None = None
     offset: int | None = None
+    argument: str | None = None
 
 
 class ArgumentError(Error, ValueError):
@@ -112,7 +114,12 @@ class LossError(Error):
 
 
 class PcolWarning(UserWarning):
-    """A deviation in the input that was accepted, or content that was left out."""
+    """A deviation in the input that was accepted, or content that was left out.
+
+    Attribute ``argument``: one that the warning is about, or None.
+    """
+
+    argument: str | None = None
 
 
 class LossWarning(PcolWarning):
@@ -140,17 +147,41 @@ _CLASSES = {
 }
 
 
-def _make(status, text, message, place, path, table, column, row, line, offset, os_error):
+# The library names members of its structs and flags; arguments have these names but for the few here.
+_ARGUMENTS = {name: name for name in (
+    "sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "source_metas",
+    "keep_dropped", "format", "lenient")}
+_ARGUMENTS |= {"time_from_ns": "time", "PCOL_IMPORT_TRUSTED": "trusted"}
+_HINTS = {"lenient": "lenient=True permits it", "trusted": "trusted=True permits it",
+          "keep_dropped": "keep_dropped=True keeps all frames"}
+
+
+def argument_of(option: str) -> str | None:
+    """The argument that sets a member of the library's structs; None if there is none."""
+    return _ARGUMENTS.get(option)
+
+
+def hint_of(argument: str | None) -> str:
+    """What to do, appended to a message."""
+    return "" if argument is None else f" ({_HINTS.get(argument, 'argument ' + argument)})"
+
+
+def _make(status, text, message, place, path, table, column, row, line, offset, os_error, option):
+    argument = argument_of(option)
+    message = message or text
+    if argument is not None:
+        message = (f"{argument}: {message}" if status == "E_ARGUMENT"
+                   else message + hint_of(argument))
     parts = [str(path)] if path is not None else []
     if place and place not in message:
         parts.append(place)
     missing = status == "E_IO" and os_error == errno.ENOENT
     kind = MissingFileError if missing else _CLASSES.get(status, Error)
-    error = kind(": ".join([*parts, message or text]))
-    error.status, error.message, error.place = status, message or text, place
+    error = kind(": ".join([*parts, message]))
+    error.status, error.message, error.place = status, message, place
     error.path = None if path is None else str(path)
     error.table, error.column, error.row = table, column, row
-    error.line, error.offset = line, offset
+    error.line, error.offset, error.argument = line, offset, argument
     if isinstance(error, OSError):
         error.errno = os_error or None
     return error

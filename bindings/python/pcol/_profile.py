@@ -6,14 +6,15 @@ import os
 import stat
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
 
 from . import _native
-from ._errors import LossWarning, PcolWarning
+from ._errors import LossWarning, PcolWarning, argument_of, hint_of
 from ._jupyter import Flame
+from ._symbols import Address, Symbols, addresses, arrange
 from ._table import Columns, Lazy, Result, Table, _array, _Cells
 
 _MAGIC = b"\x89PCOL\r\n\x1a"
@@ -65,10 +66,14 @@ def _choice(choices: Mapping[str, int], value: str, what: str) -> int:
     return choices[value]
 
 
-def _warn(notices: list[tuple[int, str, str, str]]) -> None:
-    for code, form, subject, text in notices:
-        message = f"{form}: {text}" if form else text
-        warnings.warn(message, LossWarning if code == _LOSS else PcolWarning, stacklevel=4)
+def _warn(notices: list[tuple[int, str, str, str, str]], level: int = 4) -> None:
+    """level: of the caller of the public function, as of warnings.warn()."""
+    for code, form, _subject, text, option in notices:
+        argument = argument_of(option)
+        message = (f"{form}: {text}" if form else text) + hint_of(argument)
+        warning = (LossWarning if code == _LOSS else PcolWarning)(message)
+        warning.argument = argument
+        warnings.warn(warning, stacklevel=level)
 
 
 def _condition(key: str, value: Any) -> str:
@@ -116,6 +121,12 @@ def _write_flags(plain: bool, archive: bool) -> int:
     if plain and archive:
         raise ValueError("plain and archive exclude each other")
     return 1 if plain else 4 if archive else 0
+
+
+def _file_of(profile: Any) -> Any:
+    if not isinstance(profile, Profile):
+        raise TypeError("the base must be a profile")
+    return profile._file
 
 
 def _path(path: Any) -> str | None:
@@ -177,34 +188,50 @@ def open(  # pylint: disable=redefined-builtin
     if format in (None, "pcol") and _starts_with_magic(data):
         flags = (1 if copy else 0) | (2 if guard else 0) | (0 if verify else 4)
         return Profile(_native.open(data, flags), data if isinstance(data, str) else None)
-    return _build([(data, label)], format, lenient, trusted, 2, None, False, label)
+    return _build([(data, label)], format, lenient, trusted, False, 2, None, False, label)
 
 
-def _build(sources, format, lenient, trusted, flags, path, overwrite, label):
+def _build(sources, format, lenient, trusted, rebase, flags, path, overwrite, label):
     notices: list = []
     if path is None and isinstance(label, str) and isinstance(sources[0][0], str):
         os.stat(sources[0][0])  # FileNotFoundError rather than an error of the library
-    file = _native.build(tuple(sources), format, lenient, trusted, tempfile.gettempdir(), flags,
-                         path, overwrite, notices)
+    file = _native.build(tuple(sources), format, lenient, trusted, rebase, tempfile.gettempdir(),
+                         flags, path, overwrite, notices)
     _warn(notices)
     return None if file is None else Profile(file, label)
 
 
 def merge(
-    *sources: Source, path: Any = None, plain: bool = False, archive: bool = False,
-    overwrite: bool = False,
+    *sources: Source, path: Any = None, sums: bool | str | Iterable[str] = False,
+    rebase: bool = False, lenient: bool = False, trusted: bool = False, plain: bool = False,
+    archive: bool = False, overwrite: bool = False,
 ) -> "Profile | None":
     """One profile with the sources of several, of any formats; written to ``path`` if given.
+
+    sums: True, or keys of labels and of metadata of sources: one sample for each call stack and
+    values of these keys, with the sums of the values; times, threads and all else are left out,
+    with a LossWarning. rebase: move mappings to where their files would be mapped from address 0,
+    so that the code of processes that loaded it at different addresses is the same. lenient,
+    trusted: as of open().
 
     >>> both = pcol.merge(p, p)
     >>> both.sources.rows, both.samples.rows
     (2, 8)
     """
-    inputs = [_input(source, None) for source in sources]
-    if not inputs:
+    if not sources:
         raise ValueError("merge() needs at least one profile")
-    return _build(inputs, None, False, False, _write_flags(plain, archive), _path(path), overwrite,
-                  "merged")
+    flags, target = _write_flags(plain, archive), _path(path)
+    if sums is False:
+        inputs = [_input(source, None) for source in sources]
+        return _build(inputs, None, lenient, trusted, rebase, flags, target, overwrite, "merged")
+    keys = () if sums is True else (sums,) if isinstance(sums, str) else tuple(sums)
+    notices: list = []
+    files = (source._file if isinstance(source, Profile) else
+             open(source, lenient=lenient, trusted=trusted)._file for source in sources)
+    file = _native.sums(files, keys, trusted, rebase, tempfile.gettempdir(), flags, target,
+                        overwrite, notices)
+    _warn(notices, 3)
+    return None if file is None else Profile(file, "merged")
 
 
 class Profile(Mapping[str, Table]):
@@ -336,9 +363,9 @@ class Profile(Mapping[str, Table]):
 
     # ---- queries
 
-    def _ask(self, kind, base, name, by, order, option, depth, limit, selection) -> Result:
+    def _ask(self, kind, bases, name, by, order, option, depth, limit, selection) -> Result:
         answer = self._file.answer(
-            kind, _selection(**selection), None if base is None else base._file, name,
+            kind, _selection(**selection), tuple(_file_of(base) for base in bases), name,
             _choice(_BY, by, "by"), _choice(_ORDER, order, "order"), option, depth)
         self._file.intact()
         return Result(kind, answer, limit)
@@ -353,7 +380,7 @@ class Profile(Mapping[str, Table]):
         >>> p.top(focus="load").records()[0].name
         'main.load'
         """
-        return self._ask("top", None, label, by, order, False, 0, n, selection)
+        return self._ask("top", (), label, by, order, False, 0, n, selection)
 
     def tree(self, *, by: str = "function", order: str = "total", bottom_up: bool = False,
              max_depth: int = 0, **selection: Any) -> Result:
@@ -362,7 +389,7 @@ class Profile(Mapping[str, Table]):
         >>> p.tree().to_pandas()[["depth", "name", "total"]].values.tolist()[1:3]
         [[1, 'main.main', 10], [2, 'main.work', 8]]
         """
-        return self._ask("tree", None, None, by, order, bottom_up, max_depth, None, selection)
+        return self._ask("tree", (), None, by, order, bottom_up, max_depth, None, selection)
 
     def peek(self, name: str, **selection: Any) -> Result:
         """Callers and callees of a function: its whole name, or a pattern.
@@ -370,17 +397,25 @@ class Profile(Mapping[str, Table]):
         >>> p.peek("main.work")["relation"].tolist()
         ['caller', 'function', 'callee']
         """
-        return self._ask("peek", None, name, "function", "self", False, 0, None, selection)
+        return self._ask("peek", (), name, "function", "self", False, 0, None, selection)
 
-    def diff(self, base: "Profile", *, by: str = "function", order: str = "self",
+    def diff(self, base: "Profile | Sequence[Profile]", *, by: str = "function", order: str = "self",
              normalize: bool = False, label: str | None = None, n: int | None = None,
              **selection: Any) -> Result:
         """What changed from ``base`` to this profile, by name; also by call stack: ``by="stack"``.
 
+        With several bases their median is the base, and ``self_min``, ``self_max``, ``total_min``,
+        ``total_max`` and ``total_mad`` tell how they differ.
+
         >>> p.diff(p)["self_delta"].tolist()
         [0, 0, 0, 0]
+        >>> p.diff([p, p, p], n=1)["self_max"].tolist()
+        [3.0]
         """
-        return self._ask("diff", base, label, by, order, normalize, 0, n, selection)
+        bases = (base,) if isinstance(base, Profile) else tuple(base)
+        if not bases:
+            raise ValueError("diff() needs a base")
+        return self._ask("diff", bases, label, by, order, normalize, 0, n, selection)
 
     def flame(self, *, base: "Profile | None" = None, title: str | None = None,
               inverted: bool = False, reverse: bool = False, width: int = 0,
@@ -390,27 +425,79 @@ class Profile(Mapping[str, Table]):
         >>> p.flame(title="demo").svg.startswith("<svg")
         True
         """
-        svg = self._file.flame(_selection(**selection), None if base is None else base._file, title,
+        svg = self._file.flame(_selection(**selection), () if base is None else (_file_of(base),), title,
                                inverted, reverse, width, min_width)
         self._file.intact()
         return Flame(svg.decode())
 
     # ---- output
 
-    def filter(self, *, path: Any = None, drop_labels: bool = False, anonymize: bool = False,
-               plain: bool = False, archive: bool = False, overwrite: bool = False,
-               **selection: Any) -> "Profile | None":
+    def _copy(self, make, arguments, label, path, plain, archive, overwrite) -> "Profile | None":
+        notices: list = []
+        file = make(*arguments, (_write_flags(plain, archive), _path(path), overwrite,
+                                 tempfile.gettempdir(), notices))
+        _warn(notices)
+        return None if file is None else Profile(file, label)
+
+    def filter(self, *, path: Any = None, drop_labels: bool | Iterable[str] = False,
+               anonymize: bool = False, plain: bool = False, archive: bool = False,
+               overwrite: bool = False, **selection: Any) -> "Profile | None":
         """The selected part as a profile; written to ``path`` if given.
+
+        drop_labels: True, or keys of the labels that samples lose. anonymize: names become
+        pseudonyms.
 
         >>> p.filter(focus="load").samples.rows
         1
         """
-        notices: list = []
-        file = self._file.filter(_selection(**selection), drop_labels, anonymize,
-                                 _write_flags(plain, archive), _path(path), overwrite,
-                                 tempfile.gettempdir(), notices)
-        _warn(notices)
-        return None if file is None else Profile(file, "filtered")
+        keys = () if isinstance(drop_labels, bool) else (drop_labels,) if isinstance(
+            drop_labels, str) else tuple(drop_labels)
+        return self._copy(self._file.filter, (_selection(**selection), drop_labels is True, keys,
+                                              anonymize),
+                          "filtered", path, plain, archive, overwrite)
+
+    def add_frames(self, *, root: str | Iterable[str] = (), leaf: str | Iterable[str] = (),
+                   keep_dropped: bool = False, path: Any = None, plain: bool = False,
+                   archive: bool = False, overwrite: bool = False) -> "Profile | None":
+        """A copy with frames made of other data, above the outermost frame or below the innermost.
+
+        root, leaf: "label:KEY", "thread", "process", "source" or "mapping"; several are outermost
+        first.
+
+        >>> p.add_frames(root="source").tree(max_depth=1)["name"].tolist()[1:]
+        ['input']
+        """
+        roots, leaves = ((names,) if isinstance(names, str) else tuple(names)
+                         for names in (root, leaf))
+        if not roots and not leaves:
+            raise ValueError("add_frames() needs a root or a leaf")
+        return self._copy(self._file.add_frames, (roots, leaves, keep_dropped), "with frames", path,
+                          plain, archive, overwrite)
+
+    def addresses(self) -> list[Address]:
+        """The addresses without function and line, for symbolize().
+
+        >>> p.addresses()
+        []
+        """
+        return addresses(self)
+
+    def symbolize(self, symbols: Iterable[Symbols], *, meta: Mapping[str, str] | None = None,
+                  path: Any = None, plain: bool = False, archive: bool = False,
+                  overwrite: bool = False) -> "Profile | None":
+        """A copy with functions and lines for addresses that have none.
+
+        symbols: for each of addresses() a name, a tuple (function, filename, line), a list of them
+        (calls inlined there, innermost first), or None. meta: metadata for the sources. The command
+        ``pcol symbolize`` finds symbols with addr2line.
+
+        >>> p.symbolize([]).functions["name"].tolist()[0]
+        'main.main'
+        """
+        groups, flags = arrange(self, symbols)
+        pairs = tuple(text for pair in (meta or {}).items() for text in pair)
+        return self._copy(self._file.symbolize, (groups, flags, pairs), "symbolized", path, plain,
+                          archive, overwrite)
 
     def merge(self, *others: Source, **options: Any) -> "Profile | None":
         """This profile and others as one; options as of pcol.merge()."""
@@ -439,7 +526,7 @@ class Profile(Mapping[str, Table]):
         data = self._file.export(format, target, sample_type, source_id,
                                  _choice(_COMPRESS, compress, "compress"), overwrite, fail_on_loss,
                                  notices)
-        _warn(notices)
+        _warn(notices, 3)
         return data
 
     def check(self, depth: str = "default") -> list[Fault]:

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The strings of a tuple, borrowed; NULL with an exception. */
-static const char **strings_of(PyObject *tuple, size_t *count)
+const char **strings_of(PyObject *tuple, size_t *count)
 {
     const char **texts = calloc((size_t)PyTuple_Size(tuple) + 1, sizeof *texts);
     if (texts == NULL)
@@ -61,9 +60,11 @@ typedef struct question {
     unsigned depth;
 } question;
 
-static pcol_status ask(const question *q, pcol_query *query, pcol_query *base, pcol_result **result,
-                       pcol_error *err)
+/* @queries: of the profile and of @base_count bases. */
+static pcol_status ask(const question *q, pcol_query *const *queries, size_t base_count,
+                       pcol_result **result, pcol_error *err)
 {
+    pcol_query *query = queries[0];
     pcol_top_options top = PCOL_INIT(pcol_top_options);
     pcol_tree_options tree = PCOL_INIT(pcol_tree_options);
     pcol_diff_options diff = PCOL_INIT(pcol_diff_options);
@@ -73,8 +74,12 @@ static pcol_status ask(const question *q, pcol_query *query, pcol_query *base, p
     tree.flags = q->option ? PCOL_TREE_BOTTOM_UP : 0;
     diff.flags = q->option ? PCOL_DIFF_NORMALIZE : 0;
     tree.max_depth = q->depth;
+    if (base_count > 1) {
+        diff.further_bases = queries + 2;
+        diff.further_base_count = base_count - 1;
+    }
     if (strcmp(q->kind, "diff") == 0)
-        return pcol_diff(base, query, &diff, result, err);
+        return pcol_diff(queries[1], query, &diff, result, err);
     if (strcmp(q->kind, "top") == 0)
         return pcol_query_top(query, &top, result, err);
     if (strcmp(q->kind, "tree") == 0)
@@ -128,24 +133,48 @@ static PyObject *finish(const pcol_result *result, const pcol_query *query)
         (unsigned long long)pcol_table_rows(pcol_result_table(result)), columns);
 }
 
-/* Queries of one or two files: [0] of the profile, [1] of the base. */
+/* Queries of the profile, [0], and of the bases. */
 typedef struct queries {
-    File *files[2];
-    selection s[2];
-    pcol_query *q[2];
-    char shared[1024]; /* TYPE/UNIT that both have */
+    size_t count;
+    File **files; /* those that were entered are not NULL */
+    pcol_query **q;
+    selection s;
+    char shared[1024]; /* TYPE/UNIT that base and profile have */
 } queries;
 
-static int queries_begin(queries *q, File *self, PyObject *selected, PyObject *base)
+static void queries_end(queries *q)
 {
+    for (size_t i = 0; i < q->count; i++) {
+        pcol_query_free(q->q[i]);
+        if (q->files[i] != NULL)
+            file_leave(q->files[i]);
+    }
+    selection_free(&q->s);
+    free(q->files);
+    free(q->q);
+}
+
+/* @bases: tuple of File. queries_end() is needed whatever the result. */
+static int queries_begin(queries *q, File *self, PyObject *selected, PyObject *bases)
+{
+    size_t count = (size_t)PyTuple_Size(bases) + 1;
     memset(q, 0, sizeof *q);
-    if (base != Py_None && !PyObject_TypeCheck(base, file_type)) {
-        PyErr_SetString(PyExc_TypeError, "the base must be a profile");
+    q->files = calloc(count, sizeof *q->files);
+    q->q = calloc(count, sizeof(pcol_query *));
+    if (q->files == NULL || q->q == NULL) {
+        PyErr_NoMemory();
         return -1;
     }
-    for (int i = 0; i < (base == Py_None ? 1 : 2); i++) {
-        File *file = i == 0 ? self : (File *)base;
-        if (selection_parse(&q->s[i], selected) != 0 || file_enter(file) != 0)
+    q->count = count;
+    if (selection_parse(&q->s, selected) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        File *file = i == 0 ? self : (File *)PyTuple_GetItem(bases, (Py_ssize_t)i - 1);
+        if (!PyObject_TypeCheck((PyObject *)file, file_type)) {
+            PyErr_SetString(PyExc_TypeError, "the base must be a profile");
+            return -1;
+        }
+        if (file_enter(file) != 0)
             return -1;
         q->files[i] = file;
     }
@@ -158,53 +187,44 @@ static pcol_status queries_open(queries *q, call *c)
     pcol_str type = {0}, unit = {0};
     char *shared = q->shared;
     int is_default;
-    if (q->files[1] != NULL && q->s[0].s.sample_type == NULL) {
-        status = pcol_query_shared_type(q->files[1]->file, q->files[0]->file, &q->s[0].s, &type,
-                                        &unit, &is_default, &c->err);
+    if (q->count > 1 && q->s.s.sample_type == NULL) {
+        status = pcol_query_shared_type(q->files[1]->file, q->files[0]->file, &q->s.s, &type, &unit,
+                                        &is_default, &c->err);
         if (status == PCOL_OK && type.size > 0 && type.size + unit.size + 2 < sizeof q->shared) {
             memcpy(shared, type.data, type.size);
             shared[type.size] = '/';
             if (unit.size > 0)
                 memcpy(shared + type.size + 1, unit.data, unit.size);
             shared[type.size + 1 + unit.size] = 0;
-            q->s[0].s.sample_type = q->s[1].s.sample_type = shared;
+            q->s.s.sample_type = shared;
         }
     }
-    for (int i = 0; i < 2 && q->files[i] != NULL && status == PCOL_OK; i++)
-        status = pcol_query_new(q->files[i]->file, &q->s[i].s, &c->control, &q->q[i], &c->err);
+    for (size_t i = 0; i < q->count && status == PCOL_OK; i++)
+        status = pcol_query_new(q->files[i]->file, &q->s.s, &c->control, &q->q[i], &c->err);
     return status;
-}
-
-static void queries_end(queries *q)
-{
-    for (int i = 0; i < 2; i++) {
-        pcol_query_free(q->q[i]);
-        selection_free(&q->s[i]);
-        if (q->files[i] != NULL)
-            file_leave(q->files[i]);
-    }
 }
 
 static pcol_status run(queries *q, const question *asked, pcol_result **result, call *c)
 {
     pcol_status status = queries_open(q, c);
-    return status != PCOL_OK ? status : ask(asked, q->q[0], q->q[1], result, &c->err);
+    return status != PCOL_OK ? status : ask(asked, q->q, q->count - 1, result, &c->err);
 }
 
-/* answer(kind, selection, base, name, by, order, option, depth) */
+/* answer(kind, selection, tuple of bases, name, by, order, option, depth) */
 PyObject *file_answer(PyObject *object, PyObject *args)
 {
     queries q;
     question asked;
     pcol_result *answer = NULL;
-    PyObject *selected, *base, *result = NULL;
+    PyObject *selected, *bases, *result = NULL;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "sO!OziiiI", &asked.kind, &PyTuple_Type, &selected, &base,
-                          &asked.name, &asked.by, &asked.order, &asked.option, &asked.depth))
+    if (!PyArg_ParseTuple(args, "sO!O!ziiiI", &asked.kind, &PyTuple_Type, &selected, &PyTuple_Type,
+                          &bases, &asked.name, &asked.by, &asked.order, &asked.option,
+                          &asked.depth))
         return NULL;
     call_init(&c, NULL);
-    if (queries_begin(&q, (File *)object, selected, base) == 0) {
+    if (queries_begin(&q, (File *)object, selected, bases) == 0) {
         CALL(&c, status, run(&q, &asked, &answer, &c));
         if (call_end(&c, status, NULL) == 0)
             result = finish(answer, q.q[0]);
@@ -217,27 +237,27 @@ PyObject *file_answer(PyObject *object, PyObject *args)
 static pcol_status draw(queries *q, pcol_flame_options *options, pcol_result **flame, call *c)
 {
     pcol_status status = queries_open(q, c);
-    options->base = q->q[1];
+    options->base = q->count > 1 ? q->q[1] : NULL;
     return status != PCOL_OK ? status : pcol_query_flame(q->q[0], options, flame, &c->err);
 }
 
-/* flame(selection, base, title, inverted, reverse, width, min_width) -> SVG as bytes */
+/* flame(selection, tuple of no or one base, title, inverted, reverse, width, min_width) -> SVG as bytes */
 PyObject *file_flame(PyObject *object, PyObject *args)
 {
     queries q;
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
     pcol_result *flame = NULL;
-    PyObject *selected, *base, *result = NULL;
+    PyObject *selected, *bases, *result = NULL;
     const char *title;
     int inverted, reverse;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "O!OzppId", &PyTuple_Type, &selected, &base, &title, &inverted,
-                          &reverse, &options.width_px, &options.min_width_px))
+    if (!PyArg_ParseTuple(args, "O!O!zppId", &PyTuple_Type, &selected, &PyTuple_Type, &bases,
+                          &title, &inverted, &reverse, &options.width_px, &options.min_width_px))
         return NULL;
     options.flags = (inverted ? PCOL_FLAME_INVERTED : 0u) | (reverse ? PCOL_FLAME_REVERSE : 0u);
     call_init(&c, NULL);
-    if (queries_begin(&q, (File *)object, selected, base) == 0) {
+    if (queries_begin(&q, (File *)object, selected, bases) == 0) {
         CALL(&c, status, draw(&q, &options, &flame, &c));
         if (call_end(&c, status, NULL) == 0)
             (void)memory_sink_write_flame(flame, title, &c, &result);

@@ -175,6 +175,8 @@ static PyMethodDef methods[] = {
     {"flame", file_flame, METH_VARARGS, "flame(selection, ...) -> SVG as bytes"},
     {"export", file_export, METH_VARARGS, "export(format, path, ...) -> bytes or None"},
     {"filter", file_filter, METH_VARARGS, "filter(selection, ...) -> File or None"},
+    {"add_frames", file_add_frames, METH_VARARGS, "add_frames(roots, ...) -> File or None"},
+    {"symbolize", file_symbolize, METH_VARARGS, "symbolize(symbols, ...) -> File or None"},
     {"check", file_check, METH_VARARGS, "check(depth) -> (faults, list)"},
     {NULL, NULL, 0, NULL},
 };

@@ -30,6 +30,7 @@ static PyObject *formats(PyObject *module, PyObject *unused)
 static PyMethodDef methods[] = {
     {"open", native_open, METH_VARARGS, "open(path or buffer, flags) -> File"},
     {"build", native_build, METH_VARARGS, "build(sources, ...) -> File or None"},
+    {"sums", native_sums, METH_VARARGS, "sums(files, keys, ...) -> File or None"},
     {"formats", formats, METH_NOARGS, "list of (name, summary, suffixes, keeps, reads, writes)"},
     {"set_error_factory", set_error_factory, METH_O, "Function that makes exceptions."},
     {NULL, NULL, 0, NULL},

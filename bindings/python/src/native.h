@@ -20,7 +20,7 @@ typedef struct call {
     pcol_error err;
     pcol_control control;
     PyThreadState *thread;
-    PyObject *notices; /* list of (code, format, subject, text); borrowed; may be NULL */
+    PyObject *notices; /* list of (code, format, subject, text, option); borrowed; may be NULL */
     struct timespec checked;
     int raised; /* a Python exception is set */
 } call;
@@ -113,6 +113,8 @@ typedef struct selection {
     const char **metas;
     const char **labels;
 } selection;
+/* The strings of a tuple, borrowed; NULL with an exception. */
+const char **strings_of(PyObject *tuple, size_t *count);
 int selection_parse(selection *s, PyObject *tuple);
 void selection_free(selection *s);
 PyObject *file_answer(PyObject *self, PyObject *args);
@@ -121,11 +123,17 @@ PyObject *file_flame(PyObject *self, PyObject *args);
 /* ---- output (output.c) */
 
 PyObject *file_export(PyObject *self, PyObject *args);
-PyObject *file_filter(PyObject *self, PyObject *args);
 PyObject *file_check(PyObject *self, PyObject *args);
 PyObject *native_build(PyObject *module, PyObject *args);
 PyObject *builder_finish(pcol_builder *builder, unsigned flags, PyObject *path, int overwrite);
 int memory_sink_write_flame(const pcol_result *flame, const char *title, call *c, PyObject **bytes);
+
+/* ---- profiles made of others (combine.c) */
+
+PyObject *native_sums(PyObject *module, PyObject *args);
+PyObject *file_filter(PyObject *self, PyObject *args);
+PyObject *file_add_frames(PyObject *self, PyObject *args);
+PyObject *file_symbolize(PyObject *self, PyObject *args);
 
 /* ---- Builder (builder.c) */
 

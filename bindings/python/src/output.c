@@ -1,4 +1,4 @@
-/* output.c - what writes: import into memory, filter, export, SVG; and pcol_file_check() */
+/* output.c - what writes: import into memory, export, SVG; and pcol_file_check() */
 #include "native.h"
 
 #include <stdlib.h>
@@ -185,7 +185,7 @@ static int import_one(pcol_builder *builder, PyObject *source, const char *name,
     return call_end(c, status, NULL);
 }
 
-/* build(((source, name), ...), format, lenient, trusted, folder, flags, path, overwrite, notices)
+/* build(((source, name), ...), format, lenient, trusted, rebase, folder, flags, path, overwrite, notices)
  * source: a path as str, or a buffer with a name */
 PyObject *native_build(PyObject *module, PyObject *args)
 {
@@ -194,16 +194,16 @@ PyObject *native_build(PyObject *module, PyObject *args)
     pcol_builder *builder = NULL;
     PyObject *sources, *path, *notices, *source, *result = NULL;
     unsigned flags;
-    int trusted, overwrite, failed = 0;
+    int trusted, rebase, overwrite, failed = 0;
     const char *name;
     call c;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!zppsIOpO!", &PyTuple_Type, &sources, &options.format,
-                          &options.lenient, &trusted, &settings.temporary_folder, &flags, &path,
-                          &overwrite, &PyList_Type, &notices))
+    if (!PyArg_ParseTuple(args, "O!zpppsIOpO!", &PyTuple_Type, &sources, &options.format,
+                          &options.lenient, &trusted, &rebase, &settings.temporary_folder, &flags,
+                          &path, &overwrite, &PyList_Type, &notices))
         return NULL;
     call_init(&c, notices);
-    options.flags = trusted ? PCOL_IMPORT_TRUSTED : 0;
+    options.flags = (trusted ? PCOL_IMPORT_TRUSTED : 0u) | (rebase ? PCOL_IMPORT_REBASE : 0u);
     options.threads = settings.threads = 2;
     options.control = &c.control;
     if (call_end(&c, pcol_builder_new(&settings, &builder, &c.err), NULL) != 0)
@@ -214,39 +214,6 @@ PyObject *native_build(PyObject *module, PyObject *args)
     if (!failed)
         result = builder_finish(builder, flags, path, overwrite);
     pcol_builder_free(builder);
-    return result;
-}
-
-/* filter(selection, drop_labels, anonymize, flags, path, overwrite, folder, notices) */
-PyObject *file_filter(PyObject *object, PyObject *args)
-{
-    File *self = (File *)object;
-    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
-    pcol_builder_options settings = PCOL_INIT(pcol_builder_options);
-    pcol_builder *builder = NULL;
-    PyObject *selected, *path, *notices, *result = NULL;
-    selection s;
-    unsigned flags;
-    int overwrite;
-    call c;
-    pcol_status status;
-    if (!PyArg_ParseTuple(args, "O!ppIOpsO!", &PyTuple_Type, &selected, &options.drop_labels,
-                          &options.anonymize, &flags, &path, &overwrite, &settings.temporary_folder,
-                          &PyList_Type, &notices) ||
-        selection_parse(&s, selected) != 0)
-        return NULL;
-    call_init(&c, notices);
-    options.selection = &s.s;
-    options.control = &c.control;
-    if (call_end(&c, pcol_builder_new(&settings, &builder, &c.err), NULL) == 0 &&
-        file_enter(self) == 0) {
-        CALL(&c, status, pcol_filter(builder, self->file, &options, &c.err));
-        if (call_end(&c, status, NULL) == 0)
-            result = builder_finish(builder, flags, path, overwrite);
-        file_leave(self);
-    }
-    pcol_builder_free(builder);
-    selection_free(&s);
     return result;
 }
 
