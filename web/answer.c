@@ -189,7 +189,7 @@ static pcol_status dispatch(answer *a, const struct request *r, pcol_error *err)
         {"names", answer_names},   {"mark", answer_mark},           {"window", answer_window},
         {"top", answer_top},       {"peek", answer_peek},           {"lanes", answer_lanes},
         {"bins", answer_bins},     {"stacks", answer_stacks},       {"tracks", answer_tracks},
-        {"marker", answer_marker}, {"trackbins", answer_trackbins}};
+        {"marker", answer_marker}, {"trackbins", answer_trackbins}, {"markers", answer_markers}};
     const char *op = request_text(r, "op");
 
     for (size_t i = 0; op != NULL && i < sizeof ops / sizeof *ops; i++)

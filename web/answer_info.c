@@ -105,6 +105,8 @@ pcol_status answer_info(answer *a, const struct request *r, pcol_error *err)
     int slot = request_integer(r, "slot", 0) != 0;
     struct bytes *json = &a->buffers[0];
     const pcol_file *file = a->file[slot];
+    const pcol_table *markers;
+    uint64_t marker_count = 0;
     uint32_t type;
 
     if (file == NULL)
@@ -122,6 +124,9 @@ pcol_status answer_info(answer *a, const struct request *r, pcol_error *err)
         status = put_rows(json, file, "threads", "threads", threads, 5, err);
     if (status == PCOL_OK)
         status = put_samples(json, file, err);
+    if (status == PCOL_OK)
+        status = answer_find_table(file, "markers", &markers, &marker_count, err);
+    bytes_member(json, "markers", (int64_t)marker_count);
     bytes_text(json, "}");
     return status;
 }

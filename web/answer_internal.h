@@ -73,6 +73,7 @@ pcol_status answer_bins(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_stacks(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_tracks(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_trackbins(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_markers(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_top(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err);
@@ -85,5 +86,21 @@ void answer_tracks_free(struct answer_tracks *tracks);
 /* A table of the model v2 or of the further tables; NULL and 0 rows if the file has none. */
 pcol_status answer_find_table(const pcol_file *file, const char *name, const pcol_table **table,
                               uint64_t *rows, pcol_error *err);
+/* A table in which all numbers are as in the file; NULL and 0 rows if it has none. */
+pcol_status answer_find_physical(const pcol_file *file, const char *name, const pcol_table **table,
+                                 size_t *rows, pcol_error *err);
+/* A column of integers, `otherwise` where null or without the column. The caller frees it. */
+pcol_status answer_integers(const pcol_table *table, const char *name, size_t rows,
+                            int64_t otherwise, int64_t **values, pcol_error *err);
+/* A text of a row as a member; none without the table or the column. */
+pcol_status answer_put_text(struct bytes *json, const pcol_table *table, const char *column,
+                            const char *key, uint64_t row, pcol_error *err);
+/* The texts of a column as a member, an array with the name of the table. */
+pcol_status answer_put_texts(struct bytes *json, const pcol_file *file, const char *name,
+                             const char *column, pcol_error *err);
+/* The texts of at most `most` codes of the pool, as a member "names": an object by code. Sorts the
+ * codes; UINT32_MAX is none. */
+pcol_status answer_put_codes(answer *a, int slot, uint32_t *codes, size_t count, size_t most,
+                             pcol_error *err);
 
 #endif

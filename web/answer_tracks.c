@@ -1,5 +1,5 @@
 /*
- * answer_tracks.c - "tracks", "trackbins" and "marker": markers and counters of Firefox profiles
+ * answer_tracks.c - "tracks" and "trackbins": markers and counters of Firefox profiles as lanes
  *
  * A track is the markers of a thread, or the samples of a counter. Markers are ordered by duration:
  * a pixel shows the shortest one in it, so that long ones do not hide their parts. The next free
@@ -7,7 +7,6 @@
  */
 #include "answer_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,44 +54,6 @@ void answer_tracks_free(struct answer_tracks *tracks)
 
 /* ---- reading ---- */
 
-/* A table in which all numbers are as in the file; NULL and 0 rows if it has none. */
-static pcol_status find_physical(const pcol_file *file, const char *name, const pcol_table **table,
-                                 size_t *rows, pcol_error *err)
-{
-    pcol_status status = pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, name, table, err);
-
-    *rows = 0;
-    if (status == PCOL_E_NOT_FOUND) {
-        *table = NULL;
-        return PCOL_OK;
-    }
-    if (status == PCOL_OK && pcol_table_rows(*table) > UINT32_MAX)
-        return pcol_error_set(err, PCOL_E_LIMIT, 0, "too many rows in %s", name);
-    if (status == PCOL_OK)
-        *rows = (size_t)pcol_table_rows(*table);
-    return status;
-}
-
-/* A column of integers, `otherwise` where null or without the column. The caller frees it. */
-static pcol_status read_integers(const pcol_table *table, const char *name, size_t rows,
-                                 int64_t otherwise, int64_t **values, pcol_error *err)
-{
-    const pcol_column *column = pcol_table_column_by_name(table, name, NULL);
-    uint8_t *valid = malloc(rows + 1);
-    pcol_status status = PCOL_OK;
-
-    *values = malloc((rows + 1) * sizeof **values);
-    if (*values == NULL || valid == NULL)
-        status = pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
-    else if (column != NULL && rows > 0)
-        status = pcol_column_read_i64(column, 0, rows, *values, valid, err);
-    for (size_t i = 0; i < rows && status == PCOL_OK; i++)
-        if (column == NULL || !valid[i])
-            (*values)[i] = otherwise;
-    free(valid);
-    return status;
-}
-
 static int by_thread_and_duration(const void *a, const void *b)
 {
     const struct marker *x = a, *y = b;
@@ -113,7 +74,7 @@ static pcol_status read_markers(const pcol_file *file, struct answer_tracks *tra
     const pcol_table *table;
     uint32_t *names = NULL;
     size_t rows;
-    pcol_status status = find_physical(file, "markers", &table, &rows, err);
+    pcol_status status = answer_find_physical(file, "markers", &table, &rows, err);
 
     *count = 0;
     if (status != PCOL_OK || rows == 0)
@@ -124,11 +85,11 @@ static pcol_status read_markers(const pcol_file *file, struct answer_tracks *tra
     if (tracks->markers == NULL || names == NULL)
         status = pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     if (status == PCOL_OK)
-        status = read_integers(table, "start", rows, INT64_MIN, &start, err);
+        status = answer_integers(table, "start", rows, INT64_MIN, &start, err);
     if (status == PCOL_OK)
-        status = read_integers(table, "end", rows, INT64_MIN, &end, err);
+        status = answer_integers(table, "end", rows, INT64_MIN, &end, err);
     if (status == PCOL_OK)
-        status = read_integers(table, "thread", rows, PCOL_NONE, &thread, err);
+        status = answer_integers(table, "thread", rows, PCOL_NONE, &thread, err);
     if (status == PCOL_OK && name != NULL)
         status = pcol_column_read_codes(name, 0, rows, names, NULL, err);
     for (size_t i = 0; i < rows && status == PCOL_OK; i++) {
@@ -163,7 +124,7 @@ static pcol_status read_points(const pcol_file *file, struct answer_tracks *trac
     const pcol_table *table;
     double *values = NULL;
     size_t rows;
-    pcol_status status = find_physical(file, "counter_samples", &table, &rows, err);
+    pcol_status status = answer_find_physical(file, "counter_samples", &table, &rows, err);
 
     *count = 0;
     if (status != PCOL_OK || rows == 0)
@@ -174,9 +135,9 @@ static pcol_status read_points(const pcol_file *file, struct answer_tracks *trac
     if (tracks->points == NULL || values == NULL)
         status = pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     if (status == PCOL_OK)
-        status = read_integers(table, "counter", rows, PCOL_NONE, &counter, err);
+        status = answer_integers(table, "counter", rows, PCOL_NONE, &counter, err);
     if (status == PCOL_OK)
-        status = read_integers(table, "time", rows, INT64_MIN, &time, err);
+        status = answer_integers(table, "time", rows, INT64_MIN, &time, err);
     if (status == PCOL_OK && column != NULL) /* 0 where null */
         status = pcol_column_read_f64(column, 0, rows, values, NULL, err);
     for (size_t i = 0; i < rows && status == PCOL_OK; i++)
@@ -232,28 +193,6 @@ static pcol_status read_tracks(const pcol_file *file, struct answer_tracks **mad
 
 /* ---- "tracks" ---- */
 
-/* A text of a row as a member; none without the column. */
-static pcol_status put_text(struct bytes *json, const pcol_table *table, const char *column,
-                            const char *key, uint64_t row, pcol_error *err)
-{
-    const pcol_column *c = table != NULL && row < pcol_table_rows(table)
-                               ? pcol_table_column_by_name(table, column, NULL)
-                               : NULL;
-    pcol_column_info info = PCOL_INIT(pcol_column_info);
-    pcol_str text;
-    int valid;
-
-    if (c == NULL)
-        return PCOL_OK;
-    pcol_status status = pcol_column_describe(c, &info, err);
-    if (status != PCOL_OK || (info.type != PCOL_STRING && info.type != PCOL_BYTES))
-        return status;
-    status = pcol_column_str(c, row, &text, &valid, err);
-    if (status == PCOL_OK && valid)
-        bytes_member_text(json, key, text);
-    return status;
-}
-
 static pcol_status put_list(struct bytes *json, const char *key, const struct list *list,
                             const pcol_table *table, const char *const (*texts)[2], size_t count,
                             pcol_error *err)
@@ -269,7 +208,7 @@ static pcol_status put_list(struct bytes *json, const char *key, const struct li
         bytes_member(json, "row", track->row == PCOL_NONE ? -1 : (int64_t)track->row);
         bytes_member(json, "count", (int64_t)track->count);
         for (size_t k = 0; k < count && status == PCOL_OK; k++)
-            status = put_text(json, table, texts[k][0], texts[k][1], track->row, err);
+            status = answer_put_text(json, table, texts[k][0], texts[k][1], track->row, err);
         bytes_text(json, "}");
     }
     bytes_text(json, "]");
@@ -388,21 +327,12 @@ static void put_counts(answer *a, const struct point *points, size_t count, int6
     bytes_add(&a->buffers[6], sums, (pixels->count + 1) * sizeof *sums);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-/* The texts of the names in two buffers, as an object by code. */
+/* The texts of the names in two buffers. */
 static pcol_status put_marker_names(answer *a, int slot, pcol_error *err)
 {
-    struct bytes *json = &a->buffers[0];
-    size_t count = (a->buffers[3].used + a->buffers[5].used) / sizeof(uint32_t), named = 0;
+    size_t count = (a->buffers[3].used + a->buffers[5].used) / sizeof(uint32_t);
     uint32_t *codes = malloc((count + 1) * sizeof *codes);
-    pcol_status status = PCOL_OK;
-    char key[16];
+    pcol_status status;
 
     if (codes == NULL)
         return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
@@ -410,21 +340,9 @@ static pcol_status put_marker_names(answer *a, int slot, pcol_error *err)
         memcpy(codes, a->buffers[3].data, a->buffers[3].used);
     if (a->buffers[5].used > 0)
         memcpy((uint8_t *)codes + a->buffers[3].used, a->buffers[5].data, a->buffers[5].used);
-    qsort(codes, count, sizeof *codes, by_number);
-    bytes_text(json, "{");
-    bytes_key(json, "names");
-    bytes_text(json, "{");
-    for (size_t i = 0; i < count && named < NAMED_PIXELS && status == PCOL_OK; i++) {
-        pcol_str name;
-        if (codes[i] == UINT32_MAX || (i > 0 && codes[i] == codes[i - 1]))
-            continue;
-        status = pcol_file_string(a->file[slot], codes[i], &name, err);
-        snprintf(key, sizeof key, "%u", (unsigned)codes[i]);
-        if (status == PCOL_OK)
-            bytes_member_text(json, key, name);
-        named++;
-    }
-    bytes_text(json, "}}");
+    bytes_text(&a->buffers[0], "{");
+    status = answer_put_codes(a, slot, codes, count, NAMED_PIXELS, err);
+    bytes_text(&a->buffers[0], "}");
     free(codes);
     return status;
 }
@@ -490,85 +408,5 @@ pcol_status answer_trackbins(answer *a, const struct request *r, pcol_error *err
     free(threads);
     free(counters);
     a->count = 7;
-    return status;
-}
-
-/* ---- "marker" ---- */
-
-/* Texts and numbers of a row, without those that other members have. */
-static pcol_status put_cells(struct bytes *json, const pcol_table *table, uint64_t row,
-                             pcol_error *err)
-{
-    pcol_status status = PCOL_OK;
-
-    bytes_key(json, "data");
-    bytes_text(json, "[");
-    for (uint32_t i = 0; i < pcol_table_column_count(table) && status == PCOL_OK; i++) {
-        const pcol_column *column = pcol_table_column(table, i);
-        pcol_column_info info = PCOL_INIT(pcol_column_info);
-        pcol_str text = {"", 0};
-        double number = 0;
-        int valid = 0;
-        status = pcol_column_describe(column, &info, err);
-        if (status != PCOL_OK || strncmp(info.name, ".label.", 7) != 0)
-            continue;
-        int is_text = info.type == PCOL_STRING || info.type == PCOL_BYTES;
-        if (is_text)
-            status = pcol_column_str(column, row, &text, &valid, err);
-        else if (info.type != PCOL_BOOL)
-            status = pcol_column_f64(column, row, &number, &valid, err);
-        if (status != PCOL_OK || !valid)
-            continue;
-        bytes_comma(json);
-        bytes_text(json, "[");
-        bytes_json(json, (pcol_str){info.name + 7, strlen(info.name + 7)});
-        bytes_text(json, ",");
-        char digits[40];
-        snprintf(digits, sizeof digits, "%.17g", number);
-        bytes_json(json, is_text ? text : (pcol_str){digits, strlen(digits)});
-        bytes_text(json, "]");
-    }
-    bytes_text(json, "]");
-    return status;
-}
-
-pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err)
-{
-    int slot = request_integer(r, "slot", 0) != 0;
-    int64_t row = request_integer(r, "row", -1), category = -1, times[2];
-    const pcol_table *physical, *table, *categories;
-    struct bytes *json = &a->buffers[0];
-    int valid[2] = {0, 0}, has_category = 0;
-    uint64_t rows;
-    size_t count;
-
-    if (a->file[slot] == NULL)
-        return pcol_error_set(err, PCOL_E_STATE, 0, "no such profile");
-    pcol_status status = find_physical(a->file[slot], "markers", &physical, &count, err);
-    if (status == PCOL_OK)
-        status = answer_find_table(a->file[slot], "markers", &table, &rows, err);
-    if (status == PCOL_OK)
-        status = answer_find_table(a->file[slot], "categories", &categories, &rows, err);
-    if (status != PCOL_OK)
-        return status;
-    if (table == NULL || row < 0 || (uint64_t)row >= count)
-        return pcol_error_set(err, PCOL_E_ARGUMENT, 0, "no such marker");
-    bytes_text(json, "{");
-    status = put_text(json, table, "name", "name", (uint64_t)row, err);
-    for (int i = 0; i < 2 && status == PCOL_OK; i++) {
-        const pcol_column *column = pcol_table_column_by_name(physical, i ? "end" : "start", NULL);
-        if (column != NULL)
-            status = pcol_column_i64(column, (uint64_t)row, &times[i], &valid[i], err);
-        if (status == PCOL_OK && valid[i])
-            bytes_member_amount(json, i ? "end" : "start", (pcol_amount){.i64 = times[i]}, 0);
-    }
-    const pcol_column *column = pcol_table_column_by_name(physical, "category", NULL);
-    if (status == PCOL_OK && column != NULL)
-        status = pcol_column_i64(column, (uint64_t)row, &category, &has_category, err);
-    if (status == PCOL_OK && has_category && category >= 0)
-        status = put_text(json, categories, "name", "category", (uint64_t)category, err);
-    if (status == PCOL_OK)
-        status = put_cells(json, table, (uint64_t)row, err);
-    bytes_text(json, "}");
     return status;
 }

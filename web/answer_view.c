@@ -158,7 +158,7 @@ pcol_status answer_select(answer *a, const struct request *r, pcol_error *err)
 }
 
 /* Names of the rows of a table as a JSON array. */
-static pcol_status put_names(struct bytes *json, const pcol_file *file, const char *name,
+pcol_status answer_put_texts(struct bytes *json, const pcol_file *file, const char *name,
                              const char *column, pcol_error *err)
 {
     const pcol_table *table;
@@ -267,9 +267,9 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
     bytes_text(json, "{");
     bytes_member(json, "frames", (int64_t)info.frame_count);
     if (status == PCOL_OK)
-        status = put_names(json, a->file[0], "mappings", "filename", err);
+        status = answer_put_texts(json, a->file[0], "mappings", "filename", err);
     if (status == PCOL_OK)
-        status = put_names(json, a->file[0], "categories", "name", err);
+        status = answer_put_texts(json, a->file[0], "categories", "name", err);
     bytes_text(json, "}");
     a->count = 9;
     return status;

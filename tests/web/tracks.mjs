@@ -6,7 +6,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { WORK, close, data, open, report, settle, tab, test } from "./harness.mjs";
+import { WORK, close, data, open, report, settle, tab, test,
+    viewRows } from "./harness.mjs";
 
 const MARKERS = 400, SPAN = 500, NAMES = ["Paint", "GCMajor", "<b>Load</b>", "Ping"];
 
@@ -168,6 +169,81 @@ async function controls() {
     await close(page);
 }
 
+/* The markers as rows: numbers and order, thread, range, search, keys, the state in the address. */
+async function table() {
+    const { file, made } = profile(), texts = made.shared.stringArray;
+    const page = await open(report(file), { hash: "#view=table&by=marker" });
+    const from = await page.evaluate(() => Number(window.pcolApp.lanes.sets[0].from));
+    const expected = made.threads.flatMap(({ name: Thread, markers: m }) =>
+        Array.from(m.name, (code, i) => {
+            const start = m.startTime[i], end = m.endTime[i];
+            return { Name: texts[code], Start: String(ns(start ?? end) - from),
+                Duration: start === null || end === null ? "" : String(ns(end) - ns(start)), Thread,
+                Category: made.meta.categories[m.category[i]].name,
+                Data: m.data[i] ? `type: Text, name: event ${i}` : "" };
+        }));
+    const by = (key) => (a, b) => Number(a[key] || -1) - Number(b[key] || -1);
+    expected.sort(by("Start"));
+    const check = async (rows, what) => assert.deepEqual(await viewRows(page), rows, what);
+    await check(expected, "all, by start");
+    await page.focus(".grid");
+    await page.keyboard.press("3");
+    const longest = (await viewRows(page)).map((row) => Number(row.Duration || -1));
+    assert.deepEqual(longest, expected.map((row) => Number(row.Duration || -1)).sort((a, b) => b - a));
+    await page.keyboard.press("2");
+    await page.keyboard.press("2");
+    await page.fill("#search", "event 3[0-9]*$|layout");
+    await settle(page);
+    const wanted = expected.filter((row) => /event 3\d*$/.test(row.Data) ||
+        row.Category === "Layout");
+    assert.ok(wanted.length > 50 && wanted.length < 700);
+    await check(wanted, "search in names, data and categories");
+    await page.selectOption("#thread", "Compositor");
+    await settle(page);
+    await check(wanted.filter((row) => row.Thread === "Compositor"), "thread and search");
+    await page.fill("#search", "");
+    for (const [box, ms] of [["#range-from", "100"], ["#range-to", "150"]]) {
+        await page.fill(box, ms);
+        await page.press(box, "Tab");
+    }
+    await settle(page);
+    const inside = expected.filter((row) => {
+        const start = Number(row.Start), end = start + Number(row.Duration || 0);
+        return row.Thread === "Compositor" && (start === end ? start >= 100e6 && start < 150e6 :
+            start < 150e6 && end > 100e6);
+    });
+    assert.ok(inside.length > 20 && inside.length < 300);
+    await check(inside, "thread and range");
+    const at = inside.findIndex((row) => Number(row.Duration) > 0);
+    await page.focus(".grid");
+    for (let i = 0; i < at; i++) await page.keyboard.press("ArrowDown");
+    if (at === 0) await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    const start = Number(inside[at].Start), end = start + Number(inside[at].Duration);
+    const span = await page.evaluate(() => window.pcolApp.lanes.span);
+    assert.equal(await page.evaluate(() => window.pcolApp.state.get("range")),
+        `${Math.max(0, start)}~${Math.min(end, span)}`);
+    await page.click(".rows .row");
+    await settle(page);
+    assert.match(await page.textContent("#details"), /at .*for .* ms/);
+    await page.screenshot({ path: path.join(WORK, "markers.png") });
+    await close(page);
+}
+
+/* Those of both profiles; a profile without markers does not offer them. */
+async function tables() {
+    const { file } = profile();
+    let page = await open(report(file, data("firefox/small.json")), { hash: "#view=table&by=marker" });
+    const rows = await viewRows(page), of = (name) => rows.filter((row) => row.Profile === name);
+    assert.equal(of("new").length, 2 * MARKERS);
+    assert.ok(of("base").length > 0 && rows.length === of("new").length + of("base").length);
+    await close(page);
+    page = await open(report(data("rprof/demo.Rprof")));
+    assert.equal(await page.locator("#by option[value=marker]").count(), 0);
+    await close(page);
+}
+
 /* Garbage collection, native code and the program's functions have colours of their own. */
 async function kinds() {
     const made = JSON.parse(readFileSync(data("firefox/small.json"), "utf8"));
@@ -203,6 +279,7 @@ async function kinds() {
 }
 
 export async function tracks() {
-    for (const [name, action] of Object.entries({ markers, counters, controls, kinds }))
+    for (const [name, action] of Object.entries({ markers, counters, controls, table, tables,
+        kinds }))
         await test(`tracks ${name}`, action);
 }

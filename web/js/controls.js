@@ -6,7 +6,8 @@ const KEYS = [["/", "search"], ["?", "these keys"], ["Tab", "next control"],
     ["← → (tabs)", "another view"], ["← → ↑ ↓ (graph)", "next frame; Shift: move the window"],
     ["Enter (graph)", "zoom to the frame"], ["+ −", "zoom in, out"], ["0, Escape", "whole width"],
     ["c", "callers and callees of the frame"], ["↑ ↓ Page Home End (table)", "move"],
-    ["1, 2, ... (table)", "sort by this column"], ["Enter (table)", "callers and callees"],
+    ["1, 2, ... (table)", "sort by this column"],
+    ["Enter (table)", "callers and callees; of a marker, its time"],
     ["← → (lanes)", "move the range; Shift: its end"], ["Escape (lanes)", "everything"],
     ["m, M (lanes)", "next, previous marker"],
     ["Ctrl + wheel", "zoom at the pointer"], ["double click", "zoom to the frame"]];
@@ -45,8 +46,10 @@ function fillChoices(app) {
     START.lanes = by[0][0];
     if (!by.some(([lane]) => lane === state.get("lanes"))) state.values.lanes = START.lanes;
     fillSelect($("lanes-by"), by, state.get("lanes"));
+    const marked = [info, app.baseInfo].some((file) => file && file.markers);
     fillSelect($("by"), [["function", "functions"], ["file", "files"], ["line", "lines"],
-        ["srcline", "source lines"], ["location", "addresses"], ...by], state.get("by"));
+        ["srcline", "source lines"], ["location", "addresses"], ...by,
+        ...marked ? [["marker", "markers"]] : []], state.get("by"));
     fillSelect($("frames"), [["function", "functions"], ["line", "lines"]], state.get("frames"));
     $("search").value = state.get("search");
     $("only").checked = state.get("only") !== "";

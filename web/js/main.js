@@ -28,7 +28,7 @@ class App {
         $("app").hidden = false;
         this.lanes = new Lanes($("lanes"), { ask: (op, args) => this.ask("bins" + args.slot, op,
             args), onRange: (range, moving) => this.setRange(range, moving),
-        onLane: (lane) => this.pickLane(lane), onMarker: (lane, row) => this.showMarker(lane, row),
+        onLane: (lane) => this.pickLane(lane), onMarker: (lane, row) => this.showMarker(lane.set.slot, row),
         describe: (lane, x) => this.describeBin(lane, x) });
         fillChoices(this);
         listen(this);
@@ -385,20 +385,27 @@ class App {
         this.details(frame === NO_FRAME ? null : this.names[frame], lines);
     }
 
+    /* The range of a marker with a duration; null: none. */
+    markerRange(at, duration) {
+        const range = [at, at + duration].map((time) => clamp(time, 0, this.lanes.span));
+        return duration > 0 && range[1] > range[0] ? range : null;
+    }
+
     /* The data of a marker; its time can be selected. */
-    async showMarker(lane, row) {
-        const reply = await this.ask("marker", "marker", { slot: lane.set.slot, row });
+    async showMarker(slot, row) {
+        const reply = await this.ask("marker", "marker", { slot, row });
         if (reply === null) return;
         const { name, start, end, category, data } = reply.json, lines = [plain(name || "(none)")];
-        const since = (time) => Number(BigInt(time) - lane.set.from);
-        if (start !== undefined) lines.push("at " + seconds(since(start) / 1e9));
-        if (start !== undefined && end !== undefined)
-            lines.push("for " + seconds((since(end) - since(start)) / 1e9));
+        const set = this.lanes.sets && this.lanes.sets[slot], timed = set && set.axis === "time";
+        const at = Number(BigInt(start ?? end ?? 0) - (timed ? set.from : 0n));
+        const duration = start !== undefined && end !== undefined ?
+            Number(BigInt(end) - BigInt(start)) : null;
+        if (start !== undefined || end !== undefined) lines.push("at " + seconds(at / 1e9));
+        if (duration !== null) lines.push("for " + seconds(duration / 1e9));
         if (category) lines.push(plain(category));
         this.details(null, [...lines, ...data.map(([key, value]) => plain(key + ": " + value))]);
-        const range = [since(start ?? end), since(end ?? start)].map((at) =>
-            clamp(at, 0, this.lanes.span));
-        if (range[1] > range[0])
+        const range = timed && this.markerRange(at, duration);
+        if (range)
             $("details").append(el("button", { type: "button",
                 onclick: () => this.setRange(range) }, "Select its time"));
     }

@@ -1,7 +1,8 @@
 /*
  * table.js - a sortable table that holds only the rows that are seen
  *
- * Columns: {key, title, number, value(row), text(row)}. Rows are indices; `order` sorts them.
+ * Columns: {key, title, number, value(row), text(row), title_(row), copy(row)}: what sorts, is shown, is
+ * the hint, is copied (without copy: the value). Rows are indices.
  */
 
 const LINE = 22;
@@ -143,7 +144,7 @@ class Table {
         const columns = this.options.columns;
         const lines = [columns.map((c) => c.title).join("\t")];
         for (const row of this.rows)
-            lines.push(columns.map((c) => String(c.value(row))).join("\t"));
+            lines.push(columns.map((c) => String((c.copy || c.value)(row))).join("\t"));
         return lines.join("\n") + "\n";
     }
 }

@@ -165,6 +165,25 @@ function topRows(reply, app) {
     return rows;
 }
 
+/* Options of a Table of functions, files, ..., or null: another request replaced it. */
+async function amountTable(app, by) {
+    const reply = await app.ask("top", "top", { by });
+    if (reply === null) return null;
+    const rows = topRows(reply, app), columns = amountColumns(app, rows);
+    columns.unshift(textColumn("name", "Name", (row) => rows.names[row] || "(none)"));
+    if (by === "function" || by === "line" || by === "location")
+        columns.push(textColumn("file", "File", (row) => rows.files[row]));
+    if (by === "line" || by === "location")
+        columns.push({ key: "line", title: "Line", number: true, width: "5rem",
+            value: (row) => rows.lines[row], title_: () => "",
+            text: (row) => (rows.lines[row] < 0 ? "" : rows.lines[row]) });
+    return { columns, count: rows.count, notes: [],
+        filter: app.search && ((row) => app.search.test(rows.names[row])),
+        first: { key: app.base ? "self_delta" : "self", descending: true },
+        onSelect: (row) => app.showRow(by, rows, row),
+        onOpen: (row) => app.openRow(by, rows, row) };
+}
+
 class TableView {
     constructor(app, host) {
         Object.assign(this, { app, host, flames: [] });
@@ -172,29 +191,17 @@ class TableView {
     }
 
     async refresh() {
-        const by = this.app.state.get("by"), app = this.app;
-        const reply = await app.ask("top", "top", { by });
-        if (reply === null || this.closed) return;
-        const rows = topRows(reply, app);
-        const columns = amountColumns(app, rows);
-        columns.unshift(textColumn("name", "Name", (row) => rows.names[row] || "(none)"));
-        if (by === "function" || by === "line" || by === "location")
-            columns.push(textColumn("file", "File", (row) => rows.files[row]));
-        if (by === "line" || by === "location")
-            columns.push({ key: "line", title: "Line", number: true, width: "5rem",
-                value: (row) => rows.lines[row], title_: () => "",
-                text: (row) => (rows.lines[row] < 0 ? "" : rows.lines[row]) });
+        const { app } = this, by = app.state.get("by"), turn = this.turn = (this.turn || 0) + 1;
+        const made = await (by === "marker" ? markerTable(app) : amountTable(app, by));
+        if (made === null || this.closed || turn !== this.turn) return;
         const [key, descending] = app.state.get("sort").split("~");
         const top = this.table ? this.table.grid.scrollTop : 0;
         if (this.table) this.table.close();
-        this.host.replaceChildren();
-        this.table = new Table(this.host, { id: "row-", label: "Table", columns,
-            count: rows.count, filter: app.search && ((row) => app.search.test(rows.names[row])),
-            sort: columns.some((c) => c.key === key) ? { key, descending: descending === "1" } :
-                { key: app.base ? "self_delta" : "self", descending: true },
-            onSort: (sort) => app.state.set({ sort: sort.key + "~" + (sort.descending ? 1 : 0) }),
-            onSelect: (row) => app.showRow(by, rows, row),
-            onOpen: (row) => app.openRow(by, rows, row) });
+        this.host.replaceChildren(...made.notes.map((note) => el("p", { className: "note" }, note)));
+        this.table = new Table(this.host, { id: "row-", label: "Table", ...made,
+            sort: made.columns.some((c) => c.key === key) ?
+                { key, descending: descending === "1" } : made.first,
+            onSort: (sort) => app.state.set({ sort: sort.key + "~" + (sort.descending ? 1 : 0) }) });
         this.table.grid.scrollTop = top;
     }
 
