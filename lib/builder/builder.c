@@ -119,8 +119,8 @@ void pcol_builder_free(pcol_builder *builder)
     pci_free(builder->types);
     pci_hash_clear(&builder->type_hash);
     pci_hash_clear(&builder->column_hash);
-    pci_hash_clear(&builder->function_hash);
-    pci_hash_clear(&builder->group_hash);
+    pci_row_index_clear(&builder->function_index);
+    pci_row_index_clear(&builder->group_index);
     pci_pair_set_clear(&builder->source_types);
     pci_string_pool_clear(&builder->meta_keys);
     pci_pair_set_clear(&builder->metas);
@@ -146,6 +146,39 @@ pcol_status pcol_builder_string(pcol_builder *builder, const char *data, size_t 
 }
 
 /* ---- functions, groups, stacks ---- */
+
+void pci_row_index_clear(struct pci_row_index *index)
+{
+    pci_free(index->first);
+    pci_hash_clear(&index->hash);
+    *index = (struct pci_row_index){0};
+}
+
+/* Where `first` has the row of a key; NULL: the hash table has it. PCOL_NONE has no place. */
+static pcol_status find_first(struct pci_row_index *index, uint32_t key, uint32_t **first,
+                              pcol_error *err)
+{
+    *first = NULL;
+    if (key == PCOL_NONE)
+        return PCOL_OK;
+    if (key >= index->size) {
+        PCI_TRY(PCI_GROW(index->first, index->capacity, (size_t)key + 1, err));
+        memset(index->first + index->size, 0,
+               (index->capacity - index->size) * sizeof *index->first);
+        index->size = index->capacity;
+    }
+    *first = &index->first[key];
+    return PCOL_OK;
+}
+
+static pcol_status add_to_index(struct pci_row_index *index, uint32_t *first, uint64_t hash,
+                                size_t row, pcol_error *err)
+{
+    if (!first || *first)
+        return pci_hash_add(&index->hash, hash, (uint32_t)row, err);
+    *first = (uint32_t)row + 1;
+    return PCOL_OK;
+}
 
 static int same_function(const struct pci_function_record *a, const struct pci_function_record *b)
 {
@@ -175,9 +208,9 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
     PCI_REQUIRE(function, err);
     pcol_builder *b = builder;
     struct pci_function_record f;
-    uint64_t hash;
+    uint64_t hash = 0;
     size_t slot;
-    uint32_t id;
+    uint32_t id, *first;
     PCI_STRUCT_VIEW(pcol_function, function, err);
     PCI_TRY(check_flags(function->flags, PCOL_FUNCTION_HAS_START_LINE | PCOL_FUNCTION_HAS_ID,
                         "pcol_function", err));
@@ -191,19 +224,26 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
         f.system_name = f.name;
     if (function->flags & PCOL_FUNCTION_HAS_START_LINE)
         f.bits |= 1, f.start_line = function->start_line;
-    hash = pci_hash_bytes(&f, sizeof f);
+    PCI_TRY(find_first(&b->function_index, f.name, &first, err));
+    if (first && *first && same_function(&b->functions[*first - 1], &f)) {
+        *row = *first - 1;
+        return PCOL_OK;
+    }
+    if (!first || *first) {
+        hash = pci_hash_bytes(&f, sizeof f);
+        slot = pci_hash_start(&b->function_index.hash, hash);
+        while ((id = pci_hash_next(&b->function_index.hash, hash, &slot)) != PCI_HASH_NONE)
+            if (same_function(&b->functions[id], &f)) {
+                *row = id;
+                return PCOL_OK;
+            }
+    }
     if (function->flags & PCOL_FUNCTION_HAS_ID) /* not part of the key: the first id is stored */
         f.bits |= 2, f.id = function->id;
-    slot = pci_hash_start(&b->function_hash, hash);
-    while ((id = pci_hash_next(&b->function_hash, hash, &slot)) != PCI_HASH_NONE)
-        if (same_function(&b->functions[id], &f)) {
-            *row = id;
-            return PCOL_OK;
-        }
     if (b->function_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 functions");
     PCI_TRY(PCI_GROW(b->functions, b->function_capacity, b->function_count + 1, err));
-    PCI_TRY(pci_hash_add(&b->function_hash, hash, (uint32_t)b->function_count, err));
+    PCI_TRY(add_to_index(&b->function_index, first, hash, b->function_count, err));
     b->functions[b->function_count] = f;
     *row = (uint32_t)b->function_count++;
     return PCOL_OK;
@@ -268,9 +308,9 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     PCI_REQUIRE(group, err);
     pcol_builder *b = builder;
     struct pci_group_record g;
-    uint64_t hash;
+    uint64_t hash = 0;
     size_t slot;
-    uint32_t id;
+    uint32_t id, *first;
     pcol_line *lines;
     PCI_STRUCT_VIEW(pcol_group, group, err);
     PCI_REQUIRE_MANY(group->lines, group->line_count, err);
@@ -287,16 +327,23 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     lines = b->lines + b->line_count;
     for (size_t i = 0; i < g.line_count; i++)
         normalize_line(&lines[i], &group->lines[i]);
-    hash = pci_hash_pair(pci_hash_bytes(&g, sizeof g),
-                         pci_hash_bytes(lines, g.line_count * sizeof *lines));
-    slot = pci_hash_start(&b->group_hash, hash);
-    while ((id = pci_hash_next(&b->group_hash, hash, &slot)) != PCI_HASH_NONE)
-        if (same_group(b, id, &g, lines)) {
-            *row = id;
-            return PCOL_OK;
-        }
+    PCI_TRY(find_first(&b->group_index, g.line_count ? lines[0].function : PCOL_NONE, &first, err));
+    if (first && *first && same_group(b, *first - 1, &g, lines)) {
+        *row = *first - 1;
+        return PCOL_OK;
+    }
+    if (!first || *first) {
+        hash = pci_hash_pair(pci_hash_bytes(&g, sizeof g),
+                             pci_hash_bytes(lines, g.line_count * sizeof *lines));
+        slot = pci_hash_start(&b->group_index.hash, hash);
+        while ((id = pci_hash_next(&b->group_index.hash, hash, &slot)) != PCI_HASH_NONE)
+            if (same_group(b, id, &g, lines)) {
+                *row = id;
+                return PCOL_OK;
+            }
+    }
     PCI_TRY(PCI_GROW(b->groups, b->group_capacity, b->group_count + 1, err));
-    PCI_TRY(pci_hash_add(&b->group_hash, hash, (uint32_t)b->group_count, err));
+    PCI_TRY(add_to_index(&b->group_index, first, hash, b->group_count, err));
     g.first_line = (uint32_t)b->line_count;
     if (group->flags & PCOL_GROUP_HAS_ID)
         g.bits |= 2, g.id = group->id;

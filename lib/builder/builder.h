@@ -122,6 +122,15 @@ struct pci_group_record {
     int64_t file_number;
 };
 
+/* Rows of functions and of location groups by key. Most functions are the only one of their name,
+ * and most groups the only one of their function: `first` has these, by name and by function, in
+ * the order in which they arrive, so that new rows need no lookup in the hash table. */
+struct pci_row_index {
+    uint32_t *first; /* by name or function: row + 1; 0: none */
+    size_t size, capacity;
+    struct pci_hash hash; /* of all other rows */
+};
+
 struct pci_sample_type_record {
     uint32_t type, unit, flags, ordinal;
     uint32_t column;      /* of samples */
@@ -247,10 +256,10 @@ struct pcol_builder {
     struct pci_hash column_hash; /* by table and name */
     struct pci_function_record *functions;
     size_t function_count, function_capacity;
-    struct pci_hash function_hash;
+    struct pci_row_index function_index;
     struct pci_group_record *groups;
     size_t group_count, group_capacity;
-    struct pci_hash group_hash;
+    struct pci_row_index group_index;
     pcol_line *lines; /* of all groups, concatenated */
     size_t line_count, line_capacity;
     struct pci_sample_type_record *types;
@@ -296,6 +305,7 @@ struct pci_column_buffer *pci_builder_get_column(pcol_builder *builder, uint32_t
                                                  uint32_t column, pcol_error *err);
 
 /* Constructors and destructors of the parts of a builder. */
+void pci_row_index_clear(struct pci_row_index *index);
 void pci_intern_clear(struct pci_intern *intern);
 void pci_interned_free(pcol_builder *builder);
 void pci_label_store_clear(struct pci_label_store *labels);

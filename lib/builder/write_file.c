@@ -289,8 +289,8 @@ static pcol_status sort_and_convert(struct preparation *p, pcol_error *err)
 {
     pcol_builder *b = p->b;
     PCI_TRY(pci_string_pool_sort(&b->strings, err));
-    pci_hash_clear(&b->function_hash);
-    pci_hash_clear(&b->group_hash);
+    pci_row_index_clear(&b->function_index);
+    pci_row_index_clear(&b->group_index);
     pci_latch_wait(p->placed);
     return p->place_status == PCOL_OK ? convert_tables(b, p->plain, err) : PCOL_OK;
 }
