@@ -220,6 +220,8 @@ struct pci_node_store {
     uint64_t count;
     uint32_t table; /* PCOL_NONE: none yet */
     int ordered;    /* nodes were added in pre-order */
+    uint64_t recent_parent; /* the last parent that was looked up; PCI_NO_NODE: none */
+    uint8_t recent_tag;     /* its tag */
     uint32_t *path; /* while ordered: the latest node and its ancestors, outermost first */
     size_t path_size, path_capacity;
     uint32_t *preorder; /* after finishing, if not ordered: final row by node */
@@ -330,6 +332,9 @@ pcol_status pci_source_order_finish(pcol_builder *builder, pcol_error *err);
 pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node *node,
                                 uint64_t first, uint64_t count, uint64_t *row, pcol_error *err);
 pcol_status pci_node_element_copy(pcol_builder *builder, int kind, int64_t bits, pcol_error *err);
+/* Append `n` elements, or the bits of doubles, to the latest array of this kind. */
+pcol_status pci_builder_node_elements(pcol_builder *builder, int kind, uint64_t node,
+                                      const int64_t *bits, size_t n, pcol_error *err);
 /* Final rows of a table, by current row; NULL: unchanged. */
 const uint32_t *pci_final_rows(const pcol_builder *builder, uint32_t table);
 
@@ -381,6 +386,9 @@ pcol_status pci_column_buffer_set_cells(struct pci_column_buffer *column, uint64
                                         pcol_error *err);
 pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t row, int64_t value,
                                      uint64_t n, pcol_error *err);
+/* Read `n` values from row `row` on of a column without nulls. */
+pcol_status pci_column_buffer_get_many(const struct pci_column_buffer *column, uint64_t row,
+                                       int64_t *values, size_t n, pcol_error *err);
 pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row,
                                         const char *data, size_t size, pcol_error *err);
 /* Extend to `rows` rows, by nulls, or by 0 with PCI_DROP_ZERO. */

@@ -378,6 +378,16 @@ static pcol_status read_stored(const struct pci_column_buffer *c, uint64_t index
     return pci_spill_read(&c->values, offset, values, n * sizeof *values, err);
 }
 
+pcol_status pci_column_buffer_get_many(const struct pci_column_buffer *column, uint64_t row,
+                                       int64_t *values, size_t n, pcol_error *err)
+{
+    if (!column->constant)
+        return read_stored(column, row, values, n, err);
+    for (size_t i = 0; i < n; i++)
+        values[i] = column->first;
+    return PCOL_OK;
+}
+
 /* Large requests are read directly, small ones through the window. */
 static pcol_status read_buffered(struct pci_column_buffer_source *s, int64_t *values, size_t n,
                                  pcol_error *err)

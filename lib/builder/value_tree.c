@@ -20,7 +20,8 @@ static const char *const value_tables[2] = {"node_integers", "node_doubles"};
 
 void pci_node_store_init(struct pci_node_store *nodes, struct pci_spill_store *store)
 {
-    *nodes = (struct pci_node_store){.table = PCOL_NONE, .ordered = 1};
+    *nodes = (struct pci_node_store){
+        .table = PCOL_NONE, .ordered = 1, .recent_parent = PCI_NO_NODE};
     pci_spill_init(&nodes->records, store);
     for (int i = 0; i < 2; i++) {
         pci_spill_init(&nodes->arrays[i], store);
@@ -52,6 +53,20 @@ static pcol_status get_record(const struct pci_node_store *n, uint64_t row,
     return pci_spill_read(&n->records, row * sizeof *record, record, sizeof *record, err);
 }
 
+/* The tag of a parent. Most nodes have the parent of the node before. */
+static pcol_status get_parent_tag(struct pci_node_store *n, uint64_t parent, uint8_t *tag,
+                                  pcol_error *err)
+{
+    struct pci_node_record record;
+    if (n->recent_parent != parent) {
+        PCI_TRY(get_record(n, parent, &record, err));
+        n->recent_parent = parent;
+        n->recent_tag = record.tag;
+    }
+    *tag = n->recent_tag;
+    return PCOL_OK;
+}
+
 static int has_text(const struct pci_new_node *node)
 {
     return node->tag == PCI_NODE_STRING || node->tag == PCI_NODE_BIG ||
@@ -60,11 +75,11 @@ static int has_text(const struct pci_new_node *node)
 }
 
 /* Validate a node; *keyed: it is a member of an object, which has a key. */
-static pcol_status check_node(const pcol_builder *b, const struct pci_new_node *node, int *keyed,
+static pcol_status check_node(pcol_builder *b, const struct pci_new_node *node, int *keyed,
                               pcol_error *err)
 {
-    const struct pci_node_store *n = &b->nodes;
-    struct pci_node_record parent;
+    struct pci_node_store *n = &b->nodes;
+    uint8_t tag;
     *keyed = 0;
     if (n->count >= MAX_NODES)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes");
@@ -74,9 +89,9 @@ static pcol_status check_node(const pcol_builder *b, const struct pci_new_node *
         return PCOL_OK;
     if (node->parent >= n->count)
         return pci_fail(err, PCOL_E_ARGUMENT, "a node's parent does not exist");
-    PCI_TRY(get_record(n, node->parent, &parent, err));
-    *keyed = parent.tag == PCI_NODE_OBJECT;
-    if (*keyed ? node->key < b->strings.count : parent.tag == PCI_NODE_ARRAY)
+    PCI_TRY(get_parent_tag(n, node->parent, &tag, err));
+    *keyed = tag == PCI_NODE_OBJECT;
+    if (*keyed ? node->key < b->strings.count : tag == PCI_NODE_ARRAY)
         return PCOL_OK;
     return pci_fail(err, PCOL_E_ARGUMENT,
                     "a member of an object needs a key, and only objects and arrays have members");
@@ -176,37 +191,41 @@ pcol_status pci_node_array_copy(pcol_builder *builder, const struct pci_new_node
     return append_range(n, kind, first, count, err);
 }
 
-static pcol_status append_element(pcol_builder *b, int kind, int64_t bits, pcol_error *err)
+static pcol_status append_elements(pcol_builder *b, int kind, const int64_t *bits, size_t count,
+                                   pcol_error *err)
 {
     struct pci_node_store *n = &b->nodes;
+    uint64_t row = n->element_count[kind];
     if (n->table == PCOL_NONE)
         PCI_TRY(create_tables(b, err));
     if (n->value_column[kind] == PCOL_NONE)
         PCI_TRY(pci_column_buffer_new(b, n->value_table[kind], "value", value_types[kind], 0,
                                       PCI_DROP_NEVER, &n->value_column[kind], err));
-    return pci_column_buffer_set(b->columns[n->value_column[kind]], n->element_count[kind]++, bits,
-                                 err);
+    struct pci_column_buffer *column = b->columns[n->value_column[kind]];
+    n->element_count[kind] += count;
+    return count == 1 ? pci_column_buffer_set(column, row, *bits, err)
+                      : pci_column_buffer_set_many(column, row, bits, count, err);
 }
 
 pcol_status pci_node_element_copy(pcol_builder *builder, int kind, int64_t bits, pcol_error *err)
 {
     PCI_TRY(close_array(&builder->nodes, kind, err));
-    return append_element(builder, kind, bits, err);
+    return append_elements(builder, kind, &bits, 1, err);
 }
 
-static pcol_status add_element(pcol_builder *b, int kind, uint64_t node, int64_t bits,
-                               pcol_error *err)
+pcol_status pci_builder_node_elements(pcol_builder *builder, int kind, uint64_t node,
+                                      const int64_t *bits, size_t n, pcol_error *err)
 {
-    const struct pci_node_store *n = &b->nodes;
-    if (n->open[kind] == PCOL_NONE || n->open[kind] != node)
+    const struct pci_node_store *nodes = &builder->nodes;
+    if (nodes->open[kind] == PCOL_NONE || nodes->open[kind] != node)
         return pci_fail(err, PCOL_E_ARGUMENT, "the node is not the latest array of its type");
-    return append_element(b, kind, bits, err);
+    return append_elements(builder, kind, bits, n, err);
 }
 
 pcol_status pci_builder_node_integer(pcol_builder *builder, uint64_t node, int64_t value,
                                      pcol_error *err)
 {
-    return add_element(builder, 0, node, value, err);
+    return pci_builder_node_elements(builder, 0, node, &value, 1, err);
 }
 
 pcol_status pci_builder_node_double(pcol_builder *builder, uint64_t node, double value,
@@ -214,7 +233,7 @@ pcol_status pci_builder_node_double(pcol_builder *builder, uint64_t node, double
 {
     int64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return add_element(builder, 1, node, bits, err);
+    return pci_builder_node_elements(builder, 1, node, &bits, 1, err);
 }
 
 pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t row, uint64_t node,

@@ -102,28 +102,47 @@ pcol_status pci_document_place(struct pci_document *d, uint64_t parent, const ch
 
 /* ---- import: numbers */
 
-void pci_number_array_init(struct pci_number_array *array, struct pci_spill_store *store)
+void pci_number_array_init(struct pci_number_array *array, pcol_builder *builder)
 {
-    pci_spill_init(&array->bits, store);
-    pci_spill_init(&array->kinds, store);
+    array->builder = builder;
+    array->bits = array->kinds = NULL;
     array->count = array->window_first = 0;
     array->window_count = 0;
 }
 
 void pci_number_array_clear(struct pci_number_array *array)
 {
-    pci_spill_clear(&array->bits);
-    pci_spill_clear(&array->kinds);
-    array->count = array->window_first = 0;
-    array->window_count = 0;
+    pci_column_buffer_free(array->bits);
+    pci_column_buffer_free(array->kinds);
+    pci_number_array_init(array, array->builder);
+}
+
+static pcol_status make_buffer(struct pci_number_array *array, struct pci_column_buffer **buffer,
+                               pcol_error *err)
+{
+    if (!*buffer)
+        *buffer = pci_column_buffer_make(array->builder, 0, "", PCF_I64, 0, PCI_DROP_NEVER);
+    return *buffer ? PCOL_OK : pci_fail_memory(err);
+}
+
+static pcol_status add_numbers(struct pci_number_array *array, const int64_t *bits,
+                               const int64_t *kinds, size_t count, pcol_error *err)
+{
+    PCI_TRY(make_buffer(array, &array->bits, err));
+    PCI_TRY(make_buffer(array, &array->kinds, err));
+    PCI_TRY(pci_column_buffer_set_many(array->bits, array->count, bits, count, err));
+    PCI_TRY(pci_column_buffer_set_many(array->kinds, array->count, kinds, count, err));
+    array->count += count;
+    return PCOL_OK;
 }
 
 pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
                                  pcol_error *err)
 {
-    uint8_t kind = is_double != 0;
-    PCI_TRY(pci_spill_append_u64(&array->bits, (uint64_t)bits, err));
-    PCI_TRY(pci_spill_append(&array->kinds, &kind, 1, err));
+    PCI_TRY(make_buffer(array, &array->bits, err));
+    PCI_TRY(make_buffer(array, &array->kinds, err));
+    PCI_TRY(pci_column_buffer_set(array->bits, array->count, bits, err));
+    PCI_TRY(pci_column_buffer_set(array->kinds, array->count, is_double != 0, err));
     array->count++;
     return PCOL_OK;
 }
@@ -145,13 +164,10 @@ pcol_status pci_number_of_token(const struct pci_json *json, const char *what, i
 static pcol_status add_batch(struct pci_number_array *array, const int64_t *values,
                              const uint8_t *types, size_t count, pcol_error *err)
 {
-    uint8_t kinds[BATCH];
+    int64_t kinds[BATCH];
     for (size_t i = 0; i < count; i++)
         kinds[i] = types[i] == PCI_JSON_DOUBLE;
-    PCI_TRY(pci_spill_append(&array->bits, values, count * sizeof *values, err));
-    PCI_TRY(pci_spill_append(&array->kinds, kinds, count, err));
-    array->count += count;
-    return PCOL_OK;
+    return add_numbers(array, values, kinds, count, err);
 }
 
 pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_json *json,
@@ -180,11 +196,13 @@ pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_jso
 pcol_status pci_number_array_load(struct pci_number_array *array, uint64_t at, pcol_error *err)
 {
     struct pci_number_array *a = array;
+    int64_t kinds[PCI_NUMBER_WINDOW];
     size_t n = a->count - at < PCI_NUMBER_WINDOW ? (size_t)(a->count - at) : PCI_NUMBER_WINDOW;
     a->window_count = 0;
-    PCI_TRY(pci_spill_read(&a->bits, at * sizeof *a->window_bits, a->window_bits,
-                           n * sizeof *a->window_bits, err));
-    PCI_TRY(pci_spill_read(&a->kinds, at, a->window_kinds, n, err));
+    PCI_TRY(pci_column_buffer_get_many(a->bits, at, a->window_bits, n, err));
+    PCI_TRY(pci_column_buffer_get_many(a->kinds, at, kinds, n, err));
+    for (size_t i = 0; i < n; i++)
+        a->window_kinds[i] = kinds[i] != 0;
     a->window_first = at;
     a->window_count = n;
     return PCOL_OK;
@@ -193,27 +211,34 @@ pcol_status pci_number_array_load(struct pci_number_array *array, uint64_t at, p
 pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint64_t first,
                                      uint64_t count, uint64_t *doubles, pcol_error *err)
 {
-    uint8_t kinds[BATCH];
+    int64_t kinds[BATCH];
     *doubles = 0;
+    if (count && array->kinds->constant) {
+        *doubles = array->kinds->first ? count : 0;
+        return PCOL_OK;
+    }
     for (uint64_t at = 0; at < count; at += BATCH) {
         size_t n = count - at < BATCH ? (size_t)(count - at) : BATCH;
-        PCI_TRY(pci_spill_read(&array->kinds, first + at, kinds, n, err));
+        PCI_TRY(pci_column_buffer_get_many(array->kinds, first + at, kinds, n, err));
         for (size_t i = 0; i < n; i++)
-            *doubles += kinds[i];
+            *doubles += kinds[i] != 0;
     }
     return PCOL_OK;
 }
 
-static pcol_status put_bits(struct pci_document *d, struct pci_number_array *array, uint64_t node,
-                            int as_double, uint64_t first, uint64_t count, pcol_error *err)
+/* Append a typed array of elements [first, first + count) of a buffer. */
+static pcol_status put_array(struct pci_document *d, uint64_t parent, const char *key, uint8_t tag,
+                             const struct pci_column_buffer *buffer, uint64_t first, uint64_t count,
+                             pcol_error *err)
 {
-    int64_t bits;
-    int is_double;
-    for (uint64_t i = first; i < first + count; i++) {
-        PCI_TRY(pci_number_array_get(array, i, &bits, &is_double, err));
-        PCI_TRY(as_double
-                    ? pci_builder_node_double(d->builder, node, pci_number_value(bits, 1), err)
-                    : pci_builder_node_integer(d->builder, node, bits, err));
+    int64_t values[BATCH];
+    uint64_t node;
+    PCI_TRY(pci_document_node(d, parent, key, tag, &node, err));
+    for (uint64_t at = 0; at < count; at += BATCH) {
+        size_t n = count - at < BATCH ? (size_t)(count - at) : BATCH;
+        PCI_TRY(pci_column_buffer_get_many(buffer, first + at, values, n, err));
+        PCI_TRY(pci_builder_node_elements(d->builder, tag == PCI_NODE_DOUBLES, node, values, n,
+                                          err));
     }
     return PCOL_OK;
 }
@@ -222,24 +247,14 @@ pcol_status pci_document_numbers(struct pci_document *d, uint64_t parent, const 
                                  struct pci_number_array *array, uint64_t first, uint64_t count,
                                  pcol_error *err)
 {
-    uint64_t doubles, node, member;
+    uint64_t doubles, node;
     PCI_TRY(pci_number_array_doubles(array, first, count, &doubles, err));
-    if (!doubles || doubles == count) {
-        PCI_TRY(pci_document_node(d, parent, key, doubles ? PCI_NODE_DOUBLES : PCI_NODE_INTEGERS,
-                                  &node, err));
-        return put_bits(d, array, node, doubles != 0, first, count, err);
-    }
+    if (!doubles || doubles == count)
+        return put_array(d, parent, key, count && doubles ? PCI_NODE_DOUBLES : PCI_NODE_INTEGERS,
+                         array->bits, first, count, err);
     PCI_TRY(pci_document_node(d, parent, key, PCI_NODE_OBJECT, &node, err));
-    PCI_TRY(pci_document_node(d, node, "bits", PCI_NODE_INTEGERS, &member, err));
-    PCI_TRY(put_bits(d, array, member, 0, first, count, err));
-    PCI_TRY(pci_document_node(d, node, "kinds", PCI_NODE_INTEGERS, &member, err));
-    for (uint64_t i = first; i < first + count; i++) {
-        int64_t bits;
-        int is_double;
-        PCI_TRY(pci_number_array_get(array, i, &bits, &is_double, err));
-        PCI_TRY(pci_builder_node_integer(d->builder, member, is_double, err));
-    }
-    return PCOL_OK;
+    PCI_TRY(put_array(d, node, "bits", PCI_NODE_INTEGERS, array->bits, first, count, err));
+    return put_array(d, node, "kinds", PCI_NODE_INTEGERS, array->kinds, first, count, err);
 }
 
 pcol_status pci_document_number_member(struct pci_document *d, uint64_t parent, const char *key,

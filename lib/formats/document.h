@@ -12,7 +12,6 @@
 
 #include "formats/format.h"
 #include "model/row_details.h"
-#include "util/spill_buffer.h"
 #include "json/json.h"
 
 /* Whether data is the beginning of a JSON object (or, with `array`, of an array) with all of these
@@ -58,8 +57,9 @@ pcol_status pci_document_place(struct pci_document *document, uint64_t parent, c
 
 /* Numbers of arrays, integers and doubles distinguished. */
 struct pci_number_array {
-    struct pci_spill bits;  /* int64, or bits of a double */
-    struct pci_spill kinds; /* a byte each: 1 for a double */
+    pcol_builder *builder;
+    struct pci_column_buffer *bits;  /* int64, or bits of a double; NULL: no numbers yet */
+    struct pci_column_buffer *kinds; /* 1 for a double */
     uint64_t count;
     /* Elements read last, from window_first on. */
     uint64_t window_first;
@@ -68,7 +68,7 @@ struct pci_number_array {
     uint8_t window_kinds[PCI_NUMBER_WINDOW];
 };
 
-void pci_number_array_init(struct pci_number_array *array, struct pci_spill_store *store);
+void pci_number_array_init(struct pci_number_array *array, pcol_builder *builder);
 void pci_number_array_clear(struct pci_number_array *array);
 pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
                                  pcol_error *err);

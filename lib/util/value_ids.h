@@ -15,7 +15,10 @@ struct pci_value_ids {
     int64_t *keys; /* by id; 0 for nulls */
     uint32_t null; /* the id of nulls; PCI_HASH_NONE: none so far */
     size_t capacity;
-    struct pci_hash hash;
+    uint32_t *direct;     /* by place: id + 1 of the first key with it; 0: none */
+    size_t direct_size;   /* grows while places are dense */
+    uint64_t hashed_size; /* 1 + the greatest place of a key in `hash` that had no entry then */
+    struct pci_hash hash; /* of all other keys */
     struct {
         int64_t key;
         uint32_t id_plus_1;         /* 0: empty */

@@ -102,9 +102,9 @@ static pcol_status read_profile(struct pci_ss_reader *r, uint64_t parent, pcol_e
                                            .column = r->json.column}};
     PCI_TRY(pci_json_expect(&r->json, PCI_JSON_OBJECT, "a profile", err));
     PCI_TRY(pci_document_node(&r->document, parent, NULL, PCI_NODE_OBJECT, &c.node, err));
-    pci_number_array_init(&c.weights, &r->builder->store);
-    pci_number_array_init(&c.at, &r->builder->store);
-    pci_number_array_init(&c.frames, &r->builder->store);
+    pci_number_array_init(&c.weights, r->builder);
+    pci_number_array_init(&c.at, r->builder);
+    pci_number_array_init(&c.frames, r->builder);
     pcol_status status = read_members(r, &c, err);
     pci_number_array_clear(&c.weights);
     pci_number_array_clear(&c.at);
@@ -274,8 +274,8 @@ pcol_status pci_speedscope_read(struct pci_import *import, pcol_error *err)
 {
     struct pci_ss_reader r = {.import = import, .builder = import->builder, .column = PCOL_NONE};
     pci_spill_init(&r.stacks, &import->builder->store);
-    pci_number_array_init(&r.values, &import->builder->store);
-    pci_number_array_init(&r.starts, &import->builder->store);
+    pci_number_array_init(&r.values, import->builder);
+    pci_number_array_init(&r.starts, import->builder);
     pcol_status status = read_document(&r, err);
     pci_json_close(&r.json);
     pci_call_tree_clear(&r.tree);

@@ -187,7 +187,7 @@ pcol_status pci_cpuprofile_read(struct pci_import *import, pcol_error *err)
     struct reader r = {.v8 = PCI_V8_DOCUMENT(import)};
     struct pci_number_array *const arrays[] = {&r.samples, &r.deltas, &r.stamps};
     for (size_t i = 0; i < 3; i++)
-        pci_number_array_init(arrays[i], &import->builder->store);
+        pci_number_array_init(arrays[i], import->builder);
     pcol_status status = read_document(&r, err);
     for (size_t i = 0; i < 3; i++)
         pci_number_array_clear(arrays[i]);

@@ -131,13 +131,22 @@ static uint64_t hash_id(uint32_t profile, int64_t id)
     return pci_hash_pair(profile, (uint64_t)id);
 }
 
+static int has_id(const struct pci_v8_node *node, uint32_t profile, int64_t id)
+{
+    return node->has_id && node->id == id && node->profile == profile;
+}
+
+/* Ids are mostly the numbers of the nodes, from 1 on; `by_id` has the others. */
 uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, int64_t id)
 {
+    uint64_t number = (uint64_t)id - 1;
+    if (number < v8->node_count && has_id(&v8->nodes[number], profile, id))
+        return (uint32_t)number;
     uint64_t hash = hash_id(profile, id);
     size_t slot = pci_hash_start(&v8->by_id, hash);
     uint32_t node;
     while ((node = pci_hash_next(&v8->by_id, hash, &slot)) != PCI_HASH_NONE)
-        if (v8->nodes[node].profile == profile && v8->nodes[node].id == id)
+        if (has_id(&v8->nodes[node], profile, id))
             return node;
     return PCOL_NONE;
 }
@@ -304,7 +313,10 @@ static pcol_status index_ids(struct pci_v8 *v8, size_t first, uint32_t profile, 
         node->profile = profile;
         if (!node->has_id)
             continue;
-        if (pci_v8_find(v8, profile, node->id) != PCOL_NONE)
+        uint32_t known = pci_v8_find(v8, profile, node->id);
+        if (known == i)
+            continue;
+        if (known != PCOL_NONE)
             return fail_node(node, "there is another node", node->id, err);
         PCI_TRY(pci_hash_add(&v8->by_id, hash_id(profile, node->id), (uint32_t)i, err));
     }

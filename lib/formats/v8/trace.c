@@ -379,8 +379,8 @@ static pcol_status read_trace(struct pci_import *import, int only_spans, pcol_er
                                  .column = PCOL_NONE,
                                  .anonymous = PCOL_NONE},
                           .only_spans = only_spans};
-    pci_number_array_init(&t.samples, &import->builder->store);
-    pci_number_array_init(&t.deltas, &import->builder->store);
+    pci_number_array_init(&t.samples, import->builder);
+    pci_number_array_init(&t.deltas, import->builder);
     pcol_status status = read_document(&t, err);
     pci_number_array_clear(&t.samples);
     pci_number_array_clear(&t.deltas);
