@@ -2,8 +2,8 @@
  * write_generic.c - export of any profile to V8's CPU and heap profiles
  *
  * Each node of the call tree that a sample uses becomes a node of V8, an inlined line one of its
- * own. A CPU profile has an entry for each row of samples, in order, or as many as its count,
- * with the time that the row represents: its value if that is a time, else its duration, else the
+ * own. A CPU profile has an entry for each row of samples, in order, or as many as its count as
+ * long as the counts are few in all, with the time that the row represents: its value if that is a time, else its duration, else the
  * sampling interval for each count, else a millisecond. hitCount is the sum of counts, or the
  * number of rows.
  */
@@ -18,9 +18,17 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define MAX_ENTRIES (UINT64_C(1) << 24) /* of samples */
+/* Sum of counts up to which each has an entry: a few bytes of input can have any count. */
+#define MAX_ENTRIES (UINT64_C(1) << 20)
 
-enum { LOSS_NOT_POSITIVE = 1, LOSS_UNIT = 2, LOSS_TYPES = 4, LOSS_FRACTION = 8, LOSS_BYTES = 16 };
+enum {
+    LOSS_NOT_POSITIVE = 1,
+    LOSS_UNIT = 2,
+    LOSS_TYPES = 4,
+    LOSS_FRACTION = 8,
+    LOSS_BYTES = 16,
+    LOSS_ENTRIES = 32
+};
 
 static const struct pci_loss losses[] = {
     {"values that are not positive", ""},
@@ -28,6 +36,9 @@ static const struct pci_loss losses[] = {
     {"more than one sample type", "sample_type"},
     {"fractions of values", ""},
     {"bytes that are not UTF-8: they become U+FFFD", ""},
+    {"each of more than 1048576 counts as a sample: one for each row, with all of its time, and "
+     "hitCount with the count",
+     ""},
 };
 
 struct node {
@@ -435,7 +446,7 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(set_units(w, err));
     PCI_TRY(each_row(w, add_value, err));
     if (w->is_count && w->entries > MAX_ENTRIES)
-        w->lost |= LOSS_UNIT;
+        w->lost |= LOSS_ENTRIES;
     return link_nodes(w, err);
 }
 
