@@ -1,5 +1,5 @@
 /*
- * cmd_formats.c - formats: the list of formats of the library
+ * cmd_formats.c - formats: the list of formats of the library, and of the command's own
  */
 #include "cmd.h"
 
@@ -10,13 +10,31 @@ const struct cli_option cmd_formats_options[] = {
     CLI_OPTION_END,
 };
 
+/* Written by the command itself (clickhouse.c), into a directory. */
+static const pcol_format clickhouse = {
+    .name = "clickhouse",
+    .suffixes = "",
+    .summary = "tables for ClickHouse of any number of profiles, in a directory",
+    .keeps = "not read: sums by stack, labels and metadata of each profile",
+    .writes = 1,
+};
+
+static const pcol_format *format_at(size_t index)
+{
+    const pcol_format *format = pcol_format_at(index);
+
+    if (format == NULL && index > 0 && pcol_format_at(index - 1) != NULL)
+        return &clickhouse;
+    return format;
+}
+
 static void print_people(struct cli_out *out)
 {
     const pcol_format *format;
 
     cli_out_fold(out);
     cli_out_text(out, "format      reads  writes  suffixes\n");
-    for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++) {
+    for (size_t i = 0; (format = format_at(i)) != NULL; i++) {
         cli_out_printf(out, "%-12s%-7s%-8s", format->name, format->reads ? "yes" : "",
                        format->writes ? "yes" : "");
         cli_out_words(out, format->suffixes, strlen(format->suffixes), 27);
@@ -44,7 +62,7 @@ int cmd_formats(struct cli_args *args)
         return cli_out_finish(&out, CLI_OK);
     }
     code = cli_table_begin(&table, &out, args, columns, 6);
-    for (size_t i = 0; code == CLI_OK && (format = pcol_format_at(i)) != NULL; i++) {
+    for (size_t i = 0; code == CLI_OK && (format = format_at(i)) != NULL; i++) {
         struct cli_cell cells[] = {
             cli_cell_text(format->name),        cli_cell_bool(format->reads),
             cli_cell_bool(format->writes != 0), cli_cell_text(format->suffixes),
