@@ -402,6 +402,8 @@ int cli_format_by_name(struct cli_args *args, const struct cmd *cmd);
 /* The profile format from the suffix of args->output. NULL: a pcol file, no file or an unknown
  * suffix. A usage error if the format is read-only. */
 int cli_profile_by_name(const struct cli_args *args, const pcol_format **format);
+/* A usage error if the output has the suffix of another format than HTML. */
+int cli_require_html_name(const struct cli_args *args);
 /* A usage error if the output of a profile has the suffix of a table, picture or archive. */
 int cli_reject_text_name(const struct cli_args *args);
 

@@ -131,6 +131,31 @@ int cli_reject_text_name(const struct cli_args *args)
                      name, args->command, texts[i].suffix);
 }
 
+/* The suffix of a profile format, at the end of the name; NULL: none. `.out` may be any output. */
+static const char *find_profile_suffix(const char *name)
+{
+    const pcol_format *format;
+    size_t size = strlen(name), longest = 0, match;
+
+    for (size_t i = 0; (format = pcol_format_at(i)) != NULL; i++)
+        if ((match = suffix_match(format, name, size)) > longest)
+            longest = match;
+    return longest > 0 && !cli_ends_in(name, ".out") ? name + size - longest : NULL;
+}
+
+int cli_require_html_name(const struct cli_args *args)
+{
+    const char *name = args->output;
+
+    if (!cli_is_file_name(name) || cli_ends_in(name, ".html"))
+        return CLI_OK;
+    size_t i = find_text(name);
+    const char *suffix = i < TEXTS ? texts[i].suffix : find_profile_suffix(name);
+    if (suffix == NULL)
+        return CLI_OK;
+    return cli_usage("%s: %s cannot write %s; it writes .html", name, args->command, suffix);
+}
+
 static const struct cli_option *find_option(const struct cmd *cmd, size_t target)
 {
     for (const struct cli_option *o = cmd->options; o->name != NULL; o++)
@@ -169,17 +194,17 @@ int cli_format_by_name(struct cli_args *args, const struct cmd *cmd)
     const struct cli_option *option = find_option(cmd, CLI_AT(format));
     const char *name = args->output;
     char list[200];
-    size_t i;
 
-    if (option == NULL || args->format != NULL || !cli_is_file_name(name) ||
-        (i = find_text(name)) == TEXTS)
+    if (option == NULL || args->format != NULL || !cli_is_file_name(name))
         return CLI_OK;
-    if (texts[i].format != NULL && is_choice(option, texts[i].format)) {
+    size_t i = find_text(name);
+    const char *suffix = i < TEXTS ? texts[i].suffix : find_profile_suffix(name);
+    if (i < TEXTS && texts[i].format != NULL && is_choice(option, texts[i].format)) {
         args->format = texts[i].format;
         return CLI_OK;
     }
-    if (strcmp(texts[i].suffix, ".txt") == 0) /* any text */
+    if (suffix == NULL || strcmp(suffix, ".txt") == 0) /* .txt: any text */
         return CLI_OK;
     return cli_usage("%s: %s cannot write %s; it writes %s, and --format chooses one for any name",
-                     name, cmd->name, texts[i].suffix, list_choices(option, list, sizeof list));
+                     name, cmd->name, suffix, list_choices(option, list, sizeof list));
 }

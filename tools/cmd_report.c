@@ -225,6 +225,8 @@ int cmd_report(struct cli_args *args)
 
     if (args->output == NULL)
         return cli_usage("missing output: -o OUT.html; - is stdout");
+    if ((code = cli_require_html_name(args)) != CLI_OK)
+        return code;
     if (args->open && !cli_is_file_name(args->output))
         return cli_usage("--open requires an output file: -o OUT.html");
     if (pcol_pseudonyms_new(&names, &err) != PCOL_OK)
