@@ -174,6 +174,7 @@ struct pci_perun {
     uint64_t resource_count_before_types;        /* resources that precede those by type */
     uint64_t root;                               /* node of the document */
     int doubles;                                 /* some amount is a double */
+    uint64_t big_amounts;                        /* amounts beyond 64 bits */
     int outer_first;                             /* traces begin with the outermost frame */
     struct pci_perun_record record, type_record; /* decoded records */
     struct pci_label *labels;                    /* of the row being built */

@@ -570,6 +570,9 @@ pcol_status pci_perun_read(struct pci_import *import, pcol_error *err)
     PCI_THEN(status, read_document(p, err));
     PCI_THEN(status, check_store_header(import, &header, err));
     PCI_THEN(status, pci_perun_build(p, err));
+    if (status == PCOL_OK && p->big_amounts)
+        pci_import_message("amounts beyond 64 bits are labels and not counted: %" PRIu64,
+                           p->big_amounts);
     close_reader(p);
     pci_free(p);
     return status;

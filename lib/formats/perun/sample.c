@@ -364,6 +364,7 @@ pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
     pci_set_flag(&sample.flags, PCOL_SAMPLE_HAS_TIME, s->time.known);
     sample.time_ns = s->time.ns;
     s->value_is_amount = 0;
+    p->big_amounts += s->has[PCI_PERUN_AMOUNT] && amount->kind == PCI_PERUN_BIG;
     if (s->has[PCI_PERUN_AMOUNT] &&
         (amount->kind == PCI_PERUN_INTEGER || amount->kind == PCI_PERUN_DOUBLE)) {
         /* only if there is an amount: a type without amounts gets no sample type */
