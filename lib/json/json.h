@@ -44,6 +44,8 @@ enum pci_json_type {
 /* Reject values that cannot be written back: lone surrogates, text that is not UTF-8, numbers out
  * of range of double. */
 #define PCI_JSON_SOUND 0x4u
+/* Reject doubles out of range only: they could be written back as words that are not JSON. */
+#define PCI_JSON_FINITE 0x8u
 
 struct pci_json_options {
     unsigned flags;

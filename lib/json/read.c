@@ -355,7 +355,8 @@ static pcol_status read_number(struct pci_json *json, pcol_error *err)
     json->type = integer ? PCI_JSON_BIG : PCI_JSON_DOUBLE;
     PCI_TRY(reserve_scratch(json, json->text.size + 1, err));
     json->number = pci_number_parse(json->text.data, json->text.size, json->scratch);
-    if (json->options.flags & PCI_JSON_SOUND && !isfinite(json->number))
+    unsigned finite = PCI_JSON_SOUND | (integer ? 0u : PCI_JSON_FINITE);
+    if (json->options.flags & finite && !isfinite(json->number))
         return pci_json_fail(json, err, "number out of range");
     return PCOL_OK;
 }

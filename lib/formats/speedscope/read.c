@@ -240,7 +240,7 @@ static pcol_status read_profiles(struct pci_ss_reader *r, pcol_error *err)
 
 static pcol_status read_document(struct pci_ss_reader *r, pcol_error *err)
 {
-    static const struct pci_json_options options = {0, 0};
+    static const struct pci_json_options options = {PCI_JSON_FINITE, 0};
     pcol_source source = PCOL_INIT(pcol_source);
     int more, profiles = 0, shared = 0;
     PCI_TRY(pci_call_tree_init(&r->tree, err));

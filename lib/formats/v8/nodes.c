@@ -15,7 +15,7 @@
 
 pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_error *err)
 {
-    static const struct pci_json_options options = {0, 16384};
+    static const struct pci_json_options options = {PCI_JSON_FINITE, 16384};
     PCI_TRY(pci_json_open(&v8->json, v8->import->input, &options, err));
     PCI_TRY(pci_document_begin(&v8->document, v8->builder, err));
     PCI_TRY(pci_json_next(&v8->json, err));
