@@ -170,7 +170,7 @@ test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passe
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
 
-# Suites beside the engine's: the rules of each directory in bindings/ add theirs to TEST_ALL.
+# Suites other than the engine's: the rules of each directory in bindings/ add theirs to TEST_ALL.
 TEST_ALL := test
 -include $(wildcard bindings/*/rules.mk) $(wildcard sql/rules.mk)
 -include tests/web/rules.mk
@@ -213,7 +213,7 @@ check-headers:
 	done
 
 # The binary interface of libpcol.so, compared with the dump of the last commit that changed it on purpose. Until the tag 1.0.0 a
-# commit may replace the dump (`make abi`) and says what changed.
+# commit may replace the dump (`make abi`) and its message states what changed.
 ABI_DUMP := lib/libpcol.abi
 ABI_WRITE = abidw $(PUBLIC:%=--header-file lib/%) --drop-private-types --exported-interfaces-only --type-id-style hash --no-architecture --no-show-locs --no-corpus-path --no-comp-dir-path $(1) --out-file $(2)
 

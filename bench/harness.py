@@ -148,7 +148,7 @@ def lines(command):
 
 
 def duckdb():
-    """Installed once; without it the row of DuckDB says that it is missing."""
+    """Installed once; without it the row of DuckDB reports that it is missing."""
     package = MODULES / "node_modules" / DUCKDB / "package.json"
     if not (package.exists() and json.loads(package.read_text())["version"] == PINNED) and shutil.which("npm"):
         MODULES.mkdir(parents=True, exist_ok=True)

@@ -146,7 +146,7 @@ less than 50 ms five times. All files are warm, in the page cache. The figures a
 first lines of each file in [bench/cases](../bench/cases) describe its group.
 
 Most inputs are generated, with the shapes of real profiles; the group `real` has profiles as profilers wrote them. What pcol reads from sums that it
-stored when it packed is marked so; rows that read each sample are beside them. "Perun's way" is a re-implementation of Perun's queries with
+stored when it packed is marked so; rows that read each sample are next to them. "Perun's way" is a re-implementation of Perun's queries with
 pandas, bench/perun_query.py, on Perun's own files; all other peers are the programs themselves.
 
 Machine: {machine}

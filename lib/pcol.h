@@ -12,7 +12,7 @@
  *   - Inputs are borrowed for the call; what must live longer is copied.
  *   - One pcol_file may be read by several threads at once; closing must not race with any other
  *     call. A pcol_scan, a pcol_builder and a pcol_output belong to one thread at a time. The
- *     library starts no threads but where `threads` in the options of a call asks for them; these
+ *     library starts no threads but where `threads` in the options of a call requests them; these
  *     have ended when it returns. A call takes less than 128 KiB of stack.
  *   - Every value that comes out of a file is checked before it is used: a damaged file gives an
  *     error that names the table, the column and the row, never a read out of bounds.
@@ -37,7 +37,7 @@
  * A library built with PCOL_NO_MMAP reads every file into memory, as PCOL_OPEN_COPY does; one built
  * with PCOL_NO_THREADS starts no threads and may be used by one thread only.
  *
- * Since 1.0 unless a declaration says otherwise.
+ * Since 1.0 unless a declaration states otherwise.
  */
 #ifndef PCOL_H
 #define PCOL_H
@@ -335,7 +335,7 @@ PCOL_API void pcol_file_version(const pcol_file *file, unsigned *major, unsigned
 typedef enum pcol_model {
     PCOL_MODEL_V2 = 0,       /* meta, sources, samples, sample_values, sample_locations, ... */
     PCOL_MODEL_V1 = 1,       /* meta, sample_types, samples, locations, functions */
-    PCOL_MODEL_PHYSICAL = 2, /* the tables as they lie in the file */
+    PCOL_MODEL_PHYSICAL = 2, /* the tables as stored in the file */
     /* The physical tables in the form of v2: a first column `row` (from 0), ids of rows of v2's
      * tables, times in ms, labels by their keys; without columns for exact restoration. */
     PCOL_MODEL_FURTHER = 3
@@ -446,7 +446,7 @@ typedef struct pcol_column_info {
     int primary_key;        /* part of the table's primary key (logical tables) */
     int nullable;
     uint64_t rows;
-    uint64_t null_count; /* physical columns: as the file says; 0 for computed ones */
+    uint64_t null_count; /* physical columns: as stored in the file; 0 for computed ones */
     uint64_t bytes;      /* on disk, with all sections */
     /* Position of a physical column's values in the file; PCOL_POSITION_UNKNOWN if they have no
      * section of their own or it is compressed. */
@@ -458,9 +458,9 @@ typedef struct pcol_column_info {
     unsigned width_bits; /* of a plain or packed value */
     int64_t base, step;  /* parameters of the encoding (spec.md, "Encodings") */
     uint64_t scale;
-    const char *codes_of;      /* dictionary: the column before whose codes it shares, or NULL */
-    int has_stats;             /* min and max, as the file says: pcol_file_check() compares them */
-    int64_t min, max;          /* PCOL_F64: bits of the double */
+    const char *codes_of; /* dictionary: the column before whose codes it shares, or NULL */
+    int has_stats;        /* min and max, as stored in the file: pcol_file_check() compares them */
+    int64_t min, max;     /* PCOL_F64: bits of the double */
     const char *physical_name; /* of the physical column with its cells, if different; or NULL */
     const char *unit;          /* logical columns: unit of the values; NULL: none, or by row */
     const char *documentation; /* logical columns: description in one line, or NULL */
@@ -1538,9 +1538,9 @@ typedef struct pcol_selection {
  * @query: receives the query, which borrows @file; the caller frees it with pcol_query_free()
  *
  * Cost: O(stacks + locations) if nothing selects samples and the file carries sums, else also
- * O(samples); under a time range only blocks of samples that may lie in it are looked at. If
+ * O(samples); under a time range only blocks of samples that may overlap it are read. If
  * nothing is selected and the file carries the sums of its functions it is O(functions): stacks are
- * then read by the first call that asks for more than the top functions, which may have to fail for
+ * then read by the first call that requests more than the top functions, which may have to fail for
  * them. Samples without any stack are outside every query. A query belongs to one thread at a time.
  *
  * Errors: E_ARGUMENT (unknown sample type or a gauge, bad pattern, no such source), E_LIMIT (a sum
@@ -1554,7 +1554,7 @@ PCOL_API void pcol_query_free(pcol_query *query);
 
 /**
  * pcol_query_shared_type() - the sample type under which two files can be compared
- * @selection: its source says whose defaults count; NULL: those of the first sources
+ * @selection: its source determines whose defaults count; NULL: those of the first sources
  * @type, @unit: receive the default of @other if @base has it, else that of @base if @other has it,
  * else the first type of @other that both have; borrowed from @other, and empty if one of the files
  * has no types at all. Gauges are skipped.
@@ -1593,7 +1593,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_describe(const pcol_query *query,
 
 /**
  * pcol_query_weights() - the weight of each row of `stacks`
- * @weights: receives the weights, after all filters: i64 or f64 as pcol_query_info.is_double says;
+ * @weights: receives the weights, after all filters: i64 or f64, by pcol_query_info.is_double;
  * borrowed from the query
  * @stacks: receives their number
  * Samples whose innermost frame is a stack of weight w add w. Errors: E_CORRUPT, E_NO_MEMORY,

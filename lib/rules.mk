@@ -47,7 +47,7 @@ $(OUT)/libpcol.so.$(ABI): $(FORMAT_OBJ) $(LIB_OBJ) lib/pcol.map $(STAMP)
 $(OUT)/libpcol.so: $(OUT)/libpcol.so.$(ABI)
 	@ln -sf $(<F) $@
 
-# The folders change with every PREFIX, so the file is made anew whenever it is asked for.
+# The folders change with every PREFIX, so the file is rebuilt each time it is requested.
 $(OUT)/pcol.pc: lib/pcol.pc.in lib/pcol.h FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \

@@ -495,8 +495,8 @@ const struct cli_signs *cli_signs(void);
 /* Length of the first character, or of an invalid byte; *columns: its width on a terminal. */
 size_t cli_character(const char *text, size_t size, size_t *columns);
 /* Write text with unsafe characters as \xNN, and all but ASCII unless the charset is UTF-8.
- * Returns its width in columns. `room` receives *used bytes, at most 4 * size. */
-size_t cli_escape(const char *text, size_t size, char *room, size_t *used);
+ * Returns its width in columns. `buffer` receives *used bytes, at most 4 * size. */
+size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used);
 
 /* Index of the first byte from `at` that is below 0x20, `a`, `b` or, if `ascii`, above 0x7e;
  * `size` if none. Tests eight bytes at a time: most text has none. */
@@ -807,22 +807,23 @@ struct cli_amounts {
 void cli_amounts_init(struct cli_amounts *amounts, pcol_query *query, const struct cli_args *args,
                       const struct cli_out *out);
 double cli_amount_double(const struct cli_amounts *amounts, pcol_amount amount);
-/* The cell of an amount; on a terminal text in `room` (CLI_NUMBER_SIZE). */
-struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room);
-void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *room,
+/* The cell of an amount; on a terminal text in `buffer` (CLI_NUMBER_SIZE). */
+struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount,
+                                char *buffer);
+void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *buffer,
                     struct cli_cell *cell);
 /* Share of the total in percent. */
 double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount);
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount);
 /* The same in seconds; null if not known. */
 struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amount amount,
-                                   char *room);
+                                   char *buffer);
 /* "samples/count, total 308 (6.16s)" and a line end. */
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out);
 /* Columns of amounts before the names of tree and peek; omitted on a narrow terminal. */
 struct cli_gutter {
     int self, percent;
-    size_t room; /* columns after the gutter, SIZE_MAX: any number */
+    size_t columns; /* columns after the gutter, SIZE_MAX: any number */
 };
 #define CLI_GOOD_TEXT 32u /* width that a text should have before other columns are omitted */
 /* `widest`: width of the longest line after the gutter. */
@@ -974,8 +975,8 @@ pcol_str cli_source_line(const struct cli_source *source, int64_t line);
  * those that repeat the name. Returns their number. */
 enum { CLI_FRAME_COLUMNS = 3 };
 size_t cli_frame_columns(pcol_by by, int people, struct cli_table_column *columns);
-/* Their cells; room: CLI_NUMBER_SIZE bytes for the address. */
-void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
+/* Their cells; buffer: CLI_NUMBER_SIZE bytes for the address. */
+void cli_frame_cells(const struct cli_frame *frame, size_t count, char *buffer,
                      struct cli_cell *cells);
 /* Write a name in at most `width` columns, with unsafe characters as \xNN. */
 void cli_frame_name(struct cli_out *out, pcol_str name, size_t width);

@@ -29,7 +29,7 @@
 #define PATIENCE 250       /* maximum ms for the child */
 #define GIVEN_UP 4u        /* names over the limits after which no more are tried */
 
-typedef char *demangle_fn(const char *name, char *room, size_t *size, int *status);
+typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
 static demangle_fn *find_demangler(void)
 {
@@ -145,15 +145,15 @@ static char *demangle_apart(demangle_fn *demangler, const char *name)
     return NULL;
 }
 
-/* The caller frees *room. */
-static pcol_str demangle(pcol_str name, char **room)
+/* The caller frees *buffer. */
+static pcol_str demangle(pcol_str name, char **buffer)
 {
     static demangle_fn *demangler;
     static int looked;
     char text[LONGEST + 1];
     int status = 0;
 
-    *room = NULL;
+    *buffer = NULL;
     if (name.size < 3 || name.size > LONGEST || memcmp(name.data, "_Z", 2) != 0 ||
         memchr(name.data, '\0', name.size) != NULL)
         return name;
@@ -165,11 +165,11 @@ static pcol_str demangle(pcol_str name, char **room)
         return name;
     memcpy(text, name.data, name.size);
     text[name.size] = '\0';
-    *room = count_repeats(text) > REPEATS ? demangle_apart(demangler, text)
-                                          : demangler(text, NULL, NULL, &status);
-    if (*room == NULL || status != 0)
+    *buffer = count_repeats(text) > REPEATS ? demangle_apart(demangler, text)
+                                            : demangler(text, NULL, NULL, &status);
+    if (*buffer == NULL || status != 0)
         return name;
-    return (pcol_str){*room, strlen(*room)};
+    return (pcol_str){*buffer, strlen(*buffer)};
 }
 
 void cli_names_init(struct cli_names *names, const struct cli_args *args, int people)

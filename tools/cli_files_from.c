@@ -14,7 +14,7 @@
 
 struct lists {
     char *text; /* ends with a line end */
-    size_t size, room;
+    size_t size, capacity;
 };
 
 static int is_stream(const char *path)
@@ -24,17 +24,17 @@ static int is_stream(const char *path)
 
 static int reserve(struct lists *lists, const char *name)
 {
-    if (lists->room - lists->size > 1)
+    if (lists->capacity - lists->size > 1)
         return CLI_OK;
-    size_t room = lists->room > 0 ? 2 * lists->room : 65536;
-    if (room > MAX_LISTS)
+    size_t capacity = lists->capacity > 0 ? 2 * lists->capacity : 65536;
+    if (capacity > MAX_LISTS)
         return cli_fail(CLI_INPUT, "%s: a list of more than %zu MiB; use several commands", name,
                         MAX_LISTS >> 20);
-    char *text = realloc(lists->text, room);
+    char *text = realloc(lists->text, capacity);
     if (text == NULL)
         return cli_fail_memory();
     lists->text = text;
-    lists->room = room;
+    lists->capacity = capacity;
     return CLI_OK;
 }
 
@@ -45,7 +45,8 @@ static int read_stream(struct lists *lists, FILE *stream, const char *name)
     int code;
 
     while ((code = reserve(lists, name)) == CLI_OK) {
-        size_t size = fread(lists->text + lists->size, 1, lists->room - lists->size - 1, stream);
+        size_t size =
+            fread(lists->text + lists->size, 1, lists->capacity - lists->size - 1, stream);
         lists->size += size;
         if (size == 0)
             break;

@@ -1,7 +1,7 @@
 /*
  * cli_folder.c - a directory as output, renamed into place when it is complete
  *
- * Files are written into ".NAME.pcol-XXXXXX" beside the directory, with a buffer for each. An
+ * Files are written into ".NAME.pcol-XXXXXX" next to the directory, with a buffer for each. An
  * existing directory is replaced only if it is empty or, with -f, if it has only files with names
  * of this output; with signals blocked, it is renamed aside and, at the end, removed. Handlers of
  * terminating signals remove the temporary directory. Tests: tests/cli/clickhouse.test.
@@ -27,11 +27,11 @@
 static const struct cli_folder *unfinished;
 
 /* "DIRECTORY/NAME"; async-signal-safe. 0: it does not fit. */
-static int join_path(const char *directory, const char *name, char *path, size_t room)
+static int join_path(const char *directory, const char *name, char *path, size_t capacity)
 {
     size_t before = strlen(directory), size = strlen(name);
 
-    if (before + size + 2 > room)
+    if (before + size + 2 > capacity)
         return 0;
     memcpy(path, directory, before);
     path[before] = '/';

@@ -49,7 +49,7 @@ size_t cli_frame_columns(pcol_by by, int people, struct cli_table_column *column
     return count;
 }
 
-void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
+void cli_frame_cells(const struct cli_frame *frame, size_t count, char *buffer,
                      struct cli_cell *cells)
 {
     for (size_t i = 0; i < count; i++)
@@ -61,8 +61,8 @@ void cli_frame_cells(const struct cli_frame *frame, size_t count, char *room,
         cells[SHOW_LINE].as.i64 = frame->line;
     }
     if (count > SHOW_ADDRESS && frame->has_address) {
-        snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
-        cells[SHOW_ADDRESS] = cli_cell_text(room);
+        snprintf(buffer, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
+        cells[SHOW_ADDRESS] = cli_cell_text(buffer);
     }
 }
 

@@ -194,11 +194,11 @@ void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
     case CLI_CELL_LIST:
         cli_out_write(out, "[", 1);
         for (size_t i = 0; i < cell->as.list.count; i++) {
-            char *room = cli_out_reserve(out, CLI_NUMBER_SIZE + 1);
+            char *buffer = cli_out_reserve(out, CLI_NUMBER_SIZE + 1);
             size_t used = 0;
             if (i > 0)
-                room[used++] = ',';
-            cli_out_commit(out, used + cli_format_i64(room + used, cell->as.list.values[i]));
+                buffer[used++] = ',';
+            cli_out_commit(out, used + cli_format_i64(buffer + used, cell->as.list.values[i]));
         }
         cli_out_write(out, "]", 1);
         return;

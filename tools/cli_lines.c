@@ -94,12 +94,12 @@ static void tsv_text(struct cli_table *table, const char *data, size_t size)
         else
             cli_out_write(out, data + i, plain - i);
         if (plain < size) {
-            char *room = cli_out_reserve(out, 2);
-            room[0] = '\\';
-            room[1] = data[plain] == '\t'   ? 't'
-                      : data[plain] == '\n' ? 'n'
-                      : data[plain] == '\r' ? 'r'
-                                            : '\\';
+            char *buffer = cli_out_reserve(out, 2);
+            buffer[0] = '\\';
+            buffer[1] = data[plain] == '\t'   ? 't'
+                        : data[plain] == '\n' ? 'n'
+                        : data[plain] == '\r' ? 'r'
+                                              : '\\';
             cli_out_commit(out, 2);
             plain++;
         }

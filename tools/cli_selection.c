@@ -399,7 +399,7 @@ static void humanise(double value, int bytes, char *text)
              (bytes ? sizes : times)[i].unit);
 }
 
-void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *room,
+void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *buffer,
                     struct cli_cell *cell)
 {
     cell->stable = 0;
@@ -414,24 +414,24 @@ void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char 
         return;
     if (amounts->unit != CLI_UNIT_PLAIN)
         humanise(cli_amount_double(amounts, amount) * amounts->scale,
-                 amounts->unit == CLI_UNIT_BYTES, room);
+                 amounts->unit == CLI_UNIT_BYTES, buffer);
     else if (amounts->is_double && !isfinite(amount.f64))
-        room[cli_format_f64(room, amount.f64)] = '\0';
+        buffer[cli_format_f64(buffer, amount.f64)] = '\0';
     else if (amounts->is_double)
-        snprintf(room, CLI_NUMBER_SIZE, "%.6g", amount.f64);
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.6g", amount.f64);
     else {
-        room[0] = '-';
-        cli_format_grouped(room + (amount.i64 < 0),
+        buffer[0] = '-';
+        cli_format_grouped(buffer + (amount.i64 < 0),
                            amount.i64 < 0 ? 0 - (uint64_t)amount.i64 : (uint64_t)amount.i64);
     }
-    *cell = cli_cell_text(room);
+    *cell = cli_cell_text(buffer);
 }
 
-struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *room)
+struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount amount, char *buffer)
 {
     struct cli_cell cell;
 
-    cli_amount_set(amounts, amount, room, &cell);
+    cli_amount_set(amounts, amount, buffer, &cell);
     return cell;
 }
 
@@ -456,7 +456,7 @@ struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amoun
 }
 
 struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amount amount,
-                                   char *room)
+                                   char *buffer)
 {
     struct cli_cell cell = {CLI_CELL_F64, 0, {0}};
 
@@ -467,14 +467,14 @@ struct cli_cell cli_amount_seconds(const struct cli_amounts *amounts, pcol_amoun
     cell.as.f64 = fabs(seconds) < 1e6 ? round(seconds * 1e9) / 1e9 : seconds;
     if (!amounts->people)
         return cell;
-    humanise(seconds, 0, room);
-    return cli_cell_text(room);
+    humanise(seconds, 0, buffer);
+    return cli_cell_text(buffer);
 }
 
 void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
 {
-    char room[CLI_NUMBER_SIZE];
-    struct cli_cell total = cli_amount_cell(amounts, amounts->info.total, room);
+    char buffer[CLI_NUMBER_SIZE];
+    struct cli_cell total = cli_amount_cell(amounts, amounts->info.total, buffer);
 
     if (amounts->info.type.size + amounts->info.unit.size > 0) {
         cli_out_safe(out, amounts->info.type.data, amounts->info.type.size);
@@ -485,19 +485,19 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
     cli_out_text(out, "total ");
     cli_out_write(out, total.as.text.data, total.as.text.size);
     if (amounts->unit == CLI_UNIT_PLAIN && amounts->info.seconds_per_value > 0) {
-        (void)cli_amount_seconds(amounts, amounts->info.total, room);
-        cli_out_printf(out, " (%s", room);
-        humanise(amounts->info.seconds_per_value, 0, room);
-        cli_out_printf(out, ", %s each)", room);
+        (void)cli_amount_seconds(amounts, amounts->info.total, buffer);
+        cli_out_printf(out, " (%s", buffer);
+        humanise(amounts->info.seconds_per_value, 0, buffer);
+        cli_out_printf(out, ", %s each)", buffer);
     }
     if (amounts->info.duration_ns > 0) {
-        humanise((double)amounts->info.duration_ns / 1e9, 0, room);
-        cli_out_printf(out, ", duration %s", room);
+        humanise((double)amounts->info.duration_ns / 1e9, 0, buffer);
+        cli_out_printf(out, ", duration %s", buffer);
     }
     if (cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
         /* Percentages are of absolute values, as in pprof: negative values count too. */
         cli_out_text(out, amounts->selects ? ", selected " : "; values below 0 leave ");
-        total = cli_amount_cell(amounts, amounts->info.selected, room);
+        total = cli_amount_cell(amounts, amounts->info.selected, buffer);
         cli_out_write(out, total.as.text.data, total.as.text.size);
         cli_out_printf(out, " (%.2f%%)",
                        cli_amount_percent(amounts, amounts->info.selected).as.f64);
@@ -526,7 +526,7 @@ void cli_gutter_init(struct cli_gutter *gutter, const struct cli_out *out, size_
     size_t columns = cli_terminal_columns();
     gutter->self = gutter_columns(gutter) + widest <= columns;
     gutter->percent = gutter_columns(gutter) + widest <= columns;
-    gutter->room = columns - gutter_columns(gutter);
+    gutter->columns = columns - gutter_columns(gutter);
 }
 
 void cli_gutter_header(const struct cli_gutter *gutter, struct cli_out *out)
@@ -538,14 +538,14 @@ void cli_gutter_header(const struct cli_gutter *gutter, struct cli_out *out)
 void cli_gutter_put(const struct cli_gutter *gutter, struct cli_out *out,
                     const struct cli_amounts *amounts, pcol_amount total, pcol_amount self)
 {
-    char room[CLI_NUMBER_SIZE];
-    struct cli_cell cell = cli_amount_cell(amounts, total, room);
+    char buffer[CLI_NUMBER_SIZE];
+    struct cli_cell cell = cli_amount_cell(amounts, total, buffer);
 
     cli_out_printf(out, "%10.*s", (int)cell.as.text.size, cell.as.text.data);
     if (gutter->percent)
         cli_out_printf(out, " %6.2f%%", cli_amount_percent(amounts, total).as.f64);
     if (gutter->self) {
-        cell = cli_amount_cell(amounts, self, room);
+        cell = cli_amount_cell(amounts, self, buffer);
         cli_out_printf(out, " %10.*s", (int)cell.as.text.size, cell.as.text.data);
     }
     cli_out_text(out, "  ");

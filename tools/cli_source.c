@@ -131,7 +131,7 @@ int cli_source_find(struct cli_source *source, pcol_str file)
     } while (next_suffix(&path, &size));
     if (source->own == NULL)
         return 0;
-    /* Beside the profile only the whole path counts: another file may have the same name. */
+    /* Next to the profile only the whole path counts: another file may have the same name. */
     own = strlen(source->own);
     if (file.data[0] != '/')
         return try_file(source, source->own, file.data, file.size);

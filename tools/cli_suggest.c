@@ -81,12 +81,12 @@ const char *cli_suggest_text(const struct cli_suggest *suggest, char *text, size
 
 void cli_name_list_add(struct cli_name_list *some, const char *name)
 {
-    size_t room = sizeof some->text - some->used;
+    size_t available = sizeof some->text - some->used;
 
     if (name == NULL || some->is_truncated)
         return;
-    some->is_truncated = strlen(name) + 8 > room;
-    some->used += (size_t)snprintf(some->text + some->used, room, "%s%s",
+    some->is_truncated = strlen(name) + 8 > available;
+    some->used += (size_t)snprintf(some->text + some->used, available, "%s%s",
                                    some->used > 0 ? ", " : "", some->is_truncated ? "..." : name);
 }
 

@@ -134,13 +134,14 @@ static size_t widest(const struct cli_table *table, const struct kept *header, s
 
 /* Each step reduces at least one column to its minimum or to the width of the next widest, so
  * there are at most twice as many steps as columns. */
-static void shrink(struct cli_table *table, const struct kept *header, size_t text, size_t room)
+static void shrink(struct cli_table *table, const struct kept *header, size_t text,
+                   size_t available)
 {
     size_t least = 0, column, width;
 
-    while ((width = width_of(table)) > room &&
+    while ((width = width_of(table)) > available &&
            (column = widest(table, header, text, &least)) < table->count) {
-        size_t excess = width - room, own = table->widths[column];
+        size_t excess = width - available, own = table->widths[column];
         size_t next = 0, unused;
         table->widths[column] = 0;
         size_t second = widest(table, header, text, &unused);
@@ -204,7 +205,7 @@ static size_t last_of_several(const struct cli_table *table, int kept)
  * the terminal. */
 static void fit(struct cli_table *table, const struct kept *header)
 {
-    size_t room = table->out->terminal ? cli_terminal_columns() : SIZE_MAX, column;
+    size_t available = table->out->terminal ? cli_terminal_columns() : SIZE_MAX, column;
     size_t size = table->count * sizeof *table->widths;
     size_t *whole = malloc(size + 1);
 
@@ -213,25 +214,27 @@ static void fit(struct cli_table *table, const struct kept *header)
         return;
     }
     memcpy(whole, table->widths, size);
-    shrink(table, header, CLI_GOOD_TEXT, room);
+    shrink(table, header, CLI_GOOD_TEXT, available);
     for (int constant = 1; constant >= 0; constant--)
-        while (width_of(table) > room && (column = next_optional(table, constant)) < table->count) {
+        while (width_of(table) > available &&
+               (column = next_optional(table, constant)) < table->count) {
             table->hidden[column] = 1;
             memcpy(table->widths, whole, size);
-            shrink(table, header, CLI_GOOD_TEXT, room);
+            shrink(table, header, CLI_GOOD_TEXT, available);
         }
-    shrink(table, header, LEAST_TEXT, room);
-    shrink(table, NULL, LEAST_TEXT, room);
-    while (width_of(table) > room && (column = last_of_several(table, CLI_KEEP)) < table->count) {
+    shrink(table, header, LEAST_TEXT, available);
+    shrink(table, NULL, LEAST_TEXT, available);
+    while (width_of(table) > available &&
+           (column = last_of_several(table, CLI_KEEP)) < table->count) {
         table->hidden[column] = 1;
         memcpy(table->widths, whole, size);
-        shrink(table, NULL, LEAST_TEXT, room);
+        shrink(table, NULL, LEAST_TEXT, available);
     }
-    shrink(table, NULL, 1, room);
-    while (width_of(table) > room && (column = last_of_several(table, 0)) < table->count) {
+    shrink(table, NULL, 1, available);
+    while (width_of(table) > available && (column = last_of_several(table, 0)) < table->count) {
         table->hidden[column] = 1;
         memcpy(table->widths, whole, size);
-        shrink(table, NULL, 1, room);
+        shrink(table, NULL, 1, available);
     }
     free(whole);
 }

@@ -109,11 +109,11 @@ int cli_unsafe(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
+size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used)
 {
     static const char hex[] = "0123456789abcdef";
     size_t width = 0;
-    char *to = room;
+    char *to = buffer;
 
     for (size_t i = 0; i < size;) {
         uint32_t code = 0;
@@ -135,7 +135,7 @@ size_t cli_escape(const char *text, size_t size, char *room, size_t *used)
             width += 4;
         }
     }
-    *used = (size_t)(to - room);
+    *used = (size_t)(to - buffer);
     return width;
 }
 

@@ -24,9 +24,9 @@ struct ch_set {
         size_t at; /* in `bytes` */
         size_t size;
     } * items; /* in the order of insertion */
-    size_t count, room;
+    size_t count, capacity;
     char *bytes;
-    size_t used, bytes_room;
+    size_t used, bytes_capacity;
 };
 
 /* *index: of the equal string, or of the one that was added. */
@@ -86,10 +86,10 @@ struct ch_run {
     struct ch_owner {
         uint32_t operand, source;
     } * owners; /* of each of `rows` */
-    size_t row_room;
+    size_t row_capacity;
     struct ch_set groups; /* of the present profile: its source, stack and labels */
     int64_t *sums;        /* type_count for each group */
-    size_t sum_room;
+    size_t sum_capacity;
     uint64_t left_out; /* sample types that are gauges or doubles */
 };
 

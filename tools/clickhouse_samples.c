@@ -190,10 +190,10 @@ static int find_columns(struct reader *r)
         code = find_small_table(r, PCOL_MODEL_PHYSICAL, "label_keys", &keys, &key_rows);
     if (code != CLI_OK)
         return code;
-    size_t room = pcol_table_column_count(r->samples) + 1u;
-    r->columns = malloc(room * sizeof *r->columns);
-    r->types = malloc(room * sizeof *r->types);
-    r->labels = malloc(room * sizeof *r->labels);
+    size_t buffer = pcol_table_column_count(r->samples) + 1u;
+    r->columns = malloc(buffer * sizeof *r->columns);
+    r->types = malloc(buffer * sizeof *r->types);
+    r->labels = malloc(buffer * sizeof *r->labels);
     if (r->columns == NULL || r->types == NULL || r->labels == NULL)
         return cli_fail_memory();
     r->has_source = add_column(r, "source", &at);
@@ -254,14 +254,14 @@ static int read_time(const struct reader *r, uint64_t row, struct source *source
     return CLI_OK;
 }
 
-/* The text of a cell, in `room` if it is a number; data NULL: null. */
-static pcol_str cell_text(const struct cli_cell *cell, char *room)
+/* The text of a cell, in `buffer` if it is a number; data NULL: null. */
+static pcol_str cell_text(const struct cli_cell *cell, char *buffer)
 {
     if (cell->kind == CLI_CELL_TEXT)
         return (pcol_str){cell->as.text.data, cell->as.text.size};
     if (cell->kind == CLI_CELL_I64 || cell->kind == CLI_CELL_U64 || cell->kind == CLI_CELL_F64 ||
         cell->kind == CLI_CELL_BOOL)
-        return (pcol_str){room, cli_cell_number(cell, room)};
+        return (pcol_str){buffer, cli_cell_number(cell, buffer)};
     return (pcol_str){NULL, 0};
 }
 
@@ -283,12 +283,12 @@ static int find_source(struct reader *r, uint64_t row, struct source **source)
     int code = read_time(r, row, s);
     for (uint32_t i = 0; i < r->run->key_count && code == CLI_OK; i++) {
         const char *key = r->run->keys[i];
-        char room[CLI_NUMBER_SIZE];
+        char buffer[CLI_NUMBER_SIZE];
         struct cli_cell cell;
         pcol_error err;
         if (cli_cell_find(r->sources, key, row, &cell, &err) != PCOL_OK)
             return fail(r, &err);
-        pcol_str text = cell_text(&cell, room);
+        pcol_str text = cell_text(&cell, buffer);
         s->texts[i] = NO_TEXT;
         if (text.data != NULL)
             code = ch_set_add(&r->run->texts, text.data, text.size, &s->texts[i]);
@@ -316,13 +316,13 @@ static int claim_rows(struct reader *r, uint32_t number, const struct source *so
     if (code != CLI_OK)
         return code;
     if (index == before) {
-        if (index == run->row_room) {
-            size_t room = run->row_room > 0 ? 2 * run->row_room : 256;
-            struct ch_owner *owners = realloc(run->owners, room * sizeof *owners);
+        if (index == run->row_capacity) {
+            size_t buffer = run->row_capacity > 0 ? 2 * run->row_capacity : 256;
+            struct ch_owner *owners = realloc(run->owners, buffer * sizeof *owners);
             if (owners == NULL)
                 return cli_fail_memory();
             run->owners = owners;
-            run->row_room = room;
+            run->row_capacity = buffer;
         }
         run->owners[index] = (struct ch_owner){r->operand, number};
     }
@@ -418,21 +418,21 @@ static int find_texts(struct reader *r, const struct source *source, const pcol_
     int code = CLI_OK;
 
     for (uint32_t key = 0; key < r->run->key_count && code == CLI_OK; key++) {
-        char room[CLI_NUMBER_SIZE];
+        char buffer[CLI_NUMBER_SIZE];
         pcol_str text = {NULL, 0};
         if (source->texts[key] != NO_TEXT)
             continue;
         for (uint32_t i = 0; i < r->label_count && text.data == NULL; i++)
             if (r->labels[i].key == key) {
                 struct cli_cell cell = cli_cell_of(&batch->columns[r->labels[i].at], row);
-                text = cell_text(&cell, room);
+                text = cell_text(&cell, buffer);
             }
         code = ch_set_add(&r->run->texts, text.data, text.size, &words[(*count)++]);
     }
     return code;
 }
 
-/* The sums of a group, with room for those of a new one. */
+/* The sums of a group, with buffer for those of a new one. */
 static int find_group(struct reader *r, const uint32_t *words, size_t count, int64_t **sums)
 {
     struct ch_run *run = r->run;
@@ -443,13 +443,13 @@ static int find_group(struct reader *r, const uint32_t *words, size_t count, int
     if (code != CLI_OK)
         return code;
     size_t needed = ((size_t)index + 1) * r->type_count;
-    if (needed > run->sum_room || run->sums == NULL) {
-        size_t room = 2 * needed + 1024;
-        int64_t *grown = realloc(run->sums, room * sizeof *grown);
+    if (needed > run->sum_capacity || run->sums == NULL) {
+        size_t buffer = 2 * needed + 1024;
+        int64_t *grown = realloc(run->sums, buffer * sizeof *grown);
         if (grown == NULL)
             return cli_fail_memory();
         run->sums = grown;
-        run->sum_room = room;
+        run->sum_capacity = buffer;
     }
     *sums = run->sums + (size_t)index * r->type_count;
     if (index == before)

@@ -33,15 +33,15 @@ static int is_own(const char *name)
 
 static char *file_name(size_t index)
 {
-    enum { ROOM = 64 };
-    char *name = malloc(ROOM);
+    enum { NAME_SIZE = 64 };
+    char *name = malloc(NAME_SIZE);
 
     if (name == NULL)
         return NULL;
     if (index < CH_FILE_SHARDS)
-        snprintf(name, ROOM, "%s", fixed_names[index]);
+        snprintf(name, NAME_SIZE, "%s", fixed_names[index]);
     else
-        snprintf(name, ROOM, "%s-%zu" ROWS, sharded_names[(index - CH_FILE_SHARDS) % 2],
+        snprintf(name, NAME_SIZE, "%s-%zu" ROWS, sharded_names[(index - CH_FILE_SHARDS) % 2],
                  (index - CH_FILE_SHARDS) / 2);
     return name;
 }

@@ -99,27 +99,27 @@ static int grow_slots(struct ch_set *set)
     return CLI_OK;
 }
 
-/* Room for one more item of this size. */
+/* Reserves memory for one more item of this size. */
 static int reserve(struct ch_set *set, size_t size)
 {
     if (set->count >= UINT32_MAX - 1)
         return cli_fail(CLI_INPUT, "more than %u distinct values; use several commands",
                         UINT32_MAX - 1);
-    if (set->count == set->room) {
-        size_t room = set->room > 0 ? 2 * set->room : 256;
-        struct ch_item *items = realloc(set->items, room * sizeof *items);
+    if (set->count == set->capacity) {
+        size_t capacity = set->capacity > 0 ? 2 * set->capacity : 256;
+        struct ch_item *items = realloc(set->items, capacity * sizeof *items);
         if (items == NULL)
             return cli_fail_memory();
         set->items = items;
-        set->room = room;
+        set->capacity = capacity;
     }
-    if (size > set->bytes_room - set->used) {
-        size_t room = 2 * set->bytes_room + size + 4096;
-        char *bytes = realloc(set->bytes, room);
+    if (size > set->bytes_capacity - set->used) {
+        size_t capacity = 2 * set->bytes_capacity + size + 4096;
+        char *bytes = realloc(set->bytes, capacity);
         if (bytes == NULL)
             return cli_fail_memory();
         set->bytes = bytes;
-        set->bytes_room = room;
+        set->bytes_capacity = capacity;
     }
     return 2 * (set->count + 1) > set->slot_count ? grow_slots(set) : CLI_OK;
 }

@@ -33,7 +33,7 @@ struct code {
     uint64_t function_count;
     struct frame *frames; /* of each location, filled on first use: texts are slow to find */
     uint32_t *stack;      /* locations of a stack, innermost first */
-    size_t stack_room;
+    size_t stack_capacity;
     uint64_t frames_written;
 };
 
@@ -111,13 +111,13 @@ static int add_frame(struct code *c, size_t *count, uint64_t location)
         return cli_fail(CLI_INPUT, "%s: a frame without a location", c->input->name);
     if (c->frames_written++ == MAX_FRAMES)
         return cli_fail(CLI_INPUT, "%s: more than 2^28 frames of call stacks", c->input->name);
-    if (*count == c->stack_room) {
-        size_t room = c->stack_room > 0 ? 2 * c->stack_room : 256;
-        uint32_t *stack = realloc(c->stack, room * sizeof *stack);
+    if (*count == c->stack_capacity) {
+        size_t capacity = c->stack_capacity > 0 ? 2 * c->stack_capacity : 256;
+        uint32_t *stack = realloc(c->stack, capacity * sizeof *stack);
         if (stack == NULL)
             return cli_fail_memory();
         c->stack = stack;
-        c->stack_room = room;
+        c->stack_capacity = capacity;
     }
     c->stack[(*count)++] = (uint32_t)location;
     return CLI_OK;

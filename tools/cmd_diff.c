@@ -119,13 +119,13 @@ static int print_rows(const struct diff_view *view, struct cli_out *out)
                                               row.total[0],  row.total[1],  row.total_delta,
                                               row.spread[0], row.spread[1], row.spread[2],
                                               row.spread[3], row.spread[4]};
-        char room[CLI_NUMBER_SIZE];
+        char buffer[CLI_NUMBER_SIZE];
         struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
             frame->has_name ? cli_cell_str(cli_name(view->shown, frame->name))
                             : cli_cell_text(NULL)};
         for (size_t c = 0; c + 1 < own; c++)
             cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
-        cli_frame_cells(frame, places, room, cells + own);
+        cli_frame_cells(frame, places, buffer, cells + own);
         if (unit < count)
             cells[unit] = cli_cell_str(view->info.unit);
         cli_table_row(table, cells);
@@ -136,14 +136,14 @@ static int print_rows(const struct diff_view *view, struct cli_out *out)
 /* ---- terminal and Markdown ---- */
 
 /* A change always has a sign. */
-static const char *change_text(const struct diff_view *view, pcol_amount delta, char *room)
+static const char *change_text(const struct diff_view *view, pcol_amount delta, char *buffer)
 {
     double value = diff_double(view, delta);
 
-    room[0] = '+';
+    buffer[0] = '+';
     if (value == 0)
         return "0";
-    return cli_amount_cell(&view->amounts, delta, room + (value > 0)).as.text.data - (value > 0);
+    return cli_amount_cell(&view->amounts, delta, buffer + (value > 0)).as.text.data - (value > 0);
 }
 
 static const char *state_of(const struct diff_row *row)
@@ -156,7 +156,7 @@ static int compare(double a, double b)
     return (a > b) - (a < b);
 }
 
-void diff_points(double change, double whole, double limit, char *room)
+void diff_points(double change, double whole, double limit, char *buffer)
 {
     double part = 100 * change / fabs(whole);
     int digits = 2;
@@ -164,20 +164,20 @@ void diff_points(double change, double whole, double limit, char *room)
     if (!isfinite(part) && whole != 0)
         part = 100 * (change / fabs(whole));
     if (!isfinite(part) || fabs(part) >= 1e15) {
-        snprintf(room, CLI_NUMBER_SIZE, isfinite(part) ? "%+g%%" : "-", part);
+        snprintf(buffer, CLI_NUMBER_SIZE, isfinite(part) ? "%+g%%" : "-", part);
         return;
     }
     do
-        snprintf(room, CLI_NUMBER_SIZE, "%+.*f%%", digits, part);
+        snprintf(buffer, CLI_NUMBER_SIZE, "%+.*f%%", digits, part);
     while (limit >= 0 && digits++ < MOST_DIGITS &&
-           compare(strtod(room, NULL), limit) != compare(part, limit));
+           compare(strtod(buffer, NULL), limit) != compare(part, limit));
 }
 
 /* Percentage points of the base's total. */
-static void points_text(const struct diff_view *view, pcol_amount delta, char *room)
+static void points_text(const struct diff_view *view, pcol_amount delta, char *buffer)
 {
     diff_points(diff_double(view, delta), diff_double(view, view->info.total[0]), view->fail_above,
-                room);
+                buffer);
 }
 
 static void any_text(const struct diff_view *view, struct cli_out *out, pcol_str text)
@@ -190,9 +190,9 @@ static void any_text(const struct diff_view *view, struct cli_out *out, pcol_str
 
 static void put_amount(const struct diff_view *view, struct cli_out *out, pcol_amount amount)
 {
-    char room[CLI_NUMBER_SIZE];
+    char buffer[CLI_NUMBER_SIZE];
 
-    cli_out_text(out, cli_amount_cell(&view->amounts, amount, room).as.text.data);
+    cli_out_text(out, cli_amount_cell(&view->amounts, amount, buffer).as.text.data);
 }
 
 static void put_name(const struct diff_view *view, struct cli_out *out, const char *before,
@@ -217,7 +217,7 @@ static void put_bases(const struct diff_view *view, struct cli_out *out)
 
 static void print_header(const struct diff_view *view, struct cli_out *out)
 {
-    char room[CLI_NUMBER_SIZE + 1];
+    char buffer[CLI_NUMBER_SIZE + 1];
     pcol_amount delta;
 
     if (view->is_double)
@@ -240,9 +240,9 @@ static void print_header(const struct diff_view *view, struct cli_out *out)
         cli_out_printf(out, ", NEW scaled by %.6g", view->info.scale);
     } else {
         cli_out_text(out, ", ");
-        cli_out_text(out, change_text(view, delta, room));
-        points_text(view, delta, room);
-        cli_out_printf(out, " (%s)", room);
+        cli_out_text(out, change_text(view, delta, buffer));
+        points_text(view, delta, buffer);
+        cli_out_printf(out, " (%s)", buffer);
         double base = fabs(diff_double(view, view->info.total[0]));
         double new = fabs(diff_double(view, view->info.total[1]));
         if (base > 0 && new > 0 && (new > 2 * base || base > 2 * new))
@@ -273,22 +273,22 @@ static int print_people(const struct diff_view *view, struct cli_out *out)
     if (code != CLI_OK)
         return code;
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
-        char room[9][CLI_NUMBER_SIZE + 1];
-        points_text(view, row.total_delta, room[4]);
+        char buffer[9][CLI_NUMBER_SIZE + 1];
+        points_text(view, row.total_delta, buffer[4]);
         pcol_str name =
             row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
         struct cli_cell cells[PEOPLE_COLUMNS + CLI_FRAME_COLUMNS] = {
-            cli_cell_text(change_text(view, row.self_delta, room[0])),
-            cli_amount_cell(&view->amounts, row.self[0], room[1]),
-            cli_amount_cell(&view->amounts, row.self[1], room[2]),
-            cli_cell_text(change_text(view, row.total_delta, room[3])),
-            cli_cell_text(room[4]),
-            cli_amount_cell(&view->amounts, row.total[0], room[5]),
-            cli_amount_cell(&view->amounts, row.spread[DIFF_TOTAL_MIN], room[6]),
-            cli_amount_cell(&view->amounts, row.spread[DIFF_TOTAL_MAX], room[7])};
+            cli_cell_text(change_text(view, row.self_delta, buffer[0])),
+            cli_amount_cell(&view->amounts, row.self[0], buffer[1]),
+            cli_amount_cell(&view->amounts, row.self[1], buffer[2]),
+            cli_cell_text(change_text(view, row.total_delta, buffer[3])),
+            cli_cell_text(buffer[4]),
+            cli_amount_cell(&view->amounts, row.total[0], buffer[5]),
+            cli_amount_cell(&view->amounts, row.spread[DIFF_TOTAL_MIN], buffer[6]),
+            cli_amount_cell(&view->amounts, row.spread[DIFF_TOTAL_MAX], buffer[7])};
         cells[own - 2] = cli_cell_text(state_of(&row));
         cells[own - 1] = row.frame.has_name ? cli_cell_str(name) : cli_cell_text(NULL);
-        cli_frame_cells(&row.frame, places, room[8], cells + own);
+        cli_frame_cells(&row.frame, places, buffer[8], cells + own);
         cli_table_row(table, cells);
     }
     return cli_table_end(table, CLI_OK);

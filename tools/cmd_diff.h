@@ -41,8 +41,8 @@ static inline double diff_double(const struct diff_view *view, pcol_amount amoun
 
 void diff_row(const struct diff_view *view, size_t at, struct diff_row *row);
 /* A change in percent of @whole, with enough digits to show the side of a limit, unless that is
- * negative. room: CLI_NUMBER_SIZE bytes. */
-void diff_points(double change, double whole, double limit, char *room);
+ * negative. buffer: CLI_NUMBER_SIZE bytes. */
+void diff_points(double change, double whole, double limit, char *buffer);
 
 /* ---- cmd_diff_gate.c */
 

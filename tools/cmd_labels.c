@@ -124,11 +124,11 @@ static void print_key(struct cli_table *table, const char *key, const struct cli
                       const struct cli_amounts *amounts, uint64_t limit)
 {
     for (size_t i = 0; i < values->count && i < limit; i++) {
-        char room[CLI_NUMBER_SIZE];
+        char buffer[CLI_NUMBER_SIZE];
         pcol_str value = cli_result_text(values, CLI_FIELD_NAME, i);
         pcol_amount total = cli_result_amount(values, CLI_FIELD_TOTAL, i);
         struct cli_cell cells[COLUMNS] = {
-            cli_amount_cell(amounts, total, room), cli_amount_percent(amounts, total),
+            cli_amount_cell(amounts, total, buffer), cli_amount_percent(amounts, total),
             cli_cell_text(key), value.data != NULL ? cli_cell_str(value) : cli_cell_text(NULL)};
         cli_table_row(table, cells);
     }

@@ -51,7 +51,7 @@ struct listing {
     struct cli_names names;
     struct cli_out *out;
     struct cli_table *table; /* NULL: for people */
-    size_t room;
+    size_t columns;
     int is_found; /* the source of the current lines */
 };
 
@@ -131,11 +131,11 @@ static int find_lines(struct listing *list, const struct cli_result *top)
 
 static void put_amount(const struct listing *list, const struct line *line, int is_total)
 {
-    char room[CLI_NUMBER_SIZE];
+    char columns[CLI_NUMBER_SIZE];
     struct cli_cell cell = cli_cell_text(".");
 
     if (line != NULL)
-        cell = cli_amount_cell(list->amounts, is_total ? line->row.total : line->row.self, room);
+        cell = cli_amount_cell(list->amounts, is_total ? line->row.total : line->row.self, columns);
     cli_out_printf(list->out, "%10.*s ", (int)cell.as.text.size, cell.as.text.data);
 }
 
@@ -157,7 +157,7 @@ static void put_source(const struct listing *list, pcol_str text)
                 plain[used++] = ' ';
             while (used % TAB_COLUMNS != 0);
     }
-    cli_frame_name(list->out, (pcol_str){plain, used}, list->room);
+    cli_frame_name(list->out, (pcol_str){plain, used}, list->columns);
     free(plain);
 }
 
@@ -304,7 +304,7 @@ static int print(struct listing *list, pcol_query *query)
             code = cli_table_end(list->table, CLI_OK);
     } else {
         unsigned width = out.terminal ? cli_terminal_columns() : 0;
-        list->room = width == 0 ? SIZE_MAX : width > VALUE_COLUMNS ? width - VALUE_COLUMNS : 1;
+        list->columns = width == 0 ? SIZE_MAX : width > VALUE_COLUMNS ? width - VALUE_COLUMNS : 1;
         cli_out_fold(&out);
         if (!list->args->no_header) {
             cli_amounts_header(&amounts, &out);

@@ -98,8 +98,8 @@ static char *output_name(const char *path, const char *folder)
     const char *base = slash != NULL ? slash + 1 : path;
     size_t size = strlen(base);
     size_t before = folder != NULL ? strlen(folder) : (size_t)(base - path);
-    size_t room = before + size + 8;
-    char *name = malloc(room);
+    size_t capacity = before + size + 8;
+    char *name = malloc(capacity);
 
     if (name == NULL)
         return NULL;
@@ -110,7 +110,7 @@ static char *output_name(const char *path, const char *folder)
             size = i;
             break;
         }
-    snprintf(name, room, "%.*s%s%.*s.pcol", (int)before, folder != NULL ? folder : path,
+    snprintf(name, capacity, "%.*s%s%.*s.pcol", (int)before, folder != NULL ? folder : path,
              folder != NULL && before > 0 && folder[before - 1] != '/' ? "/" : "", (int)size, base);
     return name;
 }

@@ -142,7 +142,7 @@ static void print_people(struct cli_args *args, struct cli_names *names,
         cli_gutter_put(&gutter, out, amounts, row.total, row.self);
         if (row.relation != FUNCTION)
             cli_out_printf(out, "    %s", row.relation == CALLER ? signs->first : signs->last);
-        cli_frame_name(out, row.frame.name, gutter.room - (row.relation != FUNCTION ? 6 : 0));
+        cli_frame_name(out, row.frame.name, gutter.columns - (row.relation != FUNCTION ? 6 : 0));
         cli_out_text(out, "\n");
     }
     put_hidden(out, &gutter, hidden);

@@ -150,9 +150,9 @@ static void put_box(struct cli_out *out, struct cli_names *names, const struct b
     cli_out_printf(
         out, "</title><rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", x, y,
         box->width > 1 ? box->width - 0.5 : box->width, ROW_PX - 1, box_color(box, compared));
-    size_t room = box->width > 4 * LETTER_PX ? (size_t)(box->width - 6) / LETTER_PX : 0;
-    if (room > 0) {
-        size_t shown = first_characters(name, room);
+    size_t letters = box->width > 4 * LETTER_PX ? (size_t)(box->width - 6) / LETTER_PX : 0;
+    if (letters > 0) {
+        size_t shown = first_characters(name, letters);
         cli_out_printf(out, "<text x=\"%.1f\" y=\"%u\">", x + 3, y + 12);
         report_text(out, name.data, shown);
         cli_out_text(out, "</text>");

@@ -186,16 +186,16 @@ static void pad(struct cli_out *out, size_t used, size_t width)
 static void put_wide(struct cli_out *out, const char *text, size_t width)
 {
     size_t size = strlen(text), used;
-    char *room = malloc(4 * size + 1);
+    char *buffer = malloc(4 * size + 1);
 
-    if (room == NULL) {
+    if (buffer == NULL) {
         cli_out_safe(out, text, size);
         return;
     }
-    size_t columns = cli_escape(text, size, room, &used);
-    cli_out_write(out, room, used);
+    size_t columns = cli_escape(text, size, buffer, &used);
+    cli_out_write(out, buffer, used);
     pad(out, columns, width);
-    free(room);
+    free(buffer);
 }
 
 #define WIDEST_NAME 30u

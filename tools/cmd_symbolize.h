@@ -45,7 +45,7 @@ struct symbolize_work {
 
 /* Read the mappings of the profile. */
 pcol_status symbolize_mappings(struct symbolize_work *w, pcol_error *err);
-/* List the nameless location groups whose address lies in a binary, in the order of groups. */
+/* List the nameless location groups whose address is in a binary, in the order of groups. */
 pcol_status symbolize_groups(struct symbolize_work *w, pcol_error *err);
 
 #endif

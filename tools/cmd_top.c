@@ -98,7 +98,7 @@ static void lay_out(struct layout *layout, pcol_by by, int verbose)
 
 /* Fills cells in place: a returned cell would be copied while it is still being written. */
 static void set_cell(const struct layout *layout, const struct cli_result_row *row,
-                     enum shown shown, char *room, struct cli_cell *cell)
+                     enum shown shown, char *buffer, struct cli_cell *cell)
 {
     const struct cli_amounts *amounts = &layout->amounts;
     const struct cli_frame *frame = &row->frame;
@@ -108,7 +108,7 @@ static void set_cell(const struct layout *layout, const struct cli_result_row *r
     switch (shown) {
     case SHOW_SELF:
     case SHOW_TOTAL:
-        cli_amount_set(amounts, shown == SHOW_SELF ? row->self : row->total, room, cell);
+        cli_amount_set(amounts, shown == SHOW_SELF ? row->self : row->total, buffer, cell);
         return;
     case SHOW_SELF_PERCENT:
     case SHOW_TOTAL_PERCENT:
@@ -117,10 +117,10 @@ static void set_cell(const struct layout *layout, const struct cli_result_row *r
             cli_amount_share(amounts, shown == SHOW_SELF_PERCENT ? row->self : row->total);
         return;
     case SHOW_SELF_TIME:
-        *cell = cli_amount_seconds(amounts, row->self, room);
+        *cell = cli_amount_seconds(amounts, row->self, buffer);
         return;
     case SHOW_TOTAL_TIME:
-        *cell = cli_amount_seconds(amounts, row->total, room);
+        *cell = cli_amount_seconds(amounts, row->total, buffer);
         return;
     case SHOW_UNIT:
         *cell = cli_cell_str(amounts->info.unit);
@@ -144,8 +144,8 @@ static void set_cell(const struct layout *layout, const struct cli_result_row *r
         return;
     case SHOW_ADDRESS:
         if (frame->has_address) {
-            snprintf(room, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
-            *cell = cli_cell_text(room);
+            snprintf(buffer, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
+            *cell = cli_cell_text(buffer);
         }
         return;
     }
@@ -164,12 +164,12 @@ static int print_rows(const struct cli_args *args, const struct cli_result *top,
     cli_names_init(&names, args, layout->amounts.people);
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
         struct cli_cell cells[MAX_COLUMNS];
-        char room[MAX_COLUMNS][CLI_NUMBER_SIZE];
+        char buffer[MAX_COLUMNS][CLI_NUMBER_SIZE];
         struct cli_result_row row;
         cli_result_get(top, i, &row);
         row.frame.name = cli_name(&names, row.frame.name);
         for (size_t c = 0; c < layout->count; c++)
-            set_cell(layout, &row, layout->shown[c], room[c], &cells[c]);
+            set_cell(layout, &row, layout->shown[c], buffer[c], &cells[c]);
         cli_table_row(table, cells);
     }
     cli_names_free(&names);

@@ -142,10 +142,10 @@ static int print_rows(const struct cli_args *args, struct traces *traces, struct
 /* One frame a line; the value is on the line of the innermost frame. */
 static void print_people(const struct cli_args *args, struct traces *traces, struct cli_out *out)
 {
-    size_t room = out->terminal ? cli_terminal_columns() : SIZE_MAX;
+    size_t columns = out->terminal ? cli_terminal_columns() : SIZE_MAX;
 
-    if (room != SIZE_MAX)
-        room = room > VALUE_COLUMNS ? room - VALUE_COLUMNS : 1;
+    if (columns != SIZE_MAX)
+        columns = columns > VALUE_COLUMNS ? columns - VALUE_COLUMNS : 1;
     cli_out_fold(out);
     if (!args->no_header) {
         cli_amounts_header(traces->amounts, out);
@@ -163,7 +163,7 @@ static void print_people(const struct cli_args *args, struct traces *traces, str
         for (uint32_t at = node; at != 0 && out->code == 0; at = parent_of(traces, at)) {
             if (at != node)
                 cli_out_printf(out, "%*s", (int)VALUE_COLUMNS, "");
-            cli_frame_name(out, name_of(traces, at), room);
+            cli_frame_name(out, name_of(traces, at), columns);
             cli_out_text(out, "\n");
         }
     }

@@ -142,7 +142,7 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const stru
     if (code != CLI_OK)
         return code;
     for (uint32_t i = 1; i < count && out->code == 0; i++) {
-        char room[CLI_NUMBER_SIZE];
+        char buffer[CLI_NUMBER_SIZE];
         struct cli_result_row node;
         if (!(shown[i] & SHOWN))
             continue;
@@ -151,7 +151,7 @@ static int print_rows(struct cli_args *args, struct cli_names *names, const stru
         struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
             cli_cell_u64(node.depth), cli_amount_cell(amounts, node.self, NULL),
             cli_amount_cell(amounts, node.total, NULL), cli_cell_str(node.frame.name)};
-        cli_frame_cells(&node.frame, places, room, cells + OWN);
+        cli_frame_cells(&node.frame, places, buffer, cells + OWN);
         cells[OWN + places] = cli_cell_u64((shown[i] & CUT) != 0);
         cli_table_row(table, cells);
     }
@@ -221,9 +221,9 @@ static void make_room(struct drawing *d, uint32_t deepest)
 
     d->most = MAX_INDENT;
     cli_gutter_init(&d->gutter, d->out, indent + CLI_GOOD_TEXT);
-    if (d->gutter.room < indent + CLI_GOOD_TEXT)
-        d->most = d->gutter.room > CLI_GOOD_TEXT + 12
-                      ? (uint32_t)(d->gutter.room - CLI_GOOD_TEXT) / 2
+    if (d->gutter.columns < indent + CLI_GOOD_TEXT)
+        d->most = d->gutter.columns > CLI_GOOD_TEXT + 12
+                      ? (uint32_t)(d->gutter.columns - CLI_GOOD_TEXT) / 2
                       : 6;
 }
 
@@ -261,7 +261,8 @@ static int draw_node(struct drawing *d, const struct cli_result_row *node, int c
 {
     cli_gutter_put(&d->gutter, d->out, d->amounts, node->total, node->self);
     size_t taken = draw_branches(d, node->depth) + (cut ? 5 : 0);
-    int code = draw_frame(d, &node->frame, d->gutter.room > taken ? d->gutter.room - taken : 1);
+    int code =
+        draw_frame(d, &node->frame, d->gutter.columns > taken ? d->gutter.columns - taken : 1);
     cli_out_text(d->out, cut ? "  [+]\n" : "\n");
     return code;
 }

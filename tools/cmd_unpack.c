@@ -80,12 +80,12 @@ static int name_in_folder(struct cli_args *args, const char *format, char **made
             break;
         }
     const char *zipped = strcmp(format, "pprof") == 0 ? ".gz" : "";
-    size_t room = before + size + end + 8;
-    *made = malloc(room);
+    size_t capacity = before + size + end + 8;
+    *made = malloc(capacity);
     if (*made == NULL)
         return cli_fail_memory();
-    snprintf(*made, room, "%s%s%.*s%.*s%s", folder, folder[before - 1] != '/' ? "/" : "", (int)size,
-             base, (int)end, suffix, zipped);
+    snprintf(*made, capacity, "%s%s%.*s%.*s%s", folder, folder[before - 1] != '/' ? "/" : "",
+             (int)size, base, (int)end, suffix, zipped);
     args->output = *made;
     return CLI_OK;
 }

@@ -58,14 +58,14 @@ static pcol_status put_amounts(answer *a, size_t buffer, const pcol_result *resu
 {
     const pcol_column *column = find(result, name);
     size_t count = (size_t)row_count(result);
-    void *room = count > 0 ? bytes_extend(&a->buffers[buffer], count * 8) : NULL;
+    void *target = count > 0 ? bytes_extend(&a->buffers[buffer], count * 8) : NULL;
 
     if (count == 0)
         return PCOL_OK;
-    if (column == NULL || room == NULL)
-        return pcol_error_set(err, room == NULL ? PCOL_E_NO_MEMORY : PCOL_E_STATE, 0, NULL);
-    return is_double ? pcol_column_read_f64(column, 0, count, room, NULL, err)
-                     : pcol_column_read_i64(column, 0, count, room, NULL, err);
+    if (column == NULL || target == NULL)
+        return pcol_error_set(err, target == NULL ? PCOL_E_NO_MEMORY : PCOL_E_STATE, 0, NULL);
+    return is_double ? pcol_column_read_f64(column, 0, count, target, NULL, err)
+                     : pcol_column_read_i64(column, 0, count, target, NULL, err);
 }
 
 /* What all rows have, and the JSON object. columns: pairs of amounts, ends with NULL. */

@@ -27,8 +27,8 @@ static void select_range(const struct request *r, int slot, pcol_selection *sele
     }
 }
 
-/* The sample type of a request: "TYPE/UNIT" in `room`, a type of both profiles by default. */
-static pcol_status select_type(const answer *a, const struct request *r, char *room, size_t size,
+/* The sample type of a request: "TYPE/UNIT" in `buffer`, a type of both profiles by default. */
+static pcol_status select_type(const answer *a, const struct request *r, char *buffer, size_t size,
                                pcol_error *err)
 {
     const char *given = request_text(r, "type");
@@ -37,14 +37,14 @@ static pcol_status select_type(const answer *a, const struct request *r, char *r
     int is_default, used;
 
     if (given != NULL) {
-        used = snprintf(room, size, "%s", given);
+        used = snprintf(buffer, size, "%s", given);
     } else {
         if (a->file[ANSWER_BASE] != NULL)
             status = pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, &type,
                                             &unit, &is_default, err);
         used = type.size == 0 || type.size + unit.size >= size
-                   ? snprintf(room, size, "%s", "")
-                   : snprintf(room, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size,
+                   ? snprintf(buffer, size, "%s", "")
+                   : snprintf(buffer, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size,
                               unit.data);
     }
     if (status == PCOL_OK && (used < 0 || (size_t)used >= size))
@@ -192,10 +192,10 @@ static uint32_t named_row(const pcol_column *column, uint32_t location)
     return (uint32_t)row;
 }
 
-/* What a profile of managed and native code says of a frame. */
+/* Kinds of frames in a profile of managed and native code. */
 enum { CODE_UNKNOWN, CODE_MANAGED, CODE_NATIVE };
 
-/* Columns that say it: Firefox has `is_js` of functions, Java Flight Recorder a label. */
+/* Columns with the kind: Firefox has `is_js` of functions, Java Flight Recorder a label. */
 struct code_columns {
     const pcol_column *is_js, *frame_type;
 };

@@ -13,7 +13,7 @@ PACKAGES = ("playwright-core@1.65.1", "speedscope@1.25.0")
 
 
 def modules():
-    """Installed once, beside DuckDB's."""
+    """Installed once, next to DuckDB's."""
     if not all((MODULES / "node_modules" / name.rsplit("@", 1)[0]).exists() for name in PACKAGES):
         MODULES.mkdir(parents=True, exist_ok=True)
         subprocess.run([tool("npm"), "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(MODULES), *PACKAGES], capture_output=True,

@@ -1,5 +1,5 @@
 /*
- * handle_errors.c - an example: what an error says, and who can do something about it
+ * handle_errors.c - an example: members of an error, and who can act on it
  *
  *     handle_errors FILE
  *

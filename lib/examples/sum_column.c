@@ -4,7 +4,7 @@
  *
  *     sum_column FILE [TABLE COLUMN]        default: samples value.0
  *
- * If the values lie in the file as an array (every file packed with --plain), they are added up
+ * If the file stores the values as an array (every file packed with --plain), they are added up
  * where they are, without a copy; otherwise they are decoded in batches. Prints
  * "TABLE.COLUMN sum N rows N"; the sum is taken modulo 2^64, nulls are left out.
  */

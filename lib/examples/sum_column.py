@@ -4,7 +4,7 @@
     sum_column.py FILE [TABLE COLUMN]        default: samples value.0
 
 Finds the column by the header and the index as spec.md describes them (sections 3 and 9) and adds up its values
-where they lie in the file. Prints "TABLE.COLUMN sum N rows N"; nulls are left out. Nothing is verified here: run
+at their offset in the file. Prints "TABLE.COLUMN sum N rows N"; nulls are left out. Nothing is verified here: run
 `pcol check` on a file that comes from elsewhere.
 """
 import mmap

@@ -215,9 +215,9 @@ static pcol_status get_cell(struct pci_frame_adder *a, struct reader *r, struct 
 static pcol_status append_value(struct pci_frame_adder *a, int kind, pcol_str unit, int64_t bits,
                                 pcol_str text, pcol_error *err)
 {
-    char room[PCI_LABEL_TEXT];
+    char buffer[PCI_LABEL_TEXT];
     if (kind == PCI_LABEL_INTEGER)
-        text = (pcol_str){room, pci_label_scale(bits, unit, room)};
+        text = (pcol_str){buffer, pci_label_scale(bits, unit, buffer)};
     return append(a, text, err);
 }
 
@@ -225,7 +225,7 @@ static pcol_status append_column(struct pci_frame_adder *a, struct reader *r, si
                                  uint64_t sample, pcol_error *err)
 {
     const struct pci_label_column *label = &r->columns.columns[index];
-    char room[PCI_LABEL_TEXT];
+    char buffer[PCI_LABEL_TEXT];
     pcol_str text = {"", 0};
     int64_t bits = 0;
     int valid = 0;
@@ -235,7 +235,7 @@ static pcol_status append_column(struct pci_frame_adder *a, struct reader *r, si
         PCI_TRY(get_cell(a, r, &r->batches[index], label, sample, &bits, &valid, err));
     if (!valid)
         return PCOL_OK;
-    PCI_TRY(pci_label_text(&r->columns, label, sample, bits, room, &text, err));
+    PCI_TRY(pci_label_text(&r->columns, label, sample, bits, buffer, &text, err));
     return append_value(a, label->kind, label->unit, bits, text, err);
 }
 

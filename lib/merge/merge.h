@@ -153,7 +153,7 @@ pcol_status pci_merge_source_meta(struct pci_merge *merge, pcol_error *err);
 /* reachability.c: marks the rows that the copied samples use */
 pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err);
 
-/* rebase.c: reads mapping_bias, if the options ask for it */
+/* rebase.c: reads mapping_bias, if the options request it */
 pcol_status pci_merge_open_bias(struct pci_merge *merge, pcol_error *err);
 /* 1 if a column is one of addresses of mappings that are moved. */
 int pci_merge_is_moved(const struct pci_merge *merge, const struct pci_column *column);

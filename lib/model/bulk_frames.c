@@ -142,15 +142,15 @@ struct output {
     size_t capacity, samples;
 };
 
-/* Appends a stack; returns its depth, of which only `room` locations are stored. */
-static size_t put_stack(const pcol_frames *frames, uint32_t node, uint32_t *to, size_t room)
+/* Appends a stack; returns its depth, of which only `available` locations are stored. */
+static size_t put_stack(const pcol_frames *frames, uint32_t node, uint32_t *to, size_t available)
 {
     const struct node *nodes = frames->nodes;
     size_t depth = 0;
     while (node) {
         struct node n = nodes[node];
         for (uint32_t i = 0; i < n.count; i++, depth++)
-            if (depth < room)
+            if (depth < available)
                 to[depth] = n.first + i;
         node = n.parent;
     }
@@ -164,7 +164,7 @@ static pcol_status put_batch(const pcol_frames *frames, uint64_t row, const int6
 {
     uint64_t previous = UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t used = (size_t)out->offsets[out->samples], room = out->capacity - used, depth;
+        size_t used = (size_t)out->offsets[out->samples], available = out->capacity - used, depth;
         uint64_t stack = valid[i] ? (uint64_t)stacks[i] : 0;
         if (i + 8 < n && (uint64_t)stacks[i + 8] < frames->stacks) /* the walk waits for memory */
             __builtin_prefetch(&frames->nodes[stacks[i + 8]]);
@@ -174,14 +174,14 @@ static pcol_status put_batch(const pcol_frames *frames, uint64_t row, const int6
                                (unsigned long)frames->stacks);
         if (i && stack == previous) {
             depth = used - (size_t)out->offsets[out->samples - 1];
-            if (depth && depth <= room)
+            if (depth && depth <= available)
                 memcpy(out->locations + used, out->locations + used - depth,
                        depth * sizeof *out->locations);
         } else {
-            depth = put_stack(frames, (uint32_t)stack, out->locations + used, room);
+            depth = put_stack(frames, (uint32_t)stack, out->locations + used, available);
         }
         previous = stack;
-        *full = depth > room;
+        *full = depth > available;
         if (!*full || !out->samples)
             out->offsets[out->samples + 1] = used + depth;
         if (*full)

@@ -40,7 +40,7 @@ static pcol_status add_name(struct column_adder *a, uint32_t column, pcol_error 
     return pci_hash_add(&a->names, pci_hash_bytes(name, strlen(name)), column, err);
 }
 
-/* Room for "#2" up to the largest number. */
+/* Space for "#2" up to the largest number. */
 #define SUFFIX_BYTES 12u
 
 /* Appends "#2", "#3", ... to a name of a size until it is unique, from *number on; 1: none. */

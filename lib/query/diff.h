@@ -30,13 +30,13 @@ struct pci_diff {
     char *paths; /* `paths` does (rows of stacks) */
     struct pci_hash hash;
     struct pci_diff_base *bases;         /* info.base_count */
-    double *values;                      /* room for a number of each base */
+    double *values;                      /* a number for each base */
     int base_is_double, other_is_double; /* side 0 and side 1, before they are compared */
 };
 
 /* ---- diff_bases.c */
 
-/* Allocates the bases and the room for tops. */
+/* Allocates the bases and the memory for tops. */
 pcol_status pci_diff_bases_open(struct pci_diff *d, const struct pci_diff_queries *queries,
                                 pcol_error *err);
 void pci_diff_bases_close(struct pci_diff *d);

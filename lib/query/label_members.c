@@ -86,7 +86,7 @@ static pcol_status read_value(const struct pci_label_columns *columns,
         value->unit = node->text;
     if (value->kind == PCI_LABEL_STRING || value->kind == PCI_LABEL_BIGINT)
         return PCOL_OK;
-    return pci_label_text(columns, &no_column, 0, value->bits, value->room, &value->text, err);
+    return pci_label_text(columns, &no_column, 0, value->bits, value->buffer, &value->text, err);
 }
 
 pcol_status pci_label_members_next(const struct pci_label_columns *columns, uint64_t root,

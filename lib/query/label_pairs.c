@@ -58,7 +58,7 @@ static pcol_status read_column(struct pci_label_pairs *p, const struct pci_sampl
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t row = batch->row[i];
         size_t cell = (size_t)(row - first);
-        char room[PCI_LABEL_TEXT];
+        char buffer[PCI_LABEL_TEXT];
         pcol_str text;
         int valid = is_bytes || p->valid[cell];
         if (!valid || !passes(p, batch->stack[i]))
@@ -66,7 +66,7 @@ static pcol_status read_column(struct pci_label_pairs *p, const struct pci_sampl
         if (is_bytes)
             PCI_TRY(pci_get_str(file, column->column, row, &text, &valid, err));
         else
-            PCI_TRY(pci_label_text(&p->columns, column, row, p->cells[cell], room, &text, err));
+            PCI_TRY(pci_label_text(&p->columns, column, row, p->cells[cell], buffer, &text, err));
         if (!valid)
             continue;
         if (column->unit.size)

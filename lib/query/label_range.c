@@ -82,7 +82,7 @@ char pci_label_unit_size(pcol_str unit, double *size)
     return find_unit(unit, size);
 }
 
-size_t pci_label_scale(int64_t value, pcol_str unit, char *room)
+size_t pci_label_scale(int64_t value, pcol_str unit, char *buffer)
 {
     static const struct {
         char dimension;
@@ -99,11 +99,11 @@ size_t pci_label_scale(int64_t value, pcol_str unit, char *room)
         if (shown[i].dimension == dimension && number / shown[i].size >= 1)
             chosen = i;
     if (!dimension || chosen == sizeof shown / sizeof *shown)
-        return (size_t)snprintf(room, PCI_LABEL_TEXT, "%lld", (long long)value);
+        return (size_t)snprintf(buffer, PCI_LABEL_TEXT, "%lld", (long long)value);
     /* The separator of the locale is between the digits. */
     size_t used = (size_t)snprintf(digits, sizeof digits, "%.2f", number / shown[chosen].size);
     const char *cents = digits + used - 2;
-    return (size_t)snprintf(room, PCI_LABEL_TEXT, "%s%.*s%s%s%s", value < 0 ? "-" : "",
+    return (size_t)snprintf(buffer, PCI_LABEL_TEXT, "%s%.*s%s%s%s", value < 0 ? "-" : "",
                             (int)strspn(digits, "0123456789"), digits,
                             strcmp(cents, "00") != 0 ? "." : "",
                             strcmp(cents, "00") != 0 ? cents : "", shown[chosen].name);

@@ -165,18 +165,18 @@ static pcol_str constant(const char *text)
 
 pcol_status pci_label_text(const struct pci_label_columns *columns,
                            const struct pci_label_column *column, uint64_t row, int64_t bits,
-                           char *room, pcol_str *text, pcol_error *err)
+                           char *buffer, pcol_str *text, pcol_error *err)
 {
     double number;
     int valid;
-    *text = (pcol_str){room, 0};
+    *text = (pcol_str){buffer, 0};
     switch (column->kind) {
     case PCI_LABEL_STRING:
     case PCI_LABEL_BIGINT:
         return pci_get_str(columns->file, column->column, row, text, &valid, err);
     case PCI_LABEL_DOUBLE:
         memcpy(&number, &bits, sizeof number);
-        text->size = pci_number_format(number, room);
+        text->size = pci_number_format(number, buffer);
         return PCOL_OK;
     case PCI_LABEL_BOOL:
         *text = constant(bits ? "true" : "false");
@@ -191,19 +191,19 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     case PCI_LABEL_OWNNAME:
         return get_frame_text(columns->frames, column->kind, bits, text, err);
     default: /* integers, and rows of stacks */
-        text->size = (size_t)snprintf(room, PCI_LABEL_TEXT, "%lld", (long long)bits);
+        text->size = (size_t)snprintf(buffer, PCI_LABEL_TEXT, "%lld", (long long)bits);
         return PCOL_OK;
     }
 }
 
-pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *room, pcol_str *text,
+pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_str *text,
                                 pcol_error *err)
 {
-    room->size = 0;
-    PCI_TRY(pci_strbuf_append(room, text->data, text->size, err));
-    PCI_TRY(pci_strbuf_append(room, " ", 1, err));
-    PCI_TRY(pci_strbuf_append(room, unit.data, unit.size, err));
-    *text = (pcol_str){room->data, room->size};
+    buffer->size = 0;
+    PCI_TRY(pci_strbuf_append(buffer, text->data, text->size, err));
+    PCI_TRY(pci_strbuf_append(buffer, " ", 1, err));
+    PCI_TRY(pci_strbuf_append(buffer, unit.data, unit.size, err));
+    *text = (pcol_str){buffer->data, buffer->size};
     return PCOL_OK;
 }
 
@@ -241,7 +241,7 @@ static pcol_status test_value(struct pci_label_test *test, const struct pci_labe
                               uint64_t row, int64_t bits, const pcol_str *known, int *passes,
                               pcol_error *err)
 {
-    char room[PCI_LABEL_TEXT];
+    char buffer[PCI_LABEL_TEXT];
     pcol_str text;
     int is_tested = test_number(test, column->kind, column->unit, bits, passes);
     if (is_tested && (*passes || !column->unit.size))
@@ -249,7 +249,7 @@ static pcol_status test_value(struct pci_label_test *test, const struct pci_labe
     if (known)
         text = *known;
     else
-        PCI_TRY(pci_label_text(&test->key_columns, column, row, bits, room, &text, err));
+        PCI_TRY(pci_label_text(&test->key_columns, column, row, bits, buffer, &text, err));
     if (!is_tested)
         PCI_TRY(test_text(test, text, passes, err));
     if (*passes || !column->unit.size)

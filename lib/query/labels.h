@@ -45,14 +45,14 @@ void pci_label_columns_close(struct pci_label_columns *columns);
 pcol_status pci_label_read(const struct pci_label_columns *columns,
                            const struct pci_label_column *column, uint64_t row, size_t n,
                            int64_t *cells, uint8_t *valid, pcol_error *err);
-/* The text of a valid cell, valid until the next call; it may be stored in `room`. bits: from
+/* The text of a valid cell, valid until the next call; it may be stored in `buffer`. bits: from
  * pci_label_read(). */
 pcol_status pci_label_text(const struct pci_label_columns *columns,
                            const struct pci_label_column *column, uint64_t row, int64_t bits,
-                           char *room, pcol_str *text, pcol_error *err);
+                           char *buffer, pcol_str *text, pcol_error *err);
 
-/* The text of a value with its unit, "4 bytes", in `room`; valid until the next call. */
-pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *room, pcol_str *text,
+/* The text of a value with its unit, "4 bytes", in `buffer`; valid until the next call. */
+pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_str *text,
                                 pcol_error *err);
 
 /* ---- label_range.c */
@@ -79,10 +79,10 @@ int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str
 
 /* The dimension of a unit, 'b' (bytes) or 't' (nanoseconds), and its size; 0 and 1 if unknown. */
 char pci_label_unit_size(pcol_str unit, double *size);
-/* The text of a number as Go's pprof shows it, in `room` of PCI_LABEL_TEXT bytes: bytes and times
+/* The text of a number as Go's pprof shows it, in `buffer` of PCI_LABEL_TEXT bytes: bytes and times
  * in their largest unit of at least 1, rounded to two digits ("1.50kB"), others without their unit.
  * Returns its size. */
-size_t pci_label_scale(int64_t value, pcol_str unit, char *room);
+size_t pci_label_scale(int64_t value, pcol_str unit, char *buffer);
 
 /* ---- label_members.c */
 
@@ -94,8 +94,8 @@ struct pci_label_value {
     uint8_t kind;
     int64_t bits;
     pcol_str unit; /* "" if absent; borrowed from the file */
-    pcol_str text; /* may be stored in `room` */
-    char room[PCI_LABEL_TEXT];
+    pcol_str text; /* may be stored in `buffer` */
+    char buffer[PCI_LABEL_TEXT];
 };
 /* Reads the next value of the key among the members of `root`, a cell of `roots`. */
 pcol_status pci_label_members_next(const struct pci_label_columns *columns, uint64_t root,

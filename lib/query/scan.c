@@ -474,11 +474,11 @@ static pcol_status read_chunk(pcol_scan *scan, size_t n, pcol_error *err)
 
 static int is_full(const pcol_scan *scan)
 {
-    size_t room = scan->capacity - scan->filled;
+    size_t available = scan->capacity - scan->filled;
     if (!scan->filled)
         return 0;
     return scan->has_lists || pci_rows_text_bytes(&scan->rows) > TEXT_BYTES ||
-           (scan->row_numbers ? room < PCI_BATCH : !room);
+           (scan->row_numbers ? available < PCI_BATCH : !available);
 }
 
 static pcol_status fill(pcol_scan *scan, pcol_error *err)
@@ -486,9 +486,9 @@ static pcol_status fill(pcol_scan *scan, pcol_error *err)
     scan->filled = 0;
     while (scan->row < scan->end && !is_full(scan)) {
         uint64_t left = scan->end - scan->row, block = PCI_BATCH - scan->row % PCI_BATCH;
-        size_t room = scan->capacity - scan->filled;
+        size_t available = scan->capacity - scan->filled;
         size_t n = left < scan->most ? (size_t)left : scan->most;
-        n = n < room ? n : room;
+        n = n < available ? n : available;
         if (scan->conditions && block < n)
             n = (size_t)block;
         if (!scan->conditions || scan->rows.lanes ||

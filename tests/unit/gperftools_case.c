@@ -168,7 +168,8 @@ static void note(void *context, const pcol_notice *notice)
 
 pcol_status gp_translate(const void *data, size_t size, int lenient)
 {
-    struct pci_input_options how = {.piece = 7}; /* small pieces: words and lines lie across them */
+    struct pci_input_options how = {.piece =
+                                        7}; /* small pieces: words and lines cross their ends */
     struct pci_input input;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
     options.lenient = lenient;

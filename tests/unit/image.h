@@ -26,14 +26,14 @@ struct image image_copy(const struct image *image, size_t size);
 struct pcf_header image_header(const struct image *image);
 /* Make the checksums of index and header right again, where the index is in the file at all. */
 void image_seal(struct image *image);
-/* The index of a sound image, to be changed and put back: what it says of sections moves none of
+/* The index of a sound image, to be changed and put back: its entries of sections move none of
  * their bytes. Frees the index. */
 struct pcf_index *image_index(const struct image *image);
 void image_put_index(struct image *image, struct pcf_index *index);
 pcol_status image_open(const struct image *image, pcol_file **file, pcol_error *err);
 /* The first and the last cells of every column: a hostile file may claim any number of rows. */
 void image_walk(const pcol_file *file);
-/* 1 if the image was refused. */
+/* 1 if the image was rejected. */
 int image_refused(const struct image *image);
 
 #endif

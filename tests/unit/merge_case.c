@@ -466,7 +466,7 @@ static void say_order(const pcol_file *f, uint32_t source, uint32_t thread, cons
     pci_order_clear(&o);
 }
 
-/* What a file says of a source; the caller frees it. */
+/* The content of a source in a file; the caller frees it. */
 char *together_describe(const pcol_file *f, uint32_t source, uint32_t thread)
 {
     int64_t node;

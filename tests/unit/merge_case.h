@@ -37,7 +37,7 @@ void together_add(pcol_builder *b, const struct together_made *made);
 /* Written, opened and strictly checked. */
 void together_finish(pcol_builder *b, struct together_made *made);
 void together_drop(struct together_made *made);
-/* All that a file says of a source, whose thread is given; the same of its samples alone. To be
+/* All content of a source in a file, whose thread is given; the same of its samples alone. To be
  * freed by the caller. */
 char *together_describe(const pcol_file *f, uint32_t source, uint32_t thread);
 char *together_describe_samples(const pcol_file *f, uint32_t source);

@@ -405,7 +405,7 @@ Test(archive, damage_is_of_a_block)
     MUST(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err));
     cr_assert_gt(faults, 0);
     pcol_file_close(file);
-    /* Where an entry says that the block is elsewhere. */
+    /* An entry whose block is elsewhere. */
     image.bytes[third + 20] ^= 4;
     for (int byte = 0; byte < 16; byte++) {
         entries[32 + byte] ^= 1;

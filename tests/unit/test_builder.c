@@ -94,7 +94,7 @@ Test(builder, types_that_a_source_did_not_name)
     pcol_free(data);
 }
 
-/* Where all sources have all types in one order, nothing is said about it. */
+/* No source_types if all sources have all types in one order. */
 Test(builder, types_of_all_sources)
 {
     static const char *const expected[] = {"1 a 0", "1 b 1", "2 a 10", "2 b 11"};

@@ -144,7 +144,7 @@ Test(check, sound_files)
     }
 }
 
-/* Whatever bit is wrong, opening or checking says so. */
+/* Opening or checking reports every flipped bit. */
 Test(check, every_flipped_bit_is_found)
 {
     for (unsigned flags = 0; flags <= PCOL_WRITE_PLAIN; flags++) {
@@ -513,7 +513,7 @@ Test(check, changed_sections_are_read_in_bounds)
     }
 }
 
-/* A table of 2^48 rows in no bytes: refused by check, and its first rows can be read. */
+/* A table of 2^48 rows in no bytes: rejected by check, and its first rows can be read. */
 Test(check, rows_without_bytes)
 {
     struct log log = {0};

@@ -391,7 +391,7 @@ Test(check_orders, every_rule)
     case_expect(PCOL_CHECK_DEFAULT, "source_rows.target 1: rows of one table have two targets");
 }
 
-/* Frames have scalars for members. A file may say that a frame is a member of itself; what is made
+/* Frames have scalars for members. In a file a frame may be a member of itself; what is made
  * of it ends all the same, flat and as JSON. */
 Test(check_labels, a_frame_within_itself)
 {
@@ -497,7 +497,7 @@ Test(check_sums, what_breaks_a_rule)
     case_number("stack_sums", "stack", PCOL_U32, "stacks", 0, 2);
     case_expect(PCOL_CHECK_STRICT, "stack_sums.sum.0 -1: the sums of this type are missing");
 
-    case_stacked(); /* more rows than there are stacks, and no column that would say so */
+    case_stacked(); /* more rows than there are stacks, and no column that shows it */
     for (uint64_t row = 0; row < 4; row++)
         case_number("stack_sums", "sum.0", PCOL_I64, NULL, row, 0);
     case_expect(PCOL_CHECK_STRICT, "stack_sums.stack -1: this column is missing");

@@ -322,7 +322,7 @@ Test(decode, sparse_hostile)
         cr_assert_eq(pcf_read(&d, 1024, 1024, values, NULL), PCF_BAD_RANK);
         cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
     }
-    memset(marks + 128, 0, 8); /* in range, but the block before says otherwise */
+    memset(marks + 128, 0, 8); /* in range, but the previous block contradicts it */
     cr_assert_eq(pcf_read(&d, 0, rows, values, NULL), PCF_BAD_RANK);
     memset(marks, 0xff, rows / 8 + 8); /* more marks than values */
     memcpy(marks + 128, &count, 8);
@@ -366,7 +366,7 @@ Test(decode, runs)
     check_runs(3000, 100000);
 }
 
-/* Whatever the ends say, each answer is an error or a value of the column. */
+/* With any ends, each answer is an error or a value of the column. */
 Test(decode, runs_hostile)
 {
     uint64_t ends[6], values[6] = {1, 2, 3, 4, 5, 6};

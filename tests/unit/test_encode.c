@@ -329,7 +329,7 @@ static void compare(const pcol_file *f, const struct shape *shape, uint64_t rows
     uint8_t *valid = pci_malloc(rows, 1);
     cr_assert_not_null(table);
     column = pci_column_find(table, shape->name);
-    if (!column) { /* a column that says nothing is left out */
+    if (!column) { /* a column without content is left out */
         for (uint64_t r = 0; r < rows; r++) {
             int present;
             int64_t value = value_at(shape, r, &present);

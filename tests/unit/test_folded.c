@@ -315,7 +315,7 @@ Test(folded, one_type_for_the_file)
     drop(&p);
 }
 
-Test(folded, refused)
+Test(folded, rejected)
 {
     expect_error("a;b\n", 1, 4, "no count at the end of the line");
     expect_error("a 1\nb x\n", 2, 3, "no count at the end of the line");

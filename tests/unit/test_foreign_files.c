@@ -293,7 +293,7 @@ Test(readers, sample_types_by_name)
     }
 }
 
-/* A message names only so much, and says when there is nothing to name. */
+/* A message names a limited number of things, and states when there are none. */
 Test(readers, sample_types_of_long_names)
 {
     char name[100];

@@ -316,7 +316,7 @@ Test(front, memory_runs_out)
     free(n);
 }
 
-/* What is stored in one file is not what the other says: no arrays in place. */
+/* The two files differ in what they store: no arrays in place. */
 Test(front, no_arrays_in_place)
 {
     struct names *n = new_names();

@@ -46,7 +46,7 @@ Test(budget, memory_is_charged_and_credited)
     pci_budget_leave(before);
     cr_assert_lt(held(), (int64_t)MB);
     block = pci_malloc(300 * MB, 1);
-    cr_assert_not_null(block, "nothing is refused without a budget");
+    cr_assert_not_null(block, "nothing is rejected without a budget");
     pci_free(block);
 }
 
@@ -140,13 +140,13 @@ static void *import_lines(void *context)
 {
     struct importer *importer = context;
     pcol_import_options options = PCOL_INIT(pcol_import_options);
-    size_t size = 0, room = importer->lines * 32;
-    char *text = malloc(room);
+    size_t size = 0, capacity = importer->lines * 32;
+    char *text = malloc(capacity);
     pcol_error err = {0};
     options.format = "folded";
     options.threads = 1;
     for (size_t i = 0; i < importer->lines; i++)
-        size += (size_t)snprintf(text + size, room - size, "main;f%zu 1\n", i);
+        size += (size_t)snprintf(text + size, capacity - size, "main;f%zu 1\n", i);
     for (int i = 0; i < 2 && importer->status == PCOL_OK; i++) {
         if (importer->together)
             pthread_barrier_wait(importer->together);
@@ -232,7 +232,7 @@ Test(budget, a_thread_exceeds_only_its_own)
 
 #endif
 
-/* A limit on the size of an input says nothing about trust. */
+/* A limit on the size of an input does not make it trusted. */
 Test(budget, an_import_is_within_it)
 {
     static const char text[] = "main;f 1\nmain;g 2\n";

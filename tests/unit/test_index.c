@@ -243,7 +243,7 @@ MUTATE(shorts, 2)
 MUTATE(words, 4)
 MUTATE(longs, 8)
 
-/* One change, checksums right: what is said about it (unless NULL), and where. */
+/* One change, checksums right: the message (unless NULL), and its position. */
 static void expect(size_t at, uint64_t value, size_t width, pcol_status status, const char *message)
 {
     struct image image = image_build(0);
@@ -300,7 +300,7 @@ static uint32_t number_of(const struct image *image, int column)
     return number;
 }
 
-/* One change in what the index says: what is said about it, and at which record. */
+/* One change in the index: the message, and the record that it names. */
 #define EXPECT(change, column, text)                                                       \
     do {                                                                                   \
         struct image image = image_build(0);                                               \
@@ -478,7 +478,7 @@ Test(index, wrong_checksum_names_table_and_column)
     image_put_index(&image, x); /* whose checksums are those of before */
     MUST(image_open(&image, &file, &err));
     cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM);
-    cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM, "said once only");
+    cr_assert_eq(pci_verify(file, find(file, RUNS), &err), PCOL_E_CHECKSUM, "reported once only");
     cr_assert_str_eq(err.table, "things");
     cr_assert_str_eq(err.column, "runs");
     MUST(pci_verify(file, find(file, SPARSE), &err));

@@ -191,7 +191,7 @@ static void read_all(const pcol_file *file)
 Test(together, damaged_files)
 {
     struct together_made whole;
-    unsigned taken = 0, refused = 0;
+    unsigned taken = 0, rejected = 0;
     together_make(&whole, 7, 0, 0);
     uint8_t *copy = malloc(whole.size);
     cr_assert_not_null(copy);
@@ -221,11 +221,11 @@ Test(together, damaged_files)
         cr_assert(status != PCOL_E_STATE && status != PCOL_E_ARGUMENT && status != PCOL_E_NO_MEMORY,
                   "%u: %s: %s", n, pcol_status_name(status), err.message);
         taken += status == PCOL_OK;
-        refused += status != PCOL_OK;
+        rejected += status != PCOL_OK;
         pcol_free(data);
         pcol_builder_free(b);
     }
-    cr_assert(taken > 20 && refused > 20, "%u taken, %u refused", taken, refused);
+    cr_assert(taken > 20 && rejected > 20, "%u taken, %u rejected", taken, rejected);
     free(copy);
     together_drop(&whole);
 }

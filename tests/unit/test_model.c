@@ -613,10 +613,10 @@ Test(model, v1)
 
 Test(model, v1_cannot_hold_everything)
 {
-    static const int64_t refused[] = {0, -1, INT64_C(1) << 31};
+    static const int64_t rejected[] = {0, -1, INT64_C(1) << 31};
     for (size_t i = 0; i < 3; i++) {
         void *data;
-        pcol_file *file = make_v1(refused[i], &data);
+        pcol_file *file = make_v1(rejected[i], &data);
         const pcol_table *table;
         pcol_error err = {0};
         cr_assert_eq(pcol_file_table_by_name(file, PCOL_MODEL_V1, "meta", &table, &err),

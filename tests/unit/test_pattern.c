@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the pattern matches; -1: refused, with the error in *err. */
+/* Whether the pattern matches; -1: rejected, with the error in *err. */
 static int matches(const char *text, int whole, const char *name, size_t size, pcol_error *err)
 {
     pcol_pattern *pattern;
@@ -170,7 +170,7 @@ Test(pattern, a_nul_ends_no_name)
 
 Test(pattern, refusals_name_whose_it_is)
 {
-    static const char *const refused[][2] = {
+    static const char *const rejected[][2] = {
         {"((a{1000}){100})", "--x: the pattern is too large with all of its repeats"},
         {"a{1001}", "--x: the pattern repeats an item more than 1000 times"},
         {"a{3,2}", "--x: the pattern has a repeat whose minimum is above its maximum"},
@@ -192,11 +192,11 @@ Test(pattern, refusals_name_whose_it_is)
         {"(?=a)", "--x: the pattern has an unsupported (? group"},
         {"(?P<a>b)", "--x: the pattern has an unsupported (? group"},
     };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < sizeof rejected / sizeof *rejected; i++) {
         pcol_error err;
-        cr_expect_eq(matches(refused[i][0], 0, "", 0, &err), -1, "%s", refused[i][0]);
+        cr_expect_eq(matches(rejected[i][0], 0, "", 0, &err), -1, "%s", rejected[i][0]);
         cr_expect_eq(err.status, PCOL_E_ARGUMENT);
-        cr_expect_str_eq(err.message, refused[i][1]);
+        cr_expect_str_eq(err.message, rejected[i][1]);
     }
 }
 

@@ -222,7 +222,7 @@ static void expect_error(const char *text, uint64_t line, const char *message)
     pcol_free(data);
 }
 
-Test(perf, refused)
+Test(perf, rejected)
 {
     static const char header[] = "neither the first line of a sample nor a frame";
     expect_error("hello\nworld\n", 1, header);

@@ -166,7 +166,7 @@ Test(pprof, fields_over_the_end_of_the_window)
     pprof_free_all();
 }
 
-/* ---- what is refused ---- */
+/* ---- rejected input ---- */
 
 /* A sound profile in parts, so that a test can put something between them: sample type, sample with
  * location 1, location 1 with function 1, function 1, strings "" and "x". */
@@ -279,7 +279,7 @@ Test(pprof, refusals_name_message_field_and_byte)
     }
 }
 
-/* Every front part of a sound profile is refused or is a profile; nothing is read beyond it. */
+/* Every prefix of a valid profile is rejected or is a profile; nothing is read beyond it. */
 Test(pprof, cut_anywhere)
 {
     struct bytes b = with_fault(NULL);
@@ -388,7 +388,7 @@ Test(pprof, several_sources_become_one_profile)
     free(b[1].data);
 }
 
-/* Recognised by content where the name says nothing. */
+/* Recognised by content if the name is unknown. */
 Test(pprof, recognised)
 {
     struct bytes b = with_fault(NULL), unknown = {0}, inner = {0};

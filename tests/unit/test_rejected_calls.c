@@ -36,7 +36,7 @@ static pcol_file *open_sound(pcol_builder *b, void **data)
     return file;
 }
 
-Test(refused, text_of_a_row_that_was_set)
+Test(rejected, text_of_a_row_that_was_set)
 {
     static const char *const texts[] = {"first", "second", "third"};
     pcol_builder *b = new_builder();
@@ -64,7 +64,7 @@ Test(refused, text_of_a_row_that_was_set)
     pcol_free(data);
 }
 
-Test(refused, samples_that_end_beyond_64_bits)
+Test(rejected, samples_that_end_beyond_64_bits)
 {
     static const struct {
         int64_t time, duration;
@@ -117,7 +117,7 @@ static void is_complete(const pcol_error *err, pcol_status status)
     cr_expect_str_eq(place, "");
 }
 
-Test(refused, a_sink_that_fails_without_a_word)
+Test(rejected, a_sink_that_fails_without_a_word)
 {
     pcol_status status = PCOL_E_NOT_FOUND;
     pcol_sink sink = {say_nothing, &status};
@@ -147,7 +147,7 @@ Test(refused, a_sink_that_fails_without_a_word)
     pcol_builder_free(b);
 }
 
-Test(refused, a_column_that_is_reset)
+Test(rejected, a_column_that_is_reset)
 {
     pcol_builder *b = new_builder();
     pcol_error err;
@@ -178,7 +178,7 @@ Test(refused, a_column_that_is_reset)
 
 /* The column of rows that were translated takes the place of the old one, for those who look it up,
  * too. */
-Test(refused, a_column_that_is_replaced)
+Test(rejected, a_column_that_is_replaced)
 {
     pcol_builder *b = new_builder();
     pcol_error err;
@@ -212,7 +212,7 @@ Test(refused, a_column_that_is_replaced)
 }
 
 /* The string of a rejected call is not in the file: it has the bytes of one without that call. */
-Test(refused, string_of_a_row_that_was_set)
+Test(rejected, string_of_a_row_that_was_set)
 {
     void *data[2];
     size_t size[2];
@@ -235,7 +235,7 @@ Test(refused, string_of_a_row_that_was_set)
 }
 
 /* Equal rows take no bytes: tables that readers would reject as implausible are not written. */
-Test(refused, more_rows_than_are_plausible)
+Test(rejected, more_rows_than_are_plausible)
 {
     const uint64_t rows[] = {PCF_FREE_ROWS, PCF_FREE_ROWS + PCF_ROWS_PER_BYTE * 8192};
     for (size_t i = 0; i < 2; i++) {

@@ -79,7 +79,7 @@ Test(rows, further_cells_tell_functions_apart)
     OK(pci_builder_function(b, NULL, &f, column, none, 2, &row[0], &is_new, NULL));
     cr_assert(is_new);
     OK(pcol_builder_function(b, &f, &row[1], NULL));
-    cr_assert_eq(row[0], row[1], "cells that say nothing make no variant");
+    cr_assert_eq(row[0], row[1], "cells without content make no variant");
     OK(pci_builder_function(b, NULL, &f, column, js, 2, &row[2], &is_new, NULL));
     cr_assert(is_new);
     OK(pci_builder_function(b, NULL, &f, column, zero, 2, &row[3], &is_new, NULL));
@@ -209,7 +209,7 @@ static void random_label(pcol_builder *b, struct pci_label *l, uint32_t groups, 
 
 static char *texts[1000];
 
-/* The strings of a builder by code, for comparing with what a file says. */
+/* The strings of a builder by code, for comparing with a file. */
 static void keep_texts(pcol_builder *b)
 {
     for (uint32_t i = 0; i < b->strings.count && i < 1000; i++) {
@@ -266,7 +266,7 @@ Test(rows, random_labels)
         pcol_sample sample = PCOL_INIT(pcol_sample);
         uint64_t row;
         sample.thread = PCOL_NONE;
-        sample.values = &value; /* and the empty stack: labels say that there are both */
+        sample.values = &value; /* and the empty stack: labels distinguish the two */
         sample.value_count = 1;
         OK(pcol_builder_sample(b, &sample, &row, NULL));
         kept[i].count = rows_dice(10) ? rows_dice(MOST + 1) : PCOL_NONE;

@@ -149,7 +149,7 @@ Test(values, rows_in_trees)
     reading_end(&r);
 }
 
-/* What the tree says is wrong: where, and how. */
+/* Faults of the tree: position and message. */
 static void expect_error(const char *column, uint64_t row, const char *message)
 {
     struct reading r;
@@ -188,7 +188,7 @@ Test(values, trees_that_name_what_is_no_value)
     expect_error("text", 2, "a row of this table is not a value");
 }
 
-/* Text doubles with each level of objects; more than is allowed is refused wherever the limit
+/* Text doubles with each level of objects; more than is allowed is rejected wherever the limit
  * falls. */
 Test(values, flat_texts_are_bounded)
 {

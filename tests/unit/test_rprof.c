@@ -130,11 +130,11 @@ Test(rprof, beyond_64_bits)
         {"rprofmem", BEYOND " :8 :\"a\" \n", "1:1", " () ~\n a\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char refused[128];
-        snprintf(refused, sizeof refused,
+        char rejected[128];
+        snprintf(rejected, sizeof rejected,
                  "%s number beyond 64 bits; a lenient import keeps the line as text",
                  cases[i].place);
-        struct rprof_example e = {cases[i].text, strlen(cases[i].text), refused};
+        struct rprof_example e = {cases[i].text, strlen(cases[i].text), rejected};
         rprof_expect(cases[i].format, 0, &e, 1);
         struct rprof_packed p;
         pcol_error err;
@@ -176,7 +176,7 @@ Test(rprof, cut_last_line)
     EXPECT("rprof", 0, examples);
 }
 
-Test(rprof, refused)
+Test(rprof, rejected)
 {
     static const struct rprof_example examples[] = {
         EXAMPLE("\"a\" \n", "1:1 not an Rprof file: no sample.interval header"),

@@ -487,7 +487,7 @@ static uint8_t *page_end(void)
     return pages + page;
 }
 
-/* A struct of `size` bytes, all 0 but the size, in front of `end`. */
+/* A struct of `size` bytes, all 0 but the size, before `end`. */
 static uint8_t *place(uint8_t *end, size_t size)
 {
     uint8_t *given = end - size;

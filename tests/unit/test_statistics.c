@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- blocks whose values are known to lie elsewhere */
+/* ---- blocks that a condition excludes by their statistics */
 
 #define COUNT 5000u
 

@@ -317,7 +317,7 @@ Test(merge, damaged_input)
         memcpy(copy, packed.data, packed.size);
         copy[i] = (char)(copy[i] ^ 1 << i % 8);
         pcol_status status = pack(&damaged, &packed.size, 1, 0, &out, NULL, &err);
-        if (status == PCOL_OK) /* a byte that says nothing about what is copied */
+        if (status == PCOL_OK) /* a byte that does not affect the copy */
             cr_assert_gt(out.size, 0);
         free(out.data);
         free(copy);

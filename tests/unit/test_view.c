@@ -105,8 +105,8 @@ static struct sums get_sums(const struct model *m, pcol_view_kind kind, char of,
 {
     struct sums sums = {{0, 0}, {0, 0}, 0, 0};
     for (int i = 0; i < m->count; i++) {
-        char room[40];
-        const char *path = derive(kind, of, m->stacks[i].name, room);
+        char buffer[40];
+        const char *path = derive(kind, of, m->stacks[i].name, buffer);
         if (!path || strncmp(path, box, strlen(box)))
             continue;
         for (int s = 0; s < 2; s++) {

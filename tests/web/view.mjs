@@ -1,7 +1,7 @@
 /*
  * view.mjs - `pcol view`: the features and numbers of reports over HTTP, several files, sessions
  *
- * tests/system/view has the requests that are refused.
+ * tests/system/view has the rejected requests.
  */
 import assert from "node:assert/strict";
 import { close, data, endServers, open, rows, serving, settle, tab, test, view, viewRows }
@@ -64,7 +64,7 @@ async function selected() {
     await close(page);
 }
 
-/* The page says so when the server has ended. */
+/* The page reports the end of the server. */
 async function ended() {
     const address = await view(data("pprof/cpu.pb.gz"));
     const page = await open(address);

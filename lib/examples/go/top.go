@@ -2,7 +2,7 @@
 //
 //	go run top.go FILE [ROWS]        default: 10 rows
 //
-// Columns: self, total, name. pkg-config finds the library; PKG_CONFIG_PATH says where, if it is
+// Columns: self, total, name. pkg-config finds the library; PKG_CONFIG_PATH names its directory, if it is
 // not installed in a standard place.
 package main
 

@@ -57,10 +57,10 @@ static int is_taken(const struct pci_callgrind *w, const char *name)
 }
 
 /* Letters and digits of a sample type, made unique. */
-static void name_event(const struct pci_callgrind *w, pcol_str type, char *name, size_t room)
+static void name_event(const struct pci_callgrind *w, pcol_str type, char *name, size_t capacity)
 {
     size_t used = 0;
-    for (size_t i = 0; i < type.size && used + 4 < room; i++) {
+    for (size_t i = 0; i < type.size && used + 4 < capacity; i++) {
         char c = type.data[i];
         int is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         if (is_letter || (used && c >= '0' && c <= '9'))
@@ -68,9 +68,9 @@ static void name_event(const struct pci_callgrind *w, pcol_str type, char *name,
     }
     name[used] = '\0';
     if (!used)
-        used = (size_t)snprintf(name, room, "value");
+        used = (size_t)snprintf(name, capacity, "value");
     for (unsigned k = 2; is_taken(w, name); k++)
-        snprintf(name + used, room - used, "%u", k);
+        snprintf(name + used, capacity - used, "%u", k);
 }
 
 static void add_event(struct pci_callgrind *w, uint32_t type)

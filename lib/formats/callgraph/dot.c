@@ -79,7 +79,7 @@ static double value_of(const struct writer *w, pcol_amount amount)
 /* A value as people read it: "1.24s". */
 static pcol_status put_value(struct writer *w, pcol_amount amount, pcol_error *err)
 {
-    char room[PCI_LABEL_TEXT];
+    char buffer[PCI_LABEL_TEXT];
     pcol_str unit = w->graph.view->unit;
     double size;
     char dimension = pci_label_unit_size(unit, &size);
@@ -89,9 +89,9 @@ static pcol_status put_value(struct writer *w, pcol_amount amount, pcol_error *e
         whole = (int64_t)rint(scaled);
         unit = dimension == 't' ? (pcol_str){"ns", 2} : (pcol_str){"b", 1};
     } else if (w->is_double) {
-        return pci_out(w->graph.out, room, pci_number_format(amount.f64, room), err);
+        return pci_out(w->graph.out, buffer, pci_number_format(amount.f64, buffer), err);
     }
-    return pci_out(w->graph.out, room, pci_label_scale(whole, unit, room), err);
+    return pci_out(w->graph.out, buffer, pci_label_scale(whole, unit, buffer), err);
 }
 
 /* " (12.34%)" of the total. */
@@ -106,10 +106,10 @@ static pcol_status put_share(struct writer *w, pcol_amount amount, pcol_error *e
 
 static pcol_status put_exact(struct writer *w, const char *key, pcol_amount amount, pcol_error *err)
 {
-    char room[64];
+    char buffer[64];
     PCI_TRY(pci_callgraph_print(&w->graph, err, " %s=\"", key));
     if (w->is_double)
-        PCI_TRY(pci_out(w->graph.out, room, pci_number_format(amount.f64, room), err));
+        PCI_TRY(pci_out(w->graph.out, buffer, pci_number_format(amount.f64, buffer), err));
     else
         PCI_TRY(pci_out_int(w->graph.out, amount.i64, err));
     return put(w, "\"", err);

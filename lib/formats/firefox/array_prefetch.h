@@ -3,7 +3,7 @@
  *
  * While the reader converts tables, this thread scans the rest of the file for arrays of numbers.
  * It ignores the context of an array: each one is handed over with the offset where it begins, and
- * dropped unless the reader asks for an array at that offset.
+ * dropped unless the reader requests an array at that offset.
  */
 #ifndef PCI_FIREFOX_ARRAY_PREFETCH_H
 #define PCI_FIREFOX_ARRAY_PREFETCH_H

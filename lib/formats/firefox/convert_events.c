@@ -2,7 +2,7 @@
  * convert_events.c - converts markers and allocations of a Firefox source to the target version
  *
  * References to strings, stacks and categories are renumbered. A marker's data refers to strings
- * where its schema says "unique-string", and to a stack in its `cause`; these indexes can only be
+ * where its schema has "unique-string", and to a stack in its `cause`; these indexes can only be
  * resolved while the source's own table orders are known, that is, while none of its rows were
  * removed.
  */

@@ -52,10 +52,10 @@ static struct pcf_index fill(struct parts *x, uint32_t rows, uint8_t codec, uint
 
 /* The index as a deflate stream of one stored block: nobody waits for a compressor. */
 static size_t compress_index(const struct pcf_index *x, uint32_t *records_size, uint8_t *to,
-                             size_t room)
+                             size_t capacity)
 {
     uint64_t records, size = pcf_index_store(x, NULL, &records);
-    FUZZ_ASSERT(size + 5 <= room);
+    FUZZ_ASSERT(size + 5 <= capacity);
     pcf_index_store(x, to + 5, &records);
     *records_size = (uint32_t)records;
     to[0] = 1; /* the last block, stored */

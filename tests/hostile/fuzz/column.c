@@ -16,7 +16,7 @@
 #define MOST_COLUMNS 16u
 #define MOST_SECTIONS 64u
 #define MOST_ROWS 3000u
-#define ROOM ((size_t)1 << 20)
+#define CAPACITY ((size_t)1 << 20)
 #define BEGIN UINT64_C(4096) /* of sections: the index precedes it */
 
 struct maker {
@@ -28,7 +28,7 @@ struct maker {
     uint32_t column_count, section_count;
     uint8_t *file;
     uint64_t end;
-    int full; /* more than there is room for */
+    int full; /* more than there is buffer for */
 };
 
 static uint8_t byte(struct maker *m)
@@ -65,7 +65,7 @@ static uint8_t *section(struct maker *m, uint32_t column, uint8_t role, uint64_t
 {
     struct pcf_section *s = &m->sections[m->section_count];
     uint64_t begin = (m->end + 7) / 8 * 8;
-    if (m->section_count == MOST_SECTIONS || size > ROOM - 64 - begin) {
+    if (m->section_count == MOST_SECTIONS || size > CAPACITY - 64 - begin) {
         m->full = 1;
         return NULL;
     }
@@ -325,7 +325,7 @@ static void read_file(const uint8_t *file, size_t size, uint64_t rows)
     pcol_file_close(opened);
 }
 
-/* Header, index and end around the sections; 0: no room. */
+/* Header, index and end around the sections; 0: no buffer. */
 static size_t finish(struct maker *m)
 {
     struct pcf_end end = {.mark = PCF_END_MARK};
@@ -367,8 +367,8 @@ void fuzz_column(const uint8_t *data, size_t size)
     m.table = (struct pcf_table){.name_size = 5, .rows = rows, .column_count = 2};
     m.columns[0] = (struct pcf_column){.name_offset = 5, .name_size = 1};
     m.columns[1] = (struct pcf_column){.name_offset = 6, .name_size = 1};
-    static uint8_t room[ROOM]; /* nothing but zeros between two runs */
-    m.file = room;
+    static uint8_t buffer[CAPACITY]; /* nothing but zeros between two runs */
+    m.file = buffer;
     make(&m, 0, byte(&m) % PCF_BOOL + 1, rows, 0);
     uint8_t type = byte(&m);
     if (!m.full && type & 0x80 && m.columns[0].encoding == PCF_DICTIONARY) {
@@ -390,5 +390,5 @@ void fuzz_column(const uint8_t *data, size_t size)
         read_file(exact, file_size, rows);
     }
     free(exact);
-    memset(room, 0, (size_t)m.end + sizeof(struct pcf_end));
+    memset(buffer, 0, (size_t)m.end + sizeof(struct pcf_end));
 }

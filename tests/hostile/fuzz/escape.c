@@ -40,7 +40,7 @@ static uint32_t add_function(pcol_builder *b, uint32_t parent, const char *name,
 }
 
 /* A function of this name, called by `root`. 0, and where the file is. */
-static int make_file(const char *name, size_t size, char *path, size_t room)
+static int make_file(const char *name, size_t size, char *path, size_t capacity)
 {
     pcol_source source = PCOL_INIT(pcol_source);
     pcol_sample sample = PCOL_INIT(pcol_sample);
@@ -60,7 +60,7 @@ static int make_file(const char *name, size_t size, char *path, size_t room)
     FUZZ_ASSERT(pcol_builder_sample(b, &sample, NULL, NULL) == PCOL_OK);
     FUZZ_ASSERT(pcol_builder_write_memory(b, 0, NULL, &file, &file_size, NULL) == PCOL_OK);
     pcol_builder_free(b);
-    int failed = fuzz_shell_file(file, file_size, path, room);
+    int failed = fuzz_shell_file(file, file_size, path, capacity);
     pcol_free(file);
     return failed;
 }

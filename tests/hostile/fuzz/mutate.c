@@ -142,22 +142,22 @@ static void change_field(struct file *f)
         c->base = (int64_t)any(f, 4);
 }
 
-/* The index anew, if it has room before the first section; of archives, if it is as long as
+/* The index anew, if it has available before the first section; of archives, if it is as long as
  * before. */
 static void store(struct file *f)
 {
     struct pcf_header *h = &f->x.header;
-    uint64_t records, room = f->size - h->index_offset, was = pcf_index_raw_size(h);
+    uint64_t records, available = f->size - h->index_offset, was = pcf_index_raw_size(h);
     if (h->section_count && f->x.sections[0].offset > h->index_offset)
-        room = f->x.sections[0].offset - h->index_offset;
+        available = f->x.sections[0].offset - h->index_offset;
     uint64_t size = pcf_index_store(&f->x, NULL, &records);
-    int fits = pcf_is_archive(h) ? size == was : size <= room;
+    int fits = pcf_is_archive(h) ? size == was : size <= available;
     uint8_t *index = fits ? malloc(size + 1) : NULL;
     if (!index)
         return;
     pcf_index_store(&f->x, index, &records);
     if (!pcf_is_archive(h)) {
-        memset(f->data + h->index_offset, 0, room);
+        memset(f->data + h->index_offset, 0, available);
         h->index_size = size;
     }
     memcpy(seal_index(f->data, h), index, size);

@@ -49,7 +49,7 @@ void fuzz_pcol_signals(void)
 {
 }
 
-int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t room)
+int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t capacity)
 {
     static int fd = -1;
     if (fd < 0) {
@@ -62,7 +62,7 @@ int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t room)
     }
     if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
         return -1;
-    snprintf(path, room, "/proc/self/fd/%d", fd);
+    snprintf(path, capacity, "/proc/self/fd/%d", fd);
     return 0;
 }
 

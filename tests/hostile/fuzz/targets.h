@@ -89,7 +89,7 @@ void fuzz_match(const uint8_t *data, size_t size);
 void fuzz_select(const uint8_t *data, size_t size);
 /* shell.c: the command pcol within this process. A file without a name for its input, for as long
  * as the process runs; 0, and what it is called. */
-int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t room);
+int fuzz_shell_file(const uint8_t *data, size_t size, char *path, size_t capacity);
 /* Exit code. Output goes to *out, or nowhere if that is NULL; messages go nowhere. */
 int fuzz_shell(int count, char **arguments, struct fuzz_text *out);
 /* command.c: any command with any options */
