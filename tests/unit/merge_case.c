@@ -251,7 +251,7 @@ static void profile(struct profile *p)
 static char *text;
 static size_t size, capacity;
 
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
 {
     va_list arguments;
     if (capacity - size < 4096) {
@@ -288,7 +288,7 @@ static void say_number(const pcol_file *f, const char *t, const char *c, uint64_
 {
     int64_t value;
     if (number(f, t, c, row, &value))
-        say(" %s=%lld", c, (long long)value);
+        print(" %s=%lld", c, (long long)value);
 }
 
 static void say_text(const pcol_file *f, const char *t, const char *c, uint64_t row)
@@ -299,20 +299,20 @@ static void say_text(const pcol_file *f, const char *t, const char *c, uint64_t 
     if (found)
         OK(pcol_column_str(found, row, &value, &valid, e));
     if (valid)
-        say(" %s=%.*s", c, (int)value.size, value.data);
+        print(" %s=%.*s", c, (int)value.size, value.data);
 }
 
 static void say_function(const pcol_file *f, uint64_t row)
 {
     int64_t category;
-    say("(");
+    print("(");
     say_text(f, "functions", "name", row);
     say_text(f, "functions", "filename", row);
     if (number(f, "functions", "is_js", row, &category) && category)
-        say(" js");
+        print(" js");
     if (number(f, "functions", "category", row, &category))
         say_text(f, "categories", "name", (uint64_t)category);
-    say(")");
+    print(")");
 }
 
 static void say_stack(const pcol_file *f, uint64_t row);
@@ -327,7 +327,7 @@ static void say_group(const pcol_file *f, uint64_t row)
     int64_t value;
     OK(pci_stacks_open(f, &tree, e));
     OK(pci_stacks_group(&tree, row, &first, &count, e));
-    say("[");
+    print("[");
     for (uint64_t i = 0; i < count; i++) {
         if (number(f, "locations", "function", first + i, &value))
             say_function(f, (uint64_t)value);
@@ -340,7 +340,7 @@ static void say_group(const pcol_file *f, uint64_t row)
     OK(pci_labels_open(&reader, f, "location_groups", e));
     say_labels(f, &reader, row);
     pci_labels_close(&reader);
-    say("]");
+    print("]");
 }
 
 static void say_stack(const pcol_file *f, uint64_t row)
@@ -358,7 +358,7 @@ static pcol_status take(void *context, const void *data, size_t bytes, pcol_erro
 {
     (void)context;
     (void)err;
-    say("%.*s", (int)bytes, (const char *)data);
+    print("%.*s", (int)bytes, (const char *)data);
     return PCOL_OK;
 }
 
@@ -368,9 +368,9 @@ static pcol_status put_place(void *context, const struct pci_node_value *node,
                              struct pci_json_writer *w, pcol_error *err)
 {
     (void)context;
-    say("<");
+    print("<");
     say_stack(place_file, (uint64_t)node->integer);
-    say(">");
+    print(">");
     pci_json_put_string(w, node->text, err);
     return PCOL_OK;
 }
@@ -389,23 +389,23 @@ static void say_labels(const pcol_file *f, struct pci_label_reader *reader, uint
 {
     OK(pci_labels_row(reader, row, e));
     if (reader->has_shape && !reader->cell_count)
-        say(" {}");
+        print(" {}");
     for (size_t i = 0; i < reader->cell_count; i++) {
         const struct pci_label_cell *c = &reader->cells[i];
         if (!c->key) {
             struct pci_node_value node;
             OK(pci_node_get(f, c->node, &node, e));
-            say(" +%.*s", (int)node.key.size, node.key.data);
+            print(" +%.*s", (int)node.key.size, node.key.data);
             continue;
         }
-        say(" %.*s:%u%s=", (int)c->key->key.size, c->key->key.data, c->key->kind,
-            c->joined ? "+" : "");
+        print(" %.*s:%u%s=", (int)c->key->key.size, c->key->key.data, c->key->kind,
+              c->joined ? "+" : "");
         if (c->key->kind == PCI_LABEL_STRING)
-            say("%.*s", (int)c->as.text.size, c->as.text.data);
+            print("%.*s", (int)c->as.text.size, c->as.text.data);
         else if (c->key->kind == PCI_LABEL_STACK)
             say_stack(f, (uint64_t)c->as.i64);
         else if (c->key->kind != PCI_LABEL_NAME)
-            say("%lld", (long long)c->as.i64);
+            print("%lld", (long long)c->as.i64);
     }
     if (reader->extra != PCI_NO_NODE)
         say_tree(f, reader->extra);
@@ -422,7 +422,7 @@ static void say_rows(const pcol_file *f, const char *t, uint32_t source)
         number(f, t, "source", row, &value);
         if ((uint64_t)value != source)
             continue;
-        say("%s", t);
+        print("%s", t);
         if (!strcmp(t, "samples")) {
             say_number(f, t, "value.0", row);
             say_number(f, t, "cpu_delta", row);
@@ -430,9 +430,9 @@ static void say_rows(const pcol_file *f, const char *t, uint32_t source)
                 say_stack(f, (uint64_t)value);
         }
         if (number(f, t, "thread", row, &value))
-            say(" of a thread");
+            print(" of a thread");
         say_labels(f, &reader, row);
-        say("\n");
+        print("\n");
     }
     pci_labels_close(&reader);
 }
@@ -446,7 +446,7 @@ static void say_order(const pcol_file *f, uint32_t source, uint32_t thread, cons
     count = o.known ? o.count : pci_rows(f, target);
     if (!o.known && thread != PCOL_NONE)
         count = 0; /* threads are not left unsaid */
-    say("%s %llu:\n", name, (unsigned long long)count);
+    print("%s %llu:\n", name, (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t row = o.known ? o.rows[i] : i;
         int64_t id;
@@ -459,9 +459,9 @@ static void say_order(const pcol_file *f, uint32_t source, uint32_t thread, cons
         else
             say_group(f, row);
         if (o.known && o.has_id[i])
-            say(" id=%llu\n", (unsigned long long)o.ids[i]);
+            print(" id=%llu\n", (unsigned long long)o.ids[i]);
         else if (number(f, target, "id", row, &id))
-            say(" id=%lld\n", (long long)id);
+            print(" id=%lld\n", (long long)id);
     }
     pci_order_clear(&o);
 }
@@ -473,7 +473,7 @@ char *together_describe(const pcol_file *f, uint32_t source, uint32_t thread)
     pcol_str type;
     text = NULL;
     size = capacity = 0;
-    say("source");
+    print("source");
     say_number(f, "sources", "time_ns", source);
     if (number(f, "sources", "extra", source, &node))
         say_tree(f, (uint64_t)node);

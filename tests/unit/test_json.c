@@ -47,7 +47,7 @@ struct reading {
     size_t size, capacity;
 };
 
-static void say(struct reading *r, const char *text, size_t size)
+static void record(struct reading *r, const char *text, size_t size)
 {
     if (r->size + size + 1 > r->capacity) {
         r->capacity = (r->size + size + 1) * 2;
@@ -64,19 +64,19 @@ static void say_token(struct reading *r, const struct pci_json *json)
 {
     static const char marks[] = ".{}[]ksibdTFN";
     char text[64];
-    say(r, &marks[json->type], 1);
+    record(r, &marks[json->type], 1);
     if (json->type == PCI_JSON_KEY || json->type == PCI_JSON_STRING) {
-        say(r, "<", 1);
-        say(r, json->text.data, json->text.size);
-        say(r, json->lone_surrogate ? "!>" : ">", json->lone_surrogate ? 2 : 1);
+        record(r, "<", 1);
+        record(r, json->text.data, json->text.size);
+        record(r, json->lone_surrogate ? "!>" : ">", json->lone_surrogate ? 2 : 1);
     } else if (json->type == PCI_JSON_INT) {
-        say(r, text, (size_t)snprintf(text, sizeof text, "%" PRId64, json->integer));
+        record(r, text, (size_t)snprintf(text, sizeof text, "%" PRId64, json->integer));
     } else if (json->type == PCI_JSON_BIG) {
-        say(r, json->text.data, json->text.size);
+        record(r, json->text.data, json->text.size);
     } else if (json->type == PCI_JSON_DOUBLE) {
-        say(r, text, (size_t)snprintf(text, sizeof text, "%.17g", json->number));
+        record(r, text, (size_t)snprintf(text, sizeof text, "%.17g", json->number));
     }
-    say(r, " ", 1);
+    record(r, " ", 1);
 }
 
 static pcol_status read_all(struct pci_input *input, unsigned flags, struct reading *r,
@@ -564,7 +564,7 @@ Test(number, another_locale_changes_nothing)
 static pcol_status gather(void *context, const void *data, size_t size, pcol_error *err)
 {
     (void)err;
-    say(context, data, size);
+    record(context, data, size);
     return PCOL_OK;
 }
 

@@ -830,7 +830,7 @@ def archive_faults():
         "parent-bare": tree(5, struct.pack("<5I", *parents), [BARE]),
         "rank-beyond": tree(6, varint(2 ** 40) + b"\0\0\0"),
         "rank-cut": tree(6, b"\1\2\1"),
-        "not-said": write([("x_kinds", 0, 1000, [named("a", section(good, 49))])], (), 3),
+        "undeclared": write([("x_kinds", 0, 1000, [named("a", section(good, 49))])], (), 3),
     }
 
 

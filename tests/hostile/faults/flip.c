@@ -1,21 +1,20 @@
 /*
- * flip.c - damage done to a file in every way that can be counted: flips, cuts, fields, values
+ * flip.c - enumerated damage to a file: flipped bits, truncation, fields, values
  *
  *     flip [-n EVERY] [-v EVERY] [-s SEED] [-k KEPT] FILE...
  *
- * Of each sound file: every bit flipped, every length it can be cut to, every field of the header
- * and every byte of the records set to every value at which a check may be off by one. Flips are
- * found by opening or by check, all of them; cuts by opening; fields come with their checksums made
- * right, and what is then wrong is met with an error or with an answer within bounds. Each damaged
- * file is in a block of exactly its size, so that ASan sees the first byte too many. -n looks at
- * one case in EVERY, chosen by the seed.
+ * For each valid file: every bit is flipped, the file is truncated to every length, and every field
+ * of the header and every byte of the records is set to each value at which a check may be off by
+ * one. Opening or check must detect every flip, and opening every truncation. Changed fields get
+ * valid checksums and must give an error or an answer within bounds. Each damaged file is in a
+ * block of exactly its size, so that ASan detects reads beyond it. -n: one case in EVERY, chosen
+ * by the seed.
  *
- * Checksums find accidents. Whoever means harm makes them right: so every byte of every section
- * is set to some values, too, with all checksums made right, and the file that comes of it is read,
- * checked, asked, filtered, drawn and exported (the targets of tests/hostile/fuzz, which hold what
- * must be
- * true of any bytes). -v looks at one of these cases in EVERY. What breaks a
- * promise ends the program, and is left in the file KEPT. The last line says how much was found.
+ * Checksums do not protect against attackers, who recompute them. So every byte of every section is
+ * also set to some values with all checksums recomputed, and the file is read, checked, queried,
+ * filtered, drawn and exported by the targets of tests/hostile/fuzz, which assert invariants that
+ * hold for any bytes. -v: one of these cases in EVERY. A violated invariant ends the program and
+ * leaves the file in KEPT. The last line has the totals.
  */
 #include "format/layout.h"
 #include "pcol.h"
@@ -97,19 +96,19 @@ static void read_models(const pcol_file *file)
     }
 }
 
-enum { REFUSED, FAULTY, SOUND };
+enum { REJECTED, FAULTY, VALID };
 
-/* What becomes of these bytes: refused at open, found faulty by check, or sound. */
+/* The verdict on these bytes: rejected at open, faulty by check, or valid. */
 static int judge(const uint8_t *bytes, size_t size)
 {
     pcol_file *file;
     uint64_t faults = 0;
     if (pcol_file_open_memory(bytes, size, NULL, &file, NULL) != PCOL_OK)
-        return REFUSED;
+        return REJECTED;
     read_models(file);
     pcol_status status = pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL);
     pcol_file_close(file);
-    return status != PCOL_OK || faults ? FAULTY : SOUND;
+    return status != PCOL_OK || faults ? FAULTY : VALID;
 }
 
 /* Reports that are wanted, and those that came. */
@@ -124,8 +123,8 @@ static int count_report(void *context, const pcol_fault *fault)
     return ++reports->came >= reports->wanted;
 }
 
-/* Whoever stops a check at its first, second, last report hears of no other one. More faults are
- * counted than reported: of one kind the first ones are, and how many more there were. */
+/* A caller that stops a check at its first, second or last report gets no further one. More faults
+ * are counted than reported: the first ones of a kind, then the number of the others. */
 static int stops(const uint8_t *bytes, size_t size)
 {
     struct reports all = {UINT64_MAX, 0};
@@ -195,7 +194,7 @@ static void flips(const struct file *file)
         if (is_ignored(file, bit / 8) || !chosen(every))
             continue;
         copy[bit / 8] ^= mask;
-        expect(judge(copy, file->size) != SOUND, file, "flipped bit", bit);
+        expect(judge(copy, file->size) != VALID, file, "flipped bit", bit);
         copy[bit / 8] ^= mask;
     }
     free(copy);
@@ -209,7 +208,7 @@ static void cuts(const struct file *file)
             continue;
         copy = need(size);
         memcpy(copy, file->bytes, size);
-        expect(judge(copy, size) == REFUSED, file, "cut at byte", size);
+        expect(judge(copy, size) == REJECTED, file, "cut at byte", size);
         free(copy);
     }
 }
@@ -359,7 +358,7 @@ int main(int argc, char **argv)
     }
     for (; i < argc; i++) {
         struct file file = load(argv[i]);
-        expect(judge(file.bytes, file.size) == SOUND, &file, "soundness of byte", 0);
+        expect(judge(file.bytes, file.size) == VALID, &file, "soundness of byte", 0);
         flips(&file);
         cuts(&file);
         all_fields(&file);

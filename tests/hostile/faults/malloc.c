@@ -3,7 +3,7 @@
  *
  * A shared object that precedes the C library's allocator (LD_PRELOAD) and sees every
  * allocation of the process. Linked into the program with -Wl,--wrap (FAULTS_WRAP) it sees those
- * that our objects ask for, and ASan looks for leaks after it. From the environment: FAULTS_AT=N
+ * of our objects, and ASan looks for leaks after it. From the environment: FAULTS_AT=N
  * fails allocation N, FAULTS_FROM=N that one and all after it; FAULTS_COUNT=FILE receives the
  * number of allocations at the end, FAULTS_PLACES=FILE the numbers of those that came first from
  * their place: the program's first calls that led there.

@@ -1,32 +1,30 @@
 /*
- * memory.c - every allocation of the library fails, and every reading of a value, within one
- * process
+ * memory.c - fails every allocation of the library, and every read of a value, in one process
  *
  *     memory [-n MOST] [-p 1] [-s SEED] FILE...
  *
- * What a program may ask of the library is asked of each file: packed files are opened in every
- * way, read, checked, asked, compared, drawn, filtered and exported; all files are imported. Each
- * of that is done once to count its allocations, then again with allocation 1, 2, 3, ... failing,
- * once alone and once with all after it. The answer is then PCOL_E_NO_MEMORY or what it was without
- * the failure, the bytes written included; never another error, and under ASan never a leak.
- * -n looks at that many allocations of one task at most, chosen by the seed. The commands are tried
- * likewise, from outside, by `run`; here a failure costs microseconds, so that all of them are met.
+ * Tasks for each file: packed files are opened in every way, read, checked, queried, compared,
+ * drawn, filtered and exported; all files are imported. Each task runs once to count its
+ * allocations, then again with allocation 1, 2, 3, ... failing, once alone and once with all later
+ * ones. The result must be PCOL_E_NO_MEMORY or that without the failure, including the bytes
+ * written; no other error, and no leak under ASan. -n limits the allocations of one task, chosen by
+ * the seed. `run` does the same with commands, from outside; here a failure costs microseconds, so
+ * all of them are covered.
  *
- * A mapped file may be changed while it is read. So the same is done with the calls that read
- * values of an open file (linked with --wrap): call 1, 2, 3, ... says that it found damage. The
- * task then fails, or reports the damage, or gives what it gave without it; never another answer.
+ * A mapped file may change while it is read. So the same is done with the calls that read values of
+ * an open file (linked with --wrap): call 1, 2, 3, ... reports damage. The task then fails, or
+ * reports the damage, or gives the result without it.
  *
- * Whoever changes a file may also put values there that are none of it: call 1, 2, 3, ... gives -1,
- * 0, the greatest number, one more, or a null that was none. What is then answered may be wrong,
- * but is an answer or an error, in time that the file's size allows, and nothing crashes.
+ * A changed file may also contain any values: call 1, 2, 3, ... gives -1, 0, the greatest number,
+ * the value plus 1, or the opposite of null. The result may then be wrong, but must be an answer or
+ * an error, in time that the file's size allows, without a crash.
  *
- * And a mapped file may be cut, or its disk fail: call 1, 2, 3, ... finds the file lost, as the
- * guard of a map says it from then on. The task then fails with PCOL_E_IO, or reports it, or gives
- * what it gave without.
+ * A mapped file may be truncated, or its disk may fail: call 1, 2, 3, ... marks the file as lost,
+ * as the SIGBUS guard does. The task then fails with PCOL_E_IO, or reports it, or gives the result
+ * without.
  *
- * With -p a failure happens once at each place: a call with the calls that led to it, in whatever
- * task and file it was met first. So all ways out of the library are gone, in a fraction of the
- * time.
+ * -p: one failure for each call stack, in the first task and file that has it. This covers all
+ * error paths of the library in a fraction of the time.
  */
 #include "format/decode.h"
 #include "reader/file.h"
@@ -45,12 +43,12 @@
 #define MAX_FRAMES 24
 #define MAX_CALLS (1u << 20) /* of which a task's places are kept */
 
-enum { ALLOCATIONS, READINGS, LIES, LOSSES, KINDS };
-enum { LIE_ALL_BITS, LIE_ZERO, LIE_GREATEST, LIE_ONE_MORE, LIE_NULL, LIE_COUNT };
+enum { ALLOCATIONS, READINGS, FALSE_VALUES, LOSSES, KINDS };
+enum { FALSE_ALL_BITS, FALSE_ZERO, FALSE_GREATEST, FALSE_ONE_MORE, FALSE_NULL, FALSE_COUNT };
 
 static unsigned long seen, at, from;
-static int kind; /* what is counted and fails */
-static int lie;  /* what is said in place of the value */
+static int kind;          /* what is counted and fails */
+static int falsification; /* FALSE_*: the false value */
 static uint64_t state = 1;
 static unsigned long most = 1000000;
 static unsigned long passed, failed;
@@ -167,11 +165,11 @@ static int is_damaged(void)
     return kind == READINGS && is_next();
 }
 
-static void tell_lie(int64_t *value, int *valid)
+static void falsify(int64_t *value, int *valid)
 {
     const int64_t false_values[] = {-1, 0, INT64_MAX, (int64_t)((uint64_t)*value + 1), *value};
-    *value = false_values[lie];
-    if (lie == LIE_NULL)
+    *value = false_values[falsification];
+    if (falsification == FALSE_NULL)
         *valid = !*valid;
 }
 
@@ -191,38 +189,38 @@ enum pcf_result __wrap_pcf_get(const struct pcf_data *d, uint64_t row, int64_t *
     if (is_damaged())
         return PCF_BAD_VALUE;
     enum pcf_result result = __real_pcf_get(d, row, value, valid);
-    if (kind == LIES && is_next() && result == PCF_OK)
-        tell_lie(value, valid);
+    if (kind == FALSE_VALUES && is_next() && result == PCF_OK)
+        falsify(value, valid);
     return result;
 }
 
-/* The first and the last value lie. */
+/* Falsifies the first and the last value. */
 enum pcf_result __wrap_pcf_read(const struct pcf_data *d, uint64_t row, uint64_t count,
                                 int64_t *values, uint8_t *valid)
 {
     if (is_damaged())
         return PCF_BAD_VALUE;
     enum pcf_result result = __real_pcf_read(d, row, count, values, valid);
-    if (kind == LIES && is_next() && result == PCF_OK && count)
+    if (kind == FALSE_VALUES && is_next() && result == PCF_OK && count)
         for (uint64_t i = 0; i<count; i += count> 1 ? count - 1 : 1) {
             int is = valid ? valid[i] : 1;
-            tell_lie(&values[i], &is);
+            falsify(&values[i], &is);
             if (valid)
                 valid[i] = (uint8_t)is;
         }
     return result;
 }
 
-/* Bytes that are not there would be a lie of the format's own room. */
+/* Only shortens the bytes: the format decoder itself guarantees that they exist. */
 enum pcf_result __wrap_pcf_get_bytes(const struct pcf_data *d, uint64_t row, const uint8_t **bytes,
                                      uint64_t *size, int *valid)
 {
     if (is_damaged())
         return PCF_BAD_OFFSET;
     enum pcf_result result = __real_pcf_get_bytes(d, row, bytes, size, valid);
-    if (kind == LIES && is_next() && result == PCF_OK) {
-        *size = lie == LIE_ONE_MORE ? *size / 2 : 0;
-        *valid = lie == LIE_NULL ? !*valid : *valid;
+    if (kind == FALSE_VALUES && is_next() && result == PCF_OK) {
+        *size = falsification == FALSE_ONE_MORE ? *size / 2 : 0;
+        *valid = falsification == FALSE_NULL ? !*valid : *valid;
     }
     return result;
 }
@@ -250,7 +248,7 @@ static pcol_status once(const struct task *task, unsigned long fail_at, unsigned
     pcol_status status = task->run(task, &err);
     at = from = 0;
     last = err;
-    /* What is returned and what the error says are one. */
+    /* The returned status is that of the error. */
     return status != PCOL_OK && err.status != status ? PCOL_E_ARGUMENT : status;
 }
 
@@ -260,7 +258,7 @@ static int may_be(pcol_status status, int same)
     if (same)
         return 1;
     switch (kind) {
-    case LIES:
+    case FALSE_VALUES:
         return 1;
     case READINGS:
         return (status != PCOL_OK && status != PCOL_E_NO_MEMORY) || task_reported;
@@ -292,7 +290,8 @@ static void fail_once(const struct task *task, unsigned long n, unsigned long co
                       pcol_status good, uint64_t made)
 {
     snprintf(current, sizeof current, "FAIL %.100s: %s %s, kind %d %d at %lu of %lu: too long\n",
-             task->path, task->what, task->format ? task->format : "", kind, lie, n, count);
+             task->path, task->what, task->format ? task->format : "", kind, falsification, n,
+             count);
     set_clock(MAX_SECONDS);
     pcol_status status = once(task, sticky ? 0 : n, sticky ? n : 0);
     set_clock(0);
@@ -300,11 +299,11 @@ static void fail_once(const struct task *task, unsigned long n, unsigned long co
         passed++;
         return;
     }
-    if (kind == LIES && status == good) { /* what a builder refuses as an argument */
+    if (kind == FALSE_VALUES && status == good) { /* rejected by a builder as an argument */
         passed++;
         return;
     }
-    static const char *const kinds[] = {"allocation", "reading", "lie", "loss"};
+    static const char *const kinds[] = {"allocation", "reading", "false value", "loss"};
     failed++;
     fprintf(stderr, "FAIL %s: %s%s%s, %s %s%lu of %lu: %s (%s), not %s\n", task->path, task->what,
             task->format ? " " : "", task->format ? task->format : "", kinds[kind],
@@ -314,15 +313,15 @@ static void fail_once(const struct task *task, unsigned long n, unsigned long co
 
 static void sweep_one_kind(const struct task *task)
 {
-    int ways = kind == LIES ? LIE_COUNT : kind == LOSSES ? 1 : 2;
+    int ways = kind == FALSE_VALUES ? FALSE_COUNT : kind == LOSSES ? 1 : 2;
     pcol_status good = once(task, 0, 0);
     uint64_t made = task_made;
     unsigned long count = seen < MAX_CALLS || !of_places ? seen : MAX_CALLS;
     for (unsigned long n = 1; n <= count; n++) {
         if (of_places ? !is_new(calls[n - 1]) : count > most && next_random() % count >= most)
             continue;
-        for (lie = 0; lie < ways; lie++)
-            fail_once(task, n, count, kind != LIES && lie, good, made);
+        for (falsification = 0; falsification < ways; falsification++)
+            fail_once(task, n, count, kind != FALSE_VALUES && falsification, good, made);
     }
 }
 

@@ -26,8 +26,7 @@ uint8_t *seal_index(uint8_t *data, const struct pcf_header *header)
     return index + SEAL_STORED;
 }
 
-/* Checksums of sections, which stand in front of the index: where it can be read at all, and is not
- * compressed. */
+/* Checksums of sections, which precede the index: if it is readable and not compressed. */
 static void seal_sections(uint8_t *data, size_t size, const struct pcf_header *header)
 {
     struct pcf_header checked = *header;

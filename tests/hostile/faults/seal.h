@@ -1,8 +1,8 @@
 /*
- * seal.h - the checksums of a changed file made right again
+ * seal.h - recomputes the checksums of a changed file
  *
- * Most damaged files are refused by a checksum. Whoever damages on purpose makes the checksums
- * anew, so tests do too, and reach all later checks.
+ * Most damaged files are rejected by a checksum. Attackers recompute checksums, so tests do, too,
+ * and reach all later checks.
  */
 #ifndef SEAL_H
 #define SEAL_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Size, sections, index, header: each where the file still says that it is. */
+/* Size, sections, index, header: each where the file still has it. */
 void seal(uint8_t *data, size_t size);
 
-/* Bytes in front of a deflate stream of one stored block, which is how tests write the index of an
+/* Bytes before a deflate stream of one stored block, which is how tests write the index of an
  * archive that they change. */
 #define SEAL_STORED 5u
 

@@ -1,7 +1,7 @@
 /*
- * short.c - reads and writes that do only part of what they are asked for
+ * short.c - short reads and writes
  *
- * Stands before the C library (LD_PRELOAD). FAULTS_SHORT=N in the environment: at most N bytes at
+ * Precedes the C library (LD_PRELOAD). FAULTS_SHORT=N in the environment: at most N bytes at
  * a time are read and written, as pipes, signals and network file systems may have it.
  */
 #define _DEFAULT_SOURCE /* syscall() */

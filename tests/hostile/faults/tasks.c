@@ -37,8 +37,8 @@ static const pcol_sink sink = {take, NULL};
             return status_;               \
     } while (0)
 
-/* Whether this ends a task: no memory does; what a file refuses for a reason of its own, or since
- * it is lost, is passed over, and has to be refused every time. */
+/* Whether this ends a task: only a lack of memory does. Other errors of a file, or its loss, are
+ * part of the result and must occur each time. */
 static int out_of_memory(pcol_status status)
 {
     digest(&status, sizeof status);

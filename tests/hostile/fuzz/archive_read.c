@@ -66,8 +66,7 @@ static size_t compress_index(const struct pcf_index *x, uint32_t *records_size, 
     return size + 5;
 }
 
-/* The checksums of blocks made right, where there are several and their entries say where they
- * lie. */
+/* Recomputes the checksums of blocks if there are several and their entries locate them. */
 static void seal_blocks(uint8_t *section, uint64_t size, uint64_t raw_size, uint8_t codec)
 {
     uint64_t whole = pcf_archive_block(codec), count = (raw_size + whole - 1) / whole, begin = 0;

@@ -72,7 +72,7 @@ static pcol_file *packed(void)
 
 #define MOST_LABELS 4
 
-/* Each line is a letter, which says what the rest is. */
+/* The first letter of each line names the option of the rest. */
 static void choose(char *text, pcol_selection *s, const char **labels)
 {
     const char **fields[] = {&s->sample_type, &s->focus,  &s->ignore, &s->hide,

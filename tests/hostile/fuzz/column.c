@@ -28,7 +28,7 @@ struct maker {
     uint32_t column_count, section_count;
     uint8_t *file;
     uint64_t end;
-    int full; /* more than there is buffer for */
+    int full; /* more than the buffer can hold */
 };
 
 static uint8_t byte(struct maker *m)
@@ -262,7 +262,7 @@ static void make(struct maker *m, uint32_t column, uint8_t type, uint64_t rows, 
  * alone. */
 static int compare(const pcol_column *column, uint64_t rows, int64_t *values, uint8_t *valid)
 {
-    int refused = 0;
+    int rejected = 0;
     pcol_error err;
     int64_t value;
     int has;
@@ -270,11 +270,11 @@ static int compare(const pcol_column *column, uint64_t rows, int64_t *values, ui
         return 0;
     for (uint64_t row = 0; row < rows; row += 1 + row / 64) {
         if (pcol_column_i64(column, row, &value, &has, &err) != PCOL_OK)
-            refused = 1;
+            rejected = 1;
         else
             FUZZ_ASSERT(!has == !valid[row] && (!has || value == values[row]));
     }
-    return refused;
+    return rejected;
 }
 
 static void compare_texts(const pcol_column *column, uint64_t rows)
@@ -306,7 +306,7 @@ static void read_file(const uint8_t *file, size_t size, uint64_t rows)
     pcol_file *opened;
     pcol_error err;
     uint64_t faults;
-    int refused = 0;
+    int rejected = 0;
     if (pcol_file_open_memory(file, size, NULL, &opened, &err) != PCOL_OK)
         return;
     if (pcol_file_table(opened, PCOL_MODEL_PHYSICAL, 0, &table, &err) == PCOL_OK)
@@ -318,14 +318,14 @@ static void read_file(const uint8_t *file, size_t size, uint64_t rows)
             if (info.type == PCOL_BYTES || info.type == PCOL_STRING)
                 compare_texts(column, rows);
             else
-                refused |= compare(column, rows, values, valid);
+                rejected |= compare(column, rows, values, valid);
         }
     if (pcol_file_check(opened, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err) == PCOL_OK)
-        FUZZ_ASSERT(faults || !refused);
+        FUZZ_ASSERT(faults || !rejected);
     pcol_file_close(opened);
 }
 
-/* Header, index and end around the sections; 0: no buffer. */
+/* Header, index and end around the sections; 0: too large. */
 static size_t finish(struct maker *m)
 {
     struct pcf_end end = {.mark = PCF_END_MARK};

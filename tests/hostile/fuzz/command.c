@@ -15,7 +15,7 @@
 
 static const struct command {
     const char *name;
-    int asks;   /* takes a word in front of the file, which is an option `ask` of the input */
+    int asks;   /* takes a word before the file: option `ask` of the input */
     int files;  /* how often the file is given */
     int writes; /* takes -o, and writes to stdout */
 } commands[] = {{"cat", 0, 1, 0},    {"head", 0, 1, 0},       {"tail", 0, 1, 0},

@@ -146,7 +146,7 @@ static unsigned sum_of(pcol_str text)
     return sum;
 }
 
-/* Texts that are said to be stable must be there, unchanged, until the end. */
+/* Texts declared stable must remain unchanged until the end. */
 static void ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options)
 {
     static struct {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The input in a builder; NULL if it is refused. */
+/* The input in a builder; NULL if it is rejected. */
 static pcol_builder *take(const uint8_t *data, size_t size, const char *format, int lenient)
 {
     pcol_import_options options = PCOL_INIT(pcol_import_options);
@@ -27,7 +27,7 @@ static pcol_builder *take(const uint8_t *data, size_t size, const char *format, 
     return NULL;
 }
 
-/* The packed file, or NULL if the input is refused; to be freed. */
+/* The packed file, or NULL if the input is rejected; to be freed. */
 static void *pack(const uint8_t *data, size_t size, const char *format, int lenient, size_t *packed)
 {
     pcol_builder *builder = take(data, size, format, lenient);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Megabytes of one byte take long and tell nothing: most inputs of a fuzzer get less room. */
+/* Megabytes of one byte cost time and find nothing: most inputs of a fuzzer get a lower limit. */
 #define MAX_INFLATED ((uint64_t)1 << 22)
 #define LITTLE_INFLATED ((uint64_t)1 << 17)
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-/* Not there under AFL++, which never asks for a change either. */
+/* Absent under AFL++, which does not call custom mutators. */
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
 struct file {
@@ -142,8 +142,8 @@ static void change_field(struct file *f)
         c->base = (int64_t)any(f, 4);
 }
 
-/* The index anew, if it has available before the first section; of archives, if it is as long as
- * before. */
+/* Writes the index again if it fits before the first section; in archives, if its size is that
+ * of the previous one. */
 static void store(struct file *f)
 {
     struct pcf_header *h = &f->x.header;

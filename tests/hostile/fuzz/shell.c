@@ -23,7 +23,7 @@ static int running;
 static uint64_t written;
 static struct fuzz_text *caught;
 
-/* Whoever wrote so much reads no more: a few bytes of input can ask for any number of rows. */
+/* Limits the output: a few bytes of input can request any number of rows. */
 ssize_t __wrap_write(int fd, const void *data, size_t size) /* NOLINT */
 {
     if (!running || (fd != STDOUT_FILENO && fd != STDERR_FILENO))

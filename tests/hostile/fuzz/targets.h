@@ -36,16 +36,16 @@ void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size
 void fuzz_sparingly(void);
 int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with the input at hand? */
 
-/* Most damaged pcol files are refused by a checksum, and a fuzzer cannot make checksums. So such a
- * file is run twice: as it is, and with its checksums made right, which lets it get to the rest. */
+/* Most damaged pcol files are rejected by a checksum, which a fuzzer cannot compute. So each file is
+ * run twice: unchanged, and with valid checksums, which reaches the later checks. */
 void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 
-/* Bytes that somebody writes; freed by who asked for them. */
+/* Bytes written by a sink; freed by the caller. */
 struct fuzz_text {
     uint8_t *data;
     size_t size, capacity;
 };
-/* A pcol_sink over one. More than 16 MB are E_LIMIT: a few bytes can ask for any number. */
+/* A pcol_sink over one. More than 16 MB are E_LIMIT: a few bytes can request any number. */
 pcol_status fuzz_gather(void *text, const void *data, size_t size, pcol_error *err);
 
 /* Ends the program, loudly, if a promise is broken. */
@@ -63,8 +63,8 @@ void fuzz_export(const uint8_t *data, size_t size);
 void fuzz_query(const uint8_t *data, size_t size);
 /* scan.c: scans under conditions, Arrow streams and bulk frames */
 void fuzz_scan(const uint8_t *data, size_t size);
-/* derive.c: what is made of pcol files */
-/* NULL: refused, or too large to be looked at. */
+/* derive.c: filters, graphs and answers of pcol files */
+/* NULL: rejected, or too large. */
 pcol_file *fuzz_open_file(const uint8_t *data, size_t size);
 void fuzz_filter(const uint8_t *data, size_t size);
 void fuzz_flame(const uint8_t *data, size_t size);
@@ -96,7 +96,7 @@ int fuzz_shell(int count, char **arguments, struct fuzz_text *out);
 void fuzz_command(const uint8_t *data, size_t size);
 /* escape.c: a name on its way out of every sink */
 void fuzz_escape(const uint8_t *data, size_t size);
-/* pack.c: pcol files packed anew, and written in other formats */
+/* pack.c: pcol files packed again, and written in other formats */
 void fuzz_archive(const uint8_t *data, size_t size);
 void fuzz_merge(const uint8_t *data, size_t size);
 void fuzz_unpack(const uint8_t *data, size_t size, const char *format);
