@@ -325,8 +325,8 @@ static pcol_status add_data(answer *a, const struct datum *data, size_t count, u
     return status;
 }
 
-/* Of each selected marker: 1 its row, 2 start and 3 end in ns (INT64_MIN: null), 4 thread, 5 code of
- * the name, 6 category, 7 and 8 its data as a text. JSON: how many there are, the texts of the
+/* Of each selected marker: 1 its row, 2 start and 3 end in ns (INT64_MIN: null), 4 thread, 5 code
+ * of the name, 6 category, 7 and 8 its data as a text. JSON: how many there are, the texts of the
  * codes and of the categories. */
 pcol_status answer_markers(answer *a, const struct request *r, pcol_error *err)
 {

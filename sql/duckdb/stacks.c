@@ -77,7 +77,7 @@ static int reserve(struct interning *t, size_t size)
     return 1;
 }
 
-/* The number of the text of @size bytes that follows the interned ones; PCOL_NONE: out of memory. */
+/* The number of the text of @size bytes after the interned ones; PCOL_NONE: out of memory. */
 static uint32_t intern_next(struct interning *t, size_t size)
 {
     if (2 * (uint64_t)t->count >= t->slot_count && !grow_slots(t))

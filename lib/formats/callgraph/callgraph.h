@@ -35,7 +35,7 @@ void pci_callgraph_close(struct pci_callgraph *graph);
  * given to a query. The caller frees the query. */
 pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type,
                                 pcol_query **query, int *named, pcol_error *err);
-/* 1 if a weighed node of the view has two callers above it: stacks cannot be distinguished from calls. */
+/* 1 if a weighed node of the view has two callers above it: stacks look like calls. */
 int pci_callgraph_has_stacks(const struct pci_callgraph *graph);
 
 static inline pcol_status pci_callgraph_text(const struct pci_callgraph *graph, const char *text,

@@ -3,9 +3,9 @@
  *
  * Each node of the call tree that a sample uses becomes a node of V8, an inlined line one of its
  * own. A CPU profile has an entry for each row of samples, in order, or as many as its count as
- * long as the counts are few in all, with the time that the row represents: its value if that is a time, else its duration, else the
- * sampling interval for each count, else a millisecond. hitCount is the sum of counts, or the
- * number of rows.
+ * long as the counts are few in all, with the time that the row represents: its value if that is a
+ * time, else its duration, else the sampling interval for each count, else a millisecond. hitCount
+ * is the sum of counts, or the number of rows.
  */
 #include "formats/v8/write.h"
 

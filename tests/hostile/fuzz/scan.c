@@ -1,6 +1,6 @@
 /*
- * scan.c - target: scans under conditions, Arrow streams and bulk frames of a pcol file, also of its
- * joined tables
+ * scan.c - target: scans under conditions, Arrow streams and bulk frames of a pcol file, also of
+ * its joined tables
  *
  * Conditions are drawn from a hash of the input. Equal, not equal and null divide the rows of a
  * table.

@@ -36,8 +36,8 @@ void fuzz_run(const struct fuzz_target *target, const uint8_t *data, size_t size
 void fuzz_sparingly(void);
 int fuzz_turn(unsigned ways, unsigned way); /* is it the turn of this way with the input at hand? */
 
-/* Most damaged pcol files are rejected by a checksum, which a fuzzer cannot compute. So each file is
- * run twice: unchanged, and with valid checksums, which reaches the later checks. */
+/* Most damaged pcol files are rejected by a checksum, which a fuzzer cannot compute. So each file
+ * is run twice: unchanged, and with valid checksums, which reaches the later checks. */
 void fuzz_twice(void (*run)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 
 /* Bytes written by a sink; freed by the caller. */

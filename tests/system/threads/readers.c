@@ -4,9 +4,9 @@
  *
  * Each task (all cells of all tables of a model, checks, queries, exports, questions) gives a
  * number computed from all its results. One thread alone, with its own handle, computes the
- * expected numbers. Then, round by round, a fresh handle is shared by threads that begin together and do
- * the tasks in orders of their own, so that what the library makes on first use is first used by
- * several. Every number must be the same, errors with their messages and rows included;
+ * expected numbers. Then, round by round, a fresh handle is shared by threads that begin together
+ * and do the tasks in orders of their own, so that what the library makes on first use is first
+ * used by several. Every number must be the same, errors with their messages and rows included;
  * ThreadSanitizer, where the program is built with it, looks for the rest. A file after --damaged
  * may be rejected at open instead. The last line is "N passed, N failed".
  */
