@@ -218,11 +218,11 @@ struct pci_node_store {
     uint64_t open_first[2];
     uint32_t value_column[2], value_table[2];
     uint64_t count;
-    uint32_t table; /* PCOL_NONE: none yet */
-    int ordered;    /* nodes were added in pre-order */
+    uint32_t table;         /* PCOL_NONE: none yet */
+    int ordered;            /* nodes were added in pre-order */
     uint64_t recent_parent; /* the last parent that was looked up; PCI_NO_NODE: none */
     uint8_t recent_tag;     /* its tag */
-    uint32_t *path; /* while ordered: the latest node and its ancestors, outermost first */
+    uint32_t *path;         /* while ordered: the latest node and its ancestors, outermost first */
     size_t path_size, path_capacity;
     uint32_t *preorder; /* after finishing, if not ordered: final row by node */
 };

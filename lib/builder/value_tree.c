@@ -20,8 +20,8 @@ static const char *const value_tables[2] = {"node_integers", "node_doubles"};
 
 void pci_node_store_init(struct pci_node_store *nodes, struct pci_spill_store *store)
 {
-    *nodes = (struct pci_node_store){
-        .table = PCOL_NONE, .ordered = 1, .recent_parent = PCI_NO_NODE};
+    *nodes =
+        (struct pci_node_store){.table = PCOL_NONE, .ordered = 1, .recent_parent = PCI_NO_NODE};
     pci_spill_init(&nodes->records, store);
     for (int i = 0; i < 2; i++) {
         pci_spill_init(&nodes->arrays[i], store);

@@ -237,8 +237,8 @@ static pcol_status put_array(struct pci_document *d, uint64_t parent, const char
     for (uint64_t at = 0; at < count; at += BATCH) {
         size_t n = count - at < BATCH ? (size_t)(count - at) : BATCH;
         PCI_TRY(pci_column_buffer_get_many(buffer, first + at, values, n, err));
-        PCI_TRY(pci_builder_node_elements(d->builder, tag == PCI_NODE_DOUBLES, node, values, n,
-                                          err));
+        PCI_TRY(
+            pci_builder_node_elements(d->builder, tag == PCI_NODE_DOUBLES, node, values, n, err));
     }
     return PCOL_OK;
 }
