@@ -1,8 +1,8 @@
 /*
  * extension.c - entry point of the DuckDB extension, and the replacement scan
  *
- * Only functions of the stable struct v1.2.0 are called, so one binary loads into every later
- * version. No connection is kept. Tests: sql/tests.
+ * Only functions of the stable struct v1.2.0 are called, and those that vectors.c finds by name, so
+ * one binary loads into every later version. No connection is kept. Tests: sql/tests.
  */
 #include "extension.h"
 
@@ -84,6 +84,7 @@ PCOL_API bool pcol_init_c_api(duckdb_extension_info info, struct duckdb_extensio
 DUCKDB_EXTENSION_ENTRYPOINT(duckdb_connection connection, duckdb_extension_info info,
                             struct duckdb_extension_access *access)
 {
+    vectors_init();
     scan_register(connection);
     answers_register(connection);
     duckdb_add_replacement_scan(*access->get_database(info), replace, NULL, NULL);

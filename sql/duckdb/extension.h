@@ -89,6 +89,9 @@ struct column {
     uint32_t number;
     pcol_type type; /* FROM_TABLE, FROM_VALUES */
     enum shown shown;
+    int is_nullable; /* FROM_VALUES: these three */
+    int is_constant; /* of type I64: each cell is the constant, as the index of the file says */
+    int64_t constant;
 };
 
 enum view { VIEW_TABLE, VIEW_SAMPLES, VIEW_STACKS, VIEW_TOP };
@@ -164,6 +167,9 @@ size_t stacks_frames(const struct stacks *stacks, uint64_t stack, const pcol_str
 
 /* ---- vectors.c: cells of DuckDB */
 
+/* Finds functions that are newer than v1.2.0; without them vectors are larger. */
+void vectors_init(void);
+
 /* A vector that is being filled. */
 struct target {
     duckdb_vector vector;
@@ -184,6 +190,12 @@ void target_text(const struct target *target, idx_t row, pcol_str text);
 void target_codes(const struct target *target, const uint32_t *codes, size_t rows, uint32_t count);
 /* Cells of a scan; 0: the file has another type than it had. */
 int target_cells(const struct target *target, const pcol_cells *cells, size_t rows);
+/* Whether cells of the type have the layout of the vector: they may be read into target->data, and
+ * target_nulls() follows. */
+int target_has_layout(const struct target *target, pcol_type type);
+void target_nulls(const struct target *target, const uint8_t *valid, size_t rows);
+/* The same integer in each of @rows rows. */
+void target_constant(const struct target *target, int64_t value, size_t rows);
 duckdb_logical_type shown_type(enum shown shown, const struct stacks *stacks);
 
 /* ---- scan.c: read_pcol(), pcol_scan(), pcol_stacks(), pcol_top() */

@@ -72,7 +72,7 @@ static pcol_column_info describe(const pcol_table *table, uint32_t number)
 {
     pcol_column_info info = PCOL_INIT(pcol_column_info);
     if (pcol_column_describe(pcol_table_column(table, number), &info, NULL) != PCOL_OK)
-        info = (pcol_column_info){.name = "", .type = PCOL_BYTES};
+        info = (pcol_column_info){.name = "", .type = PCOL_BYTES, .encoding = ""};
     return info;
 }
 
@@ -189,7 +189,12 @@ static pcol_status add_values(struct relation *r, pcol_error *err)
         snprintf(text, sizeof text, "value.%llu", (unsigned long long)row);
         if (pcol_table_column_by_name(r->physical, text, &column.number) == NULL)
             continue;
-        column.type = describe(r->physical, column.number).type;
+        pcol_column_info info = describe(r->physical, column.number);
+        column.type = info.type;
+        column.is_nullable = info.nullable;
+        column.is_constant = info.type == PCOL_I64 && !info.nullable && info.step == 0 &&
+                             strcmp(info.encoding, "linear") == 0;
+        column.constant = info.base;
         column.shown = shown_of(column.type, 1);
         status = value_name(types, row, &name, err);
         if (status == PCOL_OK)

@@ -248,6 +248,8 @@ static pcol_status start_unit(const struct binding *b, const struct execution *e
     else
         s->relation = b->relations[unit->file];
     if (status == PCOL_OK)
+        status = pcol_file_intact(s->relation->file, err);
+    if (status == PCOL_OK)
         status = start_scan(b, e, s, unit, err);
     if (status != PCOL_OK && s->relation != NULL)
         status = relation_failed(s->relation, status, err);
@@ -258,10 +260,14 @@ static pcol_status start_unit(const struct binding *b, const struct execution *e
 
 /* ---- columns that the scan does not read */
 
-/* Rows of samples in runs, since cells of the physical table are read by range. */
-static pcol_status read_values(struct scan *s, const struct column *from, pcol_error *err)
+/* Rows of samples in runs, since cells of the physical table are read by range; @values are as
+ * wide for both types. */
+static pcol_status read_values(struct scan *s, const struct column *from, void *values,
+                               pcol_error *err)
 {
     const pcol_column *column = pcol_table_column(s->relation->physical, from->number);
+    int64_t *i64 = values;
+    double *f64 = values;
     pcol_status status = PCOL_OK;
     for (size_t i = 0, end; i < s->batch.rows && status == PCOL_OK; i = end) {
         const uint64_t *rows = s->batch.row_numbers;
@@ -270,11 +276,31 @@ static pcol_status read_values(struct scan *s, const struct column *from, pcol_e
         while (rows != NULL && end < s->batch.rows && rows[end] == rows[end - 1] + 1)
             end++;
         if (from->type == PCOL_F64)
-            status = pcol_column_read_f64(column, first, end - i, s->f64 + i, s->valid + i, err);
+            status = pcol_column_read_f64(column, first, end - i, f64 + i, s->valid + i, err);
         else
-            status = pcol_column_read_i64(column, first, end - i, s->i64 + i, s->valid + i, err);
+            status = pcol_column_read_i64(column, first, end - i, i64 + i, s->valid + i, err);
     }
     return status;
+}
+
+static pcol_status put_values(struct scan *s, const struct target *t, const struct column *from,
+                              int *is_put, pcol_error *err)
+{
+    pcol_cells cells = {.type = from->type, .i64 = s->i64, .f64 = s->f64, .valid = s->valid};
+    if (from->is_constant) {
+        target_constant(t, from->constant, s->batch.rows);
+        return PCOL_OK;
+    }
+    int is_direct = target_has_layout(t, from->type);
+    void *own = from->type == PCOL_F64 ? (void *)s->f64 : s->i64;
+    pcol_status status = read_values(s, from, is_direct ? t->data : own, err);
+    if (status != PCOL_OK)
+        return status;
+    if (!is_direct)
+        *is_put = target_cells(t, &cells, s->batch.rows);
+    else if (from->is_nullable)
+        target_nulls(t, s->valid, s->batch.rows);
+    return PCOL_OK;
 }
 
 static void find_stack_rows(struct scan *s)
@@ -383,7 +409,6 @@ static void put_stack_numbers(struct scan *s, const struct target *t, enum origi
 static pcol_status put_column(struct scan *s, const struct target *t, idx_t output, pcol_error *err)
 {
     const struct column *from = s->from[output];
-    pcol_cells cells = {.i64 = s->i64, .f64 = s->f64, .valid = s->valid};
     pcol_status status = PCOL_OK;
     int is_put = 1;
     switch (from->origin) {
@@ -391,9 +416,7 @@ static pcol_status put_column(struct scan *s, const struct target *t, idx_t outp
         is_put = target_cells(t, &s->batch.columns[s->slots[output]], s->batch.rows);
         break;
     case FROM_VALUES:
-        cells.type = from->type;
-        status = read_values(s, from, err);
-        is_put = status != PCOL_OK || target_cells(t, &cells, s->batch.rows);
+        status = put_values(s, t, from, &is_put, err);
         break;
     case FROM_STACK:
     case FROM_DEPTH:
@@ -439,12 +462,11 @@ static pcol_status put_chunk(const struct binding *b, const struct execution *e,
             for (size_t row = 0; row < s->batch.rows; row++)
                 target_null(&t, row);
     }
-    if (status == PCOL_OK)
-        status = pcol_file_intact(s->relation->file, err);
     return status;
 }
 
-/* The next batch of this thread; s->relation is NULL at the end. */
+/* The next batch of this thread; s->relation is NULL at the end. Reads notice a file that was cut;
+ * one that was written to is noticed at the begin and at the end of each unit. */
 static pcol_status next_batch(const struct binding *b, struct execution *e, struct scan *s,
                               size_t *file, pcol_error *err)
 {
@@ -463,6 +485,8 @@ static pcol_status next_batch(const struct binding *b, struct execution *e, stru
         }
         s->batch = (pcol_batch)PCOL_INIT(pcol_batch);
         pcol_status status = pcol_scan_next(s->scan, &s->batch, err);
+        if (status == PCOL_OK && s->batch.rows == 0)
+            status = pcol_file_intact(s->relation->file, err);
         if (status != PCOL_OK || s->batch.rows > 0)
             return status;
         end_unit(s);

@@ -5,8 +5,10 @@
  * the pool of the relation or its names, never into the map, whose memory changes if the file is
  * cut. Tests: sql/tests.
  */
+#define _GNU_SOURCE /* dladdr() */
 #include "extension.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +16,30 @@
 #include <string.h>
 
 DUCKDB_EXTENSION_EXTERN
+
+/* duckdb_vector_reference_value() of DuckDB 1.3 and later makes a constant vector, which aggregates
+ * take as one value. Its place in the struct of functions differs between versions, its name does
+ * not. NULL: DuckDB does not have it, or does not export it. */
+static void (*reference_value)(duckdb_vector vector, duckdb_value value);
+
+void vectors_init(void)
+{
+    Dl_info library;
+    void *handle = NULL;
+    union {
+        idx_t (*function)(void);
+        void *address;
+    } known = {.function = duckdb_vector_size};
+    union {
+        void *address;
+        void (*function)(duckdb_vector vector, duckdb_value value);
+    } found = {NULL};
+    if (dladdr(known.address, &library) != 0)
+        handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL)
+        found.address = dlsym(handle, "duckdb_vector_reference_value");
+    reference_value = found.function;
+}
 
 /* ENUMs of one file only; with several files names are VARCHAR. */
 static duckdb_logical_type enum_type(const struct dictionary *d)
@@ -250,13 +276,31 @@ static int is_shown(enum shown shown, pcol_type type)
            shown == SHOWN_BLOB;
 }
 
-static void put_nulls(const struct target *t, const uint8_t *valid, size_t rows)
+void target_nulls(const struct target *t, const uint8_t *valid, size_t rows)
 {
     const uint8_t *at = valid, *end = valid + rows;
     while (at < end && (at = memchr(at, 0, (size_t)(end - at))) != NULL) {
         target_null(t, (idx_t)(at - valid));
         at++;
     }
+}
+
+int target_has_layout(const struct target *t, pcol_type type)
+{
+    return (t->shown == SHOWN_BIGINT && type == PCOL_I64) ||
+           (t->shown == SHOWN_DOUBLE && type == PCOL_F64);
+}
+
+void target_constant(const struct target *t, int64_t value, size_t rows)
+{
+    if (t->shown != SHOWN_BIGINT || reference_value == NULL) {
+        for (size_t i = 0; i < rows; i++)
+            target_i64(t, i, value);
+        return;
+    }
+    duckdb_value constant = duckdb_create_int64(value);
+    reference_value(t->vector, constant);
+    duckdb_destroy_value(&constant);
 }
 
 static void put_u32(uint32_t *restrict to, const int64_t *restrict from, size_t rows)
@@ -271,10 +315,9 @@ static int put_values(const struct target *t, const pcol_cells *cells, size_t ro
         return put_list(t, cells, rows);
     if (t->shown == SHOWN_UINTEGER)
         put_u32(t->data, cells->i64, rows);
-    else if (t->shown == SHOWN_BIGINT && cells->type == PCOL_I64)
-        memcpy(t->data, cells->i64, rows * sizeof *cells->i64);
-    else if (t->shown == SHOWN_DOUBLE && cells->type == PCOL_F64)
-        memcpy(t->data, cells->f64, rows * sizeof *cells->f64);
+    else if (target_has_layout(t, cells->type))
+        memcpy(t->data, cells->type == PCOL_F64 ? (const void *)cells->f64 : cells->i64,
+               rows * sizeof *cells->i64);
     else
         for (size_t i = 0; i < rows; i++)
             if (cells->valid[i] && !convert(t, cells, i))
@@ -286,6 +329,6 @@ int target_cells(const struct target *t, const pcol_cells *cells, size_t rows)
 {
     if (!is_shown(t->shown, cells->type) || !put_values(t, cells, rows))
         return 0;
-    put_nulls(t, cells->valid, rows);
+    target_nulls(t, cells->valid, rows);
     return 1;
 }
