@@ -232,15 +232,14 @@ static int is_filtered(const struct cli_rows *rows)
     return cli_where_count(rows->where) > 0 || rows->selects;
 }
 
-static struct cli_cell cell_at(const struct cli_rows *rows, const pcol_batch *batch, size_t column,
-                               size_t row)
+static void cell_at(const struct cli_rows *rows, const pcol_batch *batch, size_t column, size_t row,
+                    struct cli_cell *cell)
 {
     const struct cli_rows_column *what = &rows->columns[column];
-    struct cli_cell cell = cli_cell_of(&batch->columns[what->scan], row);
 
+    *cell = cli_cell_of(&batch->columns[what->scan], row);
     if (what->is_composed)
-        cell.stable = 0;
-    return cell;
+        cell->stable = 0;
 }
 
 /* Whether a row that the scan takes satisfies the conditions that the scan cannot test. */
@@ -253,7 +252,8 @@ static pcol_status is_match(struct cli_rows *rows, const pcol_batch *batch, size
     for (size_t i = 0; i < count && *yes == 1; i++) {
         if (cli_where_is_pushed(rows->where, i))
             continue;
-        struct cli_cell cell = cell_at(rows, batch, cli_where_column(rows->where, i), row);
+        struct cli_cell cell;
+        cell_at(rows, batch, cli_where_column(rows->where, i), row, &cell);
         pcol_status status = cli_where_test(rows->where, i, &cell, yes, err);
         if (status != PCOL_OK)
             return status;
@@ -286,7 +286,7 @@ static pcol_status walk_batch(struct cli_rows *rows, const pcol_batch *batch, st
             continue;
         }
         for (size_t i = 0; i < rows->shown_count && walk->fn != NULL; i++)
-            walk->cells[i] = cell_at(rows, batch, rows->shown[i], row);
+            cell_at(rows, batch, rows->shown[i], row, &walk->cells[i]);
         walk->left--;
         if ((walk->fn != NULL && walk->fn(walk->context, walk->cells) != 0) || walk->left == 0)
             walk->done = 1;
