@@ -109,7 +109,8 @@ int pci_idle_join(const pcol_builder *builder, pcol_sample *first, pcol_value *v
     if ((next->flags & PCOL_SAMPLE_HAS_DURATION) && next->duration_ns > 0 &&
         __builtin_add_overflow(end, next->duration_ns, &end))
         return 0;
-    if (__builtin_sub_overflow(end, first->time_ns, &duration) ||
+    /* A row without a length would not be expanded. */
+    if (__builtin_sub_overflow(end, first->time_ns, &duration) || duration == 0 ||
         !has_equal_intervals(builder, first, values, run, next) ||
         !add_values(builder, first, values, next, 0))
         return 0;
