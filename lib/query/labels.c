@@ -12,6 +12,7 @@
 #include "util/alloc.h"
 #include "json/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,7 +177,10 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
         return pci_get_str(columns->file, column->column, row, text, &valid, err);
     case PCI_LABEL_DOUBLE:
         memcpy(&number, &bits, sizeof number);
-        text->size = pci_number_format(number, buffer);
+        if (isfinite(number))
+            text->size = pci_number_format(number, buffer);
+        else
+            *text = constant(isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
         return PCOL_OK;
     case PCI_LABEL_BOOL:
         *text = constant(bits ? "true" : "false");
@@ -231,8 +235,10 @@ static int test_number(const struct pci_label_test *test, int kind, pcol_str uni
         return 1;
     }
     memcpy(&number, &bits, sizeof number);
-    *passes = kind == PCI_LABEL_INTEGER ? test->is_integer && bits == test->integer
-                                        : test->is_double && number == test->number;
+    *passes =
+        kind == PCI_LABEL_INTEGER
+            ? test->is_integer && bits == test->integer
+            : test->is_double && (number == test->number || (isnan(number) && isnan(test->number)));
     return 1;
 }
 
