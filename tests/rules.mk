@@ -4,17 +4,26 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 SEAL_OBJ := $(OBJ)/tests/hostile/faults/seal.o
 UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
 
+# Criterion does not run under ThreadSanitizer: tests/tsan has what replaces it there.
+ifeq ($(VARIANT),tsan)
+TSAN_OBJ := $(OBJ)/tests/tsan/unit.o
+TSAN_FLAGS := -isystem tests/tsan
+TEST_LIBS :=
+$(TSAN_OBJ): tests/tsan/unit.c $(STAMP)
+	$(call compile,-Itests/tsan)
+endif
+
 # Criterion's macros expand to code that causes these warnings.
 $(OBJ)/tests/unit/%.o: tests/unit/%.c $(STAMP)
-	$(call compile,$(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
+	$(call compile,$(TSAN_FLAGS) $(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
 	  $(if $(filter 0,$(IS_CLANG)),,-Wno-sign-compare))
 
 $(UNIT_OBJ): | $(GEN)/pprof/profile.pb-c.h
 
-$(OUT)/unit-tests: $(UNIT_OBJ) $(OUT)/libpcol.a
+$(OUT)/unit-tests: $(UNIT_OBJ) $(TSAN_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $(UNIT_OBJ) $(OUT)/libpcol.a $(LIBS) $(TEST_LIBS) $(LDLIBS)
+	$(Q)$(LINK) -o $@ $(UNIT_OBJ) $(TSAN_OBJ) $(OUT)/libpcol.a $(LIBS) $(TEST_LIBS) $(LDLIBS)
 
 .PHONY: unit-tests
 unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)

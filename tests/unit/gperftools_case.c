@@ -157,13 +157,13 @@ static void print_profile(struct printer *p, const uint8_t *data, size_t size)
 /* ---- */
 
 struct printer gp_printed;
-char gp_said[512];
+char gp_messages[512];
 pcol_error gp_failure;
 
 static void note(void *context, const pcol_notice *notice)
 {
     (void)context;
-    snprintf(gp_said, sizeof gp_said, "%s", notice->text);
+    snprintf(gp_messages, sizeof gp_messages, "%s", notice->text);
 }
 
 pcol_status gp_translate(const void *data, size_t size, int lenient)
@@ -176,7 +176,7 @@ pcol_status gp_translate(const void *data, size_t size, int lenient)
     struct pci_import import = {NULL, &input, &options, "gperftools", NULL, PCOL_NONE};
     uint8_t *proto = NULL;
     size_t proto_size;
-    gp_said[0] = 0;
+    gp_messages[0] = 0;
     memset(&gp_failure, 0, sizeof gp_failure);
     pcol_status status = pci_input_open_memory(&input, data, size, "in", &how, &gp_failure);
     cr_assert_eq(status, PCOL_OK, "%s", gp_failure.message);

@@ -16,7 +16,7 @@ struct printer {
 };
 
 extern struct printer gp_printed;
-extern char gp_said[512];
+extern char gp_messages[512];
 extern pcol_error gp_failure;
 pcol_status gp_translate(const void *data, size_t size, int lenient);
 void gp_becomes(const char *text, const char *expected);

@@ -74,7 +74,7 @@ Test(gperftools, cpu_of_every_word)
         cr_assert_eq(pci_gperftools_sniff(w.data, w.size, 1), 2);
         cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
         cr_assert_str_eq(gp_printed.text, cpu_expected);
-        cr_assert_str_empty(gp_said);
+        cr_assert_str_empty(gp_messages);
     }
 }
 
@@ -116,7 +116,7 @@ Test(gperftools, cpu_cut)
     WORDS(&w, 1, 2, 0x500, 0x701);
     size_t whole = w.size;
     cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
-    cr_assert_not_null(strstr(gp_said, "no end mark"));
+    cr_assert_not_null(strstr(gp_messages, "no end mark"));
     WORDS(&w, 3, 3, 0x500, 0x601);
     for (size_t size = whole + 1; size <= w.size; size++) {
         cr_assert_eq(gp_translate(w.data, size, 0), PCOL_E_SYNTAX);
@@ -127,7 +127,7 @@ Test(gperftools, cpu_cut)
         cr_assert_eq(gp_translate(w.data, size, 1), PCOL_OK, "%s", gp_failure.message);
         cr_assert_not_null(strstr(gp_printed.text, "sample 1,1000 : 1 3\nmapping"), "%s",
                            gp_printed.text);
-        cr_assert_not_null(strstr(gp_said, "truncated"));
+        cr_assert_not_null(strstr(gp_messages, "truncated"));
     }
     /* A depth that the input cannot hold costs nothing. */
     w.size = whole;
@@ -250,7 +250,7 @@ Test(gperftools, count_without_addresses_leniently)
     cr_assert_eq(gp_translate(text, strlen(text), 1), PCOL_OK, "%s", gp_failure.message);
     cr_assert_str_eq(gp_printed.text, "type threadcreate/count\nsample 5 :\ndrop ProfileDa\n"
                                       "period threadcreate/count 1\n");
-    cr_assert_str_eq(gp_said, "samples imported without addresses: 1");
+    cr_assert_str_eq(gp_messages, "samples imported without addresses: 1");
 }
 
 /* ---- threads */
