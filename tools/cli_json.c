@@ -141,7 +141,7 @@ static size_t escape_one(char *to, const char *text, size_t size, size_t *used)
     return length;
 }
 
-void cli_json_text(struct cli_out *out, const char *data, size_t size)
+static void print_text(struct cli_out *out, const char *data, size_t size)
 {
     size_t i = 0;
 
@@ -189,7 +189,7 @@ void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
         json_raw(out, cell->as.text.data, cell->as.text.size);
         return;
     case CLI_CELL_TEXT:
-        cli_json_text(out, cell->as.text.data, cell->as.text.size);
+        print_text(out, cell->as.text.data, cell->as.text.size);
         return;
     case CLI_CELL_LIST:
         cli_out_write(out, "[", 1);
@@ -205,7 +205,7 @@ void cli_json_cell(struct cli_out *out, const struct cli_cell *cell)
     case CLI_CELL_F64:
         if (!isfinite(cell->as.f64)) {
             char text[CLI_NUMBER_SIZE];
-            cli_json_text(out, text, cli_format_f64(text, cell->as.f64));
+            print_text(out, text, cli_format_f64(text, cell->as.f64));
             return;
         }
         break;
@@ -223,6 +223,6 @@ void cli_json_key(struct cli_out *out, int *first, const char *key)
     if (!*first)
         cli_out_write(out, ",", 1);
     *first = 0;
-    cli_json_text(out, key, strlen(key));
+    print_text(out, key, strlen(key));
     cli_out_write(out, ":", 1);
 }
