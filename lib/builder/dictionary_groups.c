@@ -9,6 +9,7 @@
 #include "builder/dictionary_groups.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <stdlib.h>
 
@@ -104,6 +105,7 @@ static pcol_status candidate_read(const struct choice *choice, struct candidate 
     *ok = 1;
     for (size_t row = 0, n; *ok && row < choice->n; row += n) {
         n = choice->n - row < PCF_BLOCK_ROWS ? choice->n - row : PCF_BLOCK_ROWS;
+        PCI_TRY(pci_work(n * sizeof *c->values, err));
         PCI_TRY(source.source.read(source.source.context, row, n, c->values + row, c->valid + row,
                                    err));
         PCI_TRY(pci_value_ids_assign(&c->distinct, c->values + row, c->valid + row, n,

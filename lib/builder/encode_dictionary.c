@@ -9,6 +9,7 @@
 
 #include "encode/encode_leaf.h"
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <stdlib.h>
 
@@ -43,6 +44,7 @@ static pcol_status assign_block(struct pci_dictionary_group *g, struct rows *row
     uint32_t *tuples = rows->numbers[0], *cells = rows->numbers[1];
     for (size_t k = 0; k < g->column_count; k++) {
         const struct pci_value_source *source = &rows->sources[k].source;
+        PCI_TRY(pci_work(n * sizeof *r->values, err));
         PCI_TRY(source->read(source->context, row, n, r->values, r->valid, err));
         PCI_TRY(
             pci_value_ids_assign(&g->values[k], r->values, r->valid, n, k ? cells : tuples, err));

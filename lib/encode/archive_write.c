@@ -9,6 +9,7 @@
 #include "format/index.h"
 #include "format/transform.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/raw_deflate.h"
 #include "util/tree_context.h"
 
@@ -192,6 +193,7 @@ static pcol_status put_block(struct pci_archive_writer *p, pci_archive_writer_pu
 {
     struct stored_block *out;
     size_t size;
+    PCI_TRY(pci_work(PCI_CONTROL_STEP, err)); /* some milliseconds */
     PCI_TRY(compress_block(p, &out, &size, err));
     if (last && p->raw == 0 && 1 + size >= p->fill) { /* single block, not smaller */
         p->codec = PCF_CODEC_NONE;

@@ -8,6 +8,7 @@
 
 #include "format/layout.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/simd_kernels.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ pcol_status pci_block_reader_next(struct pci_block_reader *reader, pcol_error *e
         return PCOL_OK;
     reader->n =
         s->rows - reader->row < PCF_BLOCK_ROWS ? (size_t)(s->rows - reader->row) : PCF_BLOCK_ROWS;
+    PCI_TRY(pci_work(reader->n * sizeof *reader->values, err));
     return s->read(s->context, reader->row, reader->n, reader->values, reader->valid, err);
 }
 

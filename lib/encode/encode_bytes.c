@@ -7,6 +7,7 @@
 #include "encode/encode_leaf.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 
 static pcol_status put_data(struct pci_container *writer, uint32_t column,
                             const struct pci_bytes_source *source, pcol_error *err)
@@ -22,7 +23,8 @@ static pcol_status put_data(struct pci_container *writer, uint32_t column,
     for (uint64_t offset = 0; offset < source->data_size && status == PCOL_OK;) {
         uint64_t left = source->data_size - offset;
         size_t n = left < PCI_PAGE_BYTES ? (size_t)left : PCI_PAGE_BYTES;
-        status = source->read(source->context, offset, buffer, n, err);
+        status = pci_work(n, err);
+        PCI_THEN(status, source->read(source->context, offset, buffer, n, err));
         PCI_THEN(status, pci_section_append(&section, buffer, n, err));
         offset += n;
     }

@@ -6,6 +6,7 @@
  */
 #include "format/transform.h"
 #include "formats/pprof/read.h"
+#include "util/control.h"
 
 #define LONGEST_HEAD 20u
 
@@ -64,8 +65,10 @@ pcol_status pci_pprof_queue_read(const struct pci_pprof_queue *queue,
     uint64_t left = pci_spill_size(&q->spill) - reader->offset, gap, size;
     const uint8_t *head, *data;
     *end = !left;
-    if (!left || read_in_place(q, reader, m))
+    if (!left)
         return PCOL_OK;
+    if (read_in_place(q, reader, m))
+        return pci_work((uint64_t)(m->end - m->begin), err);
     size_t longest = left < LONGEST_HEAD ? (size_t)left : LONGEST_HEAD;
     PCI_TRY(pci_spill_view_range(&q->spill, &reader->view, reader->offset, longest, &head, err));
     const uint8_t *p = pci_pprof_varint(head, head + longest, &gap);
@@ -78,7 +81,7 @@ pcol_status pci_pprof_queue_read(const struct pci_pprof_queue *queue,
     *m = pci_pprof_message(q->name, data, (size_t)size, reader->end + gap);
     reader->offset += size;
     reader->end += gap + size;
-    return PCOL_OK;
+    return pci_work(size, err);
 }
 
 pcol_status pci_pprof_queue_take(struct pci_pprof_queue *queue, struct pci_pprof_message *m,
