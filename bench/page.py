@@ -31,11 +31,14 @@ GOALS = {
     "perun.memory.bound": (1, "at most"), "perun.query": (100, "at least"), "merge.memory": (1, "at most"),
     "fleet.flat.memory": (1, "at most"), "fleet.sums": (1, "at most"), "fleet.sums.memory": (1, "at most"),
     "fleet.tree": (1.3, "at most"), "fleet.hashes": (1, "at most"),
+    "r.v1": (0.5, "at least"), "r.summary": (40, "at least"), "r.summary.full": (40, "at least"), "r.profvis": (20, "at least"),
+    "python.frames": (40, "at least"), "python.frames.memory": (3, "at most"), "python.sampler": (1.02, "at most"),
+    "python.sampler.samples": (0.9, "at least"),
 }
 # Prefixes of rows that share a goal, one row for each kind of input: top.rprof.lines, perun.pack.map.
 KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
-ORDER = ["top", "pack", "pprof", "firefox", "perun", "open", "group", "size", "real", "archive", "library", "scale", "merge", "fleet"]
-FASTER = ("top.", "pack.summary", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse")
+ORDER = ["top", "pack", "pprof", "firefox", "perun", "open", "group", "size", "real", "archive", "library", "scale", "merge", "fleet", "r", "python"]
+FASTER = ("top.", "pack.summary", "pprof.pack.proto", "pprof.unpack.proto", "group.", "perun.query", "firefox.parse", "r.summary", "r.profvis")
 
 
 def goal_of(row):

@@ -16,9 +16,9 @@ define stage_r
 	@cp $(R_DATA) $(1)/tests/testthat/data/
 endef
 
-TEST_ALL += test-r
+TEST_ALL += test-r test-r-asan
 
-.PHONY: r r-package test-r
+.PHONY: r r-package test-r test-r-asan
 r: all ## install the R package in build/r/library (R_LIBRARY: elsewhere)
 	$(call say,R,bindings/r)
 	$(call stage_r,$(R_DIR)/pcol)
@@ -39,3 +39,17 @@ test-r: ## test the R package, alone and with the library inside, and run R CMD 
 	@scripts/deps r
 	@$(MAKE) r-package
 	@bindings/r/tests/run $(CURDIR)/$(R_DIR) $(R_VERSION) $(CURDIR)/$(OUT)
+
+# The package and the library with AddressSanitizer, which R has to load first. R itself leaks at its end.
+test-r-asan: ## run the tests of the R package under ASan+UBSan
+	@scripts/deps r
+	@$(MAKE) VARIANT=asan $(BUILD)/asan/libpcol.a $(BUILD)/asan/pcol.pc
+	@rm -rf $(R_DIR)/asan && mkdir -p $(R_DIR)/asan/library
+	$(call stage_r,$(R_DIR)/asan/pcol)
+	@printf '%s\n' 'CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined' 'LDFLAGS += -fsanitize=address,undefined' \
+	  >$(R_DIR)/asan/Makevars
+	$(Q)R_MAKEVARS_USER=$(CURDIR)/$(R_DIR)/asan/Makevars PCOL_BUILD=$(CURDIR)/$(BUILD)/asan R CMD INSTALL --no-test-load --no-docs \
+	  -l $(R_DIR)/asan/library $(R_DIR)/asan/pcol >$(R_DIR)/asan/log 2>&1 || { cat $(R_DIR)/asan/log; exit 1; }
+	@cd $(R_DIR)/asan && LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 R_LIBS=$(CURDIR)/$(R_DIR)/asan/library \
+	  Rscript --vanilla pcol/tests/testthat-all.R pcol/tests/testthat

@@ -82,3 +82,8 @@ def test_formats():
 def test_rprof(name):
     data = (DATA / name).read_bytes()
     assert pcol.open(data).unpack(format="rprof") == data
+
+
+def test_the_picture_of_the_documentation():
+    flame = pcol.open(DATA / "rprof" / "demo.Rprof").flame(title="pcol flame run.pcol", width=900, min_width=2)
+    assert flame.svg == (DATA.parents[1] / "docs" / "flame.svg").read_text(encoding="utf-8")

@@ -65,10 +65,15 @@ finish_answer <- function(answer, n = NULL, amounts = c("self", "total")) {
     }
     if (info$seconds > 0) for (name in intersect(amounts, names(answer)))
         answer[[paste0(name, "_time")]] <- to_double(answer[[name]]) * info$seconds
-    answer <- as_table(answer)
+    answer <- as_table(ids_last(answer))
     if (!is.null(n)) answer <- head(answer, n)
     attr(answer, "info") <- info
     answer
+}
+
+ids_last <- function(answer) {
+    ids <- intersect(paste0(ROWS, "_id"), names(answer))
+    answer[c(setdiff(names(answer), ids), ids)]
 }
 
 profile_top <- function(x, by = "function", order = "self", n = NULL, label = NULL, ...) {
@@ -111,7 +116,7 @@ profile_diff <- function(base, new, by = "function", order = "self", normalize =
     share <- function(values, total) if (total != 0) 100 * to_double(values) / total else rep(NA_real_, length(values))
     answer$self_pct_base <- share(answer$self_base, totals[1])
     answer$self_pct_new <- share(answer$self_new, totals[2])
-    answer <- as_table(answer)
+    answer <- as_table(ids_last(answer))
     if (!is.null(n)) answer <- head(answer, n)
     attr(answer, "info") <- info
     attr(answer, "totals") <- totals

@@ -76,6 +76,13 @@ test_that("the native part keeps its objects alive under gctorture", {
     tree <- op("tree", list(handle, list(), 0L, 1L, FALSE, 0L, FALSE))
     flame <- op("flame", list(handle, list(), NULL, FALSE, FALSE, 1200L, 0.3, NULL, NULL, FALSE, FALSE))
     failure <- .Call(pcol:::rp_call, "table", list(handle, 0L, "none", NULL, FALSE))
+    options <- list(tempdir = tempdir())
+    made <- list(op("merge", list(list(handle, handle), NULL, options)), op("merge", list(list(handle), "k", options)),
+                 op("filter", list(handle, list(), FALSE, character(), FALSE, options)),
+                 op("add_frames", list(handle, "source", character(), FALSE, options)),
+                 op("symbolize", list(handle, c(0L, 0L, 0L), character(), character(), integer(), integer(), options)))
+    addresses <- op("addresses", list(made[[1]]))
+    diff <- op("diff", list(made[1:2], handle, list(), 0L, NULL, FALSE, 0L, FALSE))
     gctorture(FALSE)
     expect_identical(top$name, expected)
     expect_setequal(table$name, c("f\\xe9", "g", "h"))
@@ -87,6 +94,10 @@ test_that("the native part keeps its objects alive under gctorture", {
     expect_identical(tree$total[1], 2)
     expect_identical(flame$total[1], 2)
     expect_identical(failure$error$status, "E_NOT_FOUND")
+    samples <- vapply(made, function(h) op("tables", list(h, 0L))$rows[3], 0)
+    expect_identical(samples, c(4, 2, 2, 2, 2))
+    expect_length(addresses$group, 0)
+    expect_identical(sum(diff$self_base), 3)
 })
 
 test_that("an interrupt ends a call and leaves no file", {
