@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import os
 import stat
 import tempfile
@@ -115,6 +116,20 @@ def _selection(
             None if source is None else str(source), _conditions(labels),
             _conditions(source_metas), time is not None, first, last,
             _choice(_SHARE, time_share, "time_share"), keep_dropped)
+
+
+_TEXTS = ("sample_type", "focus", "ignore", "hide", "show", "thread")
+
+
+def _selected(given: dict[str, Any]) -> tuple:
+    """The selection of keyword arguments; TypeError for those that are none, or no text."""
+    names = tuple(inspect.signature(_selection).parameters)
+    for name, value in given.items():
+        if name not in names:
+            raise TypeError(f"unknown argument {name!r}; selections: {', '.join(names)}")
+        if name in _TEXTS and value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be a string, not {type(value).__name__}")
+    return _selection(**given)
 
 
 def _write_flags(plain: bool, archive: bool) -> int:
@@ -279,6 +294,8 @@ class Profile(Mapping[str, Table]):
         return self._tables[key]
 
     def __getitem__(self, name: str) -> Table:
+        if name not in self._names:
+            raise KeyError(f"the profile has no table {name}; it has {', '.join(self._names)}")
         return self.table(name, "v2" if name in self._v2 else "further")
 
     def __getattr__(self, name: str) -> Table:
@@ -365,7 +382,7 @@ class Profile(Mapping[str, Table]):
 
     def _ask(self, kind, bases, name, by, order, option, depth, limit, selection) -> Result:
         answer = self._file.answer(
-            kind, _selection(**selection), tuple(_file_of(base) for base in bases), name,
+            kind, _selected(selection), tuple(_file_of(base) for base in bases), name,
             _choice(_BY, by, "by"), _choice(_ORDER, order, "order"), option, depth)
         self._file.intact()
         return Result(kind, answer, limit)
@@ -425,7 +442,7 @@ class Profile(Mapping[str, Table]):
         >>> p.flame(title="demo").svg.startswith("<svg")
         True
         """
-        svg = self._file.flame(_selection(**selection), () if base is None else (_file_of(base),), title,
+        svg = self._file.flame(_selected(selection), () if base is None else (_file_of(base),), title,
                                inverted, reverse, width, min_width)
         self._file.intact()
         return Flame(svg.decode())
@@ -452,7 +469,7 @@ class Profile(Mapping[str, Table]):
         """
         keys = () if isinstance(drop_labels, bool) else (drop_labels,) if isinstance(
             drop_labels, str) else tuple(drop_labels)
-        return self._copy(self._file.filter, (_selection(**selection), drop_labels is True, keys,
+        return self._copy(self._file.filter, (_selected(selection), drop_labels is True, keys,
                                               anonymize),
                           "filtered", path, plain, archive, overwrite)
 

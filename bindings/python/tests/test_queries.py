@@ -144,3 +144,12 @@ def test_flame(folded, tmp_path):
     assert (tmp_path / "x.svg").read_text(encoding="utf-8") == graph.svg
     assert "read" in folded.flame(base=other).svg
     assert "<iframe" in folded._repr_html_() and "<table" in folded.top()._repr_html_()
+
+
+def test_wrong_arguments_are_named(folded):
+    with pytest.raises(TypeError, match="unknown argument 'fokus'; selections: sample_type, focus"):
+        folded.top(fokus="x")
+    with pytest.raises(TypeError, match="focus must be a string, not int"):
+        folded.filter(focus=3)
+    with pytest.raises(KeyError, match="no table x; it has meta, sources, samples"):
+        folded["x"]

@@ -23,7 +23,7 @@ raise <- function(error, call, what = NULL) {
     stop(structure(condition, class = status_classes(error$status)))
 }
 
-stop_usage <- function(..., call = sys.call(-1), argument = NA_character_) {
+stop_usage <- function(..., call = sys.call(sys.parent()), argument = NA_character_) {
     raise(list(status = "E_ARGUMENT", place = "", message = paste0(...), argument = argument), call)
 }
 
@@ -44,7 +44,7 @@ hint_of <- function(argument) {
 }
 
 # One call of the native part. `what` precedes messages: the path of a profile.
-native <- function(op, ..., what = NULL, call = sys.call(-1)) {
+native <- function(op, ..., what = NULL, call = sys.call(sys.parent())) {
     result <- .Call(rp_call, op, list(...))
     for (i in seq_along(result$notices)) {
         class <- notice_classes[min(result$codes[i], length(notice_classes))]

@@ -25,7 +25,7 @@ profile_v1 <- function(x) {
     value <- as.double(read_columns(state, "v1", "samples", "value")$value)
     if (anyNA(value) || any(value < 1 | value > .Machine$integer.max)) {
         raise(list(status = "E_LOSS", place = "table samples, column value",
-                   message = "version 1.0 holds values from 1 to 2147483647 only; read version 2.0"), sys.call(-1), state$path)
+                   message = "version 1.0 holds values from 1 to 2147483647 only; read version 2.0"), sys.call(sys.parent()), state$path)
     }
     # Version 1.0 has no code outside of functions: its ids number the other locations. Samples without frames are left out.
     inside <- !is.na(x$locations$function_id)

@@ -31,7 +31,7 @@ profile_of <- function(handle, path = NULL) {
 
 state_of <- function(x) attr(x, "state", exact = TRUE)
 
-check_is_profile <- function(x, call = sys.call(-1)) {
+check_is_profile <- function(x, call = sys.call(sys.parent())) {
     if (!inherits(x, "pcol_profile")) stop_usage("expected a profile of open_profile(), not ", class(x)[1], call = call)
     x
 }
@@ -50,7 +50,7 @@ cached <- function(state, key, make) {
     state$cache[[key]]
 }
 
-table_of <- function(x, name, call = sys.call(-1)) {
+table_of <- function(x, name, call = sys.call(sys.parent())) {
     state <- state_of(x)
     row <- match(name, state$tables$table)
     if (is.na(row)) {

@@ -4,7 +4,7 @@ BY <- c("function" = 0L, file = 1L, line = 2L, srcline = 3L, location = 4L, mapp
         source = 8L, label = 9L, meta = 11L, stack = 10L)
 ORDER <- c(self = 0L, total = 1L, name = 2L)
 
-choose <- function(value, table, what, call = sys.call(-1)) {
+choose <- function(value, table, what, call = sys.call(sys.parent())) {
     found <- if (is.character(value) && length(value) == 1) pmatch(value, names(table)) else NA
     if (is.na(found)) stop_usage(what, " must be one of ", paste0('"', names(table), '"', collapse = ", "), call = call, argument = what)
     table[[found]]
@@ -13,7 +13,7 @@ choose <- function(value, table, what, call = sys.call(-1)) {
 SELECTION <- c("sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "source_metas", "time", "keep_dropped")
 
 # The selection of `...`: names are those of pcol's command line options; time is two numbers of ms.
-selection_of <- function(..., call = sys.call(-1)) {
+selection_of <- function(..., call = sys.call(sys.parent())) {
     given <- list(...)
     unknown <- setdiff(names(given), SELECTION)
     if (length(unknown) || (length(given) && (is.null(names(given)) || any(!nzchar(names(given)))))) {
@@ -68,7 +68,23 @@ finish_answer <- function(answer, n = NULL, amounts = c("self", "total")) {
     answer <- as_table(ids_last(answer))
     if (!is.null(n)) answer <- head(answer, n)
     attr(answer, "info") <- info
-    answer
+    as_answer(answer)
+}
+
+as_answer <- function(table) {
+    class(table) <- c("pcol_answer", class(table))
+    table
+}
+
+# Names in full, without ids and other columns that only joins need.
+print.pcol_answer <- function(x, ...) {
+    class(x) <- setdiff(class(x), "pcol_answer")
+    hidden <- intersect(c(paste0(ROWS, "_id"), "in_base", "in_new"), names(x))
+    old <- options(pillar.min_chars = 30)
+    on.exit(options(old))
+    print(x[setdiff(names(x), hidden)], ...)
+    if (length(hidden)) cat("# columns not shown: ", paste(hidden, collapse = ", "), "\n", sep = "")
+    invisible(x)
 }
 
 ids_last <- function(answer) {
@@ -120,7 +136,7 @@ profile_diff <- function(base, new, by = "function", order = "self", normalize =
     if (!is.null(n)) answer <- head(answer, n)
     attr(answer, "info") <- info
     attr(answer, "totals") <- totals
-    answer
+    as_answer(answer)
 }
 
 profile_flame <- function(x, file = NULL, base = NULL, inverted = FALSE, reverse = FALSE, width = 1200, min_width = 0.3,

@@ -17,7 +17,7 @@ format_of_path <- function(path) {
     }
     if (is.na(best[["format"]])) {
         stop_usage("no format for the suffix of ", basename(path), "; set format to one of ",
-                   paste(formats$format[usable], collapse = ", "), call = sys.call(-1))
+                   paste(formats$format[usable], collapse = ", "), call = sys.call(sys.parent()))
     }
     best[["format"]]
 }

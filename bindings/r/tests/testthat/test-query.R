@@ -60,3 +60,23 @@ test_that("flame graphs are boxes, SVG and plots", {
     expect_identical(plot(p), p)
     expect_silent(plot(p, base = p))
 })
+
+test_that("answers print names in full and no ids", {
+    long <- strrep("n", 40)
+    q <- open_profile(rprof(sprintf('"%s" "main" ', long)))
+    top <- profile_top(q)
+    shown <- capture.output(print(top))
+    expect_true(any(grepl(paste0("n{25}"), shown)))
+    expect_false(any(grepl("function_id <|function_id$", shown[seq_len(length(shown) - 1)])))
+    expect_match(shown[length(shown)], "# columns not shown: function_id", fixed = TRUE)
+    expect_identical(top$function_id, match(top$name, q$functions$name))
+    expect_output(print(top["name"]), "main")
+})
+
+test_that("errors have the call of the user", {
+    call <- function(expr) tryCatch(expr, pcol_error = function(e) as.character(conditionCall(e)[[1]]))
+    expect_identical(call(profile_top(p, by = "colour")), "profile_top")
+    expect_identical(call(profile_tree(p, focus = 1)), "profile_tree")
+    expect_identical(call(profile_top(p, focus = "(")), "profile_top")
+    expect_identical(call(p$nothing), "$.pcol_profile")
+})
