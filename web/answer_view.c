@@ -227,13 +227,30 @@ static const pcol_column *find_column(const pcol_table *table, const char *name)
     return table != NULL ? pcol_table_column_by_name(table, name, NULL) : NULL;
 }
 
+/* The file of a frame, or that of its function; frames of functions have none of their own.
+ * `files`: columns of the functions of the profile and its base, or NULL. */
+static pcol_status get_file(const pcol_column *const files[2], const pcol_view_frame *frame,
+                            pcol_str *file, pcol_error *err)
+{
+    const uint32_t functions[2] = {frame->function, frame->base_function};
+    pcol_status status = PCOL_OK;
+    int valid = (frame->flags & PCOL_VIEW_FRAME_HAS_FILE) != 0;
+
+    *file = valid ? frame->file : (pcol_str){"", 0};
+    for (int slot = 0; slot < 2 && !valid && status == PCOL_OK; slot++)
+        if (files[slot] != NULL && functions[slot] != PCOL_NONE)
+            status = pcol_column_str(files[slot], functions[slot], file, &valid, err);
+    return status;
+}
+
 /* Buffers: 1 to 5 names, files, lines; 6 mapping, 7 category of each frame, rows of the JSON's; 8
  * CODE_*. */
 pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
 {
     struct bytes *json = &a->buffers[0];
-    const pcol_table *locations, *functions;
+    const pcol_table *locations, *functions, *base_functions = NULL;
     struct code_columns columns;
+    pcol_str file;
     uint32_t code;
     pcol_view_info info = PCOL_INIT(pcol_view_info);
     uint64_t rows;
@@ -244,8 +261,12 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
         status = answer_find_table(a->file[0], "locations", &locations, &rows, err);
     if (status == PCOL_OK)
         status = answer_find_table(a->file[0], "functions", &functions, &rows, err);
+    if (status == PCOL_OK && a->query[ANSWER_BASE] != NULL)
+        status = answer_find_table(a->file[1], "functions", &base_functions, &rows, err);
     if (status != PCOL_OK)
         return status;
+    const pcol_column *const files[2] = {find_column(functions, "filename"),
+                                         find_column(base_functions, "filename")};
     const pcol_column *mapping = find_column(locations, ".mapping_id");
     const pcol_column *category = find_column(locations, ".category");
     columns.is_js = find_column(functions, ".is_js");
@@ -253,10 +274,12 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
     for (uint32_t i = 0; i < info.frame_count && status == PCOL_OK; i++) {
         pcol_view_frame frame = PCOL_INIT(pcol_view_frame);
         status = pcol_view_get(a->view, i, &frame, err);
+        if (status == PCOL_OK)
+            status = get_file(files, &frame, &file, err);
         if (status != PCOL_OK)
             break;
         answer_text(a, 1, frame.name);
-        answer_text(a, 3, frame.flags & PCOL_VIEW_FRAME_HAS_FILE ? frame.file : (pcol_str){"", 0});
+        answer_text(a, 3, file);
         bytes_f64(&a->buffers[5], frame.flags & PCOL_VIEW_FRAME_HAS_LINE ? (double)frame.line : -1);
         uint32_t module = named_row(mapping, frame.location);
         status = get_code(&columns, &frame, module != PCOL_NONE, &code, err);

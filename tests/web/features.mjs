@@ -149,7 +149,7 @@ async function search() {
     await settle(page);
     const wanted = pcol("top", "-q", "--focus", "main\\.fib", "--sort", "total", "-n", "1",
         "--format", "tsv", file).split("\n")[1].split("\t")[2];
-    assert.match(await text(page, "#matched"), new RegExp(`^1 names, ${Number(wanted) / 1e6} ms`));
+    assert.match(await text(page, "#matched"), new RegExp(`^1 name, ${Number(wanted) / 1e6} ms`));
     await tab(page, "table");
     assert.deepEqual((await viewRows(page)).map((r) => r.Name), ["main.fib"]);
     await page.fill("#search", "MAIN\\.FIB");
@@ -286,9 +286,10 @@ async function themeAndPrint() {
     assert.equal(await back(), light);
     await page.click("#theme");
     assert.notEqual(await back(), light);
+    await tab(page, "table");
     await page.emulateMedia({ media: "print" });
-    await tab(page, "table").catch(() => {});
-    assert.ok(!await page.isVisible("#choices"));
+    assert.ok(!await page.isVisible("#choices") && !await page.isVisible("#tabs"));
+    assert.ok(await page.isVisible("#panel .row:nth-child(5)"));
     await close(page);
 }
 

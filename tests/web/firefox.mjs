@@ -86,7 +86,7 @@ async function search() {
     await page.keyboard.press("/");
     await page.keyboard.type("main\\.fib");
     await settle(page);
-    assert.match(await text(page, "#matched"), /^1 names, 490 ms/);
+    assert.match(await text(page, "#matched"), /^1 name, 490 ms/);
     await page.click("#only");
     await settle(page);
     assert.match(await text(page, "#summary"), /selected 490 ms/);

@@ -1,7 +1,8 @@
 /*
  * looks.mjs - axe-core over all views in both themes, and pictures at two widths
  *
- * The pictures are for people: WORK/*.png.
+ * The pictures are for people: WORK/*.png. The narrow page has the same elements: axe-core sees it in
+ * one theme.
  */
 import assert from "node:assert/strict";
 import path from "node:path";
@@ -15,6 +16,7 @@ async function findings(page) {
 }
 
 async function look(colorScheme, width) {
+    const isAudited = width > 400 || colorScheme === "light";
     const reports = { one: report(data("pprof/cpu.pb.gz")),
         two: report(data("rprof/plain.Rprof"), data("rprof/gc.Rprof")) };
     for (const [kind, file] of Object.entries(reports)) {
@@ -28,12 +30,12 @@ async function look(colorScheme, width) {
             }
             const picture = path.join(WORK, `${kind}-${view}-${colorScheme}-${width}.png`);
             await page.screenshot({ path: picture });
-            assert.deepEqual(await findings(page), [], `${view} of ${kind}`);
+            if (isAudited) assert.deepEqual(await findings(page), [], `${view} of ${kind}`);
             const wide = await page.evaluate(() => document.documentElement.scrollWidth);
             assert.ok(wide <= width, `${view} of ${kind} is ${wide} px wide`);
         }
         await page.click("#help");
-        assert.deepEqual(await findings(page), [], "keys");
+        if (isAudited) assert.deepEqual(await findings(page), [], "keys");
         await close(page);
     }
 }

@@ -1,5 +1,6 @@
 /* main.mjs - all tests of the page; ONLY=TEXT: those whose name contains it; TIMES=1: with times */
 import { browser, finish } from "./harness.mjs";
+import { change } from "./change.mjs";
 import { drops } from "./drop.mjs";
 import { features } from "./features.mjs";
 import { firefox } from "./firefox.mjs";
@@ -10,6 +11,7 @@ import { tracks } from "./tracks.mjs";
 import { views } from "./view.mjs";
 
 await features();
+await change();
 await hostile();
 await numbers();
 await tracks();

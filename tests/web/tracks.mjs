@@ -275,6 +275,9 @@ async function kinds() {
     await close(page);
     page = await open(report(data("pprof/cpu.pb.gz")));
     assert.equal(await kindOf(page, "main.fib"), "", "a profile of native code only");
+    const files = await page.evaluate(() => ["main.fib", "runtime/pprof.Do"].map((name) =>
+        window.pcolApp.palette.group(window.pcolApp.byName.get(name), "file")));
+    assert.deepEqual(files, ["./demo.go", "runtime/pprof/runtime.go"]);
     await close(page);
 }
 

@@ -5,7 +5,7 @@
 const KEYS = [["/", "search"], ["?", "these keys"], ["Tab", "next control"],
     ["← → (tabs)", "another view"], ["← → ↑ ↓ (graph)", "next frame; Shift: move the window"],
     ["Enter (graph)", "zoom to the frame"], ["+ −", "zoom in, out"], ["0, Escape", "whole width"],
-    ["c", "callers and callees of the frame"], ["↑ ↓ Page Home End (table)", "move"],
+    ["c", "callers and callees of the frame"], ["s", "search for the frame"], ["↑ ↓ Page Home End (table)", "move"],
     ["1, 2, ... (table)", "sort by this column"],
     ["Enter (table)", "callers and callees; of a marker, its time"],
     ["← → (lanes)", "move the range; Shift: its end"], ["Escape (lanes)", "everything"],

@@ -328,6 +328,8 @@ class Flame {
         else if (event.key === "0" || event.key === "Escape") this.setWindow(0, 1);
         else if (event.key === "c" && this.selected >= 0)
             this.options.onOpen(this.boxes, this.selected);
+        else if (event.key === "s" && this.selected >= 0)
+            this.options.onSearch(this.boxes, this.selected);
         else return;
         event.preventDefault();
     }

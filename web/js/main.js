@@ -254,7 +254,7 @@ class App {
         if (reply === null) return;
         const matched = parseAmount(reply.json.matched, this.query.double);
         const share = Number(matched) / Math.abs(Number(this.query.total));
-        $("matched").textContent = this.search === null ? "" : frames.length + " names, " +
+        $("matched").textContent = this.search === null ? "" : exact(frames.length) + (frames.length === 1 ? " name, " : " names, ") +
             amountText(matched, this.query) + " (" + percent(share) + ")";
     }
 
@@ -282,7 +282,7 @@ class App {
             else tab.removeAttribute("aria-controls");
         }
         $("zoom-tools").hidden = name === "table";
-        $("colour-choice").hidden = name === "table" || this.base !== null;
+        $("colour-choice").hidden = name === "table" || (this.base !== null && name !== "stacks");
         $("frames-choice").hidden = name === "table" || name === "peek";
         $("by-choice").hidden = name !== "table";
         $("name-choice").hidden = name !== "peek";
@@ -297,6 +297,12 @@ class App {
     currentFrame() {
         const frame = this.byName.get(this.state.get("frame"));
         return frame === undefined ? null : frame;
+    }
+
+    /* Mark a function in all views: the lanes show when it ran. */
+    searchFor(name) {
+        $("search").value = exactly(name);
+        $("search").dispatchEvent(new Event("input"));
     }
 
     openFrame(frame) {
@@ -330,7 +336,7 @@ class App {
     }
 
     boxColour(boxes, i) {
-        if (this.base) {
+        if (this.base && !boxes.only) {
             if (boxes.largest === undefined) {
                 boxes.largest = 0;
                 for (let k = 0; k < boxes.count; k++)
@@ -344,11 +350,11 @@ class App {
 
     describeBox(boxes, i) {
         const frame = boxes.frame[i], lines = [this.frameName(frame)];
+        const query = boxes.only || this.query;
         const part = (what, amount, query) => what + " " + amountText(amount, query) + " (" +
             percent(Number(amount) / Math.abs(Number(query.total))) + ")";
-        lines.push(part("total", boxes.total[i], this.query) + ", " +
-            part("self", boxes.self[i], this.query));
-        if (this.base) {
+        lines.push(part("total", boxes.total[i], query) + ", " + part("self", boxes.self[i], query));
+        if (this.base && !boxes.only) {
             const change = this.changeOf(boxes, i);
             lines.push("base: " + part("total", boxes.baseTotal[i], this.base) + ", " +
                 part("self", boxes.baseSelf[i], this.base));
@@ -423,6 +429,7 @@ class App {
         if (name !== null)
             nodes.push(el("button", { type: "button", onclick: () => this.openName(name) },
                 "Callers and callees"),
+            el("button", { type: "button", onclick: () => this.searchFor(name) }, "Search"),
             el("button", { type: "button", onclick: () => this.copy(name, "Name copied") },
                 "Copy name"));
         $("details").replaceChildren(...nodes);

@@ -2,12 +2,13 @@
  * views.js - what the tabs show: flame graphs, callers and callees, tables, stacks over time
  */
 
-/* The boxes of a reply as arrays; positions in parts of the whole width. */
-function boxesOf(reply, app, from = 0, span = 1) {
-    const b = reply.buffers, query = app.query;
+/* The boxes of a reply as arrays; positions in parts of the whole width. `only`: the query of boxes
+ * that have no base. */
+function boxesOf(reply, app, from = 0, span = 1, only = null) {
+    const b = reply.buffers, query = only || app.query;
     const place = (buffer) => new Float64Array(buffer).map((x) => from + x * span);
     const flags = new Uint32Array(b[6]);
-    return { count: reply.json.count, x0: place(b[1]), x1: place(b[2]),
+    return { only, count: reply.json.count, x0: place(b[1]), x1: place(b[2]),
         frame: new Uint32Array(b[3]), depth: new Uint32Array(b[4]), node: new Uint32Array(b[5]),
         flags, marked: flags.map((f) => f & 1),
         self: amounts(b[7], query.double), total: amounts(b[8], query.double),
@@ -24,7 +25,10 @@ function flameOptions(app, label, rest) {
         text: (boxes, i) => app.frameName(boxes.frame[i]),
         describe: (boxes, i) => app.describeBox(boxes, i).join("\n"),
         onSelect: (boxes, i) => app.showDetails(boxes, i),
-        onOpen: (boxes, i) => app.openFrame(boxes.frame[i]), ...rest };
+        onOpen: (boxes, i) => app.openFrame(boxes.frame[i]),
+        onSearch: (boxes, i) => {
+            if (boxes.frame[i] !== NO_FRAME) app.searchFor(app.names[boxes.frame[i]]);
+        }, ...rest };
 }
 
 /* A flame graph or an inverted one. */
@@ -96,7 +100,8 @@ class StacksView {
         const reply = await this.app.ask("stacks", "stacks", { slot: lane.set.slot,
             lane: lane.index, from: lane.set.from + BigInt(begin), to: lane.set.from + BigInt(end),
             count: Math.max(1, Math.round(width)) });
-        const boxes = reply && boxesOf(reply, this.app, begin / span, (end - begin) / span);
+        const boxes = reply && boxesOf(reply, this.app, begin / span, (end - begin) / span,
+            lane.set.slot ? this.app.base : this.app.query);
         if (boxes) boxes.depth = boxes.depth.map((depth) => depth - 1); /* there is no root */
         return boxes;
     }
@@ -171,14 +176,19 @@ async function amountTable(app, by) {
     if (reply === null) return null;
     const rows = topRows(reply, app), columns = amountColumns(app, rows);
     columns.unshift(textColumn("name", "Name", (row) => rows.names[row] || "(none)"));
-    if (by === "function" || by === "line" || by === "location")
+    if (by === "function") /* the frames have it; rows of functions have no files */
+        columns.push(textColumn("file", "File", (row) =>
+            app.files[app.byName.get(rows.names[row])] || ""));
+    if (by === "line" || by === "location")
         columns.push(textColumn("file", "File", (row) => rows.files[row]));
     if (by === "line" || by === "location")
         columns.push({ key: "line", title: "Line", number: true, width: "5rem",
             value: (row) => rows.lines[row], title_: () => "",
             text: (row) => (rows.lines[row] < 0 ? "" : rows.lines[row]) });
     return { columns, count: rows.count, notes: [],
-        filter: app.search && ((row) => app.search.test(rows.names[row])),
+        /* The search is for functions: with "only matches" other rows have the values of these. */
+        filter: app.search && /^(function|line|location)$/.test(by) &&
+            ((row) => app.search.test(rows.names[row])),
         first: { key: app.base ? "self_delta" : "self", descending: true },
         onSelect: (row) => app.showRow(by, rows, row),
         onOpen: (row) => app.openRow(by, rows, row) };
@@ -265,7 +275,9 @@ class PeekView {
         if (rows.count === 0) return "not in the selection";
         const part = (what, values) => what + " " + amountText(values[0], query) + " (" +
             percent(Number(values[0]) / Math.abs(Number(query.total))) + ")";
-        return part("total", rows.total) + ", " + part("self", rows.self);
+        const base = rows.baseTotal ? "; base: total " + amountText(rows.baseTotal[0], this.app.base) +
+            ", self " + amountText(rows.baseSelf[0], this.app.base) : "";
+        return part("total", rows.total) + ", " + part("self", rows.self) + base;
     }
 
     table(host, rows, label) {
