@@ -95,7 +95,54 @@ async function damaged() {
     assert.ok(messages >= 12, `${messages} messages`);
 }
 
+/* Let the engine's memory grow by so many pages of 64 KiB only; without a worker, which would have a
+ * WebAssembly of its own. */
+function limitMemory(pages) {
+    delete window.Worker;
+    const compile = WebAssembly.compile;
+    WebAssembly.compile = (bytes) => {
+        const read = (at) => {
+            let value = 0, shift = 0;
+            do value |= (bytes[at] & 127) << shift, shift += 7; while (bytes[at++] & 128);
+            return [value, at];
+        };
+        const written = (value) => (value < 128 ? [value] : [value & 127 | 128,
+            ...written(value >> 7)]);
+        for (let at = 8; at < bytes.length;) {
+            const [size, start] = read(at + 1);
+            if (bytes[at] === 5) { /* memories: their number; flags, least, most */
+                const [least] = read(start + 2);
+                const memory = [1, 1, ...written(least), ...written(least + pages)];
+                return compile.call(WebAssembly, new Uint8Array([...bytes.subarray(0, at), 5,
+                    memory.length, ...memory, ...bytes.subarray(start + size)]));
+            }
+            at = start + size;
+        }
+        throw new Error("the engine has no memory");
+    };
+}
+
+/* Memory that runs out at the start, or later: a message, and no wrong numbers. */
+async function memory() {
+    const file = report(data("firefox/small.json")), found = [];
+    for (const pages of [0, 1, 2, 3, 5, 8, 12, 100]) {
+        const page = await open(file, { init: `(${limitMemory})(${pages})` });
+        const message = await page.textContent("#message") || await page.textContent("#status");
+        found.push(message);
+        if (message) assert.match(message, /memory/);
+        else {
+            await tab(page, "table");
+            const status = await page.textContent("#status");
+            if (status) assert.match(status, /memory/);
+            else assert.ok((await viewRows(page)).length > 1);
+        }
+        await close(page);
+    }
+    assert.ok(found[0] !== "" && found[found.length - 1] === "", found.join());
+}
+
 export async function hostile() {
+    await test("memory runs out", memory);
     await test("hostile names", names);
     await test("hostile names without scripts", staticNames);
     await test("damaged data", damaged);
