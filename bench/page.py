@@ -34,6 +34,13 @@ GOALS = {
     "r.v1": (0.5, "at least"), "r.summary": (40, "at least"), "r.summary.full": (40, "at least"), "r.profvis": (20, "at least"),
     "python.frames": (40, "at least"), "python.frames.memory": (3, "at most"), "python.sampler": (1.02, "at most"),
     "python.sampler.samples": (0.9, "at least"),
+    "report.open": (10, "at least"), "report.open.fifth": (10, "at least"), "report.memory": (1 / 3, "at most"),
+    "report.memory.fifth": (1 / 3, "at most"), "report.open.goal": (1, "at most"), "report.frames": (1, "at most"),
+    "report.frames.p95": (1, "at most"), "report.selections": (1, "at most"), "report.searches": (1, "at most"), "report.labels": (1, "at most"),
+    "report.page": (1, "at most"), "report.size": (1, "at most"), "window.again": (1, "at most"), "window.zoomed": (1, "at most"),
+    "window.inverted": (1, "at most"), "window.callers": (1, "at most"), "window.memory": (1, "at most"),
+    "window.again.deep": (1, "at most"), "window.zoomed.deep": (1, "at most"), "window.inverted.deep": (1, "at most"),
+    "window.callers.deep": (1, "at most"), "window.memory.deep": (1, "at most"),
 }
 # Prefixes of rows that share a goal, one row for each kind of input: top.rprof.lines, perun.pack.map.
 KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
