@@ -21,6 +21,8 @@ DATA = PROGRAMS / "data"
 MODULES = PROGRAMS / "npm"
 DUCKDB = "@duckdb/node-api"
 PINNED = "1.5.6-r.1"
+SPEEDSCOPE = "speedscope"
+SPEEDSCOPE_PINNED = "1.25.0"
 MB = 1000 * 1000
 SPEND = 60  # seconds after which a comparison starts no further turn
 LEAST = 2  # minimum number of turns
@@ -155,6 +157,18 @@ def duckdb():
         subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(MODULES), f"{DUCKDB}@{PINNED}"], capture_output=True,
                        timeout=300)
     return MODULES
+
+
+def speedscope():
+    """The folder of the npm package, installed once; Missing without it."""
+    folder = MODULES / "node_modules" / SPEEDSCOPE
+    if not (folder / "package.json").exists() and shutil.which("npm"):
+        MODULES.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(MODULES),
+                        f"{SPEEDSCOPE}@{SPEEDSCOPE_PINNED}"], capture_output=True, timeout=300)
+    if not (folder / "package.json").exists():
+        raise Missing("the npm package speedscope is missing")
+    return folder
 
 
 def row(name, what, value, peer, peer_value, ratio, unit, runs=None):

@@ -2,14 +2,17 @@
 100 MB/s, of binary formats 50. Inputs: the small profiles of tests/data with their samples
 repeated, uncompressed, to 10 MB (--quick: 1 MB), with equal and with distinct names; files of at
 least 256 KB of ../shared/corpus/formats. JSON also against JSON.parse of the same file in Node:
-times as long."""
+times as long. Formats that others read here also against these, in CPU time of the same run, for
+the goal of 10 times as fast: speedscope's reader alone (npm), pprof, the JDK's `jfr`, R."""
+import functools
 import gzip
 import os
 import shutil
 import subprocess
 import sys
 
-from harness import DATA, MB, PCOL, ROOT, interleaved, missing, pack_command, row
+from harness import (DATA, MB, PCOL, ROOT, Missing, interleaved, missing, pack_command,
+                     pprof_program, row, speedscope, timed, tool)
 
 TEXT, BINARY = 100, 50  # MB/s
 KINDS = (".cpuprofile", ".heapprofile", ".jfr", ".json", ".tach")
@@ -59,6 +62,57 @@ def json_parse(path):
     return float(done.stdout.split()[0]) if done and not done.returncode else None
 
 
+# The name of a file of a format for speedscope's reader.
+SPEEDSCOPE_NAMES = {"speedscope": "a.speedscope.json", "cpuprofile": "a.cpuprofile",
+                    "heapprofile": "a.heapprofile", "chrome-trace": "a.json",
+                    "trace-event": "a.json", "folded": "a.collapsedstack.txt",
+                    "perf": "a.linux-perf.txt", "pprof": "a.pb"}
+
+
+def speedscope_seconds(name, path):
+    done = subprocess.run([tool("node"), ROOT / "bench/import_speedscope.js", speedscope(), path,
+                           SPEEDSCOPE_NAMES[name], "3"],
+                          capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        raise Missing("it does not read this file")
+    return float(done.stdout)
+
+
+def command_seconds(*command):
+    return timed(command, clock="cpu")[0]
+
+
+def r_seconds(path, call):
+    return command_seconds(tool("Rscript"), "-e", f"invisible({call}('{path}'))")
+
+
+def readers(name, path):
+    """Readers of the format in its own ecosystem: what they are called, and what measures one."""
+    if name in SPEEDSCOPE_NAMES:
+        yield "speedscope's reader alone", functools.partial(speedscope_seconds, name, path)
+    if name in ("pprof", "gperftools"):
+        yield "pprof -top", lambda: command_seconds(pprof_program(), "-top", path)
+    if name == "jfr":  # which goes by the suffix
+        link = path if path.suffix == ".jfr" else path.with_name(path.name + ".jfr")
+        if not link.exists():
+            os.link(path, link)
+        yield "jfr print", lambda: command_seconds(tool("jfr"), "print", link)
+    if name == "rprof":
+        yield "summaryRprof", lambda: r_seconds(path, "summaryRprof")
+
+
+def peers(name, path, label, seconds):
+    """A row for each reader; its ratio is times as fast, of which the goal is 10."""
+    for reader, run in readers(name, path):
+        try:
+            theirs = run()
+        except (Missing, subprocess.TimeoutExpired) as reason:
+            yield missing(f"importers.{name}.peer", f"{label}: {reader}", reason)
+            continue
+        yield row(f"importers.{name}.peer", f"pack {label}, CPU time", round(seconds, 4), reader,
+                  round(theirs, 3), theirs / seconds, "s")
+
+
 def measure(options):
     formats = suite_formats()
     for name, what, path in inputs(formats, (1 if options.quick else 10) * MB):
@@ -77,4 +131,5 @@ def measure(options):
         if parse:
             yield row(f"importers.{name}.node", f"pack {label}, CPU time", round(seconds, 4),
                       "JSON.parse alone", round(parse, 4), seconds / parse, "s")
+        yield from peers(name, path, label, seconds)
         packed.unlink()
