@@ -14,16 +14,19 @@ static pcol_status intern_string(struct pci_merge *m, pcol_str text, uint32_t *s
     return pcol_builder_string(m->builder, text.data, text.size, string, err);
 }
 
-/* A node that names a row of a copied table is translated; one of an omitted row becomes null.
- * Other names are left to the source's format. */
+/* A node that names a row of a copied table is translated; one of an omitted row becomes null. An
+ * absent table has no rows. */
 static pcol_status map_row(struct pci_merge *m, const struct pci_node_value *from,
                            struct pci_new_node *node, pcol_error *err)
 {
     const struct pci_table *table = pci_table_named(m->file, from->text);
     uint64_t to = (uint64_t)from->integer;
     int omitted = 0;
-    if (table)
-        PCI_TRY(pci_merge_row(m, table, NULL, from->row, to, &to, &omitted, err));
+    if (!table)
+        return pci_corrupt(err, "nodes", "integer", from->row, "%llu is beyond the 0 rows of %.*s",
+                           (unsigned long long)to,
+                           (int)(from->text.size < 80 ? from->text.size : 80), from->text.data);
+    PCI_TRY(pci_merge_row(m, table, NULL, from->row, to, &to, &omitted, err));
     node->as.i64 = (int64_t)to;
     if (omitted)
         *node = (struct pci_new_node){.parent = node->parent, .key = node->key, .text = PCOL_NONE};

@@ -297,6 +297,32 @@ Test(check_nodes, every_rule)
                 "nodes.parent -1: the table is not marked as being in pre-order");
 }
 
+/* A copy of a part rejects a row of a table that the file does not have, as one of the whole. */
+Test(check_labels, rows_of_an_absent_table)
+{
+    pcol_builder *whole, *part;
+    pcol_error err = {0};
+    void *data;
+    case_begin();
+    case_node(0, -1, 13);
+    case_string("nodes", "text", 0, "nothing");
+    case_number("nodes", "integer", PCOL_I64, NULL, 0, 3);
+    case_owner(0, 0);
+    pcol_file *file = case_open(&data);
+    OK(pcol_builder_new(NULL, &whole, NULL));
+    OK(pcol_builder_new(NULL, &part, NULL));
+    cr_expect_eq(pcol_builder_add_file(whole, file, NULL, &err), PCOL_E_CORRUPT);
+    cr_expect_str_eq(err.message, "3 is beyond the 0 rows of nothing");
+    memset(&err, 0, sizeof err);
+    cr_expect_eq(pcol_filter(part, file, NULL, &err), PCOL_E_CORRUPT);
+    cr_expect_str_eq(err.message, "3 is beyond the 0 rows of nothing");
+    cr_expect_str_eq(err.column, "integer");
+    pcol_builder_free(whole);
+    pcol_builder_free(part);
+    pcol_file_close(file);
+    pcol_free(data);
+}
+
 /* A tree that names a frame which a filter takes away keeps its shape: it becomes null. */
 Test(check_nodes, a_row_that_stays_behind)
 {
