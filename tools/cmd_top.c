@@ -28,9 +28,7 @@ const struct cli_option cmd_top_options[] = {
     CLI_OPTION_END,
 };
 
-enum { MAX_COLUMNS = 11 };
-
-/* Contents of a column of the table. */
+/* Contents of a column of the table, each at most once. */
 enum shown {
     SHOW_SELF,
     SHOW_SELF_PERCENT,
@@ -43,14 +41,15 @@ enum shown {
     SHOW_ID,
     SHOW_SELF_TIME,
     SHOW_TOTAL_TIME,
-    SHOW_UNIT
+    SHOW_UNIT,
+    SHOW_COUNT
 };
 
 struct layout {
     struct cli_amounts amounts;
     size_t count;
-    struct cli_table_column columns[MAX_COLUMNS];
-    enum shown shown[MAX_COLUMNS];
+    struct cli_table_column columns[SHOW_COUNT];
+    enum shown shown[SHOW_COUNT];
 };
 
 static void add_column(struct layout *layout, enum shown shown, const char *name, int flags)
@@ -148,6 +147,8 @@ static void set_cell(const struct layout *layout, const struct cli_result_row *r
             *cell = cli_cell_text(buffer);
         }
         return;
+    case SHOW_COUNT:
+        return;
     }
 }
 
@@ -163,8 +164,8 @@ static int print_rows(const struct cli_args *args, const struct cli_result *top,
         return code;
     cli_names_init(&names, args, layout->amounts.people);
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
-        struct cli_cell cells[MAX_COLUMNS];
-        char buffer[MAX_COLUMNS][CLI_NUMBER_SIZE];
+        struct cli_cell cells[SHOW_COUNT];
+        char buffer[SHOW_COUNT][CLI_NUMBER_SIZE];
         struct cli_result_row row;
         cli_result_get(top, i, &row);
         row.frame.name = cli_name(&names, row.frame.name);

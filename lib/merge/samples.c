@@ -454,9 +454,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     struct pci_merge_label_rows labels;
     if (!w.table)
         return PCOL_OK;
-    if (!w.table->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, "samples", NULL, PCOL_POSITION_UNKNOWN,
-                             "table needs a newer reader");
+    PCI_TRY(pci_check_table_supported(w.table, err));
     PCI_TRY(pci_check_sample_count(m->file, err));
     pcol_status status = open_cells(&w, err);
     PCI_THEN(status, open_positions(&w, err));

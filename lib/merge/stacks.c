@@ -127,9 +127,7 @@ pcol_status pci_merge_rows(const pcol_file *file, const char *table, uint64_t *r
     *rows = 0;
     if (!t)
         return PCOL_OK;
-    if (!t->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_POSITION_UNKNOWN,
-                             "table needs a newer reader");
+    PCI_TRY(pci_check_table_supported(t, err));
     PCI_TRY(pci_check_row_count(file, table, err));
     if (t->rows >= PCOL_NONE)
         return pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_POSITION_UNKNOWN,

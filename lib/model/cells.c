@@ -178,9 +178,8 @@ static pcol_status check_type(const pcol_column *column, enum value_type value_t
     int text = column->type == PCOL_STRING || column->type == PCOL_BYTES;
     int number = column->type == PCOL_I64 || column->type == PCOL_U64 || column->type == PCOL_U32 ||
                  column->type == PCOL_BOOL;
-    if (column->direct && !column->source->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
-                             PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
+    if (column->direct)
+        PCI_TRY(pci_check_column_supported(column, err));
     if (value_type == AS_STR)
         return text ? PCOL_OK : fail_type(column, "text", err);
     if (value_type == AS_I64)

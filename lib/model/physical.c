@@ -13,9 +13,7 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
     const struct pci_table *physical = &file->tables[index];
     pcol_table *t;
     *table = NULL;
-    if (!physical->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, physical->name, NULL, PCOL_POSITION_UNKNOWN,
-                             "this table needs a newer reader");
+    PCI_TRY(pci_check_table_supported(physical, err));
     PCI_TRY(pci_table_new(file, physical->name, physical->rows, physical->column_count, &t, err));
     t->is_physical = 1;
     for (uint32_t i = 0; i < physical->column_count; i++) {

@@ -208,6 +208,14 @@ pcol_column *pci_table_add_lane(pcol_table *table, const char *name, pcol_type t
     return column;
 }
 
+pcol_status pci_check_column_supported(const pcol_column *column, pcol_error *err)
+{
+    return !column->source || column->source->supported
+               ? PCOL_OK
+               : pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
+                               PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
+}
+
 pcol_status pci_find_column(const pcol_file *file, const char *table, const char *name,
                             unsigned types, const struct pci_column **column, pcol_error *err)
 {
@@ -216,9 +224,7 @@ pcol_status pci_find_column(const pcol_file *file, const char *table, const char
     *column = NULL;
     if (!t)
         return PCOL_OK;
-    if (!t->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table, NULL, PCOL_POSITION_UNKNOWN,
-                             "this table needs a newer reader");
+    PCI_TRY(pci_check_table_supported(t, err));
     c = pci_column_find(t, name);
     if (!c)
         return PCOL_OK;

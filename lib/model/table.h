@@ -179,6 +179,8 @@ pcol_column *pci_table_add_lane(pcol_table *table, const char *name, pcol_type t
 pcol_status pci_table_add_reads(pcol_table *table, const struct pci_column *const *columns,
                                 size_t count, pcol_error *err);
 
+/* E_UNSUPPORTED if the column is one of the file and needs a newer reader. */
+pcol_status pci_check_column_supported(const pcol_column *column, pcol_error *err);
 /* Finds a physical column of one of some types (mask of 1 << PCF_*); *column is NULL if absent.
  * E_CORRUPT for another type, E_UNSUPPORTED for a table that needs a newer reader. */
 pcol_status pci_find_column(const pcol_file *file, const char *table, const char *name,

@@ -285,9 +285,7 @@ pcol_status pci_further_table(const pcol_file *file, uint32_t index, pcol_table 
 {
     struct column_adder a = {.physical = &file->tables[index], .is_further = 1};
     *table = NULL;
-    if (!a.physical->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, a.physical->name, NULL, PCOL_POSITION_UNKNOWN,
-                             "this table needs a newer reader");
+    PCI_TRY(pci_check_table_supported(a.physical, err));
     PCI_TRY(pci_table_new(file, a.physical->name, a.physical->rows, a.physical->column_count + 2,
                           &a.t, err));
     pcol_status status = fill_further(&a, err);

@@ -509,9 +509,7 @@ static pcol_status open_column(struct stream *s, struct stream_column *c, int wh
     c->name = copy_name(column->name);
     if (!c->name)
         return pci_fail_memory(err);
-    if (column->source && !column->source->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, s->table->name, column->name,
-                             PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
+    PCI_TRY(pci_check_column_supported(column, err));
     c->coded = pci_column_has_codes(column);
     if ((c->coded || column->is_composed) && !s->pool)
         PCI_TRY(pci_array_of_pool(s->table->file, &s->pool, err));

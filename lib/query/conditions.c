@@ -71,9 +71,7 @@ static pcol_status find_cells(struct pci_conditions *all, uint32_t number, uint3
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "a condition is on column number %lu, which table %s does not have",
                         (unsigned long)number, all->table->name);
-    if (column->source && !column->source->supported)
-        return pci_fail_cell(err, PCOL_E_UNSUPPORTED, all->table->name, column->name,
-                             PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
+    PCI_TRY(pci_check_column_supported(column, err));
     for (*index = 0; *index < all->cell_count; ++*index)
         if (all->cells[*index].column == column)
             return PCOL_OK;

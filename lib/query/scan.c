@@ -111,9 +111,7 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
         if (!column)
             return pci_fail(err, PCOL_E_ARGUMENT, "table %s has no column number %u", table->name,
                             (unsigned)number);
-        if (column->source && !column->source->supported)
-            return pci_fail_cell(err, PCOL_E_UNSUPPORTED, table->name, column->name,
-                                 PCOL_POSITION_UNKNOWN, "this column needs a newer reader");
+        PCI_TRY(pci_check_column_supported(column, err));
         scan->has_lists |= column->type == PCOL_LIST;
         scan->columns[i].as_stored = scan->nanoseconds && column->order == PCI_STORED_MS;
         PCI_TRY(open_column(&scan->columns[i], column, scan->capacity, options->flags, err));

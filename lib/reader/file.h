@@ -99,6 +99,8 @@ const struct pci_table *pci_table_find(const pcol_file *file, const char *name);
 /* The first table whose schema has the flag. */
 const struct pci_table *pci_table_flagged(const pcol_file *file, uint32_t flag);
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name);
+/* E_UNSUPPORTED if the table needs a newer reader. */
+pcol_status pci_check_table_supported(const struct pci_table *table, pcol_error *err);
 const struct pci_column *pci_column_find(const struct pci_table *table, const char *name);
 
 /* Lazy decompression: the functions below that read cells decompress what they need

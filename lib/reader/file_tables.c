@@ -160,6 +160,14 @@ const struct pci_table *pci_table_flagged(const pcol_file *file, uint32_t flag)
     return NULL;
 }
 
+pcol_status pci_check_table_supported(const struct pci_table *table, pcol_error *err)
+{
+    return table->supported
+               ? PCOL_OK
+               : pci_fail_cell(err, PCOL_E_UNSUPPORTED, table->name, NULL, PCOL_POSITION_UNKNOWN,
+                               "this table needs a newer reader");
+}
+
 static const struct pci_column *find_hashed(const struct pci_table *table, pcol_str name)
 {
     uint64_t hash = hash_name(table, name);
