@@ -55,7 +55,8 @@ void pci_tally_end(struct pci_tally *tally)
 pcol_status pci_fault_error(struct pci_check *check, const pcol_error *error, pcol_error *err)
 {
     struct pci_tally tally = PCI_TALLY(check, error->table, error->column);
-    if (error->status == PCOL_E_NO_MEMORY || error->status == PCOL_E_IO) {
+    if (error->status == PCOL_E_NO_MEMORY || error->status == PCOL_E_IO ||
+        error->status == PCOL_E_CANCELLED) {
         if (err)
             *err = *error;
         return error->status;
