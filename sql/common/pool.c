@@ -31,7 +31,9 @@ static pcol_status append(struct sql_pool *pool, size_t *used, size_t *capacity,
     if (string.size > 0)
         memcpy(own, string.data, string.size);
     own[string.size] = '\0';
-    pool->is_utf8 = pool->is_utf8 && sql_is_utf8((pcol_str){own, string.size}, NULL);
+    int has_nul;
+    pool->is_utf8 &= sql_is_utf8((pcol_str){own, string.size}, &has_nul);
+    pool->has_nul |= has_nul;
     *used += string.size + 1;
     return PCOL_OK;
 }

@@ -17,6 +17,7 @@ struct sql_pool {
     pcol_str *strings; /* by code */
     uint64_t count;
     int is_utf8; /* all strings are */
+    int has_nul; /* a string has one */
 };
 
 /* Errors: those of pcol_file_string(), E_IO (the file was changed), E_NO_MEMORY. */

@@ -23,18 +23,6 @@ struct cursor {
     struct interrupt interrupt;
 };
 
-/* Whether cells of the column may be read without verifying them; see VERIFIED. */
-static int is_verified(const struct table *t, uint32_t column)
-{
-    uint8_t *read = &t->cells_read[column];
-    if (*read == VERIFIED)
-        return 1;
-    if (++*read == VERIFIED &&
-        pcol_column_verify(pcol_table_column(t->table, column), NULL) != PCOL_OK)
-        *read = VERIFIED - 1; /* the cell is read so that its error is found again */
-    return *read == VERIFIED;
-}
-
 /* What the arguments of xFilter select. */
 struct selected {
     uint64_t first, end;   /* rows */
@@ -174,33 +162,8 @@ static void add_condition(const struct table *t, struct selected *s, int column,
     }
 }
 
-/* One cell, as the next function. */
-static pcol_status read_i64(const struct table *t, uint32_t column, uint64_t row, int64_t *value,
-                            uint8_t *valid, pcol_error *err)
-{
-    const pcol_column *from = pcol_table_column(t->table, column);
-    int is_valid;
-    if (!is_verified(t, column))
-        return pcol_column_read_i64(from, row, 1, value, valid, err);
-    pcol_status status = pcol_column_i64(from, row, value, &is_valid, err);
-    *valid = (uint8_t)is_valid;
-    return status;
-}
-
-static pcol_status read_str(const struct table *t, uint32_t column, uint64_t row, pcol_str *value,
-                            uint8_t *valid, pcol_error *err)
-{
-    const pcol_column *from = pcol_table_column(t->table, column);
-    int is_valid;
-    if (!is_verified(t, column))
-        return pcol_column_read_str(from, row, 1, value, valid, err);
-    pcol_status status = pcol_column_str(from, row, value, &is_valid, err);
-    *valid = (uint8_t)is_valid;
-    return status;
-}
-
 /* The row whose key is @id, if it is where rows of ids or of row numbers are. */
-static pcol_status find_key_row(const struct table *t, int64_t id, uint64_t *row, pcol_error *err)
+static pcol_status find_key_row(struct table *t, int64_t id, uint64_t *row, pcol_error *err)
 {
     uint64_t rows = pcol_table_rows(t->table);
     *row = rows;
@@ -212,7 +175,7 @@ static pcol_status find_key_row(const struct table *t, int64_t id, uint64_t *row
         uint64_t candidate = (uint64_t)id - back;
         if (candidate >= rows)
             continue;
-        pcol_status status = read_i64(t, t->key, candidate, &key, &valid, err);
+        pcol_status status = lookup_i64(t, t->key, candidate, &key, &valid, err);
         if (status != PCOL_OK)
             return status;
         if (valid && key == id)
@@ -221,7 +184,7 @@ static pcol_status find_key_row(const struct table *t, int64_t id, uint64_t *row
     return PCOL_OK;
 }
 
-static pcol_status select_row(const struct table *t, struct selected *s, int column, int op,
+static pcol_status select_row(struct table *t, struct selected *s, int column, int op,
                               sqlite3_value *value, pcol_error *err)
 {
     uint64_t row;
@@ -236,8 +199,8 @@ static pcol_status select_row(const struct table *t, struct selected *s, int col
     return status;
 }
 
-static pcol_status select_rows(const struct table *t, const char *plan, int count,
-                               sqlite3_value **values, struct selected *s, pcol_error *err)
+static pcol_status select_rows(struct table *t, const char *plan, int count, sqlite3_value **values,
+                               struct selected *s, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
     int column, op;
@@ -310,7 +273,7 @@ static int start_scan(struct cursor *c, unsigned long long mask, const struct se
 /* The row of PLAN_ROW_ID and PLAN_KEY; 0: the value needs a scan. */
 static int find_row(struct cursor *c, int number, sqlite3_value *value, int *code)
 {
-    const struct table *t = table_of(c);
+    struct table *t = table_of(c);
     uint64_t rows = pcol_table_rows(t->table);
     pcol_error err; /* large; filled by what fails */
     if (sqlite3_value_type(value) != SQLITE_INTEGER)
@@ -325,18 +288,14 @@ static int find_row(struct cursor *c, int number, sqlite3_value *value, int *cod
     return number == PLAN_ROW_ID || c->mode == ONE_ROW || *code != SQLITE_OK;
 }
 
-int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count,
-                  sqlite3_value **values)
+/* Rows that any constraints select. */
+static int filter_any(struct cursor *c, const char *plan, int count, sqlite3_value **values)
 {
-    struct cursor *c = (struct cursor *)base;
-    const struct table *t = table_of(c);
+    struct table *t = table_of(c);
     struct selected s;
     pcol_error err = {0};
     char *rest;
     int code = SQLITE_OK;
-    end_scan(c);
-    if (number != PLAN_ANY && find_row(c, number, values[0], &code))
-        return code;
     unsigned long long mask = strtoull(plan, &rest, 16);
     s.first = 0;
     s.end = pcol_table_rows(t->table);
@@ -355,6 +314,19 @@ int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     if (s.where != s.few)
         free(s.where);
     return code;
+}
+
+int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count,
+                  sqlite3_value **values)
+{
+    struct cursor *c = (struct cursor *)base;
+    int code = SQLITE_OK;
+    if (c->scan != NULL)
+        end_scan(c);
+    c->mode = AT_END;
+    if (number != PLAN_ANY && find_row(c, number, values[0], &code))
+        return code;
+    return filter_any(c, plan, count, values);
 }
 
 int cursor_next(sqlite3_vtab_cursor *base)
@@ -403,15 +375,31 @@ static void give_number(sqlite3_context *context, pcol_type type, int64_t value)
     sqlite3_result_text(context, digits, -1, SQLITE_TRANSIENT);
 }
 
-/* Texts stay where they are until the file is closed, which no statement outlives. */
-static void give_text(sqlite3_context *context, pcol_str text)
+/* A text with NUL, or that is not UTF-8, is a blob. */
+static void give_text(sqlite3_context *context, pcol_str text, int is_text,
+                      sqlite3_destructor_type destructor)
+{
+    const char *data = text.data == NULL ? "" : text.data;
+    if (is_text)
+        sqlite3_result_text64(context, data, text.size, destructor, SQLITE_UTF8);
+    else
+        sqlite3_result_blob64(context, data, text.size, destructor);
+}
+
+/* SQLite copies it: memory of the file changes if that is cut. */
+static void give_mapped(sqlite3_context *context, pcol_str text)
 {
     int has_nul;
-    const char *data = text.data == NULL ? "" : text.data;
-    if (sql_is_utf8(text, &has_nul) && !has_nul)
-        sqlite3_result_text64(context, data, text.size, SQLITE_STATIC, SQLITE_UTF8);
-    else
-        sqlite3_result_blob64(context, data, text.size, SQLITE_STATIC);
+    int is_utf8 = sql_is_utf8(text, &has_nul);
+    give_text(context, text, is_utf8 && !has_nul, SQLITE_TRANSIENT);
+}
+
+/* Stays where it is until the file is closed, which no statement outlives. */
+static void give_pooled(sqlite3_context *context, const struct sql_pool *pool, pcol_str text)
+{
+    int has_nul;
+    int is_text = (pool->is_utf8 && !pool->has_nul) || (sql_is_utf8(text, &has_nul) && !has_nul);
+    give_text(context, text, is_text, SQLITE_STATIC);
 }
 
 static void give_list(sqlite3_context *context, const pcol_cells *cells, size_t row)
@@ -446,7 +434,7 @@ static void give_cell(sqlite3_context *context, const pcol_cells *cells, size_t 
         break;
     case PCOL_STRING:
     case PCOL_BYTES:
-        give_text(context, cells->str[row]);
+        give_mapped(context, cells->str[row]);
         break;
     case PCOL_LIST:
         give_list(context, cells, row);
@@ -474,25 +462,40 @@ static pcol_status read_list(sqlite3_context *context, const struct table *t, ui
     return status;
 }
 
-static pcol_status read_cell(sqlite3_context *context, const struct table *t, uint32_t column,
+static pcol_status read_text(sqlite3_context *context, struct table *t, uint32_t column,
                              uint64_t row, pcol_error *err)
 {
-    const pcol_column *from = pcol_table_column(t->table, column);
+    pcol_str text;
+    uint8_t valid = 0;
+    int is_pooled;
+    pcol_status status = lookup_text(t, column, row, &text, &valid, &is_pooled, err);
+    if (status != PCOL_OK || !valid)
+        return status;
+    if (is_pooled)
+        give_pooled(context, t->pool, text);
+    else
+        give_mapped(context, text);
+    return PCOL_OK;
+}
+
+static pcol_status read_cell(sqlite3_context *context, struct table *t, uint32_t column,
+                             uint64_t row, pcol_error *err)
+{
     pcol_type type = t->types[column];
     int64_t i64 = 0;
     double f64 = 0;
-    pcol_str str = {NULL, 0};
     uint8_t valid = 0;
     pcol_status status;
     if (type == PCOL_LIST)
         return read_list(context, t, column, row, err);
     if (type == PCOL_STRING || type == PCOL_BYTES)
-        status = read_str(t, column, row, &str, &valid, err);
-    else if (type == PCOL_F64)
-        status = pcol_column_read_f64(from, row, 1, &f64, &valid, err);
+        return read_text(context, t, column, row, err);
+    if (type == PCOL_F64)
+        status =
+            pcol_column_read_f64(pcol_table_column(t->table, column), row, 1, &f64, &valid, err);
     else
-        status = read_i64(t, column, row, &i64, &valid, err);
-    pcol_cells cells = {.type = type, .i64 = &i64, .f64 = &f64, .str = &str, .valid = &valid};
+        status = lookup_i64(t, column, row, &i64, &valid, err);
+    pcol_cells cells = {.type = type, .i64 = &i64, .f64 = &f64, .valid = &valid};
     if (status == PCOL_OK)
         give_cell(context, &cells, 0);
     return status;
@@ -501,7 +504,7 @@ static pcol_status read_cell(sqlite3_context *context, const struct table *t, ui
 int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct cursor *c = (struct cursor *)base;
-    const struct table *t = table_of(c);
+    struct table *t = table_of(c);
     pcol_error err; /* large; filled by what fails */
     if (column < 0 || (uint32_t)column >= t->count || c->mode == AT_END)
         return SQLITE_OK;

@@ -24,6 +24,8 @@ struct open_file {
     char *path;
     struct identity identity;
     pcol_file *file;
+    struct sql_pool pool;
+    int has_pool;
     unsigned references;
 };
 
@@ -126,6 +128,7 @@ void files_release(struct open_file *opened)
     while (*at != opened)
         at = &(*at)->next;
     *at = opened->next;
+    sql_pool_free(&opened->pool);
     pcol_file_close(opened->file);
     sqlite3_free(opened->path);
     files_free(opened->files);
@@ -140,6 +143,13 @@ const pcol_file *files_file(const struct open_file *opened)
 const char *files_path(const struct open_file *opened)
 {
     return opened->path;
+}
+
+const struct sql_pool *files_pool(struct open_file *opened)
+{
+    if (!opened->has_pool)
+        opened->has_pool = sql_pool_read(opened->file, &opened->pool, NULL) == PCOL_OK;
+    return opened->has_pool ? &opened->pool : NULL;
 }
 
 /* ---- errors */

@@ -8,6 +8,7 @@
 #define SQL_SQLITE_H
 
 #include "common/common.h"
+#include "common/pool.h"
 
 #include <sqlite3ext.h>
 
@@ -28,6 +29,8 @@ int files_open(struct files *files, const char *path, struct open_file **opened,
 void files_release(struct open_file *opened);
 const pcol_file *files_file(const struct open_file *opened);
 const char *files_path(const struct open_file *opened);
+/* The strings of the file, read once; NULL: they cannot be read. */
+const struct sql_pool *files_pool(struct open_file *opened);
 
 /* Interrupts: a control whose progress() asks the connection. */
 struct interrupt {
@@ -45,12 +48,10 @@ char *error_text(const char *path, const pcol_error *err);
 
 /* ---- vtab.c: tables and the choice of a plan */
 
-/* So many cells are read as ranges, which verifies what they touch; a column of which more are
- * read is verified once, and its cells are then read without. */
-enum { VERIFIED = 64 };
-
 /* Number of a plan whose only constraint gives one row: the row id or the key. */
 enum plan { PLAN_ANY, PLAN_ROW_ID, PLAN_KEY };
+
+struct lookups;
 
 struct table {
     sqlite3_vtab base;
@@ -59,9 +60,10 @@ struct table {
     const pcol_table *table;
     uint32_t count; /* columns */
     pcol_type *types;
-    uint8_t *cells_read; /* of each column, up to VERIFIED: then it has been verified as a whole */
-    uint32_t key;        /* the only column of the primary key, of integers; PCOL_NONE */
-    int has_key_prefix;  /* the first column is part of the primary key */
+    struct lookups *lookups;     /* of each column */
+    const struct sql_pool *pool; /* if a column of texts is in memory */
+    uint32_t key;                /* the only column of the primary key, of integers; PCOL_NONE */
+    int has_key_prefix;          /* the first column is part of the primary key */
 };
 
 int vtab_register(sqlite3 *db, struct files *files);
@@ -69,6 +71,25 @@ int vtab_register(sqlite3 *db, struct files *files);
 /* A pushed constraint, as text in idxStr: "COLUMN OP " per argument of xFilter, after the mask of
  * used columns in hexadecimal. COLUMN -1: the row id. */
 int plan_next(const char **at, int *column, int *op);
+
+/* ---- lookups.c: cells of single rows */
+
+enum { VERIFIED = 64 };
+
+struct lookups {
+    uint64_t count; /* cells read; those of a column that is not verified, less than VERIFIED */
+    int is_decided; /* whether the column is decoded: only then one of these is not NULL */
+    int64_t *i64;
+    uint32_t *codes;
+    uint8_t *valid;
+};
+
+void lookups_free(struct lookups *lookups);
+pcol_status lookup_i64(struct table *table, uint32_t column, uint64_t row, int64_t *value,
+                       uint8_t *valid, pcol_error *err);
+/* *is_pooled: the text is of the table's pool; else in memory that changes if the file is cut. */
+pcol_status lookup_text(struct table *table, uint32_t column, uint64_t row, pcol_str *value,
+                        uint8_t *valid, int *is_pooled, pcol_error *err);
 
 /* ---- cursor.c: reading rows */
 

@@ -117,7 +117,9 @@ static int disconnect(sqlite3_vtab *base)
     struct table *t = (struct table *)base;
     files_release(t->opened);
     free(t->types);
-    free(t->cells_read);
+    for (uint32_t i = 0; i < t->count && t->lookups != NULL; i++)
+        lookups_free(&t->lookups[i]);
+    free(t->lookups);
     free(t);
     return SQLITE_OK;
 }
@@ -132,8 +134,8 @@ static int find_table(struct table *t, pcol_model model, const char *name, char 
     }
     t->count = pcol_table_column_count(t->table);
     t->types = calloc(t->count + 1, sizeof *t->types);
-    t->cells_read = calloc(t->count + 1, 1);
-    if (t->types == NULL || t->cells_read == NULL)
+    t->lookups = calloc(t->count + (size_t)1, sizeof *t->lookups);
+    if (t->types == NULL || t->lookups == NULL)
         return SQLITE_NOMEM;
     find_key(t);
     return SQLITE_OK;

@@ -79,6 +79,45 @@ def test_tables_equal_cat(db, path):
     assert seen > 5
 
 
+@pytest.mark.parametrize("path", [CPU, DEMO, GOLDEN / "1.0/valid/rich.pcol", GOLDEN / "1.0/valid/labels.pcol", GOLDEN / "1.0/valid/encodings.pcol"],
+                         ids=lambda p: p.name)
+def test_lookups_equal_scan(db, path):
+    """Rows that are looked up one by one, until their columns are decoded into memory and after, are those of a scan."""
+    seen = 0
+    for model in ("v2", "physical"):
+        for table in schema(path, model):
+            if is_answer(path, table) or (expected := rows(path, model, table)) is None:
+                continue
+            create(db, "t", path, table, model)
+            db.execute("CREATE TABLE ids AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) "
+                       "SELECT t.rowid AS id, r.n AS n FROM t, r WHERE t.rowid <= 2000")
+            shown = ", ".join(f't."{name}", typeof(t."{name}")' for name in columns(db, "t"))
+            looked_up = f"SELECT ids.id, ids.n, {shown} FROM ids CROSS JOIN t ON t.rowid = ids.id"
+            scanned = f"SELECT t.rowid, k.n, {shown} FROM t, (SELECT DISTINCT n FROM ids) k WHERE t.rowid <= 2000"
+            assert db.execute(f"{looked_up} EXCEPT {scanned}").fetchall() == [], (model, table)
+            assert db.execute(f"{scanned} EXCEPT {looked_up}").fetchall() == [], (model, table)
+            assert db.execute("SELECT count(*) FROM ids CROSS JOIN t ON t.rowid = ids.id").fetchone() == (5 * min(2000, len(expected)),)
+            db.execute("DROP TABLE t")
+            db.execute("DROP TABLE ids")
+            seen += len(expected) > 0
+    assert seen > 5
+
+
+@pytest.mark.parametrize("where", ["", "WHERE rowid = 3"])
+def test_texts_after_a_cut(db, tmp_path, where):
+    """The program reads the texts of a row after it was found: they are those of the file, although it was cut before."""
+    text, path = tmp_path / "texts.folded", tmp_path / "texts.pcol"
+    text.write_text("".join(f"main;a function with a long name f{i} 1\n" for i in range(1000)))
+    pcol("pack", "--plain", "-o", path, text)
+    create(db, "t", path, "functions")
+    names = {row[0] for row in db.execute("SELECT name FROM t")}
+    found = db.execute(f"SELECT name FROM t {where}")
+    os.truncate(path, 4096)
+    assert found.fetchone()[0] in names
+    with pytest.raises(sqlite3.Error, match=r"texts\.pcol: the file was truncated"):
+        db.execute("SELECT count(*), sum(length(name)) FROM t").fetchall()
+
+
 # ---- constraints: the same rows as from a copy of the table, and fewer rows read
 
 OPERATORS = ("=", "<", "<=", ">", ">=", "<>", "IS", "IS NOT")
