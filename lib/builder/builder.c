@@ -8,6 +8,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/sized_struct.h"
 
 #include <stdio.h>
@@ -515,6 +516,8 @@ static pcol_status check_values(pcol_builder *b, const pcol_sample *s, pcol_erro
     return PCOL_OK;
 }
 
+enum { SAMPLES_OF_WORK = 256 };
+
 pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample, uint64_t *row,
                                 pcol_error *err)
 {
@@ -523,6 +526,8 @@ pcol_status pcol_builder_sample(pcol_builder *builder, const pcol_sample *sample
     pcol_builder *b = builder;
     uint64_t r = b->sample_count;
     PCI_STRUCT_VIEW(pcol_sample, sample, err);
+    if (r % SAMPLES_OF_WORK == 0) /* of an import */
+        PCI_TRY(pci_work(SAMPLES_OF_WORK * sizeof *sample, err));
     PCI_TRY(check_sample(b, sample, err));
     PCI_TRY(check_values(b, sample, err));
     PCI_TRY(pci_column_buffer_set(b->columns[PCI_C_SAMPLE_SOURCE], r, sample->source, err));

@@ -76,6 +76,7 @@ struct pci_json {
     /* Private to the reader. */
     struct pci_input *input;
     struct pci_json_options options;
+    uint32_t tokens;  /* number of tokens read, modulo 2^32 */
     int state;        /* enum pci_json_state */
     size_t start, at; /* offsets in the window: of the token and of the next byte */
     uint64_t line_start;

@@ -9,6 +9,7 @@
 #include "json/json.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/strbuf.h"
 #include "json/number.h"
 #include "json/utf8.h"
@@ -19,6 +20,9 @@
 #include <string.h>
 
 #define DEFAULT_DEPTH 1024u
+
+/* Work is reported so often, as if each token took so many bytes. */
+enum { TOKENS_OF_WORK = 512, TOKEN_BYTES = 32 };
 
 pcol_status pci_json_open(struct pci_json *json, struct pci_input *input,
                           const struct pci_json_options *options, pcol_error *err)
@@ -486,6 +490,8 @@ static pcol_status skip_mark(struct pci_json *json, pcol_error *err)
 pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
 {
     int c;
+    if (++json->tokens % TOKENS_OF_WORK == 0) /* all bytes of memory are in the window */
+        PCI_TRY(pci_work(TOKENS_OF_WORK * TOKEN_BYTES, err));
     if (!json->input->offset && !json->at && !json->depth && json->state == PCI_JSON_AT_VALUE)
         PCI_TRY(skip_mark(json, err));
     PCI_TRY(skip_blanks(json, &c, err));

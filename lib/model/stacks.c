@@ -6,7 +6,6 @@
  */
 #include "model/table.h"
 #include "util/arg_check.h"
-#include "util/control.h"
 
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
 {
@@ -66,7 +65,6 @@ pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32
     int64_t parent_row, group;
     if (node == 0 || node >= tree->stacks)
         return pci_corrupt(err, "stacks", NULL, node, "this stack does not exist");
-    PCI_TRY(pci_work(4 * sizeof parent_row, err)); /* of cells */
     PCI_TRY(pci_get(tree->file, tree->parent, node, &parent_row, &(int){0}, err));
     if ((uint64_t)parent_row >= node)
         return pci_corrupt(err, "stacks", "parent", node, "parent %llu is not before its child",

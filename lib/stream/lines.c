@@ -3,6 +3,8 @@
  */
 #include "stream/lines.h"
 
+#include "util/control.h"
+
 #include <string.h>
 
 pcol_status pci_lines_next(struct pci_lines *lines, struct pci_line *line, int *got,
@@ -32,5 +34,5 @@ pcol_status pci_lines_next(struct pci_lines *lines, struct pci_line *line, int *
     lines->consumed = start + line->whole;
     lines->number += (unsigned)*got;
     line->number = lines->number;
-    return PCOL_OK;
+    return pci_work(line->whole, err); /* all lines of memory are in the window */
 }
