@@ -1,7 +1,7 @@
 /*
  * value_ids.h - dense ids of the distinct values of a column or of pairs of numbers
  *
- * Ids follow the order of first appearance.
+ * Ids follow the order of first appearance. Tests: tests/unit/test_value_ids.c.
  */
 #ifndef PCI_UTIL_VALUE_IDS_H
 #define PCI_UTIL_VALUE_IDS_H
