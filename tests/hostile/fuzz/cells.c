@@ -156,9 +156,9 @@ static void edit_file(uint8_t *data, size_t size, const uint8_t *edits)
 
 void fuzz_cells(const uint8_t *data, size_t size)
 {
-    static void (*const targets[])(const uint8_t *, size_t) = {fuzz_check,  fuzz_query, fuzz_export,
-                                                               fuzz_filter, fuzz_flame, fuzz_ask,
-                                                               fuzz_merge,  fuzz_open};
+    static void (*const targets[])(const uint8_t *, size_t) = {
+        fuzz_check, fuzz_query, fuzz_export, fuzz_filter, fuzz_flame,     fuzz_ask,  fuzz_merge,
+        fuzz_open,  fuzz_sums,  fuzz_rebase, fuzz_roots,  fuzz_symbolize, fuzz_views};
     size_t count = sizeof targets / sizeof *targets, ways = count + 1;
     if (size < FUZZ_EDITS * 4)
         return;

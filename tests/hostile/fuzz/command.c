@@ -18,27 +18,30 @@ static const struct command {
     int asks;   /* takes a word before the file: option `ask` of the input */
     int files;  /* how often the file is given */
     int writes; /* takes -o, and writes to stdout */
-} commands[] = {{"cat", 0, 1, 0},    {"head", 0, 1, 0},       {"tail", 0, 1, 0},
-                {"count", 0, 1, 0},  {"info", 0, 1, 0},       {"schema", 0, 1, 0},
-                {"check", 0, 1, 0},  {"top", 0, 1, 0},        {"tree", 0, 1, 0},
-                {"peek", 1, 1, 0},   {"diff", 0, 2, 0},       {"flame", 0, 1, 1},
-                {"perun", 1, 1, 0},  {"pack", 0, 1, 1},       {"filter", 0, 1, 1},
-                {"unpack", 0, 1, 1}, {"merge", 0, 2, 1},      {"formats", 0, 0, 0},
-                {"help", 1, 0, 0},   {"completion", 1, 0, 0}, {NULL, 0, 0, 0}};
+} commands[] = {
+    {"cat", 0, 1, 0},        {"head", 0, 1, 0},   {"tail", 0, 1, 0},    {"count", 0, 1, 0},
+    {"info", 0, 1, 0},       {"schema", 0, 1, 0}, {"check", 0, 1, 0},   {"top", 0, 1, 0},
+    {"tree", 0, 1, 0},       {"peek", 1, 1, 0},   {"diff", 0, 2, 0},    {"flame", 0, 1, 1},
+    {"list", 1, 1, 0},       {"traces", 0, 1, 0}, {"labels", 0, 1, 0},  {"report", 0, 2, 1},
+    {"symbolize", 0, 1, 1},  {"perun", 1, 1, 0},  {"pack", 0, 1, 1},    {"filter", 0, 1, 1},
+    {"unpack", 0, 1, 1},     {"merge", 0, 2, 1},  {"formats", 0, 0, 0}, {"help", 1, 0, 0},
+    {"completion", 1, 0, 0}, {NULL, 0, 0, 0}};
 
 static const char *const allowed[] = {
-    "table",     "columns",     "model",       "physical",    "join",         "rows",
-    "offset",    "where",       "format",      "null",        "no-header",    "csv-safe",
-    "focus",     "ignore",      "hide",        "show",        "thread",       "source",
-    "time",      "time-share",  "label",       "sample-type", "keep-dropped", "by",
-    "sort",      "cum",         "bottom-up",   "max-depth",   "normalize",    "fail-above",
-    "inverted",  "upright",     "reverse",     "title",       "min-width",    "width",
-    "flat",      "unique",      "numeric",     "models",      "row",          "path",
-    "group",     "filter",      "to",          "expand-idle", "lenient",      "collapse-idle",
-    "tolerance", "color",       "from",        "max-input",   "trusted",      "plain",
-    "archive",   "anonymize",   "drop-labels", "drop-label",  "strict",       "quick",
-    "help",      "verbose",     "quiet",       "meta",        "source-uri",   "source-timestamp",
-    "threads",   "fail-on-loss"};
+    "table",     "columns",      "model",       "physical",    "join",          "rows",
+    "offset",    "where",        "format",      "null",        "no-header",     "csv-safe",
+    "focus",     "ignore",       "hide",        "show",        "thread",        "source",
+    "time",      "time-share",   "label",       "sample-type", "keep-dropped",  "by",
+    "sort",      "cum",          "bottom-up",   "depth",       "normalize",     "fail-above",
+    "inverted",  "upright",      "reverse",     "title",       "min-width",     "width",
+    "flat",      "unique",       "numeric",     "models",      "row",           "path",
+    "group",     "filter",       "to",          "expand-idle", "lenient",       "collapse-idle",
+    "tolerance", "color",        "from",        "max-input",   "trusted",       "plain",
+    "archive",   "anonymize",    "drop-labels", "rebase",      "strict",        "quick",
+    "help",      "verbose",      "quiet",       "meta",        "source-uri",    "source-timestamp",
+    "threads",   "fail-on-loss", "fail-total",  "min-samples", "order",         "root",
+    "leaf",      "demangle",     "context",     "node-count",  "node-fraction", "edge-fraction",
+    "sums",      "source-meta"};
 
 static int is_word(const char *name, const char *text, size_t size)
 {
@@ -115,6 +118,7 @@ void fuzz_command(const uint8_t *data, size_t size)
     size_t name = tab ? (size_t)(tab - text) : line;
     const struct command *command = find_command(text, name);
     static char program[] = "pcol", output[] = "--output=-", nothing[] = ".";
+    static char binary[] = "--binary=/proc/self/exe";
     char path[32];
     struct line l = {.count = 1};
     if (!command || line > MOST_LINE ||
@@ -126,6 +130,8 @@ void fuzz_command(const uint8_t *data, size_t size)
         take_options(&l, tab + 1, line - name - 1);
     if (command->writes)
         l.arguments[l.count++] = output;
+    if (is_word("symbolize", text, name))
+        l.arguments[l.count++] = binary;
     if (command->asks)
         l.arguments[l.count++] = l.asked ? l.asked : nothing;
     for (int i = 0; i < command->files; i++)

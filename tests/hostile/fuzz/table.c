@@ -31,6 +31,14 @@ static const struct fuzz_target targets[] = {
     {"select", fuzz_select, ".selection", "", NULL},
     {"archive", fuzz_archive, ".pcol", "", NULL},
     {"merge", fuzz_merge, ".pcol", "", NULL},
+    {"sums", fuzz_sums, ".pcol", "", NULL},
+    {"rebase", fuzz_rebase, ".pcol", "", NULL},
+    {"roots", fuzz_roots, ".pcol", "", NULL},
+    {"symbolize", fuzz_symbolize, ".pcol", "", NULL},
+    {"build", fuzz_build, ".calls", "", NULL},
+    {"sinks", fuzz_sinks, ".pcol", "", NULL},
+    {"page", fuzz_page, ".requests", "", NULL},
+    {"views", fuzz_views, ".pcol", "", NULL},
     {"import_any", fuzz_import_any, "", ".", NULL},
 };
 

@@ -80,6 +80,17 @@ int fuzz_is_json(const struct fuzz_text *text, int nonfinite);
 /* cells.c: cells of a file set to boundary values; so many edits of four bytes, then the file */
 #define FUZZ_EDITS 4u
 void fuzz_cells(const uint8_t *data, size_t size);
+/* reduce.c: sums, rebased files, added frames, symbols */
+void fuzz_sums(const uint8_t *data, size_t size);
+void fuzz_rebase(const uint8_t *data, size_t size);
+void fuzz_roots(const uint8_t *data, size_t size);
+void fuzz_symbolize(const uint8_t *data, size_t size);
+/* build.c: any calls of a builder; sinks that fail */
+void fuzz_build(const uint8_t *data, size_t size);
+void fuzz_sinks(const uint8_t *data, size_t size);
+/* page.c: requests of the page of `report` and `view` */
+void fuzz_page(const uint8_t *data, size_t size);
+void fuzz_views(const uint8_t *data, size_t size);
 /* archive_read.c: a compressed section */
 void fuzz_archive_read(const uint8_t *data, size_t size);
 /* column.c: columns of any encodings */
