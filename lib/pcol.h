@@ -1504,11 +1504,12 @@ typedef struct pcol_selection {
      * focus: samples with a matching frame; ignore: samples with frames, none of which matches;
      * hide: all frames that do not match; show: only frames that match. */
     const char *focus, *ignore, *hide, *show;
-    /* Samples. thread: pattern on the thread's name; source: a source's id in digits, or a pattern
-     * on its uri; labels: "KEY=VALUE" (equal), "KEY~PATTERN", "KEY!=VALUE", "KEY!~PATTERN" (no
-     * value of the key passes, or the sample has none), all of which must hold. For numbers VALUE
-     * may be a closed range, "1kb:64kb" or "10:20"; units are those of pprof (1 kb is 1024 bytes),
-     * and a number without a unit has that of its key's name. */
+    /* Samples. thread: pattern on the thread's name, or on its tid if it has no name; source: a
+     * source's id in digits, or a pattern on its uri; labels: "KEY=VALUE" (equal), "KEY~PATTERN",
+     * "KEY!=VALUE", "KEY!~PATTERN" (no value of the key passes, or the sample has none), all of
+     * which must hold. For numbers VALUE may be a closed range, "1kb:64kb" or "10:20"; units are
+     * those of pprof (1 kb is 1024 bytes), and a number without a unit has that of its key's
+     * name. */
     const char *thread, *source;
     const char *const *labels;
     size_t label_count;
@@ -1925,8 +1926,8 @@ typedef struct pcol_top_options {
  * pcol_query_top() - self and total of each function, file, line, thread, ...
  * @options: NULL: by function, by self
  * @result: receives the rows; freed with pcol_result_free(). Columns: those of frames; by thread,
- *          process, source or label only name, and `thread` or `source` (u32, row of the physical
- *          table threads or sources, from 0); then
+ *          process, source or label only name (of a thread without a name its tid), and `thread` or
+ *          `source` (u32, row of the physical table threads or sources, from 0); then
  *   self   samples whose innermost frame this is
  *   total  samples that hold it at least once
  * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep

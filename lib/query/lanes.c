@@ -8,6 +8,7 @@
 #include "query/lanes.h"
 
 #include "query/label_pairs.h"
+#include "query/row_names.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/control.h"
@@ -264,7 +265,7 @@ static pcol_status finish_lane(const pcol_lanes *lanes, struct pci_lane *lane, p
 static pcol_status name_lane(const struct lane_builder *b, struct pci_lane *lane, pcol_error *err)
 {
     const pcol_lanes *lanes = b->lanes;
-    const struct pci_column *names;
+    struct pci_row_names names;
     lane->name = (pcol_str){"", 0};
     if (!lane->has_id)
         return PCOL_OK;
@@ -273,10 +274,9 @@ static pcol_status name_lane(const struct lane_builder *b, struct pci_lane *lane
         lane->has_name = 1;
         return PCOL_OK;
     }
-    int by_thread = lanes->by == PCOL_BY_THREAD;
-    PCI_TRY(pci_find_column(lanes->file, by_thread ? "threads" : "sources",
-                            by_thread ? "name" : "uri", PCI_TYPES_TEXT, &names, err));
-    return pci_get_str(lanes->file, names, lane->id, &lane->name, &lane->has_name, err);
+    PCI_TRY(pci_row_names_open(&names, lanes->file,
+                               lanes->by == PCOL_BY_THREAD ? PCOL_BY_THREAD : PCOL_BY_SOURCE, err));
+    return pci_row_name(&names, lane->id, &lane->name, &lane->has_name, err);
 }
 
 /* Counting sort of the samples by group; groups without samples are left out. starts: by group,

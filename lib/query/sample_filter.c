@@ -5,6 +5,7 @@
  * and thread.
  */
 #include "query/query.h"
+#include "query/row_names.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -23,18 +24,17 @@ static int parse_id(const char *text, uint64_t *id)
     return *text != '\0';
 }
 
-/* Sets set[row] for the rows whose text in `column` matches; null matches as "". */
-static pcol_status match_rows(const pcol_file *file, const char *table, const char *column,
-                              pcol_pattern *match, uint8_t *set, uint64_t count, int *has_match,
-                              pcol_error *err)
+/* Sets set[row] for the rows whose name matches; without a name a row matches as "". */
+static pcol_status match_rows(const pcol_file *file, pcol_by by, pcol_pattern *match, uint8_t *set,
+                              uint64_t count, int *has_match, pcol_error *err)
 {
-    const struct pci_column *cells;
-    PCI_TRY(pci_find_column(file, table, column, PCI_TYPES_TEXT, &cells, err));
+    struct pci_row_names names;
+    PCI_TRY(pci_row_names_open(&names, file, by, err));
     *has_match = 0;
     for (uint64_t row = 0; row < count; row++) {
-        pcol_str text = {"", 0};
+        pcol_str text;
         int valid, matches;
-        PCI_TRY(pci_get_str(file, cells, row, &text, &valid, err));
+        PCI_TRY(pci_row_name(&names, row, &text, &valid, err));
         PCI_TRY(pcol_pattern_test(match, text, &matches, err));
         set[row] |= (uint8_t)matches;
         *has_match |= matches;
@@ -50,17 +50,18 @@ static pcol_status new_set(const pcol_file *file, const char *table, uint64_t *c
     return PCI_CALLOC(*set, (size_t)*count + 1, err);
 }
 
-/* Builds the set of the rows of `table` that match a pattern. */
-static pcol_status select_rows(const pcol_file *file, const char *table, const char *column,
-                               const char *pattern, const char *option, uint64_t *count,
-                               uint8_t **set, pcol_error *err)
+/* Builds the set of the threads or sources whose name matches a pattern. */
+static pcol_status select_rows(const pcol_file *file, pcol_by by, const char *pattern,
+                               uint64_t *count, uint8_t **set, pcol_error *err)
 {
+    const char *option = by == PCOL_BY_SOURCE ? "source" : "thread";
+    const char *table = by == PCOL_BY_SOURCE ? "sources" : "threads";
     pcol_pattern *match;
     pcol_status status;
     int has_match = 0;
     PCI_TRY(new_set(file, table, count, set, err));
     PCI_TRY(pci_pattern_new(pattern, option, &match, err));
-    status = match_rows(file, table, column, match, *set, *count, &has_match, err);
+    status = match_rows(file, by, match, *set, *count, &has_match, err);
     pcol_pattern_free(match);
     if (status == PCOL_OK && !has_match)
         status = pci_error_option(
@@ -73,7 +74,7 @@ static pcol_status select_source(const pcol_file *file, const char *text,
 {
     uint64_t id;
     if (!parse_id(text, &id))
-        return select_rows(file, "sources", "uri", text, "source", &sample_filter->source_count,
+        return select_rows(file, PCOL_BY_SOURCE, text, &sample_filter->source_count,
                            &sample_filter->sources, err);
     PCI_TRY(new_set(file, "sources", &sample_filter->source_count, &sample_filter->sources, err));
     if (id == 0 || id > sample_filter->source_count)
@@ -210,8 +211,8 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
         PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
                                      &sample_filter->labels, &sample_filter->label_count, err));
     if (selection->thread)
-        PCI_TRY(select_rows(file, "threads", "name", selection->thread, "thread",
-                            &sample_filter->thread_count, &sample_filter->threads, err));
+        PCI_TRY(select_rows(file, PCOL_BY_THREAD, selection->thread, &sample_filter->thread_count,
+                            &sample_filter->threads, err));
     return PCOL_OK;
 }
 

@@ -5,6 +5,7 @@
  * filter of frames excluded do not count. Self and total are equal. Tests: suite answers,
  * tests/cli/source_meta.test.
  */
+#include "query/row_names.h"
 #include "query/top.h"
 
 #include "util/alloc.h"
@@ -16,9 +17,9 @@ struct group_sums {
     const struct pci_column *cells; /* rows of the table of groups */
     uint64_t groups;                /* rows of that table; one more group for samples without one */
     pcol_amount *sums;
-    int missing_is_first;           /* an absent column means row 0 */
-    const struct pci_column *names; /* of the table of groups; NULL: none */
-    struct meta_value *metas;       /* by source, instead of names; NULL: none */
+    int missing_is_first;       /* an absent column means row 0 */
+    struct pci_row_names names; /* of the table of groups */
+    struct meta_value *metas;   /* by source, instead of names; NULL: none */
 };
 
 /* The value that a source has for a key of its metadata. */
@@ -82,7 +83,7 @@ static pcol_status get_name(const struct group_sums *g, uint64_t group, pcol_str
         *valid = g->metas[group].valid;
         return PCOL_OK;
     }
-    return pci_get_str(g->query->file, g->names, group, name, valid, err);
+    return pci_row_name(&g->names, group, name, valid, err);
 }
 
 /* Adds the sums of groups to that of the first group of the same name, and those without a name to
@@ -176,11 +177,7 @@ pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, const char *key, s
     g.groups = pci_rows(query->file, table);
     PCI_TRY(pci_find_column(query->file, "samples", of_sources ? "source" : "thread", PCI_TYPES_ROW,
                             &g.cells, err));
-    PCI_TRY(pci_find_column(query->file, table,
-                            by == PCOL_BY_THREAD    ? "name"
-                            : by == PCOL_BY_PROCESS ? "pid"
-                                                    : "uri",
-                            PCI_TYPES_TEXT, &g.names, err));
+    PCI_TRY(pci_row_names_open(&g.names, query->file, of_sources ? PCOL_BY_SOURCE : by, err));
     status = by == PCOL_BY_META ? read_metas(&g, key, err) : PCOL_OK;
     PCI_THEN(status, PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
     PCI_THEN(status, add_samples(&g, err));

@@ -244,6 +244,32 @@ async function tables() {
     await close(page);
 }
 
+/* More markers than a table lists: the page says so, and a range has all of its own. */
+async function limit() {
+    const { made } = profile(), m = made.threads[0].markers, count = 200500;
+    const each = (value) => Array.from({ length: count }, (_, i) => value(i));
+    Object.assign(m, { length: count, name: each(() => m.name[0]), category: each(() => 0),
+        startTime: each((i) => 100 + i / count * 490), endTime: each(() => null),
+        phase: each(() => 0), data: each(() => null) });
+    made.threads.length = 1;
+    const file = path.join(WORK, "many.json");
+    writeFileSync(file, JSON.stringify(made));
+    const page = await open(report(file), { hash: "#view=table&by=marker" });
+    await settle(page);
+    assert.equal(await page.textContent("#panel .note"), "The first 200,000 of 200,500 markers: " +
+        "select a thread or a range of time.");
+    const listed = () => page.evaluate(() => window.pcolApp.view.table.rows.length);
+    assert.equal(await listed(), 200000);
+    for (const [box, ms] of [["#range-from", "245"], ["#range-to", "490"]]) {
+        await page.fill(box, ms);
+        await page.press(box, "Tab");
+    }
+    await settle(page);
+    assert.equal(await page.locator("#panel .note").count(), 0);
+    assert.equal(await listed(), count / 2);
+    await close(page);
+}
+
 /* Garbage collection, native code and the program's functions have colours of their own. */
 async function kinds() {
     const made = JSON.parse(readFileSync(data("firefox/small.json"), "utf8"));
@@ -283,6 +309,6 @@ async function kinds() {
 
 export async function tracks() {
     for (const [name, action] of Object.entries({ markers, counters, controls, table, tables,
-        kinds }))
+        limit, kinds }))
         await test(`tracks ${name}`, action);
 }
