@@ -43,12 +43,13 @@ test-r: ## test the R package, alone and with the library inside, and run R CMD 
 # The package and the library with AddressSanitizer, which R has to load first. R itself leaks at its end.
 test-r-asan: ## run the tests of the R package under ASan+UBSan
 	@scripts/deps r
-	@$(MAKE) VARIANT=asan $(BUILD)/asan/libpcol.a $(BUILD)/asan/pcol.pc
+	@$(MAKE) VARIANT=asan $(BUILD)/asan/libpcol.a $(BUILD)/asan/pcol.pc $(STAGED)
 	@rm -rf $(R_DIR)/asan && mkdir -p $(R_DIR)/asan/library
 	$(call stage_r,$(R_DIR)/asan/pcol)
 	@printf '%s\n' 'CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined' 'LDFLAGS += -fsanitize=address,undefined' \
 	  >$(R_DIR)/asan/Makevars
-	$(Q)R_MAKEVARS_USER=$(CURDIR)/$(R_DIR)/asan/Makevars PCOL_BUILD=$(CURDIR)/$(BUILD)/asan R CMD INSTALL --no-test-load --no-docs \
+	$(Q)R_MAKEVARS_USER=$(CURDIR)/$(R_DIR)/asan/Makevars PCOL_CFLAGS=-I$(CURDIR)/$(BUILD)/include \
+	  PCOL_LIBS="$(CURDIR)/$(BUILD)/asan/libpcol.a $$(sed -n 's/^Libs.private: //p' $(BUILD)/asan/pcol.pc)" R CMD INSTALL --no-test-load --no-docs \
 	  -l $(R_DIR)/asan/library $(R_DIR)/asan/pcol >$(R_DIR)/asan/log 2>&1 || { cat $(R_DIR)/asan/log; exit 1; }
 	@cd $(R_DIR)/asan && LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 R_LIBS=$(CURDIR)/$(R_DIR)/asan/library \

@@ -28,9 +28,9 @@ def test_counts_and_types(tmp_path):
     p = sampler.result
     assert path.exists() and p.path == str(path)
     assert [fault for fault in p.check("strict") if not fault.note] == []
-    elapsed = float(p.sources["duration_ns"][0]) / 1e9
-    nominal = elapsed / 0.005
-    assert abs(sampler.ticks + sampler.missed - nominal) <= 2
+    # On a busy machine the last tick may be long before the end.
+    assert abs(sampler.ticks + sampler.missed - float(max(p.samples["time"])) / 5) <= 1
+    assert max(p.samples["time"]) <= float(p.sources["duration_ns"][0]) / 1e6
     assert p.top(sample_type="samples").total == sampler.samples
     assert p.top(sample_type="missed_ticks").total == sampler.missed
     top = {row.name: row for row in p.top().records()}

@@ -25,7 +25,7 @@ struct call {
     char *notices[MAX_NOTICES];
     int notice_codes[MAX_NOTICES];
     char notice_options[MAX_NOTICES][32]; /* as pcol_error.option */
-    pcol_file *file; /* being opened */
+    pcol_file *file;                      /* being opened */
     pcol_builder *builder;
     pcol_sums *sums;
     pcol_query *queries[2];

@@ -33,7 +33,7 @@ static const pcol_table *physical_table(struct call *c, const pcol_file *file, c
     return table;
 }
 
-/* Tells of a value that refers to a row that is not there; returns NULL. */
+/* Report a value that refers to a missing row; returns NULL. */
 static uint32_t *corrupt(struct call *c, const char *table, const char *column, uint64_t row)
 {
     fail(c, PCOL_E_CORRUPT, "the value refers to a row that does not exist");
