@@ -162,8 +162,9 @@ test("a module that fails loses its profiles, and the next open() works", async 
 
 test("formats and version are those of the command", async () => {
     const lines = run("formats", "--format", "ndjson").stdout.toString().trim().split("\n");
+    const names = lines.map((line) => JSON.parse(line).format ?? JSON.parse(line).name);
     assert.deepEqual((await pcol.formats()).map((format) => format.name),
-        lines.map((line) => JSON.parse(line).format ?? JSON.parse(line).name));
+        names.filter((name) => name !== "clickhouse")); // which the command writes by itself
     assert.ok(run("--version").stdout.toString().includes(await pcol.version()));
 });
 
