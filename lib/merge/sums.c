@@ -136,36 +136,24 @@ static pcol_status mark_mixed(struct file_walk *w, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Values of the keys, of all sources: metas[source * key_count + key]. */
-static pcol_status read_metas(struct file_walk *w, uint32_t *metas, pcol_error *err)
+/* Values of key k of all sources: metas[source * key_count + k]. */
+static pcol_status read_meta(struct file_walk *w, size_t k, pcol_str *values, uint32_t *metas,
+                             pcol_error *err)
 {
     pcol_sums *sums = w->f.sums;
-    const pcol_file *file = w->f.file;
-    const struct pci_column *source, *key, *value;
-    uint64_t rows;
-    PCI_TRY(pci_merge_rows(file, "source_meta", &rows, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t number;
-        pcol_str text;
-        int valid;
-        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
-        for (size_t k = 0; valid && k < sums->key_count; k++) {
-            if (!pci_str_is(text, sums->keys[k]))
-                continue;
-            sums->key_seen[k] = 1;
-            PCI_TRY(pci_get(file, source, row, &number, &valid, err));
-            if (!valid || (uint64_t)number >= w->source_count)
-                return pci_corrupt(err, "source_meta", "source", row, "not a row of sources");
-            PCI_TRY(pci_get_str(file, value, row, &text, &valid, err));
-            if (memchr(text.data, 0, text.size))
-                return pci_corrupt(err, "source_meta", "value", row, "the text has a NUL byte");
-            if (valid)
-                PCI_TRY(intern(w, text, &metas[(uint64_t)number * sums->key_count + k], err));
-            break;
-        }
+    const char *key = sums->keys[k];
+    int exists;
+    memset(values, 0, (size_t)w->source_count * sizeof *values);
+    PCI_TRY(pci_source_meta_values(w->f.file, (pcol_str){key, strlen(key)}, w->source_count, values,
+                                   &exists, err));
+    sums->key_seen[k] |= (uint8_t)exists;
+    for (uint64_t source = 0; source < w->source_count; source++) {
+        if (!values[source].data)
+            continue;
+        if (memchr(values[source].data, 0, values[source].size))
+            return pci_corrupt(err, "source_meta", "value", PCOL_POSITION_UNKNOWN,
+                               "the text has a NUL byte");
+        PCI_TRY(intern(w, values[source], &metas[source * sums->key_count + k], err));
     }
     return PCOL_OK;
 }
@@ -235,7 +223,12 @@ static pcol_status add_sources(struct file_walk *w, pcol_error *err)
         return pci_fail_memory(err);
     PCI_TRY(pci_merge_map(&metas, w->source_count * keys, err));
     pcol_status status = mark_mixed(w, err);
-    PCI_THEN(status, read_metas(w, metas, err));
+    pcol_str *values = pci_malloc((size_t)w->source_count + 1, sizeof *values);
+    if (!values)
+        PCI_THEN(status, pci_fail_memory(err));
+    for (size_t k = 0; status == PCOL_OK && k < keys; k++)
+        status = read_meta(w, k, values, metas, err);
+    pci_free(values);
     for (uint64_t row = 0; status == PCOL_OK && row < w->source_count; row++)
         status = add_source(w, row, metas, err);
     pci_free(metas);

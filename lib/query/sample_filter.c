@@ -109,34 +109,17 @@ static pcol_status meta_test_open(const char *text, struct meta_test *test, pcol
     return pci_pattern_new(test->value, "source_metas", &test->match, err);
 }
 
-/* Sets passes[source] for the sources of a row whose key and value pass. */
-static pcol_status test_meta_rows(const pcol_file *file, const struct meta_test *test,
-                                  uint8_t *passes, uint64_t source_count, pcol_error *err)
+/* Sets passes[source] for the sources whose value passes. */
+static pcol_status test_values(const struct meta_test *test, const pcol_str *values,
+                               uint8_t *passes, uint64_t source_count, pcol_error *err)
 {
-    const struct pci_column *source, *key, *value;
-    uint64_t rows = pci_rows(file, "source_meta");
-    if (!rows)
-        return PCOL_OK;
-    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t number;
-        pcol_str text;
-        int valid, matches;
-        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
-        if (!valid || !pci_str_equal(text, test->key))
+    for (uint64_t source = 0; source < source_count; source++) {
+        if (!values[source].data)
             continue;
-        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
-        if (!valid || (uint64_t)number >= source_count)
-            return pci_corrupt(err, "source_meta", "source", row, "not a row of sources");
-        PCI_TRY(pci_get_str(file, value, row, &text, &valid, err));
-        if (!valid)
-            continue;
-        matches = pci_str_is(text, test->value);
+        int matches = pci_str_is(values[source], test->value);
         if (test->match)
-            PCI_TRY(pcol_pattern_test(test->match, text, &matches, err));
-        passes[number] |= (uint8_t)matches;
+            PCI_TRY(pcol_pattern_test(test->match, values[source], &matches, err));
+        passes[source] = (uint8_t)matches;
     }
     return PCOL_OK;
 }
@@ -145,14 +128,19 @@ static pcol_status test_meta_rows(const pcol_file *file, const struct meta_test 
 static pcol_status apply_meta_test(const pcol_file *file, const struct meta_test *test,
                                    struct pci_sample_filter *sample_filter, pcol_error *err)
 {
-    uint8_t *passes;
+    uint64_t count = sample_filter->source_count;
+    uint8_t *passes = pci_calloc((size_t)count + 1, sizeof *passes);
+    pcol_str *values = pci_calloc((size_t)count + 1, sizeof *values);
     int any = 0;
-    PCI_TRY(PCI_CALLOC(passes, (size_t)sample_filter->source_count + 1, err));
-    pcol_status status = test_meta_rows(file, test, passes, sample_filter->source_count, err);
-    for (uint64_t row = 0; row < sample_filter->source_count; row++) {
+    pcol_status status = passes && values ? PCOL_OK : pci_fail_memory(err);
+    PCI_THEN(status, pci_source_meta_values(file, test->key, count, values, &any, err));
+    PCI_THEN(status, test_values(test, values, passes, count, err));
+    any = 0;
+    for (uint64_t row = 0; status == PCOL_OK && row < count; row++) {
         sample_filter->sources[row] &= passes[row];
         any |= sample_filter->sources[row];
     }
+    pci_free(values);
     pci_free(passes);
     if (status == PCOL_OK && !any)
         status = pci_fail(err, PCOL_E_ARGUMENT, "no source has the metadata '%.100s'", test->text);

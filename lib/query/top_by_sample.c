@@ -19,13 +19,7 @@ struct group_sums {
     pcol_amount *sums;
     int missing_is_first;       /* an absent column means row 0 */
     struct pci_row_names names; /* of the table of groups */
-    struct meta_value *metas;   /* by source, instead of names; NULL: none */
-};
-
-/* The value that a source has for a key of its metadata. */
-struct meta_value {
-    pcol_str text;
-    int valid;
+    pcol_str *metas;            /* by source, instead of names; NULL: none */
 };
 
 /* The samples of a batch are in one aligned range of PCI_BATCH rows. */
@@ -79,8 +73,8 @@ static pcol_status get_name(const struct group_sums *g, uint64_t group, pcol_str
     *name = (pcol_str){"", 0};
     *valid = 0;
     if (g->metas) {
-        *name = g->metas[group].text;
-        *valid = g->metas[group].valid;
+        *name = g->metas[group];
+        *valid = name->data != NULL;
         return PCOL_OK;
     }
     return pci_row_name(&g->names, group, name, valid, err);
@@ -114,35 +108,16 @@ static pcol_status join_names(struct group_sums *g, struct pci_string_pool *name
     return status;
 }
 
-/* Reads the values of a key; the last row with the key and source counts. */
-static pcol_status read_metas(struct group_sums *g, const char *wanted, pcol_error *err)
+/* Reads the values of a key. */
+static pcol_status read_metas(struct group_sums *g, const char *key, pcol_error *err)
 {
-    const pcol_file *file = g->query->file;
-    const struct pci_column *source, *key, *value;
-    uint64_t rows = pci_rows(file, "source_meta");
-    int any = 0;
-    PCI_TRY(pci_check_row_count(file, "source_meta", err));
+    int exists;
     PCI_TRY(PCI_CALLOC(g->metas, (size_t)g->groups + 1, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "key", PCI_TYPES_TEXT, &key, err));
-    PCI_TRY(pci_require_column(file, "source_meta", "value", PCI_TYPES_TEXT, &value, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        int64_t number;
-        pcol_str text;
-        int valid;
-        PCI_TRY(pci_get_str(file, key, row, &text, &valid, err));
-        if (!valid || !pci_str_is(text, wanted))
-            continue;
-        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
-        if (!valid || (uint64_t)number >= g->groups)
-            return pci_corrupt(err, "source_meta", "source", row, "not a row of sources");
-        struct meta_value *meta = &g->metas[number];
-        PCI_TRY(pci_get_str(file, value, row, &meta->text, &meta->valid, err));
-        any = 1;
-    }
-    return any ? PCOL_OK
-               : pci_fail(err, PCOL_E_ARGUMENT, "no source has metadata with the key '%.100s'",
-                          wanted);
+    PCI_TRY(pci_source_meta_values(g->query->file, (pcol_str){key, strlen(key)}, g->groups,
+                                   g->metas, &exists, err));
+    return exists ? PCOL_OK
+                  : pci_fail(err, PCOL_E_ARGUMENT, "no source has metadata with the key '%.100s'",
+                             key);
 }
 
 static pcol_status build_rows(const struct group_sums *g, struct pci_top *top, pcol_error *err)

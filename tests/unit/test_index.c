@@ -4,6 +4,7 @@
  * A file with every encoding is built once and then changed. With the old checksums every changed
  * bit must be detected; with valid checksums every change must end in an error or in-bounds
  * answers. Images are buffers of exact size, so that ASan detects reads beyond the end.
+ * More than 600 lines: all changes are made to the file with every encoding below.
  */
 #include <criterion/criterion.h>
 

@@ -4,6 +4,7 @@
  * The profile is pseudo-random: two sources with types in different orders, missing values, groups
  * of several lines, samples without a stack or with an empty one, and more samples than a zone has.
  * Expected rows are plain arrays.
+ * More than 600 lines: all tables are compared with the one profile below.
  */
 #include <criterion/criterion.h>
 

@@ -3,6 +3,7 @@
  *
  * Missing, unknown or out-of-range arguments and calls in the wrong order give an error with a
  * message or an empty answer, no invalid read, and no unreadable file.
+ * More than 600 lines: a case for each function, in the order of pcol.h.
  */
 #include <criterion/criterion.h>
 

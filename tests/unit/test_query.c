@@ -1,5 +1,7 @@
 /*
  * test_query.c - weights, filters and results of queries over files made by a builder
+ *
+ * More than 600 lines: all cases share the profile builder below.
  */
 #include <criterion/criterion.h>
 
