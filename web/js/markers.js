@@ -36,7 +36,7 @@ async function markerTable(app) {
         if (!(slot ? app.baseInfo : app.info).markers) continue;
         const found = await markersOf(app, slot);
         if (found === null) return null;
-        list.push(...found.list);
+        for (const marker of found.list) list.push(marker);
         if (found.all > found.list.length)
             notes.push("The first " + exact(found.list.length) + " of " + exact(found.all) +
                 " markers: select a thread or a range of time.");
