@@ -275,8 +275,8 @@ pcol_status pci_physical_table(const pcol_file *file, uint32_t index, pcol_table
                                pcol_error *err);
 pcol_status pci_v2_meta(const pcol_file *file, pcol_table **table, pcol_error *err);
 pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error *err);
-/* source_meta_values.c: the values of a key, by source; data NULL: none or null. values: zeroed, for
- * source_count sources. *exists: a source has the key. */
+/* source_meta_values.c: the values of a key, by source; data NULL: none or null. values: zeroed,
+ * for source_count sources. *exists: a source has the key. */
 pcol_status pci_source_meta_values(const pcol_file *file, pcol_str key, uint64_t source_count,
                                    pcol_str *values, int *exists, pcol_error *err);
 pcol_status pci_v2_samples(const pcol_file *file, pcol_table **table, pcol_error *err);
