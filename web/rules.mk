@@ -62,7 +62,7 @@ $(WEB)/engine.linked.wasm: $(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o) $(WEB_LIB_OBJ)
 # The page's size matters more than that of the toolkit.
 $(WEB)/engine.wasm: $(WEB)/engine.linked.wasm
 	$(call say,WASMOPT,$@)
-	$(Q)wasm-opt -Oz --enable-bulk-memory $< -o $@
+	$(Q)wasm-opt -Oz --one-caller-inline-max-function-size=200 --enable-bulk-memory $< -o $@
 
 # The engine is committed, with the hashes of its sources: building the command needs no compiler for WebAssembly.
 .PHONY: web check-web
