@@ -164,6 +164,16 @@ int cli_inputs_intact(void)
     return code;
 }
 
+int cli_no_function(const char *input, const char *name)
+{
+    int code = cli_inputs_intact();
+
+    return code != CLI_OK
+               ? code
+               : cli_fail(CLI_NO, "%s: no function with samples has the name or matches '%s'",
+                          input, name);
+}
+
 void cli_input_close(struct cli_input *input)
 {
     struct cli_input **at = &opened;

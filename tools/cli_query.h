@@ -23,6 +23,8 @@ int cli_add_frames(struct cli_input *input, const struct cli_added_frames *frame
 void cli_input_close(struct cli_input *input);
 /* CLI_IO, reported once, if a mapped input changed during reading, also if it is closed. */
 int cli_inputs_intact(void);
+/* CLI_NO, reported, for a function that is not in an input; CLI_IO if the input changed. */
+int cli_no_function(const char *input, const char *name);
 /* cli_progress.c: one line of progress on stderr while inputs are read or an output is written. */
 void cli_progress_begin(const struct cli_args *args, size_t inputs);
 void cli_progress_input(void); /* the next input */

@@ -333,8 +333,7 @@ static int run(struct listing *list, pcol_query *query, const char *name)
     if (code == CLI_OK)
         code = cli_result_open(&top, result, list->input);
     if (code == CLI_OK && peek.count == 0)
-        code = cli_fail(CLI_NO, "%s: no function with samples has the name or matches '%s'",
-                        list->input, name);
+        code = cli_no_function(list->input, name);
     if (code == CLI_OK)
         code = find_functions(list, &peek);
     if (code == CLI_OK)

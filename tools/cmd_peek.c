@@ -191,8 +191,7 @@ int cmd_peek(struct cli_args *args)
     if (code == CLI_OK)
         code = cli_result_open(&peek, result, input.name);
     if (code == CLI_OK && peek.count == 0)
-        code = cli_fail(CLI_NO, "%s: no function with samples has the name or matches '%s'",
-                        input.name, args->operands[0]);
+        code = cli_no_function(input.name, args->operands[0]);
     if (code == CLI_OK)
         code = print(args, query, &peek);
     cli_result_close(&peek);
