@@ -20,22 +20,6 @@ void cli_added_frames_close(struct cli_added_frames *frames);
  * after a failure the caller closes the input. */
 int cli_add_frames(struct cli_input *input, const struct cli_added_frames *frames,
                    const struct cli_args *args);
-void cli_input_close(struct cli_input *input);
-/* CLI_IO, reported once, if a mapped input changed during reading, also if it is closed. */
-int cli_inputs_intact(void);
-/* CLI_NO, reported, for a function that is not in an input; CLI_IO if the input changed. */
-int cli_no_function(const char *input, const char *name);
-/* cli_progress.c: one line of progress on stderr while inputs are read or an output is written. */
-void cli_progress_begin(const struct cli_args *args, size_t inputs);
-void cli_progress_input(void); /* the next input */
-void cli_progress_bytes(const char *name, uint64_t done, uint64_t total);
-/* Report the bytes written to an output file. */
-void cli_progress_written(const char *name, uint64_t done);
-void cli_progress_clear(void); /* call before every other message */
-void cli_progress_end(void);
-
-/* Add a profile to a builder as a further source; "-" is stdin. */
-int cli_import(pcol_builder *builder, const char *path, const struct cli_args *args);
 
 /* ---- selections (cli_selection.c) ---- */
 
