@@ -4,7 +4,7 @@
  * The headers say which calls these are: those with a pcol_control, with options that hold one, and
  * with a query, whose control is in force. Each is cancelled at calls of its progress: it fails
  * with PCOL_E_CANCELLED, gives no result, leaves no temporary file, and no memory (address
- * sanitizer).
+ * sanitizer). More than 600 lines: a case for each call.
  */
 #define _GNU_SOURCE
 #include "header_case.h"
