@@ -4,9 +4,13 @@
 #include "builder/string_pool.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
+#include "util/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define INTERN_WORK 256u /* bytes of work for a new string (util/control.h) */
 
 pcol_str pci_string_pool_get(const struct pci_string_pool *pool, uint32_t code)
 {
@@ -40,6 +44,7 @@ pcol_status pci_string_pool_intern(struct pci_string_pool *pool, const char *dat
     if (*code != PCI_HASH_NONE)
         return PCOL_OK;
     *code = 0;
+    PCI_TRY(pci_work(INTERN_WORK + size, err));
     if (pool->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 distinct strings");
     PCI_TRY(PCI_GROW(pool->starts, pool->start_capacity, pool->count + 2, err));
@@ -59,8 +64,9 @@ struct sort_key {
     uint32_t code;
 };
 
-static int compare_keys(const void *pa, const void *pb)
+static int compare_keys(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct sort_key *a = pa, *b = pb;
     size_t n = a->string.size < b->string.size ? a->string.size : b->string.size;
     int order = n ? memcmp(a->string.data, b->string.data, n) : 0;
@@ -81,13 +87,13 @@ pcol_status pci_string_pool_sort(struct pci_string_pool *pool, pcol_error *err)
     }
     for (size_t i = 0; i < n; i++)
         keys[i] = (struct sort_key){pci_string_pool_get(pool, (uint32_t)i), (uint32_t)i};
-    qsort(keys, n, sizeof *keys, compare_keys);
-    for (size_t i = 0; i < n; i++) {
+    pcol_status status = pci_sort(keys, n, sizeof *keys, compare_keys, NULL, err);
+    for (size_t i = 0; status == PCOL_OK && i < n; i++) {
         pool->order[i] = keys[i].code;
         pool->rank[keys[i].code] = (uint32_t)i;
     }
     pci_free(keys);
-    return PCOL_OK;
+    return status;
 }
 
 void pci_string_pool_clear(struct pci_string_pool *pool)

@@ -14,6 +14,7 @@
 #include "util/arg_check.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,8 +168,9 @@ struct sort_entry {
     uint32_t rank;
 };
 
-static int compare_entries(const void *pa, const void *pb)
+static int compare_entries(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct sort_entry *a = pa, *b = pb;
     if (a->parent != b->parent)
         return a->parent < b->parent ? -1 : 1;
@@ -184,8 +186,9 @@ struct frame_name {
     uint32_t id;
 };
 
-static int compare_names(const void *pa, const void *pb)
+static int compare_names(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct frame_name *a = pa, *b = pb;
     return pci_frame_compare(a->frame, b->frame);
 }
@@ -201,11 +204,12 @@ static pcol_status rank_frames(const struct pci_frames *frames, uint32_t **rank,
     }
     for (uint32_t i = 0; i < frames->count; i++)
         frame_name[i] = (struct frame_name){&frames->frames[i], i};
-    qsort(frame_name, frames->count, sizeof *frame_name, compare_names);
-    for (uint32_t i = 0; i < frames->count; i++)
+    pcol_status status =
+        pci_sort(frame_name, frames->count, sizeof *frame_name, compare_names, NULL, err);
+    for (uint32_t i = 0; status == PCOL_OK && i < frames->count; i++)
         (*rank)[frame_name[i].id] = i;
     pci_free(frame_name);
-    return PCOL_OK;
+    return status;
 }
 
 /* Computes totals; alive[i] = 1 if a node or a descendant has weight. */
@@ -226,25 +230,11 @@ static pcol_status add_totals(struct builder *b, uint8_t *alive, pcol_error *err
     return PCOL_OK;
 }
 
-/* Insertion sort for few siblings, the usual case; qsort() otherwise. */
-static void sort_siblings(struct sort_entry *entries, uint32_t count)
-{
-    enum { FEW = 8 };
-    if (count > FEW)
-        qsort(entries, count, sizeof *entries, compare_entries);
-    for (uint32_t i = 1; count <= FEW && i < count; i++) {
-        struct sort_entry sort_entry = entries[i];
-        uint32_t position = i;
-        for (; position > 0 && compare_entries(&entries[position - 1], &sort_entry) > 0; position--)
-            entries[position] = entries[position - 1];
-        entries[position] = sort_entry;
-    }
-}
-
 /* Sorts the nodes with weight, without the root, by parent and key. next: by node, zeroed;
  * afterwards the end of its children. */
-static uint32_t sort_entries(const struct builder *b, const uint8_t *alive, const uint32_t *rank,
-                             pcol_order order, struct sort_entry *entries, uint32_t *next)
+static pcol_status sort_entries(const struct builder *b, const uint8_t *alive, const uint32_t *rank,
+                                pcol_order order, struct sort_entry *entries, uint32_t *next,
+                                uint32_t *entry_count, pcol_error *err)
 {
     uint32_t count = 0, n = (uint32_t)b->tree.count;
     for (uint32_t i = 1; i < n; i++)
@@ -266,9 +256,10 @@ static uint32_t sort_entries(const struct builder *b, const uint8_t *alive, cons
             rank[node->group]};
     }
     for (uint32_t i = 0, first = 0; i < n; first = next[i++])
-        if (next[i] - first > 1)
-            sort_siblings(entries + first, next[i] - first);
-    return count;
+        PCI_TRY(pci_sort(entries + first, next[i] - first, sizeof *entries, compare_entries, NULL,
+                         err));
+    *entry_count = count;
+    return PCOL_OK;
 }
 
 /* Writes the nodes in pre-order. next, end: by node, the range of its remaining children in
@@ -325,14 +316,12 @@ static pcol_status sort_tree(struct builder *b, pcol_order order, struct pci_cal
     size_t n = b->tree.count;
     uint8_t *alive = pci_calloc(n, 1);
     struct sort_entry *entries = pci_malloc(n, sizeof *entries);
-    uint32_t *rank = NULL, *next = pci_calloc(n + 1, sizeof *next);
+    uint32_t *rank = NULL, *next = pci_calloc(n + 1, sizeof *next), count = 0;
     pcol_status status = alive && entries && next ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, add_totals(b, alive, err));
     PCI_THEN(status, rank_frames(b->frames, &rank, err));
-    if (status == PCOL_OK) {
-        uint32_t count = sort_entries(b, alive, rank, order, entries, next);
-        status = write_preorder(b, entries, count, tree, err);
-    }
+    PCI_THEN(status, sort_entries(b, alive, rank, order, entries, next, &count, err));
+    PCI_THEN(status, write_preorder(b, entries, count, tree, err));
     pci_free(alive);
     pci_free(entries);
     pci_free(next);

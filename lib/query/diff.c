@@ -9,6 +9,7 @@
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -209,53 +210,28 @@ static pcol_status subtract(const struct pci_diff *d, pcol_amount values[2], pco
     return PCOL_OK;
 }
 
-static int compare_changes(const struct pci_diff_row *a, const struct pci_diff_row *b,
-                           int is_double, int compare_total)
+struct sort_order {
+    int is_double;
+    pcol_order by;
+};
+
+static int compare_rows(const void *pa, const void *pb, const void *context)
 {
-    int self = pci_amount_compare(is_double, b->self_delta, a->self_delta);
-    int total = pci_amount_compare(is_double, b->total_delta, a->total_delta);
-    int first = compare_total ? total : self, second = compare_total ? self : total;
-    if (first || second)
+    const struct pci_diff_row *a = pa, *b = pb;
+    const struct sort_order *order = context;
+    int self = pci_amount_compare(order->is_double, b->self_delta, a->self_delta);
+    int total = pci_amount_compare(order->is_double, b->total_delta, a->total_delta);
+    int first = order->by == PCOL_ORDER_TOTAL ? total : self;
+    int second = order->by == PCOL_ORDER_TOTAL ? self : total;
+    if (order->by != PCOL_ORDER_NAME && (first || second))
         return first ? first : second;
     return pci_frame_compare(&a->frame, &b->frame);
 }
 
-static int compare_names(const void *a, const void *b)
+static pcol_status sort_rows(struct pci_diff *d, pcol_order by, pcol_error *err)
 {
-    const struct pci_diff_row *x = a, *y = b;
-    return pci_frame_compare(&x->frame, &y->frame);
-}
-
-static int compare_self(const void *a, const void *b)
-{
-    return compare_changes(a, b, 0, 0);
-}
-
-static int compare_total(const void *a, const void *b)
-{
-    return compare_changes(a, b, 0, 1);
-}
-
-static int compare_self_double(const void *a, const void *b)
-{
-    return compare_changes(a, b, 1, 0);
-}
-
-static int compare_total_double(const void *a, const void *b)
-{
-    return compare_changes(a, b, 1, 1);
-}
-
-static void sort_rows(struct pci_diff *d, pcol_order order)
-{
-    int (*compare)(const void *, const void *) =
-        d->info.is_double ? compare_self_double : compare_self;
-    if (order == PCOL_ORDER_TOTAL)
-        compare = d->info.is_double ? compare_total_double : compare_total;
-    else if (order == PCOL_ORDER_NAME)
-        compare = compare_names;
-    if (d->count)
-        qsort(d->rows, d->count, sizeof *d->rows, compare);
+    const struct sort_order order = {d->info.is_double, by};
+    return pci_sort(d->rows, d->count, sizeof *d->rows, compare_rows, &order, err);
 }
 
 /* ---- public functions ---- */
@@ -336,12 +312,11 @@ static pcol_status build_diff(struct pci_diff *d, const struct pci_diff_queries 
     for (size_t i = 0; i < d->count; i++)
         PCI_TRY(compare_row(d, i, err));
     if (options->flags & PCOL_DIFF_FAIL_ABOVE && options->min_samples && queries->counts) {
-        sort_rows(d, PCOL_ORDER_NAME);
+        PCI_TRY(sort_rows(d, PCOL_ORDER_NAME, err));
         PCI_TRY(pci_diff_count(d, queries, options, err));
     }
     pci_diff_judge(d, options);
-    sort_rows(d, options->order);
-    return PCOL_OK;
+    return sort_rows(d, options->order, err);
 }
 
 pcol_status pci_query_diff(const struct pci_diff_queries *queries, const pcol_diff_options *options,

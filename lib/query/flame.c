@@ -13,6 +13,7 @@
 #include "util/arg_check.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/sort.h"
 
 #include <float.h>
 #include <math.h>
@@ -88,8 +89,9 @@ struct sibling {
     pcol_str name;
 };
 
-static int compare_siblings(const void *a, const void *b)
+static int compare_siblings(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const struct sibling *x = a, *y = b;
     return x->parent != y->parent ? (x->parent < y->parent ? -1 : 1)
                                   : pci_str_compare(x->name, y->name);
@@ -98,16 +100,15 @@ static int compare_siblings(const void *a, const void *b)
 /* Writes the pair's nodes in pre-order, siblings by name. Parents have lower numbers, so their
  * positions are known first. By node of the pair: its position, the position of its next child, the
  * size of its subtree. */
-static void order_pair(struct pci_flame *f, struct sibling *siblings, uint32_t *position,
-                       uint32_t *next, uint32_t *size)
+static pcol_status order_pair(struct pci_flame *f, struct sibling *siblings, uint32_t *position,
+                              uint32_t *next, uint32_t *size, pcol_error *err)
 {
     const struct pci_call_tree *tree = &f->pair.tree;
     uint32_t count = (uint32_t)tree->count;
     for (uint32_t i = 1; i < count; i++)
         siblings[i - 1] = (struct sibling){
             tree->nodes[i].parent, i, pci_string_pool_get(&f->pair.names, tree->nodes[i].group)};
-    if (count > 2)
-        qsort(siblings, count - 1, sizeof *siblings, compare_siblings);
+    PCI_TRY(pci_sort(siblings, count - 1, sizeof *siblings, compare_siblings, NULL, err));
     for (uint32_t i = count; i-- > 0;) {
         size[i]++;
         if (i)
@@ -123,6 +124,7 @@ static void order_pair(struct pci_flame *f, struct sibling *siblings, uint32_t *
         position[node] = index;
         next[node] = index + 1;
     }
+    return PCOL_OK;
 }
 
 static pcol_status order_trees(struct pci_flame *f, pcol_error *err)
@@ -132,8 +134,7 @@ static pcol_status order_trees(struct pci_flame *f, pcol_error *err)
     uint32_t *numbers = pci_calloc(3 * count, sizeof *numbers);
     f->joined = pci_malloc(count, sizeof *f->joined);
     pcol_status status = siblings && numbers && f->joined ? PCOL_OK : pci_fail_memory(err);
-    if (status == PCOL_OK)
-        order_pair(f, siblings, numbers, numbers + count, numbers + 2 * count);
+    PCI_THEN(status, order_pair(f, siblings, numbers, numbers + count, numbers + 2 * count, err));
     f->count = (uint32_t)count;
     pci_free(siblings);
     pci_free(numbers);

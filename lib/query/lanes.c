@@ -13,8 +13,8 @@
 #include "util/arg_check.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* End of the last sample of a thread. */
@@ -217,8 +217,9 @@ static pcol_status read_samples(struct lane_builder *b, pcol_error *err)
 
 /* ---- lanes */
 
-static int compare_samples(const void *pa, const void *pb)
+static int compare_samples(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct pci_lane_sample *a = pa, *b = pb;
     if (a->position != b->position)
         return a->position < b->position ? -1 : 1;
@@ -239,7 +240,7 @@ static pcol_status finish_lane(const pcol_lanes *lanes, struct pci_lane *lane, p
     for (size_t i = 1; i < lane->count; i++)
         is_sorted &= samples[i - 1].position <= samples[i].position;
     if (!is_sorted)
-        qsort(samples, lane->count, sizeof *samples, compare_samples);
+        PCI_TRY(pci_sort(samples, lane->count, sizeof *samples, compare_samples, NULL, err));
     lane->from = samples[0].position;
     lane->to = add_clamped(samples[lane->count - 1].position, 1);
     for (size_t i = 0; i < lane->count; i++) {

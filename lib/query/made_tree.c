@@ -12,8 +12,8 @@
 
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_STEPS (UINT64_C(1) << 28) /* limit of pairs moved outwards: some seconds */
@@ -210,8 +210,9 @@ struct sort_key {
     uint32_t index;
 };
 
-static int compare_keys(const void *pa, const void *pb)
+static int compare_keys(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct sort_key *a = pa, *b = pb;
     for (int s = 0; s < 2; s++)
         if (a->keys[s] != b->keys[s])
@@ -234,8 +235,8 @@ static pcol_status sort_children(const pcol_view *view, struct pci_made_tree *tr
         for (int s = 0; tree->order != PCOL_ORDER_NAME && s < 2; s++)
             keys[i].keys[s] = pci_amount_sort_key(view->side[s].is_double, made[i].total[s]);
     }
+    PCI_THEN(status, pci_sort(keys, count, sizeof *keys, compare_keys, NULL, err));
     if (status == PCOL_OK) {
-        qsort(keys, count, sizeof *keys, compare_keys);
         memcpy(sorted, made, count * sizeof *made);
         for (size_t i = 0; i < count; i++)
             made[i] = sorted[keys[i].index];

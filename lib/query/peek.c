@@ -11,6 +11,7 @@
 #include "query/walk.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/sort.h"
 #include "util/strbuf.h"
 
 #include <stdlib.h>
@@ -212,8 +213,9 @@ struct wanted_function {
     uint32_t frame;
 };
 
-static int compare_totals(const void *pa, const void *pb)
+static int compare_totals(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct wanted_function *a = pa, *b = pb;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
@@ -232,7 +234,7 @@ static pcol_status append_functions(struct peek_builder *p, const struct call_li
             wanted_function[count++] = (struct wanted_function){
                 pci_amount_sort_key(p->query->measure.is_double, p->total[i]), i};
     }
-    qsort(wanted_function, count, sizeof *wanted_function, compare_totals);
+    PCI_TRY(pci_sort(wanted_function, count, sizeof *wanted_function, compare_totals, NULL, err));
     for (size_t k = 0; k < count; k++) {
         uint32_t i = wanted_function[k].frame;
         PCI_TRY(append_calls(p, &call_lists[0], i, PCI_CALLER, sorted, err));

@@ -3,19 +3,18 @@
  *
  * LSD radix sort on amounts, with merge sort for ties: comparisons of amounts are unpredictable
  * branches, and sorting dominates the time of a top from the file's sums. Fewer than 64 rows, and
- * orders by name, are merge sorted (insertion sort in runs of 8). Row numbers are sorted, since a
- * row has six times the bytes.
+ * orders by name, are merge sorted. Row numbers are sorted, since a row has six times the bytes.
  */
 #include "query/top.h"
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #include <string.h>
 
-#define RUN_ROWS 8u
 #define MIN_RADIX_ROWS 64u
 
-/* ---- merge sort */
+/* ---- comparison */
 
 struct sort_order {
     const struct pci_top *top;
@@ -30,8 +29,10 @@ static int compare_names(const struct sort_order *s, uint32_t a, uint32_t b)
     return pci_frame_compare(x->by.frame, y->by.frame);
 }
 
-static int compare_rows(const struct sort_order *s, uint32_t a, uint32_t b)
+static int compare_rows(const void *pa, const void *pb, const void *context)
 {
+    const struct sort_order *s = context;
+    const uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
     const struct pci_top_item *x = &s->top->items[a], *y = &s->top->items[b];
     int is_double = s->top->is_double;
     if (s->by == PCOL_ORDER_NAME)
@@ -41,46 +42,6 @@ static int compare_rows(const struct sort_order *s, uint32_t a, uint32_t b)
     int first = s->by == PCOL_ORDER_SELF ? by_self : by_total;
     int second = s->by == PCOL_ORDER_SELF ? by_total : by_self;
     return first ? first : second ? second : compare_names(s, a, b);
-}
-
-static void insertion_sort(const struct sort_order *s, uint32_t *order, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        const uint32_t row = order[i];
-        size_t position = i;
-        for (; position && compare_rows(s, order[position - 1], row) > 0; position--)
-            order[position] = order[position - 1];
-        order[position] = row;
-    }
-}
-
-/* Merges the sorted ranges [0, middle) and [middle, n) into `to`. */
-static void merge_runs(const struct sort_order *s, const uint32_t *from, size_t middle, size_t n,
-                       uint32_t *to)
-{
-    size_t i = 0, j = middle;
-    while (i < middle && j < n)
-        *to++ = compare_rows(s, from[i], from[j]) > 0 ? from[j++] : from[i++];
-    memcpy(to, from + i, (middle - i) * sizeof *to);
-    memcpy(to + (middle - i), from + j, (n - j) * sizeof *to);
-}
-
-static void merge_sort(const struct sort_order *s, uint32_t *order, uint32_t *spare, size_t n)
-{
-    uint32_t *from = order, *to = spare;
-    for (size_t start = 0; start < n; start += RUN_ROWS)
-        insertion_sort(s, order + start, n - start < RUN_ROWS ? n - start : RUN_ROWS);
-    for (size_t run = RUN_ROWS; run < n; run *= 2) {
-        for (size_t start = 0; start < n; start += 2 * run) {
-            size_t left = n - start, size = left < 2 * run ? left : 2 * run;
-            merge_runs(s, from + start, size < run ? size : run, size, to + start);
-        }
-        uint32_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != order)
-        memcpy(order, from, n * sizeof *order);
 }
 
 /* ---- radix sort */
@@ -120,7 +81,7 @@ static void radix_sort(const struct pci_top *top, int by_self, uint32_t **order,
 }
 
 /* Sorts rows of equal amounts by name. */
-static void sort_ties(const struct pci_top *top, uint32_t *order, uint32_t *spare)
+static pcol_status sort_ties(const struct pci_top *top, uint32_t *order, pcol_error *err)
 {
     const struct sort_order s = {top, PCOL_ORDER_NAME};
     const struct pci_top_item *items = top->items;
@@ -133,8 +94,9 @@ static void sort_ties(const struct pci_top *top, uint32_t *order, uint32_t *spar
                 break;
         }
         if (n > 1)
-            merge_sort(&s, order + start, spare, n);
+            PCI_TRY(pci_sort(order + start, n, sizeof *order, compare_rows, &s, err));
     }
+    return PCOL_OK;
 }
 
 pcol_status pci_top_sort(struct pci_top *top, pcol_order by, pcol_error *err)
@@ -148,14 +110,20 @@ pcol_status pci_top_sort(struct pci_top *top, pcol_order by, pcol_error *err)
     spare = memory + n;
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
+    pcol_status status;
     if (n < MIN_RADIX_ROWS || by == PCOL_ORDER_NAME) {
-        merge_sort(&(struct sort_order){top, by}, order, spare, n);
+        status =
+            pci_sort(order, n, sizeof *order, compare_rows, &(struct sort_order){top, by}, err);
     } else {
         radix_sort(top, by != PCOL_ORDER_SELF, &order, &spare);
         radix_sort(top, by == PCOL_ORDER_SELF, &order, &spare);
-        sort_ties(top, order, spare);
+        status = sort_ties(top, order, err);
         if (order != memory)
             memcpy(memory, order, n * sizeof *memory);
+    }
+    if (status != PCOL_OK) {
+        pci_free(memory);
+        return status;
     }
     pci_free(top->order);
     top->order = memory;

@@ -14,8 +14,8 @@
 #include "util/arg_check.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct trie {
@@ -99,8 +99,9 @@ struct named {
     uint32_t number;
 };
 
-static int compare_names(const void *pa, const void *pb)
+static int compare_names(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct named *a = pa, *b = pb;
     int order = pci_frame_compare(a->frame, b->frame);
     return order ? order : (a->number > b->number) - (a->number < b->number);
@@ -113,11 +114,12 @@ static pcol_status rank_frames(pcol_view *view, pcol_error *err)
     PCI_TRY(PCI_MALLOC(named, (size_t)view->frame_count + 1, err));
     for (uint32_t i = 0; i < view->frame_count; i++)
         named[i] = (struct named){view->frames[i], i};
-    qsort(named, view->frame_count, sizeof *named, compare_names);
-    for (uint32_t i = 0; i < view->frame_count; i++)
+    pcol_status status =
+        pci_sort(named, view->frame_count, sizeof *named, compare_names, NULL, err);
+    for (uint32_t i = 0; status == PCOL_OK && i < view->frame_count; i++)
         view->rank[named[i].number] = i;
     pci_free(named);
-    return PCOL_OK;
+    return status;
 }
 
 /* First location of each frame. */

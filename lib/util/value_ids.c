@@ -8,8 +8,8 @@
 #include "util/value_ids.h"
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void pci_value_ids_init(struct pci_value_ids *ids)
@@ -141,8 +141,9 @@ struct counted {
     uint32_t id;
 };
 
-static int compare_counts(const void *a, const void *b)
+static int compare_counts(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const struct counted *x = a, *y = b;
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
@@ -156,9 +157,9 @@ pcol_status pci_ranks_by_frequency(const uint64_t *counts, size_t count, uint32_
     PCI_TRY(PCI_MALLOC(order, count + 1, err));
     for (size_t i = 0; i < count; i++)
         order[i] = (struct counted){counts[i], (uint32_t)i};
-    qsort(order, count, sizeof *order, compare_counts);
-    for (size_t i = 0; i < count; i++)
+    pcol_status status = pci_sort(order, count, sizeof *order, compare_counts, NULL, err);
+    for (size_t i = 0; status == PCOL_OK && i < count; i++)
         ranks[order[i].id] = (uint32_t)i;
     pci_free(order);
-    return PCOL_OK;
+    return status;
 }

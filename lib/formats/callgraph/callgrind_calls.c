@@ -7,8 +7,10 @@
 #include "formats/callgraph/callgrind.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
+#include "util/sort.h"
 
-#include <stdlib.h>
+#define CALL_WORK 128u /* bytes of work to find a call (util/control.h) */
 
 /* ---- functions ---- */
 
@@ -85,6 +87,7 @@ static pcol_status add_call(struct pci_callgrind *w, uint32_t caller, uint32_t c
 {
     uint64_t hash = pci_hash_pair(caller, callee);
     size_t slot = pci_hash_start(&w->call_hash, hash);
+    PCI_TRY(pci_work(CALL_WORK, err));
     while ((*call = pci_hash_next(&w->call_hash, hash, &slot)) != PCI_HASH_NONE)
         if (w->calls[*call].caller == caller && w->calls[*call].callee == callee)
             return PCOL_OK;
@@ -138,8 +141,9 @@ struct ordered {
     int64_t line;
 };
 
-static int compare_frames(const void *pa, const void *pb)
+static int compare_frames(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct ordered *a = pa, *b = pb;
     if (a->function != b->function)
         return a->function < b->function ? -1 : 1;
@@ -159,11 +163,12 @@ static pcol_status order_frames(struct pci_callgrind *w, pcol_error *err)
     for (uint32_t i = 0; i < view->frame_count; i++)
         frames[i] =
             (struct ordered){i, w->function_of[i], view->frames[i]->address, view->frames[i]->line};
-    qsort(frames, view->frame_count, sizeof *frames, compare_frames);
-    for (uint32_t i = 0; i < view->frame_count; i++)
+    pcol_status status =
+        pci_sort(frames, view->frame_count, sizeof *frames, compare_frames, NULL, err);
+    for (uint32_t i = 0; status == PCOL_OK && i < view->frame_count; i++)
         w->order[i] = frames[i].frame;
     pci_free(frames);
-    return PCOL_OK;
+    return status;
 }
 
 pcol_status pci_callgrind_build(struct pci_callgrind *writer, pcol_error *err)

@@ -9,12 +9,12 @@
 #include "formats/callgraph/dot_graph.h"
 #include "query/labels.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 #include "json/number.h"
 #include "json/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define LONGEST_NAME 500u /* bytes; Graphviz limits the length of a string */
 
@@ -207,8 +207,8 @@ static pcol_status put_graph(struct writer *w, pcol_error *err)
         w->numbers[dot->nodes[i]] = i + 1;
     for (uint32_t i = 0; i < dot->node_count; i++)
         PCI_TRY(put_node(w, dot->nodes[i], err));
-    if (dot->edge_count)
-        qsort(dot->edges, dot->edge_count, sizeof *dot->edges, pci_dot_edge_compare);
+    PCI_TRY(
+        pci_sort(dot->edges, dot->edge_count, sizeof *dot->edges, pci_dot_edge_compare, NULL, err));
     for (uint32_t i = 0; i < dot->edge_count; i++)
         if (!dot->edges[i].is_removed)
             PCI_TRY(put_edge(w, &dot->edges[i], err));

@@ -11,9 +11,9 @@
 
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define SEARCH_STEPS (UINT64_C(1) << 26) /* limit of the search for redundant calls */
 
@@ -133,8 +133,9 @@ static void add_calls(const struct pci_dot_graph *g, struct calls *calls)
     }
 }
 
-static int compare_scores(const void *pa, const void *pb)
+static int compare_scores(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct scored *a = pa, *b = pb;
     double x = fabs(a->score), y = fabs(b->score);
     if (x > y || x < y)
@@ -153,8 +154,8 @@ static pcol_status sort_nodes(struct pci_dot_graph *g, pcol_error *err)
         for (uint32_t i = 0; i < g->node_count; i++)
             list[i] = (struct scored){g->nodes[i], g->view->rank[g->nodes[i]],
                                       get_score(g, g->nodes[i], &calls[g->nodes[i]])};
-        qsort(list, g->node_count, sizeof *list, compare_scores);
-        for (uint32_t i = 0; i < g->node_count; i++)
+        status = pci_sort(list, g->node_count, sizeof *list, compare_scores, NULL, err);
+        for (uint32_t i = 0; status == PCOL_OK && i < g->node_count; i++)
             g->nodes[i] = list[i].frame;
     }
     pci_free(calls);
@@ -202,16 +203,17 @@ static void remove_light_edges(struct pci_dot_graph *g)
 /* ---- redundant calls ---- */
 
 /* By callee, then the heaviest first. */
-static int compare_incoming(const void *pa, const void *pb)
+static int compare_incoming(const void *pa, const void *pb, const void *context)
 {
     const struct pci_dot_edge *a = pa, *b = pb;
     if (a->to != b->to)
         return a->to < b->to ? -1 : 1;
-    return pci_dot_edge_compare(a, b);
+    return pci_dot_edge_compare(a, b, context);
 }
 
-int pci_dot_edge_compare(const void *pa, const void *pb)
+int pci_dot_edge_compare(const void *pa, const void *pb, const void *context)
 {
+    (void)context;
     const struct pci_dot_edge *a = pa, *b = pb;
     if (a->magnitude > b->magnitude || a->magnitude < b->magnitude)
         return a->magnitude > b->magnitude ? -1 : 1;
@@ -273,9 +275,9 @@ static pcol_status simplify(struct pci_dot_graph *g, pcol_error *err)
     pcol_status status = PCI_CALLOC(s.first, frames, err);
     PCI_THEN(status, PCI_CALLOC(s.queue, frames, err));
     PCI_THEN(status, PCI_CALLOC(s.seen, frames, err));
+    PCI_THEN(status,
+             pci_sort(g->edges, g->edge_count, sizeof *g->edges, compare_incoming, NULL, err));
     if (status == PCOL_OK) {
-        if (g->edge_count)
-            qsort(g->edges, g->edge_count, sizeof *g->edges, compare_incoming);
         for (uint32_t i = 0; i < g->edge_count; i++)
             s.first[g->edges[i].to + 1] = i + 1;
         for (uint32_t i = 0; i < g->view->frame_count; i++)

@@ -35,8 +35,8 @@ struct pci_dot_graph {
     uint8_t *skipped; /* by node: frames below that are not shown */
 };
 
-/* Order of edges: the heaviest first; for qsort(). */
-int pci_dot_edge_compare(const void *a, const void *b);
+/* Order of edges: the heaviest first; for pci_sort(). */
+int pci_dot_edge_compare(const void *a, const void *b, const void *context);
 
 /* The caller closes, also after a failure. */
 pcol_status pci_dot_graph_open(struct pci_dot_graph *graph, pcol_view *view,

@@ -9,6 +9,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
@@ -193,8 +194,9 @@ struct timed_sample {
     uint64_t row;
 };
 
-static int compare_times(const void *a, const void *b)
+static int compare_times(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const struct timed_sample *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
@@ -217,8 +219,9 @@ static pcol_status sort_track(struct pci_ff_write_generic *f, const struct pci_f
     }
     if (status == PCOL_OK && valid && is_descending) {
         f->lost |= PCI_FF_LOSS_ORDER;
-        qsort(timed_sample, (size_t)t->count, sizeof *timed_sample, compare_times);
-        for (uint64_t i = 0; i < t->count; i++)
+        status = pci_sort(timed_sample, (size_t)t->count, sizeof *timed_sample, compare_times, NULL,
+                          err);
+        for (uint64_t i = 0; status == PCOL_OK && i < t->count; i++)
             rows[i] = timed_sample[i].row;
     }
     pci_free(timed_sample);

@@ -8,9 +8,12 @@
 #include "formats/v8/v8.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
+#include "util/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#define SAMPLE_WORK 64u /* bytes of work for a sample (util/control.h) */
 
 void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double)
 {
@@ -33,19 +36,17 @@ pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node,
 {
     if (v8->sample_count >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 samples");
+    PCI_TRY(pci_work(SAMPLE_WORK, err));
     PCI_TRY(PCI_GROW(v8->samples, v8->sample_capacity, v8->sample_count + 1, err));
-    v8->samples[v8->sample_count] =
-        (struct pci_v8_sample){time_ns, node, (uint32_t)v8->sample_count, 0};
-    v8->sample_count++;
+    v8->samples[v8->sample_count++] = (struct pci_v8_sample){time_ns, node, 0};
     return PCOL_OK;
 }
 
-static int compare_samples(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const struct pci_v8_sample *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
 /* Insertion while few samples are out of order by little, as V8 writes them; 0 if there are
@@ -56,19 +57,13 @@ static int insert_late_samples(struct pci_v8_sample *samples, size_t count)
     for (size_t i = 1; i < count; i++) {
         struct pci_v8_sample late = samples[i];
         size_t to = i;
-        for (; to > 0 && compare_samples(&samples[to - 1], &late) > 0 && moves > 0; moves--, to--)
+        for (; to > 0 && samples[to - 1].time_ns > late.time_ns && moves > 0; moves--, to--)
             samples[to] = samples[to - 1];
         samples[to] = late;
         if (!moves)
             return 0;
     }
     return 1;
-}
-
-static void sort_samples(struct pci_v8_sample *samples, size_t count)
-{
-    if (!insert_late_samples(samples, count))
-        qsort(samples, count, sizeof *samples, compare_samples);
 }
 
 /* Bits of the samples that have a hit. */
@@ -157,8 +152,8 @@ pcol_status pci_v8_put_samples(struct pci_v8 *v8, const struct pci_v8_types *typ
     if (!count)
         return PCOL_OK;
     struct pci_v8_sample *samples = v8->samples + first;
-    if (types->time != PCOL_NONE)
-        sort_samples(samples, count);
+    if (types->time != PCOL_NONE && !insert_late_samples(samples, count))
+        PCI_TRY(pci_sort(samples, count, sizeof *samples, compare_samples, NULL, err));
     hits = assign_hits(v8, first, count);
     if (!hits)
         return pci_fail_memory(err);

@@ -7,9 +7,9 @@
 #include "formats/v8/trace.h"
 
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 pcol_status pci_trace_thread(struct pci_trace *t, uint32_t pid, uint32_t tid, uint32_t *thread,
                              pcol_error *err)
@@ -43,7 +43,6 @@ static pcol_status append(struct pci_trace *t, const struct pci_trace_event *e, 
 {
     struct pci_span span = {.start = e->ts,
                             .duration = e->phase == 'X' && e->has_duration ? e->duration : -1,
-                            .order = t->span_count,
                             .thread = thread,
                             .name = e->name,
                             .outer = PCOL_NONE};
@@ -92,16 +91,15 @@ pcol_status pci_trace_add_span(struct pci_trace *t, const struct pci_trace_event
 
 /* ---- rows ---- */
 
-static int compare_spans(const void *a, const void *b)
+static int compare_spans(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const struct pci_span *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
-    if (x->duration != y->duration)
-        return x->duration > y->duration ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return (x->duration < y->duration) - (x->duration > y->duration);
 }
 
 /* Spans without an end last until the latest event of their thread. */
@@ -203,8 +201,7 @@ pcol_status pci_trace_put_spans(struct pci_trace *t, pcol_error *err)
                         .stacks = pci_calloc(t->span_count + 1, sizeof *n.stacks)};
     pcol_status status = n.self && n.stacks ? PCOL_OK : pci_fail_memory(err);
     close_spans(t);
-    if (t->span_count)
-        qsort(t->spans, t->span_count, sizeof *t->spans, compare_spans);
+    PCI_THEN(status, pci_sort(t->spans, t->span_count, sizeof *t->spans, compare_spans, NULL, err));
     for (size_t i = 0; status == PCOL_OK && i < t->span_count; i++)
         status = nest(t, &n, i, err);
     PCI_THEN(status, put_rows(t, &n, err));

@@ -10,9 +10,9 @@
 
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/sort.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 int pci_chrome_trace_sniff(const uint8_t *data, size_t size, int all)
 {
@@ -286,12 +286,11 @@ static pcol_status read_event(struct pci_trace *t, pcol_error *err)
 
 /* ---- rows ---- */
 
-static int compare_profiles(const void *a, const void *b)
+static int compare_profiles(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const struct pci_v8_sample *x = a, *y = b;
-    if (x->profile != y->profile)
-        return x->profile < y->profile ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return (x->profile > y->profile) - (x->profile < y->profile);
 }
 
 static pcol_status put_profiles(struct pci_trace *t, pcol_error *err)
@@ -307,7 +306,8 @@ static pcol_status put_profiles(struct pci_trace *t, pcol_error *err)
                                    &sample->time_ns))
             return pci_fail(err, PCOL_E_SYNTAX, "a time of a profile is beyond 64 bits");
     }
-    qsort(v8->samples, v8->sample_count, sizeof *v8->samples, compare_profiles);
+    PCI_TRY(
+        pci_sort(v8->samples, v8->sample_count, sizeof *v8->samples, compare_profiles, NULL, err));
     for (size_t first = 0, end; first < v8->sample_count; first = end) {
         uint32_t profile = v8->samples[first].profile, row;
         for (end = first; end < v8->sample_count && v8->samples[end].profile == profile; end++)

@@ -10,7 +10,6 @@
 /* A span of an X event, or of a B and an E event. */
 struct pci_span {
     int64_t start, duration; /* ns; the duration is -1 while the span is open */
-    uint64_t order;
     uint32_t thread, name;
     uint32_t outer; /* the span of a B event that is open below; PCOL_NONE: none */
 };

@@ -44,7 +44,7 @@ struct pci_v8_level {
 
 struct pci_v8_sample {
     int64_t time_ns;
-    uint32_t node, order;
+    uint32_t node;
     uint32_t profile; /* set to sort the samples of several profiles */
 };
 
