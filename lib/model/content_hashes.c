@@ -49,6 +49,7 @@ _Static_assert(sizeof(struct function_bytes) == 48 && sizeof(struct binary_bytes
 
 /* Rows per batch of texts, which are on the stack. */
 #define TEXTS 256u
+#define TEXT_WORK 64u /* bytes of work to hash a text (util/control.h) */
 #define HASH_DIGITS (2 * sizeof(pcol_hash))
 
 static pcol_hash hash_bytes(const void *data, size_t size)
@@ -103,6 +104,7 @@ static pcol_status read_texts(const pcol_file *file, const struct pci_column *co
                               size_t count, pcol_str *texts, pcol_error *err)
 {
     uint8_t valid[TEXTS] = {0};
+    PCI_TRY(pci_work(count * TEXT_WORK, err));
     if (column)
         PCI_TRY(pci_read_str(file, column, row, count, texts, valid, err));
     for (size_t i = 0; i < count; i++)
@@ -502,10 +504,23 @@ pcol_status pcol_file_hashes(const pcol_file *file, pcol_hash_kind kind,
 
 /* ---- the column */
 
+static pcol_status write_digits(const pcol_hash *hashes, uint64_t count, char *digits,
+                                pcol_error *err)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (uint64_t row = 0; row < count; row++) {
+        PCI_TRY(pci_work(HASH_DIGITS, err));
+        for (size_t i = 0; i < sizeof *hashes; i++) {
+            *digits++ = hex[hashes[row].bytes[i] >> 4];
+            *digits++ = hex[hashes[row].bytes[i] & 15];
+        }
+    }
+    return PCOL_OK;
+}
+
 static pcol_status get_digits(const pcol_file *file, pcol_hash_kind kind, const char **digits,
                               pcol_error *err)
 {
-    static const char hex[] = "0123456789abcdef";
     const pcol_hash *hashes;
     const void *cached;
     uint64_t count;
@@ -514,10 +529,10 @@ static pcol_status get_digits(const pcol_file *file, pcol_hash_kind kind, const 
     if (!cached) {
         PCI_TRY(get_hashes(file, kind, &hashes, &count, err));
         PCI_TRY(PCI_MALLOC(made, (size_t)count * HASH_DIGITS, err));
-        for (size_t i = 0; i < (size_t)count * sizeof *hashes; i++) {
-            unsigned byte = hashes[i / sizeof *hashes].bytes[i % sizeof *hashes];
-            made[2 * i] = hex[byte >> 4];
-            made[2 * i + 1] = hex[byte & 15];
+        pcol_status status = write_digits(hashes, count, made, err);
+        if (status != PCOL_OK) {
+            pci_free(made);
+            return status;
         }
         PCI_TRY(exchange(file, 1, kind, made, &cached, err));
     }

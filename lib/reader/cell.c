@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#define CELL_WORK 64u /* bytes of work for a single cell (util/control.h): 0.1 us */
+
 static const char *table_name(const struct pci_column *column)
 {
     return column->table ? column->table->name : "";
@@ -258,14 +260,12 @@ static pcol_status verify_order(const pcol_file *file, const struct pci_column *
 pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint64_t row,
                     int64_t *value, int *valid, pcol_error *err)
 {
-    if (!column) {
-        *value = *valid = 0;
+    *value = *valid = 0;
+    if (!column)
         return PCOL_OK;
-    }
-    if (order_of(column)) {
-        *value = *valid = 0;
+    PCI_TRY(pci_work(CELL_WORK, err));
+    if (order_of(column))
         PCI_TRY(verify_order(file, column, err));
-    }
     PCI_TRY(get_unbounded(file, column, row, value, valid, err));
     if ((uint64_t)*value < column->limit || !*valid || column->limit == UINT64_MAX)
         return PCOL_OK;
@@ -392,6 +392,7 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
                              pcol_str *value, int *valid, pcol_error *err)
 {
     struct pci_pin pin;
+    PCI_TRY(pci_work(CELL_WORK, err));
     PCI_TRY(verify_read(file, column, 1, err));
     if (!is_compressed(column))
         return get_present_bytes(file, column, row, value, valid, err);
