@@ -4,7 +4,7 @@
  * The window is a range of one buffer. Consuming advances its start. Without space for another
  * piece after it, the rest (usually part of a line) is moved to the start of the buffer, or the
  * buffer doubles if the rest is more than half of it: amortized, each byte is moved once.
- * Uncompressed memory is used directly. Compressed data may be decompressed by another thread;
+ * Uncompressed memory is the window itself, which grows by pieces, too. Compressed data may be decompressed by another thread;
  * counters, limits, offsets and progress advance with the bytes taken from it, so that they do not
  * depend on its read-ahead.
  */
@@ -290,6 +290,26 @@ static size_t read_size(const struct pci_input *input, size_t available)
     return wanted < available ? (size_t)wanted : available;
 }
 
+/* Memory as it is: the window grows without limit. */
+static pcol_status show_more(struct pci_input *input, pcol_error *err)
+{
+    const struct pci_input_state *s = input->state;
+    size_t shown = (size_t)(input->data - s->raw) + input->size, left = s->raw_size - shown;
+    size_t size = left < s->piece ? left : s->piece;
+    input->size += size;
+    input->end = size == left;
+    return pci_control_progress(shown + size, s->raw_size, err);
+}
+
+int pci_input_memory(const struct pci_input *input, size_t *size)
+{
+    const struct pci_input_state *s = input->state;
+    if (!is_memory(s) || s->inflate)
+        return 0;
+    *size = s->raw_size - (size_t)(input->data - s->raw);
+    return 1;
+}
+
 pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error *err)
 {
     struct pci_input_state *s = input->state;
@@ -302,6 +322,8 @@ pcol_status pci_input_more(struct pci_input *input, size_t consumed, pcol_error 
     input->offset += consumed;
     if (input->end)
         return PCOL_OK;
+    if (is_memory(s) && !s->inflate)
+        return show_more(input, err);
     PCI_TRY(reserve(input, err));
     size_t used = (size_t)(input->data - s->buffer) + input->size, got;
     size_t wanted = read_size(input, s->capacity - used < s->piece ? s->capacity - used : s->piece);
@@ -347,8 +369,6 @@ static pcol_status begin(struct pci_input *input, pcol_error *err)
         if (s->raw_size > s->limit)
             return fail_too_large(s, err);
         input->data = s->raw;
-        input->size = s->raw_size;
-        input->end = 1;
         raise_budget(s, s->raw_size);
     }
     while (input->size < 2 && !input->end)

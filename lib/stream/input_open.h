@@ -32,6 +32,8 @@ void pci_input_close(struct pci_input *input);
 
 /* Whether the input is an uncompressed regular file that was opened by its name. */
 int pci_input_is_file(const struct pci_input *input);
+/* Whether the input is uncompressed memory; then *size is that from the start of the window on. */
+int pci_input_memory(const struct pci_input *input, size_t *size);
 /* The remaining input as one block; the caller frees *data with pci_free(). */
 pcol_status pci_input_rest(struct pci_input *input, void **data, size_t *size, pcol_error *err);
 /* After a failed import of a compressed input: convert the error's offset into one of the

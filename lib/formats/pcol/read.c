@@ -30,9 +30,8 @@ pcol_status pci_pcol_read(struct pci_import *import, pcol_error *err)
     if (pci_input_is_file(input)) {
         pci_input_grant(input);
         status = pci_file_open(input->name, &options, import->schemas, &file, err);
-    } else if (input->end && !input->offset) {
-        status =
-            pci_file_open_memory(input->data, input->size, &options, import->schemas, &file, err);
+    } else if (pci_input_memory(input, &size)) {
+        status = pci_file_open_memory(input->data, size, &options, import->schemas, &file, err);
     } else {
         status = pci_input_rest(input, &all, &size, err);
         PCI_THEN(status, pci_file_open_memory(all, size, &options, import->schemas, &file, err));
