@@ -4,7 +4,7 @@
  * Branch and bound: the parameters of an encoding bound the values of each block, the blocks with
  * the lowest and the highest bound are read first, then only those whose bounds exceed the range
  * found so far. Sorted columns need two blocks, constants and runs none. Bounds of blocks are
- * unknown while the sections of an archive are compressed. Tests: tests/unit/test_reading.c,
+ * unknown while the sections of an archive are compressed. Tests: tests/unit/test_statistics.c,
  * tests/hostile/bounds.
  */
 #include "model/column_range.h"
@@ -66,7 +66,21 @@ static int leaf_bounds(const struct pcf_data *d, uint64_t first, uint64_t last,
            row_bounds(d, first, last, range);
 }
 
-/* DELTAS: values of marked rows, one in 64 at least, plus 63 differences at most. */
+/* Of at most 1024 rows without nulls, by reading them. */
+static int cell_bounds(const struct pcf_data *d, uint64_t first, uint64_t count,
+                       struct pci_column_range *range)
+{
+    int64_t cells[PCF_BLOCK_ROWS];
+    *range = no_values;
+    if (count > PCF_BLOCK_ROWS || pcf_read(d, first, count, cells, NULL) != PCF_OK)
+        return 0;
+    for (uint64_t i = 0; i < count; i++)
+        widen(range, &(struct pci_column_range){cells[i], cells[i]});
+    return 1;
+}
+
+/* DELTAS: values of marked rows, one in 64 at least and most often one in 64, plus 63 differences
+ * at most. */
 static int deltas_bounds(const struct pcf_data *d, uint64_t first, uint64_t last,
                          struct pci_column_range *range)
 {
@@ -74,7 +88,7 @@ static int deltas_bounds(const struct pcf_data *d, uint64_t first, uint64_t last
     uint64_t to = last + 1 < d->rows ? pcf_marks_before(d, block + 1) : d->child[0]->rows;
     struct pci_column_range marked, step = no_values;
     if (from >= to || to > d->child[0]->rows || to > last + 1 || from > first ||
-        last + 1 - to > d->child[1]->rows || !leaf_bounds(d->child[0], from, to - 1, &marked) ||
+        last + 1 - to > d->child[1]->rows || !cell_bounds(d->child[0], from, to - from, &marked) ||
         (first - from < last + 1 - to && !leaf_bounds(d->child[1], first - from, last - to, &step)))
         return 0;
     wide low = marked.min + (step.min < 0 ? (wide)step.min * 63 : 0);

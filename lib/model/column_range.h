@@ -14,11 +14,9 @@ struct pci_column_range {
     int64_t min, max; /* min > max: no values */
 };
 
-/* The bounds of a block of 1024 rows of a LINEAR, PACKED or DELTAS column, by its
- * parameters
- * and directories: no value is outside, nulls aside. 0 if they are unknown: another encoding, or
- * sums
- * that may wrap. */
+/* The bounds of a block of 1024 rows of a LINEAR, PACKED or DELTAS column, by its parameters,
+ * directories and the marked rows of DELTAS: no value is outside, nulls aside. 0 if they are
+ * unknown: another encoding, or sums that may wrap. */
 int pci_block_bounds(const struct pcf_data *column, uint64_t block, struct pci_column_range *range);
 
 /* The bounds of a column: no value is outside. By parameters where these decide, else by reading.

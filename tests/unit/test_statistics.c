@@ -130,6 +130,28 @@ Test(reading, no_block_of_the_range_is_passed_over)
     free(values);
 }
 
+/* A value of a rising or falling column with irregular steps is in one block; another one may hold
+ * it by its bounds. */
+Test(reading, few_blocks_of_irregular_steps_are_read)
+{
+    static int64_t values[COUNT];
+    const int kinds[] = {STEPS, BACK, WALK, WALK_BACK};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        void *data;
+        pcol_file *file = file_of(kinds[k], 0, values, &data);
+        const struct pci_column *c = pci_column_find(pci_table_find(file, "x_values"), "v");
+        for (uint64_t row = 0; row < COUNT; row++) {
+            unsigned read = 0;
+            for (uint64_t block = 0; block * 1024 < COUNT; block++)
+                read += pci_block_meets(c->data, block, values[row], values[row] + 1) != 0;
+            cr_assert(read == 1 || read == 2, "%d, row %llu: %u blocks", kinds[k],
+                      (unsigned long long)row, read);
+        }
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
+
 /* The smallest and largest value of all rows, and of the rows of one of three sources. */
 static void expect_range(const pcol_file *file, const int64_t *values, int kind, unsigned flags)
 {
