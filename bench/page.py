@@ -41,6 +41,8 @@ GOALS = {
     "window.inverted": (1, "at most"), "window.callers": (1, "at most"), "window.memory": (1, "at most"),
     "window.again.deep": (1, "at most"), "window.zoomed.deep": (1, "at most"), "window.inverted.deep": (1, "at most"),
     "window.callers.deep": (1, "at most"), "window.memory.deep": (1, "at most"),
+    "cancel.import": (1, "at most"), "cancel.write": (1, "at most"), "cancel.check": (1, "at most"), "cancel.query": (1, "at most"),
+    "cancel.read": (1, "at most"), "cancel.export": (1, "at most"),
 }
 # Prefixes of rows that share a goal, one row for each kind of input: top.rprof.lines, perun.pack.map.
 KINDS = ("top.rprof.", "perun.pack.", "perun.size.", "perun.memory.bound.")
