@@ -1,7 +1,7 @@
 /*
  * sort.c - a stable sort that can be cancelled (sort.h)
  *
- * Bottom-up merge sort of runs that insertion sort has sorted.
+ * Merge sort by halves down to runs, which insertion sort sorts.
  * Tests: tests/unit/test_sort.c.
  */
 #include "util/sort.h"
@@ -38,70 +38,54 @@ static void sort_run(const struct sort *s, char *items, size_t count)
     }
 }
 
-static pcol_status sort_runs(const struct sort *s, char *items, size_t count, pcol_error *err)
-{
-    for (size_t start = 0; start < count; start += RUN) {
-        if (start % STEP == 0)
-            PCI_TRY(pci_work(STEP * COMPARE_WORK, err));
-        sort_run(s, items + start * s->size, count - start < RUN ? count - start : RUN);
-    }
-    return PCOL_OK;
-}
-
-/* Merges the sorted ranges [0, middle) and [middle, count) into `to`. */
-static pcol_status merge(const struct sort *s, const char *from, size_t middle, size_t count,
-                         char *to, pcol_error *err)
+/* Merges the sorted ranges [0, middle) and [middle, count). spare: for `middle` elements. */
+static pcol_status merge(const struct sort *s, char *items, size_t middle, size_t count,
+                         char *spare, pcol_error *err)
 {
     const size_t size = s->size;
-    const char *left = from, *left_end = from + middle * size, *right = left_end;
-    const char *right_end = from + count * size;
-    for (size_t step = 1; left < left_end && right < right_end; step++, to += size) {
+    const char *left = spare, *left_end = spare + middle * size;
+    const char *right = items + middle * size, *right_end = items + count * size;
+    memcpy(spare, items, middle * size);
+    for (size_t step = 1; left < left_end && right < right_end; step++, items += size) {
         int is_right = s->compare(left, right, s->context) > 0;
-        memcpy(to, is_right ? right : left, size);
+        memcpy(items, is_right ? right : left, size);
         left += is_right ? 0 : size;
         right += is_right ? size : 0;
         if (step % STEP == 0)
             PCI_TRY(pci_work(STEP * COMPARE_WORK, err));
     }
-    memcpy(to, left, (size_t)(left_end - left));
-    memcpy(to + (left_end - left), right, (size_t)(right_end - right));
+    memcpy(items, left, (size_t)(left_end - left)); /* the rest of the right is in place */
     return pci_work(count % STEP * COMPARE_WORK, err);
 }
 
-/* *sorted: the buffer with the result. */
-static pcol_status merge_runs(const struct sort *s, char *items, char *spare, size_t count,
-                              char **sorted, pcol_error *err)
+/* Halves first: what is compared stays in the cache. Depth: 32 at most. spare: for half of them. */
+static pcol_status sort_range(const struct sort *s, char *items, size_t count, char *spare,
+                              pcol_error *err)
 {
-    char *from = items, *to = spare;
-    for (size_t run = RUN; run < count; run *= 2) {
-        for (size_t start = 0; start < count; start += 2 * run) {
-            size_t left = count - start, n = left < 2 * run ? left : 2 * run;
-            PCI_TRY(
-                merge(s, from + start * s->size, n < run ? n : run, n, to + start * s->size, err));
-        }
-        char *swap = from;
-        from = to;
-        to = swap;
+    size_t middle = count / 2;
+    char *right = items + middle * s->size;
+    if (count <= RUN) {
+        sort_run(s, items, count);
+        return PCOL_OK;
     }
-    *sorted = from;
-    return PCOL_OK;
+    PCI_TRY(sort_range(s, items, middle, spare, err));
+    PCI_TRY(sort_range(s, right, count - middle, spare, err));
+    if (s->compare(right - s->size, right, s->context) <= 0)
+        return pci_work(COMPARE_WORK, err);
+    return merge(s, items, middle, count, spare, err);
 }
 
 pcol_status pci_sort(void *items, size_t count, size_t size, pci_compare *compare,
                      const void *context, pcol_error *err)
 {
     const struct sort s = {size, compare, context};
-    char *spare, *sorted;
+    char *spare;
     if (count <= RUN) {
-        if (count > 1)
-            sort_run(&s, items, count);
+        sort_run(&s, items, count);
         return PCOL_OK;
     }
-    PCI_TRY(sort_runs(&s, items, count, err));
-    PCI_TRY(PCI_MALLOC(spare, count * size, err));
-    pcol_status status = merge_runs(&s, items, spare, count, &sorted, err);
-    if (status == PCOL_OK && sorted != items)
-        memcpy(items, sorted, count * size);
+    PCI_TRY(PCI_MALLOC(spare, count / 2 * size, err));
+    pcol_status status = sort_range(&s, items, count, spare, err);
     pci_free(spare);
     return status;
 }
