@@ -4,9 +4,9 @@
  * The window is a range of one buffer. Consuming advances its start. Without space for another
  * piece after it, the rest (usually part of a line) is moved to the start of the buffer, or the
  * buffer doubles if the rest is more than half of it: amortized, each byte is moved once.
- * Uncompressed memory is the window itself, which grows by pieces, too. Compressed data may be decompressed by another thread;
- * counters, limits, offsets and progress advance with the bytes taken from it, so that they do not
- * depend on its read-ahead.
+ * Uncompressed memory is the window itself, which grows by pieces, too. Compressed data may be
+ * decompressed by another thread; counters, limits, offsets and progress advance with the bytes
+ * taken from it, so that they do not depend on its read-ahead.
  */
 #include "stream/input_state.h"
 
