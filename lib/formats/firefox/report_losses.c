@@ -23,6 +23,7 @@ static const struct pci_loss losses[] = {
     {"a Firefox profile cannot hold bytes that are not UTF-8: they become U+FFFD", ""},
     {"a Firefox profile needs samples in the order of their times: they are sorted", ""},
     {"a Firefox profile cannot hold phases of markers beyond 3: they become instants", ""},
+    {"a Firefox profile cannot hold values that are not finite", ""},
 };
 
 /* ---- code */

@@ -38,8 +38,10 @@ static pcol_status get_value(struct pci_ff_write_generic *f, uint32_t type, uint
         memcpy(value, &bits, sizeof *value);
     else if (*valid)
         *value = (double)bits;
-    if (*value - *value != 0)
+    if (*valid && *value - *value != 0) {
         *valid = 0; /* JSON cannot represent it */
+        f->lost |= PCI_FF_LOSS_VALUES;
+    }
     return PCOL_OK;
 }
 

@@ -283,9 +283,11 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         PCI_TRY(pci_ff_cells_add(&c->stack, stack_row == PCOL_NONE ? PCI_FF_NULL : PCI_FF_INT,
                                  stack_row, err));
         PCI_TRY(add_number(&c->time, next_ms(f, c, time + p.after_ns, i ? 0 : ulp), err));
-        if (has_value)
-            PCI_TRY(add_number(&c->weight,
-                               c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale, err));
+        double weight = c->scale < 1 ? p.value / (1 / c->scale) : p.value * c->scale;
+        int is_finite = weight - weight == 0;
+        f->lost |= is_finite ? 0 : PCI_FF_LOSS_VALUES;
+        if (has_value && is_finite)
+            PCI_TRY(add_number(&c->weight, weight, err));
         else
             PCI_TRY(pci_ff_cells_add(&c->weight, PCI_FF_NULL, 0, err));
         if (i) /* the CPU was idle after the first part */

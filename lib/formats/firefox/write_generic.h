@@ -16,7 +16,8 @@ enum {
     PCI_FF_LOSS_AROUND = 32,
     PCI_FF_LOSS_BYTES = 64,
     PCI_FF_LOSS_ORDER = 128,
-    PCI_FF_LOSS_PHASES = 256
+    PCI_FF_LOSS_PHASES = 256,
+    PCI_FF_LOSS_VALUES = 512
 };
 
 /* Samples of one source and thread: rows[first, first + count). */

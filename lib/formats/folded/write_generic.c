@@ -180,7 +180,7 @@ static pcol_status add_samples(struct sums *s, pcol_error *err)
 
 static int is_zero(const struct pci_folded_count *count)
 {
-    return count->is_double ? !(count->as.f64 < 0 || count->as.f64 > 0) : !count->as.i64;
+    return count->is_double ? count->as.f64 == 0 : !count->as.i64;
 }
 
 static pcol_status put(struct sums *s, const char *text, size_t size, pcol_error *err)
