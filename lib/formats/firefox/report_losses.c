@@ -24,6 +24,7 @@ static const struct pci_loss losses[] = {
     {"a Firefox profile needs samples in the order of their times: they are sorted", ""},
     {"a Firefox profile cannot hold phases of markers beyond 3: they become instants", ""},
     {"a Firefox profile cannot hold values that are not finite", ""},
+    {"a Firefox profile cannot hold integers beyond 53 bits: they are rounded", ""},
 };
 
 /* ---- code */

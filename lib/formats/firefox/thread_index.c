@@ -6,6 +6,8 @@
 
 #include "util/alloc.h"
 
+#include <math.h>
+
 /* ---- values of samples */
 
 pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
@@ -28,6 +30,15 @@ pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
                             f->export->options->sample_type, &f->chosen, err);
 }
 
+int pci_ff_returns(int64_t integer, double scaled, double factor)
+{
+    uint64_t magnitude = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
+    if (magnitude <= (uint64_t)1 << 53)
+        return 1;
+    int bits = 64 - __builtin_clzll(magnitude) - __builtin_ctzll(magnitude);
+    return bits <= 53 && rint(scaled * factor) == (double)integer;
+}
+
 static pcol_status get_value(struct pci_ff_write_generic *f, uint32_t type, uint64_t row,
                              double *value, int *valid, pcol_error *err)
 {
@@ -38,6 +49,8 @@ static pcol_status get_value(struct pci_ff_write_generic *f, uint32_t type, uint
         memcpy(value, &bits, sizeof *value);
     else if (*valid)
         *value = (double)bits;
+    if (*valid && c->desc->type != PCF_F64 && !pci_ff_returns(bits, *value, 1))
+        f->lost |= PCI_FF_LOSS_DIGITS;
     if (*valid && *value - *value != 0) {
         *valid = 0; /* JSON cannot represent it */
         f->lost |= PCI_FF_LOSS_VALUES;

@@ -237,6 +237,8 @@ static double next_ms(struct pci_ff_write_generic *f, struct columns *c, int64_t
         ms = pci_ff_ms(time, 0);
     if (time < c->last_ns)
         f->lost |= PCI_FF_LOSS_ORDER;
+    if (!ulps && !pci_ff_returns(time, ms, 1e6))
+        f->lost |= PCI_FF_LOSS_DIGITS;
     c->last_ns = time;
     return c->last = ms < c->last ? c->last : ms;
 }
@@ -276,6 +278,9 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         stack_row = f->code.stack_rows[stack] - 1; /* the empty stack becomes null */
     if (has_time && has_duration)
         PCI_TRY(pci_sample_check_end(row, time, duration, err));
+    const double cpu_unit = f->cycles ? 1 : 1e3;
+    if (has_cpu && !pci_ff_returns(cpu, (double)cpu / cpu_unit, cpu_unit))
+        f->lost |= PCI_FF_LOSS_DIGITS;
     uint64_t parts = pci_idle_part_count(has_time && has_duration ? duration : 0, value, expand);
     c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {
@@ -293,7 +298,7 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         if (i) /* the CPU was idle after the first part */
             PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_INT, 0, err));
         else if (has_cpu)
-            PCI_TRY(add_number(&c->cpu, (double)cpu / (f->cycles ? 1 : 1e3), err));
+            PCI_TRY(add_number(&c->cpu, (double)cpu / cpu_unit, err));
         else
             PCI_TRY(pci_ff_cells_add(&c->cpu, PCI_FF_NULL, 0, err));
     }

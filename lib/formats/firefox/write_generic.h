@@ -17,7 +17,8 @@ enum {
     PCI_FF_LOSS_BYTES = 64,
     PCI_FF_LOSS_ORDER = 128,
     PCI_FF_LOSS_PHASES = 256,
-    PCI_FF_LOSS_VALUES = 512
+    PCI_FF_LOSS_VALUES = 512,
+    PCI_FF_LOSS_DIGITS = 1024
 };
 
 /* Samples of one source and thread: rows[first, first + count). */
@@ -55,6 +56,9 @@ pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err)
 /* Get a sample's value of the selected type. */
 pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *track,
                                 uint64_t row, double *value, int *valid, pcol_error *err);
+/* Whether an integer is a double, and so is returned when `scaled`, the number that is written for
+ * it, is multiplied by `factor`. */
+int pci_ff_returns(int64_t integer, double scaled, double factor);
 /* Get the unit of a track's values. */
 pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_ff_thread *track,
                                pcol_str *unit, pcol_error *err);
