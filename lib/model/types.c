@@ -523,6 +523,24 @@ pcol_status pci_samples_by_source_skip(struct pci_samples_by_source *turns, uint
     return PCOL_OK;
 }
 
+pcol_status pci_types_counted_sources(const pcol_file *file, uint8_t *counted, uint64_t *count,
+                                      pcol_error *err)
+{
+    const struct pci_column *type;
+    uint64_t sources = pci_rows(file, "sources");
+    *count = 0;
+    PCI_TRY(pci_find_verified_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    for (uint64_t row = 0; type && row < sources; row++) {
+        pcol_str text;
+        int valid;
+        PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
+        const struct pci_format_schema *schema = pci_format_schema(file, text);
+        counted[row] = schema && schema->row_is_sample;
+        *count += counted[row];
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_types_round_double(int64_t bits, uint64_t row, const char *target, int64_t *whole,
                                    int *fraction, pcol_error *err)
 {

@@ -91,6 +91,10 @@ pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t 
 pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, uint64_t last,
                                  const struct pci_selected_type *chosen, int *others,
                                  pcol_error *err);
+/* Sets a byte for each source whose rows of samples are one sample each, whatever their values;
+ * *count: their number. */
+pcol_status pci_types_counted_sources(const pcol_file *file, uint8_t *counted, uint64_t *count,
+                                      pcol_error *err);
 /* Rounds a double of sample `row` to the nearest integer, halves away from zero, for targets that
  * have only integers; *fraction is set if the value changes. E_LOSS if no 64-bit integer is near:
  * NaN, infinity, 1e300. */

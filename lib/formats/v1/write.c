@@ -144,27 +144,10 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
 
 /* ---- samples */
 
-/* Sets a byte for each source whose rows of samples are one sample each. */
-static pcol_status find_counted(const pcol_file *file, uint8_t *counted, uint64_t *count,
-                                pcol_error *err)
-{
-    const struct pci_column *type;
-    uint64_t sources = physical_rows(file, "sources");
-    PCI_TRY(pci_find_verified_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    for (uint64_t row = 0; type && row < sources; row++) {
-        pcol_str text;
-        int valid;
-        PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
-        const struct pci_format_schema *schema = pci_format_schema(file, text);
-        counted[row] = schema && schema->row_is_sample;
-        *count += counted[row];
-    }
-    return PCOL_OK;
-}
-
 /* The values of v1 are counts of samples. Where a row is one sample, those of the chosen type are
- * counted; in other sources the values of samples/count are the counts. Without a choice the type
- * is the default of the counted sources. */
+ * counted, unless it is samples/count, which folded stacks become in perf text; in other sources
+ * the values of samples/count are the counts. Without a choice the type is the default of the
+ * counted sources. */
 static pcol_status open_maps(const struct pci_export *export, const pcol_file *file,
                              const uint8_t *sources, uint64_t count,
                              struct pci_selected_type *chosen, struct pci_v1 **maps,
@@ -183,7 +166,8 @@ static pcol_status open_maps(const struct pci_export *export, const pcol_file *f
     if (status == PCOL_OK && !count && wanted && !is_count)
         return pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
     struct pci_v1_counted counted = {chosen, count < all ? sources : NULL, wanted && !is_count};
-    PCI_THEN(status, pci_v1_open(file, count && chosen->count ? &counted : NULL, maps, err));
+    PCI_THEN(status,
+             pci_v1_open(file, count && chosen->count && !is_count ? &counted : NULL, maps, err));
     return status;
 }
 
@@ -195,7 +179,7 @@ static pcol_status put_file(const struct pci_export *export, const pcol_file *fi
     uint8_t *sources;
     PCI_TRY(pci_check_row_count(file, "sources", err));
     PCI_TRY(PCI_CALLOC(sources, (size_t)physical_rows(file, "sources") + 1, err));
-    pcol_status status = find_counted(file, sources, &count, err);
+    pcol_status status = pci_types_counted_sources(file, sources, &count, err);
     PCI_THEN(status, open_maps(export, file, sources, count, &chosen, &maps, err));
     PCI_THEN(status, put_tables(maps, export->sink, err));
     PCI_THEN(status, report_losses(export, maps, &chosen, err));
