@@ -1485,6 +1485,10 @@ typedef enum pcol_time_share {
 } pcol_time_share;
 
 #define PCOL_SELECTION_HAS_ORDER 0x1u
+/* For pcol_query_new(): amounts are numbers of samples. In sources whose rows are single samples
+ * (Linux perf), a value other than 0 counts 1; other values are counts, and E_ARGUMENT if their
+ * unit is neither count nor samples. Those of samples/count always are. */
+#define PCOL_SELECTION_COUNT 0x2u
 
 /* A set of rows of a table, in any order. */
 typedef struct pcol_rows {
@@ -2032,8 +2036,8 @@ typedef struct pcol_diff_options {
     double fail_above, fail_total;
     /* Rows with fewer samples in every profile do not fail. */
     uint64_t min_samples;
-    /* Queries of the same selections whose values count samples: of the base, the further bases,
-     * the other. NULL: the compared values count samples. */
+    /* Queries of the same selections whose values count samples (PCOL_SELECTION_COUNT): of the base,
+     * the further bases, the other. NULL: the compared values count samples. */
     pcol_query *const *counts;
 } pcol_diff_options;
 

@@ -41,6 +41,10 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
 /* Make a query of the sample type of another one. */
 int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
                    pcol_query **query);
+/* Make a query that counts samples with a value of the type of another query, or of samples/count
+ * if `like` is NULL. *fits: 0 without a query if values of the type are no samples. */
+int cli_query_count(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
+                    pcol_query **query, int *fits);
 
 /* What is known of an open query; it cannot fail. */
 static inline void cli_query_describe(const pcol_query *query, pcol_query_info *info)

@@ -167,6 +167,29 @@ int cli_query_like(const struct cli_input *input, const struct cli_args *args, p
     return cli_query_new(input, &asked, query);
 }
 
+int cli_query_count(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
+                    pcol_query **query, int *fits)
+{
+    struct cli_args asked = *args;
+    char name[TYPE_SIZE] = "samples/count";
+    pcol_selection selection;
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
+    pcol_error err;
+
+    if (like != NULL) {
+        cli_query_describe(like, &info);
+        name_type(info.type, info.unit, name);
+    }
+    asked.sample_type = like == NULL || info.type.size > 0 ? name : NULL;
+    int code = cli_selection(input, &asked, &selection);
+    if (code != CLI_OK)
+        return code;
+    selection.flags |= PCOL_SELECTION_COUNT;
+    pcol_status status = pcol_query_new(input->file, &selection, NULL, query, &err);
+    *fits = status == PCOL_OK;
+    return *fits || status == PCOL_E_ARGUMENT ? CLI_OK : cli_fail_error(input->name, &err);
+}
+
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                    const struct cli_args *args, pcol_query **base_query, pcol_query **query)
 {

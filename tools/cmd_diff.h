@@ -48,7 +48,7 @@ void diff_points(double change, double whole, double limit, char *buffer);
 
 /* Parse --fail-above, --fail-total and --min-samples. */
 int diff_limits(struct diff_view *view, pcol_diff_options *options);
-/* Make the queries that count samples for --min-samples, unless the compared values do. */
+/* Make the queries that count samples for --min-samples. */
 int diff_count_samples(struct diff_view *view, pcol_diff_options *options);
 /* CLI_NO with a message if a limit is exceeded. */
 int diff_judge(const struct diff_view *view);

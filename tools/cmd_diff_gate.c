@@ -49,38 +49,46 @@ int diff_limits(struct diff_view *view, pcol_diff_options *options)
     return code;
 }
 
-static int is_text(pcol_str text, const char *wanted)
+/* Make the queries that count samples, of the compared type or of samples/count. *unfit: the first
+ * input whose values of the type are no samples; else beyond all. */
+static int open_counts(struct diff_view *view, int compared, size_t *unfit)
 {
-    return text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0;
+    int code = CLI_OK, fits = 1;
+
+    for (*unfit = 0; *unfit <= view->base_count; ++*unfit) {
+        code =
+            cli_query_count(&view->inputs[*unfit], view->args,
+                            compared ? view->queries[*unfit] : NULL, &view->counts[*unfit], &fits);
+        if (code != CLI_OK || !fits)
+            break;
+    }
+    return code;
 }
 
 int diff_count_samples(struct diff_view *view, pcol_diff_options *options)
 {
-    struct cli_args asked = *view->args;
     pcol_query_info info;
-    int code = CLI_OK;
+    size_t unfit = 0, lacking = 0;
 
-    cli_query_describe(view->queries[0], &info);
-    if (view->args->min_samples == 0 || is_text(info.unit, "count") ||
-        is_text(info.unit, "samples"))
+    if (view->args->min_samples == 0)
         return CLI_OK;
-    asked.sample_type = "samples/count";
-    for (size_t i = 0; i <= view->base_count && code == CLI_OK; i++) {
-        pcol_selection selection;
-        pcol_error err;
-        code = cli_selection(&view->inputs[i], &asked, &selection);
-        if (code == CLI_OK && pcol_query_new(view->inputs[i].file, &selection, NULL,
-                                             &view->counts[i], &err) != PCOL_OK)
-            code = err.status == PCOL_E_ARGUMENT
-                       ? cli_fail(CLI_USAGE,
-                                  "%s: --min-samples: values in %.*s do not count samples, and "
-                                  "there is no sample type samples/count",
-                                  view->inputs[i].name,
-                                  (int)(info.unit.size < 60 ? info.unit.size : 60), info.unit.data)
-                       : cli_fail_error(view->inputs[i].name, &err);
-    }
     options->counts = view->counts;
-    return code;
+    int code = open_counts(view, 1, &unfit);
+    if (code != CLI_OK || unfit > view->base_count)
+        return code;
+    for (size_t i = 0; i < unfit; i++) {
+        pcol_query_free(view->counts[i]);
+        view->counts[i] = NULL;
+    }
+    code = open_counts(view, 0, &lacking);
+    if (code != CLI_OK || lacking > view->base_count)
+        return code;
+    cli_query_describe(view->queries[0], &info);
+    return cli_fail(CLI_USAGE,
+                    "%s: --min-samples: values in %.*s do not count samples, and %s has no sample "
+                    "type samples/count",
+                    view->inputs[unfit].name, (int)(info.unit.size < 60 ? info.unit.size : 60),
+                    info.unit.data, lacking == unfit ? "it" : view->inputs[lacking].name);
 }
 
 /* ---- the result ---- */

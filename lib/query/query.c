@@ -26,7 +26,7 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (sets[i] && sets[i]->count && !sets[i]->rows)
             return pci_fail(err, PCOL_E_ARGUMENT, "a set of functions has a count but no rows");
-    if (selection->flags & ~PCOL_SELECTION_HAS_ORDER)
+    if (selection->flags & ~(PCOL_SELECTION_HAS_ORDER | PCOL_SELECTION_COUNT))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of a selection");
     if (selection->source_meta_count && !selection->source_metas)
         return pci_fail(err, PCOL_E_ARGUMENT,
@@ -174,6 +174,8 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
     if (query->sample_filter.has_time && query->sample_filter.share == PCOL_SHARE_EXACT &&
         !query->measure.is_memory)
         query->measure.is_double = 1;
+    if (selection && selection->flags & PCOL_SELECTION_COUNT)
+        PCI_TRY(pci_sample_filter_count(&query->sample_filter, query->file, &query->measure, err));
     PCI_TRY(add_time_note(query, err));
     add_order_note(query);
     PCI_TRY(find_function_sums(query, selection, err));
@@ -190,6 +192,8 @@ static pcol_status create_query(const pcol_file *file, const pcol_selection *giv
     *query = NULL;
     PCI_STRUCT_READ(pcol_selection, selection, given, err);
     PCI_TRY(check_selection(&selection, err));
+    if (without_weights && selection.flags & PCOL_SELECTION_COUNT)
+        return pci_fail(err, PCOL_E_ARGUMENT, "PCOL_SELECTION_COUNT is for queries only");
     PCI_TRY(PCI_CALLOC(q, 1, err));
     q->file = file;
     q->without_weights = without_weights;

@@ -57,10 +57,14 @@ struct pci_sample_filter {
     pcol_time_share share;
     int has_order;
     uint64_t first_row, end_row; /* half-open range of rows */
+    uint8_t *counted; /* one byte per source: a value other than 0 counts 1; NULL: none does */
 };
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
                                    struct pci_sample_filter *sample_filter, pcol_error *err);
+/* PCOL_SELECTION_COUNT: sets `counted`. */
+pcol_status pci_sample_filter_count(struct pci_sample_filter *sample_filter, const pcol_file *file,
+                                    const struct pci_query_type *measure, pcol_error *err);
 void pci_sample_filter_close(struct pci_sample_filter *sample_filter);
 /* labels.c: parses the tests of labels. *made counts the tests that the caller
  * closes, also after a failure. */

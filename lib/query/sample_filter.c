@@ -204,10 +204,29 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
     return PCOL_OK;
 }
 
+pcol_status pci_sample_filter_count(struct pci_sample_filter *sample_filter, const pcol_file *file,
+                                    const struct pci_query_type *measure, pcol_error *err)
+{
+    const struct pci_sample_filter *f = sample_filter;
+    int is_unit = pci_str_is(measure->unit, "count") || pci_str_is(measure->unit, "samples");
+    uint64_t count;
+    if (pci_str_is(measure->type, "samples") && pci_str_is(measure->unit, "count"))
+        return PCOL_OK;
+    PCI_TRY(PCI_CALLOC(sample_filter->counted, (size_t)f->source_count + 1, err));
+    PCI_TRY(pci_types_counted_sources(file, f->counted, &count, err));
+    for (uint64_t row = 0; !is_unit && row < f->source_count; row++)
+        if (!f->counted[row] && (!f->sources || f->sources[row]))
+            return pci_fail(err, PCOL_E_ARGUMENT, "values in '%.*s' do not count samples",
+                            (int)(measure->unit.size < 60 ? measure->unit.size : 60),
+                            measure->unit.data);
+    return PCOL_OK;
+}
+
 void pci_sample_filter_close(struct pci_sample_filter *sample_filter)
 {
     pci_free(sample_filter->sources);
     pci_free(sample_filter->threads);
+    pci_free(sample_filter->counted);
     pci_label_tests_close(sample_filter->labels, sample_filter->label_count);
     *sample_filter = (struct pci_sample_filter){0};
 }
@@ -215,5 +234,5 @@ void pci_sample_filter_close(struct pci_sample_filter *sample_filter)
 int pci_sample_filter_any(const struct pci_sample_filter *sample_filter)
 {
     return sample_filter->sources || sample_filter->threads || sample_filter->label_count ||
-           sample_filter->has_time || sample_filter->has_order;
+           sample_filter->has_time || sample_filter->has_order || sample_filter->counted;
 }

@@ -49,7 +49,7 @@ static pcol_status open_columns(struct pci_samples *s, pcol_error *err)
     const struct pci_sample_filter *sample_filter = s->sample_filter;
     const struct pci_query_type *measure = s->measure;
     PCI_TRY(find_column(s, "stack", PCI_TYPES_ROW, &s->stack, err));
-    if (sample_filter->sources || measure->is_memory)
+    if (sample_filter->sources || sample_filter->counted || measure->is_memory)
         PCI_TRY(find_column(s, "source", PCI_TYPES_ROW, &s->source, err));
     if (sample_filter->threads)
         PCI_TRY(find_column(s, "thread", PCI_TYPES_ROW, &s->thread, err));
@@ -231,6 +231,23 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
     return PCOL_OK;
 }
 
+/* Replaces the amounts of sources whose rows are single samples by 1. */
+static pcol_status count_rows(struct pci_samples *s, size_t n, pcol_error *err)
+{
+    const uint8_t *counted = s->sample_filter->counted;
+    memset(s->valid, 0, n);
+    if (s->source)
+        PCI_TRY(pci_read(s->file, s->source, s->next, n, s->cells, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        pcol_amount *amount = &s->amounts[i];
+        int is_double = s->measure->is_double;
+        if (!counted[s->valid[i] ? s->cells[i] : 0] || pci_amount_is_zero(is_double, *amount))
+            continue;
+        *amount = is_double ? (pcol_amount){.f64 = 1} : (pcol_amount){.i64 = 1};
+    }
+    return PCOL_OK;
+}
+
 /* 1 if a sample of the batch at `next` may be in the ranges. A sample with a duration may start
  * before that of time. Memory is the difference to the sample before. */
 static int may_match(const struct pci_samples *s)
@@ -297,6 +314,8 @@ static pcol_status read_batch(struct pci_samples *s, size_t n, struct pci_sample
         PCI_TRY(read_memory(s, n, err));
     else
         PCI_TRY(read_amounts(s, n, err));
+    if (s->sample_filter->counted)
+        PCI_TRY(count_rows(s, n, err));
     PCI_TRY(apply_filters(s, n, err));
     if (!is_nullable(s->stack) && !memchr(s->alive, 0, n))
         return append_all(s, n, batch, err);
