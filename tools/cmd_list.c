@@ -201,19 +201,34 @@ static void put_line(struct listing *list, const struct line *line, const struct
     cli_table_row(list->table, cells);
 }
 
-static void put_heading(struct listing *list, const struct line *first, int is_first)
+/* sum NULL: the amounts of the function are of several files. */
+static void put_name(struct listing *list, const struct function *function, const struct line *sum)
 {
+    pcol_str name = cli_name(&list->names, function->name);
+
+    put_amount(list, sum, 0);
+    put_amount(list, sum, 1);
+    cli_out_text(list->out, "        ");
+    cli_out_safe(list->out, name.data, name.size);
+}
+
+/* The function with its amounts, or with those of all its files once, before the first of them. */
+static void put_heading(struct listing *list, size_t from, size_t to)
+{
+    const struct line *first = &list->lines[from];
     const struct function *function = first->function;
     const struct line sum = {.row = {.self = function->self, .total = function->total}};
-    pcol_str name = cli_name(&list->names, function->name);
+    int is_begin = from == 0 || list->lines[from - 1].function != function;
+    int is_end = to == list->count || list->lines[to].function != function;
 
     if (list->table != NULL)
         return;
-    cli_out_text(list->out, is_first ? "" : "\n");
-    put_amount(list, &sum, 0);
-    put_amount(list, &sum, 1);
-    cli_out_text(list->out, "        ");
-    cli_out_safe(list->out, name.data, name.size);
+    cli_out_text(list->out, from == 0 ? "" : "\n");
+    if (is_begin && !is_end) {
+        put_name(list, function, &sum);
+        cli_out_text(list->out, " in several files\n\n");
+    }
+    put_name(list, function, is_begin && is_end ? &sum : NULL);
     if (first->row.frame.has_file) {
         cli_out_text(list->out, " in ");
         cli_out_safe(list->out, first->row.frame.file.data, first->row.frame.file.size);
@@ -274,7 +289,7 @@ static void put_all(struct listing *list)
                 compare_text(list->lines[to].row.frame.file, first->row.frame.file) != 0)
                 break;
         find_source(list, first, &list->lines[to - 1]);
-        put_heading(list, first, from == 0);
+        put_heading(list, from, to);
         put_lines(list, from, to);
     }
 }
