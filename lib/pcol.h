@@ -1511,7 +1511,8 @@ typedef struct pcol_selection {
     /* Samples. thread: pattern on the thread's name, or on its tid if it has no name; source: a
      * source's id in digits, or a pattern on its uri; labels: "KEY=VALUE" (equal), "KEY~PATTERN",
      * "KEY!=VALUE", "KEY!~PATTERN" (no value of the key passes, or the sample has none), all of
-     * which must hold. For numbers VALUE may be a closed range, "1kb:64kb" or "10:20"; units are
+     * which must hold. Numbers are compared by value: 1.0 is 1, -0 is 0. For numbers VALUE may be a
+     * closed range, "1kb:64kb" or "10:20"; units are
      * those of pprof (1 kb is 1024 bytes), and a number without a unit has that of its key's
      * name. */
     const char *thread, *source;

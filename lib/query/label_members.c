@@ -75,7 +75,6 @@ static pcol_status read_value(const struct pci_label_columns *columns,
                               const struct pci_node_value *node, struct pci_label_value *value,
                               pcol_error *err)
 {
-    const struct pci_label_column no_column = {.kind = value->kind};
     value->bits = node->tag == PCI_NODE_TRUE ? 1 : node->integer;
     if (value->kind == PCI_LABEL_DOUBLE)
         memcpy(&value->bits, &node->number, sizeof value->bits);
@@ -84,8 +83,13 @@ static pcol_status read_value(const struct pci_label_columns *columns,
     if (node->has_text && (value->kind == PCI_LABEL_INTEGER || value->kind == PCI_LABEL_DOUBLE ||
                            value->kind == PCI_LABEL_EMPTY))
         value->unit = node->text;
+    if (value->kind == PCI_LABEL_BIGINT && has_text(value->text, (pcol_str){"-0", 2})) {
+        value->kind = PCI_LABEL_INTEGER;
+        value->bits = 0;
+    }
     if (value->kind == PCI_LABEL_STRING || value->kind == PCI_LABEL_BIGINT)
         return PCOL_OK;
+    const struct pci_label_column no_column = {.kind = value->kind};
     return pci_label_text(columns, &no_column, 0, value->bits, value->buffer, &value->text, err);
 }
 

@@ -12,6 +12,7 @@
 #include "util/alloc.h"
 #include "json/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,8 +178,8 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
         return pci_get_str(columns->file, column->column, row, text, &valid, err);
     case PCI_LABEL_DOUBLE:
         memcpy(&number, &bits, sizeof number);
-        if (isfinite(number))
-            text->size = pci_number_format(number, buffer);
+        if (isfinite(number)) /* -0 is 0 */
+            text->size = pci_number_format(number == 0 ? 0 : number, buffer);
         else
             *text = constant(isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
         return PCOL_OK;
@@ -242,6 +243,24 @@ static int test_number(const struct pci_label_test *test, int kind, pcol_str uni
     return 1;
 }
 
+/* The double nearest to an integer beyond 64 bits, as the cell of a double. */
+static int64_t round_big(pcol_str text)
+{
+    char digits[DBL_MAX_10_EXP + 3], *end;
+    size_t size = text.size < sizeof digits ? text.size : sizeof digits - 1;
+    double number;
+    int64_t bits;
+    memcpy(digits, text.data, size);
+    digits[size] = '\0';
+    number = pci_number_strtod(digits, &end);
+    if (*end || !size)
+        number = NAN;
+    else if (size < text.size)
+        number = *digits == '-' ? -INFINITY : INFINITY;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 /* Tests a value without and with its unit. known: its text; NULL: it is read from the cell. */
 static pcol_status test_value(struct pci_label_test *test, const struct pci_label_column *column,
                               uint64_t row, int64_t bits, const pcol_str *known, int *passes,
@@ -249,7 +268,11 @@ static pcol_status test_value(struct pci_label_test *test, const struct pci_labe
 {
     char buffer[PCI_LABEL_TEXT];
     pcol_str text;
-    int is_tested = test_number(test, column->kind, column->unit, bits, passes);
+    int kind = column->kind, in_text = kind == PCI_LABEL_BIGINT && test->range.is_set;
+    if (!known && in_text)
+        PCI_TRY(pci_label_text(&test->key_columns, column, row, bits, buffer, &text, err));
+    int is_tested = test_number(test, in_text ? PCI_LABEL_DOUBLE : kind, column->unit,
+                                in_text ? round_big(known ? *known : text) : bits, passes);
     if (is_tested && (*passes || !column->unit.size))
         return PCOL_OK;
     if (known)
@@ -382,12 +405,19 @@ pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists
 
 /* ---- parsing of tests */
 
+/* Doubles beyond may be those of several integers. */
+#define EXACT_INTEGER 0x1p53
+
 static void parse_value(struct pci_label_test *test, const char *value)
 {
     char *end;
     test->value = value;
     test->number = pci_number_strtod(value, &end);
     test->is_double = *value && !*end;
+    test->is_integer = test->is_double && fabs(test->number) < EXACT_INTEGER &&
+                       test->number == (double)(int64_t)test->number;
+    if (test->is_integer)
+        test->integer = (int64_t)test->number;
     int digits = *value == '-';
     while (value[digits] >= '0' && value[digits] <= '9')
         digits++;
@@ -395,6 +425,7 @@ static void parse_value(struct pci_label_test *test, const char *value)
         return;
     /* Not strtoll(): it reports overflow only through errno. */
     test->is_integer = 1;
+    test->integer = 0;
     for (const char *digit = value + (*value == '-'); *digit; digit++) {
         if (__builtin_mul_overflow(test->integer, 10, &test->integer) ||
             __builtin_sub_overflow(test->integer, *digit - '0', &test->integer))
