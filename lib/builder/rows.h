@@ -195,6 +195,11 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
  * Much faster than single calls. */
 pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
                                     const uint32_t *rows, uint64_t count, pcol_error *err);
+/* The same with ids[i] where has_id[i]; has_id may be NULL. At most PCI_SOURCE_BATCH rows. */
+#define PCI_SOURCE_BATCH 256u
+pcol_status pci_builder_source_batch(pcol_builder *builder, const struct pci_source_row *row,
+                                     const int64_t *rows, const int64_t *ids, const uint8_t *has_id,
+                                     size_t count, pcol_error *err);
 /* Append a whole table whose rows are `count` of ours from row->row on, in order and under our ids;
  * ordinal and id of *row are ignored. Such rows matter only with several sources: they are deferred
  * until the builder gets a second one. Each source calls this once for each of its tables. */

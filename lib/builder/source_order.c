@@ -125,12 +125,13 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
                : PCOL_OK;
 }
 
-pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
-                                    const uint32_t *rows, uint64_t count, pcol_error *err)
+pcol_status pci_builder_source_batch(pcol_builder *builder, const struct pci_source_row *row,
+                                     const int64_t *rows, const int64_t *ids, const uint8_t *has_id,
+                                     size_t count, pcol_error *err)
 {
     pcol_builder *b = builder;
     struct pci_source_order *o = &b->order;
-    int64_t values[256], ordinals[256];
+    int64_t ordinals[PCI_SOURCE_BATCH];
     uint64_t to;
     uint32_t name;
     if (!count)
@@ -145,15 +146,26 @@ pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_sour
                                          err));
     PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_TABLE]], to, row->table, count, err));
     PCI_TRY(pci_column_buffer_repeat(b->columns[o->columns[R_TARGET]], to, name, count, err));
-    for (uint64_t i = 0; i < count; i += 256) {
-        size_t n = count - i < 256 ? (size_t)(count - i) : 256;
-        for (size_t k = 0; k < n; k++) {
-            values[k] = rows[i + k];
-            ordinals[k] = (int64_t)(row->ordinal + i + k);
-        }
-        PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ORDINAL]], to + i, ordinals, n,
-                                           err));
-        PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ROW]], to + i, values, n, err));
+    for (size_t i = 0; i < count; i++)
+        ordinals[i] = (int64_t)(row->ordinal + i);
+    PCI_TRY(
+        pci_column_buffer_set_many(b->columns[o->columns[R_ORDINAL]], to, ordinals, count, err));
+    PCI_TRY(pci_column_buffer_set_many(b->columns[o->columns[R_ROW]], to, rows, count, err));
+    return has_id ? pci_column_buffer_set_cells(b->columns[o->columns[R_ID]], to, ids, has_id,
+                                                count, err)
+                  : PCOL_OK;
+}
+
+pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
+                                    const uint32_t *rows, uint64_t count, pcol_error *err)
+{
+    struct pci_source_row part = *row;
+    int64_t values[PCI_SOURCE_BATCH];
+    for (size_t n; count; rows += n, part.ordinal += n, count -= n) {
+        n = count < PCI_SOURCE_BATCH ? (size_t)count : PCI_SOURCE_BATCH;
+        for (size_t i = 0; i < n; i++)
+            values[i] = rows[i];
+        PCI_TRY(pci_builder_source_batch(builder, &part, values, NULL, NULL, n, err));
     }
     return PCOL_OK;
 }

@@ -113,21 +113,59 @@ static pcol_status check_row(const struct pci_column_buffer *c, uint64_t row, pc
     return PCOL_OK;
 }
 
+#define ANY_VALUE UINT64_MAX
+
+/* Number of values of the column's type, which count from 0; ANY_VALUE: all 64 bits. */
+static uint64_t count_values(const pcol_builder *b, const struct pci_column_buffer *c)
+{
+    switch (c->type) {
+    case PCF_BOOL:
+        return 2;
+    case PCF_U32:
+        return UINT64_C(1) + PCOL_NONE;
+    case PCF_STRING:
+        return b->strings.count;
+    case PCF_BYTES:
+        return 0;
+    default:
+        return c->references ? PCF_MAX_ROWS : ANY_VALUE;
+    }
+}
+
 /* Verify that 64 bits are a value of the column's type, and record references. */
 static pcol_status check_bits(const pcol_builder *b, struct pci_column_buffer *c, uint64_t row,
                               int64_t bits, pcol_error *err)
 {
+    uint64_t count = count_values(b, c);
     PCI_TRY(check_row(c, row, err));
-    if ((c->type == PCF_U32 && (uint64_t)bits > PCOL_NONE) ||
-        (c->type == PCF_BOOL && (uint64_t)bits > 1) ||
-        (c->type == PCF_STRING && (uint64_t)bits >= b->strings.count) || c->type == PCF_BYTES)
-        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
-                        c->name, (long long)bits);
-    if (c->references && (uint64_t)bits >= PCF_MAX_ROWS)
+    if (count == PCF_MAX_ROWS && (uint64_t)bits >= count)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: row %lld cannot exist", c->name,
                         (long long)bits);
+    if (count != ANY_VALUE && (uint64_t)bits >= count)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: value %lld does not fit its type",
+                        c->name, (long long)bits);
     if (c->references && row >= c->rows && (uint64_t)bits >= c->named)
         c->named = (uint64_t)bits + 1;
+    return PCOL_OK;
+}
+
+/* The same for many cells; rows ascend from `row`. */
+static pcol_status check_cells(const pcol_builder *b, struct pci_column_buffer *c, uint64_t row,
+                               const int64_t *bits, const uint8_t *valid, size_t n, pcol_error *err)
+{
+    uint64_t count = count_values(b, c), most = 0;
+    int has_values = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = valid[i] ? (uint64_t)bits[i] : 0;
+        most = value > most ? value : most;
+        has_values |= valid[i];
+    }
+    int fits = (count == ANY_VALUE || most < count) && row >= c->rows && row <= PCF_MAX_ROWS - n;
+    for (size_t i = 0; i < n && !fits; i++)
+        if (valid[i])
+            PCI_TRY(check_bits(b, c, row + i, bits[i], err));
+    if (fits && has_values && c->references && most >= c->named)
+        c->named = most + 1;
     return PCOL_OK;
 }
 
@@ -148,9 +186,7 @@ pcol_status pci_builder_set_cells(pcol_builder *builder, uint32_t column, uint64
     struct pci_column_buffer *c = column < builder->column_count ? builder->columns[column] : NULL;
     if (!c)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
-    for (size_t i = 0; i < n; i++)
-        if (valid[i])
-            PCI_TRY(check_bits(builder, c, row + i, bits[i], err));
+    PCI_TRY(check_cells(builder, c, row, bits, valid, n, err));
     return pci_column_buffer_set_cells(c, row, bits, valid, n, err);
 }
 

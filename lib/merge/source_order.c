@@ -27,7 +27,7 @@ static const struct {
                           {"row", PCI_IS_INT},
                           {"id", PCI_IS_INT}};
 
-#define RUN_ROWS 1024u
+_Static_assert(PCI_MERGE_BATCH <= PCI_SOURCE_BATCH, "a batch of cells is one of source rows");
 
 struct order_copy {
     struct pci_merge *m;
@@ -37,12 +37,13 @@ struct order_copy {
     pcol_str target_name;
     const struct pci_table *target;
     struct pci_cells *ids; /* its column `id`; all null if absent */
-    /* Rows not yet added, from run.ordinal on; the shared cells of the row read last. */
+    /* Cells that consecutive rows share, translated and as they are in the file. */
     struct pci_source_row run;
-    size_t run_count;
-    uint32_t run_rows[RUN_ROWS];
     int64_t shared[4];
     int shared_valid[4], has_shared;
+    /* Rows of the builder and ids, of a batch */
+    int64_t rows[PCI_MERGE_BATCH], row_ids[PCI_MERGE_BATCH];
+    uint8_t has_id[PCI_MERGE_BATCH];
 };
 
 /* Translates source and thread of a row; *source is PCOL_NONE if omitted. */
@@ -86,62 +87,62 @@ static pcol_status find_target(struct order_copy *o, pcol_str name, uint64_t row
     return pci_cells_use(o->ids, file, id, err);
 }
 
-/* Translates a row number of the target. An existing row of the builder may have another id. */
-static pcol_status map_row(struct order_copy *o, uint64_t source_row, uint64_t row,
-                           struct pci_source_row *to, pcol_error *err)
+/* Translates row numbers of the target, those of source_rows from `source_row` on, into o->rows. */
+static pcol_status map_rows(struct order_copy *o, uint64_t source_row, const int64_t *rows,
+                            size_t count, pcol_error *err)
 {
     struct pci_merge *m = o->m;
-    int64_t id;
-    int omitted, valid;
-    if (!strcmp(o->target->name, "strings")) {
-        if (row >= m->string_count || !m->strings)
-            return pci_corrupt(err, "source_rows", "row", source_row, "%" PRIu64 " names no string",
-                               row);
-        to->row = m->strings[row];
-        return PCOL_OK;
+    int is_string = !strcmp(o->target->name, "strings"), omitted;
+    uint64_t limit = m->string_count, row;
+    const uint32_t *map = is_string ? m->strings : pci_merge_row_map(m, o->target, &limit);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from = (uint64_t)rows[i];
+        if (map && from < limit && (is_string || map[from] != PCOL_NONE)) {
+            o->rows[i] = map[from];
+            continue;
+        }
+        if (is_string)
+            return pci_corrupt(err, "source_rows", "row", source_row + i,
+                               "%" PRIu64 " names no string", from);
+        PCI_TRY(pci_merge_row(m, o->target, o->cells[R_ROW].column, source_row + i, from, &row,
+                              &omitted, err));
+        o->rows[i] = (int64_t)row;
     }
-    PCI_TRY(pci_merge_row(m, o->target, o->cells[R_ROW].column, source_row, row, &to->row, &omitted,
-                          err));
-    if (to->has_id || to->row >= m->base[o->target->number])
-        return PCOL_OK;
-    PCI_TRY(pci_cells_get(o->ids, row, &id, &valid, err));
-    to->has_id = valid != 0;
-    to->id = (uint64_t)id;
     return PCOL_OK;
 }
 
-/* ---- rows in runs: consecutive rows of one source, thread, table and target, without ids */
-
-static pcol_status flush_run(struct order_copy *o, uint64_t row, pcol_error *err)
+/* Sets the ids of rows that the builder had before, perhaps with other ids: those of the target. */
+static pcol_status add_ids(struct order_copy *o, const int64_t *rows, size_t count, pcol_error *err)
 {
-    size_t count = o->run_count;
-    o->run_count = 0;
-    pcol_status status =
-        count ? pci_builder_source_rows(o->m->builder, &o->run, o->run_rows, count, err) : PCOL_OK;
-    if (status == PCOL_E_ARGUMENT)
-        return pci_corrupt(err, "source_rows", "ordinal", row, "ordinals do not count from 0");
-    return status;
-}
-
-/* Adds a row to the run, or alone. */
-static pcol_status put_row(struct order_copy *o, const struct pci_source_row *to, uint64_t row,
-                           pcol_error *err)
-{
-    int alone = to->has_id || to->row > UINT32_MAX;
-    if (o->run_count &&
-        (alone || o->run_count == RUN_ROWS || to->ordinal != o->run.ordinal + o->run_count))
-        PCI_TRY(flush_run(o, row, err));
-    if (!alone) {
-        if (!o->run_count)
-            o->run.ordinal = to->ordinal;
-        o->run_rows[o->run_count++] = (uint32_t)to->row;
+    uint64_t base = o->m->base[o->target->number];
+    int valid;
+    if (!o->ids->column || !strcmp(o->target->name, "strings"))
         return PCOL_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (o->has_id[i] || (uint64_t)o->rows[i] >= base)
+            continue;
+        PCI_TRY(pci_cells_get(o->ids, (uint64_t)rows[i], &o->row_ids[i], &valid, err));
+        o->has_id[i] = valid != 0;
     }
-    pcol_status status = pci_builder_source_row(o->m->builder, to, err);
+    return PCOL_OK;
+}
+
+static pcol_status put_rows(struct order_copy *o, const int64_t *rows, size_t count, uint64_t row,
+                            pcol_error *err)
+{
+    PCI_TRY(map_rows(o, row, rows, count, err));
+    PCI_TRY(add_ids(o, rows, count, err));
+    pcol_status status = pci_builder_source_batch(o->m->builder, &o->run, o->rows, o->row_ids,
+                                                  o->has_id, count, err);
     if (status == PCOL_E_ARGUMENT)
         return pci_corrupt(err, "source_rows", "ordinal", row, "ordinals do not count from 0");
     return status;
 }
+
+/* ---- runs: consecutive rows of one source, thread, table and target */
+
+static const int shared_columns[] = {R_SOURCE, R_THREAD, R_TABLE, R_TARGET};
+#define SHARED_COUNT (sizeof shared_columns / sizeof *shared_columns)
 
 /* Translates the cells that all rows of a run share. */
 static pcol_status begin_run(struct order_copy *o, uint64_t row, pcol_error *err)
@@ -149,7 +150,6 @@ static pcol_status begin_run(struct order_copy *o, uint64_t row, pcol_error *err
     struct pci_merge *m = o->m;
     pcol_str name;
     int valid;
-    PCI_TRY(flush_run(o, row, err));
     o->run = (struct pci_source_row){0};
     PCI_TRY(map_source(o, row, &o->run.source, &o->run.thread, err));
     PCI_TRY(pci_cells_string(&o->cells[R_TABLE], m, row, &o->run.table, err));
@@ -161,39 +161,58 @@ static pcol_status begin_run(struct order_copy *o, uint64_t row, pcol_error *err
     return PCOL_OK;
 }
 
-/* Reads the shared cells, without translation; *same: they are those of the previous row. */
-static pcol_status compare_run(struct order_copy *o, uint64_t row, int *same, pcol_error *err)
+/* Reads a batch of all columns; absent ones are null. */
+static pcol_status read_batch(struct order_copy *o, uint64_t row, size_t count, pcol_error *err)
 {
-    static const int shared[] = {R_SOURCE, R_THREAD, R_TABLE, R_TARGET};
-    *same = o->has_shared;
-    o->has_shared = 1;
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
-        int64_t value;
-        int valid;
-        PCI_TRY(pci_cells_get(&o->cells[shared[i]], row, &value, &valid, err));
-        *same &= value == o->shared[i] && valid == o->shared_valid[i];
-        o->shared[i] = value;
-        o->shared_valid[i] = valid;
+    for (size_t i = 0; i < R_COUNT; i++) {
+        struct pci_cells *c = &o->cells[i];
+        size_t present;
+        PCI_TRY(pci_cells_batch(c, row, count, &present, err));
+        memset(c->value + present, 0, (count - present) * sizeof *c->value);
+        memset(c->valid + present, 0, count - present);
     }
     return PCOL_OK;
 }
 
-static pcol_status copy_row(struct order_copy *o, uint64_t row, pcol_error *err)
+/* Begins a run at a row of the batch, unless it continues that of the row before. */
+static pcol_status continue_run(struct order_copy *o, uint64_t row, size_t i, pcol_error *err)
 {
-    int64_t value, id;
-    int valid, same;
-    PCI_TRY(compare_run(o, row, &same, err));
-    if (!same)
-        PCI_TRY(begin_run(o, row, err));
-    struct pci_source_row to = o->run;
-    PCI_TRY(pci_cells_get(&o->cells[R_ORDINAL], row, &value, &valid, err));
-    to.ordinal = (uint64_t)value;
-    PCI_TRY(pci_cells_get(&o->cells[R_ID], row, &id, &valid, err));
-    to.id = (uint64_t)id;
-    to.has_id = valid != 0;
-    PCI_TRY(pci_cells_get(&o->cells[R_ROW], row, &value, &valid, err));
-    PCI_TRY(map_row(o, row, (uint64_t)value, &to, err));
-    return put_row(o, &to, row, err);
+    int same = o->has_shared;
+    for (size_t k = 0; k < SHARED_COUNT; k++) {
+        const struct pci_cells *c = &o->cells[shared_columns[k]];
+        same &= c->value[i] == o->shared[k] && c->valid[i] == o->shared_valid[k];
+        o->shared[k] = c->value[i];
+        o->shared_valid[k] = c->valid[i];
+    }
+    o->has_shared = 1;
+    return same ? PCOL_OK : begin_run(o, row + i, err);
+}
+
+/* The end in the batch of the run with row i: its ordinals ascend. */
+static size_t find_end(const struct order_copy *o, size_t i, size_t count)
+{
+    const int64_t *ordinals = o->cells[R_ORDINAL].value;
+    size_t end = count, at;
+    for (size_t k = 0; k < SHARED_COUNT; k++) {
+        const struct pci_cells *c = &o->cells[shared_columns[k]];
+        for (at = i + 1; at < end && c->value[at] == c->value[i] && c->valid[at] == c->valid[i];)
+            at++;
+        end = at;
+    }
+    for (at = i + 1; at < end && ordinals[at] == ordinals[at - 1] + 1;)
+        at++;
+    return at;
+}
+
+static pcol_status copy_run(struct order_copy *o, uint64_t row, size_t i, size_t end,
+                            pcol_error *err)
+{
+    const struct pci_cells *ids = &o->cells[R_ID];
+    PCI_TRY(continue_run(o, row, i, err));
+    o->run.ordinal = (uint64_t)o->cells[R_ORDINAL].value[i];
+    memcpy(o->row_ids, ids->value + i, (end - i) * sizeof *ids->value);
+    memcpy(o->has_id, ids->valid + i, end - i);
+    return put_rows(o, o->cells[R_ROW].value + i, end - i, row + i, err);
 }
 
 /* ---- orders that the documents of copied sources need */
@@ -285,14 +304,19 @@ static pcol_status copy_rows(struct order_copy *o, pcol_error *err)
     PCI_TRY(open_rows(o, &rows, err));
     if (o->m->partial && !o->m->document_orders)
         return PCOL_OK;
-    for (uint64_t row = 0; row < rows; row++) {
-        int is_copied = !o->m->partial;
-        if (!is_copied)
-            PCI_TRY(is_of_document(o, row, &is_copied, err));
-        if (is_copied)
-            PCI_TRY(copy_row(o, row, err));
+    for (uint64_t row = 0; row < rows; row += PCI_MERGE_BATCH) {
+        size_t count = rows - row < PCI_MERGE_BATCH ? (size_t)(rows - row) : PCI_MERGE_BATCH;
+        PCI_TRY(read_batch(o, row, count, err));
+        for (size_t i = 0, end; i < count; i = end) {
+            int is_copied = !o->m->partial;
+            end = is_copied ? find_end(o, i, count) : i + 1;
+            if (!is_copied)
+                PCI_TRY(is_of_document(o, row + i, &is_copied, err));
+            if (is_copied)
+                PCI_TRY(copy_run(o, row, i, end, err));
+        }
     }
-    return flush_run(o, rows, err);
+    return PCOL_OK;
 }
 
 /* ---- implicit order */
@@ -334,12 +358,17 @@ static pcol_status add_implicit_order(struct order_copy *o, uint32_t source, con
         return pci_source_order_defer(m->builder, &to, name, o->target->rows - first, err);
     PCI_TRY(pcol_builder_string(m->builder, name, strlen(name), &to.table, err));
     o->run = to;
-    for (uint64_t row = first; row < o->target->rows; row++, to.ordinal++) {
-        to.has_id = 0;
-        PCI_TRY(map_row(o, PCOL_POSITION_UNKNOWN, row, &to, err));
-        PCI_TRY(put_row(o, &to, row, err));
+    for (uint64_t row = first; row < o->target->rows; row += PCI_MERGE_BATCH) {
+        int64_t rows[PCI_MERGE_BATCH];
+        size_t count = o->target->rows - row < PCI_MERGE_BATCH ? (size_t)(o->target->rows - row)
+                                                               : PCI_MERGE_BATCH;
+        for (size_t i = 0; i < count; i++)
+            rows[i] = (int64_t)(row + i);
+        memset(o->has_id, 0, count);
+        o->run.ordinal = row - first;
+        PCI_TRY(put_rows(o, rows, count, row, err));
     }
-    return flush_run(o, o->target->rows, err);
+    return PCOL_OK;
 }
 
 static pcol_status add_implicit_orders(struct order_copy *o, pcol_error *err)

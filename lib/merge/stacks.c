@@ -383,6 +383,36 @@ static pcol_status add_stack(struct stack_copy *w, uint64_t row, pcol_error *err
                               err);
 }
 
+/* Copies stacks in batches; add_stack() copies the others and reports damage. */
+static pcol_status add_stacks(struct stack_copy *w, pcol_error *err)
+{
+    struct pci_merge *m = w->merge;
+    const struct pci_cells *parents = &w->cells[S_PARENT], *groups = &w->cells[S_GROUP];
+    size_t n, parent_count, group_count;
+    for (uint64_t row = 1; row < m->stack_count; row += n) {
+        n = m->stack_count - row < PCI_MERGE_BATCH ? (size_t)(m->stack_count - row)
+                                                   : PCI_MERGE_BATCH;
+        PCI_TRY(pci_cells_batch(&w->cells[S_PARENT], row, n, &parent_count, err));
+        PCI_TRY(pci_cells_batch(&w->cells[S_GROUP], row, n, &group_count, err));
+        for (size_t i = 0; i < n; i++) {
+            uint64_t parent = PCOL_NONE, group = PCOL_NONE;
+            if (m->used_stacks && !m->used_stacks[row + i])
+                continue;
+            if (!m->selection && i < parent_count && i < group_count && parents->valid[i] &&
+                groups->valid[i]) {
+                parent = (uint64_t)parents->value[i];
+                group = (uint64_t)groups->value[i];
+            }
+            if (parent < row + i && group < m->group_count && m->stacks[parent] != PCOL_NONE)
+                PCI_TRY(pcol_builder_stack(m->builder, m->stacks[parent], m->groups[group],
+                                           &m->stacks[row + i], err));
+            else
+                PCI_TRY(add_stack(w, row + i, err));
+        }
+    }
+    return PCOL_OK;
+}
+
 static pcol_status copy_rows(struct stack_copy *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
@@ -396,10 +426,7 @@ static pcol_status copy_rows(struct stack_copy *w, pcol_error *err)
         m->stacks[0] = 0;
     if (m->selection && m->selection->added)
         return pci_placed_stacks_open(m, err);
-    for (uint64_t row = 1; row < m->stack_count; row++)
-        if (!m->used_stacks || m->used_stacks[row])
-            PCI_TRY(add_stack(w, row, err));
-    return PCOL_OK;
+    return add_stacks(w, err);
 }
 
 static pcol_status open_contents(struct stack_copy *w, pcol_error *err)

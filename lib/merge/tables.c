@@ -65,6 +65,13 @@ static pcol_status fail_row(const struct pci_column *from, uint64_t from_row, ui
                        from_row, "%" PRIu64 " names no row of %s", row, to->name);
 }
 
+const uint32_t *pci_merge_row_map(const struct pci_merge *merge, const struct pci_table *to,
+                                  uint64_t *count)
+{
+    const uint32_t *map = get_row_map(merge, to, count);
+    return merge->placed && map == merge->stacks ? NULL : map; /* filled on demand */
+}
+
 pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
                           const struct pci_column *from, uint64_t from_row, uint64_t row,
                           uint64_t *out, int *omitted, pcol_error *err)
@@ -199,18 +206,22 @@ static pcol_status translate_batch(struct pci_merge *m, struct pci_cells *cells,
                                    int64_t *bits, uint8_t *valid, pcol_error *err)
 {
     int is_text = cells->column->desc->type == PCF_STRING, is_valid;
-    if (!is_text && !get_reference(m, cells->column)) {
+    const struct pci_table *to = is_text ? NULL : get_reference(m, cells->column);
+    const uint32_t *map = m->strings;
+    uint64_t rows = m->string_count;
+    if (!is_text && (!to || cells->column->desc->type == PCF_F64)) {
         memcpy(bits, cells->value, count * sizeof *bits);
         memcpy(valid, cells->valid, count);
         return PCOL_OK;
     }
+    if (to)
+        map = pci_merge_row_map(m, to, &rows);
     for (size_t i = 0; i < count; i++) {
-        int64_t code = cells->value[i];
+        uint64_t code = (uint64_t)cells->value[i];
         valid[i] = cells->valid[i] != 0;
         bits[i] = 0;
-        if (is_text && valid[i] && m->strings && (uint64_t)code < m->string_count &&
-            m->strings[code] != PCOL_NONE) {
-            bits[i] = m->strings[code];
+        if (valid[i] && map && code < rows && map[code] != PCOL_NONE) {
+            bits[i] = map[code];
         } else if (valid[i]) {
             PCI_TRY(pci_merge_bits(m, cells, cells->first + i, &bits[i], &is_valid, err));
             valid[i] = is_valid != 0;

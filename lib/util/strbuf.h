@@ -11,7 +11,7 @@
 /* Equality of two texts; the data of an empty one may be NULL. */
 static inline int pci_str_equal(pcol_str a, pcol_str b)
 {
-    return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
+    return a.size == b.size && (!a.size || a.data == b.data || !memcmp(a.data, b.data, a.size));
 }
 
 static inline int pci_str_is(pcol_str text, const char *word)
