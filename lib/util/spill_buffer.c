@@ -12,6 +12,35 @@
 
 #define FIRST_TAIL_BYTES 512u
 
+/* Cache of one page of the file, shared by the readers of a buffer. A page is loaded when it is read
+ * for the second time in a row, so that reads at random offsets do not load whole pages. */
+struct pci_page_cache {
+    pci_mutex lock;
+    size_t recent, held; /* page read last, and page in `bytes`; SIZE_MAX: none */
+    uint8_t bytes[PCI_PAGE_BYTES];
+};
+
+static pcol_status create_cache(struct pci_spill *buffer, pcol_error *err)
+{
+    struct pci_page_cache *cache;
+    PCI_TRY(PCI_MALLOC(cache, 1, err));
+    if (pci_mutex_init(&cache->lock) != 0) {
+        pci_free(cache);
+        return pci_fail_memory(err);
+    }
+    cache->recent = cache->held = SIZE_MAX;
+    buffer->cache = cache;
+    return PCOL_OK;
+}
+
+static void free_cache(struct pci_spill *buffer)
+{
+    if (buffer->cache)
+        pci_mutex_destroy(&buffer->cache->lock);
+    pci_free(buffer->cache);
+    buffer->cache = NULL;
+}
+
 pcol_status pci_spill_store_init(struct pci_spill_store *store, uint64_t memory_limit,
                                  const char *directory, pcol_error *err)
 {
@@ -102,6 +131,7 @@ void pci_spill_clear(struct pci_spill *buffer)
         free_page(buffer->store, &buffer->pages[i]);
     pci_free(buffer->tail);
     pci_free(buffer->pages);
+    free_cache(buffer);
     pci_spill_init(buffer, buffer->store);
 }
 
@@ -143,6 +173,8 @@ static pcol_status finish_page(struct pci_spill *buffer, pcol_error *err)
         }
         buffer->tail = tail;
     } else {
+        if (!buffer->cache)
+            PCI_TRY(create_cache(buffer, err));
         PCI_TRY(write_page(store, buffer->tail, offset, err));
         page = (struct pci_page){.file_offset = offset};
     }
@@ -203,6 +235,38 @@ static pcol_status read_file(const struct pci_spill_store *store, uint64_t offse
     return PCOL_OK;
 }
 
+/* Copy part of a page of the file from the cache; *found: 0 if it has another page. */
+static pcol_status read_cached(const struct pci_spill *buffer, size_t page, size_t start,
+                               uint8_t *to, size_t size, int *found, pcol_error *err)
+{
+    struct pci_page_cache *cache = buffer->cache;
+    pcol_status status = PCOL_OK;
+    pci_mutex_lock(&cache->lock);
+    if (cache->held != page && cache->recent == page) {
+        cache->held = SIZE_MAX;
+        status = read_file(buffer->store, buffer->pages[page].file_offset, cache->bytes,
+                           PCI_PAGE_BYTES, err);
+        cache->held = status == PCOL_OK ? page : SIZE_MAX;
+    }
+    cache->recent = page;
+    *found = cache->held == page;
+    if (*found)
+        memcpy(to, cache->bytes + start, size);
+    pci_mutex_unlock(&cache->lock);
+    return status;
+}
+
+static pcol_status read_page(const struct pci_spill *buffer, size_t page, size_t start, uint8_t *to,
+                             size_t size, pcol_error *err)
+{
+    int found = 0;
+    if (size < PCI_PAGE_BYTES)
+        PCI_TRY(read_cached(buffer, page, start, to, size, &found, err));
+    if (found)
+        return PCOL_OK;
+    return read_file(buffer->store, buffer->pages[page].file_offset + start, to, size, err);
+}
+
 pcol_status pci_spill_read(const struct pci_spill *buffer, uint64_t offset, void *data, size_t size,
                            pcol_error *err)
 {
@@ -215,7 +279,7 @@ pcol_status pci_spill_read(const struct pci_spill *buffer, uint64_t offset, void
         else if (buffer->pages[page].memory)
             memcpy(to, buffer->pages[page].memory + start, n);
         else
-            PCI_TRY(read_file(buffer->store, buffer->pages[page].file_offset + start, to, n, err));
+            PCI_TRY(read_page(buffer, page, start, to, n, err));
         to += n;
         offset += n;
         size -= n;

@@ -39,6 +39,7 @@ struct pci_spill {
     size_t dropped; /* leading pages that were released */
     uint8_t *tail;  /* page that is being filled */
     size_t tail_used, tail_capacity;
+    struct pci_page_cache *cache; /* of one page of the file; NULL: no page is in the file */
 };
 
 /* Buffers of a reader, reused from one pci_spill_view_range() to the next; starts zeroed. */
@@ -86,7 +87,8 @@ static inline const uint8_t *pci_spill_in_memory(const struct pci_spill *buffer,
     return buffer->pages[page].memory ? buffer->pages[page].memory + start : NULL;
 }
 
-/* Copy `size` bytes from `offset`; the range must have been appended. */
+/* Copy `size` bytes from `offset`; the range must have been appended. Sequential reads of parts of
+ * a page read the page from the file once. */
 pcol_status pci_spill_read(const struct pci_spill *buffer, uint64_t offset, void *data, size_t size,
                            pcol_error *err);
 
