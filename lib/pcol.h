@@ -828,7 +828,7 @@ typedef struct pcol_frames pcol_frames;
  * @control: of this call; NULL: none
  * @frames: receives it; borrows the file; freed with pcol_frames_free(). Any number of threads may
  * read it.
- * Cost: O(stacks), 12 bytes of memory for each. Errors: E_CORRUPT, E_CHECKSUM, E_LIMIT,
+ * Cost: O(stacks), 16 bytes of memory for each. Errors: E_CORRUPT, E_CHECKSUM, E_LIMIT,
  * E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_frames_open(const pcol_file *file,
@@ -853,6 +853,36 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_frames_read(const pcol_frames *frames,
                                                      uint64_t *offsets, uint32_t *locations,
                                                      size_t capacity, size_t *samples_read,
                                                      pcol_error *err);
+
+/**
+ * pcol_frames_offsets() - where the call stack of each of a range of samples starts in a list of
+ * all their frames
+ * @first_sample, @count: rows of samples
+ * @offsets: receives @count + 1 offsets, the first is 0, the last the number of frames
+ * Cost: O(@count). Errors: E_ARGUMENT (rows), E_CORRUPT, E_CHECKSUM, E_LIMIT.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_frames_offsets(const pcol_frames *frames,
+                                                        uint64_t first_sample, size_t count,
+                                                        uint64_t *offsets, pcol_error *err);
+
+/**
+ * pcol_frames_gather() - one value for each frame of a range of samples, innermost first
+ * @first_sample, @count: rows of samples
+ * @offsets: of pcol_frames_offsets() for these rows
+ * @values: a value of @width bytes (1, 2, 4, 8) for each row of `locations`, such as the number of
+ * its function; NULL: the row itself, of 4 bytes
+ * @control: of this call; NULL: none
+ * @out: receives @offsets[@count] values; aligned to their width
+ * Cost: O(stacks + values): each node of the call tree is looked up once and its samples get
+ * copies. Memory: 4 bytes for each stack, and for each sample up to the larger of their number and
+ * 1 Mi. Errors: E_ARGUMENT (rows, width, or offsets of other rows), E_CORRUPT, E_CHECKSUM,
+ * E_NO_MEMORY, E_CANCELLED.
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_frames_gather(const pcol_frames *frames,
+                                                       uint64_t first_sample, size_t count,
+                                                       const uint64_t *offsets, const void *values,
+                                                       size_t width, const pcol_control *control,
+                                                       void *out, pcol_error *err);
 
 /* The function of the innermost frame of @count rows of `stacks`, as rows of `functions`; PCOL_NONE
  * for the empty stack and where the frame has no function. With pcol_query_weights() these are the

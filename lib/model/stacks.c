@@ -1,10 +1,12 @@
 /*
- * stacks.c - access to the call tree, node by node
+ * stacks.c - access to the call tree, node by node or in batches of rows
  *
  * Each step is verified: a parent precedes its child, so a walk to the root ends for any input;
  * groups and their locations are within their tables.
  */
 #include "model/table.h"
+
+#include "util/alloc.h"
 #include "util/arg_check.h"
 
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
@@ -72,6 +74,60 @@ pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32
     PCI_TRY(pci_get(tree->file, tree->group, node, &group, &(int){0}, err));
     *parent = (uint32_t)parent_row;
     return pci_stacks_group(tree, (uint64_t)group, first, count, err);
+}
+
+/* ---- batches */
+
+pcol_status pci_stacks_starts(const struct pci_stacks *tree, uint32_t **starts, pcol_error *err)
+{
+    int64_t values[PCI_BATCH];
+    uint64_t before = 0;
+    *starts = NULL;
+    if (!tree->first)
+        return PCOL_OK;
+    PCI_TRY(pci_check_row_count(tree->file, "location_groups", err));
+    uint32_t *made;
+    PCI_TRY(PCI_CALLOC(made, (size_t)tree->groups + 1, err));
+    *starts = made;
+    for (uint64_t row = 0, n; row < tree->groups; row += n) {
+        n = tree->groups - row < PCI_BATCH ? tree->groups - row : PCI_BATCH;
+        PCI_TRY(pci_read(tree->file, tree->first, row, n, values, NULL, err));
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t start = (uint64_t)values[i];
+            /* A group has at least one location, and the first group starts at location 0. */
+            if (row + i ? start <= before || start >= tree->locations : start || !tree->locations)
+                return pci_corrupt(err, "location_groups", "first_location", row + i,
+                                   "location %llu is out of order or range",
+                                   (unsigned long long)start);
+            made[row + i] = (uint32_t)start;
+            before = start;
+        }
+    }
+    made[tree->groups] = (uint32_t)tree->locations;
+    return PCOL_OK;
+}
+
+pcol_status pci_stacks_read(const struct pci_stacks *tree, const uint32_t *starts, uint64_t row,
+                            size_t n, struct pci_stack_node *nodes, pcol_error *err)
+{
+    int64_t parents[PCI_BATCH], groups[PCI_BATCH];
+    PCI_TRY(pci_read(tree->file, tree->parent, row, n, parents, NULL, err));
+    PCI_TRY(pci_read(tree->file, tree->group, row, n, groups, NULL, err));
+    if (row == 0)
+        nodes[0] = (struct pci_stack_node){0};
+    for (uint64_t i = row == 0; i < n; i++) {
+        uint64_t group = (uint64_t)groups[i];
+        if ((uint64_t)parents[i] >= row + i)
+            return pci_corrupt(err, "stacks", "parent", row + i,
+                               "parent %llu is not before its child",
+                               (unsigned long long)parents[i]);
+        if (group >= tree->groups)
+            return pci_corrupt(err, "location_groups", NULL, group, "this group does not exist");
+        nodes[i] = starts ? (struct pci_stack_node){(uint32_t)parents[i], starts[group],
+                                                    starts[group + 1] - starts[group]}
+                          : (struct pci_stack_node){(uint32_t)parents[i], (uint32_t)group, 1};
+    }
+    return PCOL_OK;
 }
 
 pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uint64_t *group,

@@ -298,6 +298,16 @@ pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32
 /* The locations of a group, verified like the group itself. */
 pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
                              uint64_t *count, pcol_error *err);
+/* The first location of each group and, after the last, the number of locations; NULL if the file
+ * has no groups of several locations: group g then is location g. To be freed. */
+pcol_status pci_stacks_starts(const struct pci_stacks *tree, uint32_t **starts, pcol_error *err);
+/* A node of the call tree: its parent is less than its own row; locations, innermost first. */
+struct pci_stack_node {
+    uint32_t parent, first, count;
+};
+/* Nodes of n <= PCI_BATCH rows, all verified; row 0, the root, is zeros. */
+pcol_status pci_stacks_read(const struct pci_stacks *tree, const uint32_t *starts, uint64_t row,
+                            size_t n, struct pci_stack_node *nodes, pcol_error *err);
 /* The group of location `row`. */
 pcol_status pci_stacks_group_of(const struct pci_stacks *tree, uint64_t row, uint64_t *group,
                                 pcol_error *err);

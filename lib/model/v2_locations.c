@@ -198,16 +198,27 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
 }
 
 /* Counts the lines from each stack to the root. */
-static pcol_status find_depths(const struct pci_stacks *stacks, uint64_t *depth, pcol_error *err)
+static pcol_status count_depths(const struct pci_stacks *stacks, const uint32_t *starts,
+                                uint64_t *depth, pcol_error *err)
 {
+    struct pci_stack_node nodes[PCI_BATCH];
     depth[0] = 0;
-    for (uint64_t node = 1; node < stacks->stacks; node++) {
-        uint64_t first, count;
-        uint32_t parent;
-        PCI_TRY(pci_stacks_node(stacks, node, &parent, &first, &count, err));
-        depth[node] = add_saturating(depth[parent], count);
+    for (uint64_t row = 0, n; row < stacks->stacks; row += n) {
+        n = stacks->stacks - row < PCI_BATCH ? stacks->stacks - row : PCI_BATCH;
+        PCI_TRY(pci_stacks_read(stacks, starts, row, (size_t)n, nodes, err));
+        for (uint64_t i = 0; i < n; i++)
+            depth[row + i] = add_saturating(depth[nodes[i].parent], nodes[i].count);
     }
     return PCOL_OK;
+}
+
+static pcol_status find_depths(const struct pci_stacks *stacks, uint64_t *depth, pcol_error *err)
+{
+    uint32_t *starts;
+    pcol_status status = pci_stacks_starts(stacks, &starts, err);
+    PCI_THEN(status, count_depths(stacks, starts, depth, err));
+    pci_free(starts);
+    return status;
 }
 
 /* Compares each zone with the counted locations of the samples before it. */

@@ -270,6 +270,25 @@ static pcol_status open_frames(struct on *on)
     return status;
 }
 
+static pcol_status gather_frames(struct on *on)
+{
+    static uint64_t offsets[1 << 16];
+    pcol_frames *frames;
+    const pcol_table *samples;
+    MUST(status_of =
+             pcol_file_table_by_name(on->file, PCOL_MODEL_V2, "samples", &samples, &on->err));
+    size_t rows = (size_t)pcol_table_rows(samples);
+    cr_assert(rows < sizeof offsets / sizeof *offsets);
+    MUST(status_of = pcol_frames_open(on->file, NULL, &frames, &on->err));
+    MUST(status_of = pcol_frames_offsets(frames, 0, rows, offsets, &on->err));
+    uint32_t *out = malloc((offsets[rows] + 1) * sizeof *out);
+    pcol_status status =
+        pcol_frames_gather(frames, 0, rows, offsets, NULL, 4, on->control, out, &on->err);
+    free(out);
+    pcol_frames_free(frames);
+    return status;
+}
+
 static pcol_status hash(struct on *on)
 {
     const pcol_hash *hashes;
@@ -485,6 +504,7 @@ static const struct {
     {"pcol_sums_add", add_sums},
     {"pcol_sums_finish", finish_sums},
     {"pcol_frames_open", open_frames},
+    {"pcol_frames_gather", gather_frames},
     {"pcol_file_hashes", hash},
     {"pcol_column_array", read_arrays},
     {"pcol_scan_new", scan},

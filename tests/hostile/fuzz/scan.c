@@ -131,6 +131,21 @@ static void read_stream(const pcol_table *table)
     schema.release(&schema);
 }
 
+/* Values of the frames of the first samples are those of their locations. */
+static void gather_frames(const pcol_frames *frames, size_t count)
+{
+    static uint64_t offsets[MAX_ROWS + 1], again[MAX_ROWS + 1];
+    static uint32_t values[8192], locations[8192];
+    size_t read;
+    if (pcol_frames_offsets(frames, 0, count, offsets, NULL) != PCOL_OK || offsets[count] > 8192 ||
+        pcol_frames_gather(frames, 0, count, offsets, NULL, 4, NULL, values, NULL) != PCOL_OK)
+        return;
+    FUZZ_ASSERT(pcol_frames_read(frames, 0, count, again, locations, 8192, &read, NULL) ==
+                    PCOL_OK &&
+                read == count && !memcmp(offsets, again, (count + 1) * sizeof *offsets) &&
+                !memcmp(values, locations, (size_t)offsets[count] * sizeof *values));
+}
+
 static void read_frames(const pcol_file *file)
 {
     static uint64_t offsets[MAX_ROWS + 1];
@@ -143,6 +158,7 @@ static void read_frames(const pcol_file *file)
         PCOL_OK)
         FUZZ_ASSERT(read == 0 || offsets[read] <= 8192);
     (void)!pcol_frames_leaf_functions(frames, 0, draw(256), functions, NULL);
+    gather_frames(frames, draw(64));
     pcol_frames_free(frames);
 }
 
