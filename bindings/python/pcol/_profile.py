@@ -335,48 +335,41 @@ class Profile(Mapping[str, Table]):
             small = "int8" if len(names) < 128 else "int16" if len(names) < 32768 else "int32"
             return np.append(of_function, np.int32(-1)).astype(small)[function - 1], names
 
-        def read(lookup: np.ndarray | None, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-            starts, values = self._file.frames(lookup)
-            return _array(starts, "int64"), _array(values, dtype)
+        handle, starts = self._file.frames()
+        self._file.intact()
+        rows = int(_array(starts, "int64")[-1])
 
-        # Read at once with the column that is wanted most; the others are read when used.
-        of_location, names = codes("name")
-        offsets, functions = read(of_location, of_location.dtype)
-        rows: list[np.ndarray] = []
+        def gather(lookup: np.ndarray | None, dtype: Any) -> np.ndarray:
+            """What the lookup table has for the location of each frame; None: its row."""
+            values = np.empty(rows, dtype)
+            self._file.gather(handle, starts, lookup, values)
+            self._file.intact()
+            return values
 
-        def locations() -> np.ndarray:
-            if not rows:
-                rows.append(read(None, "uint32")[1])
-            return rows[0]
+        def strings(column: str) -> _Cells:
+            of_location, names = codes(column)
+            values = gather(of_location, of_location.dtype)
+            return _Cells("string", values, None, names, None, False)
 
-        def ids() -> _Cells:
-            ids = np.arange(1, len(offsets), dtype="int64")
-            return _Cells("i64", np.repeat(ids, np.diff(offsets)), None, None, None, False)
-
-        def depth() -> _Cells:
-            first = np.repeat(offsets[:-1], np.diff(offsets))
-            values = np.arange(1, len(functions) + 1, dtype="int64") - first
+        def number(by_sample: bool) -> _Cells:
+            values = np.empty(rows, "int64")
+            _native.number(starts, values, by_sample)
             return _Cells("i64", values, None, None, None, False)
 
         def location() -> _Cells:
-            values = locations().astype("int64") + 1
+            values = gather(None, "uint32").astype("int64") + 1
             return _Cells("i64", values, None, None, None, False)
-
-        def file() -> _Cells:
-            of_location, names = codes("filename")
-            values = read(of_location, of_location.dtype)[1]
-            return _Cells("string", values, None, names, None, False)
 
         def line() -> _Cells:
             lines = self.locations["line"]
-            mask = np.ma.getmaskarray(lines)[locations()]
-            return _Cells("i64", np.ma.getdata(lines)[locations()], mask if mask.any() else None,
-                          None, None, False)
+            values = gather(np.ma.getdata(lines), "int64")
+            mask = gather(np.ma.getmaskarray(lines), "bool")
+            return _Cells("i64", values, mask if mask.any() else None, None, None, False)
 
-        return Lazy("frames", len(functions), {
-            "sample_id": ids, "depth": depth, "location_id": location,
-            "function": lambda: _Cells("string", functions, None, names, None, False),
-            "file": file, "line": line})
+        return Lazy("frames", rows, {
+            "sample_id": lambda: number(True), "depth": lambda: number(False),
+            "location_id": location, "function": lambda: strings("name"),
+            "file": lambda: strings("filename"), "line": line})
 
     # ---- queries
 

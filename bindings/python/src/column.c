@@ -342,149 +342,162 @@ PyObject *file_column(PyObject *object, PyObject *args)
     return result;
 }
 
-/* ---- stacks of samples */
+/* ---- frames of samples */
 
-enum { STACKS = 2048, SCRATCH = 1 << 16 }; /* samples and locations that are read at once */
+#define FRAMES "pcol_frames"
 
-/* One value for each frame of all samples in an array that grows: their number is not known
- * before. The value is the row of the location, or what a table of the caller has for it. */
-typedef struct stacks {
-    uint64_t *offsets; /* by sample, and the end */
-    void *values;
-    uint64_t room; /* of values */
-    uint32_t *scratch;
-    size_t scratch_room;
-    const void *lookup; /* of int8, int16 or int32 by location; NULL: rows, which are uint32 */
-    uint64_t lookup_count;
-    size_t size; /* bytes of a value */
-} stacks;
-
-static pcol_status stacks_grow(stacks *s, uint64_t needed)
+static void frames_free(PyObject *capsule)
 {
-    uint64_t room = s->room + s->room / 2 + needed + CHUNK;
-    void *wider = realloc(s->values, (size_t)room * s->size);
-    if (wider == NULL)
-        return PCOL_E_NO_MEMORY;
-    s->values = wider;
-    s->room = room;
-    return PCOL_OK;
+    pcol_frames_free(PyCapsule_GetPointer(capsule, FRAMES));
 }
 
-static pcol_status stacks_widen(stacks *s, uint64_t needed)
+static pcol_status open_frames(call *c, const pcol_file *file, const pcol_table *samples,
+                               pcol_frames **frames, uint64_t *offsets)
 {
-    size_t room = (size_t)needed + SCRATCH;
-    uint32_t *wider = realloc(s->scratch, room * sizeof *wider);
-    if (wider == NULL)
-        return PCOL_E_NO_MEMORY;
-    s->scratch = wider;
-    s->scratch_room = room;
-    return PCOL_OK;
+    pcol_status status = pcol_frames_open(file, &c->control, frames, &c->err);
+    return status != PCOL_OK ? status
+                             : pcol_frames_offsets(*frames, 0, (size_t)pcol_table_rows(samples),
+                                                   offsets, &c->err);
 }
 
-#define LOOK_UP(type)                                                           \
-    for (size_t i = 0; i < count; i++) {                                        \
-        if (s->scratch[i] >= s->lookup_count)                                   \
-            return PCOL_E_ARGUMENT;                                             \
-        ((type *)s->values)[at + i] = ((const type *)s->lookup)[s->scratch[i]]; \
-    }
-
-/* Appends the values of `count` locations. */
-static pcol_status stacks_append(stacks *s, uint64_t at, size_t count)
+static PyObject *frames_of(File *self)
 {
-    if (count > s->room - at && stacks_grow(s, count) != PCOL_OK)
-        return PCOL_E_NO_MEMORY;
-    if (s->lookup == NULL)
-        memcpy((uint32_t *)s->values + at, s->scratch, count * sizeof *s->scratch);
-    else if (s->size == 1)
-        LOOK_UP(uint8_t)
-    else if (s->size == 2)
-        LOOK_UP(uint16_t)
-    else
-        LOOK_UP(uint32_t)
-    return PCOL_OK;
-}
-
-static pcol_status read_stacks(call *c, const pcol_file *file, uint64_t samples, stacks *s)
-{
+    const pcol_table *samples = NULL;
     pcol_frames *frames = NULL;
-    uint64_t row = 0;
-    pcol_status status = pcol_frames_open(file, &c->control, &frames, &c->err);
-    while (status == PCOL_OK && row < samples) {
-        uint64_t *offsets = s->offsets + row, used = offsets[0];
-        size_t count = samples - row < STACKS ? (size_t)(samples - row) : STACKS, done = 0;
-        status = pcol_frames_read(frames, row, count, offsets, s->scratch, s->scratch_room, &done,
-                                  &c->err);
-        if (status == PCOL_OK) {
-            status = done == 0 ? stacks_widen(s, offsets[1])
-                               : stacks_append(s, used, (size_t)offsets[done]);
-            if (status != PCOL_OK)
-                pcol_error_set(&c->err, status, 0, NULL);
-            else if (call_poll(c))
-                status = PCOL_E_CANCELLED;
-        }
-        for (size_t i = 0; i <= done; i++)
-            offsets[i] = i == 0 ? used : offsets[i] + used;
-        row += done;
-    }
-    pcol_frames_free(frames);
-    return status;
-}
-
-static PyObject *frames_of(File *self, stacks *s)
-{
-    static const char *const formats[] = {[1] = "b", [2] = "h", [4] = "i"};
-    const pcol_table *table = NULL;
-    void *offsets;
-    uint64_t samples;
+    void *offsets = NULL;
+    PyObject *starts = NULL, *capsule = NULL;
     call c;
     pcol_status status;
-    PyObject *starts, *result = NULL;
     call_init(&c, NULL);
-    CALL(&c, status, pcol_file_table_by_name(self->file, PCOL_MODEL_V2, "samples", &table, &c.err));
+    CALL(&c, status,
+         pcol_file_table_by_name(self->file, PCOL_MODEL_V2, "samples", &samples, &c.err));
     if (call_end(&c, status, NULL) != 0)
         return NULL;
-    samples = pcol_table_rows(table);
-    starts = array_new(samples + 1, "Q", &offsets);
+    starts = array_new(pcol_table_rows(samples) + 1, "Q", &offsets);
     if (starts == NULL)
         return NULL;
-    s->offsets = offsets;
-    if (stacks_grow(s, 16 * samples) == PCOL_OK && stacks_widen(s, 0) == PCOL_OK)
-        CALL(&c, status, read_stacks(&c, self->file, samples, s));
-    else
-        status = PCOL_E_NO_MEMORY;
-    if (call_end(&c, status, NULL) == 0) {
-        const char *format = s->lookup == NULL ? "I" : formats[s->size];
-        result = Py_BuildValue("ON", starts, array_adopt(s->values, s->offsets[samples], format));
-    } else {
-        free(s->values);
-    }
-    free(s->scratch);
+    CALL(&c, status, open_frames(&c, self->file, samples, &frames, offsets));
+    if (call_end(&c, status, NULL) == 0)
+        capsule = PyCapsule_New(frames, FRAMES, frames_free);
+    if (capsule != NULL)
+        return Py_BuildValue("NN", capsule, starts);
+    pcol_frames_free(frames);
     Py_DECREF(starts);
+    return NULL;
+}
+
+/* frames() -> (handle, offsets): the decoded call tree, and where the frames of each sample start */
+PyObject *file_frames(PyObject *object, PyObject *unused)
+{
+    File *self = (File *)object;
+    PyObject *result;
+    (void)unused;
+    if (file_enter(self) != 0)
+        return NULL;
+    result = frames_of(self);
+    file_leave(self);
     return result;
 }
 
-/* frames(lookup) -> (offsets, values), innermost first. lookup: an array of int8, int16 or int32 by
- * location, whose items are the values; None: values are rows of locations */
-PyObject *file_frames(PyObject *object, PyObject *lookup)
+/* Buffers of a call. */
+struct gather {
+    Py_buffer offsets, lookup, out; /* lookup.obj may be NULL */
+};
+
+static int gather_buffers(struct gather *g, PyObject *offsets, PyObject *lookup, PyObject *out)
+{
+    memset(g, 0, sizeof *g);
+    return PyObject_GetBuffer(offsets, &g->offsets, PyBUF_CONTIG_RO) != 0 ||
+                   (lookup != Py_None &&
+                    PyObject_GetBuffer(lookup, &g->lookup, PyBUF_CONTIG_RO) != 0) ||
+                   PyObject_GetBuffer(out, &g->out, PyBUF_CONTIG) != 0
+               ? -1
+               : 0;
+}
+
+static void gather_release(struct gather *g)
+{
+    Py_buffer *buffers[] = {&g->offsets, &g->lookup, &g->out};
+    for (size_t i = 0; i < 3; i++)
+        if (buffers[i]->obj != NULL)
+            PyBuffer_Release(buffers[i]);
+}
+
+/* Samples of the offsets; -1 with an exception: the buffers do not fit. */
+static Py_ssize_t gather_samples(const struct gather *g, uint64_t locations)
+{
+    const uint64_t *offsets = g->offsets.buf;
+    Py_ssize_t count = g->offsets.len / (Py_ssize_t)sizeof *offsets;
+    if (count > 0 && offsets[count - 1] == (uint64_t)(g->out.len / g->out.itemsize) &&
+        (g->lookup.obj == NULL ? g->out.itemsize == 4
+                               : g->lookup.itemsize == g->out.itemsize &&
+                                     (uint64_t)(g->lookup.len / g->lookup.itemsize) >= locations))
+        return count - 1;
+    PyErr_SetString(PyExc_ValueError, "the buffers do not have the sizes of the frames");
+    return -1;
+}
+
+/* gather(handle, offsets, lookup, out): a value for each frame, innermost first. lookup: an array
+ * by location whose items are the values; None: rows of locations, of 4 bytes */
+PyObject *file_gather(PyObject *object, PyObject *args)
 {
     File *self = (File *)object;
-    stacks s = {.size = sizeof(uint32_t)};
-    Py_buffer view = {0};
-    PyObject *result = NULL;
-    if (file_enter(self) != 0)
+    struct gather g;
+    const pcol_table *locations = NULL;
+    PyObject *handle, *offsets, *lookup, *out, *result = NULL;
+    call c;
+    pcol_status status;
+    if (!PyArg_ParseTuple(args, "OOOO", &handle, &offsets, &lookup, &out) || file_enter(self) != 0)
         return NULL;
-    if (lookup != Py_None && PyObject_GetBuffer(lookup, &view, PyBUF_CONTIG_RO) == 0) {
-        s.lookup = view.buf;
-        s.size = (size_t)view.itemsize;
-        s.lookup_count = (uint64_t)(view.len / view.itemsize);
+    const pcol_frames *frames = PyCapsule_GetPointer(handle, FRAMES);
+    if (frames != NULL && gather_buffers(&g, offsets, lookup, out) == 0) {
+        call_init(&c, NULL);
+        CALL(&c, status,
+             pcol_file_table_by_name(self->file, PCOL_MODEL_V2, "locations", &locations, &c.err));
+        Py_ssize_t count =
+            call_end(&c, status, NULL) != 0 ? -1 : gather_samples(&g, pcol_table_rows(locations));
+        if (count >= 0) {
+            CALL(&c, status,
+                 pcol_frames_gather(frames, 0, (size_t)count, g.offsets.buf, g.lookup.buf,
+                                    (size_t)g.out.itemsize, &c.control, g.out.buf, &c.err));
+            if (call_end(&c, status, NULL) == 0)
+                result = Py_NewRef(Py_None);
+        }
     }
-    if (!PyErr_Occurred() && s.size != 1 && s.size != 2 && s.size != 4)
-        PyErr_SetString(PyExc_ValueError, "items of the lookup table have 1, 2 or 4 bytes");
-    if (!PyErr_Occurred())
-        result = frames_of(self, &s);
-    if (view.obj != NULL)
-        PyBuffer_Release(&view);
+    if (frames != NULL)
+        gather_release(&g);
     file_leave(self);
+    return result;
+}
+
+/* number(offsets, out, by_sample): for each frame the number of its sample, or its depth; from 1 */
+PyObject *native_number(PyObject *module, PyObject *args)
+{
+    struct gather g;
+    PyObject *offsets, *out, *result = NULL;
+    int by_sample;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOp", &offsets, &out, &by_sample))
+        return NULL;
+    if (gather_buffers(&g, offsets, Py_None, out) == 0) {
+        const uint64_t *starts = g.offsets.buf;
+        int64_t *to = g.out.buf;
+        Py_ssize_t count = g.offsets.len / (Py_ssize_t)sizeof *starts;
+        if (g.out.itemsize != 8 || count == 0 ||
+            starts[count - 1] != (uint64_t)g.out.len / sizeof *to) {
+            PyErr_SetString(PyExc_ValueError, "the buffer does not have the size of the frames");
+        } else {
+            PyThreadState *thread = PyEval_SaveThread();
+            for (Py_ssize_t i = 1; i < count; i++) {
+                int64_t first = (int64_t)starts[i - 1];
+                for (int64_t k = first; k < (int64_t)starts[i]; k++)
+                    to[k] = by_sample ? i : k - first + 1;
+            }
+            PyEval_RestoreThread(thread);
+            result = Py_NewRef(Py_None);
+        }
+    }
+    gather_release(&g);
     return result;
 }
 

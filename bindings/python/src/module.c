@@ -32,6 +32,7 @@ static PyMethodDef methods[] = {
     {"build", native_build, METH_VARARGS, "build(sources, ...) -> File or None"},
     {"sums", native_sums, METH_VARARGS, "sums(files, keys, ...) -> File or None"},
     {"formats", formats, METH_NOARGS, "list of (name, summary, suffixes, keeps, reads, writes)"},
+    {"number", native_number, METH_VARARGS, "number(offsets, out, by_sample)"},
     {"set_error_factory", set_error_factory, METH_O, "Function that makes exceptions."},
     {NULL, NULL, 0, NULL},
 };

@@ -102,7 +102,9 @@ PyObject *column_convert(File *self, const pcol_table *table, uint32_t index);
 PyObject *file_tables(PyObject *self, PyObject *args);
 PyObject *file_schema(PyObject *self, PyObject *args);
 PyObject *file_column(PyObject *self, PyObject *args);
-PyObject *file_frames(PyObject *self, PyObject *lookup);
+PyObject *file_frames(PyObject *self, PyObject *unused);
+PyObject *file_gather(PyObject *self, PyObject *args);
+PyObject *native_number(PyObject *module, PyObject *args);
 PyObject *file_arrow(PyObject *self, PyObject *args);
 
 /* ---- answers (answers.c) */
