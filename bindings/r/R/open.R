@@ -22,9 +22,10 @@ profile_of <- function(handle, path = NULL) {
     state$path <- if (!is.null(path)) normalizePath(path)
     v2 <- native("tables", handle, MODEL[["v2"]], what = path)
     further <- native("tables", handle, MODEL[["further"]], what = path)
-    state$tables <- rbind(data.frame(v2, model = rep(0L, length(v2$table))),
-                          data.frame(further, model = rep(3L, length(further$table))))
-    state$tables <- state$tables[!duplicated(state$tables$table), ]
+    own <- !further$table %in% v2$table
+    state$tables <- list(table = c(v2$table, further$table[own]), rows = c(v2$rows, further$rows[own]),
+                         columns = c(v2$columns, further$columns[own]),
+                         model = rep(MODEL[c("v2", "further")], c(length(v2$table), sum(own))))
     state$cache <- new.env(parent = emptyenv())
     structure(list(), state = state, class = "pcol_profile")
 }

@@ -18,11 +18,16 @@ summary.pcol_profile <- function(object, lines = c("hide", "show", "both"), memo
 
 # Tokens of each location, a matrix with two columns, in the order in which a line of Rprof has them.
 tokens_of <- function(frames, lines) {
-    line <- ifelse(is.na(frames$line), NA, paste0(basename(or_else(frames$file, "")), "#", frames$line))
-    none <- rep(NA_character_, length(frames$name))
-    first <- if (lines == "hide") none else line
-    second <- if (lines == "show") none else ifelse(is.na(frames$fun), NA, paste0("\"", frames$fun, "\""))
-    cbind(first, second)
+    tokens <- matrix(NA_character_, length(frames$name), 2)
+    if (lines != "hide") {
+        known <- !is.na(frames$line)
+        tokens[known, 1] <- paste0(basename(or_else(frames$file[known], "")), "#", frames$line[known])
+    }
+    if (lines != "show") {
+        known <- !is.na(frames$fun)
+        tokens[known, 2] <- paste0("\"", frames$fun[known], "\"")
+    }
+    tokens
 }
 
 # Bytes that each sample has more than the one before it; the first of each segment has none.
@@ -55,19 +60,20 @@ summary_of_rprof <- function(x, segments, lines, memory) {
 tables_of_summary <- function(keys, self, total, growth, intervals, lines) {
     sum <- sum(self)
     digits <- if (min(intervals) < 0.01) 3L else 2L
-    table <- data.frame(self.time = round(self, digits), self.pct = round(100 * self / sum, 2),
-                        total.time = round(total, digits), total.pct = round(100 * total / sum, 2))
-    if (!is.null(growth)) table$mem.total <- round(growth / 1048576, 1)
-    rownames(table) <- make.unique(sub("^\"(.*)\"$", "\\1", keys))
-    by_self <- table[order(-self, -total), , drop = FALSE]
-    by_self <- by_self[by_self$self.time > 0, , drop = FALSE]
-    by_total <- table[order(-total, -self), c("total.time", "total.pct", if (!is.null(growth)) "mem.total", "self.time", "self.pct"),
-                      drop = FALSE]
-    result <- list(by.self = by_self, by.total = by_total)
+    columns <- list(self.time = round(self, digits), self.pct = round(100 * self / sum, 2),
+                    total.time = round(total, digits), total.pct = round(100 * total / sum, 2))
+    if (!is.null(growth)) columns$mem.total <- round(growth / 1048576, 1)
+    names <- make.unique(sub("^\"(.*)\"$", "\\1", keys))
+    table <- function(rows, shown = names(columns))
+        structure(lapply(columns[shown], `[`, rows), class = "data.frame", row.names = names[rows])
+    by_self <- order(-self, -total)
+    result <- list(by.self = table(by_self[columns$self.time[by_self] > 0]),
+                   by.total = table(order(-total, -self),
+                                    c("total.time", "total.pct", if (!is.null(growth)) "mem.total", "self.time", "self.pct")))
     if (lines == "show") {
         file <- sub("#[^#]*$", "", keys)
         line <- ifelse(file == keys, 0, suppressWarnings(as.numeric(sub("^.*#", "", keys))))
-        result$by.line <- table[order(file, line), , drop = FALSE]
+        result$by.line <- table(order(file, line))
     }
     structure(c(result, list(sample.interval = intervals, sampling.time = sum)), class = "pcol_summary")
 }

@@ -309,10 +309,9 @@ struct totals {
     const int *tokens; /* two by location, NA for none: tokens[l], tokens[l + locations] */
     uint32_t columns, count;
     double *self, *total; /* [token + column * count] */
-    double *
-        weights; /* [stack * columns + column]; of all stacks below it, too, once its rows are left */
-    uint32_t *open;  /* by token: frames on the path that have it */
-    int *self_token; /* by stack, 0: none */
+    double *weights;      /* [stack * columns + column] */
+    uint32_t *outermost;  /* by token: row of the last stack that begins with it; 0: none */
+    int *self_token;      /* by stack, 0: none */
 };
 
 static void add_weights(const struct totals *s, double *sums, int token, uint32_t stack)
@@ -328,55 +327,57 @@ static int token_at(const struct totals *s, uint32_t row, uint32_t i)
     return token == NA_INTEGER ? 0 : token;
 }
 
-static void enter_frame(const struct totals *s, uint32_t row)
+/* Sums of self, of the innermost token. @fallback: 0: none. */
+static void sum_self(const struct totals *s, int fallback)
 {
-    uint32_t n = 2 * (s->tree->end[row] - s->tree->first[row]);
-    s->self_token[row] = s->self_token[s->tree->parent[row]];
-    for (uint32_t i = n; i-- > 0;) {
-        int token = token_at(s, row, i);
-        if (token) {
-            s->open[token - 1]++;
-            s->self_token[row] = token;
-        }
+    for (uint32_t row = 0; row < s->tree->rows; row++) {
+        uint32_t n = row ? 2 * (s->tree->end[row] - s->tree->first[row]) : 0;
+        int token = 0;
+        for (uint32_t i = 0; i < n && !token; i++)
+            token = token_at(s, row, i);
+        if (!token && row)
+            token = s->self_token[s->tree->parent[row]];
+        s->self_token[row] = token;
+        if (token || fallback)
+            add_weights(s, s->self, token ? token : fallback, row);
+        if (!token && fallback)
+            add_weights(s, s->total, fallback, row);
     }
+}
+
+/* Weights of stacks to those of all stacks from them on. */
+static void add_callees(const struct totals *s)
+{
+    for (uint32_t row = s->tree->rows; row-- > 1;)
+        for (uint32_t k = 0; k < s->columns; k++)
+            s->weights[(size_t)s->tree->parent[row] * s->columns + k] +=
+                s->weights[(size_t)row * s->columns + k];
 }
 
 /* A token counts at its outermost frame, which has the samples of all others. */
-static void leave_frame(const struct totals *s, uint32_t row)
-{
-    uint32_t n = 2 * (s->tree->end[row] - s->tree->first[row]);
-    uint32_t parent = s->tree->parent[row];
-    for (uint32_t i = 0; i < n; i++) {
-        int token = token_at(s, row, i);
-        if (token && --s->open[token - 1] == 0)
-            add_weights(s, s->total, token, row);
-    }
-    for (uint32_t k = 0; k < s->columns; k++)
-        s->weights[(size_t)parent * s->columns + k] += s->weights[(size_t)row * s->columns + k];
-}
-
-/* Sums of self are made before weights of children are added to those of their callers. @fallback: 0: none. */
-static void sum_stacks(struct call *c, const struct totals *s, int fallback)
+static void sum_total(struct call *c, const struct totals *s)
 {
     struct path p;
-    if (!path_open(c, &p, s->tree))
+    uint32_t *depth = hold(c, s->tree->rows, sizeof *depth); /* rows on the path before this one */
+    if (!depth || !path_open(c, &p, s->tree))
         return;
-    for (uint32_t row = 0; row < s->tree->rows && c->status == PCOL_OK; row++) {
-        while (row && path_leave(&p, row))
-            leave_frame(s, p.rows[p.depth + 1]);
-        if (row && !path_enter(c, &p, row))
+    for (uint32_t row = 1; row < s->tree->rows; row++) {
+        uint32_t n = 2 * (s->tree->end[row] - s->tree->first[row]);
+        while (path_leave(&p, row))
+            ;
+        if (!path_enter(c, &p, row))
             return;
-        if (row)
-            enter_frame(s, row);
-        if (s->self_token[row]) {
-            add_weights(s, s->self, s->self_token[row], row);
-        } else if (fallback) {
-            add_weights(s, s->self, fallback, row);
-            add_weights(s, s->total, fallback, row);
+        depth[row] = p.depth;
+        for (uint32_t i = 0; i < n; i++) {
+            int token = token_at(s, row, i);
+            uint32_t outer = token ? s->outermost[token - 1] : 0;
+            /* The path has its outermost row, or had it before. */
+            if (!token || (outer && depth[outer] <= p.depth && p.rows[depth[outer]] == outer))
+                continue;
+            s->outermost[token - 1] = row;
+            add_weights(s, s->total, token, row);
         }
     }
-    for (; p.depth; p.depth--)
-        leave_frame(s, p.rows[p.depth]);
 }
 
 /* Weights of the stacks: a column for each interval, and one for the growth of memory. */
@@ -426,7 +427,7 @@ SEXP op_totals(struct call *c, SEXP args)
     s.columns = (uint32_t)Rf_asInteger(arg(args, 4)) + (arg(args, 5) != R_NilValue);
     s.count = (uint32_t)Rf_asInteger(arg(args, 6));
     s.weights = hold(c, (size_t)t.rows * s.columns, sizeof *s.weights);
-    s.open = hold(c, s.count, sizeof *s.open);
+    s.outermost = hold(c, s.count, sizeof *s.outermost);
     s.self_token = hold(c, t.rows, sizeof *s.self_token);
     if (c->status != PCOL_OK || !check_totals(c, &s, args))
         return R_NilValue;
@@ -439,7 +440,9 @@ SEXP op_totals(struct call *c, SEXP args)
     s.self = REAL(VECTOR_ELT(out, 0));
     s.total = REAL(VECTOR_ELT(out, 1));
     weigh_stacks(&s, arg(args, 2), arg(args, 3), arg(args, 5));
-    sum_stacks(c, &s, fallback == NA_INTEGER ? 0 : fallback);
+    sum_self(&s, fallback == NA_INTEGER ? 0 : fallback);
+    add_callees(&s);
+    sum_total(c, &s);
     verify_intact(c, arg(args, 0));
     UNPROTECT(1);
     return out;
