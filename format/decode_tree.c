@@ -5,7 +5,7 @@
  * encodes it; an unmarked row is a child of the previous row. Blocks of 1024 rows are independent:
  * a parent before the block is stored as its row number. Linear time for any file: each row adds at
  * most one level, so a block has at most twice as many steps as rows.
- * Tests: tests/unit/test_tree.c.
+ * Tests: tests/unit/test_decode_tree.c.
  */
 #include "format/decode_masked.h"
 #include "format/range.h"

@@ -4,7 +4,8 @@
  * The first row of a block is stored whole, every other row as the length of the prefix that it
  * shares with the previous row and a suffix. A block is decoded in two steps: pcf_front_plan()
  * loads and validates its numbers and computes its size, at most 64 times the stored bytes;
- * pcf_front_fill() writes the strings into memory of the caller. Tests: tests/unit/test_front.c.
+ * pcf_front_fill() writes the strings into memory of the caller. Tests:
+ * tests/unit/test_front_coding.c.
  */
 #ifndef PCF_FRONT_CODING_H
 #define PCF_FRONT_CODING_H

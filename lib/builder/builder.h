@@ -6,7 +6,7 @@
  * with a hash index for interning and become columns at the end. Call stacks are a prefix tree
  * (call_tree.h); label shapes and nodes are records (labels.c, value_tree.c).
  * Threading: one thread fills a builder; writing uses `threads` threads. Tests:
- * tests/unit/test_builder.c, tests/unit/test_rows.c.
+ * tests/unit/test_builder.c, tests/unit/test_row_details.c.
  */
 #ifndef PCI_BUILDER_BUILDER_H
 #define PCI_BUILDER_BUILDER_H

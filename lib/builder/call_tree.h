@@ -3,7 +3,7 @@
  *
  * Nodes are numbered in order of insertion, so that a parent precedes its children.
  * pci_call_tree_finish() computes the depth-first pre-order, siblings in order of insertion. Tests:
- * tests/unit/test_tree.c.
+ * tests/unit/test_decode_tree.c.
  */
 #ifndef PCI_BUILDER_CALL_TREE_H
 #define PCI_BUILDER_CALL_TREE_H

@@ -3,7 +3,7 @@
  *
  * Front coding (incremental encoding): sorted strings share prefixes, such as packages and
  * directories. Only the rest is stored, which saves a tenth to a half of the bytes. Tests:
- * tests/unit/test_front.c.
+ * tests/unit/test_front_coding.c.
  */
 #include "builder/builder.h"
 

@@ -5,7 +5,7 @@
  * occurrence 0 of (table, key, unit, kind); further occurrences are a linked list, so that a row of
  * n labels takes O(n). Usually rows have the keys of the previous row in the same order: a
  * comparison with it avoids the lookup. The sequence of a row's keys is its shape, which is
- * interned, and omitted if it is the order of K. Tests: tests/unit/test_rows.c.
+ * interned, and omitted if it is the order of K. Tests: tests/unit/test_row_details.c.
  */
 #include "builder/builder.h"
 

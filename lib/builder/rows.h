@@ -8,7 +8,7 @@
  *   - source rows: the order and the ids of the rows in a source.
  * The builder owns the state, so that several sources share it. Tables of every builder
  * (PCI_T_SAMPLES, ...) are in builder/builder.h, others come from pcol_builder_table(). Tests:
- * tests/unit/test_rows.c.
+ * tests/unit/test_row_details.c.
  */
 /* Example of an importer:
  *

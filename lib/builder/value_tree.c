@@ -5,7 +5,7 @@
  * Several trees may grow at the same time, such as a document's and those of its parts. A node is a
  * record of 32 bytes in order of arrival. While nodes arrive in pre-order, which the path from the
  * root to the latest node shows, no sorting is necessary. Elements of typed arrays are appended to
- * their column directly. Tests: tests/unit/test_nodes.c.
+ * their column directly. Tests: tests/unit/test_value_trees.c.
  */
 #include "builder/builder.h"
 

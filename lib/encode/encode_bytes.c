@@ -2,7 +2,7 @@
  * encode_bytes.c - encoder of columns of type bytes: whole (PLAIN) or front-coded (FRONT)
  *
  * The source decides which; offsets and shared prefix lengths are integer columns, encoded like any
- * other. Tests: tests/unit/test_front.c.
+ * other. Tests: tests/unit/test_front_coding.c.
  */
 #include "encode/encode_leaf.h"
 

@@ -4,7 +4,7 @@
  * In pre-order the parent of a row is the previous row (one mark bit) or an ancestor of it (a
  * number of steps). One pass computes all steps, restarting in each block of 1024 rows as the
  * decoder does, and stops at the first row that shows that the column is not such a tree.
- * Tests: tests/unit/test_tree.c.
+ * Tests: tests/unit/test_decode_tree.c.
  */
 #include "encode/encode_leaf.h"
 

@@ -2,7 +2,7 @@
  * merge.h - copying of pcol files, whole or in part, into a builder
  *
  * pci_merge holds the maps from rows of the file to rows of the builder. Tests: suite merge,
- * tests/cli/filter.test, tests/unit/test_together.c.
+ * tests/cli/filter.test, tests/unit/test_merged_files.c.
  */
 #ifndef PCI_MERGE_MERGE_H
 #define PCI_MERGE_MERGE_H

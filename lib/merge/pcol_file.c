@@ -3,7 +3,7 @@
  *
  * The order of calls is that of an importer: each source with its types, then stacks, then samples.
  * A single file is reproduced byte for byte, and merged files share equal rows. Derived tables are
- * omitted; the builder derives them again. Tests: suite merge, tests/unit/test_together.c.
+ * omitted; the builder derives them again. Tests: suite merge, tests/unit/test_merged_files.c.
  */
 #include "merge/added_frames.h"
 

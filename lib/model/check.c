@@ -4,7 +4,7 @@
  * Every byte of a file belongs to the header, the index, a section, the padding or the end mark.
  * Opening verifies header, index and end mark; here sections are compared with their checksums and
  * padding with zero, so every flipped bit is found. Rules are checked on columns with valid bytes
- * only. Tests: tests/unit/test_check.c, tests/unit/test_check_rows.c, suite golden.
+ * only. Tests: tests/unit/test_check.c, tests/unit/test_check_labels.c, suite golden.
  */
 #include "model/check.h"
 

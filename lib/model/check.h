@@ -5,7 +5,7 @@
  * are reported one by one, the others are counted and summarized. Columns with a wrong checksum or
  * undecodable data are marked as untrusted and skipped by the rules that depend on them, so that
  * one flipped bit does not cause a thousand faults. Tests: tests/unit/test_check.c,
- * tests/unit/test_check_rows.c.
+ * tests/unit/test_check_labels.c.
  */
 #ifndef PCI_CHECK_H
 #define PCI_CHECK_H

@@ -1,7 +1,7 @@
 /*
  * check_categories.c - subcategories of frames: a number within the list of their category
  *
- * Number 0 is valid even if the category has no list. Tests: tests/unit/test_check_rows.c.
+ * Number 0 is valid even if the category has no list. Tests: tests/unit/test_check_labels.c.
  */
 #include "model/check.h"
 

@@ -1,7 +1,7 @@
 /*
  * check_keys.c - order and uniqueness of rows in small tables
  *
- * Tests: tests/unit/test_check_rows.c, suite golden.
+ * Tests: tests/unit/test_check_labels.c, suite golden.
  */
 #include "model/check.h"
 #include "model/types.h"

@@ -1,7 +1,7 @@
 /*
  * check_labels.c - label keys and shapes; strictly also the labels of each row
  *
- * Tests: tests/unit/test_check_rows.c.
+ * Tests: tests/unit/test_check_labels.c.
  */
 #include "model/check.h"
 #include "model/keyed_rows.h"

@@ -1,7 +1,7 @@
 /*
  * check_nodes.c - trees: each node, pre-order, and exactly one cell per root
  *
- * Tests: tests/unit/test_check_rows.c, suite golden.
+ * Tests: tests/unit/test_check_labels.c, suite golden.
  */
 #include "model/check.h"
 #include "model/row_details.h"

@@ -1,7 +1,7 @@
 /*
  * check_orders.c - source_rows: complete runs per table, with valid row numbers
  *
- * Tests: tests/unit/test_check_rows.c, suite golden.
+ * Tests: tests/unit/test_check_labels.c, suite golden.
  */
 #include "model/check.h"
 #include "model/row_details.h"

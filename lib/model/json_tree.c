@@ -4,7 +4,7 @@
  * Reading keeps a stack of open containers and adds one node per value. Numbers of an array are
  * buffered in a spill, which counts towards the builder's memory limit, until the array proves to
  * have one kind of number or not. Writing walks the rows, which are in pre-order, with a stack of
- * open containers. Nothing recurses. Tests: suite nested, tests/unit/test_nodes.c.
+ * open containers. Nothing recurses. Tests: suite nested, tests/unit/test_value_trees.c.
  */
 #include "model/json_tree.h"
 

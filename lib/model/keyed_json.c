@@ -1,7 +1,7 @@
 /*
  * keyed_json.c - values as JSON
  *
- * Tests: suite perun, tests/unit/test_values.c.
+ * Tests: suite perun, tests/unit/test_row_values.c.
  */
 #include "model/keyed_json.h"
 

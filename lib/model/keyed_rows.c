@@ -2,7 +2,7 @@
  * keyed_rows.c - members of a row with open keys (keyed_rows.h)
  *
  * Columns are read in batches of 256 rows; frames and names of a sample's own stack are cached in
- * direct-mapped tables. Tests: suite perun, tests/unit/test_values.c.
+ * direct-mapped tables. Tests: suite perun, tests/unit/test_row_values.c.
  */
 #include "model/keyed_rows.h"
 

@@ -3,7 +3,7 @@
  *
  * Label columns are read in batches of 256 rows, on demand. A shape lists the columns of a row; a
  * row without a shape reads all columns. Consecutive rows with the same shape keep their cells and
- * update only the values. Tests: tests/unit/test_check_rows.c, suite perun.
+ * update only the values. Tests: tests/unit/test_check_labels.c, suite perun.
  */
 #include "model/row_details.h"
 

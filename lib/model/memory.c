@@ -4,7 +4,7 @@
  * Memory profiling of Rprof records gauges: cells of small vectors, cells of big vectors, bytes of
  * nodes. A sample's value is the sum of the increases of the three since the previous sample of the
  * segment, in bytes (a cell is 8); a decrease is a garbage collection and counts 0. The first
- * sample of a segment counts 0, as in summaryRprof. Tests: tests/unit/test_readers.c,
+ * sample of a segment counts 0, as in summaryRprof. Tests: tests/unit/test_foreign_files.c,
  * suite answers.
  */
 #include "model/memory.h"

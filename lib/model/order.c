@@ -3,7 +3,7 @@
  *
  * Rows of one (source, thread, table) are contiguous runs. The first call builds a hash index of
  * the runs, cached in the file under its lock; each call then reads one run. Tests:
- * tests/unit/test_check_rows.c, suite merge.
+ * tests/unit/test_check_labels.c, suite merge.
  */
 #include "model/row_details.h"
 

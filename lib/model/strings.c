@@ -1,7 +1,7 @@
 /*
  * strings.c - the pool of strings: codes of columns, strings by code
  *
- * Tests: tests/unit/test_scan.c, tests/unit/test_arrays.c.
+ * Tests: tests/unit/test_scan.c, tests/unit/test_joins.c.
  */
 #include "model/table.h"
 #include "util/arg_check.h"

@@ -1,7 +1,8 @@
 /*
  * types.c - sample types of a file: row K of sample_types describes column value.K of samples
  *
- * Tests: tests/unit/test_model.c, tests/unit/test_turns.c, tests/unit/test_readers.c.
+ * Tests: tests/unit/test_model.c, tests/unit/test_interleaved_sources.c,
+ * tests/unit/test_foreign_files.c.
  */
 #include "model/types.h"
 

@@ -3,7 +3,7 @@
  *
  * Each node is verified: its parent precedes it, the tag is known, the cells of the tag are
  * present, elements are within their table. A walk from row to row therefore ends for any input.
- * Tests: tests/unit/test_nodes.c.
+ * Tests: tests/unit/test_value_trees.c.
  */
 #include "model/row_details.h"
 

@@ -1,7 +1,7 @@
 /*
  * values.c - iteration over values: members of frames, frames of stacks, children of nodes
  *
- * Tests: tests/unit/test_values.c.
+ * Tests: tests/unit/test_row_values.c.
  */
 #include "model/keyed_rows.h"
 #include "util/alloc.h"

@@ -4,7 +4,7 @@
  * A name selects every row of sample_types that differs only in the storage of its values, so that
  * integers of one source and doubles of another are queried as one type. Gauges of Rprof (heap
  * sizes) are never summed; the type `memory` is derived from them per sample (samples.c). Tests:
- * tests/unit/test_readers.c, suite answers.
+ * tests/unit/test_foreign_files.c, suite answers.
  */
 #include "query/query.h"
 

@@ -6,7 +6,7 @@
  * by compare-and-swap and the loser frees its copy; in an archive a lock serializes them. Memory is
  * at most 64 times the stored bytes of FRONT and 32 times the marks of TREE. In archives stored
  * bytes expand further, so their strings have a total limit (PCF_FRONT_ARCHIVE_BYTES).
- * Tests: tests/unit/test_front.c, tests/unit/test_tree.c.
+ * Tests: tests/unit/test_front_coding.c, tests/unit/test_decode_tree.c.
  */
 #include "reader/archive_read.h"
 

@@ -4,7 +4,7 @@
  * Opening copies header, index and end mark with pread into private memory, where they cannot
  * change, validates them and maps the file; sections are not read. One allocation contains the
  * handle, the index and the tables; a second one the NUL-terminated names.
- * Tests: tests/unit/test_core.c, tests/unit/test_guard.c, tests/hostile/faults.
+ * Tests: tests/unit/test_util.c, tests/unit/test_sigbus_guard.c, tests/hostile/faults.
  */
 #include "reader/file.h"
 #include "reader/file_tables.h"

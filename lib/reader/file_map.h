@@ -2,7 +2,7 @@
  * file_map.h - maps of whole files, read only
  *
  * With PCOL_NO_MMAP, PCI_CAN_MAP is 0 and these functions fail with E_UNSUPPORTED: file.c reads
- * files into memory. Tests: tests/unit/test_core.c, tests/unit/test_sigbus_guard.c.
+ * files into memory. Tests: tests/unit/test_util.c, tests/unit/test_sigbus_guard.c.
  */
 #ifndef PCI_READER_FILE_MAP_H
 #define PCI_READER_FILE_MAP_H

@@ -6,7 +6,7 @@
  * then fails with E_IO. No longjmp: no lock or memory leaks, and several threads may fault at once.
  * Zeros are safe because values are checked on use. Any other SIGBUS is forwarded to the previous
  * handler. Slots are never freed: a handler may read them at any time. Tests:
- * tests/unit/test_guard.c.
+ * tests/unit/test_sigbus_guard.c.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, here only */
 #include "reader/sigbus_guard.h"

@@ -2,7 +2,7 @@
  * import.c - public import functions: open the input, recognise its format, call the importer
  *
  * All allocations of an import are charged to the builder's budget. Tests:
- * tests/unit/test_budget.c, tests/cli.
+ * tests/unit/test_import_budget.c, tests/cli.
  */
 #include "registry/registry.h"
 #include "stream/input_open.h"

@@ -2,7 +2,7 @@
  * alloc.h - allocator of the library: every allocation goes through it, so that tests can make any
  * of them fail
  *
- * Threading: all functions may be called by any thread. Tests: tests/unit/test_core.c,
+ * Threading: all functions may be called by any thread. Tests: tests/unit/test_util.c,
  * tests/hostile/faults.
  */
 #ifndef PCI_UTIL_ALLOC_H

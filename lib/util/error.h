@@ -3,7 +3,7 @@
  *
  * Each returns its status, so that a caller can write
  *     return pci_fail(err, PCOL_E_ARGUMENT, "column %u does not exist", column);
- * `err` may be NULL. Tests: tests/unit/test_core.c.
+ * `err` may be NULL. Tests: tests/unit/test_util.c.
  */
 #ifndef PCI_UTIL_ERROR_H
 #define PCI_UTIL_ERROR_H

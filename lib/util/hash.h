@@ -5,7 +5,7 @@
  * at a load of 5/8, fourfold while small, so an entry takes 13 to 26 bytes (at most 51 in a small
  * table). The caller compares keys. Hashes are seeded per process, so inputs cannot be crafted to
  * collide. Ids follow the order of insertion: the order of slots never affects a file. Tests:
- * tests/unit/test_core.c.
+ * tests/unit/test_util.c.
  */
 #ifndef PCI_UTIL_HASH_H
 #define PCI_UTIL_HASH_H

@@ -8,7 +8,7 @@
  * pcol file that take no bytes) cost time even without memory: pci_budget_charge_expansion()
  * charges them.
  * Threading: counters are atomic; worker threads inherit the scope of the thread that starts them
- * (thread_pool.c). Tests: tests/unit/test_budget.c, tests/hostile/bombs.
+ * (thread_pool.c). Tests: tests/unit/test_import_budget.c, tests/hostile/bombs.
  */
 #ifndef PCI_UTIL_IMPORT_BUDGET_H
 #define PCI_UTIL_IMPORT_BUDGET_H

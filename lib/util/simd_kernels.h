@@ -2,7 +2,8 @@
  * simd_kernels.h - data-parallel loops over arrays, compiled for AVX2 and for the baseline
  *
  * Loops without branches that the encoder runs over every value of every column. Results do not
- * depend on the processor. Arithmetic is modulo 2^64. Thread-safe. Tests: tests/unit/test_lanes.c.
+ * depend on the processor. Arithmetic is modulo 2^64. Thread-safe. Tests:
+ * tests/unit/test_simd_kernels.c.
  */
 #ifndef PCI_UTIL_SIMD_KERNELS_H
 #define PCI_UTIL_SIMD_KERNELS_H

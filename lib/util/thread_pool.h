@@ -4,7 +4,7 @@
  * Independent tasks (pci_parallel_for) and streams of bytes between a producer and a consumer
  * thread (pci_read_pipe, pci_write_pipe). Output and errors are the same for any number of threads;
  * if a thread cannot be started, the caller does the work. The library starts threads only if its
- * caller requests them (`threads` of the options). Tests: tests/unit/test_beside.c,
+ * caller requests them (`threads` of the options). Tests: tests/unit/test_thread_pool.c,
  * tests/system/threads.
  */
 #ifndef PCI_UTIL_THREAD_POOL_H

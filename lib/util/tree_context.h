@@ -4,7 +4,7 @@
  *
  * In a tree of stacks most functions call few others. The distinct values below each parent value
  * (the context) get ranks in order of first appearance, so that a row becomes a small and often
- * repeated number. Tests: tests/unit/test_tree.c.
+ * repeated number. Tests: tests/unit/test_decode_tree.c.
  */
 #ifndef PCI_UTIL_TREE_CONTEXT_H
 #define PCI_UTIL_TREE_CONTEXT_H
