@@ -118,6 +118,16 @@ def matches(patterns, lines):
     return all(pattern == "..." for pattern in patterns[at:])
 
 
+def keep_patterns(patterns, lines):
+    """The lines, but for each line that a pattern with `...` matches, in order, the pattern."""
+    kept, at = [], 0
+    for line in lines:
+        found = next((k for k in range(at, len(patterns)) if patterns[k] != "..." and line_matches(patterns[k], line)), None)
+        at = at if found is None else found + 1
+        kept.append(line if found is None else patterns[found])
+    return kept
+
+
 def to_lines(data, places):
     text = data.decode("utf-8", "surrogateescape")
     for path, name in places:
@@ -194,7 +204,7 @@ def run_file(path, options):
             passed += 1
             continue
         failed += 1
-        actual = written(stdout, stderr, code, ended)
+        actual = written(keep_patterns(case.stdout, stdout), keep_patterns(case.stderr, stderr), code, ended)
         report.append(f"FAIL {path.name}:{case.line}: {case.script()}")
         report += list(difflib.unified_diff(case.expected, actual, "expected", "actual", lineterm=""))[2:]
         for log in problems:
