@@ -275,18 +275,38 @@ int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b] && types->is_gauge[a] == types->is_gauge[b];
 }
 
-static pcol_status fail_type(const struct pci_types *types, const char *wanted, pcol_error *err)
+static int is_listed(const struct pci_types *types, uint32_t row)
 {
-    char names[200] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < types->count && used < 150; i++)
-        if (!types->is_gauge[i]) {
-            size_t size = types->type[i].size < 40 ? types->type[i].size : 40;
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
-                                     (int)size, types->type[i].data);
-        }
-    return pci_fail(err, PCOL_E_NOT_FOUND, "no sample type '%.60s'; use one of: %s", wanted,
-                    used ? names : "(none)");
+    int listed = 0;
+    for (uint32_t i = 0; i < row && !listed; i++)
+        listed = !types->is_gauge[i] && pci_str_equal(types->type[i], types->type[row]);
+    return listed;
+}
+
+void pci_types_list(const struct pci_types *types, int memory, char text[PCI_TYPES_LIST_SIZE])
+{
+    enum { MOST = 60 }; /* bytes of a name */
+    size_t size = PCI_TYPES_LIST_SIZE, used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < types->count && used + MOST + 20 < size; i++) {
+        pcol_str type = types->type[i];
+        if (!types->is_gauge[i] && !is_listed(types, i))
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "",
+                                     (int)(type.size < MOST ? type.size : MOST), type.data);
+    }
+    if (memory && used + MOST + 20 < size)
+        used += (size_t)snprintf(text + used, size - used, "%smemory", used ? ", " : "");
+    if (!used)
+        memcpy(text, "(none)", sizeof "(none)");
+}
+
+pcol_status pci_types_fail(const struct pci_types *types, pcol_status status, const char *problem,
+                           pcol_str name, int memory, pcol_error *err)
+{
+    char list[PCI_TYPES_LIST_SIZE];
+    pci_types_list(types, memory, list);
+    return pci_fail(err, status, "%s '%.*s'; use one of: %s", problem,
+                    (int)(name.size < 60 ? name.size : 60), name.data, list);
 }
 
 static pcol_status select_type(const struct pci_types *types, const uint8_t *sources,
@@ -308,7 +328,9 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
                 row = list[i];
     }
     if (row == PCOL_NONE)
-        return wanted ? fail_type(types, wanted, err) : PCOL_OK;
+        return wanted ? pci_types_fail(types, PCOL_E_NOT_FOUND, "no sample type",
+                                       (pcol_str){wanted, strlen(wanted)}, 0, err)
+                      : PCOL_OK;
     chosen->type = types->type[row];
     chosen->unit = types->unit[row];
     if (types->is_gauge[row])

@@ -29,30 +29,12 @@ static pcol_status get_source_text(const pcol_file *file, const char *column, ui
 
 /* ---- by name */
 
-/* Lists the types that a query can use, "a, b, c". */
-static void list_types(const struct pci_types *types, int memory, char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (uint32_t k = 0; k < types->count && used + 80 < size; k++) {
-        pcol_str type = types->type[k];
-        int width = type.size > 60 ? 60 : (int)type.size;
-        if (!types->is_gauge[k])
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", width,
-                                     type.data);
-    }
-    if (memory && used + 80 < size)
-        snprintf(text + used, size - used, "%smemory", used ? ", " : "");
-}
-
-static pcol_status fail_type(const struct pci_types *types, const char *problem, const char *name,
-                             size_t size, pcol_error *err)
+static pcol_status fail_type(const struct pci_types *types, const char *problem, pcol_str name,
+                             pcol_error *err)
 {
     struct pci_query_type measure = {0};
-    char list[240];
-    list_types(types, pci_memory_find(types, measure.gauges), list, sizeof list);
-    return pci_fail(err, PCOL_E_ARGUMENT, "%s '%.*s'; use one of: %s", problem,
-                    (int)(size > 60 ? 60 : size), name, list);
+    return pci_types_fail(types, PCOL_E_ARGUMENT, problem, name,
+                          pci_memory_find(types, measure.gauges), err);
 }
 
 static pcol_status find_named(const struct pci_types *types, const char *name, uint32_t *k,
@@ -71,7 +53,8 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
                             name, name, (int)types->unit[*k].size, types->unit[*k].data, name,
                             (int)types->unit[i].size, types->unit[i].data);
     }
-    return *k != PCOL_NONE ? PCOL_OK : fail_type(types, "no sample type", name, size, err);
+    return *k != PCOL_NONE ? PCOL_OK
+                           : fail_type(types, "no sample type", (pcol_str){name, size}, err);
 }
 
 /* ---- common type of two files */
@@ -113,7 +96,7 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
                                     uint32_t *k, int *is_default, pcol_error *err)
 {
     uint32_t defaults[2];
-    char lists[2][240];
+    char lists[2][PCI_TYPES_LIST_SIZE];
     for (int i = 0; i < 2; i++)
         PCI_TRY(find_default(files[i], selection, &types[i], &defaults[i], err));
     *is_default = 1;
@@ -131,7 +114,7 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
     if (*k != PCOL_NONE)
         return PCOL_OK;
     for (int i = 0; i < 2; i++)
-        list_types(&types[i], 0, lists[i], sizeof lists[i]);
+        pci_types_list(&types[i], 0, lists[i]);
     return pci_fail(err, PCOL_E_ARGUMENT,
                     "the profiles have no sample type in common: the base has %s; the other %s",
                     lists[0], lists[1]);
@@ -329,8 +312,7 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
         return PCOL_OK;
     }
     if (types->is_gauge[k])
-        return fail_type(types, "gauges are never summed; no total for", types->type[k].data,
-                         types->type[k].size, err);
+        return fail_type(types, "gauges are never summed; no total for", types->type[k], err);
     PCI_TRY(open_columns(types, k, measure, err));
     return find_seconds(types, selected, source_count, measure, err);
 }

@@ -287,7 +287,7 @@ Test(readers, sample_types_by_name)
     expect_type("heap", PCOL_E_ARGUMENT, "heap is a gauge, which is never summed");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char message[100];
-        snprintf(message, sizeof message, "no sample type '%s'; use one of: samples, cpu, cpu",
+        snprintf(message, sizeof message, "no sample type '%s'; use one of: samples, cpu",
                  others[i]);
         expect_type(others[i], PCOL_E_NOT_FOUND, message);
     }
@@ -309,9 +309,11 @@ Test(readers, sample_types_of_long_names)
         source.type = "test";
         OK(pcol_builder_new(NULL, &b, NULL));
         OK(pcol_builder_source(b, &source, &row, NULL));
-        for (uint32_t i = 0; i < 5; i++)
-            OK(pcol_builder_sample_type(b, name, "u", gauge ? PCOL_SAMPLE_TYPE_GAUGE : 0, i, &row,
+        for (uint32_t i = 0; i < 5; i++) {
+            name[0] = (char)('a' + i);
+            OK(pcol_builder_sample_type(b, name, "u", gauge ? PCOL_SAMPLE_TYPE_GAUGE : 0, 0, &row,
                                         NULL));
+        }
         pcol_file *file;
         void *data;
         case_builder = b;
@@ -322,7 +324,7 @@ Test(readers, sample_types_of_long_names)
         if (gauge)
             cr_expect_str_eq(err.message, "no sample type 'x'; use one of: (none)");
         else
-            cr_expect(strstr(err.message, "of: nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn, nnn"));
+            cr_expect(strstr(err.message, "of: annn") && strstr(err.message, "n, bnn"));
         cr_expect_eq(pci_types_select(&types, 0, 0, gauge ? name : NULL, &chosen, &err),
                      gauge ? PCOL_E_ARGUMENT : PCOL_OK);
         if (gauge)
