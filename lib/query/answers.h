@@ -30,8 +30,9 @@ struct pci_top_row {
 };
 
 struct pci_top;
-pcol_status pci_query_top(pcol_query *query, pcol_by by, const char *label, pcol_order order,
-                          struct pci_top **top, pcol_error *err);
+/* options: checked by the caller. */
+pcol_status pci_query_top(pcol_query *query, const pcol_top_options *options, struct pci_top **top,
+                          pcol_error *err);
 void pci_top_free(struct pci_top *top);
 size_t pci_top_count(const struct pci_top *top);
 /* Row @index < pci_top_count(). */

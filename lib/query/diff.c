@@ -49,7 +49,11 @@ static pcol_status add_top(struct pci_diff *d, pcol_query *query, int side,
                            const pcol_diff_options *options, pcol_error *err)
 {
     struct pci_top **top = &d->tops[d->top_count];
-    PCI_TRY(pci_query_top(query, options->by, options->label, PCOL_ORDER_NAME, top, err));
+    pcol_top_options top_options = PCOL_INIT(pcol_top_options);
+    top_options.by = options->by;
+    top_options.label = options->label;
+    top_options.order = PCOL_ORDER_NAME;
+    PCI_TRY(pci_query_top(query, &top_options, top, err));
     d->top_count++;
     size_t count = pci_top_count(*top);
     pcol_query_info info;

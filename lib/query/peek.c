@@ -194,8 +194,8 @@ static pcol_status append_calls(struct peek_builder *p, const struct call_lists 
         const struct call *call = &p->calls[i];
         uint32_t other = relation == PCI_CALLER ? call->caller : call->callee;
         if (!is_zero(p, call->self, call->total))
-            sorted->items[sorted->count++] =
-                (struct pci_top_item){call->self, call->total, {&peek->frames.frames[other]}};
+            sorted->items[sorted->count++] = (struct pci_top_item){
+                .self = call->self, .total = call->total, .by.frame = &peek->frames.frames[other]};
     }
     PCI_TRY(pci_top_sort(sorted, PCOL_ORDER_TOTAL, err));
     PCI_TRY(PCI_GROW(peek->rows, peek->capacity, peek->count + sorted->count + 1, err));

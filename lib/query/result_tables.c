@@ -185,7 +185,7 @@ static pcol_status make_top(pcol_query *query, const pcol_top_options *options,
 {
     struct pci_top *top;
     pcol_result *r;
-    PCI_TRY(pci_query_top(query, options->by, options->label, options->order, &top, err));
+    PCI_TRY(pci_query_top(query, options, &top, err));
     PCI_TRY(pci_result_new("top", query, top->count, top, free_top, &r, err));
     r->info.by = options->by;
     return finish(r, add_top(r, query, top, options->by, err), result);

@@ -124,8 +124,8 @@ static pcol_status build_rows(struct top_builder *c, struct pci_top *top, pcol_e
         if (pci_amount_is_zero(top->is_double, c->self[i]) &&
             pci_amount_is_zero(top->is_double, c->total[i]))
             continue;
-        top->items[top->count++] =
-            (struct pci_top_item){c->self[i], c->total[i], {&c->frames->frames[i]}};
+        top->items[top->count++] = (struct pci_top_item){
+            .self = c->self[i], .total = c->total[i], .by.frame = &c->frames->frames[i]};
     }
     return PCOL_OK;
 }
@@ -146,9 +146,11 @@ static pcol_status build_frames(pcol_query *query, pcol_by by, struct pci_top *t
     return status;
 }
 
-pcol_status pci_query_top(pcol_query *query, pcol_by by, const char *label, pcol_order order,
-                          struct pci_top **top, pcol_error *err)
+pcol_status pci_query_top(pcol_query *query, const pcol_top_options *options, struct pci_top **top,
+                          pcol_error *err)
 {
+    const pcol_by by = options->by;
+    const char *label = options->label;
     struct pci_top *t;
     pcol_status status;
     *top = NULL;
@@ -157,7 +159,7 @@ pcol_status pci_query_top(pcol_query *query, pcol_by by, const char *label, pcol
     PCI_THEN(status, by == PCOL_BY_LABEL    ? pci_top_of_label(query, label, t, err)
                      : by > PCOL_BY_MAPPING ? pci_top_of_samples(query, by, label, t, err)
                                             : build_frames(query, by, t, err));
-    PCI_THEN(status, pci_top_sort(t, order, err));
+    PCI_THEN(status, pci_top_sort(t, options->order, err));
     pci_control_leave(&query->control);
     if (status == PCOL_OK)
         *top = t;

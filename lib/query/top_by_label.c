@@ -68,7 +68,8 @@ static pcol_status build_rows(const struct label_sums *g, struct pci_top *top, p
         if (i < count)
             *frame = (struct pci_frame){.name = pci_string_pool_get(&top->names, i),
                                         .flags = PCI_FRAME_HAS_NAME};
-        top->items[top->count++] = (struct pci_top_item){sum, sum, {frame}};
+        top->items[top->count++] =
+            (struct pci_top_item){.self = sum, .total = sum, .by.frame = frame};
     }
     return PCOL_OK;
 }

@@ -136,7 +136,8 @@ static pcol_status build_rows(const struct group_sums *g, struct pci_top *top, p
         pci_set_flag(&frame->flags, PCI_FRAME_HAS_NAME, valid);
         pci_set_flag(&frame->flags, PCI_FRAME_HAS_ROW, group < g->groups);
         frame->row = (uint32_t)group;
-        top->items[top->count++] = (struct pci_top_item){g->sums[group], g->sums[group], {frame}};
+        top->items[top->count++] = (struct pci_top_item){
+            .self = g->sums[group], .total = g->sums[group], .by.frame = frame};
     }
     return PCOL_OK;
 }

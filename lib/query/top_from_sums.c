@@ -161,8 +161,8 @@ static pcol_status add_empty_stack(pcol_query *query, const struct pci_top_item 
         return PCOL_OK;
     top->texts[top->count] = (pcol_str)PCI_NAME(PCI_NAME_NO_STACK);
     top->functions[top->count] = PCOL_NONE;
-    top->items[top->count] = (struct pci_top_item){weight, weight, {.name = NULL}};
-    top->items[top->count].by.name = &top->texts[top->count];
+    top->items[top->count] =
+        (struct pci_top_item){.self = weight, .total = weight, .by.name = &top->texts[top->count]};
     top->count++;
     return PCOL_OK;
 }
