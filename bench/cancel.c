@@ -166,8 +166,6 @@ static void measure_columns(const pcol_file *file)
 
 static void measure_reading(pcol_file *file)
 {
-    pcol_query *query = NULL;
-    pcol_result *result = NULL;
     pcol_frames *frames;
     const pcol_hash *hashes;
     uint64_t count;
@@ -179,14 +177,7 @@ static void measure_reading(pcol_file *file)
     finish(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, control, &count, &err),
            "check --strict", "");
     control = start();
-    pcol_status status = pcol_query_new(file, NULL, control, &query, &err);
-    if (status == PCOL_OK)
-        status = pcol_query_top(query, NULL, &result, &err);
-    finish(status, "top", "");
-    pcol_result_free(result);
-    pcol_query_free(query);
-    control = start();
-    status = pcol_frames_open(file, control, &frames, &err);
+    pcol_status status = pcol_frames_open(file, control, &frames, &err);
     finish(status, "frames", "");
     if (status == PCOL_OK)
         pcol_frames_free(frames);
@@ -194,6 +185,110 @@ static void measure_reading(pcol_file *file)
     status = pcol_file_hashes(file, PCOL_HASH_STACKS, control, &hashes, &count, &err);
     finish(status, "hashes", "");
     measure_columns(file);
+}
+
+typedef pcol_status question(pcol_query *query, pcol_result **result, pcol_error *err);
+
+static pcol_status ask_top(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    return pcol_query_top(query, NULL, result, err);
+}
+
+static pcol_status ask_tree(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    return pcol_query_tree(query, NULL, result, err);
+}
+
+static pcol_status ask_inverted_tree(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    pcol_tree_options options = PCOL_INIT(pcol_tree_options);
+    options.flags = PCOL_TREE_BOTTOM_UP;
+    return pcol_query_tree(query, &options, result, err);
+}
+
+static pcol_status ask_peek(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    return pcol_query_peek(query, ".", NULL, result, err);
+}
+
+static pcol_status ask_diff(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    return pcol_diff(query, query, NULL, result, err);
+}
+
+static pcol_status ask_flame(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    pcol_flame_options options = PCOL_INIT(pcol_flame_options);
+    options.base = query;
+    return pcol_query_flame(query, &options, result, err);
+}
+
+static pcol_status ask_view(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    pcol_view_options options = PCOL_INIT(pcol_view_options);
+    pcol_view *view;
+    *result = NULL;
+    options.by = PCOL_BY_FUNCTION;
+    pcol_status status = pcol_view_new(query, query, &options, &view, err);
+    if (status == PCOL_OK)
+        pcol_view_free(view);
+    return status;
+}
+
+static pcol_status ask_lanes(pcol_query *query, pcol_result **result, pcol_error *err)
+{
+    pcol_lanes_options options = PCOL_INIT(pcol_lanes_options);
+    pcol_lanes *lanes;
+    *result = NULL;
+    options.by = PCOL_BY_THREAD;
+    pcol_status status = pcol_lanes_new(query, &options, &lanes, err);
+    if (status == PCOL_OK)
+        pcol_lanes_free(lanes);
+    return status;
+}
+
+static void measure_queries(const pcol_file *file)
+{
+    static const struct {
+        const char *name;
+        question *ask;
+    } questions[] = {{"top", ask_top},
+                     {"tree", ask_tree},
+                     {"inverted tree", ask_inverted_tree},
+                     {"peek", ask_peek},
+                     {"diff", ask_diff},
+                     {"flame graph of two profiles", ask_flame},
+                     {"view of two profiles", ask_view},
+                     {"lanes", ask_lanes}};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        pcol_query *query = NULL;
+        pcol_result *result = NULL;
+        pcol_error err;
+        const pcol_control *control = start();
+        pcol_status status = pcol_query_new(file, NULL, control, &query, &err);
+        if (status == PCOL_OK)
+            status = questions[i].ask(query, &result, &err);
+        finish(status, questions[i].name, "");
+        if (status == PCOL_OK)
+            pcol_result_free(result);
+        pcol_query_free(query);
+    }
+}
+
+static void measure_filter(const pcol_file *file)
+{
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_builder *builder;
+    pcol_error err;
+    selection.ignore = "no such function";
+    options.selection = &selection;
+    options.anonymize = 1;
+    if (pcol_builder_new(NULL, &builder, &err) != PCOL_OK)
+        return;
+    options.control = start();
+    finish(pcol_filter(builder, file, &options, &err), "filter", "");
+    pcol_builder_free(builder);
 }
 
 static void measure_exports(const pcol_file *file)
@@ -228,6 +323,8 @@ int main(int argc, char **argv)
         return 1;
     }
     measure_reading(file);
+    measure_queries(file);
+    measure_filter(file);
     measure_exports(file);
     pcol_file_close(file);
     pcol_builder_free(builder);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERN_WORK 256u /* bytes of work for a new string (util/control.h) */
-
 pcol_str pci_string_pool_get(const struct pci_string_pool *pool, uint32_t code)
 {
     return (pcol_str){pool->bytes + pool->starts[code],
@@ -44,7 +42,7 @@ pcol_status pci_string_pool_intern(struct pci_string_pool *pool, const char *dat
     if (*code != PCI_HASH_NONE)
         return PCOL_OK;
     *code = 0;
-    PCI_TRY(pci_work(INTERN_WORK + size, err));
+    PCI_TRY(pci_work(PCI_ITEM_WORK + size, err));
     if (pool->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 distinct strings");
     PCI_TRY(PCI_GROW(pool->starts, pool->start_capacity, pool->count + 2, err));

@@ -16,7 +16,6 @@
 #include <string.h>
 
 /* Limit of decoded texts: front coding and runs may expand a few bytes to any size. */
-#define ROW_WORK 32u /* bytes of work to decode a row (util/control.h) */
 #define TEXT_BYTES ((uint64_t)1 << 30)
 #define TEXT_BYTES_PER_BYTE 64u
 
@@ -168,7 +167,7 @@ static pcol_status decode_rows(const pcol_column *column, struct pci_array *a,
     for (uint64_t row = 0; row < a->rows;) {
         size_t n = a->rows - row < PCI_BATCH ? (size_t)(a->rows - row) : PCI_BATCH;
         pci_rows_release_texts(rows);
-        PCI_TRY(pci_work(n * ROW_WORK, err));
+        PCI_TRY(pci_work(n * PCI_ITEM_WORK, err));
         PCI_TRY(pci_rows_next(rows, n, err));
         if (a->is_text) {
             PCI_TRY(pci_rows_read_str(rows, column, row, n, texts, valid, err));

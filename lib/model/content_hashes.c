@@ -49,7 +49,6 @@ _Static_assert(sizeof(struct function_bytes) == 48 && sizeof(struct binary_bytes
 
 /* Rows per batch of texts, which are on the stack. */
 #define TEXTS 256u
-#define TEXT_WORK 64u /* bytes of work to hash a text (util/control.h) */
 #define HASH_DIGITS (2 * sizeof(pcol_hash))
 
 static pcol_hash hash_bytes(const void *data, size_t size)
@@ -104,7 +103,7 @@ static pcol_status read_texts(const pcol_file *file, const struct pci_column *co
                               size_t count, pcol_str *texts, pcol_error *err)
 {
     uint8_t valid[TEXTS] = {0};
-    PCI_TRY(pci_work(count * TEXT_WORK, err));
+    PCI_TRY(pci_work(count * PCI_ITEM_WORK, err));
     if (column)
         PCI_TRY(pci_read_str(file, column, row, count, texts, valid, err));
     for (size_t i = 0; i < count; i++)

@@ -50,6 +50,7 @@ struct builder {
 static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *err)
 {
     size_t before = b->tree.count;
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     PCI_TRY(pci_call_tree_child(&b->tree, b->node, frame, &b->node, err));
     if (b->tree.count == before)
         return PCOL_OK;
@@ -218,6 +219,7 @@ static pcol_status add_totals(struct builder *b, uint8_t *alive, pcol_error *err
     for (size_t i = b->tree.count; i-- > 0;) {
         struct sums *sums = &b->sums[i];
         uint32_t parent = b->tree.nodes[i].parent;
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         alive[i] |=
             sums->is_truncated || !pci_amount_is_zero(b->query->measure.is_double, sums->self);
         PCI_TRY(pci_query_add(b->query, &sums->total, sums->self, err));
@@ -246,6 +248,7 @@ static pcol_status sort_entries(const struct builder *b, const uint8_t *alive, c
     }
     for (uint32_t i = 1; i < n; i++) {
         const struct pci_node *node = &b->tree.nodes[i];
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         if (!alive[i])
             continue;
         entries[next[node->parent]++] = (struct sort_entry){
@@ -297,6 +300,7 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
                                                                   b->sums[child].is_truncated};
             old[tree->count] = child;
             current = tree->count++;
+            status = pci_work(PCI_ITEM_WORK, err);
             continue;
         }
         tree->nodes[current].end = tree->count;

@@ -33,6 +33,7 @@ static pcol_status find_row(struct pci_diff *d, const struct pci_frame *frame,
     size_t slot = pci_hash_start(&d->hash, hash);
     uint32_t id;
     *row = NULL;
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     while ((id = pci_hash_next(&d->hash, hash, &slot)) != PCI_HASH_NONE) {
         *row = &d->rows[id];
         if (!pci_frame_compare(&(*row)->frame, frame))

@@ -118,6 +118,7 @@ static pcol_status order_pair(struct pci_flame *f, struct sibling *siblings, uin
     next[0] = 1;
     for (uint32_t i = 0; i + 1 < count; i++) {
         uint32_t node = siblings[i].node, parent = siblings[i].parent, index = next[parent];
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         f->joined[index] = (struct pci_flame_node){position[parent], index + size[node],
                                                    f->joined[position[parent]].depth + 1, node};
         next[parent] += size[node];
@@ -183,11 +184,12 @@ static void choose_exponent(struct pci_flame *f)
 }
 
 /* Computes weights and start positions; parents precede children. */
-static void compute_positions(struct pci_flame *f)
+static pcol_status compute_positions(struct pci_flame *f, pcol_error *err)
 {
     struct pci_flame_node node;
     choose_exponent(f);
     for (uint32_t i = f->count; i-- > 0;) {
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         pci_flame_node(f, i, &node);
         f->weight[i] += get_own_weight(f, i);
         if (i)
@@ -202,6 +204,7 @@ static void compute_positions(struct pci_flame *f)
     }
     for (uint32_t i = 0; i < f->count; i++)
         f->start[i] -= f->weight[i] - get_own_weight(f, i);
+    return PCOL_OK;
 }
 
 static int is_drawn(const struct pci_flame *f, uint32_t node)
@@ -274,7 +277,7 @@ static pcol_status build_flame(struct pci_flame *f, pcol_query *query, pcol_erro
     PCI_TRY(PCI_CALLOC(f->start, f->count, err));
     PCI_TRY(PCI_CALLOC(f->order, f->count, err));
     PCI_TRY(PCI_CALLOC(f->row, PCI_FLAME_DEPTH + 3, err));
-    compute_positions(f);
+    PCI_TRY(compute_positions(f, err));
     set_scale(f);
     collect_drawn(f);
     find_largest_change(f);

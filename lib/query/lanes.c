@@ -175,6 +175,7 @@ static pcol_status append_batch(struct lane_builder *b, pcol_error *err)
     const uint8_t *passes = b->query->passes;
     uint64_t first = b->batch.row[0] / PCI_BATCH * PCI_BATCH;
     size_t pair = 0;
+    PCI_TRY(pci_work(b->batch.count * PCI_ITEM_WORK, err));
     PCI_TRY(read_rows(b, first, err));
     if (b->labels)
         PCI_TRY(pci_label_pairs_read(b->labels, &b->batch, err));
@@ -244,6 +245,7 @@ static pcol_status finish_lane(const pcol_lanes *lanes, struct pci_lane *lane, p
     lane->from = samples[0].position;
     lane->to = add_clamped(samples[lane->count - 1].position, 1);
     for (size_t i = 0; i < lane->count; i++) {
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         if (pci_amount_add(lanes->is_double, &lane->total, samples[i].amount))
             return pci_amount_overflow(lanes->type, err);
         if (!lanes->extras)
@@ -259,7 +261,7 @@ static pcol_status finish_lane(const pcol_lanes *lanes, struct pci_lane *lane, p
             lane->longest_cpu = interval;
         lane->cpu_ns += (double)extra->cpu_delta;
     }
-    return pci_work(lane->count * sizeof *samples, err);
+    return PCOL_OK;
 }
 
 /* The name of a lane that belongs to a row or a value. */

@@ -10,6 +10,7 @@
 
 #include "query/walk.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/arg_check.h"
 #include "util/sort.h"
 #include "util/strbuf.h"
@@ -190,8 +191,10 @@ static pcol_status append_calls(struct peek_builder *p, const struct call_lists 
 {
     struct pci_peek *peek = p->peek;
     sorted->count = 0;
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     for (uint32_t i = call_lists->head[function]; i != PCOL_NONE; i = call_lists->next[i]) {
         const struct call *call = &p->calls[i];
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         uint32_t other = relation == PCI_CALLER ? call->caller : call->callee;
         if (!is_zero(p, call->self, call->total))
             sorted->items[sorted->count++] = (struct pci_top_item){

@@ -8,6 +8,7 @@
 #include "query/top.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/sort.h"
 
 #include <string.h>
@@ -87,6 +88,7 @@ static pcol_status sort_ties(const struct pci_top *top, uint32_t *order, pcol_er
     const struct pci_top_item *items = top->items;
     for (size_t start = 0, n; start < top->count; start += n) {
         const struct pci_top_item *first = &items[order[start]];
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         for (n = 1; start + n < top->count; n++) {
             const struct pci_top_item *item = &items[order[start + n]];
             if (pci_amount_compare(top->is_double, item->self, first->self) ||

@@ -5,6 +5,7 @@
 
 #include "query/calltree.h"
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ pcol_status pci_tree_pair_add(struct pci_pair *pair, const struct pci_calltree *
         return pci_fail_memory(err);
     for (uint32_t i = 0; i < count; i++) {
         struct pci_calltree_node node = tree->nodes[i];
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         if (i) {
             pcol_str name = tree->frames.frames[node.frame].name;
             uint32_t string;

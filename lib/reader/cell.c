@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-#define CELL_WORK 64u /* bytes of work for a single cell (util/control.h): 0.1 us */
-
 static const char *table_name(const struct pci_column *column)
 {
     return column->table ? column->table->name : "";
@@ -263,7 +261,7 @@ pcol_status pci_get(const pcol_file *file, const struct pci_column *column, uint
     *value = *valid = 0;
     if (!column)
         return PCOL_OK;
-    PCI_TRY(pci_work(CELL_WORK, err));
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     if (order_of(column))
         PCI_TRY(verify_order(file, column, err));
     PCI_TRY(get_unbounded(file, column, row, value, valid, err));
@@ -392,7 +390,7 @@ static pcol_status get_bytes(const pcol_file *file, const struct pci_column *col
                              pcol_str *value, int *valid, pcol_error *err)
 {
     struct pci_pin pin;
-    PCI_TRY(pci_work(CELL_WORK, err));
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     PCI_TRY(verify_read(file, column, 1, err));
     if (!is_compressed(column))
         return get_present_bytes(file, column, row, value, valid, err);

@@ -19,6 +19,8 @@
 #include <stdatomic.h>
 
 #define PCI_CONTROL_STEP (UINT64_C(256) << 10)
+/* Bytes of work to report for an item of a loop that is looked up in memory or compared. */
+#define PCI_ITEM_WORK 64u
 
 struct pci_control {
     pcol_control given;

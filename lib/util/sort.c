@@ -12,8 +12,7 @@
 #include <string.h>
 
 #define RUN 8u
-#define STEP 1024u        /* elements between reports of work */
-#define COMPARE_WORK 128u /* bytes of work for an element of a pass (util/control.h) */
+#define STEP 1024u /* elements between reports of work */
 #define MAX_ELEMENT 256u
 
 struct sort {
@@ -52,10 +51,10 @@ static pcol_status merge(const struct sort *s, char *items, size_t middle, size_
         left += is_right ? 0 : size;
         right += is_right ? size : 0;
         if (step % STEP == 0)
-            PCI_TRY(pci_work(STEP * COMPARE_WORK, err));
+            PCI_TRY(pci_work(STEP * PCI_ITEM_WORK, err));
     }
     memcpy(items, left, (size_t)(left_end - left)); /* the rest of the right is in place */
-    return pci_work(count % STEP * COMPARE_WORK, err);
+    return pci_work(count % STEP * PCI_ITEM_WORK, err);
 }
 
 /* Halves first: what is compared stays in the cache. Depth: 32 at most. spare: for half of them. */
@@ -71,7 +70,7 @@ static pcol_status sort_range(const struct sort *s, char *items, size_t count, c
     PCI_TRY(sort_range(s, items, middle, spare, err));
     PCI_TRY(sort_range(s, right, count - middle, spare, err));
     if (s->compare(right - s->size, right, s->context) <= 0)
-        return pci_work(COMPARE_WORK, err);
+        return pci_work(PCI_ITEM_WORK, err);
     return merge(s, items, middle, count, spare, err);
 }
 

@@ -178,7 +178,7 @@ static void shuffle_parents(pcol_file *file)
     pcol_buffer buffer;
     pcol_error err;
     MUST(pcol_file_table_by_name(file, PCOL_MODEL_PHYSICAL, "stacks", &stacks, &err));
-    MUST(pcol_column_data(pcol_table_column_by_name(stacks, "parent", &err), &buffer, &err));
+    MUST(pcol_column_data(pcol_table_column_by_name(stacks, "parent", NULL), &buffer, &err));
     cr_assert(buffer.width_bytes == 2 || buffer.width_bytes == 4);
     for (uint32_t row = 2; row < buffer.rows; row++) {
         uint32_t parent = draw(row);

@@ -10,8 +10,6 @@
 #include "util/control.h"
 #include "util/sort.h"
 
-#define CALL_WORK 128u /* bytes of work to find a call (util/control.h) */
-
 /* ---- functions ---- */
 
 pcol_status pci_callgrind_intern(struct pci_callgrind *writer, int pool, pcol_str name,
@@ -87,7 +85,7 @@ static pcol_status add_call(struct pci_callgrind *w, uint32_t caller, uint32_t c
 {
     uint64_t hash = pci_hash_pair(caller, callee);
     size_t slot = pci_hash_start(&w->call_hash, hash);
-    PCI_TRY(pci_work(CALL_WORK, err));
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     while ((*call = pci_hash_next(&w->call_hash, hash, &slot)) != PCI_HASH_NONE)
         if (w->calls[*call].caller == caller && w->calls[*call].callee == callee)
             return PCOL_OK;

@@ -9,8 +9,6 @@
 #include "util/control.h"
 #include "util/simd_kernels.h"
 
-#define CELL_WORK 32u /* bytes of work for a cell of a batch (util/control.h) */
-
 void pci_ff_cells_init(struct pci_ff_cells *cells, struct pci_spill_store *store)
 {
     memset(cells, 0, sizeof *cells);
@@ -201,7 +199,7 @@ pcol_status pci_ff_cursor_fill(struct pci_ff_cursor *cursor, uint64_t row, pcol_
     const struct pci_ff_cells *c = cursor->cells;
     uint64_t left = c && row < c->count ? c->count - row : 0;
     size_t count = left < PCI_FF_BATCH ? (size_t)left : PCI_FF_BATCH;
-    PCI_TRY(pci_work(PCI_FF_BATCH * CELL_WORK, err));
+    PCI_TRY(pci_work(PCI_FF_BATCH * PCI_ITEM_WORK, err));
     cursor->first = row;
     cursor->count = count;
     if (!count) { /* after the last cell */

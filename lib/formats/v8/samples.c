@@ -13,8 +13,6 @@
 
 #include <math.h>
 
-#define SAMPLE_WORK 64u /* bytes of work for a sample (util/control.h) */
-
 void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double)
 {
     clock->number += pci_number_value(bits, is_double);
@@ -36,7 +34,7 @@ pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node,
 {
     if (v8->sample_count >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 samples");
-    PCI_TRY(pci_work(SAMPLE_WORK, err));
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     PCI_TRY(PCI_GROW(v8->samples, v8->sample_capacity, v8->sample_count + 1, err));
     v8->samples[v8->sample_count++] = (struct pci_v8_sample){time_ns, node, 0};
     return PCOL_OK;
