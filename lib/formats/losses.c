@@ -25,6 +25,10 @@ static const char *const kind_texts[] = {
 #undef KIND_WORDS
 };
 
+/* Further flags of a column's content (PCI_DEFAULT_0, ...): only these numbers are content. */
+#define NEGATIVE 0x4000u
+#define BEYOND_53_BITS 0x8000u
+
 /* A scan of the sources of the target's own types, or of all others. */
 struct scan {
     const struct pci_export *export;
@@ -252,6 +256,8 @@ static pcol_status find_batch_content(const struct scan *s, const struct pci_col
     PCI_TRY(pci_read(s->file, column, row, count, values, has, err));
     for (size_t i = 0; i < count; i++)
         has[i] = flags & PCI_NULL_IS_CONTENT ? !has[i]
+                 : flags & NEGATIVE          ? has[i] && values[i] < 0
+                 : flags & BEYOND_53_BITS    ? has[i] && (uint64_t)values[i] > (uint64_t)1 << 53
                                              : has[i] && (!(flags & PCI_DEFAULT_0) || values[i]);
     return PCOL_OK;
 }
@@ -289,13 +295,37 @@ static pcol_status find_content_row(const struct scan *s, const struct pci_table
 
 /* ---- columns */
 
+/* Numbers of a kind that the target represents, but not in its range. */
+static pcol_status check_range(struct scan *s, const struct pci_column *column, pcol_error *err)
+{
+    const struct pci_capabilities *target = s->export->capabilities;
+    struct pci_schema_row content = *column->schema;
+    uint64_t kind = UINT64_C(1) << content.kind;
+    int found = 0;
+    if (!(s->represented & ~*s->reported & (target->positive | target->below_53_bits) & kind) ||
+        is_text(column))
+        return PCOL_OK;
+    content.flags = target->positive & kind ? NEGATIVE : BEYOND_53_BITS;
+    PCI_TRY(find_content_row(s, column->table, column, &content, &found, err));
+    if (!found)
+        return PCOL_OK;
+    *s->reported |= kind;
+    pci_export_loss(s->export, "%s %s%s", target->loss_prefix,
+                    content.flags == NEGATIVE ? "negative " : kind_texts[content.kind],
+                    content.flags == NEGATIVE ? kind_texts[content.kind] : " beyond 53 bits");
+    return PCOL_OK;
+}
+
 static pcol_status check_column(struct scan *s, const struct pci_column *column, pcol_error *err)
 {
     const struct pci_table *table = column->table;
     const struct pci_schema_row *content = column->schema;
     int found;
-    if (!column->supported || content->kind == PCI_KIND_NONE ||
-        (content->kind != PCI_KIND_UNKNOWN && (s->represented | *s->reported) >> content->kind & 1))
+    if (!column->supported || content->kind == PCI_KIND_NONE)
+        return PCOL_OK;
+    if (content->kind != PCI_KIND_UNKNOWN)
+        PCI_TRY(check_range(s, column, err));
+    if (content->kind != PCI_KIND_UNKNOWN && (s->represented | *s->reported) >> content->kind & 1)
         return PCOL_OK;
     PCI_TRY(find_content_row(s, table, column, content, &found, err));
     if (found && content->kind != PCI_KIND_UNKNOWN)

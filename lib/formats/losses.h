@@ -18,6 +18,8 @@
 struct pci_capabilities {
     const char *loss_prefix; /* begin of a report: "folded stacks cannot hold" */
     uint64_t generic;        /* kinds in a source that is converted from another format */
+    uint64_t positive;       /* those of them whose numbers may not be negative */
+    uint64_t below_53_bits;  /* and those whose numbers are from 0 to 2^53 */
     uint64_t native;         /* META or RECORDED, which no source format contains, in a source that
                                 is written unchanged in its own format */
     /* The time of recording that the reader of this format derives from the output, "" for none; a

@@ -33,7 +33,7 @@ struct pci_v1 {
     uint64_t location_count, function_count, sample_count;
     pcol_str *names, *systems, *filenames; /* by row of functions */
     int64_t *start_lines;
-    uint8_t *has_start_line; /* by row of functions: the start line is given in the file */
+    uint8_t *has_start_line; /* by row of functions: what start_lines is */
     char **renamed;          /* changed names */
     size_t renamed_count, renamed_capacity;
     uint8_t *included_stacks; /* bit set by stack: has a location with a function */

@@ -14,6 +14,9 @@
 
 #include <string.h>
 
+/* has_start_line: none, that of the file, the least line of the function's locations. */
+enum { NO_LINE, OWN_LINE, LEAST_LINE };
+
 /* ---- functions */
 
 /* Replaces '.' by '_' and "<GC>" by "gc", like the R package. Each distinct new name is
@@ -69,8 +72,8 @@ static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
         PCI_TRY(pcol_column_str(&columns[2], row, &m->systems[row], NULL, err));
         PCI_TRY(pcol_column_str(&columns[3], row, &m->filenames[row], NULL, err));
         PCI_TRY(pcol_column_i64(&columns[4], row, &line, &has_line, err));
-        m->start_lines[row] = has_line ? line : INT64_MAX;
-        m->has_start_line[row] = (uint8_t)has_line;
+        m->start_lines[row] = has_line ? line : 0;
+        m->has_start_line[row] = has_line ? OWN_LINE : NO_LINE;
         if (!m->systems[row].size) /* pprof: the same as the name, or unknown */
             m->systems[row] = m->names[row];
         if (!m->names[row].size)
@@ -138,8 +141,11 @@ static pcol_status map_location(struct pci_v1 *m, uint64_t row, uint64_t functio
                              "v1 cannot hold the negative line %lld", (long long)line);
     m->location_rows[m->location_count++] = (uint32_t)row;
     m->location_ids[row] = (uint32_t)m->location_count;
-    if (valid && !m->has_start_line[function] && line < m->start_lines[function])
+    if (valid && (m->has_start_line[function] == NO_LINE ||
+                  (m->has_start_line[function] == LEAST_LINE && line < m->start_lines[function]))) {
+        m->has_start_line[function] = LEAST_LINE;
         m->start_lines[function] = line;
+    }
     return PCOL_OK;
 }
 
@@ -158,8 +164,6 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
         if (valid)
             PCI_TRY(map_location(m, row, (uint64_t)function, err));
     }
-    for (uint64_t f = 0; f < m->function_count; f++)
-        m->start_lines[f] = m->start_lines[f] == INT64_MAX ? 0 : m->start_lines[f];
     return PCOL_OK;
 }
 

@@ -6,7 +6,8 @@
 static const struct pci_capabilities callgrind_capabilities = {
     .loss_prefix = "callgrind cannot hold",
     .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES) |
-               PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES)};
+               PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES),
+    .positive = PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES)};
 
 const struct pci_format_schema pci_callgrind_schema = {.source_type = "callgrind"};
 

@@ -25,6 +25,13 @@ static const struct pci_loss losses[] = {
     {"a Firefox profile cannot hold phases of markers beyond 3: they become instants", ""},
     {"a Firefox profile cannot hold values that are not finite", ""},
     {"a Firefox profile cannot hold integers beyond 53 bits: they are rounded", ""},
+    {"a Firefox profile cannot hold the difference between samples without a call stack and with "
+     "an "
+     "empty one",
+     ""},
+    {"a Firefox profile cannot hold more than 255 frames inlined into each other: their depth is "
+     "255",
+     ""},
 };
 
 /* ---- code */
@@ -90,6 +97,19 @@ static pcol_status has_source_details(const struct pci_ff_write_generic *f, int6
     return PCOL_OK;
 }
 
+static pcol_status has_deep_frames(const struct pci_ff_write_generic *f, int *deep, pcol_error *err)
+{
+    *deep = 0;
+    for (size_t i = 0; i < f->code.frame_count && !*deep; i++) {
+        int64_t depth = 0;
+        int valid;
+        PCI_TRY(get_code_cell(f->file, "location_groups", "inline_depth", f->code.frames[i].group,
+                              &depth, &valid, err));
+        *deep = (valid && depth > 255) || f->code.frames[i].depth + (valid ? depth : 0) > 255;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status report_functions(const struct pci_ff_write_generic *f, pcol_error *err)
 {
     int resources = 0, files = 0;
@@ -135,7 +155,7 @@ pcol_status pci_ff_report_losses(struct pci_ff_write_generic *f, pcol_error *err
 {
     /* Members of documents and tables, and what the functions below report. */
     uint64_t kinds = PCI_KIND_BIT(OTHER) | PCI_KIND_BIT(DURATIONS) | PCI_KIND_BIT(UNUSED);
-    int others, each = 1; /* each: every thread has its own sample type and members */
+    int others, deep, each = 1; /* each: every thread has its own sample type and members */
     for (size_t i = 0; i < f->track_count; i++)
         each &= f->tracks[i].is_firefox;
     PCI_TRY(pci_types_has_others(&f->types, f->export->first_source, f->export->last_source,
@@ -154,6 +174,8 @@ pcol_status pci_ff_report_losses(struct pci_ff_write_generic *f, pcol_error *err
         PCI_TRY(pci_ff_convert_source(&f->convert, (uint32_t)s, err));
         f->lost |= pci_ff_convert_has_columns(&f->convert) ? PCI_FF_LOSS_COLUMNS : 0;
     }
+    PCI_TRY(has_deep_frames(f, &deep, err));
+    f->lost |= deep ? PCI_FF_LOSS_DEPTHS : 0;
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++)
         if (f->lost >> i & 1)
             pci_export_loss_option(f->export, losses[i].option, "%s", losses[i].text);

@@ -18,7 +18,9 @@ enum {
     PCI_FF_LOSS_ORDER = 128,
     PCI_FF_LOSS_PHASES = 256,
     PCI_FF_LOSS_VALUES = 512,
-    PCI_FF_LOSS_DIGITS = 1024
+    PCI_FF_LOSS_DIGITS = 1024,
+    PCI_FF_LOSS_EMPTY = 2048,
+    PCI_FF_LOSS_DEPTHS = 4096
 };
 
 /* Samples of one source and thread: rows[first, first + count). */

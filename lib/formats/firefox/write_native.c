@@ -382,6 +382,7 @@ const struct pci_capabilities pci_firefox_capabilities = {
                PCI_KIND_BIT(THREADS) | PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(THREAD_LABELS) |
                PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(CPU) | PCI_KIND_BIT(MARKERS) |
                PCI_KIND_BIT(ALLOCATIONS) | PCI_KIND_BIT(COUNTERS),
+    .below_53_bits = PCI_KIND_BIT(ADDRESSES),
     .time = time_of};
 
 static pcol_status write_profile(const struct pci_export *export, int jslb, pcol_error *err)
