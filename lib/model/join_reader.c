@@ -283,14 +283,25 @@ static pcol_status read_target(const pcol_column *target, uint64_t row, enum wha
                                                          err);
 }
 
-/* Reads the cell that the paths lead to from an id: the first that is not null. The other of bits
- * and text stays. */
+static pcol_status is_empty(const pcol_column *target, enum what what,
+                            const struct cached_cell *cell, int *empty, pcol_error *err)
+{
+    pcol_str text = cell->text;
+    if (what == CODE)
+        PCI_TRY(pci_string(target->table->file, (uint64_t)cell->bits, &text, err));
+    *empty = what != BITS && !text.size;
+    return PCOL_OK;
+}
+
+/* Reads the cell that the paths lead to from an id: the first that is neither null nor an empty
+ * text, else the first that is not null. The other of bits and text stays. */
 static pcol_status follow(const pcol_column *column, uint64_t row, int64_t id, enum what what,
                           struct cached_cell *cell, pcol_error *err)
 {
     const struct pci_join *join = column->join;
-    cell->valid = 0;
-    for (size_t i = 0; i < PCI_JOIN_PATHS && !cell->valid; i++) {
+    struct cached_cell first = {0};
+    int empty = 1;
+    for (size_t i = 0; i < PCI_JOIN_PATHS && empty; i++) {
         const struct pci_join_path *path = &join->paths[i];
         uint64_t at = (uint64_t)(id - join->first_id);
         uint8_t has_row = 1;
@@ -305,9 +316,21 @@ static pcol_status follow(const pcol_column *column, uint64_t row, int64_t id, e
             if (has_row && at >= path->cell->table->rows)
                 return fail_id(column, row, id, err);
         }
+        cell->valid = 0;
         if (has_row)
             PCI_TRY(read_target(path->cell, at, what, cell, err));
+        if (cell->valid)
+            PCI_TRY(is_empty(path->cell, what, cell, &empty, err));
+        if (cell->valid && empty && !first.valid)
+            first = *cell;
     }
+    if (!empty)
+        return PCOL_OK;
+    cell->valid = first.valid;
+    if (first.valid && what == TEXT)
+        cell->text = first.text;
+    else if (first.valid)
+        cell->bits = first.bits;
     return PCOL_OK;
 }
 
