@@ -1442,9 +1442,9 @@ typedef struct pcol_export_options {
  * own tables, derived sums and the source's uri are not content. Frames that a pprof's drop_frames
  * take away are left out, and reported, unless the target is pprof, which gets the expressions.
  *
- * Errors: E_NOT_FOUND (format, source), E_LOSS (the target cannot express the profile at all, such
- * as a sum beyond 64 bits), E_ARGUMENT (drop_frames that are no pattern), those of the sink and of
- * reading the file.
+ * Errors: E_NOT_FOUND (format, source, sample type), E_LOSS (the target cannot express the profile
+ * at all, such as a sum beyond 64 bits), E_ARGUMENT (drop_frames that are no pattern), those of the
+ * sink and of reading the file.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const char *format,
                                                 const pcol_export_options *options, pcol_sink sink,

@@ -275,22 +275,24 @@ int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b] && types->is_gauge[a] == types->is_gauge[b];
 }
 
-static int is_listed(const struct pci_types *types, uint32_t row)
+static int is_listed(const struct pci_types *types, const uint32_t *in_use, uint32_t row)
 {
     int listed = 0;
     for (uint32_t i = 0; i < row && !listed; i++)
-        listed = !types->is_gauge[i] && pci_str_equal(types->type[i], types->type[row]);
+        listed = (!in_use || in_use[i]) && !types->is_gauge[i] &&
+                 pci_str_equal(types->type[i], types->type[row]);
     return listed;
 }
 
-void pci_types_list(const struct pci_types *types, int memory, char text[PCI_TYPES_LIST_SIZE])
+void pci_types_list(const struct pci_types *types, const uint32_t *in_use, int memory,
+                    char text[PCI_TYPES_LIST_SIZE])
 {
     enum { MOST = 60 }; /* bytes of a name */
     size_t size = PCI_TYPES_LIST_SIZE, used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < types->count && used + MOST + 20 < size; i++) {
         pcol_str type = types->type[i];
-        if (!types->is_gauge[i] && !is_listed(types, i))
+        if ((!in_use || in_use[i]) && !types->is_gauge[i] && !is_listed(types, in_use, i))
             used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "",
                                      (int)(type.size < MOST ? type.size : MOST), type.data);
     }
@@ -300,11 +302,12 @@ void pci_types_list(const struct pci_types *types, int memory, char text[PCI_TYP
         memcpy(text, "(none)", sizeof "(none)");
 }
 
-pcol_status pci_types_fail(const struct pci_types *types, pcol_status status, const char *problem,
-                           pcol_str name, int memory, pcol_error *err)
+pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use,
+                           pcol_status status, const char *problem, pcol_str name, int memory,
+                           pcol_error *err)
 {
     char list[PCI_TYPES_LIST_SIZE];
-    pci_types_list(types, memory, list);
+    pci_types_list(types, in_use, memory, list);
     return pci_fail(err, status, "%s '%.*s'; use one of: %s", problem,
                     (int)(name.size < 60 ? name.size : 60), name.data, list);
 }
@@ -323,12 +326,14 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
         if (sources && !sources[source])
             continue;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
-        for (uint32_t i = 0; row == PCOL_NONE && i < count; i++)
+        for (uint32_t i = 0; row == PCOL_NONE && i < count; i++) {
             if (!types->ordinal[list[i]] && pci_types_is_named(types, list[i], wanted))
                 row = list[i];
+            chosen->rows[list[i]] = 1;
+        }
     }
     if (row == PCOL_NONE)
-        return wanted ? pci_types_fail(types, PCOL_E_NOT_FOUND, "no sample type",
+        return wanted ? pci_types_fail(types, chosen->rows, PCOL_E_NOT_FOUND, "no sample type",
                                        (pcol_str){wanted, strlen(wanted)}, 0, err)
                       : PCOL_OK;
     chosen->type = types->type[row];

@@ -75,11 +75,14 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b);
 
 enum { PCI_TYPES_LIST_SIZE = 240 };
-/* Lists the names of the additive types, each once, "a, b, c"; memory: also the derived type. */
-void pci_types_list(const struct pci_types *types, int memory, char text[PCI_TYPES_LIST_SIZE]);
+/* Lists the names of the additive types, each once, "a, b, c". in_use: by row, 1 for those to list;
+ * NULL: all. memory: also the derived type. */
+void pci_types_list(const struct pci_types *types, const uint32_t *in_use, int memory,
+                    char text[PCI_TYPES_LIST_SIZE]);
 /* Fails with "PROBLEM 'NAME'; use one of: LIST". */
-pcol_status pci_types_fail(const struct pci_types *types, pcol_status status, const char *problem,
-                           pcol_str name, int memory, pcol_error *err);
+pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use,
+                           pcol_status status, const char *problem, pcol_str name, int memory,
+                           pcol_error *err);
 
 /* 1 if "TYPE" or "TYPE/UNIT" names a row of sample_types; both may contain any bytes. */
 int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name);

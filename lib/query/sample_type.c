@@ -33,7 +33,7 @@ static pcol_status fail_type(const struct pci_types *types, const char *problem,
                              pcol_error *err)
 {
     struct pci_query_type measure = {0};
-    return pci_types_fail(types, PCOL_E_ARGUMENT, problem, name,
+    return pci_types_fail(types, NULL, PCOL_E_ARGUMENT, problem, name,
                           pci_memory_find(types, measure.gauges), err);
 }
 
@@ -114,7 +114,7 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
     if (*k != PCOL_NONE)
         return PCOL_OK;
     for (int i = 0; i < 2; i++)
-        pci_types_list(&types[i], 0, lists[i]);
+        pci_types_list(&types[i], NULL, 0, lists[i]);
     return pci_fail(err, PCOL_E_ARGUMENT,
                     "the profiles have no sample type in common: the base has %s; the other %s",
                     lists[0], lists[1]);

@@ -5,8 +5,10 @@
 
 #include "model/check.h"
 #include "model/table.h"
+#include "model/types.h"
 #include "reader/file.h"
 #include "stream/deflate.h"
+#include "util/alloc.h"
 #include "util/sized_struct.h"
 #include "util/thread_pool.h"
 
@@ -49,6 +51,21 @@ const struct pci_capabilities *pci_format_capabilities(const char *format)
     return target ? target->capabilities : NULL;
 }
 
+/* E_NOT_FOUND for a sample type that the sources lack, also for targets with all types. */
+static pcol_status check_type(const struct pci_export *export, pcol_error *err)
+{
+    struct pci_types types;
+    struct pci_selected_type chosen = {.rows = NULL};
+    if (!export->options->sample_type || export->first_source > export->last_source)
+        return PCOL_OK;
+    PCI_TRY(pci_types_open(export->file, &types, err));
+    pcol_status status = pci_types_select(&types, export->first_source, export->last_source,
+                                          export->options->sample_type, &chosen, err);
+    pci_free(chosen.rows);
+    pci_types_close(&types);
+    return status;
+}
+
 pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
@@ -78,6 +95,7 @@ pcol_status pci_export(const pcol_file *file, const char *format,
         export.first_source = 1, export.last_source = 0;
     if (copy.source_id)
         export.first_source = export.last_source = (uint32_t)copy.source_id - 1;
+    PCI_TRY(check_type(&export, err));
     int gzip = copy.compress == PCOL_COMPRESS_AUTO ? target->info.writes == PCOL_WRITES_COMPRESSED
                                                    : copy.compress == PCOL_COMPRESS_GZIP;
     PCI_TRY(gzip ? write_compressed(target, &export, err) : target->write(&export, err));
