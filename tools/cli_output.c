@@ -151,12 +151,14 @@ static int wants_color(const struct cli_args *args, int terminal)
 /* Never write over an input, under any name. */
 static int refuse_operands(const struct cli_args *args, const char *path)
 {
+    const struct cli_list *lists[] = {&args->files_from, &args->bases, &args->binaries,
+                                      &args->known};
     int code = cli_reject_input(path, args->operands, args->operand_count);
 
     if (code == CLI_OK && args->base != NULL)
         code = cli_reject_input(path, &args->base, 1);
-    if (code == CLI_OK)
-        code = cli_reject_input(path, args->files_from.items, args->files_from.count);
+    for (size_t i = 0; code == CLI_OK && i < sizeof lists / sizeof *lists; i++)
+        code = cli_reject_input(path, lists[i]->items, lists[i]->count);
     return code;
 }
 
@@ -531,6 +533,37 @@ int cli_out_finish(struct cli_out *out, int code)
 
 /* ---- names of outputs ---- */
 
+/* The folder and the name of a target, from its temporary file FOLDER/.NAME.pcol-XXXXXX; 0: it has
+ * none. */
+static int get_target(const struct cli_out *out, struct stat *folder, const char **name,
+                      size_t *size)
+{
+    const char *path = out->file != NULL ? pcol_output_temporary(out->file) : "";
+    const char *slash = strrchr(path, '/');
+    size_t used = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    char text[PATH_MAX];
+
+    if (*path == '\0' || used + 2 > sizeof text)
+        return 0;
+    memcpy(text, path, used);
+    memcpy(text + used, ".", 2);
+    *name = path + used;
+    *size = strlen(*name) - strlen("XXXXXX");
+    return stat(text, folder) == 0;
+}
+
+int cli_outs_equal(const struct cli_out *a, const struct cli_out *b)
+{
+    struct stat folder[2];
+    const char *name[2];
+    size_t size[2];
+
+    return get_target(a, &folder[0], &name[0], &size[0]) &&
+           get_target(b, &folder[1], &name[1], &size[1]) && folder[0].st_dev == folder[1].st_dev &&
+           folder[0].st_ino == folder[1].st_ino && size[0] == size[1] &&
+           memcmp(name[0], name[1], size[0]) == 0;
+}
+
 int cli_reject_input(const char *output, const char *const *inputs, size_t count)
 {
     struct stat one, two;
@@ -538,9 +571,11 @@ int cli_reject_input(const char *output, const char *const *inputs, size_t count
     if (output == NULL || strcmp(output, "-") == 0 || stat(output, &one) != 0 ||
         !S_ISREG(one.st_mode))
         return CLI_OK;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(inputs[i], "-") != 0 && stat(inputs[i], &two) == 0 && one.st_dev == two.st_dev &&
-            one.st_ino == two.st_ino)
+    for (size_t i = 0; i < count; i++) {
+        int is_stdin = strcmp(inputs[i], "-") == 0;
+        if ((is_stdin ? fstat(STDIN_FILENO, &two) : stat(inputs[i], &two)) == 0 &&
+            one.st_dev == two.st_dev && one.st_ino == two.st_ino)
             return cli_fail(CLI_REFUSED, "%s: the output must not be an input", output);
+    }
     return CLI_OK;
 }

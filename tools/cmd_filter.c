@@ -124,6 +124,8 @@ static int open_and_write(const struct cli_input *input, const struct cli_args *
     if (args->map != NULL)
         code = cli_out_open_path(&map, args, args->map, CLI_OUT_PRIVATE);
     int has_map = args->map != NULL && code == CLI_OK;
+    if (has_map && cli_outs_equal(&out, &map))
+        code = cli_usage("-o and --map name the same file");
     if (code == CLI_OK)
         code = write_part(input, args, format, &out, &map);
     if (has_map)
