@@ -87,11 +87,17 @@ static void sums_clear(struct sums *s)
     pci_free(s->stored);
 }
 
+/* Sums of that many stacks would not save work. */
+static int too_many_stacks(const pcol_builder *b, const struct sums *s)
+{
+    return s->stack_count > b->sample_count / 4;
+}
+
 static pcol_status mark_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
 {
     struct pci_column_buffer_source source;
     struct pci_block_reader *r = pci_malloc(1, sizeof *r);
-    pcol_status status;
+    pcol_status status = PCOL_OK;
     s->rank = pci_calloc(b->tree.count, sizeof *s->rank);
     if (!r || !s->rank) {
         pci_free(r);
@@ -99,7 +105,7 @@ static pcol_status mark_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
     }
     pci_column_buffer_source_init(&source, b->columns[PCI_C_SAMPLE_STACK], NULL);
     pci_block_reader_init(r, &source.source);
-    while ((status = pci_block_reader_next(r, err)) == PCOL_OK && r->n)
+    while (!too_many_stacks(b, s) && (status = pci_block_reader_next(r, err)) == PCOL_OK && r->n)
         for (size_t i = 0; i < r->n; i++) {
             uint32_t *rank = r->valid[i] ? &s->rank[b->tree.preorder[r->values[i]]] : NULL;
             if (rank && !*rank) {
@@ -190,7 +196,7 @@ static pcol_status derive_sums(pcol_builder *b, pcol_error *err)
     size_t cells;
     int additive = 0;
     pcol_status status = mark_stacks(b, &s, err);
-    if (status != PCOL_OK || !s.stack_count || s.stack_count > b->sample_count / 4)
+    if (status != PCOL_OK || !s.stack_count || too_many_stacks(b, &s))
         goto cleanup;
     status = rank_stacks(b, &s, err);
     if (status != PCOL_OK)

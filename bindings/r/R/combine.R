@@ -65,7 +65,7 @@ profile_symbolize <- function(x, symbols) {
     file <- as.character(column("file", NA_character_))
     line <- as.integer(column("line", NA_integer_))
     tables <- native("tables", state$handle, MODEL[["physical"]], what = state$path)
-    row_count <- function(name) c(tables$rows[tables$table == name], 0)[1]
+    row_count <- function(name) if (name %in% tables) size_of(state, name, MODEL[["physical"]])[1] else 0
     counts <- integer(row_count("location_groups"))
     of_group <- table(factor(found$group[symbols$row], levels = found$group))
     counts[found$group + 1L] <- as.integer(of_group)

@@ -22,10 +22,9 @@ profile_of <- function(handle, path = NULL) {
     state$path <- if (!is.null(path)) normalizePath(path)
     v2 <- native("tables", handle, MODEL[["v2"]], what = path)
     further <- native("tables", handle, MODEL[["further"]], what = path)
-    own <- !further$table %in% v2$table
-    state$tables <- list(table = c(v2$table, further$table[own]), rows = c(v2$rows, further$rows[own]),
-                         columns = c(v2$columns, further$columns[own]),
-                         model = rep(MODEL[c("v2", "further")], c(length(v2$table), sum(own))))
+    further <- setdiff(further, v2)
+    state$model <- rep(MODEL[c("v2", "further")], c(length(v2), length(further)))
+    names(state$model) <- c(v2, further)
     state$cache <- new.env(parent = emptyenv())
     structure(list(), state = state, class = "pcol_profile")
 }
@@ -53,14 +52,13 @@ cached <- function(state, key, make) {
 
 table_of <- function(x, name, call = sys.call(sys.parent())) {
     state <- state_of(x)
-    row <- match(name, state$tables$table)
-    if (is.na(row)) {
+    if (!name %in% names(state$model)) {
         raise(list(status = "E_NOT_FOUND", place = "",
-                   message = paste0("no table ", name, "; tables: ", paste(state$tables$table, collapse = ", "))),
+                   message = paste0("no table ", name, "; tables: ", paste(names(state$model), collapse = ", "))),
               call, state$path)
     }
     cached(state, paste0("table ", name), function() {
-        columns <- native("table", state$handle, state$tables$model[row], name, NULL, has_package("bit64"),
+        columns <- native("table", state$handle, state$model[[name]], name, NULL, has_package("bit64"),
                           what = state$path, call = call)
         names(columns) <- sub("^[.]", "", names(columns))
         as_table(columns)
@@ -71,19 +69,24 @@ table_of <- function(x, name, call = sys.call(sys.parent())) {
 
 `[[.pcol_profile` <- function(x, i, ...) table_of(x, if (is.character(i)) i else names(x)[[i]])
 
-names.pcol_profile <- function(x) state_of(x)$tables$table
+names.pcol_profile <- function(x) names(state_of(x)$model)
+
+# Rows and columns of a table; the rows of some tables are counted.
+size_of <- function(state, name, model = state$model[[name]]) native("size", state$handle, model, name, what = state$path)
 
 profile_tables <- function(x) {
-    tables <- state_of(check_is_profile(x))$tables
-    as_table(list(table = tables$table, rows = tables$rows, columns = tables$columns))
+    state <- state_of(check_is_profile(x))
+    sizes <- vapply(names(x), size_of, c(0, 0), state = state, USE.NAMES = FALSE)
+    as_table(list(table = names(x), rows = sizes[1, ], columns = as.integer(sizes[2, ])))
 }
 
 print.pcol_profile <- function(x, ...) {
     state <- state_of(x)
+    tables <- profile_tables(x)
     cat("<pcol profile> ", if (is.null(state$path)) "(in memory)" else state$path, "\n", sep = "")
-    width <- max(nchar(state$tables$table))
-    cat(sprintf("  $%-*s %12s rows, %d columns\n", width, state$tables$table,
-                format(state$tables$rows, big.mark = ",", trim = TRUE), state$tables$columns), sep = "")
+    width <- max(nchar(tables$table))
+    cat(sprintf("  $%-*s %12s rows, %d columns\n", width, tables$table, format(tables$rows, big.mark = ",", trim = TRUE),
+                tables$columns), sep = "")
     cat("profile_top(), profile_tree(), summary(), plot() and as.data.frame() answer questions\n")
     invisible(x)
 }
@@ -95,10 +98,7 @@ check_profile <- function(x, strict = FALSE) {
 
 profile_formats <- function() as_table(native("formats"))
 
-sample_count <- function(x) {
-    tables <- state_of(x)$tables
-    tables$rows[match("samples", tables$table)]
-}
+sample_count <- function(x) size_of(state_of(x), "samples")[1]
 
 # Values of a sample type at each sample, without its zeros and missing values; NULL where the profile has no such type.
 values_of_type <- function(state, type) {

@@ -179,6 +179,7 @@ static const struct operation {
 } OPERATIONS[] = {
     {"open", 3, op_open},
     {"tables", 2, op_tables},
+    {"size", 3, op_size},
     {"table", 5, op_table},
     {"names", 1, op_names},
     {"frames", 1, op_frames},

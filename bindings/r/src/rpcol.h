@@ -99,6 +99,7 @@ void read_selection(struct call *c, SEXP list, pcol_selection *sel);
 
 SEXP op_open(struct call *c, SEXP args);
 SEXP op_tables(struct call *c, SEXP args);
+SEXP op_size(struct call *c, SEXP args);
 SEXP op_table(struct call *c, SEXP args);
 SEXP op_names(struct call *c, SEXP args);
 SEXP op_frames(struct call *c, SEXP args);

@@ -4,40 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pcol_status tables_of(struct call *c, const pcol_file *file, pcol_model model, SEXP out)
-{
-    uint32_t n = pcol_file_table_count(file, model), kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const pcol_table *table;
-        if (model == PCOL_MODEL_FURTHER && pcol_file_table_is_internal(file, i))
-            continue;
-        pcol_status st = pcol_file_table(file, model, i, &table, &c->err);
-        if (st != PCOL_OK)
-            return st;
-        SET_STRING_ELT(VECTOR_ELT(out, 0), kept, make_char_z(pcol_table_name(table)));
-        REAL(VECTOR_ELT(out, 1))[kept] = (double)pcol_table_rows(table);
-        INTEGER(VECTOR_ELT(out, 2))[kept++] = (int)pcol_table_column_count(table);
-    }
-    for (int k = 0; k < 3; k++)
-        SET_VECTOR_ELT(out, k, Rf_xlengthgets(VECTOR_ELT(out, k), kept));
-    return PCOL_OK;
-}
-
-/* (handle, model) -> list(table, rows, columns) */
+/* (handle, model) -> names of the tables, without those that pcol keeps for itself */
 SEXP op_tables(struct call *c, SEXP args)
 {
     pcol_file *file = handle_of(c, arg(args, 0));
     if (!file)
         return R_NilValue;
     pcol_model model = (pcol_model)Rf_asInteger(arg(args, 1));
-    uint32_t n = pcol_file_table_count(file, model);
-    const char *names[] = {"table", "rows", "columns"};
-    SEXP out = PROTECT(named_list(names, 3));
-    SET_VECTOR_ELT(out, 0, Rf_allocVector(STRSXP, n));
-    SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, n));
-    SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, n));
-    failed(c, tables_of(c, file, model, out));
+    uint32_t n = pcol_file_table_count(file, model), kept = 0;
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
+    for (uint32_t i = 0; i < n; i++)
+        if (model != PCOL_MODEL_FURTHER || !pcol_file_table_is_internal(file, i))
+            SET_STRING_ELT(out, kept++, make_char_z(pcol_file_table_name(file, model, i)));
+    out = Rf_xlengthgets(out, kept);
     UNPROTECT(1);
+    return out;
+}
+
+/* (handle, model, table) -> c(rows, columns) */
+SEXP op_size(struct call *c, SEXP args)
+{
+    pcol_file *file = handle_of(c, arg(args, 0));
+    const pcol_table *table;
+    if (!file ||
+        failed(c, pcol_file_table_by_name(file, (pcol_model)Rf_asInteger(arg(args, 1)),
+                                          CHAR(STRING_ELT(arg(args, 2), 0)), &table, &c->err)))
+        return R_NilValue;
+    SEXP out = Rf_allocVector(REALSXP, 2);
+    REAL(out)[0] = (double)pcol_table_rows(table);
+    REAL(out)[1] = (double)pcol_table_column_count(table);
     return out;
 }
 
