@@ -6,6 +6,7 @@
 #include "formats/document.h"
 
 #include "builder/builder.h"
+#include "formats/records.h"
 #include "model/json_tree.h"
 #include "util/strbuf.h"
 
@@ -43,8 +44,8 @@ static pcol_status find_key(struct pci_document *d, pcol_str key, uint32_t *stri
     return PCOL_OK;
 }
 
-static pcol_status intern_key(struct pci_document *d, const char *key, uint32_t *string,
-                              pcol_error *err)
+pcol_status pci_document_key(struct pci_document *d, const char *key, uint32_t *string,
+                             pcol_error *err)
 {
     *string = PCOL_NONE;
     return key ? find_key(d, (pcol_str){key, strlen(key)}, string, err) : PCOL_OK;
@@ -54,9 +55,9 @@ pcol_status pci_document_node(struct pci_document *d, uint64_t parent, const cha
                               uint64_t *node, pcol_error *err)
 {
     struct pci_new_node new_node = {.parent = parent, .tag = tag, .text = PCOL_NONE};
-    PCI_TRY(intern_key(d, key, &new_node.key, err));
+    PCI_TRY(pci_document_key(d, key, &new_node.key, err));
     if (tag == PCI_NODE_TABLE)
-        PCI_TRY(intern_key(d, "samples", &new_node.text, err));
+        PCI_TRY(pci_document_key(d, "samples", &new_node.text, err));
     return pci_builder_node(d->builder, &new_node, node, err);
 }
 
@@ -65,8 +66,8 @@ pcol_status pci_document_text(struct pci_document *d, uint64_t parent, const cha
 {
     struct pci_new_node new_node = {.parent = parent, .tag = PCI_NODE_STRING};
     uint64_t node;
-    PCI_TRY(intern_key(d, key, &new_node.key, err));
-    PCI_TRY(intern_key(d, text, &new_node.text, err));
+    PCI_TRY(pci_document_key(d, key, &new_node.key, err));
+    PCI_TRY(pci_document_key(d, text, &new_node.text, err));
     return pci_builder_node(d->builder, &new_node, &node, err);
 }
 
@@ -226,10 +227,9 @@ pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint6
     return PCOL_OK;
 }
 
-/* Append a typed array of elements [first, first + count) of a buffer. */
-static pcol_status put_array(struct pci_document *d, uint64_t parent, const char *key, uint8_t tag,
-                             const struct pci_column_buffer *buffer, uint64_t first, uint64_t count,
-                             pcol_error *err)
+pcol_status pci_document_column(struct pci_document *d, uint64_t parent, const char *key,
+                                uint8_t tag, const struct pci_column_buffer *buffer, uint64_t first,
+                                uint64_t count, pcol_error *err)
 {
     int64_t values[BATCH];
     uint64_t node;
@@ -250,11 +250,14 @@ pcol_status pci_document_numbers(struct pci_document *d, uint64_t parent, const 
     uint64_t doubles, node;
     PCI_TRY(pci_number_array_doubles(array, first, count, &doubles, err));
     if (!doubles || doubles == count)
-        return put_array(d, parent, key, count && doubles ? PCI_NODE_DOUBLES : PCI_NODE_INTEGERS,
-                         array->bits, first, count, err);
+        return pci_document_column(d, parent, key,
+                                   count && doubles ? PCI_NODE_DOUBLES : PCI_NODE_INTEGERS,
+                                   array->bits, first, count, err);
     PCI_TRY(pci_document_node(d, parent, key, PCI_NODE_OBJECT, &node, err));
-    PCI_TRY(put_array(d, node, "bits", PCI_NODE_INTEGERS, array->bits, first, count, err));
-    return put_array(d, node, "kinds", PCI_NODE_INTEGERS, array->kinds, first, count, err);
+    PCI_TRY(
+        pci_document_column(d, node, "bits", PCI_NODE_INTEGERS, array->bits, first, count, err));
+    return pci_document_column(d, node, "kinds", PCI_NODE_INTEGERS, array->kinds, first, count,
+                               err);
 }
 
 pcol_status pci_document_number_member(struct pci_document *d, uint64_t parent, const char *key,
@@ -399,13 +402,16 @@ static pcol_status put_place(void *context, const struct pci_node_value *place,
     struct pci_document_writer *w = p->writer;
     struct pci_number_reader numbers;
     struct pci_node_value element;
-    int is_numbers;
+    int is_numbers, is_records;
     if (w->next == PCI_NO_NODE)
         return pci_corrupt(err, "nodes", "tag", place->row,
                            "`arrays` has no element for this place");
     PCI_TRY(pci_number_reader_open(&numbers, &w->nodes, w->next, &is_numbers, err));
     PCI_TRY(pci_nodes_get(&w->nodes, w->next, &element, err));
     PCI_TRY(pci_nodes_next(&w->nodes, w->arrays, &w->next, err));
+    PCI_TRY(pci_records_find(&w->nodes, &element, &is_records, err));
+    if (is_records)
+        return pci_records_write(&w->nodes, element.row, json, err);
     if (!is_numbers && p->element)
         return p->element(p->context, w, place, &element, err);
     if (!is_numbers)

@@ -42,6 +42,9 @@ pcol_status pci_document_end(struct pci_document *document, uint32_t source, pco
  * TABLE (of the table `samples`). */
 pcol_status pci_document_node(struct pci_document *document, uint64_t parent, const char *key,
                               uint8_t tag, uint64_t *node, pcol_error *err);
+/* The string of a key; PCOL_NONE for NULL. */
+pcol_status pci_document_key(struct pci_document *document, const char *key, uint32_t *string,
+                             pcol_error *err);
 /* Append the STRING node `text`. */
 pcol_status pci_document_text(struct pci_document *document, uint64_t parent, const char *key,
                               const char *text, pcol_error *err);
@@ -100,6 +103,10 @@ static inline double pci_number_value(int64_t bits, int is_double)
 /* Number of doubles among elements [first, first + count). */
 pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint64_t first,
                                      uint64_t count, uint64_t *doubles, pcol_error *err);
+/* Append a typed array, INTEGERS or DOUBLES, of elements [first, first + count) of a buffer. */
+pcol_status pci_document_column(struct pci_document *document, uint64_t parent, const char *key,
+                                uint8_t tag, const struct pci_column_buffer *buffer, uint64_t first,
+                                uint64_t count, pcol_error *err);
 /* Append elements [first, first + count) as a value: typed arrays for numbers of one kind, an
  * object of bits and kinds for others. */
 pcol_status pci_document_numbers(struct pci_document *document, uint64_t parent, const char *key,

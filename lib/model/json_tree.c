@@ -38,7 +38,7 @@ static uint8_t get_number_tag(const struct pci_json *json)
     return json->type == PCI_JSON_INT && !is_minus_zero(json) ? PCI_NODE_INTEGERS : PCI_NODE_NULL;
 }
 
-static uint8_t get_tag(const struct pci_json *json)
+uint8_t pci_json_node_tag(const struct pci_json *json)
 {
     switch ((int)json->type) {
     case PCI_JSON_OBJECT:
@@ -151,7 +151,7 @@ static pcol_status read_value(struct tree_reader *r, uint64_t parent, uint64_t *
         return more ? open_container(r, *node, err) : PCOL_OK;
     }
     int object = r->json->type == PCI_JSON_OBJECT;
-    PCI_TRY(add_node(r, get_tag(r->json), parent, node, err));
+    PCI_TRY(add_node(r, pci_json_node_tag(r->json), parent, node, err));
     return object ? open_container(r, *node, err) : PCOL_OK;
 }
 
@@ -200,7 +200,7 @@ pcol_status pci_json_to_nodes(struct pci_json *json, pcol_builder *builder, uint
     pcol_status status;
     *node = PCI_NO_NODE;
     if (json->type != PCI_JSON_OBJECT && json->type != PCI_JSON_ARRAY)
-        return add_node(&r, get_tag(json), parent, node, err);
+        return add_node(&r, pci_json_node_tag(json), parent, node, err);
     pci_spill_init(&r.numbers, &builder->store);
     status = read_tree(&r, parent, node, err);
     pci_spill_clear(&r.numbers);

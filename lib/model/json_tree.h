@@ -16,6 +16,9 @@
 pcol_status pci_json_to_nodes(struct pci_json *json, pcol_builder *builder, uint64_t parent,
                               uint32_t key, uint64_t *node, pcol_error *err);
 
+/* Tag of the node of the value whose first token is current. */
+uint8_t pci_json_node_tag(const struct pci_json *json);
+
 /* Writes the value of a TABLE or ROW node, whose key is already written. */
 typedef pcol_status (*pci_json_node_fn)(void *context, const struct pci_node_value *node,
                                         struct pci_json_writer *w, pcol_error *err);

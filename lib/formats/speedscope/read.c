@@ -121,18 +121,19 @@ struct frame {
     unsigned has_line : 1, has_column : 1;
 };
 
-static pcol_status read_frame_member(struct pci_ss_reader *r, struct frame *f, uint64_t node,
-                                     pcol_error *err)
+static pcol_status read_frame_member(struct pci_ss_reader *r, struct frame *f, pcol_error *err)
 {
     struct pci_json *json = &r->json;
     uint32_t *text = pci_json_is(json, "name")   ? &f->name
                      : pci_json_is(json, "file") ? &f->file
                                                  : NULL;
     int is_line = pci_json_is(json, "line"), is_column = pci_json_is(json, "col");
-    PCI_TRY(pci_document_member(&r->document, json, node, err));
+    PCI_TRY(pci_records_key(&r->records, json, err));
+    PCI_TRY(pci_json_next(json, err));
+    PCI_TRY(pci_records_value(&r->records, json, err));
     if (text && json->type == PCI_JSON_STRING)
-        return pcol_builder_string(r->builder, json->text.data, json->text.size, text, err);
-    if (text == &f->name)
+        *text = r->records.string;
+    else if (text == &f->name)
         return pci_json_expect(json, PCI_JSON_STRING, "the name of a frame", err);
     if (is_line && json->type == PCI_JSON_INT)
         f->has_line = 1, f->line = json->integer;
@@ -166,31 +167,40 @@ static pcol_status add_group(struct pci_ss_reader *r, const struct frame *f,
                              NULL, err);
 }
 
+static pcol_status read_frame(struct pci_ss_reader *r, struct pci_row_uses *uses, pcol_error *err)
+{
+    struct frame frame = {.name = PCOL_NONE, .file = PCOL_NONE};
+    int more;
+    PCI_TRY(pci_json_expect(&r->json, PCI_JSON_OBJECT, "a frame", err));
+    PCI_TRY(pci_records_enter(&r->records, &r->json, err));
+    for (;;) {
+        PCI_TRY(pci_json_member(&r->json, &more, err));
+        if (!more)
+            break;
+        PCI_TRY(read_frame_member(r, &frame, err));
+    }
+    if (frame.name == PCOL_NONE)
+        return pci_json_fail(&r->json, err, "a frame needs a name");
+    PCI_TRY(pci_records_leave(&r->records, err));
+    return add_group(r, &frame, uses, err);
+}
+
 static pcol_status read_frames(struct pci_ss_reader *r, uint64_t parent, struct pci_row_uses *uses,
                                pcol_error *err)
 {
-    uint64_t array, node;
     int more;
     PCI_TRY(pci_json_next(&r->json, err));
     PCI_TRY(pci_json_expect(&r->json, PCI_JSON_ARRAY, "frames", err));
-    PCI_TRY(pci_document_node(&r->document, parent, "frames", PCI_NODE_ARRAY, &array, err));
+    PCI_TRY(pci_records_begin(&r->records, &r->document, parent, "frames", err));
+    PCI_TRY(pci_records_enter(&r->records, &r->json, err));
     for (;;) {
-        struct frame frame = {.name = PCOL_NONE, .file = PCOL_NONE};
         PCI_TRY(pci_json_element(&r->json, &more, err));
         if (!more)
-            return PCOL_OK;
-        PCI_TRY(pci_json_expect(&r->json, PCI_JSON_OBJECT, "a frame", err));
-        PCI_TRY(pci_document_node(&r->document, array, NULL, PCI_NODE_OBJECT, &node, err));
-        for (;;) {
-            PCI_TRY(pci_json_member(&r->json, &more, err));
-            if (!more)
-                break;
-            PCI_TRY(read_frame_member(r, &frame, node, err));
-        }
-        if (frame.name == PCOL_NONE)
-            return pci_json_fail(&r->json, err, "a frame needs a name");
-        PCI_TRY(add_group(r, &frame, uses, err));
+            break;
+        PCI_TRY(read_frame(r, uses, err));
     }
+    PCI_TRY(pci_records_leave(&r->records, err));
+    return pci_records_end(&r->records, err);
 }
 
 /* From the key `shared`. */
@@ -278,6 +288,7 @@ pcol_status pci_speedscope_read(struct pci_import *import, pcol_error *err)
     pci_number_array_init(&r.starts, import->builder);
     pcol_status status = read_document(&r, err);
     pci_json_close(&r.json);
+    pci_records_clear(&r.records);
     pci_call_tree_clear(&r.tree);
     pci_spill_clear(&r.stacks);
     pci_number_array_clear(&r.values);

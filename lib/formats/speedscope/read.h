@@ -7,6 +7,7 @@
 #include "formats/speedscope/speedscope.h"
 
 #include "builder/builder.h"
+#include "formats/records.h"
 #include "formats/speedscope/units.h"
 
 enum { PCI_SS_TYPE_UNKNOWN, PCI_SS_TYPE_SAMPLED, PCI_SS_TYPE_EVENTED };
@@ -31,6 +32,7 @@ struct pci_ss_reader {
     pcol_builder *builder;
     struct pci_json json;
     struct pci_document document;
+    struct pci_records records;     /* of shared.frames */
     struct pci_call_tree tree;      /* groups are numbers of frames */
     struct pci_spill stacks;        /* by sample: node of the tree, u32 */
     struct pci_number_array values; /* by sample */

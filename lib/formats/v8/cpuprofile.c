@@ -34,18 +34,27 @@ int pci_cpuprofile_sniff(const uint8_t *data, size_t size, int all)
 static pcol_status read_nodes(struct reader *r, pcol_error *err)
 {
     struct pci_v8 *v8 = &r->v8;
-    uint64_t array;
     int more;
     PCI_TRY(pci_json_next(&v8->json, err));
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "nodes", err));
-    PCI_TRY(
-        pci_document_node(&v8->document, v8->document.root, "nodes", PCI_NODE_ARRAY, &array, err));
+    PCI_TRY(pci_v8_begin_value(v8, "nodes", err));
+    PCI_TRY(pci_v8_enter(v8, err));
     for (;;) {
         PCI_TRY(pci_json_element(&v8->json, &more, err));
         if (!more)
-            return PCOL_OK;
-        PCI_TRY(pci_v8_read_node(v8, array, NULL, err));
+            break;
+        PCI_TRY(pci_v8_read_node(v8, err));
     }
+    PCI_TRY(pci_v8_leave(v8, err));
+    return pci_v8_end_value(v8, err);
+}
+
+static pcol_status read_head(struct reader *r, pcol_error *err)
+{
+    PCI_TRY(pci_json_next(&r->v8.json, err));
+    PCI_TRY(pci_v8_begin_value(&r->v8, "head", err));
+    PCI_TRY(pci_v8_read_node(&r->v8, err));
+    return pci_v8_end_value(&r->v8, err);
 }
 
 static pcol_status read_numbers(struct reader *r, struct pci_number_array *array, const char *key,
@@ -61,7 +70,7 @@ static pcol_status read_time(struct reader *r, struct pci_v8_clock *clock, pcol_
 {
     int64_t bits;
     int is_double;
-    PCI_TRY(pci_v8_member(&r->v8, r->v8.document.root, err));
+    PCI_TRY(pci_document_member(&r->v8.document, &r->v8.json, r->v8.document.root, err));
     PCI_TRY(pci_number_of_token(&r->v8.json, "a time", &bits, &is_double, err));
     pci_v8_clock_add(clock, bits, is_double);
     return PCOL_OK;
@@ -76,7 +85,7 @@ static pcol_status read_member(struct reader *r, pcol_error *err)
     while (member < M_OTHER && !pci_json_is(&v8->json, names[member]))
         member++;
     if (member == M_OTHER)
-        return pci_v8_member(v8, v8->document.root, err);
+        return pci_document_member(&v8->document, &v8->json, v8->document.root, err);
     if (r->seen & 1u << member)
         return pci_json_fail(&v8->json, err, "the profile has this member twice");
     r->seen |= 1u << member;
@@ -86,8 +95,7 @@ static pcol_status read_member(struct reader *r, pcol_error *err)
     case M_NODES:
         return read_nodes(r, err);
     case M_HEAD:
-        PCI_TRY(pci_json_next(&v8->json, err));
-        return pci_v8_read_node(v8, v8->document.root, "head", err);
+        return read_head(r, err);
     case M_SAMPLES:
         return read_numbers(r, &r->samples, "samples", err);
     case M_DELTAS:

@@ -25,22 +25,21 @@ int pci_heapprofile_sniff(const uint8_t *data, size_t size, int all)
     return pci_document_begins(data, size, 0, texts) ? 2 : 0;
 }
 
-static pcol_status read_sample(struct reader *r, uint64_t array, pcol_error *err)
+static pcol_status read_sample(struct reader *r, pcol_error *err)
 {
     struct pci_v8 *v8 = &r->v8;
     const struct pci_json *json = &v8->json;
-    uint64_t node;
     int64_t numbers[2];
     unsigned seen = 0;
     int more;
     PCI_TRY(pci_json_expect(json, PCI_JSON_OBJECT, "a sample", err));
-    PCI_TRY(pci_document_node(&v8->document, array, NULL, PCI_NODE_OBJECT, &node, err));
+    PCI_TRY(pci_v8_enter(v8, err));
     for (;;) {
         PCI_TRY(pci_json_member(&v8->json, &more, err));
         if (!more)
             break;
         int member = pci_json_is(json, "size") ? 0 : pci_json_is(json, "nodeId") ? 1 : 2;
-        PCI_TRY(pci_v8_member(v8, node, err));
+        PCI_TRY(pci_v8_member(v8, err));
         if (member == 2)
             continue;
         PCI_TRY(pci_json_expect(json, PCI_JSON_INT, member ? "nodeId" : "size", err));
@@ -52,24 +51,34 @@ static pcol_status read_sample(struct reader *r, uint64_t array, pcol_error *err
     }
     if (seen != 3)
         return pci_json_fail(json, err, "a sample needs size and nodeId");
+    PCI_TRY(pci_v8_leave(v8, err));
     return pci_spill_append(&r->samples, numbers, sizeof numbers, err);
 }
 
 static pcol_status read_samples(struct reader *r, pcol_error *err)
 {
     struct pci_v8 *v8 = &r->v8;
-    uint64_t array;
     int more;
     PCI_TRY(pci_json_next(&v8->json, err));
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "samples", err));
-    PCI_TRY(pci_document_node(&v8->document, v8->document.root, "samples", PCI_NODE_ARRAY, &array,
-                              err));
+    PCI_TRY(pci_v8_begin_value(v8, "samples", err));
+    PCI_TRY(pci_v8_enter(v8, err));
     for (;;) {
         PCI_TRY(pci_json_element(&v8->json, &more, err));
         if (!more)
-            return PCOL_OK;
-        PCI_TRY(read_sample(r, array, err));
+            break;
+        PCI_TRY(read_sample(r, err));
     }
+    PCI_TRY(pci_v8_leave(v8, err));
+    return pci_v8_end_value(v8, err);
+}
+
+static pcol_status read_head(struct reader *r, pcol_error *err)
+{
+    PCI_TRY(pci_json_next(&r->v8.json, err));
+    PCI_TRY(pci_v8_begin_value(&r->v8, "head", err));
+    PCI_TRY(pci_v8_read_node(&r->v8, err));
+    return pci_v8_end_value(&r->v8, err);
 }
 
 static pcol_status put_row(struct reader *r, uint32_t stack, const pcol_value *values, size_t count,
@@ -133,12 +142,9 @@ static pcol_status read_document(struct reader *r, pcol_error *err)
                                                         : NULL;
         if (part && (*part)++)
             return pci_json_fail(&v8->json, err, "the profile has this member twice");
-        if (part == &r->has_head) {
-            PCI_TRY(pci_json_next(&v8->json, err));
-            PCI_TRY(pci_v8_read_node(v8, v8->document.root, "head", err));
-        } else {
-            PCI_TRY(part ? read_samples(r, err) : pci_v8_member(v8, v8->document.root, err));
-        }
+        PCI_TRY(part == &r->has_head ? read_head(r, err)
+                : part               ? read_samples(r, err)
+                       : pci_document_member(&v8->document, &v8->json, v8->document.root, err));
     }
     if (!r->has_head)
         return pci_json_fail(&v8->json, err, "a heap profile needs the member head");

@@ -22,9 +22,22 @@ pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_erro
     return pci_json_expect(&v8->json, PCI_JSON_OBJECT, name, err);
 }
 
+pcol_status pci_v8_begin_value(struct pci_v8 *v8, const char *key, pcol_error *err)
+{
+    return pci_records_begin(&v8->records, &v8->document, v8->document.root, key, err);
+}
+
+pcol_status pci_v8_end_value(struct pci_v8 *v8, pcol_error *err)
+{
+    PCI_TRY(pci_records_end(&v8->records, err));
+    pci_records_clear(&v8->records);
+    return PCOL_OK;
+}
+
 void pci_v8_close(struct pci_v8 *v8)
 {
     pci_json_close(&v8->json);
+    pci_records_clear(&v8->records);
     pci_hash_clear(&v8->by_id);
     pci_free(v8->nodes);
     pci_free(v8->children);
@@ -34,14 +47,26 @@ void pci_v8_close(struct pci_v8 *v8)
 
 /* ---- frames ---- */
 
-pcol_status pci_v8_member(struct pci_v8 *v8, uint64_t parent, pcol_error *err)
+pcol_status pci_v8_member(struct pci_v8 *v8, pcol_error *err)
 {
     if (v8->has_document)
-        return pci_document_member(&v8->document, &v8->json, parent, err);
+        PCI_TRY(pci_records_key(&v8->records, &v8->json, err));
     PCI_TRY(pci_json_next(&v8->json, err));
+    if (v8->has_document)
+        return pci_records_value(&v8->records, &v8->json, err);
     return v8->json.type == PCI_JSON_OBJECT || v8->json.type == PCI_JSON_ARRAY
                ? pci_json_skip(&v8->json, err)
                : PCOL_OK;
+}
+
+pcol_status pci_v8_enter(struct pci_v8 *v8, pcol_error *err)
+{
+    return v8->has_document ? pci_records_enter(&v8->records, &v8->json, err) : PCOL_OK;
+}
+
+pcol_status pci_v8_leave(struct pci_v8 *v8, pcol_error *err)
+{
+    return v8->has_document ? pci_records_leave(&v8->records, err) : PCOL_OK;
 }
 
 enum frame_member { F_NAME, F_URL, F_LINE, F_COLUMN, F_OTHER };
@@ -65,10 +90,13 @@ static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
             pci_json_expect(json, PCI_JSON_STRING, member == F_NAME ? "functionName" : "url", err));
         if (member == F_NAME)
             frame->is_root = pci_json_is(json, "(root)") ? 1 : 0;
-        return json->text.size
-                   ? pcol_builder_string(v8->builder, json->text.data, json->text.size,
-                                         member == F_NAME ? &frame->name : &frame->url, err)
-                   : PCOL_OK;
+        uint32_t *to = member == F_NAME ? &frame->name : &frame->url;
+        if (!json->text.size)
+            return PCOL_OK;
+        if (!v8->has_document)
+            return pcol_builder_string(v8->builder, json->text.data, json->text.size, to, err);
+        *to = v8->records.string;
+        return PCOL_OK;
     }
     if (json->type != PCI_JSON_INT || json->integer < base || json->integer > LARGEST_LINE)
         return PCOL_OK;
@@ -81,19 +109,18 @@ static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
 
 static pcol_status read_call_frame(struct pci_v8 *v8, struct pci_v8_level *level, pcol_error *err)
 {
-    uint64_t object = PCI_NO_NODE;
     int more;
+    if (v8->has_document)
+        PCI_TRY(pci_records_key(&v8->records, &v8->json, err));
     PCI_TRY(pci_json_next(&v8->json, err));
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_OBJECT, "callFrame", err));
-    if (v8->has_document)
-        PCI_TRY(pci_document_node(&v8->document, level->object, "callFrame", PCI_NODE_OBJECT,
-                                  &object, err));
+    PCI_TRY(pci_v8_enter(v8, err));
     for (;;) {
         PCI_TRY(pci_json_member(&v8->json, &more, err));
         if (!more)
-            return PCOL_OK;
+            return pci_v8_leave(v8, err);
         enum frame_member member = frame_member(&v8->json);
-        PCI_TRY(pci_v8_member(v8, object, err));
+        PCI_TRY(pci_v8_member(v8, err));
         if (member != F_OTHER)
             PCI_TRY(set_frame(v8, &level->frame, member, 0, err));
     }
@@ -163,8 +190,7 @@ static pcol_status set_id(struct pci_v8 *v8, uint32_t node, pcol_error *err)
 
 /* ---- nodes ---- */
 
-static pcol_status open_node(struct pci_v8 *v8, uint32_t parent, uint64_t document_parent,
-                             const char *key, pcol_error *err)
+static pcol_status open_node(struct pci_v8 *v8, uint32_t parent, pcol_error *err)
 {
     struct pci_v8_level level = {.node = (uint32_t)v8->node_count,
                                  .frame = {.name = PCOL_NONE, .url = PCOL_NONE}};
@@ -174,9 +200,7 @@ static pcol_status open_node(struct pci_v8 *v8, uint32_t parent, uint64_t docume
                                .group = PCOL_NONE,
                                .stack = PCOL_NONE};
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_OBJECT, "a node", err));
-    if (v8->has_document)
-        PCI_TRY(pci_document_node(&v8->document, document_parent, key, PCI_NODE_OBJECT,
-                                  &level.object, err));
+    PCI_TRY(pci_v8_enter(v8, err));
     if (v8->node_count >= IN_PROGRESS)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes");
     PCI_TRY(PCI_GROW(v8->nodes, v8->node_capacity, v8->node_count + 1, err));
@@ -191,6 +215,7 @@ static pcol_status close_node(struct pci_v8 *v8, pcol_error *err)
     const struct pci_v8_level *level = &v8->levels[--v8->depth];
     struct pci_v8_node *node = &v8->nodes[level->node];
     node->is_root = level->frame.is_root;
+    PCI_TRY(pci_v8_leave(v8, err));
     return make_group(v8, &level->frame, &node->group, err);
 }
 
@@ -206,36 +231,32 @@ static pcol_status add_child(struct pci_v8 *v8, uint32_t parent, pcol_error *err
 /* Ids of children; the first one is current. */
 static pcol_status read_ids(struct pci_v8 *v8, const struct pci_v8_level *level, pcol_error *err)
 {
-    uint64_t array = PCI_NO_NODE;
     int more = 1;
-    if (v8->has_document)
-        PCI_TRY(pci_document_node(&v8->document, level->object, "children", PCI_NODE_INTEGERS,
-                                  &array, err));
     while (more) {
         PCI_TRY(add_child(v8, level->node, err));
         if (v8->has_document)
-            PCI_TRY(pci_builder_node_integer(v8->builder, array, v8->json.integer, err));
+            PCI_TRY(pci_records_value(&v8->records, &v8->json, err));
         PCI_TRY(pci_json_element(&v8->json, &more, err));
     }
-    return PCOL_OK;
+    return pci_v8_leave(v8, err);
 }
 
 static pcol_status read_children(struct pci_v8 *v8, pcol_error *err)
 {
     struct pci_v8_level *level = &v8->levels[v8->depth - 1];
     int more;
+    if (v8->has_document)
+        PCI_TRY(pci_records_key(&v8->records, &v8->json, err));
     PCI_TRY(pci_json_next(&v8->json, err));
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "children", err));
+    PCI_TRY(pci_v8_enter(v8, err));
     PCI_TRY(pci_json_element(&v8->json, &more, err));
-    if (more && v8->json.type != PCI_JSON_OBJECT)
-        return read_ids(v8, level, err);
-    if (v8->has_document)
-        PCI_TRY(pci_document_node(&v8->document, level->object, "children", PCI_NODE_ARRAY,
-                                  &level->children, err));
     if (!more)
-        return PCOL_OK;
+        return pci_v8_leave(v8, err);
+    if (v8->json.type != PCI_JSON_OBJECT)
+        return read_ids(v8, level, err);
     level->in_children = 1;
-    return open_node(v8, level->node, level->children, NULL, err);
+    return open_node(v8, level->node, err);
 }
 
 static pcol_status set_count(struct pci_v8 *v8, const char *what, int64_t *count, pcol_error *err)
@@ -259,7 +280,7 @@ static pcol_status read_member(struct pci_v8 *v8, pcol_error *err)
     int is_id = pci_json_is(json, "id"), is_hits = pci_json_is(json, "hitCount");
     int is_size = pci_json_is(json, "selfSize"), is_parent = pci_json_is(json, "parent");
     enum frame_member member = frame_member(json);
-    PCI_TRY(pci_v8_member(v8, level->object, err));
+    PCI_TRY(pci_v8_member(v8, err));
     if (is_id)
         return set_id(v8, level->node, err);
     if (is_hits) {
@@ -277,18 +298,17 @@ static pcol_status read_member(struct pci_v8 *v8, pcol_error *err)
     return member == F_OTHER ? PCOL_OK : set_frame(v8, &level->frame, member, 1, err);
 }
 
-pcol_status pci_v8_read_node(struct pci_v8 *v8, uint64_t parent, const char *key, pcol_error *err)
+pcol_status pci_v8_read_node(struct pci_v8 *v8, pcol_error *err)
 {
     int more;
     v8->depth = 0;
-    PCI_TRY(open_node(v8, PCOL_NONE, parent, key, err));
+    PCI_TRY(open_node(v8, PCOL_NONE, err));
     while (v8->depth) {
         struct pci_v8_level *level = &v8->levels[v8->depth - 1];
         if (level->in_children) {
             PCI_TRY(pci_json_element(&v8->json, &more, err));
             level->in_children = more;
-            if (more)
-                PCI_TRY(open_node(v8, level->node, level->children, NULL, err));
+            PCI_TRY(more ? open_node(v8, level->node, err) : pci_v8_leave(v8, err));
             continue;
         }
         PCI_TRY(pci_json_member(&v8->json, &more, err));

@@ -63,7 +63,7 @@ static pcol_status read_nodes(struct pci_trace *t, pcol_error *err)
         PCI_TRY(pci_json_element(&t->v8.json, &more, err));
         if (!more)
             return PCOL_OK;
-        PCI_TRY(pci_v8_read_node(&t->v8, PCI_NO_NODE, NULL, err));
+        PCI_TRY(pci_v8_read_node(&t->v8, err));
     }
 }
 

@@ -8,7 +8,7 @@
 #define PCI_V8_V8_H
 
 #include "builder/builder.h"
-#include "formats/document.h"
+#include "formats/records.h"
 
 /* A call frame; line and column from 1. */
 struct pci_v8_frame {
@@ -36,7 +36,6 @@ struct pci_v8_child {
 
 /* An object that is being read: a node whose members continue after its children. */
 struct pci_v8_level {
-    uint64_t object, children; /* nodes of the document */
     uint32_t node;
     int in_children;
     struct pci_v8_frame frame;
@@ -53,7 +52,8 @@ struct pci_v8 {
     pcol_builder *builder;
     struct pci_json json;
     struct pci_document document;
-    int has_document; /* members of nodes are kept */
+    int has_document;           /* members of nodes are kept, in `records` */
+    struct pci_records records; /* of the value that is being read */
     struct pci_v8_node *nodes;
     size_t node_count, node_capacity;
     struct pci_hash by_id;
@@ -76,16 +76,20 @@ struct pci_v8 {
     }
 /* Reads up to the first member. name: of the kind of profile, for errors. */
 pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_error *err);
+/* Place the member `key` of the document, whose value is read into `records` until the end. */
+pcol_status pci_v8_begin_value(struct pci_v8 *v8, const char *key, pcol_error *err);
+pcol_status pci_v8_end_value(struct pci_v8 *v8, pcol_error *err);
 void pci_v8_close(struct pci_v8 *v8);
 
 /* ---- nodes.c */
 
-/* From the first token of an object: read a node and its nested descendants, below `parent` of the
- * document (key: NULL for an element). */
-pcol_status pci_v8_read_node(struct pci_v8 *v8, uint64_t parent, const char *key, pcol_error *err);
-/* From a key: keep the member in the document's object `parent`, or skip it; scalars stay
- * current. */
-pcol_status pci_v8_member(struct pci_v8 *v8, uint64_t parent, pcol_error *err);
+/* From the first token of an object: read a node and its nested descendants. */
+pcol_status pci_v8_read_node(struct pci_v8 *v8, pcol_error *err);
+/* From a key: keep the member in the open object of `records`, or skip it; scalars stay current. */
+pcol_status pci_v8_member(struct pci_v8 *v8, pcol_error *err);
+/* The object or array that begins, and ends: keep it if there is a document. */
+pcol_status pci_v8_enter(struct pci_v8 *v8, pcol_error *err);
+pcol_status pci_v8_leave(struct pci_v8 *v8, pcol_error *err);
 /* The node with an id in a profile; PCOL_NONE: none. */
 uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, int64_t id);
 /* Assign nodes [first, node_count) to a profile, and set their parents and stacks. */
