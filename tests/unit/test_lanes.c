@@ -483,7 +483,7 @@ Test(lanes, order_selects_half_open_ranges_of_ids)
     wrong.order_from = 2;
     wrong.order_to = 1;
     FAILS(E_ARGUMENT, pcol_query_new(c.file, &wrong, NULL, &query, err));
-    wrong.flags = 2;
+    wrong.flags = 0x80000000u; /* unknown */
     FAILS(E_ARGUMENT, pcol_query_new(c.file, &wrong, NULL, &query, err));
     view_end(&c);
 }
