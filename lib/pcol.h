@@ -2067,8 +2067,8 @@ typedef struct pcol_diff_options {
     double fail_above, fail_total;
     /* Rows with fewer samples in every profile do not fail. */
     uint64_t min_samples;
-    /* Queries of the same selections whose values count samples (PCOL_SELECTION_COUNT): of the base,
-     * the further bases, the other. NULL: the compared values count samples. */
+    /* Queries of the same selections whose values count samples (PCOL_SELECTION_COUNT): of the
+     * base, the further bases, the other. NULL: the compared values count samples. */
     pcol_query *const *counts;
 } pcol_diff_options;
 
