@@ -206,8 +206,8 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
 pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
                           const struct pci_column *from, uint64_t from_row, uint64_t row,
                           uint64_t *out, int *omitted, pcol_error *err);
-/* The map of the rows of a table, of which *count exist; NULL: only pci_merge_row() translates them.
- * Rows that are PCOL_NONE in it are for that too. */
+/* The map of the rows of a table, of which *count exist; NULL: only pci_merge_row() translates
+ * them. Rows that are PCOL_NONE in it are for that too. */
 const uint32_t *pci_merge_row_map(const struct pci_merge *merge, const struct pci_table *to,
                                   uint64_t *count);
 /* late: tables with positions among the samples, which are known after these are copied. */

@@ -12,8 +12,8 @@
 
 #define FIRST_TAIL_BYTES 512u
 
-/* Cache of one page of the file, shared by the readers of a buffer. A page is loaded when it is read
- * for the second time in a row, so that reads at random offsets do not load whole pages. */
+/* Cache of one page of the file, shared by the readers of a buffer. A page is loaded when it is
+ * read for the second time in a row, so that reads at random offsets do not load whole pages. */
 struct pci_page_cache {
     pci_mutex lock;
     size_t recent, held; /* page read last, and page in `bytes`; SIZE_MAX: none */
