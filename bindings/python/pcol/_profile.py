@@ -138,10 +138,8 @@ def _write_flags(plain: bool, archive: bool) -> int:
     return 1 if plain else 4 if archive else 0
 
 
-def _file_of(profile: Any) -> Any:
-    if not isinstance(profile, Profile):
-        raise TypeError("the base must be a profile")
-    return profile._file
+def _file_of(source: Any) -> Any:
+    return (source if isinstance(source, Profile) else open(source))._file
 
 
 def _path(path: Any) -> str | None:
@@ -409,12 +407,12 @@ class Profile(Mapping[str, Table]):
         """
         return self._ask("peek", (), name, "function", "self", False, 0, None, selection)
 
-    def diff(self, base: "Profile | Sequence[Profile]", *, by: str = "function", order: str = "self",
+    def diff(self, base: "Source | Sequence[Source]", *, by: str = "function", order: str = "self",
              normalize: bool = False, label: str | None = None, n: int | None = None,
              **selection: Any) -> Result:
         """What changed from ``base`` to this profile, by name; also by call stack: ``by="stack"``.
 
-        With several bases their median is the base, and ``self_min``, ``self_max``, ``total_min``,
+        A base is a profile, or whatever open() takes. With several their median is the base, and ``self_min``, ``self_max``, ``total_min``,
         ``total_max`` and ``total_mad`` tell how they differ.
 
         >>> p.diff(p)["self_delta"].tolist()
@@ -422,12 +420,12 @@ class Profile(Mapping[str, Table]):
         >>> p.diff([p, p, p], n=1)["self_max"].tolist()
         [3.0]
         """
-        bases = (base,) if isinstance(base, Profile) else tuple(base)
+        bases = tuple(base) if isinstance(base, (list, tuple)) else (base,)
         if not bases:
             raise ValueError("diff() needs a base")
         return self._ask("diff", bases, label, by, order, normalize, 0, n, selection)
 
-    def flame(self, *, base: "Profile | None" = None, title: str | None = None,
+    def flame(self, *, base: "Source | None" = None, title: str | None = None,
               inverted: bool = False, reverse: bool = False, width: int = 0,
               min_width: float = 0.0, **selection: Any) -> Flame:
         """A flame graph as SVG, shown in notebooks; against ``base`` coloured by change.

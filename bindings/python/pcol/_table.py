@@ -28,6 +28,16 @@ class _Cells(NamedTuple):
     mapped: bool
 
 
+_WIDEST = 48
+
+
+def _shorten(text: str) -> str:
+    """A cell as shown: paths keep their end, which has the file and the line."""
+    if len(text) <= _WIDEST:
+        return text
+    return "..." + text[3 - _WIDEST :] if "/" in text else text[: _WIDEST - 3] + "..."
+
+
 def _array(buffer: Any, dtype: str) -> np.ndarray:
     if len(buffer) == 0:
         return np.empty(0, dtype)
@@ -155,12 +165,15 @@ class Columns(Mapping[str, np.ndarray]):
 
     def __repr__(self) -> str:
         head = [list(map(str, self._names))]
-        head += [["" if c is None else str(c) for c in row] for row in self.records(10)]
-        widths = [min(max(map(len, column)), 48) for column in zip(*head)] if self._names else []
-        lines = ["  ".join(c[:w].ljust(w) for c, w in zip(row, widths)).rstrip() for row in head]
+        head += [["" if c is None else _shorten(str(c)) for c in row] for row in self.records(10)]
+        widths = [max(map(len, column)) for column in zip(*head)] if self._names else []
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in head]
         if self.rows > 10:
             lines.append(f"... {self.rows - 10} more rows")
-        return "\n".join([f"{self.name}: {self.rows} rows", *lines])
+        return "\n".join([self._title(), *lines])
+
+    def _title(self) -> str:
+        return f"{self.name}: {self.rows} rows"
 
     def _repr_html_(self) -> str:
         return self.to_pandas()._repr_html_()  # type: ignore[operator]
@@ -265,6 +278,10 @@ class Result(Columns):
         self._limit = limit
         shown = [name for name, column in self._all.items() if not self._is_empty(column)]
         super().__init__(kind, rows if limit is None else min(rows, limit), shown)
+
+    def _title(self) -> str:
+        change = f" to {self.selected}" if self.name == "diff" else ""
+        return f"{super()._title()} of {self.type}/{self.unit}, total {self.total}{change}"
 
     @staticmethod
     def _is_empty(cells: _Cells) -> bool:

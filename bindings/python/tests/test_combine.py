@@ -61,7 +61,7 @@ def test_diff_with_several_bases():
     with pytest.raises(ValueError, match="needs a base"):
         new.diff([])
     with pytest.raises(TypeError):
-        new.diff([profiles[0], FOLDED])
+        new.diff([profiles[0], 7])
     profiles[1].close()
     with pytest.raises(ValueError, match="closed"):
         new.diff(profiles)

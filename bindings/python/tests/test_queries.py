@@ -122,6 +122,31 @@ def test_source_metas():
         p.top(source_metas={"host": "none"})
 
 
+def test_bases_are_whatever_open_takes(folded, tmp_path):
+    path = tmp_path / "base.folded"
+    path.write_bytes(b"main;work 9\n")
+    other = pcol.open(path)
+    for base in (path, str(path), path.read_bytes(), [path], (other, path)):
+        assert folded.diff(base)["self_delta"].tolist() == folded.diff(other)["self_delta"].tolist()
+    assert folded.flame(base=path).svg == folded.flame(base=other).svg
+    with pytest.raises(FileNotFoundError):
+        folded.diff("nothing.folded")
+
+
+def test_answers_show_their_unit_and_the_end_of_paths():
+    builder = pcol.Builder("test", sample_types=[("cpu", "nanoseconds")])
+    path = "/usr/" + 10 * "long/" + "end.c"
+    stack = builder.stack([builder.location(builder.function(60 * "n", path), line=7)])
+    builder.samples(stack=[stack], values={"cpu": [5]})
+    p = builder.profile()
+    lines = repr(p.top(by="srcline")).splitlines()
+    assert lines[0] == "top: 1 rows of cpu/nanoseconds, total 5"
+    assert lines[2].startswith("...") and "/end.c#7 " in lines[2]
+    assert repr(p.top()).splitlines()[2].startswith(45 * "n" + "... ")
+    assert repr(p.diff([p])).startswith("diff: 1 rows of cpu/nanoseconds, total 5 to 5\n")
+    assert repr(p.sources).startswith("sources: 1 rows\n")
+
+
 def test_bad_arguments(folded):
     with pytest.raises(ValueError, match="must be one of"):
         folded.top(by="nothing")

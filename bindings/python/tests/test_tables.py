@@ -7,6 +7,7 @@ import pytest
 from conftest import DATA, command
 
 import pcol
+from pcol import _native
 
 FILES = ["pprof/cpu.pb.gz", "pprof/heap.pb.gz", "rprof/demo.Rprof"]
 
@@ -93,6 +94,37 @@ def test_frames_equal_sample_locations(name):
     frames = p.frames()
     for column in ("sample_id", "depth", "location_id"):
         assert frames[column].tolist() == p.sample_locations[column].tolist()
+    location = p.sample_locations["location_id"] - 1
+    assert frames["line"].tolist() == p.locations["line"][location].tolist()
+    function = np.ma.filled(p.locations["function_id"], 0)[location]
+    for column, of_function in (("function", "name"), ("file", "filename")):
+        texts = [None, *p.functions[of_function]]
+        assert frames[column].tolist() == [texts[row] for row in function]
+
+
+def test_frames_outlive_the_profile_they_have_read(folded):
+    p = pcol.open(b"main;work 3\nmain 2\n", format="folded")
+    frames = p.frames()
+    depth = frames["depth"].tolist()
+    p.close()
+    assert frames["depth"].tolist() == depth and frames["sample_id"].tolist()[0] == 1
+    with pytest.raises(ValueError, match="closed"):
+        frames["location_id"]
+
+
+def test_buffers_of_frames_have_their_sizes(folded):
+    handle, offsets = folded._file.frames()
+    for lookup, out in ((None, np.empty(8, "int64")), (None, np.empty(7, "int32")), (np.zeros(1, "int8"), np.empty(8, "int8")),
+                        (np.zeros(9, "int8"), np.empty(8, "int16"))):
+        with pytest.raises(ValueError, match="sizes"):
+            folded._file.gather(handle, offsets, lookup, out)
+    for out in (np.empty(7, "int64"), np.empty(8, "int32")):
+        with pytest.raises(ValueError, match="size"):
+            _native.number(offsets, out, True)
+    with pytest.raises(ValueError):
+        folded._file.gather(offsets, offsets, None, np.empty(8, "int32"))
+    with pytest.raises((BufferError, TypeError, ValueError)):
+        folded._file.gather(handle, offsets, None, bytes(32))
 
 
 def test_unknown_names(folded):
