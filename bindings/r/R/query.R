@@ -76,15 +76,29 @@ as_answer <- function(table) {
     table
 }
 
+# Paths as shown keep their end, which has the file and the line.
+shorten_paths <- function(text, widest) {
+    long <- !is.na(text) & nchar(text) > widest & grepl("/", text, fixed = TRUE)
+    text[long] <- paste0("...", substring(text[long], nchar(text[long]) - widest + 4))
+    text
+}
+
+# Whether names are FILE#LINE, so that these columns repeat them.
+names_have_lines <- function(x)
+    all(c("file", "line") %in% names(x)) && all(is.na(x$line) | x$name == paste0(x$file, "#", x$line))
+
 # Names in full, without ids and other columns that only joins need.
 print.pcol_answer <- function(x, ...) {
+    answer <- x
     class(x) <- setdiff(class(x), "pcol_answer")
-    hidden <- intersect(c(paste0(ROWS, "_id"), "in_base", "in_new"), names(x))
-    old <- options(pillar.min_chars = 30)
+    hidden <- intersect(c(if (names_have_lines(x)) c("file", "line"), paste0(ROWS, "_id"), "in_base", "in_new"), names(x))
+    widest <- max(30, getOption("width") - 50)
+    for (name in intersect(c("name", "file"), names(x))) x[[name]] <- shorten_paths(x[[name]], widest)
+    old <- options(pillar.min_chars = widest)
     on.exit(options(old))
     print(x[setdiff(names(x), hidden)], ...)
     if (length(hidden)) cat("# columns not shown: ", paste(hidden, collapse = ", "), "\n", sep = "")
-    invisible(x)
+    invisible(answer)
 }
 
 ids_last <- function(answer) {

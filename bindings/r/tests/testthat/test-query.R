@@ -73,6 +73,17 @@ test_that("answers print names in full and no ids", {
     expect_output(print(top["name"]), "main")
 })
 
+test_that("answers print the end of long paths", {
+    path <- paste0("/usr/", strrep("long/", 10), "end.R")
+    file <- tempfile()
+    writeLines(c("line profiling: sample.interval=10000", paste0("#File 1: ", path), '1#7 "f" '), file)
+    top <- profile_top(file, by = "srcline")
+    expect_identical(top$name, paste0(path, "#7"))
+    expect_match(paste(capture.output(print(top)), collapse = " "), "[.]{3}[a-z/]*/end[.]R#7 .*not shown: file, line")
+    expect_match(paste(capture.output(print(profile_top(file, by = "line"))), collapse = " "), "f .*/end[.]R +7 ")
+    expect_identical(print(top), top)
+})
+
 test_that("errors have the call of the user", {
     call <- function(expr) tryCatch(expr, pcol_error = function(e) as.character(conditionCall(e)[[1]]))
     expect_identical(call(profile_top(p, by = "colour")), "profile_top")
