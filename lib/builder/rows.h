@@ -196,7 +196,7 @@ pcol_status pci_builder_source_row(pcol_builder *builder, const struct pci_sourc
 pcol_status pci_builder_source_rows(pcol_builder *builder, const struct pci_source_row *row,
                                     const uint32_t *rows, uint64_t count, pcol_error *err);
 /* The same with ids[i] where has_id[i]; has_id may be NULL. At most PCI_SOURCE_BATCH rows. */
-#define PCI_SOURCE_BATCH 256u
+#define PCI_SOURCE_BATCH 512u
 pcol_status pci_builder_source_batch(pcol_builder *builder, const struct pci_source_row *row,
                                      const int64_t *rows, const int64_t *ids, const uint8_t *has_id,
                                      size_t count, pcol_error *err);

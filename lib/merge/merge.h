@@ -12,7 +12,7 @@
 #include "model/time_overlap.h"
 #include "reader/file.h"
 
-#define PCI_MERGE_BATCH 256u
+#define PCI_MERGE_BATCH 512u
 
 /* Cursor of a column, read in ascending batches; an absent column is all null. The struct is large:
  * allocate it on the heap. */
