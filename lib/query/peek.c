@@ -10,8 +10,8 @@
 
 #include "query/walk.h"
 #include "util/alloc.h"
-#include "util/control.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 #include "util/sort.h"
 #include "util/strbuf.h"
 
