@@ -254,9 +254,9 @@ static int64_t round_big(pcol_str text)
     digits[size] = '\0';
     number = pci_number_strtod(digits, &end);
     if (*end || !size)
-        number = NAN;
+        number = (double)NAN;
     else if (size < text.size)
-        number = *digits == '-' ? -INFINITY : INFINITY;
+        number = *digits == '-' ? -(double)INFINITY : (double)INFINITY;
     memcpy(&bits, &number, sizeof bits);
     return bits;
 }
