@@ -5,7 +5,7 @@ import importlib.util
 import pathlib
 import subprocess
 
-from harness import MB, Missing, program, row
+from harness import MB, Missing, missing, program, row
 
 GOAL_MS = 50
 KINDS = {"import": "import", "write": "write", "check": "check", "array": "read a column", "export": "export"}
@@ -32,7 +32,12 @@ def measure(options):
     module = importers()
     worst = {}
     for name, what, path in module.inputs(module.suite_formats(), (1 if options.quick else 10) * MB):
-        for longest, call in calls(name, path):
+        try:
+            measured = list(calls(name, path))
+        except Missing as reason:
+            yield missing(f"cancel.{name}", f"{name}, {what}", reason)
+            continue
+        for longest, call in measured:
             kind = KINDS.get(call.split(" ")[0].rstrip(","), "query")
             worst[kind] = max(worst.get(kind, (0, "")), (longest, f"{call}, {name}, {what}"))
     for kind, (longest, where) in worst.items():
