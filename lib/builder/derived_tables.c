@@ -11,6 +11,7 @@
 #include "builder/builder.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <stdio.h>
 
@@ -375,6 +376,7 @@ static pcol_status append_values(pcol_builder *b, struct value_columns *c, const
     size_t end = lists->start ? lists->start[source + 1] : b->type_count;
     for (size_t k = first; k < end; k++) {
         size_t type = lists->start ? lists->list[k] : k;
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         if (pass->values[type].valid[i])
             PCI_TRY(append_value(c, pass->stack.row + i, type,
                                  (b->types[type].flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0,
@@ -453,6 +455,7 @@ static pcol_status append_stack(pcol_builder *b, const uint32_t *first, uint32_t
         const struct pci_group_record *g = &b->groups[group];
         uint32_t lines = g->line_count ? g->line_count : 1;
         for (uint32_t l = 0; l < lines; l++) {
+            PCI_TRY(pci_work(PCI_ITEM_WORK, err));
             PCI_TRY(pci_column_buffer_set(b->columns[columns], *row, (int64_t)sample, err));
             PCI_TRY(pci_column_buffer_set(b->columns[columns + 1], *row, ++depth, err));
             PCI_TRY(
