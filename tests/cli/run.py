@@ -15,10 +15,10 @@ A .test file is a list of cases. They run in order in one new directory:
 `...` in an expected line matches any text, a line `...` any number of lines. A backslash precedes an expected stdout line that is
 empty or begins like one of these marks (`\\`, `\\# text`, `\\$ x`).
 
-sh runs each command with `pcol` and the helpers of tests/cli/bin on its PATH, empty stdin, LC_ALL=C.UTF-8, TZ=UTC and the variables
-DATA (`data`, a link to tests/data in the test's directory, so that no output depends on the path of the sources), SRC (the
-sources), EXAMPLES (the built example programs) and VARIANT. In the output, `$TMP` and `$SRC` replace the paths of the test's
-directory and of the sources.
+A shell (sh) of its own runs each command, so that its functions and variables end with it: with `pcol` and the helpers of
+tests/cli/bin on its PATH, empty stdin, LC_ALL=C.UTF-8, TZ=UTC and the variables DATA (`data`, a link to tests/data in the test's
+directory, so that no output depends on the path of the sources), SRC (the sources), EXAMPLES (the built example programs) and
+VARIANT. In the output, `$TMP` and `$SRC` replace the paths of the test's directory and of the sources.
 
 The last line is "N passed, N failed"; the exit code is 1 after any failure.
 """
@@ -192,7 +192,7 @@ def run_file(path, options):
             "UBSAN_OPTIONS": "print_stacktrace=1"}
     places = [(str(work), "$TMP"), (str(SRC), "$SRC")]
     for case in cases:
-        if options.variant in case.skip or not options.terminals and "on-tty" in case.script():
+        if options.variant in case.skip or any(word in case.script() for word in options.lacking):
             continue
         out, err, code = run_command(case.script(), work, env, options.timeout)
         stdout, ended = to_lines(out, places)
@@ -236,9 +236,13 @@ def main():
         sys.exit(f"{options.pcol}: no such program; build it first, or name one with --pcol")
     sys.stdout.reconfigure(errors="surrogateescape")
     files = options.files or sorted(HERE.glob("*.test"))
-    options.terminals = has_terminals()
-    if not options.terminals:
+    options.lacking = []
+    if not has_terminals():
+        options.lacking.append("on-tty")
         print("skipped: the cases that need a terminal; is /dev/pts mounted?")
+    if not options.examples.is_dir():
+        options.lacking.append("$EXAMPLES")
+        print(f"skipped: the cases that run examples, there is no {options.examples}: make examples")
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for good, bad, text in pool.map(lambda path: run_file(path, options), files):
