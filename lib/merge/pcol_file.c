@@ -378,15 +378,33 @@ pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,
     return merge_sources(builder, file, options, NULL, NULL, first_source, last_source, err);
 }
 
+/* Charges a copy to the builder's budget, as an import of the file. */
+static struct pci_budget *enter_budget(pcol_builder *builder, const pcol_file *file)
+{
+    struct pci_budget *budget = &builder->budget;
+    budget->used = 1;
+    budget->trusted |= file->trusted;
+    pci_budget_grant(budget, pcol_file_size(file));
+    return pci_budget_enter(budget);
+}
+
 pcol_status pci_merge_symbolized(pcol_builder *builder, const pcol_file *file,
                                  const pcol_import_options *options,
                                  const pcol_symbolize_options *symbols, pcol_error *err)
 {
-    return merge_sources(builder, file, options, NULL, symbols, 0, UINT64_MAX - 1, err);
+    struct pci_budget *enclosing = enter_budget(builder, file);
+    pcol_status status =
+        merge_sources(builder, file, options, NULL, symbols, 0, UINT64_MAX - 1, err);
+    pci_budget_leave(enclosing);
+    return status;
 }
 
 pcol_status pci_merge_selected(pcol_builder *builder, const pcol_file *file,
                                const struct pci_merge_selection *selection, pcol_error *err)
 {
-    return merge_sources(builder, file, NULL, selection, NULL, 0, UINT64_MAX - 1, err);
+    struct pci_budget *enclosing = enter_budget(builder, file);
+    pcol_status status =
+        merge_sources(builder, file, NULL, selection, NULL, 0, UINT64_MAX - 1, err);
+    pci_budget_leave(enclosing);
+    return status;
 }

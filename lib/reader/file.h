@@ -74,7 +74,8 @@ struct pcol_file {
     _Atomic uint8_t *section_state;                 /* one per section: enum pci_section_state */
     int unverified;                                 /* opened with PCOL_OPEN_UNVERIFIED */
     int imported;                                   /* from another format, by pcol_open_any_*() */
-    struct pci_archive *archive;                    /* archive_read.h; NULL: a plain file */
+    int trusted;                 /* copies of it have no import budget (PCOL_IMPORT_TRUSTED) */
+    struct pci_archive *archive; /* archive_read.h; NULL: a plain file */
     void *memory; /* terminated names; all other arrays share the allocation of this struct */
     /* Logical tables (model/) are created on first use under the lock; models_free() at close. */
     pci_mutex lock;

@@ -7,6 +7,7 @@
  */
 #include "registry/registry.h"
 
+#include "builder/builder.h"
 #include "format/layout.h"
 #include "reader/file.h"
 #include "stream/input_open.h"
@@ -62,7 +63,9 @@ pcol_status pcol_builder_file(pcol_builder *builder, unsigned flags, const pcol_
     PCI_REQUIRE(file, err);
     *file = NULL;
     PCI_TRY(pcol_builder_write_memory(builder, flags, control, &data, &size, err));
-    return open_owned(data, size, PCOL_OPEN_UNVERIFIED, 0, file, err); /* by construction sound */
+    PCI_TRY(open_owned(data, size, PCOL_OPEN_UNVERIFIED, 0, file, err)); /* by construction sound */
+    (*file)->trusted = builder->budget.trusted;
+    return PCOL_OK;
 }
 
 /* ---- any profile */
@@ -250,6 +253,13 @@ static pcol_status read_options(struct any *any, const pcol_import_options *opti
                : PCOL_OK;
 }
 
+static pcol_status set_trust(const struct any *any, pcol_file **file, pcol_status status)
+{
+    if (status == PCOL_OK)
+        (*file)->trusted = (any->options.flags & PCOL_IMPORT_TRUSTED) != 0;
+    return status;
+}
+
 pcol_status pcol_open_any_path(const char *path, const pcol_import_options *options,
                                pcol_file **file, pcol_error *err)
 {
@@ -275,7 +285,7 @@ pcol_status pcol_open_any_path(const char *path, const pcol_import_options *opti
         status = open_stream(&any, file, err);
     }
     close(any.fd);
-    return status;
+    return set_trust(&any, file, status);
 }
 
 pcol_status pcol_open_any_fd(int fd, const char *name, const pcol_import_options *options,
@@ -285,7 +295,7 @@ pcol_status pcol_open_any_fd(int fd, const char *name, const pcol_import_options
     PCI_TRY(read_options(&any, options, file, err));
     if (fd < 0)
         return pci_fail(err, PCOL_E_ARGUMENT, "not a file descriptor");
-    return open_stream(&any, file, err);
+    return set_trust(&any, file, open_stream(&any, file, err));
 }
 
 pcol_status pcol_open_any_reader(pcol_reader reader, const char *name,
@@ -295,7 +305,7 @@ pcol_status pcol_open_any_reader(pcol_reader reader, const char *name,
     struct any any = {.reader = reader, .name = name};
     PCI_TRY(read_options(&any, options, file, err));
     PCI_REQUIRE(reader.read, err);
-    return open_stream(&any, file, err);
+    return set_trust(&any, file, open_stream(&any, file, err));
 }
 
 pcol_status pcol_open_any_memory(const void *data, size_t size, const char *name,
@@ -306,8 +316,8 @@ pcol_status pcol_open_any_memory(const void *data, size_t size, const char *name
     PCI_TRY(read_options(&any, options, file, err));
     PCI_REQUIRE_MANY(data, size, err);
     if (!keeps_content(&any.options) || !is_pcol(any.data, size))
-        return import_and_open(&any, file, err);
+        return set_trust(&any, file, import_and_open(&any, file, err));
     pcol_open_options opening = open_options(&any);
     PCI_TRY(pcol_file_open_memory(data, size, &opening, file, err));
-    return check_size(&any, file, err);
+    return set_trust(&any, file, check_size(&any, file, err));
 }
