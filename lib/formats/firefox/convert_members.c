@@ -14,16 +14,14 @@ static int is_in_list(const char *const *list, pcol_str key, unsigned *index)
     return 0;
 }
 
-/* Whether a member is to be written; marks it in *seen if it is wanted. */
+/* Whether a member is to be written; marks it in *seen if it is wanted, written or not. */
 static int is_selected(pcol_str key, const char *const *but, const char *const *wanted,
                        unsigned *seen)
 {
     unsigned index;
-    if (is_in_list(but, key, &index))
-        return 0;
     if (is_in_list(wanted, key, &index))
         *seen |= 1u << index;
-    return 1;
+    return !is_in_list(but, key, &index);
 }
 
 static pcol_status put_node(struct pci_ff_convert *c, const struct pci_node_value *node,

@@ -32,6 +32,7 @@ static const struct pci_loss losses[] = {
     {"a Firefox profile cannot hold more than 255 frames inlined into each other: their depth is "
      "255",
      ""},
+    {"members \"samples\" and \"markers\" of threads that are no tables are dropped", ""},
 };
 
 /* ---- code */

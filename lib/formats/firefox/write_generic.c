@@ -414,7 +414,8 @@ static void put_members(struct pci_ff_write_generic *f, const struct pci_ff_thre
 static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
                               pcol_error *err)
 {
-    static const char *const omitted[] = {"name", "processName", "pid", NULL};
+    /* The writer's own; those of the source that are no tables are members. */
+    static const char *const omitted[] = {"name", "processName", "pid", "samples", "markers", NULL};
     static const char *const wanted[] = {"processType",
                                          "processStartupTime",
                                          "processShutdownTime",
@@ -423,6 +424,8 @@ static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_f
                                          "pausedRanges",
                                          "isMainThread",
                                          "tid",
+                                         "samples",
+                                         "markers",
                                          NULL};
     struct pci_json_writer *w = &f->out.w;
     unsigned seen;
@@ -431,6 +434,7 @@ static pcol_status put_thread(struct pci_ff_write_generic *f, const struct pci_f
     PCI_TRY(pci_ff_convert_members(&f->convert, t->thread, omitted, wanted, &seen, err));
     put_members(f, t, seen, err);
     PCI_TRY(put_names(f, t, seen >> 7 & 1, err));
+    f->lost |= seen >> 8 & 3 ? PCI_FF_LOSS_TABLES : 0;
     PCI_TRY(put_samples(f, t, err));
     PCI_TRY(pci_ff_convert_markers(&f->convert, t->thread, err));
     PCI_TRY(pci_ff_convert_allocations(&f->convert, t->thread, err));
