@@ -2,8 +2,8 @@
  * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb"; units as text
  *
  * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. A bound is a double in the
- * base unit of its dimension, bytes or nanoseconds, or an integer where it needs no conversion; an
- * unknown unit is a dimension of its own.
+ * base unit of its dimension, bytes or nanoseconds, or an exact integer in its own unit; an unknown
+ * unit is a dimension of its own. Sizes are integers, so integers are compared exactly.
  * Text that is no range is left to the test of equality: "16:9" may be a string.
  */
 #include "query/labels.h"
@@ -17,6 +17,8 @@
 #include <string.h>
 
 enum { MAX_UNIT = 16 };
+
+__extension__ typedef __int128 wide;
 
 static const struct {
     const char *name; /* lower case, without a plural s if longer than 2 characters */
@@ -137,7 +139,7 @@ static int parse_bound(const char *text, const char *end, struct pci_label_bound
 static void scale(struct pci_label_bound *bound, double size)
 {
     bound->number *= size;
-    bound->is_integer = bound->is_integer && size == 1;
+    bound->size = size;
 }
 
 void pci_label_range_parse(const char *text, struct pci_label_range *range)
@@ -160,17 +162,21 @@ void pci_label_range_parse(const char *text, struct pci_label_range *range)
     range->is_set = 1;
 }
 
-/* Compares an integer with a bound, without rounding the integer. */
-static int compare(int64_t a, const struct pci_label_bound *bound)
+/* Compares an integer in a unit of this size with a bound, without rounding the integer: both are
+ * below 2^63, and sizes at most 2^50. */
+static int compare(int64_t integer, double size, const struct pci_label_bound *bound)
 {
+    wide a = (wide)integer * (int64_t)size;
     double b = bound->number;
-    if (bound->is_integer)
-        return (a > bound->integer) - (a < bound->integer);
-    if (b >= 0x1p63)
+    if (bound->is_integer) {
+        wide exact = (wide)bound->integer * (int64_t)bound->size;
+        return (a > exact) - (a < exact);
+    }
+    if (b >= 0x1p120)
         return -1;
-    if (b < -0x1p63)
+    if (b < -0x1p120)
         return 1;
-    int64_t whole = (int64_t)b;
+    wide whole = (wide)b;
     if (a != whole)
         return a < whole ? -1 : 1;
     return (b < (double)whole) - (b > (double)whole);
@@ -196,10 +202,8 @@ int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str
             (!dimension && !are_same(own, range->unit)))
             return 0;
     }
-    if (kind == PCI_LABEL_INTEGER && size == 1)
-        return compare(bits, &range->low) >= 0 && compare(bits, &range->high) <= 0;
-    memcpy(&number, &bits, sizeof number);
     if (kind == PCI_LABEL_INTEGER)
-        number = (double)bits;
+        return compare(bits, size, &range->low) >= 0 && compare(bits, size, &range->high) <= 0;
+    memcpy(&number, &bits, sizeof number);
     return number * size >= range->low.number && number * size <= range->high.number;
 }

@@ -59,7 +59,8 @@ pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_s
 
 struct pci_label_bound {
     double number;   /* in the base unit */
-    int64_t integer; /* exact, if is_integer */
+    int64_t integer; /* in the bound's own unit, if is_integer */
+    double size;     /* of that unit */
     int is_integer;
 };
 
