@@ -17,12 +17,13 @@
 
 #define ZONE_ROWS 8192u
 
-/* Joint iteration over stacks and values of all types, one block of samples at a time. Stacks are
+/* Joint iteration over stacks and values of types, one block of samples at a time. Stacks are
  * preorder indices, so that results are in the order of the file. */
 struct pass {
     struct pci_column_buffer_source stack_source;
     struct pci_block_reader stack;
     size_t type_count;
+    size_t unread; /* types that have a value in each sample, if only others are read */
     struct pci_column_buffer_source *value_sources;
     struct pci_block_reader *values;
 };
@@ -36,12 +37,12 @@ static void pass_free(struct pass *pass)
     pci_free(pass);
 }
 
-static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
+/* with_nulls: read only types that lack a value in some samples. */
+static pcol_status pass_new(pcol_builder *b, int with_nulls, struct pass **out, pcol_error *err)
 {
     struct pass *pass;
     *out = NULL;
     PCI_TRY(PCI_CALLOC(pass, 1, err));
-    pass->type_count = b->type_count;
     pass->value_sources = pci_calloc(b->type_count, sizeof *pass->value_sources);
     pass->values = pci_calloc(b->type_count, sizeof *pass->values);
     if (!pass->value_sources || !pass->values) {
@@ -52,9 +53,14 @@ static pcol_status pass_new(pcol_builder *b, struct pass **out, pcol_error *err)
                                   b->tree.preorder);
     pci_block_reader_init(&pass->stack, &pass->stack_source.source);
     for (size_t k = 0; k < b->type_count; k++) {
-        pci_column_buffer_source_init(&pass->value_sources[k], b->columns[b->types[k].column],
-                                      NULL);
-        pci_block_reader_init(&pass->values[k], &pass->value_sources[k].source);
+        const struct pci_column_buffer *values = b->columns[b->types[k].column];
+        if (with_nulls && values->present == b->sample_count) {
+            pass->unread++;
+            continue;
+        }
+        size_t i = pass->type_count++;
+        pci_column_buffer_source_init(&pass->value_sources[i], values, NULL);
+        pci_block_reader_init(&pass->values[i], &pass->value_sources[i].source);
     }
     *out = pass;
     return PCOL_OK;
@@ -149,7 +155,7 @@ static pcol_status add_samples(pcol_builder *b, struct sums *s, pcol_error *err)
 {
     struct pass *pass;
     pcol_status status;
-    PCI_TRY(pass_new(b, &pass, err));
+    PCI_TRY(pass_new(b, 0, &pass, err));
     while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
         for (size_t k = 0; k < b->type_count; k++) {
             const struct pci_block_reader *v = &pass->values[k];
@@ -251,7 +257,7 @@ static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t
     struct pass *pass;
     uint64_t locations = 0, values = 0, zone = 0;
     pcol_status status;
-    PCI_TRY(pass_new(b, &pass, err));
+    PCI_TRY(pass_new(b, 1, &pass, err));
     while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
         if (pass->stack.row % ZONE_ROWS == 0) {
             status = pci_column_buffer_set(b->columns[c_location], zone, (int64_t)locations, err);
@@ -266,9 +272,10 @@ static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t
                 status = pci_fail(err, PCOL_E_LIMIT, "more than 2^64 rows of sample_locations");
                 break;
             }
-            for (size_t k = 0; k < b->type_count; k++)
+            for (size_t k = 0; k < pass->type_count; k++)
                 values += pass->values[k].valid[i];
         }
+        values += pass->unread * pass->stack.n;
         if (status != PCOL_OK)
             break;
     }
@@ -392,7 +399,7 @@ static pcol_status append_all_values(pcol_builder *b, struct value_columns *c,
     struct pci_column_buffer_source source;
     struct pass *pass;
     pcol_status status;
-    PCI_TRY(pass_new(b, &pass, err));
+    PCI_TRY(pass_new(b, 0, &pass, err));
     pci_column_buffer_source_init(&source, b->columns[PCI_C_SAMPLE_SOURCE], NULL);
     pci_block_reader_init(sources, &source.source);
     while ((status = pass_next(pass, err)) == PCOL_OK && pass->stack.n) {
@@ -478,7 +485,7 @@ static pcol_status store_locations(pcol_builder *b, pcol_error *err)
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_LOCATIONS, "location", PCF_U32,
                                   PCI_T_LOCATIONS + 1, PCI_DROP_NEVER, &last, err));
     status = compute_first_locations(b, &first, err);
-    PCI_THEN(status, pass_new(b, &pass, err));
+    PCI_THEN(status, pass_new(b, 1, &pass, err));
     while (status == PCOL_OK && (status = pass_next(pass, err)) == PCOL_OK && pass->stack.n)
         for (size_t i = 0; i < pass->stack.n && status == PCOL_OK; i++)
             if (pass->stack.valid[i])
