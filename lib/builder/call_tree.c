@@ -62,7 +62,7 @@ pcol_status pci_call_tree_append(struct pci_call_tree *tree, const uint32_t *gro
 pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uint32_t group,
                                 uint32_t *node, pcol_error *err)
 {
-    const struct pci_node *following = &tree->nodes[parent + 1];
+    const struct pci_node *following = &tree->nodes[parent + 1], *next;
     uint64_t hash = pci_call_tree_hash(tree->nodes[parent].hash, group);
     /* Stacks are inserted from the root, so that a node's first child usually follows it directly.
      * Such a child needs no hash entry, and most nodes are such. The node added last has no
@@ -70,12 +70,20 @@ pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uin
     if (parent + 1 == tree->count)
         return add_node(tree, parent, group, hash, node, err);
     if (following->parent == parent && following->group == group) {
-        *node = parent + 1;
+        *node = tree->last = parent + 1;
+        return PCOL_OK;
+    }
+    /* Merged profiles mostly have their nodes in one order: try the one after the last. */
+    next = &tree->nodes[tree->last + 1];
+    if (tree->last + 1 < tree->count && next->parent == parent && next->group == group) {
+        *node = ++tree->last;
         return PCOL_OK;
     }
     *node = pci_call_tree_find(tree, parent, group, hash);
-    if (*node != PCI_HASH_NONE)
+    if (*node != PCI_HASH_NONE) {
+        tree->last = *node;
         return PCOL_OK;
+    }
     PCI_TRY(add_node(tree, parent, group, hash, node, err));
     return pci_hash_add(&tree->hash, hash, *node, err);
 }

@@ -18,6 +18,7 @@ struct pci_node {
 struct pci_call_tree {
     struct pci_node *nodes; /* nodes[0]: the root; released by finishing */
     size_t count, capacity;
+    uint32_t last; /* the node found last */
     struct pci_hash hash;
     uint32_t *preorder;         /* by node, after finishing: preorder index; owns the next two */
     uint32_t *parents, *groups; /* by preorder index; parents are preorder indices */
