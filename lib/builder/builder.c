@@ -225,9 +225,14 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
         f.system_name = f.name;
     if (function->flags & PCOL_FUNCTION_HAS_START_LINE)
         f.bits |= 1, f.start_line = function->start_line;
+    id = b->function_index.last + 1;
+    if (id < b->function_count && same_function(&b->functions[id], &f)) {
+        *row = b->function_index.last = id;
+        return PCOL_OK;
+    }
     PCI_TRY(find_first(&b->function_index, f.name, &first, err));
     if (first && *first && same_function(&b->functions[*first - 1], &f)) {
-        *row = *first - 1;
+        *row = b->function_index.last = *first - 1;
         return PCOL_OK;
     }
     if (!first || *first) {
@@ -235,7 +240,7 @@ pcol_status pcol_builder_function(pcol_builder *builder, const pcol_function *fu
         slot = pci_hash_start(&b->function_index.hash, hash);
         while ((id = pci_hash_next(&b->function_index.hash, hash, &slot)) != PCI_HASH_NONE)
             if (same_function(&b->functions[id], &f)) {
-                *row = id;
+                *row = b->function_index.last = id;
                 return PCOL_OK;
             }
     }
@@ -328,9 +333,14 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
     lines = b->lines + b->line_count;
     for (size_t i = 0; i < g.line_count; i++)
         normalize_line(&lines[i], &group->lines[i]);
+    id = b->group_index.last + 1;
+    if (id < b->group_count && same_group(b, id, &g, lines)) {
+        *row = b->group_index.last = id;
+        return PCOL_OK;
+    }
     PCI_TRY(find_first(&b->group_index, g.line_count ? lines[0].function : PCOL_NONE, &first, err));
     if (first && *first && same_group(b, *first - 1, &g, lines)) {
-        *row = *first - 1;
+        *row = b->group_index.last = *first - 1;
         return PCOL_OK;
     }
     if (!first || *first) {
@@ -339,7 +349,7 @@ pcol_status pcol_builder_group(pcol_builder *builder, const pcol_group *group, u
         slot = pci_hash_start(&b->group_index.hash, hash);
         while ((id = pci_hash_next(&b->group_index.hash, hash, &slot)) != PCI_HASH_NONE)
             if (same_group(b, id, &g, lines)) {
-                *row = id;
+                *row = b->group_index.last = id;
                 return PCOL_OK;
             }
     }

@@ -124,9 +124,11 @@ struct pci_group_record {
 
 /* Rows of functions and of location groups by key. Most functions are the only one of their name,
  * and most groups the only one of their function: `first` has these, by name and by function, in
- * the order in which they arrive, so that new rows need no lookup in the hash table. */
+ * the order in which they arrive, so that new rows need no lookup in the hash table. Merged
+ * profiles mostly have their rows in one order: the row after `last` is tried first. */
 struct pci_row_index {
     uint32_t *first; /* by name or function: row + 1; 0: none */
+    uint32_t last;   /* the row found last */
     size_t size, capacity;
     struct pci_hash hash; /* of all other rows */
 };
