@@ -36,6 +36,18 @@ static pcol_import_options import_options(const struct cli_args *args, const pco
     return options;
 }
 
+/* Standard input is at its end after it was read. */
+static int take_stdin(const char *path, int *is_stdin)
+{
+    static int is_taken;
+
+    *is_stdin = strcmp(path, "-") == 0;
+    if (*is_stdin && is_taken)
+        return cli_usage("standard input can be only one input");
+    is_taken |= *is_stdin;
+    return CLI_OK;
+}
+
 int cli_import(pcol_builder *builder, const char *path, const struct cli_args *args)
 {
     struct cli_notices notices = {args, path, NULL, 0};
@@ -43,9 +55,12 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     pcol_import_options options = import_options(args, &control);
     pcol_error err;
     pcol_status status;
+    int is_stdin, code = take_stdin(path, &is_stdin);
 
+    if (code != CLI_OK)
+        return code;
     cli_progress_input();
-    if (strcmp(path, "-") == 0)
+    if (is_stdin)
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     else
         status = pcol_import_path(builder, path, &options, &err);
@@ -61,15 +76,17 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     pcol_error err;
     pcol_status status;
     struct stat info;
-    int standard = strcmp(path, "-") == 0;
+    int is_stdin, code = take_stdin(path, &is_stdin);
 
     memset(input, 0, sizeof *input);
     input->name = path;
+    if (code != CLI_OK)
+        return code;
     options.flags |= flags;
-    if (!standard && stat(path, &info) == 0 && S_ISREG(info.st_mode))
+    if (!is_stdin && stat(path, &info) == 0 && S_ISREG(info.st_mode))
         input->bytes = (uint64_t)info.st_size;
     cli_progress_begin(args, 1);
-    if (standard)
+    if (is_stdin)
         status = pcol_open_any_fd(STDIN_FILENO, path, &options, &input->file, &err);
     else
         status = pcol_open_any_path(path, &options, &input->file, &err);
