@@ -26,8 +26,7 @@ static const struct pci_loss losses[] = {
     {"a Firefox profile cannot hold values that are not finite", ""},
     {"a Firefox profile cannot hold integers beyond 53 bits: they are rounded", ""},
     {"a Firefox profile cannot hold the difference between samples without a call stack and with "
-     "an "
-     "empty one",
+     "an empty one",
      ""},
     {"a Firefox profile cannot hold more than 255 frames inlined into each other: their depth is "
      "255",

@@ -274,9 +274,9 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
     if (__builtin_add_overflow(time, interval, next))
         *next = time;
     uint32_t stack_row = PCOL_NONE;
-    f->lost |= has_stack && !stack && !t->is_firefox ? PCI_FF_LOSS_EMPTY : 0;
     if (has_stack && (uint64_t)stack < f->code.stacks.stacks)
         stack_row = f->code.stack_rows[stack] - 1; /* the empty stack becomes null */
+    f->lost |= has_stack && !stack ? PCI_FF_LOSS_EMPTY : 0;
     if (has_time && has_duration)
         PCI_TRY(pci_sample_check_end(row, time, duration, err));
     const double cpu_unit = f->cycles ? 1 : 1e3;
