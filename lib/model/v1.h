@@ -7,7 +7,7 @@
 #include "model/table.h"
 #include "model/types.h"
 
-/* Samples that count 1 each, whatever their values. */
+/* Samples that count 1 each, whatever their values, unless the type is samples/count. */
 struct pci_v1_counted {
     const struct pci_selected_type *type; /* samples of other types are left out */
     const uint8_t *sources; /* by source: 1 if its samples are counted; NULL: those of all are */
@@ -23,6 +23,7 @@ struct pci_v1 {
     uint32_t counted_count;            /* 0: the values are those of samples/count */
     const uint8_t *counted_sources;    /* borrowed; NULL: all */
     int is_only_counted;               /* samples of other sources are left out */
+    int has_counts;                    /* values in `counted` are counts */
     const struct pci_column *source;   /* samples.source, or NULL */
     uint64_t other_samples;            /* counted_count: samples that are left out */
     const struct pci_column *function; /* locations.function, or NULL */

@@ -192,6 +192,7 @@ static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
     const struct pci_selected_type *type = counted->type;
     m->counted_sources = counted->sources;
     m->is_only_counted = counted->only;
+    m->has_counts = pci_str_is(type->type, "samples") && pci_str_is(type->unit, "count");
     PCI_TRY(PCI_CALLOC(m->counted, (size_t)type->count + 1, err));
     for (uint32_t i = 0; i < type->count; i++)
         if (types->columns[type->rows[i]])
@@ -230,7 +231,7 @@ static pcol_status find_value(struct pci_v1 *m, const struct pci_v1_counted *cou
     PCI_TRY(pci_types_open(m->file, &types, err));
     if (counted)
         status = find_counted(m, &types, counted, err);
-    if (!counted || (counted->sources && !counted->only))
+    if (!counted || (counted->sources && !counted->only) || m->has_counts)
         find_count(m, &types);
     pci_types_close(&types);
     if (!counted && !m->value && pci_rows(m->file, "samples"))
@@ -261,17 +262,19 @@ static pcol_status set_uncounted(const struct pci_v1 *m, uint64_t row, size_t n,
 pcol_status pci_v1_values(const struct pci_v1 *maps, uint64_t row, size_t n, int64_t *values,
                           uint8_t *valid, pcol_error *err)
 {
+    int64_t cells[PCI_BATCH];
     uint8_t has[PCI_BATCH];
     if (!maps->counted)
         return pci_read(maps->file, maps->value, row, n, values, valid, err);
     memset(valid, 0, n);
     for (uint32_t k = 0; k < maps->counted_count; k++) {
-        PCI_TRY(pci_read(maps->file, maps->counted[k], row, n, values, has, err));
-        for (size_t i = 0; i < n; i++)
+        PCI_TRY(pci_read(maps->file, maps->counted[k], row, n, cells, has, err));
+        for (size_t i = 0; i < n; i++) {
+            if (has[i])
+                values[i] = maps->has_counts && maps->counted[k] == maps->value ? cells[i] : 1;
             valid[i] |= has[i];
+        }
     }
-    for (size_t i = 0; i < n; i++)
-        values[i] = 1;
     return maps->counted_sources ? set_uncounted(maps, row, n, values, valid, err) : PCOL_OK;
 }
 

@@ -414,8 +414,10 @@ static void parse_value(struct pci_label_test *test, const char *value)
     test->value = value;
     test->number = pci_number_strtod(value, &end);
     test->is_double = *value && !*end;
-    test->is_integer = test->is_double && fabs(test->number) < EXACT_INTEGER &&
-                       test->number == (double)(int64_t)test->number;
+    /* 1.0 and 1e3, but neither +7 nor 0x10. */
+    test->is_integer =
+        test->is_double && *value != '+' && !value[strspn(value, "0123456789.eE+-")] &&
+        fabs(test->number) < EXACT_INTEGER && test->number == (double)(int64_t)test->number;
     if (test->is_integer)
         test->integer = (int64_t)test->number;
     int digits = *value == '-';

@@ -167,8 +167,7 @@ static pcol_status open_maps(const struct pci_export *export, const pcol_file *f
     if (status == PCOL_OK && !count && wanted && !is_count)
         return pci_fail(err, PCOL_E_LOSS, "v1 can only hold samples of type samples/count");
     struct pci_v1_counted counted = {chosen, count < all ? sources : NULL, wanted && !is_count};
-    PCI_THEN(status,
-             pci_v1_open(file, count && chosen->count && !is_count ? &counted : NULL, maps, err));
+    PCI_THEN(status, pci_v1_open(file, count && chosen->count ? &counted : NULL, maps, err));
     return status;
 }
 
