@@ -612,7 +612,7 @@ Test(query, labels)
     finish(m);
     check_labels(m, (const char *const[]){"k=x"}, 1, "b:2/2 a:1/1");
     check_labels(m, (const char *const[]){"k=7"}, 1, "b:8/8 a:4/4");
-    check_labels(m, (const char *const[]){"k=+7"}, 1, "a:4/4");
+    check_labels(m, (const char *const[]){"k=+7"}, 1, "");
     check_labels(m, (const char *const[]){"k~^[xy]$"}, 1, "b:2/2 a:1/1");
     check_labels(m, (const char *const[]){"k~[0-9]"}, 1, "b:8/8 a:4/4");
     check_labels(m, (const char *const[]){"k=x", "k=y"}, 2, "b:2/2");
