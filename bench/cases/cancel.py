@@ -1,5 +1,5 @@
-"""How soon a long call can be cancelled: the longest CPU time of the process between two calls of progress, against the goal of 50 ms.
-build/bench/cancel imports, writes, checks, queries, reads and exports the inputs of the case importers, 10 MB of each format
+"""How soon a long call can be cancelled: the longest time between two calls of progress (by the clock, or CPU time if less), against the
+goal of 50 ms. build/bench/cancel imports, writes, checks, queries, reads and exports the inputs of the case importers, 10 MB of each format
 (--quick: 1 MB); a row is the worst input of a kind of call."""
 import importlib.util
 import pathlib

@@ -4,6 +4,7 @@
 #include "builder/call_tree.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 
 pcol_status pci_call_tree_init(struct pci_call_tree *tree, pcol_error *err)
 {
@@ -110,12 +111,14 @@ pcol_status pci_call_tree_finish(struct pci_call_tree *tree, pcol_error *err)
         tree->preorder[i] = *child;
         next[i] = *child + 1;
         *child += size[i];
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     }
     /* From here on, only the arrays by preorder index are needed. */
     for (uint32_t i = 0; i < n; i++) {
         const struct pci_node *node = &tree->nodes[i];
         size[tree->preorder[i]] = tree->preorder[node->parent];
         next[tree->preorder[i]] = node->group;
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     }
     tree->parents = size;
     tree->groups = next;

@@ -83,9 +83,12 @@ pcol_status pci_string_pool_sort(struct pci_string_pool *pool, pcol_error *err)
         pci_free(keys);
         return pci_fail_memory(err);
     }
-    for (size_t i = 0; i < n; i++)
+    pcol_status status = PCOL_OK;
+    for (size_t i = 0; status == PCOL_OK && i < n; i++) {
+        status = pci_work(PCI_ITEM_WORK, err);
         keys[i] = (struct sort_key){pci_string_pool_get(pool, (uint32_t)i), (uint32_t)i};
-    pcol_status status = pci_sort(keys, n, sizeof *keys, compare_keys, NULL, err);
+    }
+    PCI_THEN(status, pci_sort(keys, n, sizeof *keys, compare_keys, NULL, err));
     for (size_t i = 0; status == PCOL_OK && i < n; i++) {
         pool->order[i] = keys[i].code;
         pool->rank[keys[i].code] = (uint32_t)i;

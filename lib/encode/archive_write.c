@@ -99,15 +99,26 @@ void pci_archive_writer_begin(struct pci_archive_writer *writer, unsigned transf
 
 /* ---- one block */
 
-static size_t compress_zlib(z_stream *z, const uint8_t *from, size_t size, uint8_t *to)
+/* Compresses in pieces, so that the call can be cancelled: a piece takes some milliseconds.
+ * capacity: deflateBound() or more, so that zlib cannot fail. */
+static pcol_status compress_zlib(z_stream *z, const uint8_t *from, size_t size, uint8_t *to,
+                                 size_t capacity, size_t *compressed, pcol_error *err)
 {
+    enum { PIECE = 32 << 10 };
     deflateReset(z);
-    z->next_in = from;
-    z->avail_in = (uInt)size;
     z->next_out = to;
-    z->avail_out = (uInt)MAX_COMPRESSED;
-    deflate(z, Z_FINISH); /* cannot fail: MAX_COMPRESSED suffices */
-    return MAX_COMPRESSED - z->avail_out;
+    z->avail_out = (uInt)capacity;
+    do {
+        size_t n = size < PIECE ? size : PIECE;
+        PCI_TRY(pci_work(PCI_CONTROL_STEP, err));
+        z->next_in = from;
+        z->avail_in = (uInt)n;
+        from += n;
+        size -= n;
+        deflate(z, size ? Z_NO_FLUSH : Z_FINISH);
+    } while (size);
+    *compressed = capacity - z->avail_out;
+    return PCOL_OK;
 }
 
 static size_t compress_lz4(struct pci_archive_writer *p, const uint8_t *from, size_t size)
@@ -118,28 +129,26 @@ static size_t compress_lz4(struct pci_archive_writer *p, const uint8_t *from, si
 }
 
 /* Compresses a stream with the section's codec, which its first block decides. */
-static size_t compress_stream(struct pci_archive_writer *p, const uint8_t *from, size_t size,
-                              struct stored_block **out)
+static pcol_status compress_stream(struct pci_archive_writer *p, const uint8_t *from, size_t size,
+                                   struct stored_block **out, size_t *compressed, pcol_error *err)
 {
     z_stream *z = p->is_quick ? &p->quick : &p->best;
     size_t deflated = 0, fast;
-    *out = &p->deflated;
     if (p->codec == PCF_CODEC_NONE &&
         (p->is_quick || (p->flags & PCOL_WRITE_ARCHIVE_ZLIB) == PCOL_WRITE_ARCHIVE_ZLIB))
         p->codec = PCF_CODEC_ZLIB;
     if (p->codec == PCF_CODEC_NONE && (p->flags & PCOL_WRITE_ARCHIVE_LZ4) == PCOL_WRITE_ARCHIVE_LZ4)
         p->codec = PCF_CODEC_LZ4;
     if (p->codec != PCF_CODEC_LZ4)
-        deflated = compress_zlib(z, from, size, p->deflated.bytes);
-    if (p->codec == PCF_CODEC_ZLIB)
-        return deflated;
-    fast = compress_lz4(p, from, size);
+        PCI_TRY(compress_zlib(z, from, size, p->deflated.bytes, MAX_COMPRESSED, &deflated, err));
+    fast = deflated;
+    if (p->codec != PCF_CODEC_ZLIB)
+        fast = compress_lz4(p, from, size);
     if (p->codec == PCF_CODEC_NONE)
         p->codec = fast <= deflated + deflated / 32 ? PCF_CODEC_LZ4 : PCF_CODEC_ZLIB;
-    if (p->codec == PCF_CODEC_ZLIB)
-        return deflated;
-    *out = &p->fast;
-    return fast;
+    *out = p->codec == PCF_CODEC_ZLIB ? &p->deflated : &p->fast;
+    *compressed = p->codec == PCF_CODEC_ZLIB ? deflated : fast;
+    return PCOL_OK;
 }
 
 static pcol_status transform_block(struct pci_archive_writer *p, size_t *size, pcol_error *err)
@@ -173,12 +182,12 @@ static pcol_status compress_block(struct pci_archive_writer *p, struct stored_bl
 {
     size_t stream = 0;
     PCI_TRY(transform_block(p, &stream, err));
-    *size = compress_stream(p, p->stream.bytes, stream, out);
+    PCI_TRY(compress_stream(p, p->stream.bytes, stream, out, size, err));
     (*out)->flags = 0;
     /* Readers reject a higher ratio as a decompression bomb. */
     int bomb = p->transform && p->fill / PCF_ARCHIVE_RATIO > *size;
     if (bomb && !is_tree(p)) {
-        *size = compress_stream(p, p->block, p->fill, out);
+        PCI_TRY(compress_stream(p, p->block, p->fill, out, size, err));
         (*out)->flags = PCF_ARCHIVE_UNTRANSFORMED;
     } else if (bomb || *size >= stream) {
         *size = stream;
@@ -245,16 +254,8 @@ pcol_status pci_archive_writer_index(struct pci_archive_writer *writer, const vo
                                      size_t size, uint8_t **out, size_t *out_size, pcol_error *err)
 {
     z_stream *z = &writer->best;
-    uLong bound;
-    deflateReset(z);
-    bound = deflateBound(z, (uLong)size);
+    uLong bound = deflateBound(z, (uLong)size); /* an index is smaller than 1 GiB */
     *out_size = 0;
     PCI_TRY(PCI_MALLOC(*out, (size_t)bound + 1, err));
-    z->next_in = data;
-    z->avail_in = (uInt)size; /* an index is smaller than 1 GiB */
-    z->next_out = *out;
-    z->avail_out = (uInt)bound;
-    deflate(z, Z_FINISH);
-    *out_size = (size_t)(bound - z->avail_out);
-    return PCOL_OK;
+    return compress_zlib(z, data, size, *out, bound, out_size, err);
 }

@@ -7,6 +7,7 @@
 #include "model/check.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/hash.h"
 
 struct walk {
@@ -38,6 +39,7 @@ static pcol_status check_sibling(struct walk *walk, const struct pci_stacks *sta
 static pcol_status check_row(struct walk *walk, const struct pci_stacks *stacks, uint32_t row,
                              int64_t parent, int64_t group, pcol_error *err)
 {
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     if ((uint64_t)parent >= row) {
         pci_fault(&walk->parent, row, "parent %llu is not before its child",
                   (unsigned long long)parent);

@@ -303,8 +303,10 @@ static pcol_status divide_samples(struct lane_builder *b, size_t groups, size_t 
                 (struct pci_lane){.first = first, .count = count, .id = g, .has_id = g < groups};
         first += count;
     }
-    for (size_t i = 0; i < lanes->sample_count; i++)
+    for (size_t i = 0; i < lanes->sample_count; i++) {
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         sorted[starts[b->groups[i] == PCOL_NONE ? groups : b->groups[i]]++] = lanes->samples[i];
+    }
     return PCOL_OK;
 }
 
