@@ -113,42 +113,16 @@ pcol_order cli_order(const struct cli_args *args);
 
 /* ---- results (cli_result.c) ---- */
 
+/* Columns that several commands read. Those of one command follow, from CLI_FIELDS on. */
 enum cli_field_name {
     CLI_FIELD_NAME,
     CLI_FIELD_FILE,
     CLI_FIELD_LINE,
     CLI_FIELD_ADDRESS,
-    CLI_FIELD_THREAD,
-    CLI_FIELD_SOURCE,
     CLI_FIELD_SELF,
     CLI_FIELD_TOTAL,
     CLI_FIELD_PARENT,
     CLI_FIELD_DEPTH,
-    CLI_FIELD_TRUNCATED,
-    CLI_FIELD_RELATION,
-    CLI_FIELD_SELF_BASE,
-    CLI_FIELD_SELF_NEW,
-    CLI_FIELD_SELF_DELTA,
-    CLI_FIELD_TOTAL_BASE,
-    CLI_FIELD_TOTAL_NEW,
-    CLI_FIELD_TOTAL_DELTA,
-    CLI_FIELD_SELF_MIN,
-    CLI_FIELD_SELF_MAX,
-    CLI_FIELD_TOTAL_MIN,
-    CLI_FIELD_TOTAL_MAX,
-    CLI_FIELD_TOTAL_MAD,
-    CLI_FIELD_ABOVE,
-    CLI_FIELD_IN_BASE,
-    CLI_FIELD_IN_NEW,
-    CLI_FIELD_X,
-    CLI_FIELD_WIDTH,
-    CLI_FIELD_CHANGE,
-    CLI_FIELD_GONE,
-    CLI_FIELD_TID,
-    CLI_FIELD_PID,
-    CLI_FIELD_SAMPLES,
-    CLI_FIELD_SAMPLES_WITHOUT,
-    CLI_FIELD_CPU_NS,
     CLI_FIELDS
 };
 
@@ -166,16 +140,17 @@ struct cli_field {
 /* The rows of a result, which must outlive them. */
 struct cli_result {
     size_t count;
-    struct cli_field *fields; /* CLI_FIELDS */
+    struct cli_field *fields; /* CLI_FIELDS and the command's own */
 };
 
-/* name: of the input, for errors. */
-int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name);
+/* name: of the input, for errors. columns: names of the command's own fields, the last NULL; or
+ * NULL. */
+int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name,
+                    const char *const *columns);
 void cli_result_close(struct cli_result *rows);
 /* Data NULL where null. */
-pcol_str cli_result_text(const struct cli_result *rows, enum cli_field_name field, size_t row);
-static inline int cli_result_has(const struct cli_result *rows, enum cli_field_name field,
-                                 size_t row)
+pcol_str cli_result_text(const struct cli_result *rows, size_t field, size_t row);
+static inline int cli_result_has(const struct cli_result *rows, size_t field, size_t row)
 {
     const struct cli_field *f = &rows->fields[field];
 
@@ -185,8 +160,7 @@ static inline int cli_result_has(const struct cli_result *rows, enum cli_field_n
            (f->array.validity == NULL || (f->array.validity[row / 8] >> (row % 8) & 1));
 }
 /* Doubles of columns of doubles, else integers; 0 where null. */
-static inline pcol_amount cli_result_amount(const struct cli_result *rows,
-                                            enum cli_field_name field, size_t row)
+static inline pcol_amount cli_result_amount(const struct cli_result *rows, size_t field, size_t row)
 {
     const pcol_array *array = &rows->fields[field].array;
     pcol_amount amount = {0};
@@ -202,12 +176,12 @@ static inline pcol_amount cli_result_amount(const struct cli_result *rows,
     return amount;
 }
 
-/* The content of a row; id: thread, from 0, or source, from 1. */
+/* What identifies a row. */
 struct cli_frame {
-    int has_name, has_file, has_line, has_address, has_id;
+    int has_name, has_file, has_line, has_address;
     pcol_str name, file;
     int64_t line;
-    uint64_t address, id;
+    uint64_t address;
 };
 struct cli_result_row {
     struct cli_frame frame;
@@ -216,6 +190,17 @@ struct cli_result_row {
 };
 void cli_result_frame(const struct cli_result *rows, size_t row, struct cli_frame *frame);
 void cli_result_get(const struct cli_result *rows, size_t row, struct cli_result_row *values);
+
+/* A box of a flame graph. */
+struct cli_box {
+    pcol_str name;
+    uint32_t depth;
+    double x, width, change;
+    int is_gone;
+    pcol_amount total;
+};
+int cli_flame_open(struct cli_result *rows, const pcol_result *flame, const char *name);
+struct cli_box cli_flame_box(const struct cli_result *rows, size_t row);
 
 /* ---- source files (cli_source.c) ---- */
 

@@ -9,70 +9,45 @@
 #include <string.h>
 
 static const char *const field_names[CLI_FIELDS] = {
-    [CLI_FIELD_NAME] = "name",
-    [CLI_FIELD_FILE] = "file",
-    [CLI_FIELD_LINE] = "line",
-    [CLI_FIELD_ADDRESS] = "address",
-    [CLI_FIELD_THREAD] = "thread",
-    [CLI_FIELD_SOURCE] = "source",
-    [CLI_FIELD_SELF] = "self",
-    [CLI_FIELD_TOTAL] = "total",
-    [CLI_FIELD_PARENT] = "parent",
-    [CLI_FIELD_DEPTH] = "depth",
-    [CLI_FIELD_TRUNCATED] = "truncated",
-    [CLI_FIELD_RELATION] = "relation",
-    [CLI_FIELD_SELF_BASE] = "self_base",
-    [CLI_FIELD_SELF_NEW] = "self_new",
-    [CLI_FIELD_SELF_DELTA] = "self_delta",
-    [CLI_FIELD_TOTAL_BASE] = "total_base",
-    [CLI_FIELD_TOTAL_NEW] = "total_new",
-    [CLI_FIELD_TOTAL_DELTA] = "total_delta",
-    [CLI_FIELD_SELF_MIN] = "self_min",
-    [CLI_FIELD_SELF_MAX] = "self_max",
-    [CLI_FIELD_TOTAL_MIN] = "total_min",
-    [CLI_FIELD_TOTAL_MAX] = "total_max",
-    [CLI_FIELD_TOTAL_MAD] = "total_mad",
-    [CLI_FIELD_ABOVE] = "above",
-    [CLI_FIELD_IN_BASE] = "in_base",
-    [CLI_FIELD_IN_NEW] = "in_new",
-    [CLI_FIELD_X] = "x_px",
-    [CLI_FIELD_WIDTH] = "width_px",
-    [CLI_FIELD_CHANGE] = "change",
-    [CLI_FIELD_GONE] = "gone",
-    [CLI_FIELD_TID] = "tid",
-    [CLI_FIELD_PID] = "pid",
-    [CLI_FIELD_SAMPLES] = "samples",
-    [CLI_FIELD_SAMPLES_WITHOUT] = "samples_without",
-    [CLI_FIELD_CPU_NS] = "cpu_ns",
+    [CLI_FIELD_NAME] = "name",       [CLI_FIELD_FILE] = "file",   [CLI_FIELD_LINE] = "line",
+    [CLI_FIELD_ADDRESS] = "address", [CLI_FIELD_SELF] = "self",   [CLI_FIELD_TOTAL] = "total",
+    [CLI_FIELD_PARENT] = "parent",   [CLI_FIELD_DEPTH] = "depth",
 };
 
-static int open_fields(struct cli_result *rows, const pcol_table *table, const char *name)
+static int open_field(struct cli_field *field, const pcol_column *column, const char *name)
 {
     pcol_error err;
 
-    for (int i = 0; i < CLI_FIELDS; i++) {
-        struct cli_field *field = &rows->fields[i];
-        const pcol_column *column = pcol_table_column_by_name(table, field_names[i], NULL);
-        if (column == NULL)
-            continue;
-        field->array.size = sizeof field->array;
-        if (cli_describe(column).type == PCOL_STRING)
-            field->text = column;
-        else if (pcol_column_array(column, NULL, &field->array, &err) != PCOL_OK)
-            return cli_fail_error(name, &err);
-        if (field->array.null_count == field->array.rows)
-            field->array.rows = 0;
-    }
+    if (column == NULL)
+        return CLI_OK;
+    field->array.size = sizeof field->array;
+    if (cli_describe(column).type == PCOL_STRING)
+        field->text = column;
+    else if (pcol_column_array(column, NULL, &field->array, &err) != PCOL_OK)
+        return cli_fail_error(name, &err);
+    if (field->array.null_count == field->array.rows)
+        field->array.rows = 0;
     return CLI_OK;
 }
 
-int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name)
+int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name,
+                    const char *const *columns)
 {
     const pcol_table *table = pcol_result_table(result);
+    size_t own = 0;
+    int code = CLI_OK;
 
+    while (columns != NULL && columns[own] != NULL)
+        own++;
     rows->count = (size_t)pcol_table_rows(table);
-    rows->fields = calloc(CLI_FIELDS, sizeof *rows->fields);
-    return rows->fields == NULL ? cli_fail_memory() : open_fields(rows, table, name);
+    rows->fields = calloc(CLI_FIELDS + own, sizeof *rows->fields);
+    if (rows->fields == NULL)
+        return cli_fail_memory();
+    for (size_t i = 0; i < CLI_FIELDS + own && code == CLI_OK; i++) {
+        const char *column = i < CLI_FIELDS ? field_names[i] : columns[i - CLI_FIELDS];
+        code = open_field(&rows->fields[i], pcol_table_column_by_name(table, column, NULL), name);
+    }
+    return code;
 }
 
 void cli_result_close(struct cli_result *rows)
@@ -81,7 +56,7 @@ void cli_result_close(struct cli_result *rows)
     rows->fields = NULL;
 }
 
-pcol_str cli_result_text(const struct cli_result *rows, enum cli_field_name field, size_t row)
+pcol_str cli_result_text(const struct cli_result *rows, size_t field, size_t row)
 {
     struct cli_field *f = &rows->fields[field];
 
@@ -99,19 +74,14 @@ pcol_str cli_result_text(const struct cli_result *rows, enum cli_field_name fiel
 
 void cli_result_frame(const struct cli_result *rows, size_t row, struct cli_frame *frame)
 {
-    const int by_source = rows->fields[CLI_FIELD_SOURCE].array.rows > 0;
-    const enum cli_field_name id = by_source ? CLI_FIELD_SOURCE : CLI_FIELD_THREAD;
-
     frame->name = cli_result_text(rows, CLI_FIELD_NAME, row);
     frame->file = cli_result_text(rows, CLI_FIELD_FILE, row);
     frame->has_name = frame->name.data != NULL;
     frame->has_file = frame->file.data != NULL;
     frame->has_line = cli_result_has(rows, CLI_FIELD_LINE, row);
     frame->has_address = cli_result_has(rows, CLI_FIELD_ADDRESS, row);
-    frame->has_id = cli_result_has(rows, id, row);
     frame->line = cli_result_amount(rows, CLI_FIELD_LINE, row).i64;
     frame->address = (uint64_t)cli_result_amount(rows, CLI_FIELD_ADDRESS, row).i64;
-    frame->id = (uint64_t)cli_result_amount(rows, id, row).i64 + (uint64_t)by_source;
 }
 
 void cli_result_get(const struct cli_result *rows, size_t row, struct cli_result_row *values)
@@ -121,4 +91,24 @@ void cli_result_get(const struct cli_result *rows, size_t row, struct cli_result
     values->total = cli_result_amount(rows, CLI_FIELD_TOTAL, row);
     values->parent = (uint32_t)cli_result_amount(rows, CLI_FIELD_PARENT, row).i64;
     values->depth = (uint32_t)cli_result_amount(rows, CLI_FIELD_DEPTH, row).i64;
+}
+
+enum { X = CLI_FIELDS, WIDTH, CHANGE, GONE };
+
+int cli_flame_open(struct cli_result *rows, const pcol_result *flame, const char *name)
+{
+    static const char *const columns[] = {"x_px", "width_px", "change", "gone", NULL};
+
+    return cli_result_open(rows, flame, name, columns);
+}
+
+struct cli_box cli_flame_box(const struct cli_result *rows, size_t row)
+{
+    return (struct cli_box){.name = cli_result_text(rows, CLI_FIELD_NAME, row),
+                            .depth = (uint32_t)cli_result_amount(rows, CLI_FIELD_DEPTH, row).i64,
+                            .x = cli_result_amount(rows, X, row).f64,
+                            .width = cli_result_amount(rows, WIDTH, row).f64,
+                            .change = cli_result_amount(rows, CHANGE, row).f64,
+                            .is_gone = cli_result_amount(rows, GONE, row).i64 != 0,
+                            .total = cli_result_amount(rows, CLI_FIELD_TOTAL, row)};
 }

@@ -49,27 +49,41 @@ const struct cli_option cmd_diff_options[] = {
     CLI_OPTION_END,
 };
 
+enum { IN_BASE = CLI_FIELDS + DIFF_AMOUNTS, IN_NEW, ABOVE };
+static const char *const own_columns[] = {
+    [DIFF_SELF_BASE] = "self_base",
+    [DIFF_SELF_NEW] = "self_new",
+    [DIFF_SELF_DELTA] = "self_delta",
+    [DIFF_TOTAL_BASE] = "total_base",
+    [DIFF_TOTAL_NEW] = "total_new",
+    [DIFF_TOTAL_DELTA] = "total_delta",
+    [DIFF_SELF_MIN] = "self_min",
+    [DIFF_SELF_MAX] = "self_max",
+    [DIFF_TOTAL_MIN] = "total_min",
+    [DIFF_TOTAL_MAX] = "total_max",
+    [DIFF_TOTAL_MAD] = "total_mad",
+    [IN_BASE - CLI_FIELDS] = "in_base",
+    [IN_NEW - CLI_FIELDS] = "in_new",
+    [ABOVE - CLI_FIELDS] = "above",
+    NULL,
+};
+
 void diff_row(const struct diff_view *view, size_t at, struct diff_row *row)
 {
     const struct cli_result *diff = view->diff;
 
     cli_result_frame(diff, at, &row->frame);
-    row->self[0] = cli_result_amount(diff, CLI_FIELD_SELF_BASE, at);
-    row->self[1] = cli_result_amount(diff, CLI_FIELD_SELF_NEW, at);
-    row->self_delta = cli_result_amount(diff, CLI_FIELD_SELF_DELTA, at);
-    row->total[0] = cli_result_amount(diff, CLI_FIELD_TOTAL_BASE, at);
-    row->total[1] = cli_result_amount(diff, CLI_FIELD_TOTAL_NEW, at);
-    row->total_delta = cli_result_amount(diff, CLI_FIELD_TOTAL_DELTA, at);
-    for (int i = 0; i < DIFF_SPREAD; i++)
-        row->spread[i] = cli_result_amount(diff, (enum cli_field_name)(CLI_FIELD_SELF_MIN + i), at);
-    row->in_base = cli_result_amount(diff, CLI_FIELD_IN_BASE, at).i64 != 0;
-    row->in_new = cli_result_amount(diff, CLI_FIELD_IN_NEW, at).i64 != 0;
-    row->is_above = cli_result_amount(diff, CLI_FIELD_ABOVE, at).i64 != 0;
+    for (size_t i = 0; i < DIFF_AMOUNTS; i++)
+        row->amounts[i] = cli_result_amount(diff, CLI_FIELDS + i, at);
+    row->in_base = cli_result_amount(diff, IN_BASE, at).i64 != 0;
+    row->in_new = cli_result_amount(diff, IN_NEW, at).i64 != 0;
+    row->is_above = cli_result_amount(diff, ABOVE, at).i64 != 0;
 }
 
 static int changed(const struct diff_view *view, const struct diff_row *row)
 {
-    return diff_double(view, row->self_delta) != 0 || diff_double(view, row->total_delta) != 0;
+    return diff_double(view, row->amounts[DIFF_SELF_DELTA]) != 0 ||
+           diff_double(view, row->amounts[DIFF_TOTAL_DELTA]) != 0;
 }
 
 /* Find the next row to print from row *at on, and move *at past it. */
@@ -93,39 +107,31 @@ static int next_row(const struct diff_view *view, size_t *at, uint64_t *shown, s
 
 static int print_rows(const struct diff_view *view, struct cli_out *out)
 {
-    static const struct cli_table_column columns[] = {
-        {"name", 0},       {"self_base", 1}, {"self_new", 1},    {"self_delta", 1},
-        {"total_base", 1}, {"total_new", 1}, {"total_delta", 1}, {"self_min", 1},
-        {"self_max", 1},   {"total_min", 1}, {"total_max", 1},   {"total_mad", 1}};
-    enum { OWN = sizeof columns / sizeof *columns };
-    struct cli_table_column chosen[OWN + CLI_FRAME_COLUMNS + 1];
+    struct cli_table_column columns[1 + DIFF_AMOUNTS + CLI_FRAME_COLUMNS + 1] = {{"name", 0}};
     struct cli_table *table;
     uint64_t shown = 0;
     struct diff_row row;
-    size_t own = view->base_count > 1 ? OWN : OWN - DIFF_SPREAD;
-    size_t places = cli_frame_columns(view->by, 0, chosen + own);
-    size_t count = own + places, unit = count;
+    size_t amounts = view->base_count > 1 ? DIFF_AMOUNTS : DIFF_AMOUNTS - DIFF_SPREAD;
+    size_t places = cli_frame_columns(view->by, 0, columns + 1 + amounts);
+    size_t count = 1 + amounts + places, unit = count;
 
-    memcpy(chosen, columns, own * sizeof *columns);
+    for (size_t i = 0; i < amounts; i++)
+        columns[1 + i] = (struct cli_table_column){own_columns[i], CLI_RIGHT};
     if (view->args->verbose) /* as in top: further columns only on request */
-        chosen[count++] = (struct cli_table_column){"unit", 0};
-    int code = cli_table_begin(&table, out, view->args, chosen, count);
+        columns[count++] = (struct cli_table_column){"unit", 0};
+    int code = cli_table_begin(&table, out, view->args, columns, count);
 
     if (code != CLI_OK)
         return code;
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         const struct cli_frame *frame = &row.frame;
-        const pcol_amount amounts[OWN - 1] = {row.self[0],   row.self[1],   row.self_delta,
-                                              row.total[0],  row.total[1],  row.total_delta,
-                                              row.spread[0], row.spread[1], row.spread[2],
-                                              row.spread[3], row.spread[4]};
         char buffer[CLI_NUMBER_SIZE];
-        struct cli_cell cells[OWN + CLI_FRAME_COLUMNS + 1] = {
+        struct cli_cell cells[1 + DIFF_AMOUNTS + CLI_FRAME_COLUMNS + 1] = {
             frame->has_name ? cli_cell_str(cli_name(view->shown, frame->name))
                             : cli_cell_text(NULL)};
-        for (size_t c = 0; c + 1 < own; c++)
-            cells[c + 1] = cli_amount_cell(&view->amounts, amounts[c], NULL);
-        cli_frame_cells(frame, places, buffer, cells + own);
+        for (size_t i = 0; i < amounts; i++)
+            cells[1 + i] = cli_amount_cell(&view->amounts, row.amounts[i], NULL);
+        cli_frame_cells(frame, places, buffer, cells + 1 + amounts);
         if (unit < count)
             cells[unit] = cli_cell_str(view->info.unit);
         cli_table_row(table, cells);
@@ -274,18 +280,18 @@ static int print_people(const struct diff_view *view, struct cli_out *out)
         return code;
     for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
         char buffer[9][CLI_NUMBER_SIZE + 1];
-        points_text(view, row.total_delta, buffer[4]);
+        points_text(view, row.amounts[DIFF_TOTAL_DELTA], buffer[4]);
         pcol_str name =
             row.frame.has_name ? cli_name(view->shown, row.frame.name) : (pcol_str){"", 0};
         struct cli_cell cells[PEOPLE_COLUMNS + CLI_FRAME_COLUMNS] = {
-            cli_cell_text(change_text(view, row.self_delta, buffer[0])),
-            cli_amount_cell(&view->amounts, row.self[0], buffer[1]),
-            cli_amount_cell(&view->amounts, row.self[1], buffer[2]),
-            cli_cell_text(change_text(view, row.total_delta, buffer[3])),
+            cli_cell_text(change_text(view, row.amounts[DIFF_SELF_DELTA], buffer[0])),
+            cli_amount_cell(&view->amounts, row.amounts[DIFF_SELF_BASE], buffer[1]),
+            cli_amount_cell(&view->amounts, row.amounts[DIFF_SELF_NEW], buffer[2]),
+            cli_cell_text(change_text(view, row.amounts[DIFF_TOTAL_DELTA], buffer[3])),
             cli_cell_text(buffer[4]),
-            cli_amount_cell(&view->amounts, row.total[0], buffer[5]),
-            cli_amount_cell(&view->amounts, row.spread[DIFF_TOTAL_MIN], buffer[6]),
-            cli_amount_cell(&view->amounts, row.spread[DIFF_TOTAL_MAX], buffer[7])};
+            cli_amount_cell(&view->amounts, row.amounts[DIFF_TOTAL_BASE], buffer[5]),
+            cli_amount_cell(&view->amounts, row.amounts[DIFF_TOTAL_MIN], buffer[6]),
+            cli_amount_cell(&view->amounts, row.amounts[DIFF_TOTAL_MAX], buffer[7])};
         cells[own - 2] = cli_cell_text(state_of(&row));
         cells[own - 1] = row.frame.has_name ? cli_cell_str(name) : cli_cell_text(NULL);
         cli_frame_cells(&row.frame, places, buffer[8], cells + own);
@@ -417,7 +423,7 @@ static int compare_inputs(struct diff_view *view, pcol_diff_options *options)
         pcol_diff(view->queries[0], view->queries[n], options, &result, &err) != PCOL_OK)
         code = cli_fail_error(view->inputs[failed_input(view, options)].name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&diff, result, view->inputs[n].name);
+        code = cli_result_open(&diff, result, view->inputs[n].name, own_columns);
     if (code == CLI_OK) {
         view->diff = &diff;
         view->markdown = view->args->format != NULL && strcmp(view->args->format, "markdown") == 0;

@@ -6,14 +6,27 @@
 
 #include "cli.h"
 
-/* Columns that several bases add, from CLI_FIELD_SELF_MIN on. */
-enum { DIFF_TOTAL_MIN = 2, DIFF_TOTAL_MAX = 3, DIFF_SPREAD = 5 };
+/* The amounts of a row, those of several bases last. */
+enum {
+    DIFF_SELF_BASE,
+    DIFF_SELF_NEW,
+    DIFF_SELF_DELTA,
+    DIFF_TOTAL_BASE,
+    DIFF_TOTAL_NEW,
+    DIFF_TOTAL_DELTA,
+    DIFF_SELF_MIN,
+    DIFF_SELF_MAX,
+    DIFF_TOTAL_MIN,
+    DIFF_TOTAL_MAX,
+    DIFF_TOTAL_MAD,
+    DIFF_AMOUNTS,
+    DIFF_SPREAD = DIFF_AMOUNTS - DIFF_SELF_MIN
+};
 
-/* A row of the comparison. Pairs: [0] base, [1] new. */
+/* A row of the comparison. */
 struct diff_row {
     struct cli_frame frame;
-    pcol_amount self[2], total[2], self_delta, total_delta;
-    pcol_amount spread[DIFF_SPREAD];
+    pcol_amount amounts[DIFF_AMOUNTS];
     int in_base, in_new, is_above;
 };
 

@@ -133,13 +133,14 @@ static int percent_size(const char *limit)
 /* The amount that a row is compared with, and the rise above it. */
 static pcol_amount highest_base(const struct diff_view *view, const struct diff_row *row)
 {
-    return view->base_count > 1 ? row->spread[DIFF_TOTAL_MAX] : row->total[0];
+    return view->base_count > 1 ? row->amounts[DIFF_TOTAL_MAX] : row->amounts[DIFF_TOTAL_BASE];
 }
 
 static double rise_of(const struct diff_view *view, const struct diff_row *row)
 {
-    return view->base_count > 1 ? row->total[1].f64 - row->spread[DIFF_TOTAL_MAX].f64
-                                : diff_double(view, row->total_delta);
+    return view->base_count > 1
+               ? row->amounts[DIFF_TOTAL_NEW].f64 - row->amounts[DIFF_TOTAL_MAX].f64
+               : diff_double(view, row->amounts[DIFF_TOTAL_DELTA]);
 }
 
 static int fail_rows(const struct diff_view *view, size_t above, const struct diff_row *row)
@@ -155,7 +156,7 @@ static int fail_rows(const struct diff_view *view, size_t above, const struct di
         return cli_fail(CLI_NO, "%zu row%s rose, and the base is 0", above, s);
     amounts.people = 1;
     (void)cli_amount_cell(&amounts, highest_base(view, row), from);
-    (void)cli_amount_cell(&amounts, row->total[1], to);
+    (void)cli_amount_cell(&amounts, row->amounts[DIFF_TOTAL_NEW], to);
     diff_points(rise_of(view, row), whole, view->fail_above, points);
     if (view->base_count > 1)
         snprintf(over, sizeof over, " above the highest of %zu bases", view->base_count);

@@ -45,23 +45,6 @@ const struct cli_option cmd_flame_options[] = {
 
 #define LEAST_LABEL 5 /* width of a name that is cut */
 
-struct box {
-    pcol_str name;
-    uint32_t depth;
-    double x, width, change;
-    int is_gone;
-};
-
-static void get_box(const struct cli_result *flame, size_t row, struct box *box)
-{
-    box->name = cli_result_text(flame, CLI_FIELD_NAME, row);
-    box->depth = (uint32_t)cli_result_amount(flame, CLI_FIELD_DEPTH, row).i64;
-    box->x = cli_result_amount(flame, CLI_FIELD_X, row).f64;
-    box->width = cli_result_amount(flame, CLI_FIELD_WIDTH, row).f64;
-    box->change = cli_result_amount(flame, CLI_FIELD_CHANGE, row).f64;
-    box->is_gone = cli_result_amount(flame, CLI_FIELD_GONE, row).i64 != 0;
-}
-
 struct screen {
     struct cli_names *names;
     struct cli_out *out;
@@ -141,7 +124,7 @@ static void put_label(struct cli_out *out, pcol_str name, size_t width)
 }
 
 /* Colour in the palette of 256. */
-static int color_of(const struct screen *s, const struct box *box, pcol_str name)
+static int color_of(const struct screen *s, const struct cli_box *box, pcol_str name)
 {
     static const uint8_t warm[] = {222, 221, 215, 216, 214, 209, 220, 223};
     static const uint8_t more[] = {255, 224, 217, 210, 203, 167},
@@ -165,12 +148,12 @@ static int color_of(const struct screen *s, const struct box *box, pcol_str name
     return warm[(hash >> 13) % sizeof warm];
 }
 
-static pcol_str box_name(const struct box *box)
+static pcol_str box_name(const struct cli_box *box)
 {
     return box->depth == 0 ? (pcol_str){"all", 3} : box->name;
 }
 
-static void put_box(struct screen *s, const struct box *box, size_t width)
+static void put_box(struct screen *s, const struct cli_box *box, size_t width)
 {
     struct cli_out *out = s->out;
     pcol_str name = box_name(box);
@@ -200,8 +183,8 @@ static void put_box(struct screen *s, const struct box *box, size_t width)
 static int row_shows(const struct screen *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
-        struct box box;
-        get_box(s->flame, i, &box);
+        struct cli_box box;
+        box = cli_flame_box(s->flame, i);
         if (floor(box.x + box.width + 0.5) > floor(box.x + 0.5))
             return 1;
     }
@@ -214,8 +197,8 @@ static void put_row(struct screen *s, uint32_t from, uint32_t to)
     size_t at = 0;
 
     for (uint32_t i = from; i < to; i++) {
-        struct box box;
-        get_box(s->flame, i, &box);
+        struct cli_box box;
+        box = cli_flame_box(s->flame, i);
         size_t start = (size_t)floor(box.x + 0.5);
         size_t end = (size_t)floor(box.x + box.width + 0.5);
         if (start < at || end <= start)
@@ -244,12 +227,12 @@ static int draw(struct screen *s, int inverted)
     uint32_t count = (uint32_t)s->flame->count;
     uint32_t depth = (uint32_t)cli_result_amount(s->flame, CLI_FIELD_DEPTH, count - 1).i64;
     uint32_t *rows = calloc((size_t)depth + 2, sizeof *rows);
-    struct box box;
+    struct cli_box box;
 
     if (rows == NULL)
         return cli_fail_memory();
     for (uint32_t i = 0; i < count; i++) {
-        get_box(s->flame, i, &box);
+        box = cli_flame_box(s->flame, i);
         rows[box.depth + 1] = i + 1;
         s->largest = fabs(box.change) > s->largest ? fabs(box.change) : s->largest;
     }
@@ -289,7 +272,7 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
     if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
         return cli_fail_error(failed_input(args, options->base), &err);
-    int code = cli_result_open(&rows, flame, args->operands[0]);
+    int code = cli_flame_open(&rows, flame, args->operands[0]);
     if (code != CLI_OK) {
         cli_result_close(&rows);
         pcol_result_free(flame);

@@ -27,6 +27,10 @@ static void put_ms(struct cli_out *out, double ns)
     cli_out_write(out, text, size);
 }
 
+enum { THREAD = CLI_FIELDS, TID, PID, SAMPLES, SAMPLES_WITHOUT, CPU_NS };
+static const char *const own_columns[] = {"thread",          "tid",    "pid", "samples",
+                                          "samples_without", "cpu_ns", NULL};
+
 struct cpu_row {
     int has_thread;
     uint32_t thread;
@@ -37,14 +41,14 @@ struct cpu_row {
 
 static void get_row(const struct cli_result *cpu, size_t at, struct cpu_row *row)
 {
-    row->has_thread = cli_result_has(cpu, CLI_FIELD_THREAD, at);
-    row->thread = (uint32_t)cli_result_amount(cpu, CLI_FIELD_THREAD, at).i64;
+    row->has_thread = cli_result_has(cpu, THREAD, at);
+    row->thread = (uint32_t)cli_result_amount(cpu, THREAD, at).i64;
     row->name = cli_result_text(cpu, CLI_FIELD_NAME, at);
-    row->tid = cli_result_text(cpu, CLI_FIELD_TID, at);
-    row->pid = cli_result_text(cpu, CLI_FIELD_PID, at);
-    row->samples = (uint64_t)cli_result_amount(cpu, CLI_FIELD_SAMPLES, at).i64;
-    row->samples_without = (uint64_t)cli_result_amount(cpu, CLI_FIELD_SAMPLES_WITHOUT, at).i64;
-    row->cpu_ns = cli_result_amount(cpu, CLI_FIELD_CPU_NS, at).f64;
+    row->tid = cli_result_text(cpu, TID, at);
+    row->pid = cli_result_text(cpu, PID, at);
+    row->samples = (uint64_t)cli_result_amount(cpu, SAMPLES, at).i64;
+    row->samples_without = (uint64_t)cli_result_amount(cpu, SAMPLES_WITHOUT, at).i64;
+    row->cpu_ns = cli_result_amount(cpu, CPU_NS, at).f64;
 }
 
 static void put_name(struct cli_out *out, const struct cpu_row *row)
@@ -153,7 +157,7 @@ int info_put_cpu(const struct cli_args *args, const struct cli_input *input, str
     if (code == CLI_OK && pcol_query_cpu(query, &result, &err) != PCOL_OK)
         code = cli_fail_error(input->name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&cpu, result, input->name);
+        code = cli_result_open(&cpu, result, input->name, own_columns);
     if (code == CLI_OK && json != NULL)
         put_json(out, &selection, &cpu, json);
     else if (code == CLI_OK)

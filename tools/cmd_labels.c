@@ -160,7 +160,7 @@ static int print_keys(const struct cli_args *args, const struct cli_input *input
         if (pcol_query_top(query, &options, &result, &err) != PCOL_OK)
             code = cli_fail_error(input->name, &err);
         if (code == CLI_OK)
-            code = cli_result_open(&values, result, input->name);
+            code = cli_result_open(&values, result, input->name, NULL);
         if (code == CLI_OK)
             print_key(table, keys->names[k], &values, amounts, limit);
         cli_result_close(&values);

@@ -27,6 +27,9 @@ const struct cli_option cmd_list_options[] = {
     CLI_OPTION_END,
 };
 
+enum { RELATION = CLI_FIELDS };
+static const char *const own_columns[] = {"relation", NULL};
+
 /* A row of peek that is a function. */
 struct function {
     pcol_str name;
@@ -90,7 +93,7 @@ static int find_functions(struct listing *list, const struct cli_result *peek)
     if (list->functions == NULL)
         return cli_fail_memory();
     for (size_t i = 0; i < peek->count; i++) {
-        pcol_str relation = cli_result_text(peek, CLI_FIELD_RELATION, i);
+        pcol_str relation = cli_result_text(peek, RELATION, i);
         struct function *function = &list->functions[list->function_count];
         if (relation.size != strlen("function"))
             continue;
@@ -344,9 +347,9 @@ static int run(struct listing *list, pcol_query *query, const char *name)
         pcol_query_top(query, &options, &result, &err) != PCOL_OK)
         code = cli_fail_error(list->input, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&peek, found, list->input);
+        code = cli_result_open(&peek, found, list->input, own_columns);
     if (code == CLI_OK)
-        code = cli_result_open(&top, result, list->input);
+        code = cli_result_open(&top, result, list->input, NULL);
     if (code == CLI_OK && peek.count == 0)
         code = cli_no_function(list->input, name);
     if (code == CLI_OK)

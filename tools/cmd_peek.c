@@ -21,13 +21,16 @@ const struct cli_option cmd_peek_options[] = {
     CLI_OPTION_END,
 };
 
+enum { RELATION = CLI_FIELDS };
+static const char *const own_columns[] = {"relation", NULL};
+
 enum relation { CALLER, FUNCTION, CALLEE };
 
 static const char *const relations[] = {"caller", "function", "callee"};
 
 static enum relation relation_of(const struct cli_result *peek, size_t row)
 {
-    pcol_str text = cli_result_text(peek, CLI_FIELD_RELATION, row);
+    pcol_str text = cli_result_text(peek, RELATION, row);
 
     return text.size != 6 ? FUNCTION : memcmp(text.data, "caller", 6) == 0 ? CALLER : CALLEE;
 }
@@ -189,7 +192,7 @@ int cmd_peek(struct cli_args *args)
     if (code == CLI_OK && pcol_query_peek(query, args->operands[0], NULL, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&peek, result, input.name);
+        code = cli_result_open(&peek, result, input.name, own_columns);
     if (code == CLI_OK && peek.count == 0)
         code = cli_no_function(input.name, args->operands[0]);
     if (code == CLI_OK)

@@ -72,7 +72,7 @@ static int put_table(struct cli_out *out, const struct cli_input *input, struct 
 
     if (pcol_query_top(query, NULL, &top, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
-    int code = cli_result_open(&rows, top, input->name);
+    int code = cli_result_open(&rows, top, input->name, NULL);
     if (code == CLI_OK) {
         cli_out_text(out, "<h2>Functions with the highest values (");
         report_text(out, info->type.data, info->type.size);
@@ -89,26 +89,6 @@ static int put_table(struct cli_out *out, const struct cli_input *input, struct 
     return code;
 }
 
-/* A box of the graph. */
-struct box {
-    pcol_str name;
-    uint32_t depth;
-    double x, width, change;
-    int is_gone;
-    pcol_amount total;
-};
-
-static struct box get_box(const struct cli_result *rows, size_t row)
-{
-    return (struct box){.name = cli_result_text(rows, CLI_FIELD_NAME, row),
-                        .depth = (uint32_t)cli_result_amount(rows, CLI_FIELD_DEPTH, row).i64,
-                        .x = cli_result_amount(rows, CLI_FIELD_X, row).f64,
-                        .width = cli_result_amount(rows, CLI_FIELD_WIDTH, row).f64,
-                        .change = cli_result_amount(rows, CLI_FIELD_CHANGE, row).f64,
-                        .is_gone = cli_result_amount(rows, CLI_FIELD_GONE, row).i64 != 0,
-                        .total = cli_result_amount(rows, CLI_FIELD_TOTAL, row)};
-}
-
 /* The bytes of the first `count` characters of a text. */
 static size_t first_characters(pcol_str text, size_t count)
 {
@@ -122,7 +102,7 @@ static size_t first_characters(pcol_str text, size_t count)
     return at;
 }
 
-static const char *box_color(const struct box *box, int compared)
+static const char *box_color(const struct cli_box *box, int compared)
 {
     static const char *const plain[] = {"#f0c05a", "#8fc8ec", "#7cc6a4", "#ead76b", "#e3a7c6"};
     uint32_t hash = 2166136261u;
@@ -137,7 +117,7 @@ static const char *box_color(const struct box *box, int compared)
     return box->depth == 0 ? "#c4c8ce" : plain[(hash >> 13) % (sizeof plain / sizeof *plain)];
 }
 
-static void put_box(struct cli_out *out, struct cli_names *names, const struct box *box,
+static void put_box(struct cli_out *out, struct cli_names *names, const struct cli_box *box,
                     const pcol_query_info *info, int compared)
 {
     double x = box->x + 10;
@@ -163,7 +143,7 @@ static void put_box(struct cli_out *out, struct cli_names *names, const struct b
 static void put_graph(struct cli_out *out, const struct cli_result *rows, struct cli_names *names,
                       const pcol_query_info *info, int compared)
 {
-    uint32_t depth = rows->count > 0 ? get_box(rows, rows->count - 1).depth : 0;
+    uint32_t depth = rows->count > 0 ? cli_flame_box(rows, rows->count - 1).depth : 0;
 
     depth = depth < DEEPEST ? depth : DEEPEST;
     cli_out_printf(out,
@@ -172,7 +152,7 @@ static void put_graph(struct cli_out *out, const struct cli_result *rows, struct
                    "font-family=\"monospace\" font-size=\"11\">\n",
                    STATIC_WIDTH, (depth + 1) * ROW_PX, STATIC_WIDTH, (depth + 1) * ROW_PX);
     for (size_t i = 0; i < rows->count && out->code == 0; i++) {
-        struct box box = get_box(rows, i);
+        struct cli_box box = cli_flame_box(rows, i);
         if (box.depth <= DEEPEST)
             put_box(out, names, &box, info, compared);
     }
@@ -192,7 +172,7 @@ static int put_flame(struct cli_out *out, const struct cli_input *input, struct 
     options.min_width_px = 2;
     if (pcol_query_flame(query, &options, &flame, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
-    int code = cli_result_open(&rows, flame, input->name);
+    int code = cli_flame_open(&rows, flame, input->name);
     if (code == CLI_OK)
         put_graph(out, &rows, names, info, base != NULL);
     cli_result_close(&rows);

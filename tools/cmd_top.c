@@ -28,126 +28,127 @@ const struct cli_option cmd_top_options[] = {
     CLI_OPTION_END,
 };
 
-/* Contents of a column of the table, each at most once. */
-enum shown {
-    SHOW_SELF,
-    SHOW_SELF_PERCENT,
-    SHOW_TOTAL,
-    SHOW_TOTAL_PERCENT,
-    SHOW_NAME,
-    SHOW_FILE,
-    SHOW_LINE,
-    SHOW_ADDRESS,
-    SHOW_ID,
-    SHOW_SELF_TIME,
-    SHOW_TOTAL_TIME,
-    SHOW_UNIT,
-    SHOW_COUNT
+enum form { AMOUNT, PERCENT, SECONDS, UNIT, NAME, TEXT, NUMBER, NUMBER_FROM_1, ADDRESS };
+
+/* A column of the output. Those of machine formats are read by position: new ones are VERBOSE. */
+struct column {
+    const char *people, *machine; /* headings; NULL: not there */
+    const char *field;            /* column of the result */
+    enum form form;
+    int flags;         /* CLI_RIGHT, ... */
+    unsigned by;       /* kinds of rows that have it; 0: all */
+    unsigned requires; /* TIMED, VERBOSE */
 };
+
+#define BY(kind) (1u << PCOL_BY_##kind)
+#define TIMED 1u   /* values represent times */
+#define VERBOSE 2u /* only with --verbose */
+
+static const struct column columns[] = {
+    {"self", "self", "self", AMOUNT, CLI_RIGHT | CLI_KEEP, 0, 0},
+    {"self%", "self_pct", "self", PERCENT, CLI_RIGHT | CLI_SHARE, 0, 0},
+    {"total", "total", "total", AMOUNT, CLI_RIGHT | CLI_KEEP, 0, 0},
+    {"total%", "total_pct", "total", PERCENT, CLI_RIGHT | CLI_SHARE, 0, 0},
+    {"self time", NULL, "self", SECONDS, CLI_RIGHT | CLI_FURTHER(1), 0, TIMED},
+    {"total time", NULL, "total", SECONDS, CLI_RIGHT | CLI_FURTHER(1), 0, TIMED},
+    {"address", NULL, "address", ADDRESS, CLI_RIGHT | CLI_ADDRESS, BY(LOCATION), 0},
+    {"name", "name", "name", NAME, CLI_KEEP, 0, 0},
+    {"thread_id", "thread_id", "thread", NUMBER, CLI_RIGHT, BY(THREAD), 0},
+    {"source_id", "source_id", "source", NUMBER_FROM_1, CLI_RIGHT, BY(SOURCE), 0},
+    {"file", "file", "file", TEXT, CLI_FILE, BY(LINE) | BY(LOCATION), 0},
+    {NULL, "file", "file", TEXT, CLI_FILE, BY(FILE) | BY(SRCLINE), 0}, /* their name has it */
+    {"line", "line", "line", NUMBER, CLI_RIGHT | CLI_FILE, BY(LINE) | BY(LOCATION), 0},
+    {NULL, "line", "line", NUMBER, CLI_RIGHT | CLI_FILE, BY(SRCLINE), 0},
+    {NULL, "address", "address", ADDRESS, CLI_RIGHT, BY(LOCATION), 0},
+    {NULL, "self_time_s", "self", SECONDS, CLI_RIGHT, 0, TIMED | VERBOSE},
+    {NULL, "total_time_s", "total", SECONDS, CLI_RIGHT, 0, TIMED | VERBOSE},
+    {NULL, "unit", "self", UNIT, CLI_LEFT, 0, VERBOSE}, /* on a terminal above the table */
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static int open_result(struct cli_result *top, const pcol_result *result, const char *name)
+{
+    const char *fields[COLUMNS + 1] = {NULL};
+
+    for (size_t i = 0; i < COLUMNS; i++)
+        fields[i] = columns[i].field;
+    return cli_result_open(top, result, name, fields);
+}
 
 struct layout {
     struct cli_amounts amounts;
+    struct cli_names names;
     size_t count;
-    struct cli_table_column columns[SHOW_COUNT];
-    enum shown shown[SHOW_COUNT];
+    size_t shown[COLUMNS]; /* indices of `columns` */
+    struct cli_table_column table[COLUMNS];
 };
 
-static void add_column(struct layout *layout, enum shown shown, const char *name, int flags)
-{
-    layout->columns[layout->count].name = name;
-    layout->columns[layout->count].flags = flags;
-    layout->shown[layout->count++] = shown;
-}
-
-/* The columns of machine formats are stable: further ones only on request. */
 static void lay_out(struct layout *layout, pcol_by by, int verbose)
 {
     int people = layout->amounts.people;
-    int timed = layout->amounts.info.seconds_per_value > 0;
+    int timed = layout->amounts.info.seconds_per_value > 0 &&
+                (!people || layout->amounts.unit == CLI_UNIT_PLAIN);
+    unsigned has = (timed ? TIMED : 0) | (verbose ? VERBOSE : 0);
 
-    add_column(layout, SHOW_SELF, "self", CLI_RIGHT | CLI_KEEP);
-    add_column(layout, SHOW_SELF_PERCENT, people ? "self%" : "self_pct", CLI_RIGHT | CLI_SHARE);
-    add_column(layout, SHOW_TOTAL, "total", CLI_RIGHT | CLI_KEEP);
-    add_column(layout, SHOW_TOTAL_PERCENT, people ? "total%" : "total_pct", CLI_RIGHT | CLI_SHARE);
-    if (people && timed && layout->amounts.unit == CLI_UNIT_PLAIN) {
-        add_column(layout, SHOW_SELF_TIME, "self time", CLI_RIGHT | CLI_FURTHER(1));
-        add_column(layout, SHOW_TOTAL_TIME, "total time", CLI_RIGHT | CLI_FURTHER(1));
-    }
-    if (people && by == PCOL_BY_LOCATION)
-        add_column(layout, SHOW_ADDRESS, "address", CLI_RIGHT | CLI_ADDRESS);
-    add_column(layout, SHOW_NAME, "name", CLI_KEEP);
-    if (by == PCOL_BY_THREAD || by == PCOL_BY_SOURCE)
-        add_column(layout, SHOW_ID, by == PCOL_BY_THREAD ? "thread_id" : "source_id", 1);
-    if (by == PCOL_BY_LINE || by == PCOL_BY_LOCATION || (!people && by == PCOL_BY_SRCLINE)) {
-        add_column(layout, SHOW_FILE, "file", CLI_FILE);
-        add_column(layout, SHOW_LINE, "line", CLI_RIGHT | CLI_FILE);
-    } else if (!people && by == PCOL_BY_FILE) {
-        add_column(layout, SHOW_FILE, "file", 0);
-    }
-    if (!people && by == PCOL_BY_LOCATION)
-        add_column(layout, SHOW_ADDRESS, "address", 1);
-    if (!people && verbose) { /* on a terminal the line above the table has the unit */
-        if (timed) {
-            add_column(layout, SHOW_SELF_TIME, "self_time_s", 1);
-            add_column(layout, SHOW_TOTAL_TIME, "total_time_s", 1);
-        }
-        add_column(layout, SHOW_UNIT, "unit", 0);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        const char *heading = people ? columns[i].people : columns[i].machine;
+        if (heading == NULL || (columns[i].requires & ~has) != 0 ||
+            (columns[i].by != 0 && !(columns[i].by & 1u << by)))
+            continue;
+        layout->shown[layout->count] = i;
+        layout->table[layout->count].name = heading;
+        layout->table[layout->count++].flags = columns[i].flags;
     }
 }
 
 /* Fills cells in place: a returned cell would be copied while it is still being written. */
-static void set_cell(const struct layout *layout, const struct cli_result_row *row,
-                     enum shown shown, char *buffer, struct cli_cell *cell)
+static void set_cell(struct layout *layout, const struct cli_result *top, size_t row, size_t column,
+                     char *buffer, struct cli_cell *cell)
 {
     const struct cli_amounts *amounts = &layout->amounts;
-    const struct cli_frame *frame = &row->frame;
+    size_t field = CLI_FIELDS + column;
+    pcol_amount value = cli_result_amount(top, field, row);
+    enum form form = columns[column].form;
+    pcol_str text;
 
     cell->kind = CLI_CELL_NULL;
     cell->stable = 0;
-    switch (shown) {
-    case SHOW_SELF:
-    case SHOW_TOTAL:
-        cli_amount_set(amounts, shown == SHOW_SELF ? row->self : row->total, buffer, cell);
+    switch (form) {
+    case AMOUNT:
+        cli_amount_set(amounts, value, buffer, cell);
         return;
-    case SHOW_SELF_PERCENT:
-    case SHOW_TOTAL_PERCENT:
+    case PERCENT:
         cell->kind = CLI_CELL_PERCENT;
-        cell->as.f64 =
-            cli_amount_share(amounts, shown == SHOW_SELF_PERCENT ? row->self : row->total);
+        cell->as.f64 = cli_amount_share(amounts, value);
         return;
-    case SHOW_SELF_TIME:
-        *cell = cli_amount_seconds(amounts, row->self, buffer);
+    case SECONDS:
+        *cell = cli_amount_seconds(amounts, value, buffer);
         return;
-    case SHOW_TOTAL_TIME:
-        *cell = cli_amount_seconds(amounts, row->total, buffer);
-        return;
-    case SHOW_UNIT:
+    case UNIT:
         *cell = cli_cell_str(amounts->info.unit);
         return;
-    case SHOW_NAME:
-    case SHOW_FILE:
-        if (shown == SHOW_NAME ? frame->has_name : frame->has_file) {
-            const pcol_str *text = shown == SHOW_NAME ? &frame->name : &frame->file;
-            cell->kind = CLI_CELL_TEXT;
-            cell->as.text.data = text->data;
-            cell->as.text.size = text->size;
-        }
+    case NAME:
+    case TEXT:
+        text = cli_result_text(top, field, row);
+        if (text.data == NULL)
+            return;
+        if (form == NAME)
+            text = cli_name(&layout->names, text);
+        cell->kind = CLI_CELL_TEXT;
+        cell->as.text.data = text.data;
+        cell->as.text.size = text.size;
         return;
-    case SHOW_LINE:
-        cell->kind = frame->has_line ? CLI_CELL_I64 : CLI_CELL_NULL;
-        cell->as.i64 = frame->line;
+    case NUMBER:
+    case NUMBER_FROM_1:
+        cell->kind = cli_result_has(top, field, row) ? CLI_CELL_I64 : CLI_CELL_NULL;
+        cell->as.i64 = value.i64 + (form == NUMBER_FROM_1);
         return;
-    case SHOW_ID:
-        cell->kind = frame->has_id ? CLI_CELL_U64 : CLI_CELL_NULL;
-        cell->as.u64 = frame->id;
-        return;
-    case SHOW_ADDRESS:
-        if (frame->has_address) {
-            snprintf(buffer, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)frame->address);
+    case ADDRESS:
+        if (cli_result_has(top, field, row)) {
+            snprintf(buffer, CLI_NUMBER_SIZE, "0x%llx", (unsigned long long)value.i64);
             *cell = cli_cell_text(buffer);
         }
-        return;
-    case SHOW_COUNT:
         return;
     }
 }
@@ -156,24 +157,20 @@ static int print_rows(const struct cli_args *args, const struct cli_result *top,
                       struct layout *layout, struct cli_out *out, uint64_t limit)
 {
     struct cli_table *table;
-    struct cli_names names;
     size_t count = top->count;
-    int code = cli_table_begin(&table, out, args, layout->columns, layout->count);
+    int code = cli_table_begin(&table, out, args, layout->table, layout->count);
 
     if (code != CLI_OK)
         return code;
-    cli_names_init(&names, args, layout->amounts.people);
+    cli_names_init(&layout->names, args, layout->amounts.people);
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
-        struct cli_cell cells[SHOW_COUNT];
-        char buffer[SHOW_COUNT][CLI_NUMBER_SIZE];
-        struct cli_result_row row;
-        cli_result_get(top, i, &row);
-        row.frame.name = cli_name(&names, row.frame.name);
+        struct cli_cell cells[COLUMNS];
+        char buffer[COLUMNS][CLI_NUMBER_SIZE];
         for (size_t c = 0; c < layout->count; c++)
-            set_cell(layout, &row, layout->shown[c], buffer[c], &cells[c]);
+            set_cell(layout, top, i, layout->shown[c], buffer[c], &cells[c]);
         cli_table_row(table, cells);
     }
-    cli_names_free(&names);
+    cli_names_free(&layout->names);
     return cli_table_end(table, CLI_OK);
 }
 
@@ -211,9 +208,9 @@ static void note_places(const struct cli_args *args, const char *name, const str
     if (by != PCOL_BY_FILE && by != PCOL_BY_LINE && by != PCOL_BY_SRCLINE)
         return;
     for (size_t i = 0; i < count; i++) {
-        struct cli_result_row row;
-        cli_result_get(top, i, &row);
-        cli_positions_add(&places, &row.frame);
+        struct cli_frame frame;
+        cli_result_frame(top, i, &frame);
+        cli_positions_add(&places, &frame);
     }
     if (count > 0)
         cli_warn_positions(&places, by, name, args);
@@ -240,7 +237,7 @@ int cmd_top(struct cli_args *args)
     if (code == CLI_OK && pcol_query_top(query, &options, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&top, result, input.name);
+        code = open_result(&top, result, input.name);
     if (code == CLI_OK)
         note_places(args, input.name, &top, options.by);
     if (code == CLI_OK)

@@ -210,7 +210,7 @@ int cmd_traces(struct cli_args *args)
     if (code == CLI_OK && pcol_query_tree(query, NULL, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&tree, result, input.name);
+        code = cli_result_open(&tree, result, input.name, NULL);
     if (code == CLI_OK)
         code = print(args, query, &tree);
     cli_result_close(&tree);

@@ -37,6 +37,9 @@ const struct cli_option cmd_tree_options[] = {
     CLI_OPTION_END,
 };
 
+enum { TRUNCATED = CLI_FIELDS };
+static const char *const own_columns[] = {"truncated", NULL};
+
 /* ---- selection of nodes ---- */
 
 /* Flags of a node. LAST, SEEN: during drawing. */
@@ -96,7 +99,7 @@ static void mark_cut(const struct cli_result *tree, uint8_t *shown)
     for (uint32_t i = 1; i < count; i++) {
         if (!(shown[i] & SHOWN))
             shown[cli_result_amount(tree, CLI_FIELD_PARENT, i).i64] |= CUT;
-        if (cli_result_amount(tree, CLI_FIELD_TRUNCATED, i).i64)
+        if (cli_result_amount(tree, TRUNCATED, i).i64)
             shown[i] |= CUT;
     }
 }
@@ -385,7 +388,7 @@ int cmd_tree(struct cli_args *args)
     if (code == CLI_OK && pcol_query_tree(query, &options, &result, &err) != PCOL_OK)
         code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&tree, result, input.name);
+        code = cli_result_open(&tree, result, input.name, own_columns);
     if (code == CLI_OK)
         note_places(args, input.name, &tree, options.by);
     if (code == CLI_OK)
