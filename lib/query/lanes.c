@@ -44,7 +44,7 @@ struct lane_builder {
     uint64_t group_count;           /* rows of threads or sources */
     uint32_t *groups;               /* by sample; PCOL_NONE: none */
     size_t group_capacity, sample_capacity, extra_capacity;
-    struct pci_sample_batch batch;
+    const struct pci_sample_batch *batch;
 };
 
 /* ---- cells */
@@ -144,9 +144,9 @@ static pcol_status append_sample(struct lane_builder *b, size_t at, size_t cell,
         return pci_fail(err, PCOL_E_LIMIT, "the lanes have more than 4294967295 samples");
     PCI_TRY(PCI_GROW(lanes->samples, b->sample_capacity, count + 1, err));
     PCI_TRY(PCI_GROW(b->groups, b->group_capacity, count + 1, err));
-    int64_t position = by_time ? b->cells[TIME].values[cell] : (int64_t)(b->batch.row[at] + 1);
-    lanes->samples[count] = (struct pci_lane_sample){position, b->batch.amount[at],
-                                                     b->batch.stack[at], (uint32_t)count};
+    int64_t position = by_time ? b->cells[TIME].values[cell] : (int64_t)(b->batch->row[at] + 1);
+    lanes->samples[count] = (struct pci_lane_sample){position, b->batch->amount[at],
+                                                     b->batch->stack[at], (uint32_t)count};
     b->groups[count] = group;
     lanes->sample_count++;
     if (!lanes->has_cpu && !lanes->has_duration)
@@ -170,20 +170,23 @@ static uint32_t get_group(const struct lane_builder *b, size_t cell)
     return b->lanes->by == PCOL_BY_SOURCE && b->group_count ? 0 : PCOL_NONE;
 }
 
-static pcol_status append_batch(struct lane_builder *b, pcol_error *err)
+static pcol_status append_batch(void *context, const struct pci_sample_batch *batch,
+                                pcol_error *err)
 {
+    struct lane_builder *b = context;
     const uint8_t *passes = b->query->passes;
-    uint64_t first = b->batch.row[0] / PCI_BATCH * PCI_BATCH;
+    b->batch = batch;
+    uint64_t first = batch->row[0] / PCI_BATCH * PCI_BATCH;
     size_t pair = 0;
-    PCI_TRY(pci_work(b->batch.count * PCI_ITEM_WORK, err));
+    PCI_TRY(pci_work(batch->count * PCI_ITEM_WORK, err));
     PCI_TRY(read_rows(b, first, err));
     if (b->labels)
-        PCI_TRY(pci_label_pairs_read(b->labels, &b->batch, err));
-    for (size_t i = 0; i < b->batch.count; i++) {
-        size_t cell = (size_t)(b->batch.row[i] - first), first_pair = pair;
+        PCI_TRY(pci_label_pairs_read(b->labels, batch, err));
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t cell = (size_t)(batch->row[i] - first), first_pair = pair;
         while (b->labels && pair < b->labels->count && b->labels->pairs[pair].at == i)
             pair++;
-        if (passes && !passes[b->batch.stack[i]])
+        if (passes && !passes[batch->stack[i]])
             continue;
         if (b->lanes->axis == PCOL_AXIS_TIME && !b->cells[TIME].valid[cell]) {
             b->lanes->without++;
@@ -202,18 +205,8 @@ static pcol_status read_samples(struct lane_builder *b, pcol_error *err)
 {
     pcol_query *query = b->query;
     struct pci_sample_filter filter = query->sample_filter;
-    struct pci_samples *samples;
     filter.has_time = filter.has_order = 0;
-    pcol_status status = pci_samples_open(query->file, &query->types, &query->measure, &filter,
-                                          query->calls.count, &samples, err);
-    while (status == PCOL_OK) {
-        status = pci_samples_next(samples, &b->batch, err);
-        if (status != PCOL_OK || b->batch.count == 0)
-            break;
-        status = append_batch(b, err);
-    }
-    pci_samples_close(samples);
-    return status;
+    return pci_samples_each(query, &filter, append_batch, b, err);
 }
 
 /* ---- lanes */

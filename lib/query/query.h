@@ -112,6 +112,12 @@ pcol_status pci_samples_pass(struct pci_samples *samples, uint64_t row, size_t n
                              const uint8_t *passes, uint8_t *alive, pcol_error *err);
 void pci_samples_close(struct pci_samples *samples);
 
+typedef pcol_status pci_batch_function(void *context, const struct pci_sample_batch *batch,
+                                       pcol_error *err);
+/* Calls the function for each batch of the samples of a loaded query that the filter takes. */
+pcol_status pci_samples_each(const pcol_query *query, const struct pci_sample_filter *sample_filter,
+                             pci_batch_function *function, void *context, pcol_error *err);
+
 /* Iterator over the samples of a query. */
 pcol_status pci_query_samples(pcol_query *query, struct pci_samples **samples, pcol_error *err);
 

@@ -377,3 +377,22 @@ pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batc
     }
     return PCOL_OK;
 }
+
+pcol_status pci_samples_each(const pcol_query *query, const struct pci_sample_filter *sample_filter,
+                             pci_batch_function *function, void *context, pcol_error *err)
+{
+    struct pci_samples *samples;
+    struct pci_sample_batch *batch;
+    PCI_TRY(PCI_MALLOC(batch, 1, err));
+    pcol_status status = pci_samples_open(query->file, &query->types, &query->measure,
+                                          sample_filter, query->calls.count, &samples, err);
+    while (status == PCOL_OK) {
+        status = pci_samples_next(samples, batch, err);
+        if (status != PCOL_OK || !batch->count)
+            break;
+        status = function(context, batch, err);
+    }
+    pci_samples_close(samples);
+    pci_free(batch);
+    return status;
+}

@@ -14,8 +14,8 @@
 struct top_builder {
     pcol_query *query;
     struct pci_frames *frames;
-    uint32_t *on_path;         /* by frame */
-    pcol_amount *self, *total; /* by frame */
+    uint32_t *on_path;          /* by frame */
+    struct pci_top_item *items; /* by frame */
 };
 
 /* Functions of the visitor, specialized for integers and doubles. */
@@ -33,7 +33,7 @@ PCI_INLINE pcol_status leave_frame(struct top_builder *c, int is_double, uint32_
                                    pcol_amount sum)
 {
     if (--c->on_path[frame] == 0)
-        add_amount(is_double, &c->total[frame], sum);
+        add_amount(is_double, &c->items[frame].total, sum);
     return PCOL_OK;
 }
 
@@ -41,10 +41,10 @@ PCI_INLINE pcol_status add_stack(struct top_builder *c, int is_double, uint32_t 
 {
     pcol_amount weight = c->query->weight[row];
     if (leaf != PCOL_NONE) {
-        add_amount(is_double, &c->self[leaf], weight);
+        add_amount(is_double, &c->items[leaf].self, weight);
     } else if (c->frames->stackless != PCOL_NONE) {
-        add_amount(is_double, &c->self[c->frames->stackless], weight);
-        add_amount(is_double, &c->total[c->frames->stackless], weight);
+        add_amount(is_double, &c->items[c->frames->stackless].self, weight);
+        add_amount(is_double, &c->items[c->frames->stackless].total, weight);
     }
     return PCOL_OK;
 }
@@ -104,45 +104,49 @@ static pcol_status walk_doubles(struct top_builder *c, pcol_error *err)
 
 static pcol_status count_frames(struct top_builder *c, pcol_error *err)
 {
-    size_t n = (size_t)c->frames->count + 1;
-    PCI_TRY(PCI_CALLOC(c->on_path, n, err));
-    PCI_TRY(PCI_CALLOC(c->self, n, err));
-    PCI_TRY(PCI_CALLOC(c->total, n, err));
+    struct pci_top_item *empty = &c->items[c->frames->empty];
+    PCI_TRY(PCI_CALLOC(c->on_path, (size_t)c->frames->count + 1, err));
     /* The walk does not visit the root, the empty stack. */
     if (c->query->calls.count)
-        c->self[c->frames->empty] = c->total[c->frames->empty] = c->query->weight[0];
+        empty->self = empty->total = c->query->weight[0];
     return c->query->measure.is_double ? walk_doubles(c, err) : walk_integers(c, err);
 }
 
 /* ---- rows */
 
-static pcol_status build_rows(struct top_builder *c, struct pci_top *top, pcol_error *err)
+pcol_status pci_top_add(pcol_query *query, struct pci_top_item *item, pcol_amount amount,
+                        pcol_error *err)
 {
-    top->is_double = c->query->measure.is_double;
-    PCI_TRY(PCI_MALLOC(top->items, (size_t)c->frames->count + 1, err));
-    for (uint32_t i = 0; i < c->frames->count; i++) {
-        if (pci_amount_is_zero(top->is_double, c->self[i]) &&
-            pci_amount_is_zero(top->is_double, c->total[i]))
-            continue;
-        top->items[top->count++] = (struct pci_top_item){
-            .self = c->self[i], .total = c->total[i], .by.frame = &c->frames->frames[i]};
-    }
+    PCI_TRY(pci_query_add(query, &item->self, amount, err));
+    item->total = item->self;
     return PCOL_OK;
+}
+
+struct pci_frame *pci_top_append(struct pci_top *top, size_t group)
+{
+    struct pci_top_item item = top->items[group];
+    if (pci_amount_is_zero(top->is_double, item.self) &&
+        pci_amount_is_zero(top->is_double, item.total))
+        return NULL;
+    struct pci_frame *frame = &top->frames.frames[group];
+    item.by.frame = frame;
+    top->items[top->count++] = item;
+    return frame;
 }
 
 static pcol_status build_frames(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err)
 {
     struct top_builder c = {.query = query, .frames = &top->frames};
-    pcol_status status;
     if (by == PCOL_BY_FUNCTION && query->function_sums)
         return pci_top_of_sums(query, top, err);
     PCI_TRY(pci_query_load(query, err));
     PCI_TRY(pci_frames_open(query, by, 0, &top->frames, err));
-    status = count_frames(&c, err);
-    PCI_THEN(status, build_rows(&c, top, err));
+    PCI_TRY(PCI_CALLOC(top->items, (size_t)top->frames.count + 1, err));
+    c.items = top->items;
+    pcol_status status = count_frames(&c, err);
     pci_free(c.on_path);
-    pci_free(c.self);
-    pci_free(c.total);
+    for (uint32_t i = 0; status == PCOL_OK && i < top->frames.count; i++)
+        pci_top_append(top, i);
     return status;
 }
 
@@ -155,6 +159,7 @@ pcol_status pci_query_top(pcol_query *query, const pcol_top_options *options, st
     pcol_status status;
     *top = NULL;
     PCI_TRY(PCI_CALLOC(t, 1, err));
+    t->is_double = query->measure.is_double;
     status = pci_control_enter(&query->control, err);
     PCI_THEN(status, by == PCOL_BY_LABEL    ? pci_top_of_label(query, label, t, err)
                      : by > PCOL_BY_MAPPING ? pci_top_of_samples(query, by, label, t, err)

@@ -6,7 +6,8 @@
 
 #include "query/query.h"
 
-/* A row without its texts, so that sorting moves little memory. */
+/* A row without its texts, so that sorting moves little memory. During construction the items are
+ * by frame or group, with those that have no values. */
 struct pci_top_item {
     pcol_amount self, total;
     union {
@@ -26,6 +27,12 @@ struct pci_top {
     struct pci_string_pool names; /* owns the texts of labels */
 };
 
+/* top.c: adds the amount of a sample, or of a group, to a group. */
+pcol_status pci_top_add(pcol_query *query, struct pci_top_item *item, pcol_amount amount,
+                        pcol_error *err);
+/* Appends the item of a frame or group to the rows, in ascending order of these, and returns its
+ * frame; NULL: it has no values, and is no row. */
+struct pci_frame *pci_top_append(struct pci_top *top, size_t group);
 /* sort.c */
 pcol_status pci_top_sort(struct pci_top *top, pcol_order order, pcol_error *err);
 /* top_by_sample.c: by thread, process, source or metadata of the source. */

@@ -16,17 +16,19 @@ struct group_sums {
     pcol_query *query;
     const struct pci_column *cells; /* rows of the table of groups */
     uint64_t groups;                /* rows of that table; one more group for samples without one */
-    pcol_amount *sums;
+    struct pci_top_item *items;
     int missing_is_first;       /* an absent column means row 0 */
     struct pci_row_names names; /* of the table of groups */
     pcol_str *metas;            /* by source, instead of names; NULL: none */
 };
 
 /* The samples of a batch are in one aligned range of PCI_BATCH rows. */
-static pcol_status add_batch(struct group_sums *g, const struct pci_sample_batch *batch,
-                             int64_t *cells, uint8_t *valid, pcol_error *err)
+static pcol_status add_batch(void *context, const struct pci_sample_batch *batch, pcol_error *err)
 {
+    struct group_sums *g = context;
     const uint8_t *passes = g->query->passes;
+    int64_t cells[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
     uint64_t first = batch->row[0] / PCI_BATCH * PCI_BATCH;
     size_t n = (size_t)(batch->row[batch->count - 1] - first) + 1;
     if (g->cells)
@@ -38,33 +40,9 @@ static pcol_status add_batch(struct group_sums *g, const struct pci_sample_batch
             continue;
         if (g->cells && valid[cell])
             group = (uint64_t)cells[cell];
-        PCI_TRY(pci_query_add(g->query, &g->sums[group], batch->amount[i], err));
+        PCI_TRY(pci_top_add(g->query, &g->items[group], batch->amount[i], err));
     }
     return PCOL_OK;
-}
-
-struct sample_buffers {
-    struct pci_sample_batch batch;
-    int64_t cells[PCI_BATCH];
-    uint8_t valid[PCI_BATCH];
-};
-
-static pcol_status add_samples(struct group_sums *g, pcol_error *err)
-{
-    pcol_query *query = g->query;
-    struct pci_samples *samples = NULL;
-    struct sample_buffers *b = pci_malloc(1, sizeof *b);
-    pcol_status status = b ? PCOL_OK : pci_fail_memory(err);
-    PCI_THEN(status, pci_query_samples(query, &samples, err));
-    while (status == PCOL_OK) {
-        status = pci_samples_next(samples, &b->batch, err);
-        if (status != PCOL_OK || b->batch.count == 0)
-            break;
-        status = add_batch(g, &b->batch, b->cells, b->valid, err);
-    }
-    pci_samples_close(samples);
-    pci_free(b);
-    return status;
 }
 
 static pcol_status get_name(const struct group_sums *g, uint64_t group, pcol_str *name, int *valid,
@@ -101,8 +79,8 @@ static pcol_status join_names(struct group_sums *g, struct pci_string_pool *name
         }
         if (status != PCOL_OK || to == group)
             continue;
-        status = pci_query_add(g->query, &g->sums[to], g->sums[group], err);
-        g->sums[group] = (pcol_amount){0};
+        status = pci_top_add(g->query, &g->items[to], g->items[group].self, err);
+        g->items[group] = (struct pci_top_item){0};
     }
     pci_free(first);
     return status;
@@ -122,22 +100,17 @@ static pcol_status read_metas(struct group_sums *g, const char *key, pcol_error 
 
 static pcol_status build_rows(const struct group_sums *g, struct pci_top *top, pcol_error *err)
 {
-    int is_double = g->query->measure.is_double;
-    top->is_double = is_double;
-    PCI_TRY(PCI_MALLOC(top->items, (size_t)g->groups + 1, err));
     PCI_TRY(PCI_CALLOC(top->frames.frames, (size_t)g->groups + 1, err));
     for (uint64_t group = 0; group <= g->groups; group++) {
-        struct pci_frame *frame = &top->frames.frames[group];
+        struct pci_frame *frame = pci_top_append(top, (size_t)group);
         int valid = 0;
-        if (pci_amount_is_zero(is_double, g->sums[group]))
+        if (!frame)
             continue;
         if (group < g->groups)
             PCI_TRY(get_name(g, group, &frame->name, &valid, err));
         pci_set_flag(&frame->flags, PCI_FRAME_HAS_NAME, valid);
         pci_set_flag(&frame->flags, PCI_FRAME_HAS_ROW, group < g->groups);
         frame->row = (uint32_t)group;
-        top->items[top->count++] = (struct pci_top_item){
-            .self = g->sums[group], .total = g->sums[group], .by.frame = frame};
     }
     return PCOL_OK;
 }
@@ -155,12 +128,13 @@ pcol_status pci_top_of_samples(pcol_query *query, pcol_by by, const char *key, s
                             &g.cells, err));
     PCI_TRY(pci_row_names_open(&g.names, query->file, of_sources ? PCOL_BY_SOURCE : by, err));
     status = by == PCOL_BY_META ? read_metas(&g, key, err) : PCOL_OK;
-    PCI_THEN(status, PCI_CALLOC(g.sums, (size_t)g.groups + 1, err));
-    PCI_THEN(status, add_samples(&g, err));
+    PCI_THEN(status, PCI_CALLOC(top->items, (size_t)g.groups + 1, err));
+    g.items = top->items;
+    PCI_THEN(status, pci_query_load(query, err));
+    PCI_THEN(status, pci_samples_each(query, &query->sample_filter, add_batch, &g, err));
     if (by == PCOL_BY_PROCESS || by == PCOL_BY_META)
         PCI_THEN(status, join_names(&g, &top->names, err));
     PCI_THEN(status, build_rows(&g, top, err));
     pci_free(g.metas);
-    pci_free(g.sums);
     return status;
 }

@@ -124,31 +124,28 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
     return overflow ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
 }
 
-/* Iterates over the samples of a filter. weigh: adds their amounts to the weights of the stacks.
- * whole: if not NULL, gets the magnitudes of samples whose stack passes the filter of frames (all
- * pass before pci_frame_filter()). */
+struct weighing {
+    pcol_query *query;
+    int weigh;           /* add the amounts to the weights of the stacks */
+    struct whole *whole; /* gets the magnitudes of samples whose stack passes the filter of frames
+                            (all pass before pci_frame_filter()); NULL: not needed */
+};
+
+static pcol_status walk_batch(void *context, const struct pci_sample_batch *batch, pcol_error *err)
+{
+    const struct weighing *w = context;
+    const uint8_t *passes = w->query->passes;
+    for (size_t i = 0; w->whole && i < batch->count; i++)
+        if (!passes || passes[batch->stack[i]])
+            add_magnitude(w->whole, w->query->measure.is_double, batch->amount[i]);
+    return w->weigh ? add_batch(w->query, batch, err) : PCOL_OK;
+}
+
 static pcol_status walk_samples(pcol_query *query, const struct pci_sample_filter *sample_filter,
                                 int weigh, struct whole *whole, pcol_error *err)
 {
-    struct pci_samples *samples;
-    struct pci_sample_batch *batch;
-    pcol_status status;
-    PCI_TRY(PCI_MALLOC(batch, 1, err));
-    status = pci_samples_open(query->file, &query->types, &query->measure, sample_filter,
-                              query->calls.count, &samples, err);
-    while (status == PCOL_OK) {
-        status = pci_samples_next(samples, batch, err);
-        if (status != PCOL_OK || batch->count == 0)
-            break;
-        if (weigh)
-            status = add_batch(query, batch, err);
-        for (size_t i = 0; whole && i < batch->count; i++)
-            if (!query->passes || query->passes[batch->stack[i]])
-                add_magnitude(whole, query->measure.is_double, batch->amount[i]);
-    }
-    pci_samples_close(samples);
-    pci_free(batch);
-    return status;
+    struct weighing w = {query, weigh, whole};
+    return pci_samples_each(query, sample_filter, walk_batch, &w, err);
 }
 
 /* ---- totals */
