@@ -270,36 +270,23 @@ pcol_status pci_document_number_member(struct pci_document *d, uint64_t parent, 
 
 /* ---- export */
 
-static pcol_status find_extra(const struct pci_export *export, const char *source_type,
-                              uint64_t *extra, pcol_error *err)
+static pcol_status get_extra(const struct pci_export *export, uint64_t *extra, pcol_error *err)
 {
-    const struct pci_column *type, *column;
-    pcol_str text = {"", 0};
-    int64_t node = 0;
+    int64_t node;
     int valid;
-    *extra = PCI_NO_NODE;
-    if (export->first_source != export->last_source)
-        return PCOL_OK;
-    PCI_TRY(pci_find_verified_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(
-        pci_find_verified_column(export->file, "sources", "extra", PCI_TYPES_ROW, &column, err));
-    if (!type || !column)
-        return PCOL_OK;
-    PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &valid, err));
-    if (source_type && !pci_str_is(text, source_type))
-        return PCOL_OK;
-    PCI_TRY(pci_get(export->file, column, export->first_source, &node, &valid, err));
+    PCI_TRY(pci_get_named(export->file, "sources", "extra", PCI_TYPES_ROW, export->first_source,
+                          &node, &valid, err));
     *extra = valid ? (uint64_t)node : PCI_NO_NODE;
     return PCOL_OK;
 }
 
-pcol_status pci_document_find(const struct pci_export *export, const char *source_type, int *found,
-                              pcol_error *err)
+pcol_status pci_document_find(const struct pci_export *export, const char *source_type,
+                              uint64_t *extra, pcol_error *err)
 {
-    uint64_t extra;
-    PCI_TRY(find_extra(export, source_type, &extra, err));
-    *found = extra != PCI_NO_NODE;
-    return PCOL_OK;
+    int only;
+    *extra = PCI_NO_NODE;
+    PCI_TRY(pci_export_is_only(export, source_type, &only, err));
+    return only ? get_extra(export, extra, err) : PCOL_OK;
 }
 
 pcol_status pci_document_find_member(const struct pci_node_reader *nodes, uint64_t object,
@@ -428,7 +415,7 @@ static pcol_status write_document(struct pci_document_writer *w, struct placing 
 {
     const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
     uint64_t extra;
-    PCI_TRY(find_extra(w->export, NULL, &extra, err));
+    PCI_TRY(get_extra(w->export, &extra, err));
     PCI_TRY(pci_nodes_open(&w->nodes, w->file, err));
     PCI_TRY(pci_document_find_member(&w->nodes, extra, "document", &w->root, err));
     PCI_TRY(pci_document_find_member(&w->nodes, extra, "arrays", &w->arrays, err));

@@ -128,9 +128,10 @@ struct pci_document_writer {
     uint64_t root, arrays, next; /* next: element of `arrays` */
 };
 
-/* Whether the exported sources are one source of this type with a document. */
-pcol_status pci_document_find(const struct pci_export *export, const char *source_type, int *found,
-                              pcol_error *err);
+/* The node sources.extra, if the exported sources are one source of this type; else
+ * PCI_NO_NODE. */
+pcol_status pci_document_find(const struct pci_export *export, const char *source_type,
+                              uint64_t *extra, pcol_error *err);
 /* Write an element of `arrays` that does not consist of numbers; element: its node. */
 typedef pcol_status (*pci_document_element_fn)(void *context, struct pci_document_writer *writer,
                                                const struct pci_node_value *place,

@@ -1,11 +1,28 @@
 /*
- * export.c - notices of exporters: losses and warnings
+ * export.c - services for exporters: type of the source, notices of losses, warnings
  */
 #include "formats/format.h"
+#include "model/table.h"
 #include "util/control.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
+
+pcol_status pci_export_is_only(const struct pci_export *export, const char *type, int *only,
+                               pcol_error *err)
+{
+    const struct pci_column *column;
+    pcol_str text;
+    int valid;
+    *only = 0;
+    if (export->first_source != export->last_source)
+        return PCOL_OK;
+    PCI_TRY(pci_require_column(export->file, "sources", "type", PCI_TYPES_TEXT, &column, err));
+    PCI_TRY(pci_get_str(export->file, column, export->first_source, &text, &valid, err));
+    *only = pci_str_is(text, type);
+    return PCOL_OK;
+}
 
 /* Copies the content that is lost: the words after the loss prefix of the format, without their
  * explanation after a colon, semicolon or parenthesis. */

@@ -55,6 +55,10 @@ struct pci_export {
     const struct pci_capabilities *capabilities; /* of the format */
 };
 
+/* *only: the exported sources are one, of this type. */
+pcol_status pci_export_is_only(const struct pci_export *export, const char *type, int *only,
+                               pcol_error *err);
+
 /* Report content that the target format cannot represent, one sentence, printf style. */
 #define pci_export_loss(export, ...) pci_export_loss_option(export, "", __VA_ARGS__)
 /* option: pcol_notice.option. */

@@ -232,20 +232,6 @@ static pcol_status write_native(const struct pci_export *export, const struct pc
     return status;
 }
 
-/* Is there exactly one source, imported from folded stacks? */
-static pcol_status check_native(const struct pci_export *export, int *native, pcol_error *err)
-{
-    const struct pci_column *type;
-    pcol_str text;
-    *native = 0;
-    if (export->first_source != export->last_source)
-        return PCOL_OK;
-    PCI_TRY(pci_require_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_get_str(export->file, type, export->first_source, &text, &(int){0}, err));
-    *native = pci_str_is(text, "folded");
-    return PCOL_OK;
-}
-
 pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
 {
     struct pci_types types;
@@ -254,7 +240,7 @@ pcol_status pci_folded_write(const struct pci_export *export, pcol_error *err)
     int native;
     PCI_TRY(PCI_MALLOC(out, 1, err));
     pci_out_open(out, export->sink);
-    pcol_status status = check_native(export, &native, err);
+    pcol_status status = pci_export_is_only(export, "folded", &native, err);
     PCI_THEN(status, pci_types_open(export->file, &types, err));
     if (status == PCOL_OK) {
         status = pci_types_verify(&types, err);

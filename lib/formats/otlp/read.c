@@ -109,22 +109,18 @@ static pcol_status write_words(const struct pci_node_reader *nodes, uint64_t roo
 
 pcol_status pci_otlp_write(const struct pci_export *export, pcol_error *err)
 {
-    const struct pci_column *extra;
     struct pci_node_reader nodes;
     struct pci_out *out;
-    int64_t root;
-    int found;
-    PCI_TRY(pci_document_find(export, "otlp", &found, err));
-    if (!found)
+    uint64_t root;
+    PCI_TRY(pci_document_find(export, "otlp", &root, err));
+    if (root == PCI_NO_NODE)
         return pci_fail(err, PCOL_E_LOSS,
                         "OTLP is written from one source of type otlp with all of its "
                         "samples only: export it as pprof");
-    PCI_TRY(pci_require_column(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
-    PCI_TRY(pci_get(export->file, extra, export->first_source, &root, &found, err));
     PCI_TRY(pci_nodes_open(&nodes, export->file, err));
     PCI_TRY(PCI_MALLOC(out, 1, err));
     pci_out_open(out, export->sink);
-    pcol_status status = write_words(&nodes, (uint64_t)root, out, err);
+    pcol_status status = write_words(&nodes, root, out, err);
     PCI_THEN(status, pci_out_flush(out, err));
     pci_free(out);
     return status == PCOL_OK ? pci_export_losses(export, "", err) : status;

@@ -5,6 +5,7 @@
  * All rows are in the order of the document, so each table is read once, with a cursor.
  */
 #include "formats/perun/write.h"
+#include "formats/document.h"
 #include "formats/perun/perun.h"
 
 #include "util/alloc.h"
@@ -212,31 +213,10 @@ const struct pci_capabilities pci_perun_capabilities = {
     .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) |
                PCI_KIND_BIT(DEFAULT_TYPE) /* reported by the exporter */};
 
-/* Find the root node of a source that was a Perun profile; PCI_NO_NODE for others. */
-static pcol_status find_document(const struct pci_export *export, uint32_t source, uint64_t *root,
-                                 pcol_error *err)
-{
-    const struct pci_column *type, *extra;
-    pcol_str text = {"", 0};
-    int64_t node;
-    int valid;
-    *root = PCI_NO_NODE;
-    PCI_TRY(pci_find_column(export->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_find_column(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
-    if (!type || !extra)
-        return PCOL_OK;
-    PCI_TRY(pci_get_str(export->file, type, source, &text, &valid, err));
-    PCI_TRY(pci_get(export->file, extra, source, &node, &valid, err));
-    if (valid && pci_str_is(text, "perun"))
-        *root = (uint64_t)node;
-    return PCOL_OK;
-}
-
 pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)
 {
-    uint64_t root = PCI_NO_NODE;
-    if (export->first_source == export->last_source)
-        PCI_TRY(find_document(export, export->first_source, &root, err));
+    uint64_t root;
+    PCI_TRY(pci_document_find(export, "perun", &root, err));
     if (root == PCI_NO_NODE)
         return pci_perun_write_generic(export, err);
     struct pci_perun_writer *w;

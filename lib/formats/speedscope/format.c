@@ -16,10 +16,10 @@ const struct pci_speedscope_unit pci_speedscope_units[PCI_SPEEDSCOPE_UNITS] = {
 
 static pcol_status write(const struct pci_export *export, pcol_error *err)
 {
-    int found;
-    PCI_TRY(pci_document_find(export, "speedscope", &found, err));
-    return found ? pci_speedscope_write_native(export, err)
-                 : pci_speedscope_write_generic(export, err);
+    uint64_t extra;
+    PCI_TRY(pci_document_find(export, "speedscope", &extra, err));
+    return extra != PCI_NO_NODE ? pci_speedscope_write_native(export, err)
+                                : pci_speedscope_write_generic(export, err);
 }
 
 const struct pci_format_schema pci_speedscope_schema = {

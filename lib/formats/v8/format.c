@@ -15,18 +15,18 @@ static const struct pci_capabilities heapprofile_capabilities = {
 
 static pcol_status write_cpuprofile(const struct pci_export *export, pcol_error *err)
 {
-    int found;
-    PCI_TRY(pci_document_find(export, "cpuprofile", &found, err));
-    return found ? pci_document_write(export, NULL, NULL, err)
-                 : pci_v8_write_generic(export, 0, err);
+    uint64_t extra;
+    PCI_TRY(pci_document_find(export, "cpuprofile", &extra, err));
+    return extra != PCI_NO_NODE ? pci_document_write(export, NULL, NULL, err)
+                                : pci_v8_write_generic(export, 0, err);
 }
 
 static pcol_status write_heapprofile(const struct pci_export *export, pcol_error *err)
 {
-    int found;
-    PCI_TRY(pci_document_find(export, "heapprofile", &found, err));
-    return found ? pci_document_write(export, NULL, NULL, err)
-                 : pci_v8_write_generic(export, 1, err);
+    uint64_t extra;
+    PCI_TRY(pci_document_find(export, "heapprofile", &extra, err));
+    return extra != PCI_NO_NODE ? pci_document_write(export, NULL, NULL, err)
+                                : pci_v8_write_generic(export, 1, err);
 }
 
 const struct pci_format_schema pci_cpuprofile_schema = {.source_type = "cpuprofile",
