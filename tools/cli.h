@@ -456,6 +456,8 @@ size_t cli_format_f64(char *text, double value);
 size_t cli_format_percent(char *text, double value); /* as printf's %.2f */
 /* 1234567 as "1,234,567"; terminated. */
 const char *cli_format_grouped(char *text, uint64_t value);
+/* Parse decimal digits at *text, which it moves past them; 0 on success. */
+int cli_parse_digits(const char **text, uint64_t *value);
 /* Decimal digits only; 0 on success. */
 int cli_parse_u64(const char *text, uint64_t *value);
 /* Seconds since 1970 of a time in ISO 8601, UTC without a zone (cli_timestamp.c); 0: no such time.

@@ -272,20 +272,30 @@ size_t cli_format_f64(char *text, double value)
     return used + lay_out(text + used, &decimal);
 }
 
-int cli_parse_u64(const char *text, uint64_t *value)
+int cli_parse_digits(const char **text, uint64_t *value)
 {
+    const char *at = *text;
     uint64_t sum = 0;
 
-    if (*text == '\0')
-        return -1;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            return -1;
-        uint64_t digit = (uint64_t)(*text - '0');
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
         if (sum > (UINT64_MAX - digit) / 10)
             return -1;
         sum = 10 * sum + digit;
     }
+    if (at == *text)
+        return -1;
+    *text = at;
     *value = sum;
+    return 0;
+}
+
+int cli_parse_u64(const char *text, uint64_t *value)
+{
+    uint64_t number;
+
+    if (cli_parse_digits(&text, &number) != 0 || *text != '\0')
+        return -1;
+    *value = number;
     return 0;
 }

@@ -13,21 +13,6 @@
 
 /* ---- selection ---- */
 
-/* Parse a decimal number at *text, which it moves past the digits; 0 on success. */
-static int parse_count(const char **text, uint64_t *count)
-{
-    const char *digit = *text;
-
-    *count = 0;
-    for (; *digit >= '0' && *digit <= '9'; digit++)
-        if (__builtin_mul_overflow(*count, 10u, count) ||
-            __builtin_add_overflow(*count, (uint64_t)(*digit - '0'), count))
-            return -1;
-    int empty = digit == *text;
-    *text = digit;
-    return empty ? -1 : 0;
-}
-
 static int parse_order(const char *text, pcol_selection *selection)
 {
     const char *at = text;
@@ -35,12 +20,12 @@ static int parse_order(const char *text, pcol_selection *selection)
 
     selection->flags |= PCOL_SELECTION_HAS_ORDER;
     selection->order_to = UINT64_MAX;
-    if (parse_count(&at, &selection->order_from) == 0 && selection->order_from > 0 &&
+    if (cli_parse_digits(&at, &selection->order_from) == 0 && selection->order_from > 0 &&
         (*at == '-' || *at == '+')) {
         char kind = *at++;
         if (kind == '-' && *at == '\0')
             return CLI_OK;
-        if (parse_count(&at, &end) == 0 && *at == '\0') {
+        if (cli_parse_digits(&at, &end) == 0 && *at == '\0') {
             if (kind == '+' && __builtin_add_overflow(selection->order_from, end, &end))
                 end = UINT64_MAX;
             if (end < selection->order_from)

@@ -10,6 +10,7 @@
 
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/integer.h"
 #include "util/strbuf.h"
 #include "json/number.h"
 #include "json/utf8.h"
@@ -332,26 +333,12 @@ static int is_number(const char *text, size_t size, int *integer)
     return at == size;
 }
 
-static int parse_i64(const char *text, size_t size, int64_t *value)
-{
-    int negative = text[0] == '-';
-    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (unsigned)negative;
-    for (size_t i = (size_t)negative; i < size; i++) {
-        unsigned digit = (unsigned)(text[i] - '0');
-        if (sum > limit / 10 || sum * 10 > limit - digit)
-            return -1;
-        sum = sum * 10 + digit;
-    }
-    *value = (int64_t)(negative ? 0 - sum : sum);
-    return 0;
-}
-
 static pcol_status read_number(struct pci_json *json, pcol_error *err)
 {
     int integer;
     if (!is_number(json->text.data, json->text.size, &integer))
         return pci_json_fail(json, err, "malformed number");
-    if (integer && !parse_i64(json->text.data, json->text.size, &json->integer)) {
+    if (integer && pci_parse_i64(json->text.data, json->text.size, &json->integer)) {
         json->type = PCI_JSON_INT;
         json->number = (double)json->integer;
         return PCOL_OK;

@@ -10,6 +10,7 @@
 #include "model/frame_names.h"
 #include "model/keyed_rows.h"
 #include "util/alloc.h"
+#include "util/integer.h"
 #include "json/number.h"
 
 #include <float.h>
@@ -420,21 +421,7 @@ static void parse_value(struct pci_label_test *test, const char *value)
         fabs(test->number) < EXACT_INTEGER && test->number == (double)(int64_t)test->number;
     if (test->is_integer)
         test->integer = (int64_t)test->number;
-    int digits = *value == '-';
-    while (value[digits] >= '0' && value[digits] <= '9')
-        digits++;
-    if (value[digits] || digits <= (*value == '-') || digits > 20)
-        return;
-    /* Not strtoll(): it reports overflow only through errno. */
-    test->is_integer = 1;
-    test->integer = 0;
-    for (const char *digit = value + (*value == '-'); *digit; digit++) {
-        if (__builtin_mul_overflow(test->integer, 10, &test->integer) ||
-            __builtin_sub_overflow(test->integer, *digit - '0', &test->integer))
-            test->is_integer = 0;
-    }
-    if (*value != '-' && __builtin_sub_overflow((int64_t)0, test->integer, &test->integer))
-        test->is_integer = 0;
+    test->is_integer |= pci_parse_i64(value, strlen(value), &test->integer);
 }
 
 static pcol_status add_columns(const pcol_file *file, struct pci_label_test *test, const char *key,

@@ -1,5 +1,5 @@
 /*
- * test_util.c - util: errors and their positions, allocation, the hash table
+ * test_util.c - util: errors and their positions, allocation, the hash table, integers of texts
  */
 #include <criterion/criterion.h>
 
@@ -7,6 +7,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/hash.h"
+#include "util/integer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,4 +281,41 @@ Test(hash, pairs_spread)
     cr_assert(pci_hash_seed[0] && pci_hash_seed[1] && pci_hash_seed[0] != pci_hash_seed[1]);
     cr_assert_neq(pci_hash_bytes("a", 1), pci_hash_bytes("b", 1));
     cr_assert_eq(pci_hash_bytes("abc", 2), pci_hash_bytes("abd", 2));
+}
+
+/* ---- integers */
+
+Test(integer, takes_the_whole_range_and_nothing_else)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {{"0", 0},
+                {"-0", 0},
+                {"007", 7},
+                {"-12", -12},
+                {"9223372036854775807", INT64_MAX},
+                {"-9223372036854775808", INT64_MIN},
+                {"0000000000000000000000000042", 42}};
+    static const char *const bad[] = {"",
+                                      "-",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1.0",
+                                      "0x1",
+                                      "--1",
+                                      "1:",
+                                      "1/",
+                                      "1\x80",
+                                      "9223372036854775808",
+                                      "-9223372036854775809",
+                                      "99999999999999999999999"};
+    int64_t value;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        cr_assert(pci_parse_i64(good[i].text, strlen(good[i].text), &value), "%s", good[i].text);
+        cr_assert_eq(value, good[i].value, "%s", good[i].text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_assert(!pci_parse_i64(bad[i], strlen(bad[i]), &value), "%s", bad[i]);
 }

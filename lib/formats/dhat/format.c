@@ -4,6 +4,7 @@
 #include "formats/dhat/dhat.h"
 
 #include "util/alloc.h"
+#include "util/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static void parse_address(pcol_str *text, struct pci_dhat_frame *frame)
     *text = (pcol_str){text->data + at + 2, text->size - at - 2};
 }
 
-/* What is within the last parentheses: "in OBJECT" or "FILE:LINE". */
+/* The text within the last parentheses: "in OBJECT" or "FILE:LINE". */
 static void parse_place(pcol_str *text, struct pci_dhat_frame *frame)
 {
     const char *data = text->data;
@@ -78,8 +79,7 @@ static void parse_place(pcol_str *text, struct pci_dhat_frame *frame)
     size_t digits = place.size - colon;
     if (colon < 2 || place.data[colon - 1] != ':' || !digits || digits > 18)
         return;
-    for (size_t i = colon; i < place.size; i++)
-        line = line * 10 + get_digit(place.data[i]);
+    (void)pci_parse_i64(place.data + colon, digits, &line);
     frame->has_line = 1;
     frame->line = line;
     frame->file = (pcol_str){place.data, colon - 1};

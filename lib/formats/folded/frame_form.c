@@ -5,6 +5,7 @@
 
 #include "formats/folded/folded.h"
 #include "formats/folded/line_parser.h"
+#include "util/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,8 +36,7 @@ static int take_line(enum pci_folded_form form, const uint8_t *text, size_t *siz
     *line = 0;
     if (!digits || digits > LONGEST_LINE_NUMBER || (digits > 1 && text[start] == '0'))
         return 0;
-    for (size_t i = start; i < *size; i++)
-        *line = *line * 10 + (text[i] - '0');
+    (void)pci_parse_i64(text + start, digits, line);
     if (form == PCI_FOLDED_FILE_FIRST_L && (!start || text[--start] != 'L'))
         return 0;
     if (!start || text[start - 1] != ':')

@@ -4,6 +4,7 @@
 #include "formats/folded/line_parser.h"
 
 #include "stream/out_buffer.h"
+#include "util/integer.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,20 +27,6 @@ static size_t skip_digits(const uint8_t *text, size_t at, size_t size)
     while (at < size && is_digit(text[at]))
         at++;
     return at;
-}
-
-/* Parse an integer; 0 if it is out of the range of int64. */
-static int parse_integer(const uint8_t *text, size_t size, int negative, int64_t *value)
-{
-    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (unsigned)negative;
-    for (size_t i = 0; i < size; i++) {
-        unsigned digit = (unsigned)(text[i] - '0');
-        if (sum > (limit - digit) / 10)
-            return 0;
-        sum = sum * 10 + digit;
-    }
-    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
-    return 1;
 }
 
 /* Parse `[+-] digits [. digits] [e [+-] digits]`; one side of the point may be empty. */
@@ -67,8 +54,9 @@ static int parse_count(const uint8_t *text, size_t size, struct pci_folded_count
     if (end != size)
         return 0;
     count->is_double = 0;
+    size_t sign = (size_t)negative; /* digits, after '-' but not after '+' */
     if (integer_end == size &&
-        parse_integer(text + integer_start, size - integer_start, negative, &count->as.i64))
+        pci_parse_i64(text + integer_start - sign, size - integer_start + sign, &count->as.i64))
         return 1;
     if (negative)
         normalized[used++] = '-';

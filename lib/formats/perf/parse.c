@@ -2,6 +2,7 @@
  * parse.c - parsing of lines of `perf script` (parse.h)
  */
 #include "formats/perf/parse.h"
+#include "util/integer.h"
 
 #include <string.h>
 
@@ -46,15 +47,7 @@ static int is_number(pcol_str text)
 static int to_number(pcol_str text, int64_t *value)
 {
     *value = 0;
-    if (!is_number(text))
-        return 0;
-    for (size_t i = 0; i < text.size; i++) {
-        int64_t digit = text.data[i] - '0';
-        if (*value > (INT64_MAX - digit) / 10)
-            return 0;
-        *value = *value * 10 + digit;
-    }
-    return 1;
+    return is_number(text) && pci_parse_i64(text.data, text.size, value);
 }
 
 /* ---- headers ---- */
