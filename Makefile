@@ -301,18 +301,18 @@ bench-quick: all bench-programs ## run the benchmarks with small inputs, within 
 .PHONY: install uninstall pages
 # Pages and scripts that the command itself writes. `help` is described in pcol.1.
 COMMANDS := $(filter-out help,$(shell sed -n 's/^    {"[A-Z][a-z]*", "\([a-z]*\)".*/\1/p' tools/cmd.c))
-PAGES := $(COMMANDS:%=$(OUT)/share/pcol-%.1)
+PAGES := $(OUT)/share/pcol.1 $(COMMANDS:%=$(OUT)/share/pcol-%.1)
 COMPLETIONS := $(addprefix $(OUT)/share/completion.,bash zsh fish)
 
-$(PAGES): $(OUT)/share/pcol-%.1: $(OUT)/pcol scripts/man-page
+$(PAGES): $(OUT)/pcol scripts/man-page tools/man/pcol.1
 	@mkdir -p $(@D)
-	$(Q)scripts/man-page $(OUT)/pcol $* >$@
+	$(Q)scripts/man-page $(OUT)/pcol $(subst pcol-,,$(filter-out pcol,$(basename $(@F)))) >$@
 
 $(COMPLETIONS): $(OUT)/share/completion.%: $(OUT)/pcol
 	@mkdir -p $(@D)
 	$(Q)$(OUT)/pcol completion $* >$@
 
-pages: $(PAGES) $(COMPLETIONS) ## write the man pages of the commands and the completion scripts
+pages: $(PAGES) $(COMPLETIONS) ## write the man pages and the completion scripts
 
 # Installed files: MODE SOURCE=DESTINATION
 INSTALLED = \
@@ -321,7 +321,7 @@ INSTALLED = \
   644:$(OUT)/libpcol.a=$(libdir)/libpcol.a \
   755:$(OUT)/libpcol.so.$(ABI)=$(libdir)/libpcol.so.$(ABI) \
   644:$(OUT)/pcol.pc=$(pkgconfigdir)/pcol.pc \
-  644:tools/man/pcol.1=$(mandir)/man1/pcol.1 \
+  644:$(OUT)/share/pcol.1=$(mandir)/man1/pcol.1 \
   $(foreach name,$(COMMANDS),644:$(OUT)/share/pcol-$(name).1=$(mandir)/man1/pcol-$(name).1) \
   644:tools/man/pcol.5=$(mandir)/man5/pcol.5 \
   644:$(OUT)/share/completion.bash=$(datadir)/bash-completion/completions/pcol \
