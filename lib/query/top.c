@@ -114,14 +114,6 @@ static pcol_status count_frames(struct top_builder *c, pcol_error *err)
 
 /* ---- rows */
 
-pcol_status pci_top_add(pcol_query *query, struct pci_top_item *item, pcol_amount amount,
-                        pcol_error *err)
-{
-    PCI_TRY(pci_query_add(query, &item->self, amount, err));
-    item->total = item->self;
-    return PCOL_OK;
-}
-
 struct pci_frame *pci_top_append(struct pci_top *top, size_t group)
 {
     struct pci_top_item item = top->items[group];

@@ -27,10 +27,15 @@ struct pci_top {
     struct pci_string_pool names; /* owns the texts of labels */
 };
 
-/* top.c: adds the amount of a sample, or of a group, to a group. */
-pcol_status pci_top_add(pcol_query *query, struct pci_top_item *item, pcol_amount amount,
-                        pcol_error *err);
-/* Appends the item of a frame or group to the rows, in ascending order of these, and returns its
+/* Adds the amount of a sample, or of a group, to a group. */
+static inline pcol_status pci_top_add(pcol_query *query, struct pci_top_item *item,
+                                      pcol_amount amount, pcol_error *err)
+{
+    PCI_TRY(pci_query_add(query, &item->self, amount, err));
+    item->total = item->self;
+    return PCOL_OK;
+}
+/* top.c: appends the item of a frame or group to the rows, in ascending order of these, and returns its
  * frame; NULL: it has no values, and is no row. */
 struct pci_frame *pci_top_append(struct pci_top *top, size_t group);
 /* sort.c */
