@@ -171,7 +171,7 @@ PCOL_API size_t pcol_libraries(char *text, size_t size);
  * Control of long calls
  * ------------------------------------------------------------------------------------------- */
 
-/* What a notice is about. Values are stable; later versions may add further ones. */
+/* The subject of a notice. Values are stable; later versions may add further ones. */
 typedef enum pcol_notice_code {
     PCOL_NOTICE_INPUT = 1, /* a fault of the input that was tolerated, or content left out */
     PCOL_NOTICE_LOSS = 2,  /* content that the target format cannot represent */
@@ -270,7 +270,7 @@ typedef struct pcol_open_options {
     unsigned flags; /* PCOL_OPEN_* */
     /* Archives: so many bytes of decompressed numbers are kept at most, but those that are being
      * read, and texts; 0: 256 MiB. What is read again after that is decompressed again. Columns
-     * that are asked for as arrays (pcol_column_data()) stay, and so do the few that are encoded in
+     * that are requested as arrays (pcol_column_data()) stay, and so do the few that are encoded in
      * ways that scatter their rows. */
     uint64_t archive_bytes;
 } pcol_open_options;
@@ -315,7 +315,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_intact(const pcol_file *file, pcol
 
 /* Size of the file in bytes. */
 PCOL_API uint64_t pcol_file_size(const pcol_file *file);
-/* What the file would have if nothing in it were compressed. Columns that were read take no more in
+/* Size of the file without any compression. Columns that were read take no more in
  * memory, besides strings that share their beginnings (256 MiB in an archive) and parents of trees,
  * put together; numbers beyond pcol_open_options.archive_bytes are released again. The file's size,
  * unless it is an archive (PCOL_WRITE_ARCHIVE). */
@@ -344,7 +344,7 @@ typedef enum pcol_model {
 typedef struct pcol_table pcol_table;
 typedef struct pcol_column pcol_column;
 
-/* What the cells of a column hold. */
+/* The type of the cells of a column. */
 typedef enum pcol_type {
     PCOL_I64 = 1,
     PCOL_U64 = 2,
@@ -433,7 +433,7 @@ PCOL_API const pcol_column *pcol_table_column_by_name(const pcol_table *table, c
 #define PCOL_COLUMN_IS_REPLACED 0x2u /* ids before which such columns are */
 #define PCOL_COLUMN_IS_COMPOSED 0x4u /* texts of a scan are valid until its next call */
 
-/* What a column is. All pointers are borrowed from the file. */
+/* The description of a column. All pointers are borrowed from the file. */
 typedef struct pcol_column_info {
     size_t size;
     const char *name;
@@ -980,7 +980,7 @@ typedef struct pcol_output pcol_output;
 
 #define PCOL_OUTPUT_OVERWRITE 0x1u /* replace an existing file */
 #define PCOL_OUTPUT_NO_SYNC 0x2u   /* do not wait for the disk */
-#define PCOL_OUTPUT_PRIVATE 0x4u   /* readable by nobody else, whatever stood there before */
+#define PCOL_OUTPUT_PRIVATE 0x4u   /* readable by nobody else, whatever was there before */
 
 /**
  * pcol_output_open() - write a file aside, to be put in place whole
@@ -1068,7 +1068,7 @@ typedef struct pcol_line {
     uint32_t reserved; /* 0 */
 } pcol_line;
 
-/* What a node of a call stack refers to: lines innermost first, and the place of the code. */
+/* The location group of a node of a call stack: lines innermost first, and the place of the code. */
 #define PCOL_GROUP_HAS_ADDRESS 0x1u
 #define PCOL_GROUP_HAS_ID 0x2u
 #define PCOL_GROUP_HAS_FILE_NUMBER 0x4u
@@ -1614,7 +1614,7 @@ typedef struct pcol_query_info {
     pcol_str type, unit; /* of the sample type */
     uint32_t flags;      /* PCOL_QUERY_* */
     uint32_t reserved;
-    /* What percentages are of, as in pprof: the magnitudes of all samples before focus, ignore,
+    /* The base of percentages, as in pprof: the magnitudes of all samples before focus, ignore,
      * hide and show; where some are labelled pprof::base=true (a base that was subtracted), of
      * these. */
     pcol_amount total;
@@ -1654,7 +1654,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_samples(pcol_query *query, uint64
 /* 0: hide, show or drop_frames leave out the row @location of `locations`. */
 PCOL_API int pcol_query_shows_location(pcol_query *query, uint64_t location);
 
-/* What becomes of samples of a thread that waits (pcol_import_options.collapse_idle). */
+/* The treatment of samples of a thread that waits (pcol_import_options.collapse_idle). */
 typedef enum pcol_idle {
     PCOL_IDLE_KEEP = 0,
     PCOL_IDLE_COLLAPSE = 1, /* those that add nothing to the one before them join it */
@@ -1840,7 +1840,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_add_frames(pcol_builder *builder, const
                                                     const pcol_add_frames_options *options,
                                                     pcol_error *err);
 
-/* What the rows of a result are. */
+/* The kinds of rows of a result. */
 typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */
     PCOL_BY_FILE = 1,     /* source file */
@@ -2112,7 +2112,7 @@ typedef struct pcol_flame_options {
     uint32_t flags;      /* PCOL_FLAME_* */
     uint32_t width_px;   /* of the picture; 0: 1200 */
     double min_width_px; /* narrower frames are left out; 0: 0.3; negative: none */
-    /* What a frame is called in the SVG, valid until the next call; NULL: its name. Called while
+    /* The name of a frame in the SVG, valid until the next call; NULL: its name. Called while
      * pcol_flame_svg() runs. */
     pcol_str (*rename)(void *context, pcol_str name);
     void *context; /* for rename */
@@ -2363,7 +2363,7 @@ typedef struct pcol_lanes_info {
     uint32_t axis;       /* pcol_axis */
     uint64_t lane_count;
     uint64_t samples;         /* in any lane */
-    uint64_t samples_without; /* left out for want of a time */
+    uint64_t samples_without; /* left out, since they have no time */
     int64_t from, to;         /* half-open range of all lanes; both 0 if there is no sample */
 } pcol_lanes_info;
 

@@ -25,7 +25,7 @@ $(GEN)/pprof/profile.pb-c.h: $(GEN)/pprof/profile.pb-c.c ;
 $(OBJ)/gen/%.o: $(GEN)/%.c $(STAMP)
 	$(call compile,-w $(FLAGS_lib))
 
-# Whatever may include the made header, whether its .d file is there yet or not.
+# All objects that may include the made header, whether their .d files exist yet or not.
 $(filter $(OBJ)/lib/formats/pprof/%,$(LIB_OBJ)): | $(GEN)/pprof/profile.pb-c.h
 
 $(OBJ)/lib/examples/%.o: lib/examples/%.c $(STAMP) | $(STAGED)

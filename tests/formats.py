@@ -132,7 +132,7 @@ def renamed(value, suffix):
 
 
 def converted(name, n, distinct=False):
-    """What pcol makes of n folded stacks."""
+    """n folded stacks in this format, converted by pcol."""
     with tempfile.TemporaryDirectory(prefix="pcol-formats-") as folder:
         place, out = pathlib.Path(folder, "grown.folded"), pathlib.Path(folder, "out")
         place.write_bytes(b"".join(b"main;f%d;g%d 1\n" % ((i, i % 7) if distinct else (i % 3, i % 7)) for i in range(n)))

@@ -41,7 +41,7 @@ struct cli_blocks {
 };
 
 /* Allocate the buffers of a block; 0 if memory runs out. */
-static int make_room(struct cli_blocks *b, size_t cells, size_t holes)
+static int reserve_cells(struct cli_blocks *b, size_t cells, size_t holes)
 {
     if (cells > b->part_capacity) {
         free(b->parts);
@@ -69,7 +69,8 @@ static struct cli_blocks *blocks_of(struct cli_table *table, size_t cells, size_
 {
     if (table->blocks == NULL)
         table->blocks = calloc(1, sizeof *table->blocks);
-    return table->blocks != NULL && make_room(table->blocks, cells, holes) ? table->blocks : NULL;
+    return table->blocks != NULL && reserve_cells(table->blocks, cells, holes) ? table->blocks
+                                                                               : NULL;
 }
 
 void cli_blocks_end(struct cli_table *table)

@@ -218,7 +218,7 @@ static size_t draw_branches(struct drawing *d, uint32_t depth)
 }
 
 /* A wide terminal fits everything; a narrow one the callers of a frame and its name. */
-static void make_room(struct drawing *d, uint32_t deepest)
+static void fit_columns(struct drawing *d, uint32_t deepest)
 {
     size_t indent = 2 * (size_t)(deepest < MAX_INDENT ? deepest : MAX_INDENT);
 
@@ -285,7 +285,7 @@ static int print_drawing(struct cli_args *args, struct cli_names *names,
     uint64_t hidden = mark_last(&d, &deepest);
     int cut = 0, code = CLI_OK;
 
-    make_room(&d, deepest);
+    fit_columns(&d, deepest);
     cli_out_fold(out);
     d.last = calloc((size_t)deepest + 2, 1);
     if (d.last == NULL)

@@ -177,7 +177,7 @@ static int put_data(struct cli_out *out, const void *context)
     return code;
 }
 
-/* Browsers ask for an icon; blocking that would be a message in their logs. */
+/* Browsers request an icon; blocking that would be a message in their logs. */
 static const char allowed[] = "'self'; img-src 'self'";
 
 /* Build the page and its policy, once. */

@@ -254,7 +254,7 @@ static unsigned check(const struct server *server, struct MHD_Connection *connec
     const char *place = place_of(server, path);
     int is_get = strcmp(method, "GET") == 0;
     if (is_get && strcmp(path, "/favicon.ico") == 0)
-        return 204; /* browsers ask for it, and would log another answer */
+        return 204; /* browsers request it, and would log another answer */
     if (place == NULL || (is_get && *place != '\0'))
         return 404;
     if (!is_get && strcmp(method, "POST") != 0)

@@ -63,7 +63,7 @@ static void unhold(const pcol_table *table)
 
 /* ---- schema */
 
-/* What an exported schema owns; children and dictionary may be moved out of it. */
+/* The memory that an exported schema owns; children and dictionary may be moved out of it. */
 struct schema_data {
     struct ArrowSchema *children, **list, dictionary;
     char *name, *metadata;

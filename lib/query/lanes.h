@@ -13,7 +13,7 @@ struct pci_lane_sample {
     uint32_t number; /* of `extras`; in order of rows */
 };
 
-/* What only some profiles have of a sample. */
+/* Values of a sample that only some profiles have. */
 struct pci_lane_extra {
     int64_t duration;
     int64_t cpu_from; /* its CPU delta was used from here to its position; at it: there is no such
@@ -44,7 +44,7 @@ struct pcol_lanes {
     size_t lane_count;
     struct pci_lane_sample *samples;
     struct pci_lane_extra *extras; /* NULL: neither durations nor CPU deltas */
-    size_t sample_count, without;  /* without: samples that were left out for want of a time */
+    size_t sample_count, without;  /* without: samples left out, since they have no time */
     struct pci_string_pool names;  /* values of the label */
     pcol_box *boxes;               /* of pcol_lanes_stacks() */
     size_t box_count;

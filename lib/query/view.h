@@ -18,7 +18,7 @@ enum { PCI_VIEW_TREES = 8 }; /* trees kept for later windows */
 #define PCI_TREE_FREE_NODES (UINT64_C(1) << 22)
 #define PCI_TREE_NODES_PER_STACK 256u
 
-/* What a query contributes to a view; side 0: the query, side 1: its base. */
+/* The part of a query in a view; side 0: the query, side 1: its base. */
 struct pci_view_side {
     pcol_file *file; /* retained; NULL: no such side */
     uint32_t stack_count, location_count;

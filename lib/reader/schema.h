@@ -69,7 +69,7 @@
     X(ALLOCATIONS, "allocations")                                                      \
     X(COUNTERS, "counters")
 
-/* What the values of a column are to an export. */
+/* The kind of content of a column, for exports. */
 enum pci_kind {
     PCI_KIND_NONE,    /* ids, orders, sums: no content */
     PCI_KIND_UNKNOWN, /* a column that this version does not know; reported by its name */
@@ -82,7 +82,7 @@ _Static_assert(PCI_KIND_COUNT <= 64, "a kind is a bit");
 
 /* ---- anonymized copies */
 
-/* What an anonymized copy contains of a column: an allow list. */
+/* The part of a column that an anonymized copy contains: an allow list. */
 enum pci_anonymize {
     PCI_OMIT,
     PCI_COPY,    /* unchanged: numbers, rows of tables with a rule */

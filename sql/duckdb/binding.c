@@ -172,7 +172,7 @@ static int set_model(duckdb_bind_info info, struct request *request, char *name)
     return model >= 0;
 }
 
-/* What pcol_top() counts: the names of the option --by, "label:KEY" and "meta:KEY" among them. */
+/* The rows of pcol_top(): the names of the option --by, "label:KEY" and "meta:KEY" among them. */
 static int set_by(duckdb_bind_info info, struct binding *b)
 {
     static const char *const names[] = {"function", "file",    "line",   "srcline",

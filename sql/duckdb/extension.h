@@ -96,7 +96,7 @@ struct column {
 
 enum view { VIEW_TABLE, VIEW_SAMPLES, VIEW_STACKS, VIEW_TOP };
 
-/* What is shown of each file. */
+/* The columns of each file. */
 struct request {
     enum view view;
     pcol_model model;     /* VIEW_TABLE */

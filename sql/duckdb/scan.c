@@ -28,7 +28,7 @@ struct execution {
     idx_t column_count;
 };
 
-/* What one thread reads. */
+/* The reader of one thread. */
 struct scan {
     struct relation *relation;
     int is_own; /* the relation is closed at the end of the unit */
@@ -453,7 +453,7 @@ static pcol_status put_chunk(const struct binding *b, const struct execution *e,
         find_stack_rows(s);
     for (idx_t i = 0; i < e->column_count && status == PCOL_OK; i++) {
         if (e->columns[i] >= b->count)
-            continue; /* the row id that DuckDB asks for where it needs no column */
+            continue; /* the row id that DuckDB requests where it needs no column */
         struct target t =
             target_of(chunk, i, b->columns[e->columns[i]].shown, &s->relation->pool, s->is_own);
         if (s->from[i] != NULL)

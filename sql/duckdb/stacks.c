@@ -226,7 +226,7 @@ static pcol_status read_arrays(const pcol_file *file, struct stacks *s, pcol_err
     return status;
 }
 
-/* What later code relies on: parents precede, groups and locations exist. */
+/* Invariants of later code: parents precede, groups and locations exist. */
 static pcol_status check_tree(const struct stacks *s, pcol_error *err)
 {
     const char *text = NULL;

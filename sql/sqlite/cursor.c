@@ -23,7 +23,7 @@ struct cursor {
     struct interrupt interrupt;
 };
 
-/* What the arguments of xFilter select. */
+/* The selection of the arguments of xFilter. */
 struct selected {
     uint64_t first, end;   /* rows */
     pcol_condition *where; /* `few`, or from malloc() */

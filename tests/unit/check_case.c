@@ -80,7 +80,7 @@ void case_expect(pcol_check_depth depth, const char *expected)
     OK(pcol_file_check(file, depth, case_take, &found, NULL, &faults, NULL));
     cr_assert(*expected ? found.seen : !faults, "expected '%s', found\n%s", expected, found.all);
     pcol_file_close(file);
-    (void)refuses_or_mends(data, size);
+    (void)rejects_or_repairs(data, size);
     pcol_free(data);
 }
 

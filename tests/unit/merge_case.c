@@ -490,7 +490,7 @@ char *together_describe(const pcol_file *f, uint32_t source, uint32_t thread)
     return text;
 }
 
-/* What the samples of a source need comes along: labels, trees, threads, mappings. */
+/* The rows that samples refer to are copied: labels, trees, threads, mappings. */
 char *together_describe_samples(const pcol_file *f, uint32_t source)
 {
     int64_t node;

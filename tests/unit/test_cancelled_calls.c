@@ -52,7 +52,7 @@ static pcol_status discard(void *context, const void *bytes, size_t length, pcol
 
 static const pcol_sink nowhere = {discard, NULL};
 
-/* What a call works on. Files are opened anew, since they keep what was decoded. */
+/* The input of a call. Files are opened again, since they cache decoded columns. */
 struct on {
     const pcol_control *control;
     pcol_file *file;

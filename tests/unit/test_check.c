@@ -213,7 +213,7 @@ Test(check, lies_are_found)
         cr_assert_geq(check(data, size, PCOL_CHECK_STRICT, &log), 1);
         cr_expect(log.found, "%s.%s: %s, not %s", contradictions[i].table, contradictions[i].column,
                   log.message, contradictions[i].message);
-        (void)refuses_or_mends(data, size);
+        (void)rejects_or_repairs(data, size);
         pcol_free(data);
     }
 }
@@ -270,7 +270,7 @@ static const struct {
     {{"sample_zones", "value_row", 1, 0, "0 rows are stated"}, "sample_values"},
 };
 
-static pcol_status write_nowhere(void *context, const void *data, size_t size, pcol_error *err)
+static pcol_status discard_bytes(void *context, const void *data, size_t size, pcol_error *err)
 {
     (void)context;
     (void)data;
@@ -306,7 +306,7 @@ Test(check, tables_are_divided_in_order)
         pcol_status status;
         if (cases[i].format) {
             status =
-                pcol_export(file, cases[i].format, NULL, (pcol_sink){write_nowhere, NULL}, &error);
+                pcol_export(file, cases[i].format, NULL, (pcol_sink){discard_bytes, NULL}, &error);
         } else {
             status = pcol_query_new(file, NULL, NULL, &query, &error);
             if (status == PCOL_OK)
@@ -391,7 +391,7 @@ Test(check, many_faults_are_summed_up)
 }
 
 /* A report function that stops the check is not called again. */
-Test(check, nothing_is_told_after_enough)
+Test(check, no_problem_is_reported_after_the_limit)
 {
     static const struct contradiction wrong[] = {{"sample_values", "sample_type", 1, 2, ""},
                                                  {"sample_locations", "depth", 4, 1, ""},
@@ -574,7 +574,7 @@ Test(check, numbers_that_go_round)
 }
 
 /* Bits after the last value of a bool are 0; one that is not has no array either. */
-Test(check, bits_behind_the_last_value)
+Test(check, bits_after_the_last_value)
 {
     pcol_builder *b;
     pcol_file *file;

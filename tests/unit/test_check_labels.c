@@ -324,7 +324,7 @@ Test(check_labels, rows_of_an_absent_table)
 }
 
 /* A tree that names a frame which a filter takes away keeps its shape: it becomes null. */
-Test(check_nodes, a_row_that_stays_behind)
+Test(check_nodes, a_row_that_is_left_out)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
     struct case_found found = {.expected = ""};

@@ -44,7 +44,7 @@ static void list(struct words *w, size_t count, const uint64_t *numbers_of)
 #define WORDS(w, ...) \
     list(w, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[]){__VA_ARGS__})
 
-static void text_behind(struct words *w, const char *text)
+static void text_after(struct words *w, const char *text)
 {
     memcpy(w->data + w->size, text, strlen(text));
     w->size += strlen(text);
@@ -69,8 +69,8 @@ Test(gperftools, cpu_of_every_word)
         WORDS(&w, 2, 2, 0x401010, 0x402020);
         WORDS(&w, 1, 1, 0x402020);
         WORDS(&w, 0, 1, 0);
-        text_behind(&w, "00401000-00403000 r-xp 00000000 08:01 77 /bin/a\n"
-                        "00403000-00404000 rw-p 00003000 08:01 77 /bin/a\n");
+        text_after(&w, "00401000-00403000 r-xp 00000000 08:01 77 /bin/a\n"
+                       "00403000-00404000 rw-p 00003000 08:01 77 /bin/a\n");
         cr_assert_eq(pci_gperftools_sniff(w.data, w.size, 1), 2);
         cr_assert_eq(gp_translate(w.data, w.size, 0), PCOL_OK, "%s", gp_failure.message);
         cr_assert_str_eq(gp_printed.text, cpu_expected);

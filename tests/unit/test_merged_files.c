@@ -43,7 +43,7 @@ static void expect_merged(const struct together_made *parts, size_t count,
     }
 }
 
-Test(together, each_source_keeps_what_it_said)
+Test(together, each_source_keeps_its_values)
 {
     for (uint64_t i = 1; i <= 12; i++) {
         struct together_made parts[3], all, again;

@@ -612,7 +612,7 @@ Test(model, v1)
     pcol_free(data);
 }
 
-Test(model, v1_cannot_hold_everything)
+Test(model, v1_cannot_represent_everything)
 {
     static const int64_t rejected[] = {0, -1, INT64_C(1) << 31};
     for (size_t i = 0; i < 3; i++) {

@@ -116,7 +116,7 @@ static pcol_file *pack(const char *profile, void **data)
     return file;
 }
 
-/* Every question, read in every way; the most rows that a block stood for, by question. */
+/* Every question, read in every way; the most rows that a block represented, by question. */
 static void ask_all(const char *profile, size_t longest[10])
 {
     static const char *const paths[] = {"amount", "uid:function", "trace::line", "x", "x:"};

@@ -35,7 +35,7 @@ static void expect(const char *call, pcol_status wanted, pcol_status got)
 #define IS(status, call) expect(#call, PCOL_##status, call)
 #define BAD(call) IS(E_ARGUMENT, call)
 
-static pcol_status to_nowhere(void *context, const void *data, size_t size, pcol_error *error)
+static pcol_status to_no_output(void *context, const void *data, size_t size, pcol_error *error)
 {
     (void)context;
     (void)data;
@@ -44,7 +44,7 @@ static pcol_status to_nowhere(void *context, const void *data, size_t size, pcol
     return PCOL_OK;
 }
 
-static const pcol_sink nowhere = {to_nowhere, NULL}, no_sink = {NULL, NULL};
+static const pcol_sink nowhere = {to_no_output, NULL}, no_sink = {NULL, NULL};
 
 static pcol_file *open_text(const char *text)
 {

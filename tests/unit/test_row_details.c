@@ -63,7 +63,7 @@ Test(rows, ids_are_no_part_of_a_group)
     pcol_builder_free(b);
 }
 
-Test(rows, further_cells_tell_functions_apart)
+Test(rows, further_cells_distinguish_functions)
 {
     pcol_builder *b = rows_begin();
     pcol_function f = PCOL_INIT(pcol_function);

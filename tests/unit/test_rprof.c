@@ -207,7 +207,7 @@ Test(rprof, lenient_keeps_all_bytes)
     EXPECT("rprof", 1, examples);
 }
 
-Test(rprof, lenient_says_so)
+Test(rprof, lenient_warns)
 {
     static const char text[] = H "\"a\" \n\nx\n\"b\" \"c";
     struct rprof_packed p;

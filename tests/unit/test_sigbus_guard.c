@@ -179,7 +179,7 @@ Test(guard, what_never_touches_the_map_is_seen_at_the_end)
     pcol_file_close(file);
 }
 
-Test(guard, a_file_written_to_is_told_and_a_replaced_one_is_not)
+Test(guard, a_file_written_to_is_detected_and_a_replaced_one_is_not)
 {
     make("a.pcol");
     make("b.pcol");
@@ -312,7 +312,7 @@ static void later_handler(int number, siginfo_t *info, void *context)
     below.sa_sigaction(number, info, context);
 }
 
-Test(guard, works_below_a_later_handler_and_never_stands_twice)
+Test(guard, works_below_a_later_handler_and_is_never_installed_twice)
 {
     struct sigaction mine = {.sa_flags = SA_SIGINFO};
     mine.sa_sigaction = later_handler;
@@ -331,7 +331,7 @@ Test(guard, works_below_a_later_handler_and_never_stands_twice)
 }
 
 /* A handler above ours keeps it from being taken back; taken away, it takes ours along. */
-Test(guard, stands_anew_where_there_is_no_handler_any_more)
+Test(guard, is_installed_again_where_there_is_no_handler_any_more)
 {
     struct sigaction mine = {.sa_flags = SA_SIGINFO}, usual = {.sa_handler = SIG_DFL};
     mine.sa_sigaction = later_handler;
@@ -408,7 +408,7 @@ Test(guard, any_other_fault_does_what_it_did)
 
 /* ---- many files, many threads */
 
-Test(guard, more_files_than_one_chunk_holds)
+Test(guard, more_files_than_fit_one_chunk)
 {
     enum { COUNT = 150 };
     pcol_file *files[COUNT];

@@ -196,7 +196,7 @@ Test(reading, range_of_a_column)
 
 /* A block is passed over only if nothing in it can be meant: where sums wrap, or go beyond what was
  * worked out, it is read. */
-Test(reading, blocks_that_tell_nothing)
+Test(reading, blocks_without_information)
 {
     struct pcf_data d = {.type = PCF_I64, .encoding = PCF_LINEAR, .rows = 3000, .step = 1};
     cr_expect_eq(pci_block_meets(&d, 1, 0, 1024), 0);

@@ -166,7 +166,7 @@ Test(verify, not_in_a_file_opened_unverified)
 }
 
 /* What check has read is not read again: both take their outcome from one place. */
-Test(verify, what_check_found_holds)
+Test(verify, results_of_check_are_kept)
 {
     struct damaged d = open_damaged(SMALL_ROWS, 0);
     pcol_error err;

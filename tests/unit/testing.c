@@ -95,7 +95,7 @@ void reseal(uint8_t *data, size_t size)
     seal(data, size);
 }
 
-int refuses_or_mends(const void *data, size_t size)
+int rejects_or_repairs(const void *data, size_t size)
 {
     pcol_builder *builder;
     pcol_error err = {0};

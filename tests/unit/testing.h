@@ -27,7 +27,7 @@ char *folder_path(const char *name);
 const char *folder_file(const char *name, const void *data, size_t size);
 
 /* Pack a pcol file again: 1 if it is rejected; else the result must pass `check`. */
-int refuses_or_mends(const void *data, size_t size);
+int rejects_or_repairs(const void *data, size_t size);
 
 /* Make the checksums of a file right again, after its sections were changed. */
 void reseal(uint8_t *data, size_t size);

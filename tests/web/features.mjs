@@ -324,7 +324,7 @@ async function sandboxed() {
     await close(page);
 }
 
-/* A page that the browser saved after it ran: its elements are made anew, once. */
+/* A page that the browser saved after it ran: its elements are made again, once. */
 async function saved() {
     let page = await open(report(data("pprof/cpu.pb.gz")));
     const again = path.join(WORK, "saved.html");

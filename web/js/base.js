@@ -27,7 +27,7 @@ function plain(text) {
         (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-/* What is behind the last / or :: before any bracket, as pcol_name_tail(). */
+/* The part after the last / or :: before any bracket, as pcol_name_tail(). */
 function nameTail(name) {
     const bracket = name.search(/[(<[{]/);
     const end = bracket > 0 ? bracket : name.length;

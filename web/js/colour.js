@@ -93,7 +93,7 @@ class Palette {
     }
 }
 
-/* Change of a share, -1 to 1: orange for more, blue for less, both told apart by lightness too. */
+/* Change of a share, -1 to 1: orange for more, blue for less, distinct by lightness, too. */
 function changeColour(change, largest) {
     if (Math.abs(change) < 1e-9) return "rgb(226,226,226)";
     const strength = clamp(Math.sqrt(Math.abs(change) / (largest || 1)), 0.12, 1);

@@ -215,7 +215,7 @@ function shownText(text) {
     return (plainNames.size && plainNames.get(shown)) || shown;
 }
 
-/* Texts that end in line feeds, and the offsets behind them; decoded when asked for. */
+/* Texts that end in line feeds, and the offsets after them; decoded when first used. */
 class Texts {
     constructor(bytes, offsets) {
         this.bytes = new Uint8Array(bytes);

@@ -47,7 +47,7 @@ class Flame {
         this.draw();
     }
 
-    /* Ask for the boxes of what is seen. */
+    /* Request the visible boxes. */
     async load() {
         if (!this.width || this.closed) return;
         const boxes = await this.source(this.from, this.to, this.width);

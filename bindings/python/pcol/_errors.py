@@ -162,7 +162,7 @@ def argument_of(option: str) -> str | None:
 
 
 def hint_of(argument: str | None) -> str:
-    """What to do, appended to a message."""
+    """Advice, appended to a message."""
     return "" if argument is None else f" ({_HINTS.get(argument, 'argument ' + argument)})"
 
 

@@ -338,7 +338,7 @@ class Profile(Mapping[str, Table]):
         rows = int(_array(starts, "int64")[-1])
 
         def gather(lookup: np.ndarray | None, dtype: Any) -> np.ndarray:
-            """What the lookup table has for the location of each frame; None: its row."""
+            """The value of the lookup table for the location of each frame; None: its row."""
             values = np.empty(rows, dtype)
             self._file.gather(handle, starts, lookup, values)
             self._file.intact()
@@ -410,7 +410,7 @@ class Profile(Mapping[str, Table]):
     def diff(self, base: "Source | Sequence[Source]", *, by: str = "function", order: str = "self",
              normalize: bool = False, label: str | None = None, n: int | None = None,
              **selection: Any) -> Result:
-        """What changed from ``base`` to this profile, by name; also by call stack: ``by="stack"``.
+        """The changes from ``base`` to this profile, by name; also by call stack: ``by="stack"``.
 
         A base is a profile, or whatever open() takes. With several their median is the base, and ``self_min``, ``self_max``, ``total_min``,
         ``total_max`` and ``total_mad`` tell how they differ.

@@ -53,7 +53,7 @@ void selection_free(selection *s)
 
 /* ---- asking */
 
-/* What is asked; `name`: label of top and diff, function of peek. */
+/* A question; `name`: label of top and diff, function of peek. */
 typedef struct question {
     const char *kind, *name;
     int by, order, option; /* option: bottom_up, normalize */

@@ -109,7 +109,7 @@ PyObject *file_arrow(PyObject *self, PyObject *args);
 
 /* ---- answers (answers.c) */
 
-/* What is selected; strings are borrowed from the tuple that was parsed. */
+/* A selection; its strings are borrowed from the tuple that was parsed. */
 typedef struct selection {
     pcol_selection s;
     const char **metas;

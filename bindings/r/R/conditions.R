@@ -35,7 +35,7 @@ argument_of <- function(option) {
     if (name %in% c(SELECTION, "format", "lenient", "trusted")) name else NA_character_
 }
 
-# What to do about it, appended to a message.
+# Advice, appended to a message.
 hint_of <- function(argument) {
     if (is.na(argument)) ""
     else if (argument %in% c("lenient", "trusted")) paste0(" (", argument, " = TRUE permits it)")

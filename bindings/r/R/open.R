@@ -1,4 +1,4 @@
-# open.R - profiles and their tables, which are copied when they are first asked for
+# open.R - profiles and their tables, which are copied when they are first requested
 
 MODEL <- c(v2 = 0L, v1 = 1L, physical = 2L, further = 3L)
 
@@ -44,7 +44,7 @@ as_profile <- function(x) {
     else stop_usage("expected a profile of open_profile() or a path, not ", class(x)[1])
 }
 
-# What `make()` returns, made once for this profile.
+# The result of `make()`, made once for this profile.
 cached <- function(state, key, make) {
     if (is.null(state$cache[[key]])) assign(key, make(), envir = state$cache)
     state$cache[[key]]
@@ -116,7 +116,7 @@ read_columns <- function(state, model, table, columns = NULL) {
              pcol_e_not_found = function(e) NULL)
 }
 
-# What every location shows: name, function, file and line.
+# The texts of every location: name, function, file and line.
 frames_of <- function(x) {
     state <- state_of(x)
     cached(state, "frames", function() {

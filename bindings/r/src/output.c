@@ -81,7 +81,7 @@ static int add_fault(void *context, const pcol_fault *fault)
     return 0;
 }
 
-/* (handle, strict): faults, at most 1000. Strings are made in the callback, which only an R error for want of memory leaves. */
+/* (handle, strict): faults, at most 1000. Strings are made in the callback, which only an R error out of memory leaves. */
 SEXP op_check(struct call *c, SEXP args)
 {
     pcol_file *file = handle_of(c, arg(args, 0));

@@ -450,7 +450,7 @@ SEXP op_totals(struct call *c, SEXP args)
 
 /* ---- rows of profvis */
 
-/* What is known of each location, and the columns that are filled. */
+/* The known values of each location, and the columns that are filled. */
 struct rows {
     SEXP labels, running, files; /* character: name, text of its line, file */
     const int *file, *line;      /* NA unless the file's text is there */
@@ -496,7 +496,7 @@ static uint32_t list_frames(const struct tree *t, uint32_t stack, uint32_t *fram
     return n;
 }
 
-/* The rows of a sample, innermost first. The line before the collector is that which runs, not that of its call. */
+/* The rows of a sample, innermost first. The line before the collector is the running one, not that of its call. */
 static void add_sample(struct rows *r, const struct tree *t, uint32_t sample, uint32_t *frames)
 {
     uint32_t inner, n = list_frames(t, t->sample[sample], frames, NONE);

@@ -19,7 +19,7 @@ indented <- grepl("^    ", text)
 counts <- c(passed = 0, failed = 0)
 present <- character()
 
-# What R prints for a command, errors included.
+# The output of R for a command, errors included.
 printed <- function(command) {
     tryCatch(utils::capture.output(for (e in parse(text = command)) {
         shown <- withVisible(eval(e, globalenv()))

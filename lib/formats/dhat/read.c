@@ -18,7 +18,7 @@
 
 #define NO_PLACE UINT64_MAX
 
-/* What precedes the values and the frame numbers of a point in the spill. */
+/* A point in the spill; its values and frame numbers follow. */
 struct point {
     uint64_t extra, frame_count, seen; /* seen: bit i for value i */
 };

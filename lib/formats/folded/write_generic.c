@@ -185,7 +185,7 @@ static int is_zero(const struct pci_folded_count *count)
 
 static pcol_status put(struct sums *s, const char *text, size_t size, pcol_error *err)
 {
-    size_t room = sizeof s->head - s->head_size, kept = size < room ? size : room;
+    size_t left = sizeof s->head - s->head_size, kept = size < left ? size : left;
     memcpy(s->head + s->head_size, text, kept);
     s->head_size += kept;
     return pci_out(s->out, text, size, err);

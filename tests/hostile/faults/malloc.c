@@ -63,7 +63,7 @@ static void note_place(unsigned long number)
     }
 }
 
-/* What comes before the program's own start is the loader's and passes. */
+/* Calls before the program's own start are the loader's and pass. */
 __attribute__((constructor)) static void begin(void)
 {
     const char *one = getenv("FAULTS_AT");

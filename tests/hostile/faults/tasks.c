@@ -215,7 +215,7 @@ static pcol_status ask_diff(pcol_query *base, pcol_query *query, int by_stack, p
     return PCOL_OK;
 }
 
-/* What functions are called, and the locations of stacks. */
+/* The names of functions, and the locations of stacks. */
 static pcol_status ask_names(const pcol_file *file, pcol_error *err)
 {
     pcol_names *names;

@@ -25,7 +25,7 @@ struct parts {
     struct pcf_section sections[2];
 };
 
-/* Table `stacks`: `parent` has half of each row's number, `group` is what the input says. */
+/* Table `stacks`: `parent` has half of each row's number, `group` is that of the input. */
 static struct pcf_index fill(struct parts *x, uint32_t rows, uint8_t codec, uint64_t size)
 {
     uint64_t parents = (uint64_t)rows * 4;

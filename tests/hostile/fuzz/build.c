@@ -314,7 +314,7 @@ struct failing {
 
 #define MOST_BYTES ((uint64_t)16 << 20)
 
-/* Says nothing of its failure. */
+/* Its failure is not reported. */
 static pcol_status fail(void *context, const void *data, size_t size, pcol_error *err)
 {
     struct failing *sink = context;

@@ -131,7 +131,7 @@ static void ask(const pcol_file *file, const pcol_selection *selection)
     pcol_query_free(query);
 }
 
-/* What is taken out of a sound file is sound. */
+/* A selection of a valid file is valid. */
 static void take(const pcol_file *file, const pcol_selection *selection, int anonymize)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);

@@ -151,7 +151,7 @@ static void validity(struct maker *m, uint32_t column, uint64_t rows)
     m->columns[column].null_count = nulls;
 }
 
-/* What the encodings that need no other column are made of. */
+/* Sections of the encodings without children. */
 static void simple(struct maker *m, uint32_t column, uint64_t rows)
 {
     struct pcf_column *c = &m->columns[column];

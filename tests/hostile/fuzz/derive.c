@@ -45,7 +45,7 @@ pcol_file *fuzz_open_file(const uint8_t *data, size_t size)
     return NULL;
 }
 
-/* What was taken out of a file is right, whatever the file is. */
+/* A selection of any file is valid. */
 static void filter_file(const pcol_file *file, int idle)
 {
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);

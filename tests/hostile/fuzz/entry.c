@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void); /* NOLINT: the sanitizer's own name */
 
-/* What is freed waits 2 MB long, not 256, which keeps it in the cache; and stacks of allocations
+/* Freed memory stays in quarantine for 2 MB, not 256, which keeps it in the cache; and stacks of allocations
  * are short: twice as many executions. A replay has the defaults, for a complete report. */
 const char *__asan_default_options(void)
 {

@@ -65,7 +65,7 @@ static int make_file(const char *name, size_t size, char *path, size_t capacity)
     return failed;
 }
 
-/* What the command prints: its words are separated by blanks, and FILE is the profile. */
+/* The output of the command: its words are separated by blanks, and FILE is the profile. */
 static struct fuzz_text print(const char *command, const char *path)
 {
     struct fuzz_text out = {0};
@@ -138,7 +138,7 @@ static void assert_quiet(const struct fuzz_text *out)
 
 /* ---- separated text */
 
-/* The next cell of CSV, taken apart as RFC 4180 says; NULL at the end. */
+/* The next cell of CSV, parsed by RFC 4180; NULL at the end. */
 static const uint8_t *csv_cell(const uint8_t *at, const uint8_t *end, uint8_t *cell, size_t *size)
 {
     *size = 0;

@@ -58,7 +58,7 @@ static void back(const pcol_file *file, const char *format, struct fuzz_text *te
         text->size = 0;
 }
 
-/* What was written must be read again, to as many samples. */
+/* An export must be read again, to as many samples. */
 static void there_and_back(const pcol_file *open, const char *format, int lenient)
 {
     struct fuzz_text text = {0};
@@ -71,7 +71,7 @@ static void there_and_back(const pcol_file *open, const char *format, int lenien
     if (!other)
         return;
     FUZZ_ASSERT(pcol_file_open_memory(other, size, NULL, &reopened, NULL) == PCOL_OK);
-    /* What was read in spite of faults may be written with some. */
+    /* An import with tolerated faults may be exported with some. */
     FUZZ_ASSERT(lenient || rows_of(open, "samples") == rows_of(reopened, "samples"));
     FUZZ_ASSERT(lenient ||
                 rows_of(open, "sample_locations") == rows_of(reopened, "sample_locations"));

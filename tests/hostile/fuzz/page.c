@@ -90,7 +90,7 @@ static void ask(answer *a, char *line, size_t size)
     judge(reply, reply_size);
 }
 
-/* Requests are text up to an empty line; `text` has room for a byte after its end. */
+/* Requests are text up to an empty line; `text` has space for a byte after its end. */
 static void ask_lines(answer *a, char *text, size_t size)
 {
     for (size_t at = 0; at < size;) {

@@ -36,7 +36,7 @@ static void add_number(uint64_t *sum, uint64_t number)
     add(sum, &number, sizeof number);
 }
 
-/* What went wrong in this thread last. */
+/* The last error of this thread. */
 static _Thread_local pcol_error failure;
 
 static void add_status(uint64_t *sum, pcol_status status)
