@@ -1068,7 +1068,7 @@ typedef struct pcol_line {
     uint32_t reserved; /* 0 */
 } pcol_line;
 
-/* The location group of a node of a call stack: lines innermost first, and the place of the code. */
+/* The location group of a node of a call stack: lines innermost first, and where the code is. */
 #define PCOL_GROUP_HAS_ADDRESS 0x1u
 #define PCOL_GROUP_HAS_ID 0x2u
 #define PCOL_GROUP_HAS_FILE_NUMBER 0x4u

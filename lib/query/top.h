@@ -35,8 +35,8 @@ static inline pcol_status pci_top_add(pcol_query *query, struct pci_top_item *it
     item->total = item->self;
     return PCOL_OK;
 }
-/* top.c: appends the item of a frame or group to the rows, in ascending order of these, and returns its
- * frame; NULL: it has no values, and is no row. */
+/* top.c: appends the item of a frame or group to the rows, in ascending order of these, and returns
+ * its frame; NULL: it has no values, and is no row. */
 struct pci_frame *pci_top_append(struct pci_top *top, size_t group);
 /* sort.c */
 pcol_status pci_top_sort(struct pci_top *top, pcol_order order, pcol_error *err);

@@ -177,7 +177,8 @@ static void use(const uint8_t *bytes, size_t size)
 
 /* ---- the four kinds of damage */
 
-/* Fields that a later version added to the header: this one neither reads it nor knows its checksum. */
+/* Fields that a later version added to the header: this one reads neither them nor their checksum.
+ */
 static int is_ignored(const struct file *file, uint64_t byte)
 {
     struct pcf_header h;

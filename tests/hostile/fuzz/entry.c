@@ -9,8 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void); /* NOLINT: the sanitizer's own name */
 
-/* Freed memory stays in quarantine for 2 MB, not 256, which keeps it in the cache; and stacks of allocations
- * are short: twice as many executions. A replay has the defaults, for a complete report. */
+/* A quarantine of 2 MB for freed memory, not 256, stays in the cache; and stacks of allocations are
+ * short: twice as many executions. A replay has the defaults, for a complete report. */
 const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=2:thread_local_quarantine_size_kb=32:malloc_context_size=2:"
