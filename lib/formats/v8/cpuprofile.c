@@ -31,30 +31,9 @@ int pci_cpuprofile_sniff(const uint8_t *data, size_t size, int all)
                : 0;
 }
 
-static pcol_status read_nodes(struct reader *r, pcol_error *err)
+static pcol_status read_node(void *v8, pcol_error *err)
 {
-    struct pci_v8 *v8 = &r->v8;
-    int more;
-    PCI_TRY(pci_json_next(&v8->json, err));
-    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "nodes", err));
-    PCI_TRY(pci_v8_begin_value(v8, "nodes", err));
-    PCI_TRY(pci_v8_enter(v8, err));
-    for (;;) {
-        PCI_TRY(pci_json_element(&v8->json, &more, err));
-        if (!more)
-            break;
-        PCI_TRY(pci_v8_read_node(v8, err));
-    }
-    PCI_TRY(pci_v8_leave(v8, err));
-    return pci_v8_end_value(v8, err);
-}
-
-static pcol_status read_head(struct reader *r, pcol_error *err)
-{
-    PCI_TRY(pci_json_next(&r->v8.json, err));
-    PCI_TRY(pci_v8_begin_value(&r->v8, "head", err));
-    PCI_TRY(pci_v8_read_node(&r->v8, err));
-    return pci_v8_end_value(&r->v8, err);
+    return pci_v8_read_node(v8, err);
 }
 
 static pcol_status read_numbers(struct reader *r, struct pci_number_array *array, const char *key,
@@ -93,9 +72,9 @@ static pcol_status read_member(struct reader *r, pcol_error *err)
     r->columns[member] = v8->json.column;
     switch (member) {
     case M_NODES:
-        return read_nodes(r, err);
+        return pci_v8_read_array(v8, "nodes", read_node, v8, err);
     case M_HEAD:
-        return read_head(r, err);
+        return pci_v8_read_head(v8, err);
     case M_SAMPLES:
         return read_numbers(r, &r->samples, "samples", err);
     case M_DELTAS:

@@ -25,8 +25,9 @@ int pci_heapprofile_sniff(const uint8_t *data, size_t size, int all)
     return pci_document_begins(data, size, 0, texts) ? 2 : 0;
 }
 
-static pcol_status read_sample(struct reader *r, pcol_error *err)
+static pcol_status read_sample(void *context, pcol_error *err)
 {
+    struct reader *r = context;
     struct pci_v8 *v8 = &r->v8;
     const struct pci_json *json = &v8->json;
     int64_t numbers[2];
@@ -53,32 +54,6 @@ static pcol_status read_sample(struct reader *r, pcol_error *err)
         return pci_json_fail(json, err, "a sample needs size and nodeId");
     PCI_TRY(pci_v8_leave(v8, err));
     return pci_spill_append(&r->samples, numbers, sizeof numbers, err);
-}
-
-static pcol_status read_samples(struct reader *r, pcol_error *err)
-{
-    struct pci_v8 *v8 = &r->v8;
-    int more;
-    PCI_TRY(pci_json_next(&v8->json, err));
-    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, "samples", err));
-    PCI_TRY(pci_v8_begin_value(v8, "samples", err));
-    PCI_TRY(pci_v8_enter(v8, err));
-    for (;;) {
-        PCI_TRY(pci_json_element(&v8->json, &more, err));
-        if (!more)
-            break;
-        PCI_TRY(read_sample(r, err));
-    }
-    PCI_TRY(pci_v8_leave(v8, err));
-    return pci_v8_end_value(v8, err);
-}
-
-static pcol_status read_head(struct reader *r, pcol_error *err)
-{
-    PCI_TRY(pci_json_next(&r->v8.json, err));
-    PCI_TRY(pci_v8_begin_value(&r->v8, "head", err));
-    PCI_TRY(pci_v8_read_node(&r->v8, err));
-    return pci_v8_end_value(&r->v8, err);
 }
 
 static pcol_status put_row(struct reader *r, uint32_t stack, const pcol_value *values, size_t count,
@@ -142,8 +117,8 @@ static pcol_status read_document(struct reader *r, pcol_error *err)
                                                         : NULL;
         if (part && (*part)++)
             return pci_json_fail(&v8->json, err, "the profile has this member twice");
-        PCI_TRY(part == &r->has_head ? read_head(r, err)
-                : part               ? read_samples(r, err)
+        PCI_TRY(part == &r->has_head ? pci_v8_read_head(v8, err)
+                : part               ? pci_v8_read_array(v8, "samples", read_sample, r, err)
                        : pci_document_member(&v8->document, &v8->json, v8->document.root, err));
     }
     if (!r->has_head)

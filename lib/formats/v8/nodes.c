@@ -34,6 +34,32 @@ pcol_status pci_v8_end_value(struct pci_v8 *v8, pcol_error *err)
     return PCOL_OK;
 }
 
+pcol_status pci_v8_read_array(struct pci_v8 *v8, const char *key, pci_v8_element_function *read,
+                              void *context, pcol_error *err)
+{
+    int more;
+    PCI_TRY(pci_json_next(&v8->json, err));
+    PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, key, err));
+    PCI_TRY(pci_v8_begin_value(v8, key, err));
+    PCI_TRY(pci_v8_enter(v8, err));
+    for (;;) {
+        PCI_TRY(pci_json_element(&v8->json, &more, err));
+        if (!more)
+            break;
+        PCI_TRY(read(context, err));
+    }
+    PCI_TRY(pci_v8_leave(v8, err));
+    return pci_v8_end_value(v8, err);
+}
+
+pcol_status pci_v8_read_head(struct pci_v8 *v8, pcol_error *err)
+{
+    PCI_TRY(pci_json_next(&v8->json, err));
+    PCI_TRY(pci_v8_begin_value(v8, "head", err));
+    PCI_TRY(pci_v8_read_node(v8, err));
+    return pci_v8_end_value(v8, err);
+}
+
 void pci_v8_close(struct pci_v8 *v8)
 {
     pci_json_close(&v8->json);
