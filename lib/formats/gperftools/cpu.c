@@ -130,7 +130,10 @@ static pcol_status read_record(struct cpu *c, int *last, pcol_error *err)
         *last = 1;
         return handle_truncation(c, start, old_stack_count, err);
     }
-    const int64_t values[] = {(int64_t)count, (int64_t)(count * (uint64_t)p->period)};
+    int64_t values[] = {(int64_t)count, 0};
+    if (count > INT64_MAX || __builtin_mul_overflow(values[0], p->period, &values[1]))
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, start,
+                                "the time of the sample exceeds 64 bits");
     return pci_gp_sample(p, values, err);
 }
 
@@ -186,6 +189,9 @@ pcol_status pci_gp_read_cpu(struct pci_gp_reader *r, pcol_error *err)
     p->types[0] = (struct pci_gp_type){"samples", "count"};
     p->types[1] = p->period_type = (struct pci_gp_type){"cpu", "nanoseconds"};
     p->type_count = 2;
+    if (period > INT64_MAX / 1000)
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, (uint64_t)3 * kind->size,
+                                "the period exceeds 64 bits of nanoseconds");
     p->period = (int64_t)(period * 1000);
     for (int last = 0; !last;)
         PCI_TRY(read_record(&c, &last, err));

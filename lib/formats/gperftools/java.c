@@ -99,7 +99,8 @@ static pcol_status read_attribute(struct java *j, int *found, pcol_error *err)
         p->period_type = (struct pci_gp_type){"contentions", "count"};
         p->period = number;
     } else {
-        p->duration_ns = (int64_t)((uint64_t)number * 1000000u);
+        PCI_TRY(pci_gp_multiply(r, value.p, 1000000, &number, err));
+        p->duration_ns = number;
     }
     return PCOL_OK;
 }
@@ -142,8 +143,8 @@ static pcol_status read_sample(struct java *j, int *found, pcol_error *err)
             if (!pci_gp_unsample(&values[0], &values[1], HEAP_RATE))
                 return pci_gp_fail(r, number_start, err, "the unsampled value exceeds 64 bits");
         } else if (p->period) {
-            values[0] = (int64_t)((uint64_t)values[0] * (uint64_t)p->period);
-            values[1] = (int64_t)((uint64_t)values[1] * (uint64_t)p->period);
+            PCI_TRY(pci_gp_multiply(r, first_start, p->period, &values[0], err));
+            PCI_TRY(pci_gp_multiply(r, number_start, p->period, &values[1], err));
         }
         PCI_TRY(pci_gp_push_stack(r, after_values, s.end, PCI_GP_NO_RETURNS, err));
         return pci_gp_sample(p, values, err);

@@ -101,6 +101,14 @@ pcol_status pci_gp_fail(const struct pci_gp_reader *r, const uint8_t *at, pcol_e
                          (uint64_t)(at - r->line.text) + 1, "%s", message);
 }
 
+pcol_status pci_gp_multiply(const struct pci_gp_reader *r, const uint8_t *at, int64_t factor,
+                            int64_t *number, pcol_error *err)
+{
+    return __builtin_mul_overflow(*number, factor, number)
+               ? pci_gp_fail(r, at, err, "the number in its unit exceeds 64 bits")
+               : PCOL_OK;
+}
+
 pcol_status pci_gp_push_addresses(struct pci_gp_reader *r, const uint8_t *p, const uint8_t *end,
                                   enum pci_gp_returns returns, pcol_error *err)
 {

@@ -85,6 +85,9 @@ pcol_status pci_gp_next(struct pci_gp_reader *reader, pcol_error *err);
 /* E_SYNTAX at a byte of the current line. */
 pcol_status pci_gp_fail(const struct pci_gp_reader *reader, const uint8_t *at, pcol_error *err,
                         const char *message);
+/* Multiply a number that begins at a byte of the current line; E_SYNTAX beyond 64 bits. */
+pcol_status pci_gp_multiply(const struct pci_gp_reader *reader, const uint8_t *at, int64_t factor,
+                            int64_t *number, pcol_error *err);
 /* The return addresses of a stack: one is subtracted, to be inside of the call instruction. */
 enum pci_gp_returns { PCI_GP_ALL_RETURN, PCI_GP_LEAF_IS_EXACT, PCI_GP_NO_RETURNS };
 

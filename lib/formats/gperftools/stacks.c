@@ -245,8 +245,10 @@ static pcol_status read_attribute(struct pci_gp_reader *r, struct pci_gp_span s,
         *hertz = number;
     if (period)
         p->period = number;
-    if (elapsed)
-        p->duration_ns = (int64_t)((uint64_t)number * 1000000u);
+    if (elapsed) {
+        PCI_TRY(pci_gp_multiply(r, value.p, 1000000, &number, err));
+        p->duration_ns = number;
+    }
     return PCOL_OK;
 }
 
@@ -277,7 +279,7 @@ static pcol_status read_contention(struct pci_gp_reader *r, struct pci_gp_span s
             cycles = (int64_t)delay;
         }
         if (p->period > 0)
-            count = (int64_t)((uint64_t)count * (uint64_t)p->period);
+            PCI_TRY(pci_gp_multiply(r, begin, p->period, &count, err));
         PCI_TRY(pci_gp_push_stack(r, after_cycles, s.end, PCI_GP_ALL_RETURN, err));
         return pci_gp_sample(p, (int64_t[]){count, cycles}, err);
     }
