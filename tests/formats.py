@@ -83,15 +83,20 @@ def content(name):
 
 def grow(name, n, distinct=False):
     """A profile of about n times the samples of the small one; distinct: with names of its own for each time."""
-    place, data = DATA / name / "grow.py", content(name)
-    if place.exists():
-        spec = importlib.util.spec_from_file_location(f"grow_{name}", place)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module.grow(data, n, distinct)
+    data = content(name)
+    if (DATA / name / "grow.py").exists():
+        return module(name, "grow").grow(data, n, distinct)
     if not is_text(data):
         return converted(name, n, distinct)
     return (grow_json if data[:1] in b"{[" else grow_lines)(data, n, distinct)
+
+
+def module(name, file="make"):
+    """tests/data/NAME/FILE.py"""
+    spec = importlib.util.spec_from_file_location(f"{file}_{name}", DATA / name / f"{file}.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
 
 
 def is_text(data):

@@ -11,6 +11,7 @@
 #include "formats/gperftools/scanner.h"
 
 #include "util/alloc.h"
+#include "util/import_budget.h"
 
 /* Limits of variables, whose values may refer to earlier ones: number, and size of an expanded
  * line. */
@@ -246,6 +247,7 @@ static pcol_status expand_variables(struct map_reader *m, const uint8_t **p, con
         PCI_TRY(append(m, profile->texts + m->names[i].value.at, m->names[i].value.size, err));
     }
     PCI_TRY(append(m, at, (size_t)(*end - at), err));
+    PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, m->expanded_size, err));
     *p = m->expanded;
     *end = m->expanded + m->expanded_size;
     return PCOL_OK;

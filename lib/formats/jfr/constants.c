@@ -4,6 +4,7 @@
 #include "formats/jfr/jfr.h"
 
 #include "util/alloc.h"
+#include "util/import_budget.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -105,6 +106,8 @@ static pcol_status read_constant(struct pci_jfr_chunk *chunk, enum pci_jfr_role 
     *constant = class == PCOL_NONE ? NULL : find_constant(chunk, class, key);
     if (!*constant || (*constant)->is_decoded)
         return PCOL_OK;
+    /* Symbols are read again for each method that names them. */
+    PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, (*constant)->size, err));
     PCI_TRY(pci_jfr_view(chunk, view, (*constant)->at, (*constant)->size, cursor, err));
     return pci_jfr_read_value(&chunk->classes, class, cursor, values, err);
 }
