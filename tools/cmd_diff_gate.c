@@ -93,28 +93,33 @@ int diff_count_samples(struct diff_view *view, pcol_diff_options *options)
 
 /* ---- the result ---- */
 
-/* A gate without anything to compare must not pass. */
+/* Whether the query has no value: of a base, or of NEW, which follows the bases. */
+static int is_empty(const struct diff_view *view, size_t query)
+{
+    pcol_query_info info;
+
+    cli_query_describe(view->queries[query], &info);
+    return (info.flags & PCOL_QUERY_IS_EMPTY) != 0;
+}
+
+/* A gate without values of NEW must not pass: a function may have another name now, or the profiler
+ * may have recorded nothing. Without values of a base each value of NEW is a rise. */
 static int fail_empty(const struct diff_view *view)
 {
     const char *option = view->args->fail_above != NULL ? "--fail-above" : "--fail-total";
     const char *what = cli_selects(view->args) ? "selected sample" : "value";
     const char *bases = view->base_count > 1 ? "a base" : "the base";
+    size_t base = 0;
 
+    while (base < view->base_count && is_empty(view, base))
+        base++;
+    if (base < view->base_count)
+        return cli_fail(cli_selects(view->args) ? CLI_USAGE : CLI_INPUT,
+                        "%s: %s compares nothing: %s has a %s, but this profile has none",
+                        view->inputs[view->base_count].name, option, bases, what);
     return cli_fail(cli_selects(view->args) ? CLI_USAGE : CLI_INPUT,
                     "%s: %s compares nothing: neither this profile nor %s has a %s",
                     view->inputs[view->base_count].name, option, bases, what);
-}
-
-static int is_empty(const struct diff_view *view)
-{
-    pcol_query_info info;
-
-    for (size_t i = 0; i <= view->base_count; i++) {
-        cli_query_describe(view->queries[i], &info);
-        if (!(info.flags & PCOL_QUERY_IS_EMPTY))
-            return 0;
-    }
-    return 1;
 }
 
 static double new_total(const struct diff_view *view)
@@ -210,7 +215,7 @@ int diff_judge(const struct diff_view *view)
 {
     if (view->args->fail_above == NULL && view->args->fail_total == NULL)
         return CLI_OK;
-    if (is_empty(view))
+    if (is_empty(view, view->base_count))
         return fail_empty(view);
     int total = judge_total(view), rows = judge_rows(view);
     return rows != CLI_OK ? rows : total;
