@@ -83,24 +83,43 @@ static pcol_str simplify_name(pcol_str name)
     return name;
 }
 
-static pcol_status test_pattern(struct frame_filter *f, int pattern, pcol_str text, uint8_t *bits,
-                                pcol_error *err)
+static pcol_status test_pattern(struct frame_filter *f, int pattern,
+                                const struct pci_coded_text *text, uint8_t *bits, pcol_error *err)
 {
     int matches = 0;
     if (!f->match[pattern] || (*bits & bit(pattern)))
         return PCOL_OK;
-    PCI_TRY(pcol_pattern_test(f->match[pattern], text, &matches, err));
+    PCI_TRY(pci_pattern_test_coded(f->match[pattern], f->query->file, text, &matches, err));
     if (matches)
         *bits |= (uint8_t)bit(pattern);
     f->matched |= *bits;
     return PCOL_OK;
 }
 
-static pcol_status test_frame(struct frame_filter *f, pcol_str text, uint8_t *bits, pcol_error *err)
+static pcol_status test_frame(struct frame_filter *f, const struct pci_coded_text *text,
+                              uint8_t *bits, pcol_error *err)
 {
     for (int p = FOCUS; p < PATTERNS; p++)
         PCI_TRY(test_pattern(f, p, text, bits, err));
     return PCOL_OK;
+}
+
+/* Tests a text that is no string of the file. */
+static pcol_status test_shown(struct frame_filter *f, pcol_str text, uint8_t *bits, pcol_error *err)
+{
+    return test_frame(f, &(struct pci_coded_text){text, PCI_NO_CODE}, bits, err);
+}
+
+/* Tests drop_frames and keep_frames, whose patterns only see simplified names. */
+static pcol_status test_drops(struct frame_filter *f, struct pci_coded_text name, uint8_t *bits,
+                              pcol_error *err)
+{
+    if (!f->match[DROP])
+        return PCOL_OK;
+    if (!pci_pattern_knows(f->match[DROP], name.code))
+        name.text = simplify_name(name.text);
+    PCI_TRY(test_pattern(f, DROP, &name, bits, err));
+    return test_pattern(f, KEEP, &name, bits, err);
 }
 
 /* Matches the name and path of a function; a library that is displayed with it is matched per
@@ -109,19 +128,16 @@ static pcol_status match_function(struct frame_filter *f, uint64_t row, pcol_err
 {
     const pcol_file *file = f->query->file;
     uint8_t *bits = &f->functions[row];
-    pcol_str name = {"", 0}, path = name;
-    int valid;
-    PCI_TRY(pci_get_str(file, f->names.name, row, &name, &valid, err));
-    PCI_TRY(pci_get_str(file, f->names.function_file, row, &path, &valid, err));
-    if (name.size) {
-        PCI_TRY(test_pattern(f, DROP, simplify_name(name), bits, err));
-        PCI_TRY(test_pattern(f, KEEP, simplify_name(name), bits, err));
-    } else {
+    struct pci_coded_text name, path;
+    PCI_TRY(pci_get_coded(file, f->names.name, row, &name, err));
+    PCI_TRY(pci_get_coded(file, f->names.function_file, row, &path, err));
+    if (name.text.size)
+        PCI_TRY(test_drops(f, name, bits, err));
+    else
         *bits |= UNNAMED;
-    }
-    *bits |= pci_is_address_name(name) ? ADDRESS_ONLY : 0;
-    PCI_TRY(test_frame(f, name, bits, err));
-    return test_frame(f, path, bits, err);
+    *bits |= pci_is_address_name(name.text) ? ADDRESS_ONLY : 0;
+    PCI_TRY(test_frame(f, &name, bits, err));
+    return test_frame(f, &path, bits, err);
 }
 
 /* Sets the bits of functions that are given by row. */
@@ -156,10 +172,9 @@ static pcol_status match_mappings(struct frame_filter *f, pcol_error *err)
     PCI_TRY(pci_check_row_count(f->query->file, "mappings", err));
     PCI_TRY(PCI_CALLOC(f->mappings, (size_t)f->names.mappings + 1, err));
     for (uint64_t row = 0; row < f->names.mappings; row++) {
-        pcol_str text = {"", 0};
-        int valid;
-        PCI_TRY(pci_get_str(f->query->file, f->names.mapping_file, row, &text, &valid, err));
-        PCI_TRY(test_frame(f, text, &f->mappings[row], err));
+        struct pci_coded_text text;
+        PCI_TRY(pci_get_coded(f->query->file, f->names.mapping_file, row, &text, err));
+        PCI_TRY(test_frame(f, &text, &f->mappings[row], err));
     }
     return PCOL_OK;
 }
@@ -194,11 +209,11 @@ static pcol_status get_line_bits(struct frame_filter *f, uint32_t location, uint
     }
     PCI_TRY(pci_frame_namer_get(&f->names, location, group, &name, err));
     *named = valid || name.is_place;
-    PCI_TRY(test_frame(f, name.name, bits, err));
+    PCI_TRY(test_shown(f, name.name, bits, err));
     if (!name.is_place)
         return PCOL_OK;
-    PCI_TRY(test_frame(f, name.filename, bits, err));
-    return test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), bits, err);
+    PCI_TRY(test_shown(f, name.filename, bits, err));
+    return test_shown(f, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), bits, err);
 }
 
 static pcol_status get_mapping_bits(struct frame_filter *f, uint32_t group, uint8_t *bits,
@@ -324,7 +339,7 @@ static pcol_status move_weights(struct frame_filter *f, pcol_error *err)
 static pcol_status compute_empty_state(struct frame_filter *f, uint8_t *state, pcol_error *err)
 {
     uint8_t bits = 0;
-    PCI_TRY(test_frame(f, (pcol_str)PCI_NAME(PCI_NAME_NO_STACK), &bits, err));
+    PCI_TRY(test_shown(f, (pcol_str)PCI_NAME(PCI_NAME_NO_STACK), &bits, err));
     *state = (bits & bit(FOCUS)) && !(bits & (bit(IGNORE) | bit(HIDE))) &&
                      (!is_given(f, SHOW) || (bits & bit(SHOW)))
                  ? FOCUSED | SHOWN

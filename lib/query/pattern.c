@@ -28,7 +28,11 @@ struct pcol_pattern {
     struct pci_automaton *automaton;
     char owner[64];
     const char *option; /* pcol_error.option; "": none */
+    uint8_t *known;     /* by string code; NULL: none was tested */
 };
+
+/* Results of strings. */
+enum { UNTESTED, FAILS, MATCHES };
 
 /* An open group, or the whole pattern. */
 struct group {
@@ -472,10 +476,48 @@ pcol_status pcol_pattern_test(pcol_pattern *pattern, pcol_str name, int *matches
         pci_automaton_test(pattern->automaton, pattern->owner, name, matches, err));
 }
 
+pcol_status pci_get_coded(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                          struct pci_coded_text *text, pcol_error *err)
+{
+    int64_t code;
+    int valid;
+    *text = (struct pci_coded_text){{"", 0}, PCI_NO_CODE};
+    if (column && column->desc->type != PCF_STRING)
+        return pci_get_str(file, column, row, &text->text, &valid, err);
+    PCI_TRY(pci_get(file, column, row, &code, &valid, err));
+    if (!valid)
+        return PCOL_OK;
+    text->code = code;
+    return pci_string(file, (uint64_t)code, &text->text, err);
+}
+
+int pci_pattern_knows(const pcol_pattern *pattern, int64_t code)
+{
+    return code != PCI_NO_CODE && pattern->known && pattern->known[code] != UNTESTED;
+}
+
+pcol_status pci_pattern_test_coded(pcol_pattern *pattern, const pcol_file *file,
+                                   const struct pci_coded_text *text, int *matches, pcol_error *err)
+{
+    if (text->code == PCI_NO_CODE)
+        return pcol_pattern_test(pattern, text->text, matches, err);
+    if (!pattern->known) {
+        PCI_TRY(pci_check_row_count(file, "strings", err));
+        PCI_TRY(PCI_CALLOC(pattern->known, (size_t)pci_rows(file, "strings") + 1, err));
+    }
+    if (!pci_pattern_knows(pattern, text->code)) {
+        PCI_TRY(pcol_pattern_test(pattern, text->text, matches, err));
+        pattern->known[text->code] = *matches ? MATCHES : FAILS;
+    }
+    *matches = pattern->known[text->code] == MATCHES;
+    return PCOL_OK;
+}
+
 void pcol_pattern_free(pcol_pattern *pattern)
 {
     if (!pattern)
         return;
+    pci_free(pattern->known);
     pci_automaton_free(pattern->automaton);
     pci_free(pattern);
 }

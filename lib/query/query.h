@@ -86,6 +86,21 @@ int pci_sample_filter_any(const struct pci_sample_filter *sample_filter);
 /* pattern.c: the pattern that a member of a selection gives, which errors name. */
 pcol_status pci_pattern_new(const char *text, const char *option, pcol_pattern **pattern,
                             pcol_error *err);
+/* A text, and the code of the string of the file that it depends on. */
+#define PCI_NO_CODE (-1)
+struct pci_coded_text {
+    pcol_str text;
+    int64_t code; /* PCI_NO_CODE: it depends on none */
+};
+/* The cell of a STRING or BYTES column; "" for a null, or if column is NULL. */
+pcol_status pci_get_coded(const pcol_file *file, const struct pci_column *column, uint64_t row,
+                          struct pci_coded_text *text, pcol_error *err);
+/* Tests a text with a code once, however many rows share it. All codes are of one file. */
+pcol_status pci_pattern_test_coded(pcol_pattern *pattern, const pcol_file *file,
+                                   const struct pci_coded_text *text, int *matches,
+                                   pcol_error *err);
+/* 1 if the text of this code was tested. */
+int pci_pattern_knows(const pcol_pattern *pattern, int64_t code);
 
 /* Iterator over the selected samples with a stack and a value, in row order. */
 struct pci_samples;

@@ -32,10 +32,12 @@ static pcol_status match_rows(const pcol_file *file, pcol_by by, pcol_pattern *m
     PCI_TRY(pci_row_names_open(&names, file, by, err));
     *has_match = 0;
     for (uint64_t row = 0; row < count; row++) {
-        pcol_str text;
-        int valid, matches;
-        PCI_TRY(pci_row_name(&names, row, &text, &valid, err));
-        PCI_TRY(pcol_pattern_test(match, text, &matches, err));
+        struct pci_coded_text text;
+        int matches;
+        PCI_TRY(pci_get_coded(file, names.name, row, &text, err));
+        if (!text.text.size)
+            PCI_TRY(pci_get_coded(file, names.other, row, &text, err));
+        PCI_TRY(pci_pattern_test_coded(match, file, &text, &matches, err));
         set[row] |= (uint8_t)matches;
         *has_match |= matches;
     }
