@@ -117,8 +117,19 @@ pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const
 /* Opens a given column; NULL: all null. */
 pcol_status pci_cells_use(struct pci_cells *cells, const pcol_file *file,
                           const struct pci_column *column, pcol_error *err);
-pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
-                          pcol_error *err);
+/* The cell of a row; reads its batch. */
+pcol_status pci_cells_load(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
+                           pcol_error *err);
+static inline pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value,
+                                        int *valid, pcol_error *err)
+{
+    uint64_t at = row - cells->first;
+    if (at >= cells->count)
+        return pci_cells_load(cells, row, value, valid, err);
+    *value = cells->value[at];
+    *valid = cells->valid[at];
+    return PCOL_OK;
+}
 /* Reads the batch of rows from `row` on into cells->value and cells->valid; *count: their number,
  * at most `most`. The rows that follow are null. */
 pcol_status pci_cells_batch(struct pci_cells *cells, uint64_t row, size_t most, size_t *count,

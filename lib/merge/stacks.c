@@ -38,26 +38,21 @@ pcol_status pci_cells_open(struct pci_cells *cells, const pcol_file *file, const
     return pci_cells_use(cells, file, c, err);
 }
 
-pcol_status pci_cells_get(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
-                          pcol_error *err)
+pcol_status pci_cells_load(struct pci_cells *cells, uint64_t row, int64_t *value, int *valid,
+                           pcol_error *err)
 {
+    uint64_t rows = cells->column ? cells->column->desc->rows : 0;
     *value = 0;
     *valid = 0;
-    if (!cells->column)
+    if (row >= rows)
         return PCOL_OK;
-    if (row - cells->first >= cells->count) {
-        uint64_t rows = cells->column->desc->rows, count = PCI_MERGE_BATCH;
-        if (row >= rows)
-            return PCOL_OK;
-        if (count > rows - row)
-            count = rows - row;
-        cells->count = 0;
-        PCI_TRY(pci_read(cells->file, cells->column, row, count, cells->value, cells->valid, err));
-        cells->first = row;
-        cells->count = count;
-    }
-    *value = cells->value[row - cells->first];
-    *valid = cells->valid[row - cells->first];
+    uint64_t count = rows - row < PCI_MERGE_BATCH ? rows - row : PCI_MERGE_BATCH;
+    cells->count = 0;
+    PCI_TRY(pci_read(cells->file, cells->column, row, count, cells->value, cells->valid, err));
+    cells->first = row;
+    cells->count = count;
+    *value = cells->value[0];
+    *valid = cells->valid[0];
     return PCOL_OK;
 }
 
