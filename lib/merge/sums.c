@@ -292,29 +292,59 @@ static pcol_status read_labels(struct file_walk *w, uint64_t row, uint32_t *code
 
 /* ---- samples */
 
-static pcol_status find_row(pcol_sums *sums, const struct pci_sum_row *wanted,
-                            struct pci_sum_row **found, pcol_error *err)
+static int is_row(const struct pci_sum_row *row, const struct pci_sum_row *wanted)
 {
-    uint64_t hash = pci_hash_pair((uint64_t)wanted->source << 32 | wanted->labels, wanted->stack);
-    size_t slot = pci_hash_start(&sums->hash, hash);
-    uint32_t id;
-    while ((id = pci_hash_next(&sums->hash, hash, &slot)) != PCI_HASH_NONE) {
-        *found = &sums->rows[id];
-        if ((*found)->stack == wanted->stack && (*found)->source == wanted->source &&
-            (*found)->labels == wanted->labels)
-            return PCOL_OK;
-    }
+    return row->stack == wanted->stack && row->source == wanted->source &&
+           row->labels == wanted->labels;
+}
+
+static pcol_status append_row(pcol_sums *sums, const struct pci_sum_row *wanted, pcol_error *err)
+{
     if (sums->row_count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many sums");
     PCI_TRY(PCI_GROW(sums->rows, sums->row_capacity, sums->row_count + 1, err));
     PCI_TRY(PCI_GROW(sums->values, sums->value_capacity, sums->value_count + wanted->values, err));
-    PCI_TRY(pci_hash_add(&sums->hash, hash, (uint32_t)sums->row_count, err));
-    *found = &sums->rows[sums->row_count++];
-    **found = *wanted;
-    (*found)->first = sums->value_count;
+    sums->last = sums->row_count++;
+    sums->rows[sums->last] = *wanted;
+    sums->rows[sums->last].first = sums->value_count;
     memset(&sums->values[sums->value_count], 0, wanted->values * sizeof *sums->values);
     sums->value_count += wanted->values;
     return PCOL_OK;
+}
+
+/* Finds or adds a row: sums->last. Profiles of one service mostly have their rows in one order, so
+ * the row after the last one is tried first. The first row of a stack has an array, since most
+ * stacks have no other; the hash table is for the others. */
+static pcol_status find_row(pcol_sums *sums, const struct pci_sum_row *wanted, pcol_error *err)
+{
+    size_t next = sums->last + 1, before = sums->first_capacity;
+    uint32_t at = wanted->stack + 1, id;
+    if (next < sums->row_count && is_row(&sums->rows[next], wanted)) {
+        sums->last = next;
+        return PCOL_OK;
+    }
+    PCI_TRY(PCI_GROW(sums->first_rows, sums->first_capacity, (size_t)at + 1, err));
+    if (sums->first_capacity > before)
+        memset(sums->first_rows + before, 0,
+               (sums->first_capacity - before) * sizeof *sums->first_rows);
+    uint32_t *first = &sums->first_rows[at];
+    if (!*first) {
+        PCI_TRY(append_row(sums, wanted, err));
+        *first = (uint32_t)sums->row_count;
+        return PCOL_OK;
+    }
+    sums->last = *first - 1;
+    if (is_row(&sums->rows[sums->last], wanted))
+        return PCOL_OK;
+    uint64_t hash = pci_hash_pair((uint64_t)wanted->source << 32 | wanted->labels, wanted->stack);
+    size_t slot = pci_hash_start(&sums->hash, hash);
+    while ((id = pci_hash_next(&sums->hash, hash, &slot)) != PCI_HASH_NONE)
+        if (is_row(&sums->rows[id], wanted)) {
+            sums->last = id;
+            return PCOL_OK;
+        }
+    PCI_TRY(append_row(sums, wanted, err));
+    return pci_hash_add(&sums->hash, hash, (uint32_t)sums->last, err);
 }
 
 static pcol_status add_value(struct pci_sum_value *sum, int64_t bits, int is_double,
@@ -338,7 +368,7 @@ static pcol_status add_value(struct pci_sum_value *sum, int64_t bits, int is_dou
 static pcol_status add_sample(struct file_walk *w, uint64_t row, pcol_error *err)
 {
     pcol_sums *sums = w->f.sums;
-    struct pci_sum_row wanted, *found = NULL;
+    struct pci_sum_row wanted;
     uint32_t source = 0, stack;
     if (w->cells[0].column)
         PCI_TRY(pci_cells_row(&w->cells[0], row, w->source_count, &source, err));
@@ -350,15 +380,15 @@ static pcol_status add_sample(struct file_walk *w, uint64_t row, pcol_error *err
                                   .stack = stack == PCOL_NONE ? PCOL_NONE : w->f.stacks[stack],
                                   .values = types->count};
     PCI_TRY(read_labels(w, row, &wanted.labels, err));
-    PCI_TRY(find_row(sums, &wanted, &found, err));
+    PCI_TRY(find_row(sums, &wanted, err));
+    struct pci_sum_value *values = &sums->values[sums->rows[sums->last].first];
     for (uint32_t i = 0; i < types->count; i++) {
         struct pci_cells *cells = &w->cells[2 + types->rows[i]];
         int64_t bits;
         int valid;
         PCI_TRY(pci_cells_get(cells, row, &bits, &valid, err));
         if (valid)
-            PCI_TRY(add_value(&sums->values[found->first + i], bits,
-                              cells->column->desc->type == PCF_F64, err));
+            PCI_TRY(add_value(&values[i], bits, cells->column->desc->type == PCF_F64, err));
     }
     return PCOL_OK;
 }
@@ -530,6 +560,7 @@ void pcol_sums_free(pcol_sums *sums)
     pci_string_pool_clear(&sums->sources);
     pci_string_pool_clear(&sums->labels);
     pci_hash_clear(&sums->hash);
+    pci_free(sums->first_rows);
     pci_free(sums->rows);
     pci_free(sums->values);
     pcol_builder_free(sums->builder);

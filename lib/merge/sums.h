@@ -32,9 +32,12 @@ struct pcol_sums {
     int rebase;
     struct pci_string_pool sources; /* descriptions, see sums.c; codes are rows of sources */
     struct pci_string_pool labels;  /* arrays of struct pci_label; code 0: none */
-    struct pci_hash hash;           /* of rows */
+    struct pci_hash hash;           /* of rows that are not the first of their stack */
     struct pci_sum_row *rows;
     size_t row_count, row_capacity;
+    size_t last;          /* the row found last */
+    uint32_t *first_rows; /* by stack + 1, PCOL_NONE + 1 is 0: its first row + 1; 0: none */
+    size_t first_capacity;
     struct pci_sum_value *values;
     size_t value_count, value_capacity;
     uint64_t lost;   /* kinds of content that an input had and sums lack */
