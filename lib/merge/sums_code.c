@@ -64,8 +64,18 @@ static const struct {
 
 enum { MAPPING_FILE, MAPPING_BUILD, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_COLUMNS };
 
+/* The mapping of the last group that had one: mostly that of the next one, too. */
+struct last_mapping {
+    uint32_t row; /* of the file; PCOL_NONE: none */
+    int binary, shows_address;
+    uint32_t flags;   /* of the group */
+    uint64_t bias;    /* added to the address */
+    uint32_t mapping; /* of the builder */
+};
+
 struct code_copy {
     struct pci_sums_file *f;
+    struct last_mapping last;
     uint64_t function_count, location_count, group_count, mapping_count;
     uint8_t *used_functions, *used_groups, *shown; /* shown: by function */
     uint32_t *functions, *groups;
@@ -198,8 +208,8 @@ static pcol_status get_text(struct code_copy *c, size_t cells, uint64_t row, pco
 
 /* The mapping of a group by its file; with its build id, if `binary`. Code that shows its address,
  * as no file does, keeps it unless the sums are rebased; its mapping then keeps its start. */
-static pcol_status add_mapping(struct code_copy *c, uint32_t row, int binary, int shows_address,
-                               pcol_group *group, pcol_error *err)
+static pcol_status find_mapping(struct code_copy *c, uint32_t row, int binary, int shows_address,
+                                pcol_group *group, pcol_error *err)
 {
     struct pci_sums_file *f = c->f;
     pcol_builder *b = f->sums->builder;
@@ -239,6 +249,28 @@ static pcol_status add_mapping(struct code_copy *c, uint32_t row, int binary, in
         return PCOL_OK;
     return pci_builder_intern(b, PCI_T_MAPPINGS, c->mapping_columns, cells, MAPPING_COLUMNS, 0,
                               &group->mapping, NULL, err);
+}
+
+static pcol_status add_mapping(struct code_copy *c, uint32_t row, int binary, int shows_address,
+                               pcol_group *group, pcol_error *err)
+{
+    struct last_mapping *last = &c->last;
+    if (row != last->row || binary != last->binary || shows_address != last->shows_address ||
+        group->flags != last->flags) {
+        uint64_t address = group->address;
+        last->row = PCOL_NONE;
+        PCI_TRY(find_mapping(c, row, binary, shows_address, group, err));
+        *last = (struct last_mapping){.row = row,
+                                      .binary = binary,
+                                      .shows_address = shows_address,
+                                      .flags = group->flags,
+                                      .bias = group->address - address,
+                                      .mapping = group->mapping};
+        return PCOL_OK;
+    }
+    group->address += last->bias;
+    group->mapping = last->mapping;
+    return PCOL_OK;
 }
 
 static pcol_status add_group(struct code_copy *c, uint64_t row, pcol_error *err)
@@ -325,6 +357,7 @@ pcol_status pci_sums_add_code(struct pci_sums_file *f, pcol_error *err)
     struct code_copy *c;
     PCI_TRY(PCI_CALLOC(c, 1, err));
     c->f = f;
+    c->last.row = PCOL_NONE;
     pcol_status status = open_columns(c, err);
     PCI_THEN(status, copy_rows(c, err));
     pci_free(c->used_functions);
