@@ -154,10 +154,13 @@ static inline __attribute__((always_inline)) void parse_integers(struct run *r, 
     while (n < r->count && p < end && *p == ',' && (skip == 1 || p[1] == ' ')) {
         const uint8_t *begin = p + skip;
         uint64_t x, other = find_non_digits(begin, &x);
+        uint64_t negative = (x & 0xff) == ('-' ^ '0');
+        if (negative)
+            other = find_non_digits(++begin, &x);
         unsigned bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
         if (!other || !bits)
             break;
-        if (skip == 1 && bits == 8 && r->count - n >= 4 && is_four_digits(x, other)) {
+        if (skip == 1 && !negative && bits == 8 && r->count - n >= 4 && is_four_digits(x, other)) {
             for (unsigned k = 0; k < 4; k++)
                 r->values[n + k] = (int64_t)(x >> 16 * k & 15);
             n += 4;
@@ -165,9 +168,9 @@ static inline __attribute__((always_inline)) void parse_integers(struct run *r, 
             continue;
         }
         uint8_t next = begin[bits / 8];
-        if ((next != ',' && next != ']') || (*begin == '0' && bits > 8))
-            break;
-        r->values[n++] = (int64_t)convert_digits(x, bits);
+        if ((next != ',' && next != ']') || (*begin == '0' && (negative || bits > 8)))
+            break; /* -0 may have to be a double */
+        r->values[n++] = (int64_t)((convert_digits(x, bits) ^ (0 - negative)) + negative);
         p = begin + bits / 8;
     }
     accept(r, p, n, PCI_JSON_INT);
@@ -232,6 +235,83 @@ static int parse_element(struct pci_json *json, struct run *r, int comma)
     r->at = after;
     r->type_set |= 1u << *type;
     r->n++;
+    return 1;
+}
+
+/* Parse the list of integers below 10^7 whose '[' is at p, at most `room` elements; returns the byte
+ * after its ']', or NULL. */
+static const uint8_t *parse_list(const uint8_t *p, const uint8_t *end, int64_t *values, size_t room,
+                                 size_t *count)
+{
+    size_t n = 0;
+    if (*p++ != '[')
+        return NULL;
+    *count = 0;
+    if (*p == ']')
+        return p + 1;
+    while (n < room && p < end) {
+        uint64_t x, other = find_non_digits(p, &x);
+        unsigned bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
+        if (!other || !bits || (*p == '0' && bits > 8))
+            return NULL;
+        values[n++] = (int64_t)convert_digits(x, bits);
+        p += bits / 8;
+        if (*p == ']') {
+            *count = n;
+            return p + 1;
+        }
+        if (*p++ != ',')
+            return NULL;
+        p += *p == ' ';
+    }
+    return NULL;
+}
+
+size_t pci_json_read_lists(struct pci_json *json, int64_t *values, size_t room,
+                           struct pci_json_list *lists, size_t list_room)
+{
+    const uint8_t *data = json->input->data, *p = data + json->at;
+    size_t size = json->input->size, n = 0, used = 0, count;
+    const uint8_t *end = data + (size < LOOKAHEAD ? 0 : size - LOOKAHEAD);
+    int comma = json->state == PCI_JSON_AT_AFTER;
+    if (!comma && json->state != PCI_JSON_AT_FIRST_VALUE)
+        return 0;
+    while (n < list_room && p < end && (!comma || *p == ',')) {
+        const uint8_t *begin = p + comma;
+        begin += *begin == ' ';
+        const uint8_t *after = parse_list(begin, end, values + used, room - used, &count);
+        if (!after)
+            break;
+        used += count;
+        lists[n++] = (struct pci_json_list){used, json->input->offset + (size_t)(begin - data) -
+                                                      json->line_start + 1};
+        p = after;
+        comma = 1;
+    }
+    if (n) {
+        json->at = json->start = (size_t)(p - data);
+        json->state = PCI_JSON_AT_AFTER;
+    }
+    return n;
+}
+
+int pci_json_read_plain(struct pci_json *json)
+{
+    struct pci_input *input = json->input;
+    uint8_t type;
+    if (input->size < LOOKAHEAD || json->at >= input->size - LOOKAHEAD)
+        return 0;
+    const uint8_t *p = input->data + json->at;
+    size_t size = parse_number(p, &json->integer, &type);
+    if (!size || (p[size] != ',' && p[size] != '}' && p[size] != ']' && p[size] > ' '))
+        return 0;
+    json->text = (pcol_str){(const char *)p, size};
+    json->type = type;
+    if (type == PCI_JSON_INT)
+        json->number = (double)json->integer;
+    else
+        memcpy(&json->number, &json->integer, sizeof json->number);
+    json->at += size;
     return 1;
 }
 

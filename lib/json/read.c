@@ -8,6 +8,7 @@
  */
 #include "json/json.h"
 
+#include "format/load.h"
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/integer.h"
@@ -123,23 +124,22 @@ found:
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* Whether one of eight bytes is special: a quote, a backslash or a control character (SWAR). */
-static int has_special(uint64_t word)
+/* The lowest bit that is set is in the first of eight bytes that is special: a quote, a backslash or
+ * a control character (SWAR); 0: none is. A borrow affects only bytes after it. */
+static uint64_t find_special(uint64_t word)
 {
     uint64_t quote = word ^ ONES * '"', backslash = word ^ ONES * '\\';
     uint64_t hit = ((word - ONES * 0x20) & ~word) | ((quote - ONES) & ~quote) |
                    ((backslash - ONES) & ~backslash);
-    return (hit & HIGHS) != 0;
+    return hit & HIGHS;
 }
 
 static size_t skip_plain_bytes(const uint8_t *data, size_t at, size_t size)
 {
-    while (size - at >= 8) {
-        uint64_t word;
-        memcpy(&word, data + at, 8);
-        if (has_special(word))
-            break;
-        at += 8;
+    for (; size - at >= 8; at += 8) {
+        uint64_t special = find_special(pcf_load64(data + at));
+        if (special)
+            return at + (size_t)__builtin_ctzll(special) / 8;
     }
     while (at < size && data[at] >= 0x20 && data[at] != '"' && data[at] != '\\')
         at++;
@@ -445,7 +445,7 @@ static pcol_status read_value(struct pci_json *json, int c, pcol_error *err)
     if (c == '"') {
         json->type = PCI_JSON_STRING;
         PCI_TRY(read_string(json, err));
-    } else {
+    } else if (!pci_json_read_plain(json)) {
         PCI_TRY(read_word(json, err));
     }
     finish_value(json);
