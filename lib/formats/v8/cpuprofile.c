@@ -6,6 +6,8 @@
  */
 #include "formats/v8/v8.h"
 
+#include "util/alloc.h"
+
 #include <inttypes.h>
 
 enum { M_NODES, M_HEAD, M_SAMPLES, M_DELTAS, M_TIMESTAMPS, M_START, M_END, M_OTHER };
@@ -40,9 +42,7 @@ static pcol_status read_numbers(struct reader *r, struct pci_number_array *array
                                 pcol_error *err)
 {
     PCI_TRY(pci_json_next(&r->v8.json, err));
-    PCI_TRY(pci_number_array_read(array, &r->v8.json, key, err));
-    return pci_document_number_member(&r->v8.document, r->v8.document.root, key, array, 0,
-                                      array->count, err);
+    return pci_number_array_read(array, &r->v8.json, key, err);
 }
 
 static pcol_status read_time(struct reader *r, struct pci_v8_clock *clock, pcol_error *err)
@@ -101,6 +101,9 @@ static pcol_status add_samples(struct reader *r, int timed, pcol_error *err)
     struct pci_v8_clock clock = r->start;
     if (timed && times->count != r->samples.count)
         return fail_member(r, member, times->count, "there must be as many times as samples", err);
+    if (r->samples.count >= PCOL_NONE)
+        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 samples");
+    PCI_TRY(PCI_GROW(r->v8.samples, r->v8.sample_capacity, (size_t)r->samples.count, err));
     for (uint64_t i = 0; i < r->samples.count; i++) {
         int64_t id, bits, ns = 0;
         int is_double;
@@ -133,6 +136,36 @@ static pcol_status add_source(struct reader *r, pcol_error *err)
     return pci_import_source(r->v8.import, &source, err);
 }
 
+static pcol_status store_numbers(struct reader *r, int member, struct pci_number_array *array,
+                                 const char *key, pcol_error *err)
+{
+    return r->seen & 1u << member ? pci_document_number_member(&r->v8.document, r->v8.document.root,
+                                                               key, array, 0, array->count, err)
+                                  : PCOL_OK;
+}
+
+/* The arrays of the document. Rows tell times in full microseconds. */
+static pcol_status store_arrays(struct reader *r, pcol_error *err)
+{
+    uint64_t doubles = 0;
+    int stored = 0;
+    if (r->seen & 1u << M_SAMPLES)
+        PCI_TRY(pci_v8_store_samples(&r->v8, &stored, err));
+    if (!stored)
+        PCI_TRY(store_numbers(r, M_SAMPLES, &r->samples, "samples", err));
+    PCI_TRY(pci_number_array_doubles(&r->deltas, 0, r->deltas.count, &doubles, err));
+    if (stored && r->deltas.count == r->samples.count && !doubles && !r->start.is_double &&
+        r->seen & 1u << M_DELTAS)
+        PCI_TRY(pci_v8_store_deltas(&r->v8, r->start.integer, err));
+    else
+        PCI_TRY(store_numbers(r, M_DELTAS, &r->deltas, "timeDeltas", err));
+    PCI_TRY(store_numbers(r, M_TIMESTAMPS, &r->stamps, "timestamps", err));
+    pci_number_array_clear(&r->samples); /* the memory is needed for the rows */
+    pci_number_array_clear(&r->deltas);
+    pci_number_array_clear(&r->stamps);
+    return PCOL_OK;
+}
+
 static pcol_status build(struct reader *r, pcol_error *err)
 {
     pcol_builder *b = r->v8.builder;
@@ -141,6 +174,8 @@ static pcol_status build(struct reader *r, pcol_error *err)
     PCI_TRY(pci_v8_resolve(&r->v8, 0, 0, err));
     PCI_TRY(add_samples(r, timed, err));
     PCI_TRY(add_source(r, err));
+    PCI_TRY(pci_v8_sort_samples(&r->v8, 0, r->v8.sample_count, err));
+    PCI_TRY(store_arrays(r, err));
     if (r->seen & 1u << M_SAMPLES)
         PCI_TRY(pcol_builder_sample_type(b, "samples", "count", 0, 0, &types.samples, err));
     if (timed)

@@ -17,7 +17,7 @@ static pcol_status write_cpuprofile(const struct pci_export *export, pcol_error 
 {
     uint64_t extra;
     PCI_TRY(pci_document_find(export, "cpuprofile", &extra, err));
-    return extra != PCI_NO_NODE ? pci_document_write(export, NULL, NULL, err)
+    return extra != PCI_NO_NODE ? pci_v8_write_document(export, err)
                                 : pci_v8_write_generic(export, 0, err);
 }
 

@@ -69,6 +69,7 @@ void pci_v8_close(struct pci_v8 *v8)
     pci_free(v8->children);
     pci_free(v8->levels);
     pci_free(v8->samples);
+    pci_free(v8->moves);
 }
 
 /* ---- frames ---- */

@@ -47,21 +47,38 @@ static int compare_samples(const void *a, const void *b, const void *context)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* Insertion while few samples are out of order by little, as V8 writes them; 0 if there are
+/* Insertion while few samples are out of order by little, as V8 writes them; *sorted: 0 if there are
  * more. */
-static int insert_late_samples(struct pci_v8_sample *samples, size_t count)
+static pcol_status insert_late_samples(struct pci_v8 *v8, struct pci_v8_sample *samples,
+                                       size_t count, int *sorted, pcol_error *err)
 {
-    size_t moves = 4 * count + 16;
+    size_t steps = PCI_V8_STEPS(count);
+    *sorted = 0;
     for (size_t i = 1; i < count; i++) {
         struct pci_v8_sample late = samples[i];
         size_t to = i;
-        for (; to > 0 && samples[to - 1].time_ns > late.time_ns && moves > 0; moves--, to--)
+        if (samples[i - 1].time_ns <= late.time_ns)
+            continue;
+        for (; to > 0 && samples[to - 1].time_ns > late.time_ns && steps > 0; steps--, to--)
             samples[to] = samples[to - 1];
         samples[to] = late;
-        if (!moves)
-            return 0;
+        if (!steps)
+            return PCOL_OK;
+        PCI_TRY(PCI_GROW(v8->moves, v8->move_capacity, v8->move_count + 1, err));
+        v8->moves[v8->move_count++] = (struct pci_v8_move){(uint32_t)i, (uint32_t)(i - to)};
     }
-    return 1;
+    *sorted = 1;
+    return PCOL_OK;
+}
+
+pcol_status pci_v8_sort_samples(struct pci_v8 *v8, size_t first, size_t end, pcol_error *err)
+{
+    struct pci_v8_sample *samples = v8->samples + first;
+    v8->move_count = 0;
+    PCI_TRY(insert_late_samples(v8, samples, end - first, &v8->has_moves, err));
+    return v8->has_moves
+               ? PCOL_OK
+               : pci_sort(samples, end - first, sizeof *samples, compare_samples, NULL, err);
 }
 
 /* Bits of the samples that have a hit. */
@@ -149,13 +166,10 @@ pcol_status pci_v8_put_samples(struct pci_v8 *v8, const struct pci_v8_types *typ
     uint8_t *hits;
     if (!count)
         return PCOL_OK;
-    struct pci_v8_sample *samples = v8->samples + first;
-    if (types->time != PCOL_NONE && !insert_late_samples(samples, count))
-        PCI_TRY(pci_sort(samples, count, sizeof *samples, compare_samples, NULL, err));
     hits = assign_hits(v8, first, count);
     if (!hits)
         return pci_fail_memory(err);
-    pcol_status status = put_rows(v8, types, samples, count, hits, thread, err);
+    pcol_status status = put_rows(v8, types, v8->samples + first, count, hits, thread, err);
     pci_free(hits);
     return status;
 }

@@ -313,6 +313,7 @@ static pcol_status put_profiles(struct pci_trace *t, pcol_error *err)
         for (end = first; end < v8->sample_count && v8->samples[end].profile == profile; end++)
             ;
         PCI_TRY(pci_trace_thread_row(t, t->profiles[profile].thread, &row, err));
+        PCI_TRY(pci_v8_sort_samples(v8, first, end, err));
         PCI_TRY(pci_v8_put_samples(v8, &types, first, end, row, err));
     }
     return PCOL_OK;

@@ -26,6 +26,7 @@ struct pci_v8_node {
     uint32_t group;
     uint32_t stack;
     unsigned has_id : 1, has_parent_id : 1, is_root : 1;
+    unsigned is_sampled : 1; /* it has rows: set by pci_v8_store_samples() */
 };
 
 struct pci_v8_child {
@@ -47,6 +48,13 @@ struct pci_v8_sample {
     uint32_t profile; /* set to sort the samples of several profiles */
 };
 
+/* A sample that sorting by time moved: from `at`, its number in the file, `by` rows forward. */
+struct pci_v8_move {
+    uint32_t at, by;
+};
+/* The most rows that all moves of `count` samples go. */
+#define PCI_V8_STEPS(count) (4 * (count) + 16)
+
 struct pci_v8 {
     struct pci_import *import;
     pcol_builder *builder;
@@ -66,6 +74,9 @@ struct pci_v8 {
     int has_hits;
     struct pci_v8_sample *samples;
     size_t sample_count, sample_capacity;
+    struct pci_v8_move *moves; /* of the samples sorted last */
+    size_t move_count, move_capacity;
+    int has_moves; /* 0: many samples were out of order, `moves` lacks some */
 };
 
 /* Initializer of a reader of a profile that is one JSON object. */
@@ -121,12 +132,24 @@ pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node,
 struct pci_v8_types {
     uint32_t samples, time, hits; /* PCOL_NONE: none */
 };
-/* Add rows of samples [first, end), by time; the value of a sample is the time until the next one.
+/* Sort samples [first, end) by time. */
+pcol_status pci_v8_sort_samples(struct pci_v8 *v8, size_t first, size_t end, pcol_error *err);
+/* Add rows of samples [first, end), sorted; the value of a sample is the time until the next one.
  * The last sample has the average. */
 pcol_status pci_v8_put_samples(struct pci_v8 *v8, const struct pci_v8_types *types, size_t first,
                                size_t end, uint32_t thread, pcol_error *err);
 /* Add rows for hits that no sample has. */
 pcol_status pci_v8_put_hits(struct pci_v8 *v8, const struct pci_v8_types *types, pcol_error *err);
+
+/* ---- arrays.c: `samples` and `timeDeltas` of CPU profiles as what rows of samples lack */
+
+/* Store `samples` of the document, which are all samples of the reader, sorted. *stored: 0 if rows
+ * cannot tell them: nodes with one stack, or many samples out of order. */
+pcol_status pci_v8_store_samples(struct pci_v8 *v8, int *stored, pcol_error *err);
+/* Store `timeDeltas`, all integers, after `samples` were stored; start: the time before them. */
+pcol_status pci_v8_store_deltas(struct pci_v8 *v8, int64_t start, pcol_error *err);
+/* Write a source that has a document. */
+pcol_status pci_v8_write_document(const struct pci_export *export, pcol_error *err);
 
 /* ---- formats */
 
