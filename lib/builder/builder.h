@@ -391,6 +391,8 @@ pcol_status pci_column_buffer_repeat(struct pci_column_buffer *column, uint64_t 
 /* Read `n` values from row `row` on of a column without nulls. */
 pcol_status pci_column_buffer_get_many(const struct pci_column_buffer *column, uint64_t row,
                                        int64_t *values, size_t n, pcol_error *err);
+/* Release memory of values before index `index`, which must not be read again. */
+void pci_column_buffer_drop(struct pci_column_buffer *column, uint64_t index);
 pcol_status pci_column_buffer_set_bytes(struct pci_column_buffer *column, uint64_t row,
                                         const char *data, size_t size, pcol_error *err);
 /* Extend to `rows` rows, by nulls, or by 0 with PCI_DROP_ZERO. */

@@ -388,6 +388,14 @@ pcol_status pci_column_buffer_get_many(const struct pci_column_buffer *column, u
     return PCOL_OK;
 }
 
+void pci_column_buffer_drop(struct pci_column_buffer *column, uint64_t index)
+{
+    struct pci_column_buffer *c = column;
+    uint64_t narrow = index < c->narrow ? index : c->narrow;
+    if (!c->constant)
+        pci_spill_drop(&c->values, narrow * sizeof(int32_t) + (index - narrow) * sizeof(int64_t));
+}
+
 /* Large requests are read directly, small ones through the window. */
 static pcol_status read_buffered(struct pci_column_buffer_source *s, int64_t *values, size_t n,
                                  pcol_error *err)

@@ -148,6 +148,17 @@ pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, i
     return PCOL_OK;
 }
 
+pcol_status pci_number_array_repeat(struct pci_number_array *array, int64_t bits, int is_double,
+                                    uint64_t count, pcol_error *err)
+{
+    PCI_TRY(make_buffer(array, &array->bits, err));
+    PCI_TRY(make_buffer(array, &array->kinds, err));
+    PCI_TRY(pci_column_buffer_repeat(array->bits, array->count, bits, count, err));
+    PCI_TRY(pci_column_buffer_repeat(array->kinds, array->count, is_double != 0, count, err));
+    array->count += count;
+    return PCOL_OK;
+}
+
 pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,
                                 int *is_double, pcol_error *err)
 {
@@ -207,6 +218,14 @@ pcol_status pci_number_array_load(struct pci_number_array *array, uint64_t at, p
     a->window_first = at;
     a->window_count = n;
     return PCOL_OK;
+}
+
+void pci_number_array_drop(struct pci_number_array *array, uint64_t at)
+{
+    if (at)
+        pci_column_buffer_drop(array->bits, at);
+    if (at)
+        pci_column_buffer_drop(array->kinds, at);
 }
 
 pcol_status pci_number_array_doubles(const struct pci_number_array *array, uint64_t first,

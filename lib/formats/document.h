@@ -75,6 +75,8 @@ void pci_number_array_init(struct pci_number_array *array, pcol_builder *builder
 void pci_number_array_clear(struct pci_number_array *array);
 pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
                                  pcol_error *err);
+pcol_status pci_number_array_repeat(struct pci_number_array *array, int64_t bits, int is_double,
+                                    uint64_t count, pcol_error *err);
 /* Append the elements of the JSON array whose first token is current, and advance to its end.
  * E_SYNTAX if one is not a number of 64 bits: "WHAT must be a number, not ...". */
 pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_json *json,
@@ -84,6 +86,8 @@ pcol_status pci_number_of_token(const struct pci_json *json, const char *what, i
                                 int *is_double, pcol_error *err);
 /* Reads the elements from `at` on, at least one, into the window. */
 pcol_status pci_number_array_load(struct pci_number_array *array, uint64_t at, pcol_error *err);
+/* Release memory of elements before `at`, which must not be read again. */
+void pci_number_array_drop(struct pci_number_array *array, uint64_t at);
 /* Made for sequential reading; at < array->count. */
 static inline pcol_status pci_number_array_get(struct pci_number_array *array, uint64_t at,
                                                int64_t *bits, int *is_double, pcol_error *err)

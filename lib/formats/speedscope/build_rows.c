@@ -125,6 +125,8 @@ static pcol_status put_batch(struct pci_ss_reader *r, const struct pci_ss_profil
     int64_t times_ns[BATCH], values[BATCH];
     int is_double;
     PCI_TRY(pci_spill_read(&r->stacks, at * sizeof *stacks, stacks, count * sizeof *stacks, err));
+    pci_spill_drop(&r->stacks, at * sizeof *stacks); /* the memory is needed for the rows */
+    pci_number_array_drop(&r->values, at);
     for (size_t i = 0; i < count; i++) {
         PCI_TRY(pci_number_array_get(&r->values, at + i, &values[i], &is_double, err));
         if (clock->unit->ns)

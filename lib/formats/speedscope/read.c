@@ -102,11 +102,9 @@ static pcol_status read_profile(struct pci_ss_reader *r, uint64_t parent, pcol_e
                                            .column = r->json.column}};
     PCI_TRY(pci_json_expect(&r->json, PCI_JSON_OBJECT, "a profile", err));
     PCI_TRY(pci_document_node(&r->document, parent, NULL, PCI_NODE_OBJECT, &c.node, err));
-    pci_number_array_init(&c.weights, r->builder);
     pci_number_array_init(&c.at, r->builder);
     pci_number_array_init(&c.frames, r->builder);
     pcol_status status = read_members(r, &c, err);
-    pci_number_array_clear(&c.weights);
     pci_number_array_clear(&c.at);
     pci_number_array_clear(&c.frames);
     return status;

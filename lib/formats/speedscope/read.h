@@ -58,12 +58,11 @@ struct pci_ss_current {
     uint64_t node; /* of the document */
     unsigned seen; /* bits of enum pci_ss_member */
     int type;
-    struct pci_number_array weights; /* sampled */
-    struct pci_number_array at;      /* evented */
-    struct pci_number_array frames;  /* evented: 2 * frame + (1 if closed) */
-    uint64_t others;                 /* node of other members of events, or PCI_NO_NODE */
-    uint64_t events;                 /* node of the compact form of events */
-    int64_t earliest, latest;        /* `at` of the first and the last event */
+    struct pci_number_array at;     /* evented */
+    struct pci_number_array frames; /* evented: 2 * frame + (1 if closed) */
+    uint64_t others;                /* node of other members of events, or PCI_NO_NODE */
+    uint64_t events;                /* node of the compact form of events */
+    int64_t earliest, latest;       /* `at` of the first and the last event */
     int earliest_is_double, latest_is_double;
 };
 

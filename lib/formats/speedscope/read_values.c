@@ -17,7 +17,8 @@
 
 /* ---- stacks ---- */
 
-static pcol_status check_frame(struct pci_ss_reader *r, int64_t frame, pcol_error *err)
+static pcol_status check_frame(struct pci_ss_reader *r, int64_t frame, uint64_t column,
+                               pcol_error *err)
 {
     if (frame < 0 || frame >= (int64_t)PCOL_NONE)
         return pci_json_fail(&r->json, err, "there is no frame %" PRId64, frame);
@@ -25,14 +26,14 @@ static pcol_status check_frame(struct pci_ss_reader *r, int64_t frame, pcol_erro
         r->has_last = 1;
         r->last_frame = (uint32_t)frame;
         r->last_line = r->json.line;
-        r->last_column = r->json.column;
+        r->last_column = column;
     }
     return PCOL_OK;
 }
 
 static pcol_status add_frame(struct pci_ss_reader *r, size_t *count, int64_t frame, pcol_error *err)
 {
-    PCI_TRY(check_frame(r, frame, err));
+    PCI_TRY(check_frame(r, frame, r->json.column, err));
     PCI_TRY(PCI_GROW(r->list, r->list_capacity, *count + 1, err));
     r->list[(*count)++] = (uint32_t)frame;
     return PCOL_OK;
@@ -72,17 +73,47 @@ static pcol_status push(struct pci_ss_reader *r, uint32_t frame, pcol_error *err
     return PCOL_OK;
 }
 
-/* Append the stack `list`; frames that it shares with the previous one keep their nodes. */
-static pcol_status add_stack(struct pci_ss_reader *r, size_t count, pcol_error *err)
+/* Go to a stack; frames that it shares with the previous one keep their nodes. */
+static pcol_status enter_stack(struct pci_ss_reader *r, const uint32_t *frames, size_t count,
+                               uint32_t *node, pcol_error *err)
 {
     size_t shared = 0;
-    while (shared < count && shared < r->depth && r->path[shared].frame == r->list[shared])
+    while (shared < count && shared < r->depth && r->path[shared].frame == frames[shared])
         shared++;
     r->depth = shared;
     for (size_t i = shared; i < count; i++)
-        PCI_TRY(push(r, r->list[i], err));
-    uint32_t node = r->depth ? r->path[r->depth - 1].node : 0;
+        PCI_TRY(push(r, frames[i], err));
+    *node = r->depth ? r->path[r->depth - 1].node : 0;
+    return PCOL_OK;
+}
+
+static pcol_status add_stack(struct pci_ss_reader *r, size_t count, pcol_error *err)
+{
+    uint32_t node;
+    PCI_TRY(enter_stack(r, r->list, count, &node, err));
     return pci_spill_append(&r->stacks, &node, sizeof node, err);
+}
+
+/* Read and append stacks of small frame numbers, as many as there are in a row and fit. */
+static pcol_status add_short_stacks(struct pci_ss_reader *r, pcol_error *err)
+{
+    int64_t values[4 * BATCH];
+    struct pci_json_list lists[BATCH];
+    uint32_t frames[4 * BATCH], nodes[BATCH];
+    for (;;) {
+        size_t from = 0;
+        size_t n = pci_json_read_lists(&r->json, values, 4 * BATCH, lists, BATCH);
+        if (!n)
+            return PCOL_OK;
+        for (size_t i = 0; i < n; from = lists[i++].end) {
+            for (size_t k = from; k < lists[i].end; k++) {
+                PCI_TRY(check_frame(r, values[k], lists[i].column, err));
+                frames[k] = (uint32_t)values[k];
+            }
+            PCI_TRY(enter_stack(r, frames + from, lists[i].end - from, &nodes[i], err));
+        }
+        PCI_TRY(pci_spill_append(&r->stacks, nodes, n * sizeof *nodes, err));
+    }
 }
 
 uint64_t pci_ss_sample_count(const struct pci_ss_reader *r)
@@ -99,6 +130,7 @@ pcol_status pci_ss_read_samples(struct pci_ss_reader *r, struct pci_ss_current *
     r->depth = 0;
     for (;;) {
         size_t count;
+        PCI_TRY(add_short_stacks(r, err));
         PCI_TRY(pci_json_element(&r->json, &more, err));
         if (!more)
             break;
@@ -116,26 +148,35 @@ static int is_negative(int64_t bits, int is_double)
     return !(pci_number_value(bits, is_double) >= 0);
 }
 
-/* The column of values reproduces weights of one kind. */
+/* The column of values reproduces weights of one kind; of both, with the kind of each. */
 pcol_status pci_ss_read_weights(struct pci_ss_reader *r, struct pci_ss_current *c, pcol_error *err)
 {
-    uint64_t line = r->json.line, column = r->json.column, doubles;
+    struct pci_number_array *values = &r->values;
+    uint64_t line = r->json.line, column = r->json.column, first = c->profile.first;
+    uint64_t doubles, node;
     int exact = 1;
-    PCI_TRY(pci_number_array_read(&c->weights, &r->json, "weights", err));
-    for (uint64_t i = 0; i < c->weights.count; i++) {
+    PCI_TRY(pci_number_array_read(values, &r->json, "weights", err));
+    uint64_t count = values->count - first;
+    for (uint64_t i = 0; i < count; i++) {
         int64_t bits;
         int is_double;
-        PCI_TRY(pci_number_array_get(&c->weights, i, &bits, &is_double, err));
+        PCI_TRY(pci_number_array_get(values, first + i, &bits, &is_double, err));
         if (is_negative(bits, is_double))
             return pci_fail_text(err, PCOL_E_SYNTAX, line, column,
                                  "weight %" PRIu64 " of the profile is negative", i + 1);
         exact &= is_double || bits <= EXACT;
     }
-    PCI_TRY(pci_number_array_doubles(&c->weights, 0, c->weights.count, &doubles, err));
-    if (!exact || (doubles && doubles < c->weights.count))
-        return pci_document_number_member(&r->document, c->node, "weights", &c->weights, 0,
-                                          c->weights.count, err);
+    PCI_TRY(pci_number_array_doubles(values, first, count, &doubles, err));
+    if (!exact)
+        return pci_document_number_member(&r->document, c->node, "weights", values, first, count,
+                                          err);
     PCI_TRY(pci_document_place(&r->document, c->node, "weights", err));
+    if (doubles && doubles < count) {
+        PCI_TRY(
+            pci_document_node(&r->document, r->document.arrays, NULL, PCI_NODE_OBJECT, &node, err));
+        return pci_document_column(&r->document, node, "kinds", PCI_NODE_INTEGERS, values->kinds,
+                                   first, count, err);
+    }
     return pci_document_text(&r->document, r->document.arrays, NULL,
                              doubles ? "doubles" : "integers", err);
 }
@@ -143,21 +184,15 @@ pcol_status pci_ss_read_weights(struct pci_ss_reader *r, struct pci_ss_current *
 pcol_status pci_ss_end_sampled(struct pci_ss_reader *r, struct pci_ss_current *c, pcol_error *err)
 {
     uint64_t count = pci_ss_sample_count(r) - c->profile.first;
+    uint64_t weights = r->values.count - c->profile.first;
     if (!(c->seen & 1u << PCI_SS_SAMPLES) || !(c->seen & 1u << PCI_SS_WEIGHTS))
         return pci_fail_text(err, PCOL_E_SYNTAX, c->profile.line, c->profile.column,
                              "a sampled profile needs samples and weights");
-    if (count != c->weights.count)
+    if (count != weights)
         return pci_fail_text(err, PCOL_E_SYNTAX, c->profile.line, c->profile.column,
                              "the profile has %" PRIu64 " samples, but %" PRIu64 " weights", count,
-                             c->weights.count);
-    for (uint64_t i = 0; i < count; i++) {
-        int64_t bits;
-        int is_double;
-        PCI_TRY(pci_number_array_get(&c->weights, i, &bits, &is_double, err));
-        PCI_TRY(pci_number_array_add(&r->values, bits, is_double, err));
-        PCI_TRY(pci_number_array_add(&r->starts, 0, 0, err));
-    }
-    return PCOL_OK;
+                             weights);
+    return pci_number_array_repeat(&r->starts, 0, 0, count, err);
 }
 
 /* ---- events ---- */
@@ -208,7 +243,7 @@ static pcol_status read_event_member(struct pci_ss_reader *r, struct pci_ss_curr
     if (bit == E_FRAME) {
         PCI_TRY(pci_json_expect(json, PCI_JSON_INT, "frame", err));
         event->frame = json->integer;
-        return check_frame(r, event->frame, err);
+        return check_frame(r, event->frame, json->column, err);
     }
     PCI_TRY(pci_json_expect(json, PCI_JSON_STRING, "type", err));
     event->is_open = pci_json_is(json, "O");

@@ -149,18 +149,36 @@ static pcol_status put_weight(struct native *n, struct pci_json_writer *json, ui
 }
 
 static pcol_status put_rows(struct native *n, struct pci_document_writer *w, pcol_str form,
-                            uint64_t place, pcol_error *err)
+                            pcol_error *err)
 {
     struct pci_json_writer *json = &w->json;
     int stacks = pci_str_is(form, "stacks"), doubles = pci_str_is(form, "doubles");
-    if (n->profile > n->profile_count)
-        return pci_corrupt(err, "nodes", NULL, place, "the profile has no thread");
     struct rows rows = n->profiles[n->profile - 1];
     pci_json_put_begin(json, '[', err);
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++)
         PCI_TRY(stacks ? put_stack(n, json, row, err) : put_weight(n, json, row, doubles, err));
     pci_json_put_end(json, ']', err);
     return json->status;
+}
+
+/* Weights of both kinds, which the array of the node tells. */
+static pcol_status put_mixed(struct native *n, struct pci_document_writer *w, uint64_t node,
+                             pcol_error *err)
+{
+    struct pci_number_reader kinds;
+    struct rows rows = n->profiles[n->profile - 1];
+    int64_t kind;
+    int is_numbers, is_double;
+    PCI_TRY(pci_number_reader_open(&kinds, &w->nodes, node, &is_numbers, err));
+    if (!is_numbers || kinds.count != rows.count)
+        return pci_corrupt(err, "nodes", NULL, node, "there must be a kind for each weight");
+    pci_json_put_begin(&w->json, '[', err);
+    for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
+        PCI_TRY(pci_number_reader_next(&kinds, &kind, &is_double, err));
+        PCI_TRY(put_weight(n, &w->json, row, kind != 0, err));
+    }
+    pci_json_put_end(&w->json, ']', err);
+    return w->json.status;
 }
 
 /* Members of an event beyond type, frame and at. */
@@ -238,12 +256,22 @@ static pcol_status put_element(void *context, struct pci_document_writer *w,
                                const struct pci_node_value *element, pcol_error *err)
 {
     struct native *n = context;
+    struct pci_node_value first;
+    uint64_t member = PCI_NO_NODE;
     if (place->parent != n->profile_node) {
         n->profile_node = place->parent;
         n->profile++;
     }
-    return element->tag == PCI_NODE_STRING ? put_rows(n, w, element->text, place->row, err)
-                                           : put_events(w, element->row, err);
+    if (element->tag == PCI_NODE_OBJECT)
+        PCI_TRY(pci_nodes_first(&w->nodes, element->row, &member, err));
+    if (member != PCI_NO_NODE)
+        PCI_TRY(pci_nodes_get(&w->nodes, member, &first, err));
+    int is_mixed = member != PCI_NO_NODE && pci_str_is(first.key, "kinds");
+    if (element->tag != PCI_NODE_STRING && !is_mixed)
+        return put_events(w, element->row, err);
+    if (n->profile > n->profile_count)
+        return pci_corrupt(err, "nodes", NULL, place->row, "the profile has no thread");
+    return is_mixed ? put_mixed(n, w, member, err) : put_rows(n, w, element->text, err);
 }
 
 pcol_status pci_speedscope_write_native(const struct pci_export *export, pcol_error *err)
