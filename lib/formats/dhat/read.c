@@ -31,11 +31,13 @@ struct dhat {
     uint64_t point_count, seen;
     char *units[3]; /* of bu, bksu, tu; NULL: absent */
     uint64_t root, document, frames;
-    uint32_t *groups; /* by frame */
+    uint32_t location_groups; /* string */
+    uint32_t *groups;         /* by frame */
     size_t group_count, group_capacity;
     struct pci_row_uses uses;
     uint64_t most, most_line, most_column; /* the greatest frame number, and where it is */
     int has_version, has_points, has_frames;
+    int next_value; /* that probably follows */
 };
 
 static const char *const unit_keys[3] = {"bu", "bksu", "tu"};
@@ -80,12 +82,17 @@ static pcol_status read_frame_numbers(struct dhat *d, uint64_t **numbers, size_t
     }
 }
 
-static int find_value(const struct dhat *d)
+/* The value of a key; points mostly have theirs in one order. */
+static int find_value(struct dhat *d)
 {
-    int i = 0;
-    while (i < PCI_DHAT_VALUES && !pci_json_is(&d->json, pci_dhat_values[i].key))
-        i++;
-    return i;
+    for (int k = 0; k < PCI_DHAT_VALUES; k++) {
+        int i = (d->next_value + k) % PCI_DHAT_VALUES;
+        if (pci_json_is(&d->json, pci_dhat_values[i].key)) {
+            d->next_value = i + 1;
+            return i;
+        }
+    }
+    return PCI_DHAT_VALUES;
 }
 
 static pcol_status read_extra(struct dhat *d, struct point *p, pcol_error *err)
@@ -111,8 +118,8 @@ static pcol_status read_members(struct dhat *d, struct point *p, int64_t *values
         PCI_TRY(pci_json_member(&d->json, &more, err));
         if (!more)
             break;
-        value = find_value(d);
         is_frames = pci_json_is(&d->json, "fs");
+        value = is_frames ? PCI_DHAT_VALUES : find_value(d);
         if (value == PCI_DHAT_VALUES && !is_frames) {
             PCI_TRY(read_extra(d, p, err));
             continue;
@@ -197,13 +204,12 @@ static pcol_status read_frame(struct dhat *d, pcol_error *err)
 {
     struct pci_new_node node = {.parent = d->frames, .key = PCOL_NONE, .tag = PCI_NODE_ROW};
     struct pci_dhat_frame frame;
-    uint32_t group, original;
+    uint32_t group;
     uint64_t row;
     char *text;
     size_t size;
     if (d->group_count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 frames");
-    PCI_TRY(intern(d, d->json.text, &original, err));
     pci_dhat_parse_frame(d->json.text, &frame);
     PCI_TRY(add_group(d, &frame, &group, err));
     PCI_TRY(pci_dhat_print_frame(&frame, &text, &size, err));
@@ -212,16 +218,19 @@ static pcol_status read_frame(struct dhat *d, pcol_error *err)
     PCI_TRY(PCI_GROW(d->groups, d->group_capacity, d->group_count + 1, err));
     d->groups[d->group_count++] = group;
     node.as.i64 = group;
-    PCI_TRY(pcol_builder_string(d->builder, "location_groups", 15, &node.text, err));
+    node.text = d->location_groups;
     PCI_TRY(pci_builder_node(d->builder, &node, &row, err));
-    node = (struct pci_new_node){
-        .parent = d->frames, .key = PCOL_NONE, .tag = PCI_NODE_STRING, .text = original};
-    return same ? PCOL_OK : pci_builder_node(d->builder, &node, &row, err);
+    if (same)
+        return PCOL_OK;
+    node = (struct pci_new_node){.parent = d->frames, .key = PCOL_NONE, .tag = PCI_NODE_STRING};
+    PCI_TRY(intern(d, d->json.text, &node.text, err));
+    return pci_builder_node(d->builder, &node, &row, err);
 }
 
 static pcol_status read_frames(struct dhat *d, pcol_error *err)
 {
     PCI_TRY(pci_json_expect(&d->json, PCI_JSON_ARRAY, "ftbl", err));
+    PCI_TRY(pcol_builder_string(d->builder, "location_groups", 15, &d->location_groups, err));
     for (;;) {
         int more;
         PCI_TRY(pci_json_element(&d->json, &more, err));
