@@ -79,6 +79,8 @@ struct pci_otlp_place {
     uint64_t line, column;
 };
 
+#define PCI_OTLP_RECENT_THREADS 64u
+
 struct pci_otlp {
     struct pci_import *import;
     pcol_builder *builder;
@@ -103,6 +105,12 @@ struct pci_otlp {
     size_t line_capacity;
     struct pci_label *labels;
     size_t label_count, label_capacity;
+
+    /* Direct-mapped cache of threads. */
+    struct {
+        struct pci_import_thread thread;
+        uint32_t row_plus_1; /* 0: empty */
+    } recent[PCI_OTLP_RECENT_THREADS];
 };
 
 /* ---- wire.c */

@@ -241,6 +241,25 @@ static pcol_status collect_fields(struct pci_otlp *r, struct pci_otlp_span messa
     return PCOL_OK;
 }
 
+/* The row of a thread; PCOL_NONE if nothing of it is known. */
+static pcol_status find_thread(struct pci_otlp *r, const struct pci_import_thread *t, uint32_t *row,
+                               pcol_error *err)
+{
+    size_t place = (t->tid * 5u + t->name * 3u + t->pid) % PCI_OTLP_RECENT_THREADS;
+    const struct pci_import_thread *known = &r->recent[place].thread;
+    *row = PCOL_NONE;
+    if ((t->tid & t->name & t->pid & t->process_name) == PCOL_NONE)
+        return PCOL_OK;
+    *row = r->recent[place].row_plus_1 - 1;
+    if (r->recent[place].row_plus_1 && known->tid == t->tid && known->name == t->name &&
+        known->pid == t->pid && known->process_name == t->process_name)
+        return PCOL_OK;
+    PCI_TRY(pci_import_thread(r->import, t, row, err));
+    r->recent[place].thread = *t;
+    r->recent[place].row_plus_1 = *row + 1;
+    return PCOL_OK;
+}
+
 static pcol_status read_sample(struct pci_otlp *r, struct pci_otlp_span message,
                                const struct profile *profile, pcol_error *err)
 {
@@ -269,9 +288,7 @@ static pcol_status read_sample(struct pci_otlp *r, struct pci_otlp_span message,
     PCI_TRY(pci_otlp_row(r, at, PCI_OTLP_STACKS, stack, &sample.stack, err));
     if (sample.stack == PCOL_NONE)
         sample.stack = 0;
-    sample.thread = PCOL_NONE;
-    if ((thread.tid & thread.name & thread.pid & thread.process_name) != PCOL_NONE)
-        PCI_TRY(pci_import_thread(r->import, &thread, &sample.thread, err));
+    PCI_TRY(find_thread(r, &thread, &sample.thread, err));
     return add_rows(r, at, profile, &sample, err);
 }
 
