@@ -7,6 +7,7 @@
 #include "formats/v8/v8.h"
 
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <inttypes.h>
 
@@ -93,35 +94,46 @@ static pcol_status fail_member(const struct reader *r, int member, uint64_t coun
                          "%s (%" PRIu64 ")", problem, count);
 }
 
+/* Samples from `first` on, as many as the windows of the arrays have. times: NULL if there are
+ * none; member: theirs. */
+static pcol_status add_batch(struct reader *r, uint64_t first, struct pci_number_array *times,
+                             int member, struct pci_v8_clock *clock, pcol_error *err)
+{
+    struct pci_number_array *ids = &r->samples;
+    struct pci_v8_sample *to = r->v8.samples + r->v8.sample_count;
+    PCI_TRY(pci_number_array_load(ids, first, err));
+    if (times)
+        PCI_TRY(pci_number_array_load(times, first, err));
+    for (size_t i = 0; i < ids->window_count; i++) {
+        uint32_t node = pci_v8_find(&r->v8, 0, ids->window_bits[i]);
+        to[i] = (struct pci_v8_sample){.node = node};
+        if (node == PCOL_NONE || ids->window_kinds[i])
+            return fail_member(r, M_SAMPLES, first + i + 1, "this sample names no node", err);
+        if (member == M_TIMESTAMPS)
+            *clock = (struct pci_v8_clock){0};
+        if (times)
+            pci_v8_clock_add(clock, times->window_bits[i], times->window_kinds[i]);
+        if (times && !pci_v8_clock_ns(clock, &to[i].time_ns))
+            return fail_member(r, member, first + i + 1,
+                               "this time is beyond 64 bits of nanoseconds", err);
+    }
+    r->v8.sample_count += ids->window_count;
+    return pci_work(ids->window_count * PCI_ITEM_WORK, err);
+}
+
 /* The time of each sample, and its node. */
 static pcol_status add_samples(struct reader *r, int timed, pcol_error *err)
 {
-    struct pci_number_array *times = r->seen & 1u << M_DELTAS ? &r->deltas : &r->stamps;
-    int member = times == &r->deltas ? M_DELTAS : M_TIMESTAMPS;
+    int member = r->seen & 1u << M_DELTAS ? M_DELTAS : M_TIMESTAMPS;
+    struct pci_number_array *times = member == M_DELTAS ? &r->deltas : &r->stamps;
     struct pci_v8_clock clock = r->start;
     if (timed && times->count != r->samples.count)
         return fail_member(r, member, times->count, "there must be as many times as samples", err);
     if (r->samples.count >= PCOL_NONE)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 samples");
     PCI_TRY(PCI_GROW(r->v8.samples, r->v8.sample_capacity, (size_t)r->samples.count, err));
-    for (uint64_t i = 0; i < r->samples.count; i++) {
-        int64_t id, bits, ns = 0;
-        int is_double;
-        PCI_TRY(pci_number_array_get(&r->samples, i, &id, &is_double, err));
-        uint32_t node = is_double ? PCOL_NONE : pci_v8_find(&r->v8, 0, id);
-        if (node == PCOL_NONE)
-            return fail_member(r, M_SAMPLES, i + 1, "this sample names no node", err);
-        if (timed) {
-            PCI_TRY(pci_number_array_get(times, i, &bits, &is_double, err));
-            if (times == &r->stamps)
-                clock = (struct pci_v8_clock){0};
-            pci_v8_clock_add(&clock, bits, is_double);
-            if (!pci_v8_clock_ns(&clock, &ns))
-                return fail_member(r, member, i + 1, "this time is beyond 64 bits of nanoseconds",
-                                   err);
-        }
-        PCI_TRY(pci_v8_add_sample(&r->v8, ns, node, err));
-    }
+    while (r->v8.sample_count < r->samples.count)
+        PCI_TRY(add_batch(r, r->v8.sample_count, timed ? times : NULL, member, &clock, err));
     return PCOL_OK;
 }
 

@@ -190,12 +190,8 @@ static int has_id(const struct pci_v8_node *node, uint32_t profile, int64_t id)
     return node->has_id && node->id == id && node->profile == profile;
 }
 
-/* Ids are mostly the numbers of the nodes, from 1 on; `by_id` has the others. */
-uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, int64_t id)
+uint32_t pci_v8_find_other(const struct pci_v8 *v8, uint32_t profile, int64_t id)
 {
-    uint64_t number = (uint64_t)id - 1;
-    if (number < v8->node_count && has_id(&v8->nodes[number], profile, id))
-        return (uint32_t)number;
     uint64_t hash = hash_id(profile, id);
     size_t slot = pci_hash_start(&v8->by_id, hash);
     uint32_t node;

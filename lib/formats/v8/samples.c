@@ -13,16 +13,8 @@
 
 #include <math.h>
 
-void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double)
+int pci_v8_clock_double_ns(const struct pci_v8_clock *clock, int64_t *ns)
 {
-    clock->number += pci_number_value(bits, is_double);
-    clock->is_double |= is_double || __builtin_add_overflow(clock->integer, bits, &clock->integer);
-}
-
-int pci_v8_clock_ns(const struct pci_v8_clock *clock, int64_t *ns)
-{
-    if (!clock->is_double)
-        return !__builtin_mul_overflow(clock->integer, 1000, ns);
     double value = clock->number * 1000;
     if (!(value > -9.2e18 && value < 9.2e18))
         return 0;

@@ -107,8 +107,18 @@ pcol_status pci_v8_member(struct pci_v8 *v8, pcol_error *err);
 /* The object or array that begins, and ends: keep it if there is a document. */
 pcol_status pci_v8_enter(struct pci_v8 *v8, pcol_error *err);
 pcol_status pci_v8_leave(struct pci_v8 *v8, pcol_error *err);
-/* The node with an id in a profile; PCOL_NONE: none. */
-uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, int64_t id);
+/* The node with an id in a profile, if its number is not the id less 1; PCOL_NONE: none. */
+uint32_t pci_v8_find_other(const struct pci_v8 *v8, uint32_t profile, int64_t id);
+/* The node with an id in a profile; PCOL_NONE: none. Ids are mostly the numbers of the nodes, from
+ * 1 on; `by_id` has the others. */
+static inline uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, int64_t id)
+{
+    uint64_t number = (uint64_t)id - 1;
+    if (number < v8->node_count && v8->nodes[number].has_id && v8->nodes[number].id == id &&
+        v8->nodes[number].profile == profile)
+        return (uint32_t)number;
+    return pci_v8_find_other(v8, profile, id);
+}
 /* Assign nodes [first, node_count) to a profile, and set their parents and stacks. */
 pcol_status pci_v8_resolve(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err);
 /* Remove nodes from `first` on, which are not resolved. */
@@ -123,9 +133,18 @@ struct pci_v8_clock {
     int is_double;
 };
 
-void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double);
+static inline void pci_v8_clock_add(struct pci_v8_clock *clock, int64_t bits, int is_double)
+{
+    clock->number += pci_number_value(bits, is_double);
+    clock->is_double |= is_double || __builtin_add_overflow(clock->integer, bits, &clock->integer);
+}
 /* 0: beyond 64 bits of nanoseconds. */
-int pci_v8_clock_ns(const struct pci_v8_clock *clock, int64_t *ns);
+int pci_v8_clock_double_ns(const struct pci_v8_clock *clock, int64_t *ns);
+static inline int pci_v8_clock_ns(const struct pci_v8_clock *clock, int64_t *ns)
+{
+    return clock->is_double ? pci_v8_clock_double_ns(clock, ns)
+                            : !__builtin_mul_overflow(clock->integer, 1000, ns);
+}
 
 pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node, pcol_error *err);
 
