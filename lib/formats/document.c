@@ -148,17 +148,6 @@ pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, i
     return PCOL_OK;
 }
 
-pcol_status pci_number_array_repeat(struct pci_number_array *array, int64_t bits, int is_double,
-                                    uint64_t count, pcol_error *err)
-{
-    PCI_TRY(make_buffer(array, &array->bits, err));
-    PCI_TRY(make_buffer(array, &array->kinds, err));
-    PCI_TRY(pci_column_buffer_repeat(array->bits, array->count, bits, count, err));
-    PCI_TRY(pci_column_buffer_repeat(array->kinds, array->count, is_double != 0, count, err));
-    array->count += count;
-    return PCOL_OK;
-}
-
 pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,
                                 int *is_double, pcol_error *err)
 {

@@ -75,8 +75,6 @@ void pci_number_array_init(struct pci_number_array *array, pcol_builder *builder
 void pci_number_array_clear(struct pci_number_array *array);
 pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, int is_double,
                                  pcol_error *err);
-pcol_status pci_number_array_repeat(struct pci_number_array *array, int64_t bits, int is_double,
-                                    uint64_t count, pcol_error *err);
 /* Append the elements of the JSON array whose first token is current, and advance to its end.
  * E_SYNTAX if one is not a number of 64 bits: "WHAT must be a number, not ...". */
 pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_json *json,

@@ -102,7 +102,8 @@ static pcol_status set_time(struct pci_ss_reader *r, const struct pci_ss_profile
     int64_t start = 0;
     int start_is_double = 0, ok;
     if (p->evented) {
-        PCI_TRY(pci_number_array_get(&r->starts, at, &start, &start_is_double, err));
+        PCI_TRY(pci_number_array_get(&r->starts, p->first_start + at - p->first, &start,
+                                     &start_is_double, err));
         ok = to_ns(start, start_is_double, clock->unit->ns, time_ns);
     } else {
         ok = clock_ns(clock, time_ns) && advance(clock, bits, is_double);

@@ -97,6 +97,7 @@ static pcol_status read_profile(struct pci_ss_reader *r, uint64_t parent, pcol_e
 {
     struct pci_ss_current c = {.others = PCI_NO_NODE,
                                .profile = {.first = pci_ss_sample_count(r),
+                                           .first_start = r->starts.count,
                                            .name = PCOL_NONE,
                                            .line = r->json.line,
                                            .column = r->json.column}};

@@ -14,6 +14,7 @@ enum { PCI_SS_TYPE_UNKNOWN, PCI_SS_TYPE_SAMPLED, PCI_SS_TYPE_EVENTED };
 
 struct pci_ss_profile {
     uint64_t first, count; /* of the reader's samples */
+    uint64_t first_start;  /* of the reader's starts */
     uint32_t name;         /* string or PCOL_NONE */
     int unit;              /* index of pci_speedscope_units */
     int evented;
@@ -36,7 +37,7 @@ struct pci_ss_reader {
     struct pci_call_tree tree;      /* groups are numbers of frames */
     struct pci_spill stacks;        /* by sample: node of the tree, u32 */
     struct pci_number_array values; /* by sample */
-    struct pci_number_array starts; /* by sample of an evented profile */
+    struct pci_number_array starts; /* by sample of the evented profiles */
     struct pci_ss_profile *profiles;
     size_t profile_count, profile_capacity;
     uint32_t *groups; /* by frame */

@@ -188,11 +188,11 @@ pcol_status pci_ss_end_sampled(struct pci_ss_reader *r, struct pci_ss_current *c
     if (!(c->seen & 1u << PCI_SS_SAMPLES) || !(c->seen & 1u << PCI_SS_WEIGHTS))
         return pci_fail_text(err, PCOL_E_SYNTAX, c->profile.line, c->profile.column,
                              "a sampled profile needs samples and weights");
-    if (count != weights)
-        return pci_fail_text(err, PCOL_E_SYNTAX, c->profile.line, c->profile.column,
-                             "the profile has %" PRIu64 " samples, but %" PRIu64 " weights", count,
-                             weights);
-    return pci_number_array_repeat(&r->starts, 0, 0, count, err);
+    return count == weights
+               ? PCOL_OK
+               : pci_fail_text(err, PCOL_E_SYNTAX, c->profile.line, c->profile.column,
+                               "the profile has %" PRIu64 " samples, but %" PRIu64 " weights",
+                               count, weights);
 }
 
 /* ---- events ---- */
