@@ -127,13 +127,13 @@ struct run {
     unsigned type_set;
 };
 
-/* Accept numbers up to p, `n` in total, all of one type. */
-static void accept(struct run *r, const uint8_t *p, size_t n, enum pci_json_type type)
+/* Accept integers up to p, `n` numbers in total. */
+static void accept(struct run *r, const uint8_t *p, size_t n)
 {
     if (n == r->n)
         return;
-    memset(r->types + r->n, (int)type, n - r->n);
-    r->type_set |= 1u << type;
+    memset(r->types + r->n, PCI_JSON_INT, n - r->n);
+    r->type_set |= 1u << PCI_JSON_INT;
     r->n = n;
     r->at = (size_t)(p - r->data);
 }
@@ -173,7 +173,7 @@ static inline __attribute__((always_inline)) void parse_integers(struct run *r, 
         r->values[n++] = (int64_t)((convert_digits(x, bits) ^ (0 - negative)) + negative);
         p = begin + bits / 8;
     }
-    accept(r, p, n, PCI_JSON_INT);
+    accept(r, p, n);
 }
 
 static void parse_short_integers(struct run *r)
@@ -184,30 +184,43 @@ static void parse_short_integers(struct run *r)
         parse_integers(r, 1);
 }
 
-/* Parse decimals with up to seven digits before and eight after the point. Both operands are exact
- * doubles, so that the quotient is rounded once. */
-static void parse_short_decimals(struct run *r)
+/* Parse decimals with up to seven digits before and eight after the point, and integers among them.
+ * Both operands are exact doubles, so that the quotient is rounded once. */
+static void parse_short_numbers(struct run *r)
 {
     const uint8_t *p = r->data + r->at, *end = r->data + r->end;
     size_t n = r->n, skip = 1 + (p[1] == ' ');
-    while (n < r->count && p < end && *p == ',') {
+    while (n < r->count && p < end && *p == ',' && (skip == 1 || p[1] == ' ')) {
         const uint8_t *begin = p + skip;
-        uint64_t x, other = find_non_digits(begin, &x);
-        unsigned bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
-        if (!other || !bits || begin[bits / 8] != '.' || (*begin == '0' && bits > 8) ||
-            (skip == 2 && p[1] != ' '))
+        uint64_t x, part, other = find_non_digits(begin, &x);
+        uint64_t negative = (x & 0xff) == ('-' ^ '0');
+        if (negative)
+            other = find_non_digits(++begin, &x);
+        unsigned places, bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
+        if (!other || !bits || (*begin == '0' && bits > 8))
             break;
-        uint64_t part, digits = convert_digits(x, bits);
-        const uint8_t *after = begin + bits / 8 + 1;
-        unsigned places = parse_8_digits(after, &part);
-        after += places;
-        if (!places || (*after != ',' && *after != ']'))
-            break;
-        double number = (double)(digits * pci_powers_of_ten[places] + part) / powers[places];
-        memcpy(&r->values[n++], &number, sizeof number);
+        uint64_t digits = convert_digits(x, bits);
+        const uint8_t *after = begin + bits / 8;
+        int64_t value = (int64_t)((digits ^ (0 - negative)) + negative);
+        int is_decimal = *after == '.';
+        if (is_decimal) {
+            places = parse_8_digits(++after, &part);
+            double number = (double)(digits * pci_powers_of_ten[places] + part) / powers[places];
+            number = negative ? -number : number;
+            memcpy(&value, &number, sizeof value);
+            after += places;
+            if (!places)
+                break;
+        }
+        if ((*after != ',' && *after != ']') || (negative && !value))
+            break; /* -0 may have to be a double */
+        r->types[n] = is_decimal ? PCI_JSON_DOUBLE : PCI_JSON_INT;
+        r->type_set |= 1u << r->types[n];
+        r->values[n++] = value;
         p = after;
     }
-    accept(r, p, n, PCI_JSON_DOUBLE);
+    r->n = n;
+    r->at = (size_t)(p - r->data);
 }
 
 /* Parse any common number, or null, after a comma if `comma` is set. Returns whether there was
@@ -334,7 +347,7 @@ unsigned pci_json_read_numbers(struct pci_json *json, int64_t *values, uint8_t *
         if (types[r.n - 1] == PCI_JSON_INT)
             parse_short_integers(&r);
         else if (types[r.n - 1] == PCI_JSON_DOUBLE)
-            parse_short_decimals(&r);
+            parse_short_numbers(&r);
     }
     if (r.n) {
         json->at = json->start = r.at;
