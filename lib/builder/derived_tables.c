@@ -266,15 +266,14 @@ static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t
             if (status != PCOL_OK)
                 break;
         }
-        for (size_t i = 0; i < pass->stack.n; i++) {
-            if (pass->stack.valid[i] &&
-                __builtin_add_overflow(locations, depth[pass->stack.values[i]], &locations)) {
-                status = pci_fail(err, PCOL_E_LIMIT, "more than 2^64 rows of sample_locations");
-                break;
-            }
-            for (size_t k = 0; k < pass->type_count; k++)
+        uint64_t frames = 0; /* of at most 1024 stacks: no overflow */
+        for (size_t i = 0; i < pass->stack.n; i++)
+            frames += pass->stack.valid[i] ? depth[pass->stack.values[i]] : 0;
+        if (__builtin_add_overflow(locations, frames, &locations))
+            status = pci_fail(err, PCOL_E_LIMIT, "more than 2^64 rows of sample_locations");
+        for (size_t k = 0; k < pass->type_count; k++)
+            for (size_t i = 0; i < pass->stack.n; i++)
                 values += pass->values[k].valid[i];
-        }
         values += pass->unread * pass->stack.n;
         if (status != PCOL_OK)
             break;

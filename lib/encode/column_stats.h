@@ -12,7 +12,8 @@ struct pci_value_source {
     uint64_t rows;
     uint8_t type; /* enum pcf_type; not PCF_BYTES */
     /* Rows [row, row + n), row a multiple of 1024, n = min(1024, rows - row). Sequential from row
-     * 0; may restart at 0. values: i64, bits of f64, or codes; 0 for a null. */
+     * 0; may restart at 0. values: i64, bits of f64, or codes; 0 for a null. valid: 1, or 0 for a
+     * null. */
     pcol_status (*read)(void *context, uint64_t row, size_t n, int64_t *values, uint8_t *valid,
                         pcol_error *err);
     void *context;

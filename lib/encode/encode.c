@@ -27,8 +27,7 @@ static void mark_exceptions(const void *context, const struct pci_block_reader *
         pci_simd_mark_off_line(block->values, block->n, base, e->step, marks);
         return;
     }
-    for (size_t i = 0; i < block->n; i++)
-        marks[i] = block->valid[i] != 0;
+    memcpy(marks, block->valid, block->n);
 }
 
 /* Finds the exceptions to a default in one pass. Free with pci_free(). */

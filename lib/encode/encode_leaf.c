@@ -186,6 +186,11 @@ static size_t gather_marked(const struct pci_block_reader *block, const uint8_t 
                             size_t n, int64_t *values, size_t *count)
 {
     size_t k = *count, end = block->n;
+    if (n - k >= end - row && !memchr(marks + row, 0, end - row)) { /* mostly so with few nulls */
+        memcpy(values + k, block->values + row, (end - row) * sizeof *values);
+        *count = k + end - row;
+        return end;
+    }
     for (; row < end && k < n; row++) {
         values[k] = block->values[row];
         k += marks[row];
