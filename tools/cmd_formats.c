@@ -28,20 +28,22 @@ static const pcol_format *format_at(size_t index)
     return format;
 }
 
+enum { NAME_WIDTH = 14, SUFFIXES_AT = NAME_WIDTH + 7 + 8 };
+
 static void print_people(struct cli_out *out)
 {
     const pcol_format *format;
 
     cli_out_fold(out);
-    cli_out_text(out, "format      reads  writes  suffixes\n");
+    cli_out_printf(out, "%-*sreads  writes  suffixes\n", NAME_WIDTH, "format");
     for (size_t i = 0; (format = format_at(i)) != NULL; i++) {
-        cli_out_printf(out, "%-12s%-7s%-8s", format->name, format->reads ? "yes" : "",
+        cli_out_printf(out, "%-*s%-7s%-8s", NAME_WIDTH, format->name, format->reads ? "yes" : "",
                        format->writes ? "yes" : "");
-        cli_out_words(out, format->suffixes, strlen(format->suffixes), 27);
-        cli_out_text(out, "            ");
-        cli_out_words(out, format->summary, strlen(format->summary), 12);
-        cli_out_text(out, "            keeps: ");
-        cli_out_words(out, format->keeps, strlen(format->keeps), 19);
+        cli_out_words(out, format->suffixes, strlen(format->suffixes), SUFFIXES_AT);
+        cli_out_printf(out, "%*s", NAME_WIDTH, "");
+        cli_out_words(out, format->summary, strlen(format->summary), NAME_WIDTH);
+        cli_out_printf(out, "%*skeeps: ", NAME_WIDTH, "");
+        cli_out_words(out, format->keeps, strlen(format->keeps), NAME_WIDTH + 7);
     }
 }
 
