@@ -307,10 +307,12 @@ static void break_line(struct cli_out *out)
     write_stdout(out, line, end);
     write_stdout(out, "\n", 1);
     size_t moved = out->line_used - next;
-    size_t blanks = indent + 2 < out->fold / 2 ? indent + 2 : out->fold / 2;
+    size_t blanks = out->line_continued ? indent : indent + 2;
+    blanks = blanks < out->fold / 2 ? blanks : out->fold / 2;
     memmove(line + blanks, line + next, moved);
     memset(line, ' ', blanks);
     out->line_indent = blanks;
+    out->line_continued = 1;
     out->line_used = blanks + moved;
     out->line_columns = columns_of(line, out->line_used);
 }
@@ -328,6 +330,7 @@ static void fold_lines(struct cli_out *out, const char *data, size_t size)
             out->line[out->line_used++] = '\n';
             write_stdout(out, out->line, out->line_used);
             out->line_used = out->line_columns = out->line_indent = 0;
+            out->line_continued = 0;
             continue;
         }
         if (out->line_columns + columns > out->fold) {

@@ -45,6 +45,7 @@ struct cli_out {
     size_t slot;      /* in the signal handlers, which unlink the file */
     unsigned fold;    /* columns; 0: lines are not folded */
     size_t line_used, line_columns, line_indent;
+    int line_continued; /* the last line continues a folded one: its further lines align */
     size_t used;
     char buffer[CLI_OUT_SIZE];
     char line[CLI_LINE_SIZE]; /* the last line so far, if lines are folded */
