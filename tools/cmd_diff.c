@@ -86,18 +86,25 @@ static int changed(const struct diff_view *view, const struct diff_row *row)
            diff_double(view, row->amounts[DIFF_TOTAL_DELTA]) != 0;
 }
 
-/* Find the next row to print from row *at on, and move *at past it. */
-static int next_row(const struct diff_view *view, size_t *at, uint64_t *shown, struct diff_row *row)
+/* Iteration over the rows to print; `omitted` counts changed rows beyond the limit. */
+struct printing {
+    size_t at;
+    uint64_t shown, omitted;
+};
+
+static int next_row(const struct diff_view *view, struct printing *rows, struct diff_row *row)
 {
     size_t count = view->diff->count;
 
-    while (*at < count) {
-        diff_row(view, (*at)++, row);
+    while (rows->at < count) {
+        diff_row(view, rows->at++, row);
         if (!changed(view, row) && view->args->rows != 0)
             continue;
-        if (*shown >= view->limit && !row->is_above)
+        if (rows->shown >= view->limit && !row->is_above) {
+            rows->omitted++;
             continue;
-        ++*shown;
+        }
+        rows->shown++;
         return 1;
     }
     return 0;
@@ -109,7 +116,7 @@ static int print_rows(const struct diff_view *view, struct cli_out *out)
 {
     struct cli_table_column columns[1 + DIFF_AMOUNTS + CLI_FRAME_COLUMNS + 1] = {{"name", 0}};
     struct cli_table *table;
-    uint64_t shown = 0;
+    struct printing rows = {0};
     struct diff_row row;
     size_t amounts = view->base_count > 1 ? DIFF_AMOUNTS : DIFF_AMOUNTS - DIFF_SPREAD;
     size_t places = cli_frame_columns(view->by, 0, columns + 1 + amounts);
@@ -123,7 +130,7 @@ static int print_rows(const struct diff_view *view, struct cli_out *out)
 
     if (code != CLI_OK)
         return code;
-    for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
+    while (out->code == 0 && next_row(view, &rows, &row)) {
         const struct cli_frame *frame = &row.frame;
         char buffer[CLI_NUMBER_SIZE];
         struct cli_cell cells[1 + DIFF_AMOUNTS + CLI_FRAME_COLUMNS + 1] = {
@@ -272,13 +279,13 @@ static int print_people(const struct diff_view *view, struct cli_out *out)
     columns[own++] = (struct cli_table_column){"name", CLI_LEFT | CLI_KEEP};
     size_t places = cli_frame_columns(view->by, 1, columns + own);
     struct cli_table *table;
-    uint64_t shown = 0;
+    struct printing rows = {0};
     struct diff_row row;
     int code = cli_table_begin(&table, out, view->args, columns, own + places);
 
     if (code != CLI_OK)
         return code;
-    for (size_t at = 0; out->code == 0 && next_row(view, &at, &shown, &row);) {
+    while (out->code == 0 && next_row(view, &rows, &row)) {
         char buffer[9][CLI_NUMBER_SIZE + 1];
         points_text(view, row.amounts[DIFF_TOTAL_DELTA], buffer[4]);
         pcol_str name =
@@ -297,7 +304,12 @@ static int print_people(const struct diff_view *view, struct cli_out *out)
         cli_frame_cells(&row.frame, places, buffer[8], cells + own);
         cli_table_row(table, cells);
     }
-    return cli_table_end(table, CLI_OK);
+    code = cli_table_end(table, CLI_OK);
+    if (rows.omitted > 0 && !view->args->no_header)
+        cli_out_printf(out, "%s%llu more row%s changed%s\n", view->markdown ? "\n" : "",
+                       (unsigned long long)rows.omitted, rows.omitted == 1 ? "" : "s",
+                       view->markdown ? "." : "; -n 0 shows all rows");
+    return code;
 }
 
 static int has_changes(const struct diff_view *view)

@@ -144,6 +144,7 @@ static int print_keys(const struct cli_args *args, const struct cli_input *input
         {"key", CLI_KEEP},
         {"value", CLI_KEEP}};
     uint64_t limit = cli_row_limit(args, amounts->people ? TERMINAL_ROWS : UINT64_MAX);
+    uint64_t omitted = 0;
     struct cli_table *table;
     int code = cli_table_begin(&table, out, args, columns, COLUMNS);
 
@@ -163,10 +164,16 @@ static int print_keys(const struct cli_args *args, const struct cli_input *input
             code = cli_result_open(&values, result, input->name, NULL);
         if (code == CLI_OK)
             print_key(table, keys->names[k], &values, amounts, limit);
+        if (code == CLI_OK && values.count > limit)
+            omitted += values.count - limit;
         cli_result_close(&values);
         pcol_result_free(result);
     }
-    return cli_table_end(table, code);
+    code = cli_table_end(table, code);
+    if (omitted > 0 && amounts->people && !args->no_header)
+        cli_out_printf(out, "%" PRIu64 " smaller value%s not shown; -n 0 shows all\n", omitted,
+                       omitted == 1 ? " is" : "s are");
+    return code;
 }
 
 static int print(const struct cli_args *args, const struct cli_input *input, pcol_query *query,
