@@ -17,9 +17,12 @@ class Table {
         this.grid = el("div", { role: "grid", className: "grid", tabindex: 0,
             "aria-label": options.label, "aria-colcount": options.columns.length },
         this.head, this.body);
-        this.grid.style.setProperty("--columns",
-            options.columns.map((c) => c.width || (c.number ? "7.5rem" : "minmax(14rem, 1fr)"))
-                .join(" "));
+        /* Header and rows are grids of their own: no text of theirs may widen a column. */
+        const widths = options.columns.map((c) => c.width ||
+            (c.number ? "6.75rem" : "minmax(14rem, 1fr)"));
+        const least = widths.reduce((sum, width) => sum + parseFloat(width.replace("minmax(", "")), 0);
+        this.grid.style.setProperty("--columns", widths.join(" "));
+        this.grid.style.setProperty("--least", least + "rem");
         host.append(this.grid);
         this.grid.addEventListener("scroll", () => this.show());
         this.grid.addEventListener("keydown", (e) => this.key(e));

@@ -132,11 +132,6 @@ function amountColumns(app, rows) {
             value: (row) => Number((100 * share(row)).toFixed(4)),
             text: (row) => percent(share(row)), title_: () => "" });
     };
-    add("self", "Self", rows.self, app.query);
-    addShare("self_pct", "Self %", rows.self, app.query);
-    add("total", "Total", rows.total, app.query);
-    addShare("total_pct", "Total %", rows.total, app.query);
-    if (!rows.baseSelf) return columns;
     const delta = (key, title, now, then) => {
         const values = Array.from(now, (x, i) => (typeof x === typeof then[i] ? x - then[i] :
             Number(x) - Number(then[i])));
@@ -145,10 +140,18 @@ function amountColumns(app, rows) {
             sign: (row) => (values[row] > 0 ? "more" : values[row] < 0 ? "less" : ""),
             title_: (row) => exact(values[row]) });
     };
-    add("base_self", "Base self", rows.baseSelf, app.base);
-    add("base_total", "Base total", rows.baseTotal, app.base);
-    delta("self_delta", "Δ self", rows.self, rows.baseSelf);
-    delta("total_delta", "Δ total", rows.total, rows.baseTotal);
+    if (rows.baseSelf) {
+        delta("self_delta", "Δ self", rows.self, rows.baseSelf);
+        delta("total_delta", "Δ total", rows.total, rows.baseTotal);
+    }
+    add("self", "Self", rows.self, app.query);
+    addShare("self_pct", "Self %", rows.self, app.query);
+    add("total", "Total", rows.total, app.query);
+    addShare("total_pct", "Total %", rows.total, app.query);
+    if (rows.baseSelf) {
+        add("base_self", "Base self", rows.baseSelf, app.base);
+        add("base_total", "Base total", rows.baseTotal, app.base);
+    }
     return columns;
 }
 
@@ -176,11 +179,11 @@ async function amountTable(app, by) {
     if (reply === null) return null;
     const rows = topRows(reply, app), columns = amountColumns(app, rows);
     columns.unshift(textColumn("name", "Name", (row) => rows.names[row] || "(none)"));
-    if (by === "function") /* the frames have it; rows of functions have no files */
-        columns.push(textColumn("file", "File", (row) =>
-            app.files[app.byName.get(rows.names[row])] || ""));
-    if (by === "line" || by === "location")
-        columns.push(textColumn("file", "File", (row) => rows.files[row]));
+    /* Rows of functions have no files: the frames have them. */
+    const file = by === "function" ? (row) => app.files[app.byName.get(rows.names[row])] || "" :
+        by === "line" || by === "location" ? (row) => rows.files[row] : null;
+    if (file && rows.names.some((_, row) => file(row)))
+        columns.push(textColumn("file", "File", file, "minmax(8rem, .5fr)"));
     if (by === "line" || by === "location")
         columns.push({ key: "line", title: "Line", number: true, width: "5rem",
             value: (row) => rows.lines[row], title_: () => "",
