@@ -135,9 +135,20 @@ class Flame {
                 if (room > 4 * letter) labels.push(i, x0, room, y);
             }
         }
-        c.fillStyle = "#000";
-        for (let k = 0; k < labels.length; k += 4) this.label(c, letter, labels, k);
-        this.paintMarks(c, style);
+        const searching = boxes.marked && this.options.searching && this.options.searching();
+        if (searching) this.veil(c, style);
+        const faint = style.getPropertyValue("--quiet");
+        for (let k = 0; k < labels.length; k += 4) {
+            c.fillStyle = searching && !boxes.marked[labels[k]] ? faint : "#000";
+            this.label(c, letter, labels, k);
+        }
+        this.frame(c, style, searching);
+    }
+
+    veil(c, style) {
+        c.fillStyle = style.getPropertyValue("--veil");
+        for (let i = 0; i < this.boxes.count; i++)
+            if (!this.boxes.marked[i]) this.rectangle(c, i, "fillRect");
     }
 
     label(c, letter, labels, k) {
@@ -150,17 +161,13 @@ class Flame {
         if (text) c.fillText(text, x, labels[k + 3] + ROW / 2);
     }
 
-    paintMarks(c, style) {
+    /* Frames around matches, the selected box and the one below the pointer. */
+    frame(c, style, searching) {
         const boxes = this.boxes;
-        if (boxes.marked && this.options.searching && this.options.searching()) {
-            c.fillStyle = style.getPropertyValue("--veil");
-            for (let i = 0; i < boxes.count; i++)
-                if (!boxes.marked[i]) this.rectangle(c, i, "fillRect");
-            c.strokeStyle = style.getPropertyValue("--mark");
-            c.lineWidth = 1.5;
-            for (let i = 0; i < boxes.count; i++)
-                if (boxes.marked[i]) this.rectangle(c, i, "strokeRect");
-        }
+        c.strokeStyle = style.getPropertyValue("--mark");
+        c.lineWidth = 1.5;
+        for (let i = 0; searching && i < boxes.count; i++)
+            if (boxes.marked[i]) this.rectangle(c, i, "strokeRect");
         c.strokeStyle = style.getPropertyValue("--text");
         for (const [index, width] of [[this.hovered, 1], [this.selected, 2.5]])
             if (index >= 0) {
