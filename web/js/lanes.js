@@ -26,6 +26,20 @@ function trackBins(reply, lanes, count) {
         }
 }
 
+/* Each lane with that of the base after it, then what only the base has. Both have one scale. */
+function pairs(own, base) {
+    const rest = [...base], lanes = [];
+    for (const lane of own) {
+        const at = rest.findIndex((other) => other.name === lane.name && other.kind === lane.kind);
+        lanes.push(lane);
+        if (at < 0) continue;
+        [lane.pair] = rest.splice(at, 1);
+        lane.pair.pair = lane;
+        lanes.push(lane.pair);
+    }
+    return [...lanes, ...rest];
+}
+
 class Lanes {
     /* options: ask(op, args), onRange(from, to), onLane(lane), onMarker(lane, row),
      * describe(lane, bin) */
@@ -50,10 +64,9 @@ class Lanes {
         this.sets = sets;
         this.span = Math.max(1, ...sets.map((s) => Number(s.to - s.from)));
         this.axis = sets[0].axis;
-        this.lanes = [];
-        for (const set of sets)
-            for (const lane of set.lanes.slice(0, MOST_LANES / sets.length))
-                this.lanes.push({ set, ...lane, bins: null });
+        const [own, base = []] = sets.map((set) => set.lanes.slice(0, MOST_LANES / sets.length)
+            .map((lane) => ({ set, ...lane, bins: null })));
+        this.lanes = pairs(own, base);
         this.canvas.setAttribute("aria-label",
             this.lanes.length + " lanes; arrow keys move the selected range, Shift changes its " +
             "length, Escape selects everything");
@@ -103,6 +116,20 @@ class Lanes {
             if (!await this.loadTracks(set)) return;
         }
         this.draw();
+        if (this.sought) this.reveal();
+    }
+
+    /* After another search: scroll to the lane with most of the matches. */
+    reveal() {
+        let most = 0, best = -1;
+        this.lanes.forEach((lane, i) => {
+            const sum = lane.kind ? 0 :
+                lane.bins.marked.reduce((all, amount) => all + Math.abs(Number(amount)), 0);
+            if (sum > most) [most, best] = [sum, i];
+        });
+        this.sought = false;
+        const { host } = this, top = best * LANE, room = host.clientHeight - 16 - LANE;
+        if (best >= 0 && (top < host.scrollTop || top > host.scrollTop + room)) host.scrollTop = top;
     }
 
     async loadTracks(set) {
@@ -152,13 +179,14 @@ class Lanes {
         c.fillRect(0, y, this.width, LANE - 2);
         if (!lane.bins) return;
         if (lane.kind === "markers") return this.markers(c, lane.bins, y);
-        if (lane.kind) return this.counter(c, lane.bins.values, y, colour);
+        if (lane.kind) return this.counter(c, lane, y, colour);
         const { weight, marked, cpu } = lane.bins;
         let largest = 0, largestCpu = 0;
-        for (let x = 0; x < weight.length; x++) {
-            largest = Math.max(largest, Math.abs(Number(weight[x])));
-            largestCpu = Math.max(largestCpu, cpu[x]);
-        }
+        for (const { bins } of [lane, lane.pair || lane])
+            for (let x = 0; bins && x < bins.weight.length; x++) {
+                largest = Math.max(largest, Math.abs(Number(bins.weight[x])));
+                largestCpu = Math.max(largestCpu, bins.cpu[x]);
+            }
         if (largest === 0) return;
         const wide = this.width / weight.length;
         const bars = (values, name, top) => {
@@ -203,8 +231,10 @@ class Lanes {
         }
     }
 
-    counter(c, values, y, colour) {
-        const least = Math.min(0, ...values), most = Math.max(...values);
+    counter(c, lane, y, colour) {
+        const { values } = lane.bins;
+        const both = lane.pair && lane.pair.bins ? [...values, ...lane.pair.bins.values] : values;
+        const least = Math.min(0, ...both), most = Math.max(...both);
         const wide = this.width / values.length;
         c.fillStyle = colour("--line");
         for (let x = 0; x < values.length && most > least; x++) {

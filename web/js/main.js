@@ -252,6 +252,9 @@ class App {
                 if (this.search.test(this.names[i])) frames.push(i);
         const reply = await this.ask("mark", "mark", { frames: frames.join(",") });
         if (reply === null) return;
+        const text = this.state.get("search");
+        if (this.marked !== text) this.lanes.sought = text !== "";
+        this.marked = text;
         const matched = parseAmount(reply.json.matched, this.query.double);
         const share = Number(matched) / Math.abs(Number(this.query.total));
         $("matched").textContent = this.search === null ? "" : exact(frames.length) + (frames.length === 1 ? " name, " : " names, ") +
@@ -283,6 +286,7 @@ class App {
         }
         $("zoom-tools").hidden = name === "table";
         $("colour-choice").hidden = name === "table" || (this.base !== null && name !== "stacks");
+        $("legend").hidden = name === "table" || name === "stacks" || this.base === null;
         $("frames-choice").hidden = name === "table" || name === "peek";
         $("by-choice").hidden = name !== "table";
         $("name-choice").hidden = name !== "peek";
@@ -379,6 +383,7 @@ class App {
         }
         const { bins } = lane, query = lane.set.slot ? this.base : this.query;
         return bins.samples[x] + " samples, " + amountText(bins.weight[x], query) +
+            (this.search ? ", matches " + amountText(bins.marked[x], query) : "") +
             (lane.set.hasCpu ? ", CPU " + seconds(bins.cpu[x] / 1e9) : "");
     }
 
@@ -418,9 +423,11 @@ class App {
 
     showRow(by, rows, row) {
         const name = rows.names[row];
-        this.details(this.byName.has(name) ? name : null, [name, "total " +
-            amountText(rows.total[row], this.query) + ", self " +
-            amountText(rows.self[row], this.query)]);
+        const sums = (total, self, query) => "total " + amountText(total[row], query) + ", self " +
+            amountText(self[row], query);
+        const lines = [name, sums(rows.total, rows.self, this.query)];
+        if (rows.baseSelf) lines.push("base: " + sums(rows.baseTotal, rows.baseSelf, this.base));
+        this.details(this.byName.has(name) ? name : null, lines);
     }
 
     details(name, lines) {
@@ -448,7 +455,11 @@ class App {
         const { query, info } = this;
         const parts = [query.type + (query.unit ? "/" + query.unit : ""),
             "total " + amountText(query.total, query)];
-        if (this.base) parts.push("base " + amountText(this.base.total, this.base));
+        if (this.base) {
+            const [now, then] = [query, this.base].map((q) => Number(q.total));
+            parts.push("base " + amountText(this.base.total, this.base) + (then ?
+                " (" + (now > then ? "+" : "") + percent((now - then) / Math.abs(then)) + ")" : ""));
+        }
         if (query.selected !== query.total)
             parts.push("selected " + amountText(query.selected, query));
         parts.push(grouped.format(info.samples) + " samples");
