@@ -372,6 +372,10 @@ class Profile(Mapping[str, Table]):
     # ---- queries
 
     def _ask(self, kind, bases, name, by, order, option, depth, limit, selection) -> Result:
+        if kind != "peek" and (name is not None) != (by in ("label", "meta")):
+            raise ValueError("label is the key of by='label' and by='meta', which require it")
+        if limit is not None and limit < 0:
+            raise ValueError("n must not be negative")
         answer = self._file.answer(
             kind, _selected(selection), tuple(_file_of(base) for base in bases), name,
             _choice(_BY, by, "by"), _choice(_ORDER, order, "order"), option, depth)

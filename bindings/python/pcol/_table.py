@@ -1,6 +1,7 @@
 """Tables as mappings of column names to numpy arrays."""
 from __future__ import annotations
 
+import html
 import tempfile
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -176,7 +177,8 @@ class Columns(Mapping[str, np.ndarray]):
         return f"{self.name}: {self.rows} rows"
 
     def _repr_html_(self) -> str:
-        return self.to_pandas()._repr_html_()  # type: ignore[operator]
+        table = self.to_pandas()._repr_html_()  # type: ignore[operator]
+        return f"<p>{html.escape(self._title())}</p>{table}"
 
 
 class Table(Columns):

@@ -168,12 +168,26 @@ def test_flame(folded, tmp_path):
     graph.save(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_text(encoding="utf-8") == graph.svg
     assert "read" in folded.flame(base=other).svg
-    assert "<iframe" in folded._repr_html_() and "<table" in folded.top()._repr_html_()
+    assert "<iframe" in folded._repr_html_()
+    for answer, title in [(folded.top(), "of samples/count, total "), (folded.samples, "samples: ")]:
+        assert title in answer._repr_html_().split("<table")[0]
+    hostile = pcol.open(b'{"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": '
+                        b'[{"name": "f"}]}, "profiles": [{"type": "sampled", "name": "<b>", "unit": "bytes", '
+                        b'"startValue": 0, "endValue": 1, "samples": [[0]], "weights": [1]}]}')
+    assert "<b>" not in hostile.samples._repr_html_()
 
 
 def test_wrong_arguments_are_named(folded):
     with pytest.raises(TypeError, match="unknown argument 'fokus'; selections: sample_type, focus"):
         folded.top(fokus="x")
+    for arguments in [{"by": "label"}, {"by": "meta"}, {"label": "kind"}]:
+        with pytest.raises(ValueError, match="label is the key of by='label' and by='meta', which require it"):
+            folded.top(**arguments)
+        with pytest.raises(ValueError, match="which require it"):
+            folded.diff(folded, **arguments)
+    with pytest.raises(ValueError, match="n must not be negative"):
+        folded.top(-1)
+    assert folded.top(0).rows == 0
     with pytest.raises(TypeError, match="focus must be a string, not int"):
         folded.filter(focus=3)
     with pytest.raises(KeyError, match="no table x; it has meta, sources, samples"):
