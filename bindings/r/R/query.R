@@ -94,7 +94,7 @@ print.pcol_answer <- function(x, ...) {
     hidden <- intersect(c(if (names_have_lines(x)) c("file", "line"), paste0(ROWS, "_id"), "in_base", "in_new"), names(x))
     widest <- max(30, getOption("width") - 50)
     for (name in intersect(c("name", "file"), names(x))) x[[name]] <- shorten_paths(x[[name]], widest)
-    old <- options(pillar.min_chars = widest)
+    old <- options(pillar.min_chars = widest, pillar.min_title_chars = 20) # no name of a column is cut
     on.exit(options(old))
     print(x[setdiff(names(x), hidden)], ...)
     if (length(hidden)) cat("# columns not shown: ", paste(hidden, collapse = ", "), "\n", sep = "")
@@ -106,10 +106,18 @@ ids_last <- function(answer) {
     answer[c(setdiff(names(answer), ids), ids)]
 }
 
+# The code of `by`; only rows by label or metadata have a key.
+rows_by <- function(by, table, label, call = sys.call(sys.parent())) {
+    code <- choose(by, table, "by", call = call)
+    if ((code %in% BY[c("label", "meta")]) == is.null(label))
+        stop_usage("label is the key of by = \"label\" and by = \"meta\", which require it", call = call, argument = "label")
+    code
+}
+
 profile_top <- function(x, by = "function", order = "self", n = NULL, label = NULL, ...) {
     x <- as_profile(x)
     state <- state_of(x)
-    answer <- native("top", state$handle, selection_of(...), choose(by, BY[1:11], "by"), label, choose(order, ORDER, "order"),
+    answer <- native("top", state$handle, selection_of(...), rows_by(by, BY[1:11], label), label, choose(order, ORDER, "order"),
                      has_package("bit64"), what = state$path)
     finish_answer(answer, n)
 }
@@ -138,7 +146,7 @@ profile_diff <- function(base, new, by = "function", order = "self", normalize =
     bases <- profiles_of(base)
     if (!length(bases)) stop_usage("profile_diff() needs a base")
     new <- as_profile(new)
-    answer <- native("diff", lapply(bases, function(b) state_of(b)$handle), state_of(new)$handle, selection_of(...), choose(by, BY, "by"), label,
+    answer <- native("diff", lapply(bases, function(b) state_of(b)$handle), state_of(new)$handle, selection_of(...), rows_by(by, BY, label), label,
                      normalize, choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
     totals <- attr(answer, "totals")
     info <- attr(answer, "info")

@@ -73,6 +73,23 @@ test_that("answers print names in full and no ids", {
     expect_output(print(top["name"]), "main")
 })
 
+test_that("names of columns are printed in full", {
+    skip_if_not_installed("tibble")
+    old <- options(width = 80)
+    on.exit(options(old))
+    shown <- paste(capture.output(print(profile_diff(p, p))), collapse = " ")
+    for (name in c("self_base", "self_new", "self_delta", "total_delta", "self_pct_new")) expect_match(shown, name, fixed = TRUE)
+    expect_no_match(shown, "abbreviated")
+})
+
+test_that("rows by label or metadata require a key", {
+    for (by in c("label", "meta")) {
+        expect_error(profile_top(p, by = by), "which require it", class = "pcol_e_argument")
+        expect_error(profile_diff(p, p, by = by), "which require it", class = "pcol_e_argument")
+    }
+    expect_error(profile_top(p, label = "kind"), "which require it", class = "pcol_e_argument")
+})
+
 test_that("answers print the end of long paths", {
     path <- paste0("/usr/", strrep("long/", 10), "end.R")
     file <- tempfile()
