@@ -112,10 +112,14 @@ FLAGS_lib := -I. -Ilib -isystem $(GEN) -fPIC -fvisibility=hidden $(LIBS_CFLAGS)
 FLAGS_user := -I$(BUILD)/include
 FLAGS_unit := -I. -Ilib -isystem $(GEN) $(LIBS_CFLAGS)
 
+# Sets of scripts/deps that the goals of this make need; rules.mk files add to it: PACKAGES += $(call needs,SET,GOALS).
+PACKAGES :=
+needs = $(if $(filter $(2),$(MAKECMDGOALS)),$(1))
+
 # Objects depend on this stamp: other flags or another compiler rebuild them, after a probe of the libraries.
 STAMP := $(OBJ)/flags
 $(STAMP): FORCE
-	@mkdir -p $(@D); \
+	@$(PACKAGES:%=scripts/deps % &&) mkdir -p $(@D); \
 	{ $(CC) --version 2>/dev/null | head -n 1; \
 	  echo "$(CC) $(BASE) $(LIBS_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)"; } >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else NO_VIEW=$(NO_VIEW) scripts/libraries $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) && mv $@.new $@; fi
@@ -159,7 +163,7 @@ DEMO_OUT := $(BUILD)/demo.pcol
 .PHONY: demo
 demo: ## install dependencies, build, pack a real profile and query it
 	@scripts/deps build
-	@echo "building pcol (about half a minute of CPU time)"
+	@echo "building pcol (about a minute of CPU time)"
 	@$(MAKE) $(if $(findstring j,$(MAKEFLAGS)),,-j$$(nproc 2>/dev/null || echo 2)) all
 	@scripts/demo $(BUILD)/pcol $(DEMO_FILE) $(DEMO_OUT)
 

@@ -15,7 +15,7 @@ $(OBJ)/lib/util/simd_kernels.o: FLAGS_lib += -O3 -fno-trapping-math
 endif
 
 # Messages of profile.proto: made once for all variants, and not ours to warn about.
-$(GEN)/pprof/profile.pb-c.c: lib/formats/pprof/profile.proto
+$(GEN)/pprof/profile.pb-c.c: lib/formats/pprof/profile.proto | $(STAMP)
 	@mkdir -p $(GEN)
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --proto_path=lib/formats --c_out=$(GEN) $<

@@ -48,6 +48,7 @@ $(OUT)/sql/cut: $(OBJ)/sql/tests/cut.o $(CUT_OBJ) $(OUT)/libpcol.a
 
 -include $(OBJ)/sql/tests/cut.d
 
+PACKAGES += $(call needs,extensions,sqlite duckdb)
 .PHONY: sqlite duckdb
 duckdb: $(OUT)/pcol.duckdb_extension ## build the DuckDB extension build/pcol.duckdb_extension
 

@@ -2,7 +2,7 @@
 
 PAGE_PARTS := web/page.html web/static.css web/app.html web/page.css web/js/order $(wildcard web/js/*.js) web/engine.wasm
 
-$(GEN)/page.html: $(PAGE_PARTS) scripts/page-template
+$(GEN)/page.html: $(PAGE_PARTS) scripts/page-template | $(STAMP)
 	@mkdir -p $(@D)
 	$(call say,PAGE,$@)
 	$(Q)scripts/page-template web/engine.wasm $@ $(GEN)/page.policy

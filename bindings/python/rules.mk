@@ -11,8 +11,9 @@ PY_SO := $(PY_OUT)/lib/pcol/_native.abi3.so
 # setuptools writes into the directory of its sources, so it runs in a copy of them.
 PY_STAGE := $(PY_OUT)/stage/bindings/python
 
+PACKAGES += $(call needs,python,python python-wheel test-python test-python-asan)
+
 $(PY_SO): $(OUT)/libpcol.a $(PY_SRC)
-	@scripts/deps python
 	$(call say,PYTHON,$(OUT)/python/lib/pcol)
 	$(Q)rm -rf $(PY_OUT)/stage && mkdir -p $(PY_OUT)/stage/bindings $(PY_OUT)/stage/lib && \
 	  cp -r $(PY_DIR) $(PY_OUT)/stage/bindings/python && cp lib/pcol.h $(PY_OUT)/stage/lib && \

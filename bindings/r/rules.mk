@@ -18,6 +18,9 @@ endef
 
 TEST_ALL += test-r test-r-asan
 
+# An R that is there stays in use, whether it is a package or not.
+PACKAGES += $(if $(shell command -v R),,$(call needs,r,r r-package))
+
 .PHONY: r r-package test-r test-r-asan
 r: all ## install the R package in build/r/library (R_LIBRARY: elsewhere)
 	$(call say,R,bindings/r)
