@@ -336,6 +336,14 @@ static pcol_status mark_lines(struct marker *k, pcol_error *err)
     return status;
 }
 
+/* Whether row 0 of mappings is the program of a copied source: it is that of the first one, unless
+ * only others have mappings. */
+static int has_program(const struct pci_merge *m, const struct pci_table *mappings, uint64_t rows)
+{
+    return m->source_count <= 1 ||
+           (pci_merge_copies_source(m, 0) && memchr(m->used[mappings->number], 1, (size_t)rows));
+}
+
 static pcol_status mark_code(struct marker *k, pcol_error *err)
 {
     struct pci_merge *m = k->m;
@@ -354,8 +362,8 @@ static pcol_status mark_code(struct marker *k, pcol_error *err)
             continue;
         PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
         PCI_TRY(open_set(&m->used[table->number], rows, err));
-        if (rows && !strcmp(table->name, "mappings"))
-            m->used[table->number][0] = 1; /* row 0 is the program itself */
+        if (rows && !strcmp(table->name, "mappings") && has_program(m, table, rows))
+            m->used[table->number][0] = 1;
         PCI_TRY(mark_table(k, table, m->used[table->number], err));
     }
     return PCOL_OK;
