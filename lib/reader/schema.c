@@ -67,7 +67,7 @@ static const struct pci_schema_row shared[] = {
     {"source_file", U32, .kind = PCI_KIND_SOURCE_FILES, .references = "source_files",
      .omitted = "versions of source files"},
     {"original", U32, .kind = PCI_KIND_ORIGINALS, .references = "source_locations"},
-    {"column", .anonymize = PCI_COPY, .kind = PCI_KIND_COLUMNS},
+    {"column", .anonymize = PCI_COPY, .kind = PCI_KIND_START_COLUMNS},
     {"is_js", BOOL, PCI_DEFAULT_0 | PCI_NO_NULLS, .kind = PCI_KIND_FRAME_DETAILS,
      .omitted = "JavaScript flags of functions"},
     {"relevant_for_js", BOOL, PCI_DEFAULT_0 | PCI_NO_NULLS, .kind = PCI_KIND_FRAME_DETAILS,

@@ -36,6 +36,7 @@
     X(SYSTEM_NAMES, "system names of functions")                                       \
     X(FILES, "files of functions")                                                     \
     X(START_LINES, "start lines of functions")                                         \
+    X(START_COLUMNS, "start columns of functions")                                     \
     X(LINES, "lines of the code")                                                      \
     X(COLUMNS, "columns in source lines")                                              \
     X(INLINED, "inlining: inlined calls become ordinary calls")                        \

@@ -374,9 +374,10 @@ static pcol_status time_of(const pcol_file *file, uint64_t source, char text[PCI
 const struct pci_capabilities pci_firefox_capabilities = {
     .loss_prefix = "a Firefox profile cannot hold",
     .generic = PCI_KIND_BIT(SOURCES) /* as processes */ | PCI_KIND_BIT(INTERVAL) |
-               PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES) |
-               PCI_KIND_BIT(COLUMNS) | PCI_KIND_BIT(INLINED) | PCI_KIND_BIT(ADDRESSES) |
-               PCI_KIND_BIT(FRAME_DETAILS) | PCI_KIND_BIT(CATEGORIES) | PCI_KIND_BIT(RESOURCES) |
+               PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS) |
+               PCI_KIND_BIT(LINES) | PCI_KIND_BIT(COLUMNS) | PCI_KIND_BIT(INLINED) |
+               PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(FRAME_DETAILS) | PCI_KIND_BIT(CATEGORIES) |
+               PCI_KIND_BIT(RESOURCES) |
                PCI_KIND_BIT(SOURCE_FILES) /* both: pci_ff_report_losses() */ |
                PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(BUILD_IDS) | PCI_KIND_BIT(DEBUG_FILES) |
                PCI_KIND_BIT(THREADS) | PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(THREAD_LABELS) |

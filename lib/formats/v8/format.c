@@ -6,12 +6,12 @@
 
 static const struct pci_capabilities cpuprofile_capabilities = {
     .loss_prefix = ".cpuprofile cannot hold",
-    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES),
-    .positive = PCI_KIND_BIT(START_LINES)};
+    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS),
+    .positive = PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS)};
 static const struct pci_capabilities heapprofile_capabilities = {
     .loss_prefix = ".heapprofile cannot hold",
-    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES),
-    .positive = PCI_KIND_BIT(START_LINES)};
+    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS),
+    .positive = PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS)};
 
 static pcol_status write_cpuprofile(const struct pci_export *export, pcol_error *err)
 {
