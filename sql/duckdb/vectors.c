@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,12 +159,29 @@ void target_i64(const struct target *t, idx_t row, int64_t value)
     }
 }
 
+/* The fewest digits that give the number again, with a point in every locale. */
+static void put_double_text(const struct target *t, idx_t row, double value)
+{
+    const char *mark = localeconv()->decimal_point;
+    char text[40], *found;
+    int digits = 15;
+    do
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    while (strtod(text, NULL) != value && digits++ < 17);
+    found = strstr(text, mark);
+    if (found != NULL) {
+        *found = '.';
+        memmove(found + 1, found + strlen(mark), strlen(found + strlen(mark)) + 1);
+    }
+    duckdb_vector_assign_string_element_len(t->vector, row, text, strlen(text));
+}
+
 void target_f64(const struct target *t, idx_t row, double value)
 {
     if (t->shown == SHOWN_DOUBLE)
         ((double *)t->data)[row] = value;
     else
-        put_digits(t, row, "%.17g", value);
+        put_double_text(t, row, value);
 }
 
 /* In an ENUM codes are as wide as the number of its members needs. */

@@ -327,6 +327,11 @@ def test_types_disagree(each, tmp_path):
     assert got["rows"] == [["7"], ["text"]] and got["types"] == ["VARCHAR"]
     got = each.ask(f"SELECT * FROM read_pcol([{quoted(a)}, {quoted(b)}], profile := true)")
     assert len(got["rows"]) == 2
+    doubles = tmp_path / "d.perun"
+    doubles.write_text('{"origin":"c","header":{"type":"time"},"collector_info":{"name":"time"},"postprocessors":[],'
+                       '"resources":[' + ",".join('{"amount":1,"uid":"f","key":%s}' % n for n in ("0.1", "2.5", "1e300", "0.30000000000000004")) + "]}")
+    got = each.ask(f"SELECT key FROM read_pcol([{quoted(a)}, {quoted(doubles)}]) ORDER BY ALL")
+    assert got["rows"] == [["0.1"], ["0.30000000000000004"], ["1e+300"], ["2.5"], ["text"]] and got["types"] == ["VARCHAR"]
 
 
 def test_damaged_files_name_the_file(db):
