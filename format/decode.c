@@ -232,11 +232,19 @@ static inline uint64_t invalid_bits(const struct pcf_data *d)
     return d->type == PCF_BOOL ? ~UINT64_C(1) : 0;
 }
 
+/* Whether the parameters of PACKED allow only values of at most `most`. */
+static int is_packed_below(const struct pcf_data *d, uint64_t most)
+{
+    uint64_t highest, mask = d->width ? UINT64_MAX >> (64 - d->width) : 0;
+    return d->encoding == PCF_PACKED && (uint64_t)d->base <= most &&
+           pcf_multiply(mask, d->scale, &highest) && highest <= most - (uint64_t)d->base;
+}
+
 static int are_in_range(const struct pcf_data *d, uint64_t count, const int64_t *values)
 {
     uint64_t invalid = invalid_bits(d), seen = 0;
-    if (invalid == 0 || d->encoding == PCF_PLAIN) /* PLAIN has no spare bits */
-        return 1;
+    if (invalid == 0 || d->encoding == PCF_PLAIN || is_packed_below(d, ~invalid))
+        return 1; /* PLAIN has no spare bits */
     for (uint64_t i = 0; i < count; i++)
         seen |= (uint64_t)values[i];
     return !(seen & invalid);

@@ -10,6 +10,7 @@
 
 #include "format/range.h"
 #include "util/control.h"
+#include "util/simd_kernels.h"
 
 #include <string.h>
 
@@ -337,10 +338,9 @@ static pcol_status check_limit(const pcol_file *file, const struct pci_column *c
                                uint64_t count, int64_t *values, const uint8_t *valid,
                                pcol_error *err)
 {
-    uint64_t over = 0, last = column->limit - 1;
-    for (uint64_t i = 0; i < count; i++) /* sets bit 63 for a value above `last`; vectorizable */
-        over |= (last - (uint64_t)values[i]) | (uint64_t)values[i];
-    for (uint64_t i = 0; over >> 63 && i < count; i++) {
+    if (column->limit && !pci_simd_any_above(values, count, column->limit - 1))
+        return PCOL_OK;
+    for (uint64_t i = 0; i < count; i++) {
         int64_t value;
         int is_valid = 1;
         if ((uint64_t)values[i] < column->limit)

@@ -392,6 +392,25 @@ int pci_simd_all_within(const int64_t *bits, size_t n, double most)
     return !any;
 }
 
+/* Sets bit 63 for values beyond `most`. */
+INLINE void body_beyond(const int64_t *values, size_t n, uint64_t most, uint64_t *beyond)
+{
+    uint64_t bits = 0;
+    for (size_t k = 0; k < n; k++)
+        bits |= (most - (uint64_t)values[k]) | (uint64_t)values[k];
+    *beyond = bits;
+}
+KERNEL(static void beyond, beyond,
+       (const int64_t *values, size_t n, uint64_t most, uint64_t *beyond),
+       (values, n, most, beyond))
+
+int pci_simd_any_above(const int64_t *values, size_t n, uint64_t most)
+{
+    uint64_t bits;
+    beyond(values, n, most, &bits);
+    return (int)(bits >> 63);
+}
+
 INLINE void body_or_all(const int64_t *values, size_t n, int64_t *all)
 {
     int64_t bits = 0;

@@ -65,6 +65,8 @@ void pci_simd_gather(const uint32_t *table, const int64_t *numbers, size_t n, in
 void pci_simd_ms_to_ns(const int64_t *bits, size_t n, int64_t *restrict ns, int64_t *restrict ulps);
 /* Whether all doubles are within +-most; false for NaN. */
 int pci_simd_all_within(const int64_t *bits, size_t n, double most);
+/* Whether a value exceeds `most`, below 2^63, as unsigned numbers. */
+int pci_simd_any_above(const int64_t *values, size_t n, uint64_t most);
 /* Bitwise or of all values. */
 int64_t pci_simd_or(const int64_t *values, size_t n);
 /* products[k] = values[k] * factor. */

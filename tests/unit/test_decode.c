@@ -672,6 +672,43 @@ Test(decode, values_out_of_type)
     }
 }
 
+/* PACKED: numbers that are not tested one by one, for their width, scale and base fit the type. */
+Test(decode, packed_range_of_type)
+{
+    static const uint8_t zeros[72];
+    uint8_t ones[72];
+    static const struct {
+        uint8_t type, width;
+        uint64_t scale;
+        int64_t base, highest; /* of numbers with all bits; -1: not of the type */
+    } cases[] = {
+        {PCF_U32, 31, 2, 1, UINT32_MAX}, {PCF_U32, 31, 2, 2, -1},
+        {PCF_U32, 32, 1, 0, UINT32_MAX}, {PCF_U32, 32, 1, 1, -1},
+        {PCF_U32, 8, 1, UINT32_MAX, -1}, {PCF_U32, 8, 1, -255, 0},
+        {PCF_U32, 64, 1, 1, 0},          {PCF_U32, 32, UINT64_C(1) << 63, 5, -1},
+        {PCF_BOOL, 1, 1, 0, 1},          {PCF_BOOL, 1, 2, 0, -1},
+        {PCF_BOOL, 2, 1, 0, -1},         {PCF_I64, 8, 1, -255, 0},
+    };
+    int64_t values[8];
+    memset(ones, 0xff, sizeof ones);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pcf_data d = {.type = cases[i].type,
+                             .encoding = PCF_PACKED,
+                             .width = cases[i].width,
+                             .scale = cases[i].scale,
+                             .base = cases[i].base,
+                             .rows = 8,
+                             .values = ones};
+        cr_assert_eq(pcf_read(&d, 0, 8, values, NULL),
+                     cases[i].highest < 0 ? PCF_BAD_VALUE : PCF_OK, "case %zu", i);
+        cr_assert(cases[i].highest < 0 || values[7] == cases[i].highest, "case %zu", i);
+        d.values = zeros;
+        int is_base = d.type == PCF_I64 || (d.base >= 0 && d.base <= UINT32_MAX);
+        cr_assert_eq(pcf_read(&d, 0, 8, values, NULL), is_base ? PCF_OK : PCF_BAD_VALUE, "case %zu",
+                     i);
+    }
+}
+
 Test(decode, unsupported_column_has_no_rows)
 {
     struct pcf_data d = {0};

@@ -172,6 +172,14 @@ static void check_columns(size_t n)
         cr_assert(products[k] == (int64_t)((uint64_t)values[k] * 1000));
     }
     cr_assert(pci_simd_or(values, n) == all);
+    cr_assert_not(pci_simd_any_above(numbers, n, 7));
+    numbers[n / 3] = 8;
+    cr_assert(pci_simd_any_above(numbers, n, 7));
+    cr_assert_not(pci_simd_any_above(numbers, n, 8));
+    numbers[n / 3] = INT64_MIN; /* 2^63 */
+    cr_assert(pci_simd_any_above(numbers, n, INT64_MAX));
+    numbers[n / 3] = -1;
+    cr_assert(pci_simd_any_above(numbers, n, INT64_MAX));
 }
 
 /* A value that more than half of a voter's values are is its candidate, and leads by as many at
