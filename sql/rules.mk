@@ -25,6 +25,10 @@ $(OUT)/pcol.so: $(SQL_COMMON_SRC:%.c=$(OBJ)/%.o) $(SQLITE_SRC:%.c=$(OBJ)/%.o) $(
 DUCKDB_PLATFORM ?= $(if $(filter Darwin,$(shell uname -s)),osx,linux)_$(subst aarch64,arm64,$(subst x86_64,amd64,$(shell uname -m)))
 
 $(OBJ)/sql/duckdb/%.o: SQL_FLAGS += -isystem third_party/duckdb
+# Its loops over cells are vectorized, as those of simd_kernels.c are.
+ifeq ($(OPT),-O2 -g)
+$(OBJ)/sql/duckdb/vectors.o: SQL_FLAGS += -O3
+endif
 # A macro of the header casts const away.
 $(OBJ)/sql/duckdb/extension.o: SQL_FLAGS += -Wno-cast-qual
 
