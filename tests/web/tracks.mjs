@@ -32,7 +32,8 @@ function profile() {
             const length = [0.25, 3, 40, 200][next(4)] * (1 + next(100) / 100);
             m.name.push(first + next(NAMES.length));
             m.startTime.push(phase === 3 ? null : start);
-            m.endTime.push(phase === 1 ? start + length : phase === 3 ? start : null);
+            m.endTime.push(phase === 1 ? start + length : phase === 3 ? start :
+                phase === 0 && i % 2 ? 0 : null); /* samply and Firefox: 0 for points in time */
             m.phase.push(phase);
             m.category.push(next(2));
             m.data.push(i % 3 ? null : { type: "Text", name: `event ${i}` });
@@ -178,7 +179,7 @@ async function table() {
         Array.from(m.name, (code, i) => {
             const start = m.startTime[i], end = m.endTime[i];
             return { Name: texts[code], Start: String(ns(start ?? end) - from),
-                Duration: start === null || end === null ? "" : String(ns(end) - ns(start)), Thread,
+                Duration: start === null || end === null || end < start ? "" : String(ns(end) - ns(start)), Thread,
                 Category: made.meta.categories[m.category[i]].name,
                 Data: m.data[i] ? `type: Text, name: event ${i}` : "" };
         }));

@@ -410,7 +410,7 @@ class App {
         const set = this.lanes.sets && this.lanes.sets[slot], timed = set && set.axis === "time";
         const at = Number(BigInt(start ?? end ?? 0) - (timed ? set.from : 0n));
         const duration = start !== undefined && end !== undefined ?
-            Number(BigInt(end) - BigInt(start)) : null;
+            durationOf(BigInt(start), BigInt(end)) : null;
         if (start !== undefined || end !== undefined) lines.push("at " + seconds(at / 1e9));
         if (duration !== null) lines.push("for " + seconds(duration / 1e9));
         if (category) lines.push(plain(category));

@@ -4,6 +4,11 @@
 
 const NO_TIME = -(2n ** 63n);
 
+/* An end before the start, as Firefox and samply write it for points in time, is none. */
+function durationOf(start, end) {
+    return end >= start ? Number(end - start) : null;
+}
+
 /* The markers of a thread, a source and a range, as the lanes have them. */
 async function markersOf(app, slot) {
     const info = slot ? app.baseInfo : app.info, set = app.lanes.sets && app.lanes.sets[slot];
@@ -24,7 +29,7 @@ async function markersOf(app, slot) {
         name: plain(json.names[code[i]] || "(none)"), data: data[i],
         at: start[i] !== NO_TIME ? Number(start[i] - since) :
             end[i] !== NO_TIME ? Number(end[i] - since) : null,
-        duration: start[i] !== NO_TIME && end[i] !== NO_TIME ? Number(end[i] - start[i]) : null,
+        duration: start[i] === NO_TIME ? null : durationOf(start[i], end[i]),
         thread: (threads[inThread[i]] || [""])[0],
         category: plain(json.categories[category[i]] || "") })) };
 }
