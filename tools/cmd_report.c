@@ -173,6 +173,9 @@ static int put_static(struct cli_out *out, const void *context)
 {
     const struct report *report = context;
 
+    cli_out_text(out, "<h1>");
+    put_title(out, context);
+    cli_out_text(out, "</h1>\n");
     return report_static(out, &report->parts[0].input, report->args, report->query, report->base);
 }
 

@@ -32,8 +32,9 @@ void report_text(struct cli_out *out, const char *data, size_t size);
 /* Lines of mangled and demangled names of functions, which the page shows instead. */
 int report_plain_names(struct cli_out *out, const struct cli_args *args,
                        const struct cli_input *input);
-/* Table of the functions with the highest values, and a flame graph as SVG. Neither needs style
- * sheets or scripts: servers of build artifacts block these. base: NULL, or the compared query. */
+/* Table of the functions with the highest values, or of a comparison with the largest changes, and
+ * a flame graph as SVG. Neither needs style sheets or scripts: servers of build artifacts block
+ * these. base: NULL, or the compared query. */
 int report_static(struct cli_out *out, const struct cli_input *input, const struct cli_args *args,
                   pcol_query *query, pcol_query *base);
 

@@ -29,6 +29,11 @@ void report_text(struct cli_out *out, const char *data, size_t size)
     }
 }
 
+/* Columns of a comparison. */
+enum { SELF_DELTA = CLI_FIELDS, SELF_NEW, TOTAL_DELTA, TOTAL_NEW };
+static const char *const own_columns[] = {"self_delta", "self_new", "total_delta", "total_new",
+                                          NULL};
+
 static double share_of(const pcol_query_info *info, pcol_amount amount)
 {
     int is_double = (info->flags & PCOL_QUERY_IS_DOUBLE) != 0;
@@ -38,54 +43,107 @@ static double share_of(const pcol_query_info *info, pcol_amount amount)
     return total != 0 ? 100 * value / total : 0;
 }
 
-static void put_amount(struct cli_out *out, const pcol_query_info *info, pcol_amount amount)
+static void put_cell(struct cli_out *out, const char *text)
+{
+    cli_out_printf(out, "<td class=\"n\">%s</td>", text);
+}
+
+static void put_amount(struct cli_out *out, const struct cli_amounts *amounts,
+                       const struct cli_result *rows, size_t field, size_t row)
+{
+    char buffer[CLI_NUMBER_SIZE];
+
+    put_cell(out,
+             cli_amount_cell(amounts, cli_result_amount(rows, field, row), buffer).as.text.data);
+}
+
+/* A change has a sign. */
+static void put_change(struct cli_out *out, const struct cli_amounts *amounts,
+                       const struct cli_result *rows, size_t field, size_t row)
+{
+    char buffer[CLI_NUMBER_SIZE];
+    pcol_amount change = cli_result_amount(rows, field, row);
+    const char *text = cli_amount_cell(amounts, change, buffer).as.text.data;
+
+    cli_out_printf(out, "<td class=\"n\">%s%s</td>",
+                   cli_amount_double(amounts, change) > 0 ? "+" : "", text);
+}
+
+static void put_share(struct cli_out *out, const pcol_query_info *info,
+                      const struct cli_result *rows, size_t field, size_t row)
 {
     char text[CLI_NUMBER_SIZE];
-    size_t size = info->flags & PCOL_QUERY_IS_DOUBLE ? cli_format_f64(text, amount.f64)
-                                                     : cli_format_i64(text, amount.i64);
 
-    cli_out_text(out, "<td class=\"n\">");
-    cli_out_write(out, text, size);
-    cli_out_printf(out, "</td><td class=\"n\">%.2f</td>", share_of(info, amount));
+    snprintf(text, sizeof text, "%.2f", share_of(info, cli_result_amount(rows, field, row)));
+    put_cell(out, text);
 }
 
 static void put_table_rows(struct cli_out *out, const struct cli_result *rows,
-                           const pcol_query_info *info, struct cli_names *names)
+                           const struct cli_amounts *amounts, const pcol_query_info *info,
+                           struct cli_names *names, int compared)
 {
     for (size_t i = 0; i < rows->count && i < STATIC_ROWS; i++) {
         pcol_str name = cli_name(names, cli_result_text(rows, CLI_FIELD_NAME, i));
         cli_out_text(out, "<tr>");
-        put_amount(out, info, cli_result_amount(rows, CLI_FIELD_SELF, i));
-        put_amount(out, info, cli_result_amount(rows, CLI_FIELD_TOTAL, i));
+        if (compared) {
+            put_change(out, amounts, rows, SELF_DELTA, i);
+            put_amount(out, amounts, rows, SELF_NEW, i);
+            put_change(out, amounts, rows, TOTAL_DELTA, i);
+            put_amount(out, amounts, rows, TOTAL_NEW, i);
+        } else {
+            put_amount(out, amounts, rows, CLI_FIELD_SELF, i);
+            put_share(out, info, rows, CLI_FIELD_SELF, i);
+            put_amount(out, amounts, rows, CLI_FIELD_TOTAL, i);
+            put_share(out, info, rows, CLI_FIELD_TOTAL, i);
+        }
         cli_out_text(out, "<td>");
         report_text(out, name.data, name.size);
         cli_out_text(out, "</td></tr>\n");
     }
 }
 
-static int put_table(struct cli_out *out, const struct cli_input *input, struct cli_names *names,
-                     pcol_query *query, const pcol_query_info *info)
+static void put_heading(struct cli_out *out, const pcol_query_info *info, int compared)
 {
-    struct cli_result rows;
-    pcol_result *top;
-    pcol_error err;
+    const char *const titles[2][4] = {{"self", "%", "total", "%"},
+                                      {"change of self", "self", "change of total", "total"}};
 
-    if (pcol_query_top(query, NULL, &top, &err) != PCOL_OK)
+    cli_out_printf(out, "<h2>Functions with the %s (",
+                   compared ? "largest changes" : "highest values");
+    report_text(out, info->type.data, info->type.size);
+    cli_out_text(out, info->unit.size > 0 ? "/" : "");
+    report_text(out, info->unit.data, info->unit.size);
+    cli_out_text(out, ")</h2>\n<table>\n<tr>");
+    for (size_t i = 0; i < 4; i++)
+        cli_out_printf(out, "<th class=\"n\">%s</th>", titles[compared][i]);
+    cli_out_text(out, "<th>function</th></tr>\n");
+}
+
+static int put_table(struct cli_out *out, const struct cli_input *input,
+                     const struct cli_args *args, struct cli_names *names, pcol_query *query,
+                     pcol_query *base, const pcol_query_info *info)
+{
+    struct cli_amounts amounts;
+    struct cli_result rows;
+    pcol_result *result;
+    pcol_error err;
+    pcol_status status = base != NULL ? pcol_diff(base, query, NULL, &result, &err)
+                                      : pcol_query_top(query, NULL, &result, &err);
+
+    if (status != PCOL_OK)
         return cli_fail_error(input->name, &err);
-    int code = cli_result_open(&rows, top, input->name, NULL);
+    int code = cli_result_open(&rows, result, input->name, own_columns);
     if (code == CLI_OK) {
-        cli_out_text(out, "<h2>Functions with the highest values (");
-        report_text(out, info->type.data, info->type.size);
-        cli_out_text(out, info->unit.size > 0 ? "/" : "");
-        report_text(out, info->unit.data, info->unit.size);
-        cli_out_text(out,
-                     ")</h2>\n<table>\n<tr><th class=\"n\">self</th><th class=\"n\">%</th>"
-                     "<th class=\"n\">total</th><th class=\"n\">%</th><th>function</th></tr>\n");
-        put_table_rows(out, &rows, info, names);
+        pcol_result_info described;
+        cli_result_describe(result, &described);
+        cli_amounts_init(&amounts, query, args, out);
+        amounts.is_double = (described.flags & PCOL_RESULT_IS_DOUBLE) != 0;
+        amounts.people = 1;
+        put_heading(out, info, base != NULL);
+        put_table_rows(out, &rows, &amounts, info, names, base != NULL);
         cli_out_text(out, "</table>\n");
     }
     cli_result_close(&rows);
-    pcol_result_free(top);
+    pcol_result_free(result);
     return code;
 }
 
@@ -147,9 +205,12 @@ static void put_graph(struct cli_out *out, const struct cli_result *rows, struct
 
     depth = depth < DEEPEST ? depth : DEEPEST;
     cli_out_printf(out,
-                   "<h2>Flame graph</h2>\n<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
+                   "<h2>Flame graph</h2>\n%s<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
                    "aria-label=\"Flame graph\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" "
                    "font-family=\"monospace\" font-size=\"11\">\n",
+                   compared ? "<p>Orange: a larger share than in the base; blue: a smaller one; "
+                              "dark grey: only in the base.</p>\n"
+                            : "",
                    STATIC_WIDTH, (depth + 1) * ROW_PX, STATIC_WIDTH, (depth + 1) * ROW_PX);
     for (size_t i = 0; i < rows->count && out->code == 0; i++) {
         struct cli_box box = cli_flame_box(rows, i);
@@ -190,7 +251,7 @@ int report_static(struct cli_out *out, const struct cli_input *input, const stru
     if (pcol_query_describe(query, &info, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     cli_names_init(&names, args, 1);
-    int code = put_table(out, input, &names, query, &info);
+    int code = put_table(out, input, args, &names, query, base, &info);
     if (code == CLI_OK)
         code = put_flame(out, input, &names, query, base, &info);
     cli_names_free(&names);
