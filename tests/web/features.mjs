@@ -205,6 +205,36 @@ async function brush() {
     await close(page);
 }
 
+/* Drags give times that one can read, and the right edge is the end; numbers of another selection do
+ * not stay below the view. */
+async function ranges() {
+    const page = await open(report(data("firefox/small.json")));
+    const box = await page.locator("#lanes canvas").first().boundingBox();
+    const span = await page.evaluate(() => window.pcolApp.lanes.span);
+    const unit = 10 ** Math.floor(Math.log10(span / box.width));
+    const drag = async (from, to) => {
+        await page.mouse.move(box.x + box.width * from, box.y + 10);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width * to, box.y + 10, { steps: 3 });
+        await page.mouse.up();
+        await settle(page);
+        return (await state(page)).range.split("~").map(Number);
+    };
+    await tab(page, "table");
+    await page.click(".rows .row");
+    assert.match(await text(page, "#details"), /total .*self /);
+    const whole = await text(page, "#summary");
+    assert.match(whole, / samples$/);
+    const [from, to] = await drag(0.251, 0.7523);
+    assert.ok(unit >= 10 && from % unit === 0 && to % unit === 0, `${from} ${to}: ${unit}`);
+    assert.ok(Math.abs(from / span - 0.251) < 0.005 && Math.abs(to / span - 0.7523) < 0.005);
+    assert.match(await text(page, "#summary"), / samples in the file$/);
+    assert.ok(!/total/.test(await text(page, "#details")), "numbers of the whole profile");
+    assert.ok(await page.isVisible("#details button"));
+    assert.equal((await drag(0.5, 1.2))[1], span);
+    await close(page);
+}
+
 async function lines() {
     const page = await open(report(data("pprof/cpu.pb.gz")));
     await page.selectOption("#frames", "line");
@@ -234,6 +264,28 @@ async function lanes() {
     await page.click("#lanes .labels button");
     await settle(page);
     assert.equal((await state(page)).source, "");
+    await close(page);
+    await laneKeys();
+}
+
+/* The names of lanes are one stop of Tab. */
+async function laneKeys() {
+    const page = await open(report(data("pprof/cpu.pb.gz")));
+    await page.selectOption("#lanes-by", "label:kind");
+    await settle(page);
+    const names = await page.locator("#lanes .labels button").allInnerTexts();
+    assert.ok(names.length > 2);
+    await page.focus("#lanes .labels button");
+    for (let i = 0; i < names.length + 3; i++) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    const at = names.length - 2;
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), names[at]);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "CANVAS");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    assert.equal((await state(page)).value, names[at] === "(none)" ? "" : names[at]);
     await close(page);
 }
 
@@ -392,7 +444,7 @@ async function size() {
 }
 
 /* Of reports and of `pcol view`. */
-export const shared = { flameByPointer, flameByKeys, tabsByKeys, table, search, brush, lines, lanes,
+export const shared = { flameByPointer, flameByKeys, tabsByKeys, table, search, brush, ranges, lines, lanes,
     links, themeAndPrint };
 
 export async function features() {

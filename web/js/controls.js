@@ -8,6 +8,7 @@ const KEYS = [["/", "search"], ["?", "these keys"], ["Tab", "next control"],
     ["c", "callers and callees of the frame"], ["s", "search for the frame"], ["↑ ↓ Page Home End (table)", "move"],
     ["1, 2, ... (table)", "sort by this column"],
     ["Enter (table)", "callers and callees; of a marker, its time"],
+    ["↑ ↓ Enter (names of lanes)", "next, select"],
     ["← → (lanes)", "move the range; Shift: its end"], ["Escape (lanes)", "everything"],
     ["m, M (lanes)", "next, previous marker"],
     ["Ctrl + wheel", "zoom at the pointer"], ["double click", "zoom to the frame"]];

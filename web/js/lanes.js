@@ -56,6 +56,7 @@ class Lanes {
         c.addEventListener("pointerleave", () => { $("tip").hidden = true; });
         c.addEventListener("dblclick", () => options.onRange(null));
         c.addEventListener("keydown", (e) => this.key(e));
+        this.labels.addEventListener("keydown", (e) => this.nextLabel(e));
         new ResizeObserver(() => this.resize()).observe(this.canvas.parentNode);
     }
 
@@ -71,8 +72,8 @@ class Lanes {
             this.lanes.length + " lanes; arrow keys move the selected range, Shift changes its " +
             "length, Escape selects everything");
         this.labels.replaceChildren(...this.lanes.map((lane, i) => el("button", { type: "button",
-            title: lane.hint || lane.title, onclick: () => this.options.onLane(this.lanes[i]) },
-        lane.title)));
+            title: lane.hint || lane.title, tabIndex: i === 0 ? 0 : -1,
+        onclick: () => this.options.onLane(this.lanes[i]) }, lane.title)));
         this.width = 0;
         this.resize();
     }
@@ -271,7 +272,13 @@ class Lanes {
     at(event) {
         const share = clamp((event.clientX - this.canvas.getBoundingClientRect().left) / this.width,
             0, 1);
-        return Math.round(share * this.span);
+        return share === 1 ? this.span : this.round(share * this.span);
+    }
+
+    /* A position of few digits: no more of them than a pixel can tell apart. */
+    round(position) {
+        const unit = 10 ** Math.max(0, Math.floor(Math.log10(this.span / this.width)));
+        return Math.round(position / unit) * unit;
     }
 
     press(event) {
@@ -339,8 +346,21 @@ class Lanes {
         }
     }
 
+    /* All names are one stop of Tab; arrow keys move among them. */
+    nextLabel(event) {
+        const next = { ArrowDown: "nextSibling", ArrowUp: "previousSibling" }[event.key];
+        if (!next) return;
+        const from = event.target, to = from[next];
+        if (to) {
+            from.tabIndex = -1;
+            to.tabIndex = 0;
+            to.focus();
+        }
+        event.preventDefault();
+    }
+
     key(event) {
-        const step = Math.max(1, Math.round(this.span / 50));
+        const step = Math.max(1, this.round(this.span / 50));
         const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (event.key === "Escape" || event.key === "0") this.options.onRange(null);
         else if (event.key === "m" || event.key === "M") this.nextMarker(event.key === "m" ? 1 : -1);

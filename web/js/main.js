@@ -114,6 +114,7 @@ class App {
         this.base = read(reply.json.base) || null;
         if (reply.json.built || !this.palette) await this.loadNames();
         this.showSummary();
+        for (const line of document.querySelectorAll("#details .sum")) line.remove();
         return true;
     }
 
@@ -414,7 +415,7 @@ class App {
         if (start !== undefined || end !== undefined) lines.push("at " + seconds(at / 1e9));
         if (duration !== null) lines.push("for " + seconds(duration / 1e9));
         if (category) lines.push(plain(category));
-        this.details(null, [...lines, ...data.map(([key, value]) => plain(key + ": " + value))]);
+        this.details(null, [...lines, ...data.map(([key, value]) => plain(key + ": " + value))], "");
         const range = timed && this.markerRange(at, duration);
         if (range)
             $("details").append(el("button", { type: "button",
@@ -430,9 +431,10 @@ class App {
         this.details(this.byName.has(name) ? name : null, lines);
     }
 
-    details(name, lines) {
+    /* Lines of the class "sum" are removed with the selection that they belong to. */
+    details(name, lines, className = "sum") {
         const nodes = [el("b", {}, lines[0]),
-            ...lines.slice(1).map((line) => el("span", {}, line))];
+            ...lines.slice(1).map((line) => el("span", { className }, line))];
         if (name !== null)
             nodes.push(el("button", { type: "button", onclick: () => this.openName(name) },
                 "Callers and callees"),
@@ -462,7 +464,9 @@ class App {
         }
         if (query.selected !== query.total)
             parts.push("selected " + amountText(query.selected, query));
-        parts.push(grouped.format(info.samples) + " samples");
+        const isPart = ["thread", "source", "value", "range", "only"].some((key) =>
+            this.state.get(key));
+        parts.push(grouped.format(info.samples) + " samples" + (isPart ? " in the file" : ""));
         if (query.note) parts.push(query.note);
         $("summary").textContent = parts.join(" · ");
         this.status(query.empty ? "The selection contains no values." : "");
