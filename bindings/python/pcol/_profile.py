@@ -376,10 +376,12 @@ class Profile(Mapping[str, Table]):
             raise ValueError("label is the key of by='label' and by='meta', which require it")
         if limit is not None and limit < 0:
             raise ValueError("n must not be negative")
+        notices: list = []
         answer = self._file.answer(
             kind, _selected(selection), tuple(_file_of(base) for base in bases), name,
-            _choice(_BY, by, "by"), _choice(_ORDER, order, "order"), option, depth)
+            _choice(_BY, by, "by"), _choice(_ORDER, order, "order"), option, depth, notices)
         self._file.intact()
+        _warn(notices)
         return Result(kind, answer, limit)
 
     def top(self, n: int | None = None, *, by: str = "function", order: str = "self",
@@ -437,9 +439,11 @@ class Profile(Mapping[str, Table]):
         >>> p.flame(title="demo").svg.startswith("<svg")
         True
         """
+        notices: list = []
         svg = self._file.flame(_selected(selection), () if base is None else (_file_of(base),), title,
-                               inverted, reverse, width, min_width)
+                               inverted, reverse, width, min_width, notices)
         self._file.intact()
+        _warn(notices, 3)
         return Flame(svg.decode())
 
     # ---- output

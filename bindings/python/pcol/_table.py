@@ -271,14 +271,14 @@ class Result(Columns):
     Attributes: ``type`` and ``unit`` of the values; ``total``: what percentages are of;
     ``selected``: sum of what passes the selection (of a diff ``total`` is that of the base,
     ``selected`` that of the other profile); ``scale``: seconds per value, 0 if unknown (diff: what
-    new values were multiplied by). Columns without any value are not listed.
+    new values were multiplied by). Columns without any value are not listed if there are rows.
     """
 
     def __init__(self, kind: str, answer: tuple, limit: int | None = None):
         self.type, self.unit, self.total, self.selected, self.scale, rows, columns = answer
         self._all = {name: _Cells(*column) for name, column in columns.items()}
         self._limit = limit
-        shown = [name for name, column in self._all.items() if not self._is_empty(column)]
+        shown = [name for name, column in self._all.items() if not rows or not self._is_empty(column)]
         super().__init__(kind, rows if limit is None else min(rows, limit), shown)
 
     def _title(self) -> str:
@@ -289,7 +289,7 @@ class Result(Columns):
     def _is_empty(cells: _Cells) -> bool:
         if cells.type in _TEXTS:
             return not cells.categories
-        return cells.mask is not None and len(cells.mask) > 0 and bool(_mask(cells).all())
+        return cells.mask is not None and bool(_mask(cells).all())
 
     def _cells(self, name: str) -> _Cells:
         if name not in self._all:

@@ -204,29 +204,48 @@ static pcol_status queries_open(queries *q, call *c)
     return status;
 }
 
+/* Adds what a reader of the answer has to know, such as a pattern that matches nothing; -1: an exception is set. */
+static int add_notes(const queries *q, PyObject *notices)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        pcol_query_info info = PCOL_INIT(pcol_query_info);
+        PyObject *entry;
+        int failed;
+        if (pcol_query_describe(q->q[i], &info, NULL) != PCOL_OK || info.note == NULL)
+            continue;
+        entry = Py_BuildValue("issss", (int)PCOL_NOTICE_SELECTION, "", "", info.note,
+                              info.note_option != NULL ? info.note_option : "");
+        failed = entry == NULL || PyList_Append(notices, entry) < 0;
+        Py_XDECREF(entry);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
 static pcol_status run(queries *q, const question *asked, pcol_result **result, call *c)
 {
     pcol_status status = queries_open(q, c);
     return status != PCOL_OK ? status : ask(asked, q->q, q->count - 1, result, &c->err);
 }
 
-/* answer(kind, selection, tuple of bases, name, by, order, option, depth) */
+/* answer(kind, selection, tuple of bases, name, by, order, option, depth, notices) */
 PyObject *file_answer(PyObject *object, PyObject *args)
 {
     queries q;
     question asked;
     pcol_result *answer = NULL;
-    PyObject *selected, *bases, *result = NULL;
+    PyObject *selected, *bases, *notices, *result = NULL;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "sO!O!ziiiI", &asked.kind, &PyTuple_Type, &selected, &PyTuple_Type,
-                          &bases, &asked.name, &asked.by, &asked.order, &asked.option,
-                          &asked.depth))
+    if (!PyArg_ParseTuple(args, "sO!O!ziiiIO!", &asked.kind, &PyTuple_Type, &selected,
+                          &PyTuple_Type, &bases, &asked.name, &asked.by, &asked.order,
+                          &asked.option, &asked.depth, &PyList_Type, &notices))
         return NULL;
-    call_init(&c, NULL);
+    call_init(&c, notices);
     if (queries_begin(&q, (File *)object, selected, bases) == 0) {
         CALL(&c, status, run(&q, &asked, &answer, &c));
-        if (call_end(&c, status, NULL) == 0)
+        if (call_end(&c, status, NULL) == 0 && add_notes(&q, notices) == 0)
             result = finish(answer, q.q[0]);
     }
     pcol_result_free(answer);
@@ -241,25 +260,26 @@ static pcol_status draw(queries *q, pcol_flame_options *options, pcol_result **f
     return status != PCOL_OK ? status : pcol_query_flame(q->q[0], options, flame, &c->err);
 }
 
-/* flame(selection, tuple of no or one base, title, inverted, reverse, width, min_width) -> SVG as bytes */
+/* flame(selection, tuple of no or one base, title, inverted, reverse, width, min_width, notices) -> SVG as bytes */
 PyObject *file_flame(PyObject *object, PyObject *args)
 {
     queries q;
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
     pcol_result *flame = NULL;
-    PyObject *selected, *bases, *result = NULL;
+    PyObject *selected, *bases, *notices, *result = NULL;
     const char *title;
     int inverted, reverse;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "O!O!zppId", &PyTuple_Type, &selected, &PyTuple_Type, &bases,
-                          &title, &inverted, &reverse, &options.width_px, &options.min_width_px))
+    if (!PyArg_ParseTuple(args, "O!O!zppIdO!", &PyTuple_Type, &selected, &PyTuple_Type, &bases,
+                          &title, &inverted, &reverse, &options.width_px, &options.min_width_px,
+                          &PyList_Type, &notices))
         return NULL;
     options.flags = (inverted ? PCOL_FLAME_INVERTED : 0u) | (reverse ? PCOL_FLAME_REVERSE : 0u);
-    call_init(&c, NULL);
+    call_init(&c, notices);
     if (queries_begin(&q, (File *)object, selected, bases) == 0) {
         CALL(&c, status, draw(&q, &options, &flame, &c));
-        if (call_end(&c, status, NULL) == 0)
+        if (call_end(&c, status, NULL) == 0 && add_notes(&q, notices) == 0)
             (void)memory_sink_write_flame(flame, title, &c, &result);
     }
     pcol_result_free(flame);

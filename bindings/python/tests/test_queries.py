@@ -15,6 +15,15 @@ def test_top(folded):
     assert folded.top(focus="load").selected == 1
 
 
+def test_a_selection_of_nothing(folded):
+    with pytest.warns(pcol.PcolWarning, match="focus matches no frame") as caught:
+        none = folded.top(focus="nowhere")
+        folded.flame(focus="nowhere")
+    assert [w.message.argument for w in caught] == ["focus", "focus"]
+    assert {w.filename for w in caught} == {__file__}
+    assert none.to_pandas()["name"].tolist() == [] and "self" in none
+
+
 def test_top_equals_the_command(cpu):
     path = DATA / "pprof" / "cpu.pb.gz"
     rows = command("top", "--format", "csv", "-n", "0", path)

@@ -35,6 +35,20 @@ static void keep_notice(void *context, const pcol_notice *notice)
     c->notice_codes[c->notice_count++] = (int)notice->code;
 }
 
+/* What a reader of the answers has to know, such as a pattern that matches nothing. */
+static void keep_notes(struct call *c)
+{
+    for (size_t i = 0; i < sizeof c->queries / sizeof *c->queries; i++) {
+        pcol_query_info info = PCOL_INIT(pcol_query_info);
+        if (!c->queries[i] || pcol_query_describe(c->queries[i], &info, NULL) != PCOL_OK ||
+            !info.note)
+            continue;
+        keep_notice(c, &(pcol_notice){.code = PCOL_NOTICE_SELECTION,
+                                      .text = info.note,
+                                      .option = info.note_option ? info.note_option : ""});
+    }
+}
+
 /* Record a status; returns whether it is an error. */
 int failed(struct call *c, pcol_status status)
 {
@@ -232,10 +246,12 @@ static SEXP run_call(void *data)
     const char *names[] = {"value", "error", "notices", "codes", "options"};
     SEXP value = PROTECT(c->body(c, c->args));
     SEXP out = PROTECT(named_list(names, 5));
-    if (c->status == PCOL_OK)
+    if (c->status == PCOL_OK) {
+        keep_notes(c);
         SET_VECTOR_ELT(out, 0, value);
-    else
+    } else {
         SET_VECTOR_ELT(out, 1, error_list(c));
+    }
     SET_VECTOR_ELT(out, 2, Rf_allocVector(STRSXP, c->notice_count));
     SET_VECTOR_ELT(out, 3, Rf_allocVector(INTSXP, c->notice_count));
     SET_VECTOR_ELT(out, 4, Rf_allocVector(STRSXP, c->notice_count));
