@@ -119,7 +119,8 @@ needs = $(if $(filter $(2),$(MAKECMDGOALS)),$(1))
 # Objects depend on this stamp: other flags or another compiler rebuild them, after a probe of the libraries.
 STAMP := $(OBJ)/flags
 $(STAMP): FORCE
-	@$(PACKAGES:%=scripts/deps % &&) mkdir -p $(@D); \
+	@$(PACKAGES:%=scripts/deps % &&) :
+	@mkdir -p $(@D); \
 	{ $(CC) --version 2>/dev/null | head -n 1; \
 	  echo "$(CC) $(BASE) $(LIBS_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)"; } >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else NO_VIEW=$(NO_VIEW) scripts/libraries $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) && mv $@.new $@; fi
