@@ -342,6 +342,10 @@ install: all pages ## install; honours DESTDIR, PREFIX, bindir, libdir, included
 	  $(INSTALL) -m "$$mode" "$${file%%=*}" "$(DESTDIR)$${file#*=}"; \
 	done
 	$(Q)ln -sf libpcol.so.$(ABI) $(DESTDIR)$(libdir)/libpcol.so
+	$(Q)$(if $(DESTDIR),:,$(LOADER_CACHE))
+
+# glibc finds libraries in these directories by a cache only, which just root can write.
+LOADER_CACHE = case $(libdir) in /usr/local/lib | /usr/lib | /usr/lib/*) PATH="$$PATH:/usr/sbin:/sbin" ldconfig 2>/dev/null || : ;; esac
 
 uninstall: ## remove the installed files
 	$(Q)rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(lastword $(subst =, ,$(file)))) $(DESTDIR)$(libdir)/libpcol.so
