@@ -86,15 +86,9 @@ static void start_token(struct pci_json *json)
     json->column = json->offset - json->line_start + 1;
 }
 
-/* *c: the next byte that is not a blank, or -1 at the end; the token starts there. */
-static pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
+static pcol_status skip_many_blanks(struct pci_json *json, int *c, pcol_error *err)
 {
     struct pci_input *input = json->input;
-    if (json->at < input->size && input->data[json->at] > ' ') {
-        *c = input->data[json->at];
-        start_token(json);
-        return PCOL_OK;
-    }
     for (;;) {
         for (; json->at < input->size; json->at++) {
             uint8_t byte = input->data[json->at];
@@ -115,6 +109,17 @@ static pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
         }
     }
 found:
+    start_token(json);
+    return PCOL_OK;
+}
+
+/* *c: the next byte that is not a blank, or -1 at the end; the token starts there. */
+static inline pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error *err)
+{
+    const struct pci_input *input = json->input;
+    if (json->at >= input->size || input->data[json->at] <= ' ')
+        return skip_many_blanks(json, c, err);
+    *c = input->data[json->at];
     start_token(json);
     return PCOL_OK;
 }
