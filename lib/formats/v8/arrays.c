@@ -32,6 +32,8 @@ static pcol_status list_ids(struct pci_v8 *v8, struct pci_value_ids *stacks, int
         struct pci_v8_node *node = &v8->nodes[v8->samples[i].node];
         int64_t stack = node->stack;
         uint32_t number;
+        if (i % BATCH == 0)
+            PCI_TRY(pci_work(BATCH * sizeof *v8->samples, err));
         if (node->is_sampled)
             continue;
         node->is_sampled = 1;
@@ -244,6 +246,7 @@ static pcol_status number_stacks(struct arrays *a, pcol_error *err)
     memset(a->numbers, 0xff, ((size_t)a->stack_count + 1) * sizeof *a->numbers);
     for (uint64_t i = 0; i < a->count; i++) {
         int64_t stack = 0;
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
         PCI_TRY(pci_get(file, a->stack, a->first + i, &stack, &(int){0}, err));
         if (a->numbers[stack] == PCOL_NONE)
             a->numbers[stack] = next++;
