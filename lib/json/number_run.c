@@ -251,8 +251,8 @@ static int parse_element(struct pci_json *json, struct run *r, int comma)
     return 1;
 }
 
-/* Parse the list of integers below 10^7 whose '[' is at p, at most `room` elements; returns the byte
- * after its ']', or NULL. */
+/* Parse the list of integers below 10^7 whose '[' is at p, at most `room` elements; returns the
+ * byte after its ']', or NULL. */
 static const uint8_t *parse_list(const uint8_t *p, const uint8_t *end, int64_t *values, size_t room,
                                  size_t *count)
 {

@@ -129,8 +129,8 @@ static inline pcol_status skip_blanks(struct pci_json *json, int *c, pcol_error 
 #define ONES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* The lowest bit that is set is in the first of eight bytes that is special: a quote, a backslash or
- * a control character (SWAR); 0: none is. A borrow affects only bytes after it. */
+/* The lowest bit that is set is in the first of eight bytes that is special: a quote, a backslash
+ * or a control character (SWAR); 0: none is. A borrow affects only bytes after it. */
 static uint64_t find_special(uint64_t word)
 {
     uint64_t quote = word ^ ONES * '"', backslash = word ^ ONES * '\\';

@@ -1,8 +1,8 @@
 /*
- * test_json_plain.c - shortcuts of the JSON reader for common numbers, strings and lists of integers
+ * test_json_plain.c - shortcuts of the JSON reader for common numbers, strings, lists of integers
  *
- * Each value is read twice: far from the end of the text, where the shortcuts apply, and at the end,
- * where they do not.
+ * Each value is read twice: far from the end of the text, where the shortcuts apply, and at the
+ * end, where they do not.
  */
 #include "rows_case.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_v8_arrays.c - `samples` and `timeDeltas` of CPU profiles from rows, and files whose arrays do
- * not fit their rows
+ * test_v8_arrays.c - `samples` and `timeDeltas` of CPU profiles from rows, and files whose arrays
+ * do not fit their rows
  */
 #include "rows_case.h"
 
@@ -24,8 +24,8 @@ static pcol_status collect(void *context, const void *data, size_t size, pcol_er
     return PCOL_OK;
 }
 
-/* Rows of two stacks: 1 at 0 us, 2 at 10 us, 1 at 20 us, 2 at 30 us; of the second source 1 at 1 ns.
- */
+/* Rows of two stacks: 1 at 0 us, 2 at 10 us, 1 at 20 us, 2 at 30 us; of the second source 1 at
+ * 1 ns. */
 static void add_rows(pcol_builder *b)
 {
     pcol_source source = PCOL_INIT(pcol_source);

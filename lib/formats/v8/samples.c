@@ -39,8 +39,8 @@ static int compare_samples(const void *a, const void *b, const void *context)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* Insertion while few samples are out of order by little, as V8 writes them; *sorted: 0 if there are
- * more. */
+/* Insertion while few samples are out of order by little, as V8 writes them; *sorted: 0 if there
+ * are more. */
 static pcol_status insert_late_samples(struct pci_v8 *v8, struct pci_v8_sample *samples,
                                        size_t count, int *sorted, pcol_error *err)
 {
