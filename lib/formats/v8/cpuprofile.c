@@ -105,7 +105,8 @@ static pcol_status add_batch(struct reader *r, uint64_t first, struct pci_number
     if (times)
         PCI_TRY(pci_number_array_load(times, first, err));
     for (size_t i = 0; i < ids->window_count; i++) {
-        uint32_t node = pci_v8_find(&r->v8, 0, ids->window_bits[i]);
+        int same = i && ids->window_bits[i] == ids->window_bits[i - 1];
+        uint32_t node = same ? to[i - 1].node : pci_v8_find(&r->v8, 0, ids->window_bits[i]);
         to[i] = (struct pci_v8_sample){.node = node};
         if (node == PCOL_NONE || ids->window_kinds[i])
             return fail_member(r, M_SAMPLES, first + i + 1, "this sample names no node", err);
