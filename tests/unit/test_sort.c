@@ -67,13 +67,13 @@ Test(sort, order_is_that_of_a_stable_distribution)
             }
 }
 
-Test(sort, sorted_and_falling_orders)
+Test(sort, sorted_and_descending_orders)
 {
     const int direction = 1;
     pcol_error err;
-    for (int falling = 0; falling < 2; falling++) {
+    for (int descending = 0; descending < 2; descending++) {
         for (size_t i = 0; i < MAX_COUNT; i++)
-            items[i] = (unsigned char)(falling ? 255 - i / 12 : i / 12);
+            items[i] = (unsigned char)(descending ? 255 - i / 12 : i / 12);
         cr_assert_eq(pci_sort(items, MAX_COUNT, 1, compare, &direction, &err), PCOL_OK);
         for (size_t i = 1; i < MAX_COUNT; i++)
             cr_assert_leq(items[i - 1], items[i]);
@@ -112,7 +112,7 @@ static int stop_at(void *context, const char *phase, uint64_t done, uint64_t tot
 /* Cancelled at each call of progress in turn until it succeeds. */
 Test(sort, can_be_cancelled_throughout)
 {
-    static uint32_t numbers[200000];
+    static uint32_t numbers[40000];
     const int direction = 1;
     unsigned cancelled = 0;
     for (pcol_status status = PCOL_E_CANCELLED; status != PCOL_OK;) {
@@ -134,5 +134,5 @@ Test(sort, can_be_cancelled_throughout)
         cr_assert_eq(status, PCOL_E_CANCELLED);
         cancelled++;
     }
-    cr_expect_geq(cancelled, 100);
+    cr_expect_geq(cancelled, 20);
 }
