@@ -338,7 +338,7 @@ static pcol_status check_limit(const pcol_file *file, const struct pci_column *c
                                uint64_t count, int64_t *values, const uint8_t *valid,
                                pcol_error *err)
 {
-    if (column->limit && !pci_simd_any_above(values, count, column->limit - 1))
+    if (column->limit && !pci_simd_any_above(values, (size_t)count, column->limit - 1))
         return PCOL_OK;
     for (uint64_t i = 0; i < count; i++) {
         int64_t value;
