@@ -30,17 +30,16 @@ static void mark_exceptions(const void *context, const struct pci_block_reader *
     memcpy(marks, block->valid, block->n);
 }
 
-/* Finds the exceptions to a default in one pass. Free with pci_free(). */
-static pcol_status new_exceptions(const struct pci_value_source *source, int null_default,
-                                  uint64_t base, uint64_t step, struct pci_exceptions **out,
-                                  pcol_error *err)
+/* Finds the exceptions to a default that is not null in one pass. Free with pci_free(). */
+static pcol_status new_exceptions(const struct pci_value_source *source, uint64_t base,
+                                  uint64_t step, struct pci_exceptions **out, pcol_error *err)
 {
     struct pci_exceptions *e;
     pcol_status status;
     *out = NULL;
     PCI_TRY(PCI_MALLOC(e, 1, err));
     pci_row_part_init(&e->marked, source, mark_exceptions, e, PCI_PART_MARKED, 0);
-    e->null_default = null_default;
+    e->null_default = 0;
     e->base = base;
     e->step = step;
     status = pci_row_part_count(&e->marked, err);
@@ -83,7 +82,7 @@ static pcol_status choose_default(const struct pci_value_source *source,
         /* Skip the pass over the column if at most about half of the rows match the candidate. */
         if ((step ? stats->start_majority_bound : stats->common_majority_bound) < stats->rows / 16)
             continue;
-        status = new_exceptions(source, 0, (uint64_t)base, step, &exceptions, err);
+        status = new_exceptions(source, (uint64_t)base, step, &exceptions, err);
         PCI_THEN(status, cost_sparse(source, exceptions, &cost, err));
         if (status == PCOL_OK && cost < *bits) {
             struct pci_exceptions *worse = *out;
@@ -172,7 +171,7 @@ static pcol_status consider_split(struct plan *plan, const struct pci_value_sour
     if (plan->candidate != SPARSE || plan->bits != plan->split.bits)
         return PCOL_OK;
     pci_free(plan->exceptions);
-    return new_exceptions(source, 0, (uint64_t)stats->min, 0, &plan->exceptions, err);
+    return new_exceptions(source, (uint64_t)stats->min, 0, &plan->exceptions, err);
 }
 
 /* Candidates with children. The cost of the marks alone rules out most of them. */
@@ -226,13 +225,16 @@ static pcol_status write_best(struct pci_container *writer, uint32_t column,
 }
 
 static pcol_status write_nullable(struct pci_container *writer, uint32_t column,
-                                  const struct pci_value_source *source, int depth, pcol_error *err)
+                                  const struct pci_value_source *source, uint64_t nulls, int depth,
+                                  pcol_error *err)
 {
-    struct pci_exceptions *exceptions;
-    pcol_status status;
-    PCI_TRY(new_exceptions(source, 1, 0, 0, &exceptions, err));
-    status = pci_encode_sparse(writer, column, exceptions, depth, err);
-    pci_free(exceptions);
+    struct pci_exceptions *values;
+    PCI_TRY(PCI_CALLOC(values, 1, err));
+    pci_row_part_init(&values->marked, source, mark_exceptions, values, PCI_PART_MARKED,
+                      source->rows - nulls);
+    values->null_default = 1;
+    pcol_status status = pci_encode_sparse(writer, column, values, depth, err);
+    pci_free(values);
     return status;
 }
 
@@ -241,7 +243,7 @@ static pcol_status write_encoded(struct pci_container *writer, uint32_t column,
                                  const struct pci_column_stats *stats, int depth, pcol_error *err)
 {
     if (stats->nulls)
-        return write_nullable(writer, column, source, depth, err);
+        return write_nullable(writer, column, source, stats->nulls, depth, err);
     return write_best(writer, column, source, stats, depth, err);
 }
 
