@@ -156,6 +156,20 @@ int cli_require_html_name(const struct cli_args *args)
     return cli_usage("%s: %s cannot write %s; it writes .html", name, args->command, suffix);
 }
 
+int cli_require_text_name(const struct cli_args *args)
+{
+    const char *name = args->output;
+
+    if (!cli_is_file_name(name))
+        return CLI_OK;
+    size_t i = find_text(name);
+    const char *suffix =
+        i < TEXTS && texts[i].format == NULL ? texts[i].suffix : find_profile_suffix(name);
+    if (suffix == NULL)
+        return CLI_OK;
+    return cli_usage("%s: %s cannot write %s; it writes text", name, args->command, suffix);
+}
+
 static const struct cli_option *find_option(const struct cmd *cmd, size_t target)
 {
     for (const struct cli_option *o = cmd->options; o->name != NULL; o++)

@@ -86,6 +86,8 @@ static int check_file(const struct cli_args *args, const char *path, struct cli_
 
 int cmd_check(struct cli_args *args)
 {
+    int code = cli_require_text_name(args);
+
     /* The report is written even if a file could not be read. */
-    return cli_each_operand(args, check_file, 1);
+    return code != CLI_OK ? code : cli_each_operand(args, check_file, 1);
 }

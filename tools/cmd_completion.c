@@ -401,8 +401,8 @@ int cmd_completion(struct cli_args *args)
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(shell, shells[i].name) != 0)
             continue;
-        int code = cli_out_open(&out, args);
-        if (code != CLI_OK)
+        int code = cli_require_text_name(args);
+        if (code != CLI_OK || (code = cli_out_open(&out, args)) != CLI_OK)
             return code;
         shells[i].put(&out);
         return cli_out_finish(&out, CLI_OK);
