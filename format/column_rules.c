@@ -283,6 +283,17 @@ static int check_children(const struct pcf_check *check, uint32_t column)
     return check_child(check, first + 1, c->type);
 }
 
+/* Parameters that the encoding does not use are 0. */
+static int has_unused_parameter(const struct pcf_column *c)
+{
+    int packed = c->encoding == PCF_PACKED;
+    int linear = (c->encoding == PCF_LINEAR || c->encoding == PCF_SPARSE) &&
+                 !(c->flags & PCF_COLUMN_DEFAULT_NULL);
+    int has_base = packed || linear || c->encoding == PCF_DICTIONARY;
+    return (!packed && (c->width != 0 || c->scale != 0)) || (!linear && c->step != 0) ||
+           (!has_base && c->base != 0);
+}
+
 /* Combinations of type, encoding, width, scale and step. */
 static int check_parameters(const struct pcf_check *check, uint32_t column)
 {
@@ -312,6 +323,8 @@ static int check_parameters(const struct pcf_check *check, uint32_t column)
         if (c->step != 0)
             return pcf_fault_column(check, column, "packed values cannot have a step");
     }
+    if (has_unused_parameter(c))
+        return pcf_fault_column(check, column, "column has a parameter that its encoding lacks");
     return 0;
 }
 
@@ -336,6 +349,10 @@ static int check_nulls(const struct pcf_check *check, uint32_t column)
                                 "null count of an all-null column differs from its rows");
     if ((c->flags & PCF_COLUMN_ASCENDING) && c->null_count)
         return pcf_fault_column(check, column, "ascending column has nulls");
+    if ((c->flags & PCF_COLUMN_ASCENDING) && (c->type == PCF_F64 || c->type == PCF_BYTES))
+        return pcf_fault_column(check, column, "column of this type cannot be ascending");
+    if ((c->flags & PCF_COLUMN_STATS) && (c->type == PCF_BYTES || c->null_count == c->rows))
+        return pcf_fault_column(check, column, "column has statistics without values");
     return 0;
 }
 

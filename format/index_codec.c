@@ -184,7 +184,7 @@ static void set_column(struct pcf_column *c, const uint64_t *v)
                              .width = (uint8_t)v[COLUMN_WIDTH],
                              .base = (int64_t)base,
                              .step = (int64_t)pcf_zigzag_decode(v[COLUMN_STEP]),
-                             .scale = encoding == PCF_PACKED ? v[COLUMN_SCALE] + 1 : 0,
+                             .scale = v[COLUMN_SCALE] + (encoding == PCF_PACKED),
                              .null_count = v[COLUMN_NULL_COUNT]};
     if (c->flags & PCF_COLUMN_STATS) {
         c->min = (int64_t)min;

@@ -222,6 +222,8 @@ static void compare(struct pci_check *check, const struct pci_column *column,
                   (unsigned long long)found->nulls, (unsigned long long)desc->null_count);
     if (found->nulls && !(desc->flags & PCF_COLUMN_NULLABLE))
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there are nulls in a column that has none");
+    if (desc->flags & PCF_COLUMN_STATS && !found->any)
+        pci_fault(&tally, PCOL_POSITION_UNKNOWN, "there is no value, but statistics");
     if (desc->flags & PCF_COLUMN_STATS && found->any &&
         (less(desc->type, found->min, desc->min) || less(desc->type, desc->min, found->min)))
         pci_fault(&tally, PCOL_POSITION_UNKNOWN, "the smallest value is not the one stated");

@@ -335,6 +335,14 @@ Test(index, column_faults_name_their_record)
     COLUMN(split, flags, PCF_COLUMN_DEFAULT_NULL,
            "column cannot be null by default with this encoding");
     COLUMN(doubles, encoding, PCF_PACKED, "doubles cannot have this encoding");
+    COLUMN(doubles, flags, PCF_COLUMN_ASCENDING, "column of this type cannot be ascending");
+    COLUMN(own, flags, PCF_COLUMN_NULLABLE | PCF_COLUMN_STATS,
+           "column has statistics without values");
+    COLUMN(packed, step, 1, "packed values cannot have a step");
+    COLUMN(split, width, 8, "column has a parameter that its encoding lacks");
+    COLUMN(split, scale, 2, "column has a parameter that its encoding lacks");
+    COLUMN(split, base, 3, "column has a parameter that its encoding lacks");
+    COLUMN(own, step, 1, "column has a parameter that its encoding lacks");
     COLUMN(own, encoding, PCF_SPARSE, "byte strings cannot have this encoding");
     COLUMN(ends, type, PCF_I64, "child column of the wrong type");
     COLUMN(ends, flags, PCF_COLUMN_NULLABLE, "child column has nulls");
