@@ -217,9 +217,14 @@ static const struct pci_schema_row shared[] = {
     {"column", TEXT, .flags = PCI_REQUIRED},
     {"form", .types = TEXT},
     {"first_cell", U64, .references = "source_cells"},
+    {"cells", .types = U64},
     {.table = "source_cells",
      .table_flags = PCI_TABLE_INTERNAL | PCI_TABLE_SPELLING,
      .kind = PCI_KIND_OTHER},
+    {"kind", U32, PCI_REQUIRED, .kind = PCI_KIND_OTHER},
+    {"integer", .types = I64, .kind = PCI_KIND_OTHER},
+    {"number", .types = F64, .kind = PCI_KIND_OTHER},
+    {"text", .types = TEXT, .kind = PCI_KIND_OTHER},
     {.table = NULL},
 };
 

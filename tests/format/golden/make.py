@@ -1107,6 +1107,7 @@ def faults():
     case("sums-of-wide", lambda m: m.find("stack_sums", "sum.2").fields.update(kind=I64))
     case("type-null", lambda m: m.find("sources", "type").fields.update(flags=NULLABLE | DEFAULT_NULL, kind=STRING + 16 * LINEAR, section_count=0, null_count=2)
          or setattr(m.find("sources", "type"), "parts", []))
+    raw("source-cells-without-kind", write([("source_cells", 0, 1, [named("integer", linear(I64, 1, 5))])]))
     case("function-sums-missing", lambda m: setattr(m.find("function_sums", "self.0"), "name", b"x_lf.0"), totals)
     cell("function-sums-overflow", ("samples", "value.0", VALUES), 8 * 2, struct.pack("<q", 2 ** 63 - 1), totals)
     word("label-kind-of-frames", ("label_keys", "kind"), 0, b"name", marks)
