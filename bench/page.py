@@ -44,6 +44,7 @@ GOALS = {
     "cancel.import": (1, "at most"), "cancel.write": (1, "at most"), "cancel.check": (1, "at most"), "cancel.query": (1, "at most"),
     "cancel.read": (1, "at most"), "cancel.export": (1, "at most"),
     "sql.sqlite.name": (1, "at most"), "sql.duckdb.sum": (0.6, "at most"), "sql.duckdb.stack": (1, "at most"),
+    "sql.duckdb.stack.many": (1, "at most"),
     "sql.duckdb.time": (1, "at most"), "sql.duckdb.function": (1, "at most"), "sql.duckdb.top": (0.05, "at most"),
 }
 # Prefixes of rows that share a goal, one row for each kind of input: top.rprof.lines, perun.pack.map.

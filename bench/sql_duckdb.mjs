@@ -1,15 +1,15 @@
 // sql_duckdb.mjs - the extension of DuckDB against DuckDB on Parquet, the peer of bench/cases/sql.py
 //
-//     node sql_duckdb.mjs NODE_MODULES EXTENSION FILE.pcol FOLDER REPEATS
+//     node sql_duckdb.mjs NODE_MODULES EXTENSION FILE.pcol FOLDER REPEATS [QUESTION...]
 //
 // Writes the samples of FILE, and the function of each stack, into Parquet files in FOLDER. Then runs each question in REPEATS turns
-// with its peer, on one thread. Prints a line of JSON for each: {"what", "ours", "peer": median CPU ms}. The peer of
+// with its peer, on one thread; all questions, or those asked. Prints a line of JSON for each: {"what", "ours", "peer": median CPU ms}. The peer of
 // names with ".table" is a table of DuckDB in memory: its share of the CPU time is DuckDB's own, and that of this client.
 import { createRequire } from "node:module";
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 
-const [modules, extension, file, folder, repeats] = process.argv.slice(2);
+const [modules, extension, file, folder, repeats, ...asked] = process.argv.slice(2);
 const samples = join(folder, "sql-samples.parquet");
 const stacks = join(folder, "sql-stacks.parquet");
 const { DuckDBInstance } = createRequire(join(modules, "x.js"))("@duckdb/node-api");
@@ -55,6 +55,7 @@ async function spent(sql) {
 }
 
 for (const [what, [mine, theirs]] of Object.entries(questions)) {
+  if (asked.length && !asked.includes(what)) continue;
   const taken = [[], []];
   try {
     for (let i = 0; i <= Number(repeats); i++) {

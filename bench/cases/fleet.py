@@ -1,6 +1,6 @@
 """A fleet: 5,000 packed pprofs (--quick: 100) of 1,000 hosts that run 20 services in 2 builds; a host's profile has the stacks of its
 service and build. CPU time of merge and merge --sums for each file and peak memory, of a tree of merges against a flat one, and of
-the content hash of a stack, against their goals."""
+the content hash of a stack, against their goals. The tree encodes each sample twice (docs/benchmarks-notes.md)."""
 import json
 import statistics
 import subprocess
