@@ -350,7 +350,8 @@ LOADER_CACHE = case $(libdir) in /usr/local/lib | /usr/lib | /usr/lib/*) PATH="$
 uninstall: ## remove the installed files
 	$(Q)rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(lastword $(subst =, ,$(file)))) $(DESTDIR)$(libdir)/libpcol.so
 
-# The command for musl, static, with the libraries of third_party: Debian has none for musl. PCOL=build/musl/pcol tests/run tests it.
+# The command for musl, static, with the libraries of third_party: Debian has none for musl. Without `view`, which
+# needs libmicrohttpd. PCOL=build/musl/pcol tests/run tests it.
 MUSL_CC ?= musl-gcc
 MUSL := $(BUILD)/musl
 MUSL_LIB_SRC := $(wildcard $(foreach d,zlib lz4 xxhash protobuf-c/* zstd/*,third_party/$(d)/*.c))
@@ -368,11 +369,11 @@ $(MUSL)/libraries.a: $(MUSL_LIB_OBJ)
 	$(Q)ar rcs $@ $^
 
 .PHONY: musl
-musl: ## build build/musl/pcol with musl-gcc, static, with the libraries of third_party
+musl: ## build build/musl/pcol with musl-gcc, static, without `view`, with the libraries of third_party
 	@scripts/deps musl
 	@$(MAKE) $(MUSL)/libraries.a
 	@for name in xxhash z lz4 zstd protobuf-c; do ln -sf libraries.a $(MUSL)/lib$$name.a; done
-	@$(MAKE) VARIANT=musl CC=$(MUSL_CC) BUNDLE=0 LIBS='$(CURDIR)/$(MUSL)/libraries.a -lm -pthread' LIBS_CFLAGS= \
+	@$(MAKE) VARIANT=musl CC=$(MUSL_CC) BUNDLE=0 NO_VIEW=1 LIBS='$(CURDIR)/$(MUSL)/libraries.a -lm -pthread' LIBS_CFLAGS= \
 	  CPPFLAGS='$(addprefix -isystem $(CURDIR)/third_party/,zlib lz4 xxhash protobuf-c zstd)' \
 	  LDFLAGS='-static -L$(CURDIR)/$(MUSL)' $(MUSL)/pcol examples
 
