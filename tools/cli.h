@@ -167,7 +167,7 @@ struct cli_option {
     {0,        "from",       "FORMAT", "format of the input (default: by content, then by name)", \
      CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                         \
         {0,         "max-input",                                                                  \
-         "BYTES",   "reject inputs that expand beyond this size (default: 64 GiB)",               \
+         "BYTES",   "reject inputs that expand beyond this size; 0: 64 GiB (default)",            \
          CLI_COUNT, CLI_AT(max_input),                                                            \
          0,         NULL},                                                                        \
         {0,        "trusted",       NULL, "import without limits on memory and expansion",        \
