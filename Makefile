@@ -293,8 +293,8 @@ bench-page: ## write docs/benchmarks.md and its chart from the results of the la
 
 .PHONY: bench-report
 bench-report: ## install the peers (R, Go, packages of R and Python), run `make bench`, then `make bench-page`
-	@for set in data r sql; do scripts/deps $$set || exit; done
-	@$(MAKE) r sqlite duckdb
+	@for set in data r python sql web browser; do scripts/deps $$set || exit; done
+	@$(MAKE) r python sqlite duckdb
 	@$(MAKE) bench; code=$$?; $(MAKE) bench-page && exit $$code
 
 .PHONY: bench-quick
