@@ -1498,8 +1498,9 @@ PCOL_API void pcol_pattern_free(pcol_pattern *pattern);
  */
 typedef struct pcol_query pcol_query;
 
-/* A sum of values: `f64` with PCOL_QUERY_IS_DOUBLE or PCOL_RESULT_IS_DOUBLE, else `i64`. An integer
- * sum that does not fit is E_LIMIT, never a wrapped number. */
+/* A sum of values: `f64` with PCOL_QUERY_IS_DOUBLE or PCOL_RESULT_IS_DOUBLE, else `i64`. A sum of
+ * integers that does not fit, and finite doubles whose sum is infinite, are E_LIMIT, never a wrong
+ * number. */
 typedef union pcol_amount {
     int64_t i64;
     double f64;

@@ -11,6 +11,7 @@
 #include "builder/builder.h"
 
 #include "util/alloc.h"
+#include "util/amount.h"
 #include "util/control.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ struct sums {
     uint32_t *rank;     /* by preorder index: 1 + rank among stacks with samples; 0: no samples */
     uint32_t *nodes;    /* by rank */
     size_t stack_count; /* number of stacks with samples */
-    int64_t *value;     /* by type and rank; doubles as bits */
+    pcol_amount *value; /* by type and rank */
     uint8_t *seen;      /* by type and rank: there is a value */
     uint8_t *stored;    /* by type: additive and without overflow */
 };
@@ -138,16 +139,8 @@ static pcol_status rank_stacks(pcol_builder *b, struct sums *s, pcol_error *err)
 
 static void add_to_sum(struct sums *s, size_t type, size_t cell, int is_double, int64_t bits)
 {
-    int64_t *sum = &s->value[cell];
-    if (is_double) {
-        double total, value;
-        memcpy(&total, sum, sizeof total);
-        memcpy(&value, &bits, sizeof value);
-        total += value;
-        memcpy(sum, &total, sizeof total);
-    } else if (__builtin_add_overflow(*sum, bits, sum)) {
+    if (pci_amount_add(is_double, &s->value[cell], (pcol_amount){.i64 = bits}))
         s->stored[type] = 0; /* omitted, as it overflowed */
-    }
     s->seen[cell] = 1;
 }
 
@@ -191,7 +184,7 @@ static pcol_status append_sums(pcol_builder *b, const struct sums *s, pcol_error
         for (size_t i = 0; i < s->stack_count; i++)
             if (s->seen[k * s->stack_count + i])
                 PCI_TRY(pci_column_buffer_set(b->columns[column], i,
-                                              s->value[k * s->stack_count + i], err));
+                                              s->value[k * s->stack_count + i].i64, err));
         PCI_TRY(pci_column_buffer_fill(b->columns[column], s->stack_count, err));
     }
     return PCOL_OK;

@@ -4,6 +4,7 @@
 #include "builder/idle_samples.h"
 
 #include "builder/builder.h"
+#include "util/amount.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,21 +18,18 @@ static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_valu
     for (size_t i = 0; i < first->value_count; i++) {
         const pcol_value *v = &next->values[i];
         unsigned flags;
-        int64_t sum;
+        pcol_amount sum;
         if (v->sample_type != values[i].sample_type || v->sample_type >= b->type_count)
             return 0;
         flags = b->types[v->sample_type].flags;
         if (flags & PCOL_SAMPLE_TYPE_GAUGE)
             return 0;
-        if (flags & PCOL_SAMPLE_TYPE_DOUBLE) {
-            if (commit)
-                values[i].as.f64 += v->as.f64;
-            continue;
-        }
-        if (__builtin_add_overflow(values[i].as.i64, v->as.i64, &sum))
+        sum.i64 = values[i].as.i64; /* the bits of either kind */
+        if (pci_amount_add((flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0, &sum,
+                           (pcol_amount){.i64 = v->as.i64}))
             return 0;
         if (commit)
-            values[i].as.i64 = sum;
+            values[i].as.i64 = sum.i64;
     }
     return 1;
 }

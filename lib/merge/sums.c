@@ -10,6 +10,7 @@
 #include "model/check.h"
 #include "model/row_details.h"
 #include "util/alloc.h"
+#include "util/amount.h"
 #include "util/arg_check.h"
 #include "util/control.h"
 #include "util/import_budget.h"
@@ -352,17 +353,11 @@ static pcol_status add_value(struct pci_sum_value *sum, int64_t bits, int is_dou
 {
     sum->valid = 1;
     sum->is_double = (uint8_t)is_double;
-    if (is_double) {
-        double a, b;
-        memcpy(&a, &sum->bits, sizeof a);
-        memcpy(&b, &bits, sizeof b);
-        a += b;
-        memcpy(&sum->bits, &a, sizeof a);
-        return PCOL_OK;
-    }
-    return __builtin_add_overflow(sum->bits, bits, &sum->bits)
-               ? pci_fail(err, PCOL_E_LIMIT, "a sum of values is beyond 64 bits")
-               : PCOL_OK;
+    pcol_amount total = {.i64 = sum->bits};
+    if (pci_amount_add(is_double, &total, (pcol_amount){.i64 = bits}))
+        return pci_fail(err, PCOL_E_LIMIT, "a sum of values is beyond 64 bits");
+    sum->bits = total.i64;
+    return PCOL_OK;
 }
 
 static pcol_status add_sample(struct file_walk *w, uint64_t row, pcol_error *err)

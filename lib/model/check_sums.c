@@ -9,6 +9,7 @@
 #include "model/types.h"
 
 #include "util/alloc.h"
+#include "util/amount.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct sums {
     const struct pci_column *stack; /* samples.stack */
     uint64_t samples, rows, stacks;
     uint32_t *row_of; /* by stack: row of stack_sums + 1; 0: none */
-    int64_t *sum;     /* by row; bits of doubles */
+    pcol_amount *sum; /* by row */
     uint8_t *seen;    /* by row: bit 0: ends a sample; bit 1: has a value */
     int overflow;
 };
@@ -26,15 +27,7 @@ struct sums {
 static void add_value(struct sums *sums, size_t at, int is_double, int64_t bits)
 {
     sums->seen[at] |= 2;
-    if (is_double) {
-        double sum, value;
-        memcpy(&sum, &sums->sum[at], sizeof sum);
-        memcpy(&value, &bits, sizeof value);
-        sum += value;
-        memcpy(&sums->sum[at], &sum, sizeof sum);
-    } else if (__builtin_add_overflow(sums->sum[at], bits, &sums->sum[at])) {
-        sums->overflow = 1;
-    }
+    sums->overflow |= pci_amount_add(is_double, &sums->sum[at], (pcol_amount){.i64 = bits});
 }
 
 /* Marks the rows of stacks that end a sample; such a stack without a row is a fault. */
@@ -134,7 +127,7 @@ static pcol_status compare(struct sums *sums, const struct pci_column *column,
             int has = (sums->seen[row + i] & 2) != 0;
             if (has != check->valid[2][i])
                 pci_fault(&tally, row + i, has ? "the sum is missing" : "there is nothing to sum");
-            else if (has && !equal(sums->sum[row + i], check->values[2][i], is_double))
+            else if (has && !equal(sums->sum[row + i].i64, check->values[2][i], is_double))
                 pci_fault(&tally, row + i, "the sum is not that of the samples");
         }
     }

@@ -209,9 +209,13 @@ static pcol_status subtract(const struct pci_diff *d, pcol_amount values[2], pco
             return pci_fail(err, PCOL_E_LIMIT, "a difference does not fit into 64 bits");
         return PCOL_OK;
     }
-    values[0].f64 = pci_amount_to_double(values[0], d->base_is_double);
-    values[1].f64 = pci_amount_to_double(values[1], d->other_is_double) * d->info.scale;
+    double base = pci_amount_to_double(values[0], d->base_is_double);
+    double other = pci_amount_to_double(values[1], d->other_is_double);
+    values[0].f64 = base;
+    values[1].f64 = other * d->info.scale;
     delta->f64 = values[1].f64 - values[0].f64;
+    if (!isfinite(delta->f64) && isfinite(base) && isfinite(other))
+        return pci_fail(err, PCOL_E_LIMIT, "a difference does not fit into 64 bits");
     return PCOL_OK;
 }
 

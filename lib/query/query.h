@@ -17,8 +17,8 @@
 #include "model/frame_names.h"
 #include "model/memory.h"
 #include "model/types.h"
-#include "query/amount.h"
 #include "query/answers.h"
+#include "util/amount.h"
 #include "util/control.h"
 
 /* ---- sample_type.c */

@@ -19,6 +19,7 @@
 /* Sum of the magnitudes of samples. */
 struct whole {
     int negative; /* some value is negative */
+    int overflow; /* of f64 */
     __extension__ unsigned __int128 i64;
     double f64;
 };
@@ -96,7 +97,7 @@ static void add_magnitude(struct whole *whole, int is_double, pcol_amount amount
 {
     whole->negative |= amount.i64 < 0; /* also of doubles: their sign bit is that of the integer */
     if (is_double)
-        whole->f64 += fabs(amount.f64);
+        whole->overflow |= pci_add_doubles(&whole->f64, fabs(amount.f64));
     else
         whole->i64 += pci_amount_magnitude(amount);
 }
@@ -114,10 +115,9 @@ static pcol_status add_batch(pcol_query *query, const struct pci_sample_batch *b
         __builtin_prefetch(&weight[batch->stack[i]], 1);
     if (query->measure.is_double) {
         for (size_t i = 0; i < batch->count; i++)
-            weight[batch->stack[i]].f64 += batch->amount[i].f64;
-        return PCOL_OK;
+            overflow |= pci_add_doubles(&weight[batch->stack[i]].f64, batch->amount[i].f64);
     }
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; !query->measure.is_double && i < batch->count; i++) {
         int64_t *sum = &weight[batch->stack[i]].i64;
         overflow |= __builtin_add_overflow(*sum, batch->amount[i].i64, sum);
     }
@@ -218,8 +218,9 @@ static pcol_status check_magnitudes(pcol_query *query, pcol_error *err)
 {
     struct whole sum = {0};
     for (uint32_t row = 0; row < query->calls.count; row++)
-        add_magnitude(&sum, 0, query->weight[row]);
-    return sum.i64 > INT64_MAX ? pci_amount_overflow(query->measure.type, err) : PCOL_OK;
+        add_magnitude(&sum, query->measure.is_double, query->weight[row]);
+    return sum.overflow || sum.i64 > INT64_MAX ? pci_amount_overflow(query->measure.type, err)
+                                               : PCOL_OK;
 }
 
 static pcol_status add_selected(pcol_query *query, pcol_error *err)
@@ -250,7 +251,7 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
     }
     /* The walk over all stacks does not check for overflow: the sum of the magnitudes of all
      * weights must fit, whatever the denominator is; stored sums may contradict the samples. */
-    if ((found || (query->from_sums && negative)) && !is_double)
+    if (found || (query->from_sums && negative))
         PCI_TRY(check_magnitudes(query, err));
     if (found)
         *whole = base;
@@ -260,10 +261,10 @@ static pcol_status add_totals(pcol_query *query, const pcol_selection *selection
         *whole = (struct whole){0};
     for (uint32_t row = 0; !found && !negative && row < query->calls.count; row++)
         add_magnitude(whole, is_double, query->weight[row]);
+    if (whole->overflow || whole->i64 > INT64_MAX)
+        return pci_amount_overflow(query->measure.type, err);
     if (is_double)
         query->total.f64 = whole->f64;
-    else if (whole->i64 > INT64_MAX)
-        return pci_amount_overflow(query->measure.type, err);
     else
         query->total.i64 = (int64_t)whole->i64;
     return add_selected(query, err);

@@ -1,8 +1,8 @@
 /*
  * amount.h - arithmetic on values that are int64 or double
  *
- * The caller passes the kind as a flag, so that one loop serves both. Integer overflow is reported,
- * never wrapped.
+ * The caller passes the kind as a flag, so that one loop serves both. Overflow is reported:
+ * integers never wrap, and finite doubles never add up to infinity. (Infinite values do.)
  */
 #ifndef PCI_AMOUNT_H
 #define PCI_AMOUNT_H
@@ -13,12 +13,17 @@
 #include <string.h>
 
 /* *sum += value; non-zero on overflow. */
+static inline int pci_add_doubles(double *sum, double value)
+{
+    double before = *sum;
+    *sum += value;
+    return isinf(*sum) && isfinite(before) && isfinite(value);
+}
+
 static inline int pci_amount_add(int is_double, pcol_amount *sum, pcol_amount value)
 {
-    if (is_double) {
-        sum->f64 += value.f64;
-        return 0;
-    }
+    if (is_double)
+        return pci_add_doubles(&sum->f64, value.f64);
     return __builtin_add_overflow(sum->i64, value.i64, &sum->i64);
 }
 

@@ -1,7 +1,7 @@
 /*
  * amount.c - the error of an integer overflow in a sum
  */
-#include "query/amount.h"
+#include "util/amount.h"
 
 pcol_status pci_amount_overflow(pcol_str type, pcol_error *err)
 {
