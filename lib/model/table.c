@@ -9,6 +9,7 @@
 
 #include "format/range.h"
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <string.h>
 
@@ -255,6 +256,7 @@ pcol_status pci_get_named(const pcol_file *file, const char *table, const char *
                           unsigned types, uint64_t row, int64_t *value, int *valid, pcol_error *err)
 {
     const struct pci_column *column;
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     PCI_TRY(pci_find_column(file, table, name, types, &column, err));
     return pci_get(file, column, row, value, valid, err);
 }
@@ -263,6 +265,7 @@ pcol_status pci_get_named_str(const pcol_file *file, const char *table, const ch
                               uint64_t row, pcol_str *value, int *valid, pcol_error *err)
 {
     const struct pci_column *column;
+    PCI_TRY(pci_work(PCI_ITEM_WORK, err));
     PCI_TRY(pci_find_column(file, table, name, PCI_TYPES_TEXT, &column, err));
     return pci_get_str(file, column, row, value, valid, err);
 }

@@ -205,8 +205,9 @@ static pcol_status rank_frames(const struct pci_frames *frames, uint32_t **rank,
     }
     for (uint32_t i = 0; i < frames->count; i++)
         frame_name[i] = (struct frame_name){&frames->frames[i], i};
-    pcol_status status =
-        pci_sort(frame_name, frames->count, sizeof *frame_name, compare_names, NULL, err);
+    pcol_status status = pci_work((uint64_t)frames->count * sizeof *frame_name, err);
+    PCI_THEN(status,
+             pci_sort(frame_name, frames->count, sizeof *frame_name, compare_names, NULL, err));
     for (uint32_t i = 0; status == PCOL_OK && i < frames->count; i++)
         (*rank)[frame_name[i].id] = i;
     pci_free(frame_name);
@@ -246,6 +247,7 @@ static pcol_status sort_entries(const struct builder *b, const uint8_t *alive, c
         next[i] = count;
         count += children;
     }
+    PCI_TRY(pci_work((uint64_t)n * sizeof *next, err));
     for (uint32_t i = 1; i < n; i++) {
         const struct pci_node *node = &b->tree.nodes[i];
         PCI_TRY(pci_work(PCI_ITEM_WORK, err));

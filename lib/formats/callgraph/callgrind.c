@@ -18,6 +18,7 @@
 
 #include "query/labels.h"
 #include "util/alloc.h"
+#include "util/control.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,6 +124,7 @@ static pcol_status to_integer(struct pci_callgrind *w, const struct pci_callgrin
 {
     int fraction = 0;
     *whole = amount.i64;
+    PCI_TRY(pci_work(sizeof *whole, err));
     if (!is_double)
         return PCOL_OK;
     double value = amount.f64 * event->scale;
@@ -195,6 +197,7 @@ static pcol_status sum(struct pci_callgrind *w, struct pci_callgrind_event *even
     PCI_TRY(PCI_CALLOC(s->counted_to, (size_t)w->function_count + 1, err));
     if (add_nodes(w, s))
         return pci_fail(err, PCOL_E_LOSS, "a sum exceeds 64 bits: callgrind cannot hold it");
+    PCI_TRY(pci_work((uint64_t)view->node_count * sizeof *s->node, err));
     if (s->is_double && pci_label_unit_size(event->unit, &event->scale) == 't')
         event->unit = (pcol_str){"nanoseconds", 11};
     else

@@ -130,7 +130,7 @@ static pcol_status sort_calls(struct pci_callgrind *w, pcol_error *err)
         w->sorted[w->first[w->calls[i].caller]++] = i;
     memmove(w->first + 1, w->first, callers * sizeof *w->first);
     w->first[0] = 0;
-    return PCOL_OK;
+    return pci_work((uint64_t)w->call_count * PCI_ITEM_WORK, err);
 }
 
 struct ordered {
@@ -161,8 +161,9 @@ static pcol_status order_frames(struct pci_callgrind *w, pcol_error *err)
     for (uint32_t i = 0; i < view->frame_count; i++)
         frames[i] =
             (struct ordered){i, w->function_of[i], view->frames[i]->address, view->frames[i]->line};
-    pcol_status status =
-        pci_sort(frames, view->frame_count, sizeof *frames, compare_frames, NULL, err);
+    pcol_status status = pci_work((uint64_t)view->frame_count * sizeof *frames, err);
+    PCI_THEN(status,
+             pci_sort(frames, view->frame_count, sizeof *frames, compare_frames, NULL, err));
     for (uint32_t i = 0; status == PCOL_OK && i < view->frame_count; i++)
         w->order[i] = frames[i].frame;
     pci_free(frames);
