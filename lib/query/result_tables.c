@@ -114,11 +114,6 @@ static pcol_status check_flags(uint32_t flags, uint32_t known, const char *type,
 
 /* ---- top */
 
-#define ITEM(name, member)                                          \
-    {                                                               \
-        name, PCOL_I64, offsetof(struct pci_top_item, member), 0, 1 \
-    }
-
 /* From the file's sums of functions: names, and the functions that have them. */
 static pcol_status add_names(pcol_result *r, struct pci_top *top, const uint32_t *index,
                              pcol_error *err)
@@ -156,8 +151,6 @@ static pcol_status add_sample_groups(pcol_result *r, const struct pci_top *top, 
 static pcol_status add_top(pcol_result *r, const pcol_query *query, struct pci_top *top, pcol_by by,
                            pcol_error *err)
 {
-    static const struct pci_member amounts[] = {ITEM("self", self), ITEM("total", total)};
-    const struct pci_elements items = {top->items, sizeof *top->items, top->order, 0};
     uint32_t *index = pci_result_alloc(r, top->count, sizeof *index, err);
     if (!index)
         return PCOL_E_NO_MEMORY;
@@ -172,7 +165,7 @@ static pcol_status add_top(pcol_result *r, const pcol_query *query, struct pci_t
         PCI_TRY(add_sample_groups(r, top, by, index, err));
     else
         PCI_TRY(add_frames(r, query, by, &top->frames, index, err));
-    return pci_result_add(r, &items, amounts, COUNT(amounts), err);
+    return pci_top_add_columns(r, top, err);
 }
 
 static void free_top(void *top)

@@ -1,5 +1,5 @@
 /*
- * top.c - self and total of each distinct frame
+ * top.c - self and total of each distinct frame, and their columns
  *
  * The total of a frame is the sum over the stacks that contain it. A counter per frame tracks how
  * often it is on the path of the walk (walk.h); only the outermost occurrence counts, so a
@@ -7,6 +7,7 @@
  */
 #include "query/top.h"
 
+#include "query/result.h"
 #include "query/walk.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -124,6 +125,15 @@ struct pci_frame *pci_top_append(struct pci_top *top, size_t group)
     item.by.frame = frame;
     top->items[top->count++] = item;
     return frame;
+}
+
+pcol_status pci_top_add_columns(pcol_result *result, const struct pci_top *top, pcol_error *err)
+{
+    static const struct pci_member columns[] = {
+        {"self", PCOL_I64, offsetof(struct pci_top_item, self), 0, 1},
+        {"total", PCOL_I64, offsetof(struct pci_top_item, total), 0, 1}};
+    const struct pci_elements items = {top->items, sizeof *top->items, top->order, 0};
+    return pci_result_add(result, &items, columns, sizeof columns / sizeof *columns, err);
 }
 
 static pcol_status build_frames(pcol_query *query, pcol_by by, struct pci_top *top, pcol_error *err)

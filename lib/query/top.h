@@ -38,6 +38,8 @@ static inline pcol_status pci_top_add(pcol_query *query, struct pci_top_item *it
 /* top.c: appends the item of a frame or group to the rows, in ascending order of these, and returns
  * its frame; NULL: it has no values, and is no row. */
 struct pci_frame *pci_top_append(struct pci_top *top, size_t group);
+/* top.c: appends the columns of values to a result that owns the top. */
+pcol_status pci_top_add_columns(pcol_result *result, const struct pci_top *top, pcol_error *err);
 /* sort.c */
 pcol_status pci_top_sort(struct pci_top *top, pcol_order order, pcol_error *err);
 /* top_by_sample.c: by thread, process, source or metadata of the source. */
