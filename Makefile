@@ -171,7 +171,7 @@ demo: ## install dependencies, build, pack a real profile and query it
 # ---- tests and checks
 
 .PHONY: abi docs test test-all test-quick test-languages asan check check-abi check-format check-headers check-layers check-tidy check-werror format
-test: ## run all tests with gcc, clang and ASan+UBSan; the last line is "N passed, N failed, N skipped"
+test: ## run all tests of the engine with gcc, clang, ASan+UBSan and without threads; the last line is "N passed, N failed, N skipped"
 	@scripts/deps test
 	@MAKEFLAGS= tests/run
 

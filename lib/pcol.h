@@ -1964,13 +1964,13 @@ typedef struct pcol_top_options {
  * pcol_query_top() - self and total of each function, file, line, thread, ...
  * @options: NULL: by function, by self
  * @result: receives the rows; freed with pcol_result_free(). Columns: those of frames; by thread,
- *          process, source or label only name (of a thread without a name its tid), and `thread` or
- *          `source` (u32, row of the physical table threads or sources, from 0); then
+ *          process, source, label or metadata only name (of a thread without a name its tid), and
+ *          `thread` or `source` (u32, row of the physical table threads or sources, from 0); then
  *   self   samples whose innermost frame this is
  *   total  samples that hold it at least once
  * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep
  * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by
- * thread, process, source or label O(samples). Errors: as pcol_query_new().
+ * thread, process, source, label or metadata O(samples). Errors: as pcol_query_new().
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(pcol_query *query,
                                                    const pcol_top_options *options,

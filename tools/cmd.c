@@ -121,9 +121,9 @@ const struct cmd cmd_table[] = {
     {"Query", "top", NULL, "FILE...", "list the functions, files or lines with the highest values",
      cmd_top_options,
      "self counts samples with the row as innermost frame, total samples that contain it at\n"
-     "least once. Percentages are of all samples that --label, --thread, --time, --order and\n"
-     "--source select, before --focus. --focus and --ignore select whole samples, --hide and\n"
-     "--show frames; they match names of functions, files and mappings.\n"
+     "least once. Percentages are of all samples that --label, --thread, --time, --order,\n"
+     "--source and --source-meta select, before --focus. --focus and --ignore select whole\n"
+     "samples, --hide and --show frames; they match names of functions, files and mappings.\n"
      "\n"
      "  pcol top run.pcol\n"
      "  pcol top --by line --sort total -n 50 cpu.pb.gz\n"
