@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #define LONGEST_PREFIX 18u /* size and type of an event */
-#define LARGEST_EVENT UINT32_MAX
 
 struct reader {
     struct pci_import *import;

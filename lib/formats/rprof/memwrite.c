@@ -18,23 +18,7 @@ static const struct pci_rprof_type types[] = {
     {NULL, NULL},
 };
 
-struct writer {
-    const pcol_file *file;
-    struct pci_out *out;
-    struct pci_rprof_samples *samples;
-    struct pci_rprof_locations locations;
-    struct pci_rprof_stack_text stacks;
-    int has_line_feed;
-    int crlf;
-};
-
-static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *to, pcol_error *err)
-{
-    struct writer *w = context;
-    return pci_rprof_unit_text(&w->locations, group, to, &w->has_line_feed, err);
-}
-
-static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
+static pcol_status put_entry(struct pci_rprof_writer *w, size_t i, pcol_error *err)
 {
     const struct pci_rprof_samples *b = w->samples;
     uint8_t head[32], *p = head;
@@ -63,7 +47,7 @@ static pcol_status put_entry(struct writer *w, size_t i, pcol_error *err)
 }
 
 /* Find the line end of the source: rprof_segments has a row for it if that is CR LF. */
-static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *err)
+static pcol_status find_line_end(struct pci_rprof_writer *w, uint32_t source, pcol_error *err)
 {
     const struct pci_column *sources, *crlf;
     uint64_t rows = pci_rows(w->file, "rprof_segments");
@@ -86,12 +70,9 @@ static pcol_status find_line_end(struct writer *w, uint32_t source, pcol_error *
     return PCOL_OK;
 }
 
-static pcol_status write_source(struct writer *w, const struct pci_column *sources, uint32_t source,
+static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint32_t source,
                                 pcol_error *err)
 {
-    pcol_str type;
-    int valid;
-    PCI_TRY(pci_get_str(w->file, sources, source, &type, &valid, err));
     if (!pci_str_is(type, "rprofmem"))
         return pci_fail(err, PCOL_E_LOSS,
                         "an Rprofmem log holds allocations only: source %lu is of type %.*s",
@@ -106,40 +87,11 @@ static pcol_status write_source(struct writer *w, const struct pci_column *sourc
     return PCOL_OK;
 }
 
-static pcol_status write_sources(struct writer *w, const struct pci_export *export, pcol_error *err)
-{
-    const struct pci_column *sources;
-    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, types, err));
-    PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
-    PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
-                                      err));
-    PCI_TRY(pci_find_verified_column(w->file, "sources", "type", PCI_TYPES_TEXT, &sources, err));
-    for (uint64_t s = export->first_source; s <= export->last_source; s++) {
-        PCI_TRY(pci_out_line_end(w->out, err));
-        PCI_TRY(write_source(w, sources, (uint32_t)s, err));
-    }
-    PCI_TRY(pci_out_flush(w->out, err));
-    return pci_export_losses(export, "", err);
-}
-
 const struct pci_capabilities pci_rprofmem_capabilities = {.loss_prefix = "rprofmem cannot hold"};
 
 pcol_status pci_rprofmem_write(const struct pci_export *export, pcol_error *err)
 {
-    struct writer w = {.file = export->file};
-    pcol_status status;
-    w.out = pci_malloc(1, sizeof *w.out);
-    w.samples = pci_calloc(1, sizeof *w.samples);
-    if (w.out && w.samples) {
-        pci_out_open(w.out, export->sink);
-        status = write_sources(&w, export, err);
-    } else {
-        status = pci_fail_memory(err);
-    }
-    pci_rprof_stack_text_close(&w.stacks);
-    if (w.samples)
-        pci_rprof_samples_close(w.samples);
-    pci_free(w.samples);
-    pci_free(w.out);
-    return status;
+    struct pci_rprof_writer w = {.export = export, .file = export->file};
+    PCI_TRY(pci_rprof_write_sources(&w, types, write_source, err));
+    return pci_export_losses(export, "", err);
 }

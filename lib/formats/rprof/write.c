@@ -20,7 +20,7 @@ static const struct pci_rprof_type rprof_types[] = {
 };
 
 /* The tables of segments and file lines, and the next rows to write. */
-struct segments {
+struct pci_rprof_segments {
     uint64_t rows, file_rows;
     uint64_t at, file_at; /* next rows */
     const struct pci_column *source, *first, *memory, *gc, *line, *interval, *crlf, *text;
@@ -39,19 +39,6 @@ const struct pci_capabilities pci_rprof_capabilities = {
     .generic =
         PCI_KIND_BIT(INTERVAL) | PCI_KIND_BIT(PLACES) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES)};
 
-struct writer {
-    const struct pci_export *export;
-    const pcol_file *file;
-    struct pci_out *out;
-    struct pci_rprof_samples *samples;
-    struct segments segments;
-    struct pci_rprof_locations locations;
-    struct pci_rprof_stack_text stacks;
-    int has_line_feed; /* some name contains one */
-    int was_converted; /* a source of this type without segments was written by write_generic.c */
-    unsigned lost;     /* losses of sources of other types */
-};
-
 size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
 {
     static const char *const words[] = {"memory profiling: ", "GC profiling: ", "line profiling: "};
@@ -68,7 +55,8 @@ size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
     return (size_t)(p - to);
 }
 
-static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol_error *err)
+static pcol_status open_segments(struct pci_rprof_segments *s, const pcol_file *file,
+                                 pcol_error *err)
 {
     const struct pci_column_request columns[] = {
         {"rprof_segments", "source", PCI_TYPES_ROW, &s->source},
@@ -95,9 +83,11 @@ static pcol_status open_segments(struct segments *s, const pcol_file *file, pcol
 
 /* ---- text of a group */
 
-pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
-                                struct pci_strbuf *to, int *has_line_feed, pcol_error *err)
+/* Append the text of a group that was imported from Rprof: [ref] "NAME" . */
+static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *to, pcol_error *err)
 {
+    struct pci_rprof_writer *w = context;
+    const struct pci_rprof_locations *locations = &w->locations;
     struct pci_rprof_frame frame;
     uint64_t first, end;
     int64_t number;
@@ -118,32 +108,28 @@ pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uin
     }
     if (!frame.has_name && p != ref)
         return PCOL_OK;
-    *has_line_feed =
-        *has_line_feed || (frame.name.size && memchr(frame.name.data, '\n', frame.name.size));
+    w->has_line_feed =
+        w->has_line_feed || (frame.name.size && memchr(frame.name.data, '\n', frame.name.size));
     PCI_TRY(pci_strbuf_append(to, "\"", 1, err));
     PCI_TRY(pci_strbuf_append(to, frame.name.data, frame.name.size, err));
     return pci_strbuf_append(to, "\" ", 2, err);
 }
 
-static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *to, pcol_error *err)
-{
-    struct writer *w = context;
-    return pci_rprof_unit_text(&w->locations, group, to, &w->has_line_feed, err);
-}
-
 /* ---- lines */
 
-static pcol_status put_eol(const struct writer *w, const struct segment *s, pcol_error *err)
+static pcol_status put_eol(const struct pci_rprof_writer *w, const struct segment *s,
+                           pcol_error *err)
 {
     return pci_out(w->out, s->crlf ? "\r\n" : "\n", s->crlf ? 2 : 1, err);
 }
 
-static pcol_status put_string(const struct writer *w, int64_t code, pcol_error *err)
+static pcol_status put_string(const struct pci_rprof_writer *w, int64_t code, pcol_error *err)
 {
     return pci_rprof_put_string(w->out, w->file, code, err);
 }
 
-static pcol_status put_sample(struct writer *w, const struct segment *s, size_t i, pcol_error *err)
+static pcol_status put_sample(struct pci_rprof_writer *w, const struct segment *s, size_t i,
+                              pcol_error *err)
 {
     const struct pci_rprof_samples *b = w->samples;
     uint8_t prefix[4 * 22 + 1], *p = prefix;
@@ -167,9 +153,9 @@ static pcol_status put_sample(struct writer *w, const struct segment *s, size_t 
     return put_eol(w, s, err);
 }
 
-static pcol_status put_header(struct writer *w, struct segment *s, pcol_error *err)
+static pcol_status put_header(struct pci_rprof_writer *w, struct segment *s, pcol_error *err)
 {
-    const struct segments *t = &w->segments;
+    const struct pci_rprof_segments *t = w->segments;
     struct pci_rprof_flags flags;
     int64_t memory, gc, line, crlf, interval, text;
     int valid, known;
@@ -191,10 +177,10 @@ static pcol_status put_header(struct writer *w, struct segment *s, pcol_error *e
 
 /* Write the segment's file lines that precede the sample `row`. *next: the sample that the next
  * one precedes. */
-static pcol_status put_files(struct writer *w, const struct segment *s, uint64_t row,
+static pcol_status put_files(struct pci_rprof_writer *w, const struct segment *s, uint64_t row,
                              uint64_t *next, pcol_error *err)
 {
-    struct segments *t = &w->segments;
+    struct pci_rprof_segments *t = w->segments;
     for (*next = UINT64_MAX; t->file_at < t->file_rows; t->file_at++) {
         int64_t segment, before, number, text, path;
         int valid, has_text, numbered, has_path;
@@ -230,7 +216,7 @@ static pcol_status put_files(struct writer *w, const struct segment *s, uint64_t
 
 /* ---- segments */
 
-static pcol_status put_segment(struct writer *w, uint32_t source, struct segment *s,
+static pcol_status put_segment(struct pci_rprof_writer *w, uint32_t source, struct segment *s,
                                pcol_error *err)
 {
     uint64_t next_file = 0;
@@ -248,9 +234,9 @@ static pcol_status put_segment(struct writer *w, uint32_t source, struct segment
 }
 
 /* Find the segment's range of samples. */
-static pcol_status find_samples(struct writer *w, struct segment *s, pcol_error *err)
+static pcol_status find_samples(struct pci_rprof_writer *w, struct segment *s, pcol_error *err)
 {
-    const struct segments *t = &w->segments;
+    const struct pci_rprof_segments *t = w->segments;
     int64_t first, end = (int64_t)w->samples->total;
     int valid;
     PCI_TRY(pci_get(w->file, t->first, s->row, &first, &valid, err));
@@ -265,9 +251,10 @@ static pcol_status find_samples(struct writer *w, struct segment *s, pcol_error 
 }
 
 /* *found: the source has segments. */
-static pcol_status write_segments(struct writer *w, uint32_t source, int *found, pcol_error *err)
+static pcol_status write_segments(struct pci_rprof_writer *w, uint32_t source, int *found,
+                                  pcol_error *err)
 {
-    struct segments *t = &w->segments;
+    struct pci_rprof_segments *t = w->segments;
     *found = 0;
     for (; t->at < t->rows; t->at++) {
         struct segment segment = {.row = t->at};
@@ -285,7 +272,8 @@ static pcol_status write_segments(struct writer *w, uint32_t source, int *found,
     return PCOL_OK;
 }
 
-static pcol_status has_samples(struct writer *w, uint32_t source, int *found, pcol_error *err)
+static pcol_status has_samples(struct pci_rprof_writer *w, uint32_t source, int *found,
+                               pcol_error *err)
 {
     uint64_t row = w->samples->turns.next;
     PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
@@ -293,59 +281,68 @@ static pcol_status has_samples(struct writer *w, uint32_t source, int *found, pc
     return PCOL_OK;
 }
 
-static pcol_status write_source(struct writer *w, const struct pci_column *types, uint32_t source,
+static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint32_t source,
                                 pcol_error *err)
 {
-    pcol_str type;
-    int valid, found = 0;
-    PCI_TRY(pci_get_str(w->file, types, source, &type, &valid, err));
-    int own = pci_str_is(type, "rprof");
-    if (own) {
+    if (pci_str_is(type, "rprof")) {
+        int found, remains = 0;
         PCI_TRY(write_segments(w, source, &found, err));
         if (!found) /* another writer may have added samples without segments */
-            PCI_TRY(has_samples(w, source, &valid, err));
-        if (found || !valid)
+            PCI_TRY(has_samples(w, source, &remains, err));
+        if (!remains)
             return PCOL_OK;
         w->was_converted = 1;
     }
     return pci_rprof_write_generic(w->export, w->out, w->samples, source, &w->lost, err);
 }
 
-static pcol_status write_sources(struct writer *w, pcol_error *err)
+static pcol_status open_and_write(struct pci_rprof_writer *w, const struct pci_rprof_type *types,
+                                  pci_rprof_write_source *write_one, pcol_error *err)
 {
-    const struct pci_export *export = w->export;
-    const struct pci_column *types;
-    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, rprof_types, err));
-    PCI_TRY(open_segments(&w->segments, w->file, err));
+    const struct pci_column *source_types;
+    PCI_TRY(pci_rprof_samples_open(w->samples, w->file, types, err));
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
-    PCI_TRY(pci_find_verified_column(w->file, "sources", "type", PCI_TYPES_TEXT, &types, err));
-    for (uint64_t s = export->first_source; s <= export->last_source; s++) {
+    PCI_TRY(
+        pci_find_verified_column(w->file, "sources", "type", PCI_TYPES_TEXT, &source_types, err));
+    for (uint64_t s = w->export->first_source; s <= w->export->last_source; s++) {
+        pcol_str type;
+        int valid;
         PCI_TRY(pci_out_line_end(w->out, err));
-        PCI_TRY(write_source(w, types, (uint32_t)s, err));
+        PCI_TRY(pci_get_str(w->file, source_types, s, &type, &valid, err));
+        PCI_TRY(write_one(w, type, (uint32_t)s, err));
     }
-    PCI_TRY(pci_out_flush(w->out, err));
-    pci_rprof_report_losses(export, w->lost);
-    return pci_export_losses(export, w->was_converted ? NULL : "rprof", err);
+    return pci_out_flush(w->out, err);
+}
+
+pcol_status pci_rprof_write_sources(struct pci_rprof_writer *writer,
+                                    const struct pci_rprof_type *types,
+                                    pci_rprof_write_source *write_one, pcol_error *err)
+{
+    pcol_status status;
+    writer->out = pci_malloc(1, sizeof *writer->out);
+    writer->samples = pci_calloc(1, sizeof *writer->samples);
+    if (writer->out && writer->samples) {
+        pci_out_open(writer->out, writer->export->sink);
+        status = open_and_write(writer, types, write_one, err);
+    } else {
+        status = pci_fail_memory(err);
+    }
+    pci_rprof_stack_text_close(&writer->stacks);
+    if (writer->samples)
+        pci_rprof_samples_close(writer->samples);
+    pci_free(writer->samples);
+    pci_free(writer->out);
+    return status;
 }
 
 pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
 {
-    struct writer w = {.export = export, .file = export->file};
-    pcol_status status;
-    w.out = pci_malloc(1, sizeof *w.out);
-    w.samples = pci_calloc(1, sizeof *w.samples);
-    if (w.out && w.samples) {
-        pci_out_open(w.out, export->sink);
-        status = write_sources(&w, err);
-    } else {
-        status = pci_fail_memory(err);
-    }
-    pci_rprof_stack_text_close(&w.stacks);
-    if (w.samples)
-        pci_rprof_samples_close(w.samples);
-    pci_free(w.samples);
-    pci_free(w.out);
-    return status;
+    struct pci_rprof_segments segments;
+    struct pci_rprof_writer w = {.export = export, .file = export->file, .segments = &segments};
+    PCI_TRY(open_segments(&segments, w.file, err));
+    PCI_TRY(pci_rprof_write_sources(&w, rprof_types, write_source, err));
+    pci_rprof_report_losses(export, w.lost);
+    return pci_export_losses(export, w.was_converted ? NULL : "rprof", err);
 }

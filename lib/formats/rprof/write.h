@@ -15,10 +15,30 @@ struct pci_rprof_flags {
 };
 size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags);
 
-/* Append the text of a group that was imported from Rprof: [ref] "NAME" . *has_line_feed is set if
- * the name contains one. */
-pcol_status pci_rprof_unit_text(const struct pci_rprof_locations *locations, uint64_t group,
-                                struct pci_strbuf *to, int *has_line_feed, pcol_error *err);
+/* A native exporter: of Rprof() output or of an Rprofmem() log. */
+struct pci_rprof_writer {
+    const struct pci_export *export;
+    const pcol_file *file;
+    struct pci_out *out;
+    struct pci_rprof_samples *samples;
+    struct pci_rprof_locations locations;
+    struct pci_rprof_stack_text stacks;
+    int has_line_feed; /* some name contains one */
+    /* Rprof */
+    struct pci_rprof_segments *segments;
+    int was_converted; /* a source of this type without segments was written by write_generic.c */
+    unsigned lost;     /* losses of sources of other types */
+    /* Rprofmem */
+    int crlf; /* line ends of the source */
+};
+
+typedef pcol_status pci_rprof_write_source(struct pci_rprof_writer *writer, pcol_str type,
+                                           uint32_t source, pcol_error *err);
+/* Write the exported sources; `export` and `file` of the writer are set. types: as for
+ * pci_rprof_samples_open(). */
+pcol_status pci_rprof_write_sources(struct pci_rprof_writer *writer,
+                                    const struct pci_rprof_type *types,
+                                    pci_rprof_write_source *write_one, pcol_error *err);
 
 /* Write a source of another type as one segment (write_generic.c). *lost: bits of its losses, for
  * pci_rprof_report_losses(). */
