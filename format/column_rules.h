@@ -15,11 +15,8 @@ struct pcf_check {
     struct pcf_fault *fault;
 };
 
-/* Fills *fault; always returns -1. */
-int pcf_fault_set(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t offset,
-                  const char *message);
-
-/* The same for PCF_FAULT_CORRUPT at a byte of the index, at the record of a column or section. */
+/* Report PCF_FAULT_CORRUPT at a byte of the index, at the record of a column or section; always
+ * return -1. */
 int pcf_fault_index(const struct pcf_check *check, uint32_t index_offset, const char *message);
 int pcf_fault_column(const struct pcf_check *check, uint32_t column, const char *message);
 int pcf_fault_section(const struct pcf_check *check, uint32_t section, const char *message);

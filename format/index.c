@@ -26,8 +26,9 @@ uint64_t pcf_checksum(const void *data, uint64_t size)
 
 /* ---- faults */
 
-int pcf_fault_set(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t offset,
-                  const char *message)
+/* Fills *fault; always returns -1. */
+static int set_fault(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t offset,
+                     const char *message)
 {
     *fault = (struct pcf_fault){.kind = kind, .offset = offset, .message = message};
     return -1;
@@ -36,7 +37,7 @@ int pcf_fault_set(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t of
 static int fault_number(struct pcf_fault *fault, enum pcf_fault_kind kind, uint64_t offset,
                         const char *message, uint64_t number)
 {
-    pcf_fault_set(fault, kind, offset, message);
+    set_fault(fault, kind, offset, message);
     fault->number = number;
     fault->has_number = 1;
     return -1;
@@ -44,8 +45,8 @@ static int fault_number(struct pcf_fault *fault, enum pcf_fault_kind kind, uint6
 
 int pcf_fault_index(const struct pcf_check *check, uint32_t index_offset, const char *message)
 {
-    return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT,
-                         check->index->header.index_offset + index_offset, message);
+    return set_fault(check->fault, PCF_FAULT_CORRUPT,
+                     check->index->header.index_offset + index_offset, message);
 }
 
 int pcf_fault_column(const struct pcf_check *check, uint32_t column, const char *message)
@@ -97,12 +98,12 @@ static int check_counts(const struct pcf_header *h, struct pcf_fault *fault)
     }
     /* A record takes at least two bytes, so the counts that drive allocation are bounded. */
     if ((uint64_t)h->table_count + h->column_count + h->section_count > h->records_size / 2)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(records_size),
-                             "more records than their bytes can hold");
+        return set_fault(fault, PCF_FAULT_CORRUPT, HEADER(records_size),
+                         "more records than their bytes can hold");
     if (h->minor <= PCF_VERSION_MINOR &&
         (h->reserved0 || !pcf_is_zero(h->reserved1, sizeof h->reserved1)))
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(reserved0),
-                             "reserved bytes of the header are not zero");
+        return set_fault(fault, PCF_FAULT_CORRUPT, HEADER(reserved0),
+                         "reserved bytes of the header are not zero");
     return 0;
 }
 
@@ -122,14 +123,14 @@ static int check_index_bounds(const struct pcf_header *h, struct pcf_fault *faul
         return fault_number(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
                             "index cannot start at byte", h->index_offset);
     if (archive && size / PCF_ARCHIVE_RATIO > h->index_size)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
-                             "index is larger than its compressed bytes can be");
+        return set_fault(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
+                         "index is larger than its compressed bytes can be");
     if (!archive && h->index_size != size)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
-                             "index size does not match the sizes of its parts");
+        return set_fault(fault, PCF_FAULT_CORRUPT, HEADER(index_size),
+                         "index size does not match the sizes of its parts");
     if (!pcf_range(h->index_offset, h->index_size, 1, h->file_size - sizeof(struct pcf_end)))
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
-                             "index extends past the end of the file");
+        return set_fault(fault, PCF_FAULT_CORRUPT, HEADER(index_offset),
+                         "index extends past the end of the file");
     return 0;
 }
 
@@ -139,19 +140,19 @@ int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
     struct pcf_header h;
     size_t magic = size < PCF_MAGIC_SIZE ? (size_t)size : PCF_MAGIC_SIZE;
     if (magic == 0)
-        return pcf_fault_set(fault, PCF_FAULT_MAGIC, 0, "file is empty");
+        return set_fault(fault, PCF_FAULT_MAGIC, 0, "file is empty");
     if (memcmp(bytes, PCF_MAGIC, magic) != 0)
-        return pcf_fault_set(fault, PCF_FAULT_MAGIC, 0,
-                             magic > 4 && memcmp(bytes + 1, &PCF_MAGIC[1], 4) == 0
-                                 ? "first bytes were changed, as by a transfer in text mode"
-                                 : "first bytes are not those of a pcol file");
+        return set_fault(fault, PCF_FAULT_MAGIC, 0,
+                         magic > 4 && memcmp(bytes + 1, &PCF_MAGIC[1], 4) == 0
+                             ? "first bytes were changed, as by a transfer in text mode"
+                             : "first bytes are not those of a pcol file");
     if (size < sizeof h)
-        return pcf_fault_set(fault, PCF_FAULT_TRUNCATED, size, "file ends within its header");
+        return set_fault(fault, PCF_FAULT_TRUNCATED, size, "file ends within its header");
     memcpy(&h, bytes, sizeof h);
     if (pcf_checksum(bytes, HEADER(header_checksum)) != h.header_checksum) {
         if (h.major != PCF_VERSION_MAJOR) /* its header may have another layout */
             return check_version(&h, fault);
-        return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, 0, "checksum of the header is wrong");
+        return set_fault(fault, PCF_FAULT_CHECKSUM, 0, "checksum of the header is wrong");
     }
     if (check_version(&h, fault))
         return -1;
@@ -163,8 +164,8 @@ int pcf_header_check(const uint8_t *bytes, uint64_t size, uint64_t file_size,
         return fault_number(fault, PCF_FAULT_CORRUPT, h.file_size,
                             "bytes after the end of the pcol file:", file_size - h.file_size);
     if (file_size < sizeof h + sizeof(struct pcf_end))
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, HEADER(file_size),
-                             "file is too small for its end mark");
+        return set_fault(fault, PCF_FAULT_CORRUPT, HEADER(file_size),
+                         "file is too small for its end mark");
     if (check_counts(&h, fault) || check_index_bounds(&h, fault))
         return -1;
     *header = h;
@@ -175,11 +176,10 @@ int pcf_end_check(const uint8_t *bytes, uint64_t file_size, struct pcf_fault *fa
 {
     uint64_t offset = file_size - sizeof(struct pcf_end);
     if (memcmp(bytes + offsetof(struct pcf_end, mark), PCF_END_MARK, 8) != 0)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, offset + offsetof(struct pcf_end, mark),
-                             "end mark is missing");
+        return set_fault(fault, PCF_FAULT_CORRUPT, offset + offsetof(struct pcf_end, mark),
+                         "end mark is missing");
     if (pcf_load64(bytes) != file_size)
-        return pcf_fault_set(fault, PCF_FAULT_CORRUPT, offset,
-                             "end mark has a different file size");
+        return set_fault(fault, PCF_FAULT_CORRUPT, offset, "end mark has a different file size");
     return 0;
 }
 
@@ -374,8 +374,8 @@ static int check_end(const struct pcf_check *check)
     const struct pcf_section *last = check->index->sections + h->section_count - 1;
     uint64_t end = h->section_count ? last->offset + last->size : h->index_offset + h->index_size;
     if ((end + 7) / 8 * 8 + sizeof(struct pcf_end) != h->file_size)
-        return pcf_fault_set(check->fault, PCF_FAULT_CORRUPT, end,
-                             "end mark does not follow the last section");
+        return set_fault(check->fault, PCF_FAULT_CORRUPT, end,
+                         "end mark does not follow the last section");
     return 0;
 }
 
@@ -405,8 +405,8 @@ int pcf_index_load(const uint8_t *bytes, uint32_t *scratch, struct pcf_index *in
     struct pcf_check check = {index, fault};
     uint32_t records = h->section_count * 8, end = records + h->records_size;
     if (!pcf_is_archive(h) && pcf_checksum(bytes, h->index_size) != h->index_checksum)
-        return pcf_fault_set(fault, PCF_FAULT_CHECKSUM, h->index_offset,
-                             "checksum of the index is wrong");
+        return set_fault(fault, PCF_FAULT_CHECKSUM, h->index_offset,
+                         "checksum of the index is wrong");
     index->names = (const char *)bytes;
     if (pcf_records_read(&check, bytes + records, h->records_size, records))
         return -1;

@@ -28,10 +28,11 @@
 
 #define PCF_CHECKSUM_XXH3_64 1
 
-#define PCF_ALIGN 64u      /* sections of at least 4096 bytes; every section of a plain file */
-#define PCF_ALIGN_SMALL 8u /* sections below 4096 bytes */
-#define PCF_ALIGN_LARGE 4096u
+/* Sections are at multiples of 8 bytes; of 64 bytes from PCF_MEDIUM_SECTION on, of
+ * PCF_ALIGN_LARGE from PCF_LARGE_SECTION on. */
+#define PCF_MEDIUM_SECTION 4096u
 #define PCF_LARGE_SECTION 65536u
+#define PCF_ALIGN_LARGE 4096u
 /* Zero bytes after packed bits: an unaligned 64-bit load of any value stays in the section. */
 #define PCF_PACK_PADDING 8u
 
@@ -61,7 +62,6 @@ struct pcf_header {
 /* Table flags */
 #define PCF_TABLE_MUST_UNDERSTAND 0x0001u /* readers without support must reject the table */
 #define PCF_TABLE_PREORDER 0x0002u        /* tree with rows in depth-first pre-order */
-#define PCF_TABLE_KNOWN_FLAGS 0x0003u
 
 struct pcf_table {
     uint32_t name_offset; /* into names of struct pcf_index */
@@ -130,7 +130,6 @@ enum pcf_encoding {
 };
 
 #define PCF_BLOCK_ROWS 1024u
-#define PCF_BLOCK_SHIFT 10
 #define PCF_RANK_ROWS 1024u /* rows between cumulative counts of marks (rank directory) */
 #define PCF_TREE_FAR 1024u  /* TREE: a child value at or above it is a row number plus 1024 */
 #define PCF_FRONT_ROWS 64u  /* FRONT: rows of a block; the first row of it is stored whole */

@@ -139,7 +139,7 @@ static uint8_t choose_alignment(const struct pci_container *writer, uint64_t siz
         return 3;
     if (size >= PCF_LARGE_SECTION)
         return 12;
-    return writer->plain || size >= PCF_ALIGN_LARGE ? 6 : 3;
+    return writer->plain || size >= PCF_MEDIUM_SECTION ? 6 : 3;
 }
 
 pcol_status pci_section_end(struct pci_section *section, pcol_error *err)

@@ -262,20 +262,17 @@ static pcol_status end_run(struct pci_records *r, pcol_error *err)
     return put(r, &r->states[level->state].values, length, err);
 }
 
-pcol_status pci_records_integers(struct pci_records *records, const int64_t *values, size_t count,
-                                 pcol_error *err)
+/* Append an element to the run of integers of an array. */
+static pcol_status append_integer(struct pci_records *r, int64_t value, pcol_error *err)
 {
-    struct pci_records *r = records;
     uint32_t number = top(r)->state;
     if (!top(r)->run)
         PCI_TRY(advance(r, PCOL_NONE, PCI_RECORD_RUN, 1, &number, err));
-    top(r)->run += count;
+    top(r)->run++;
     struct pci_record_column *elements = &r->states[number].elements;
     if (!elements->buffer)
         PCI_TRY(make_buffer(r, elements, err));
-    for (size_t i = 0; i < count; i++)
-        PCI_TRY(put(r, elements, values[i], err));
-    return PCOL_OK;
+    return put(r, elements, value, err);
 }
 
 /* Append a scalar, or enter a container; other values are appended as a whole. */
@@ -286,7 +283,7 @@ static pcol_status append(struct pci_records *r, struct pci_json *json, pcol_err
     int64_t bits;
     r->string = PCOL_NONE;
     if (tag == PCI_NODE_INTEGER && container == PCI_NODE_ARRAY)
-        return pci_records_integers(r, &json->integer, 1, err);
+        return append_integer(r, json->integer, err);
     PCI_TRY(end_run(r, err));
     if (tag == PCI_NODE_BIG)
         return append_other(r, json, err);

@@ -77,9 +77,6 @@ pcol_status pci_records_value(struct pci_records *records, struct pci_json *json
 pcol_status pci_records_enter(struct pci_records *records, const struct pci_json *json,
                               pcol_error *err);
 pcol_status pci_records_leave(struct pci_records *records, pcol_error *err);
-/* Append elements of an array. */
-pcol_status pci_records_integers(struct pci_records *records, const int64_t *values, size_t count,
-                                 pcol_error *err);
 
 /* ---- export */
 

@@ -22,7 +22,7 @@
 
 /* ---- nodes ---- */
 
-void pci_flame_node(const struct pci_flame *flame, uint32_t i, struct pci_flame_node *node)
+static void get_node(const struct pci_flame *flame, uint32_t i, struct pci_flame_node *node)
 {
     if (flame->joined) {
         *node = flame->joined[i];
@@ -157,7 +157,7 @@ static double get_own_weight(const struct pci_flame *f, uint32_t i)
     double totals[2], own;
     struct pci_flame_node node;
     int side = !f->joined || pci_flame_is_in(f, i, 1);
-    pci_flame_node(f, i, &node);
+    get_node(f, i, &node);
     pcol_amount amount =
         node.depth == PCI_FLAME_DEPTH ? pci_flame_total(f, i, side) : get_self(f, i, side);
     if (side)
@@ -190,7 +190,7 @@ static pcol_status compute_positions(struct pci_flame *f, pcol_error *err)
     choose_exponent(f);
     for (uint32_t i = f->count; i-- > 0;) {
         PCI_TRY(pci_work(PCI_ITEM_WORK, err));
-        pci_flame_node(f, i, &node);
+        get_node(f, i, &node);
         f->weight[i] += get_own_weight(f, i);
         if (i)
             f->weight[node.parent] += f->weight[i];
@@ -198,7 +198,7 @@ static pcol_status compute_positions(struct pci_flame *f, pcol_error *err)
     /* start[parent] advances past each child, and is reset at the end by the weight of all
      * children. */
     for (uint32_t i = 1; i < f->count; i++) {
-        pci_flame_node(f, i, &node);
+        get_node(f, i, &node);
         f->start[i] = f->start[node.parent];
         f->start[node.parent] += f->weight[i];
     }
@@ -218,7 +218,7 @@ static void collect_drawn(struct pci_flame *f)
     struct pci_flame_node node;
     for (int fill = 0; fill < 2; fill++) {
         for (uint32_t i = 0; i < f->count;) {
-            pci_flame_node(f, i, &node);
+            get_node(f, i, &node);
             if (i && !is_drawn(f, i)) {
                 i = node.end;
                 continue;
@@ -339,7 +339,7 @@ void pci_flame_get(const struct pci_flame *flame, uint32_t index, struct pci_fla
     const struct pci_flame *f = flame;
     uint32_t i = f->order[index];
     struct pci_flame_node node;
-    pci_flame_node(f, i, &node);
+    get_node(f, i, &node);
     *box = (struct pci_flame_box){.name = i ? pci_flame_name(f, i) : (pcol_str){NULL, 0},
                                   .frame = f->joined ? PCOL_NONE : f->tree->nodes[i].frame,
                                   .depth = node.depth,

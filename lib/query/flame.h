@@ -35,7 +35,6 @@ struct pci_flame {
 /* flame_view.c: makes the boxes of a graph without a base. */
 pcol_status pci_flame_from_view(struct pci_flame *flame, pcol_query *query, pcol_error *err);
 
-void pci_flame_node(const struct pci_flame *flame, uint32_t i, struct pci_flame_node *node);
 /* Name of a node, "all" for the root; its total in the base (side 0) or in the profile (side 1). */
 pcol_str pci_flame_name(const struct pci_flame *flame, uint32_t i);
 pcol_amount pci_flame_total(const struct pci_flame *flame, uint32_t i, int side);

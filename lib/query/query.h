@@ -115,10 +115,8 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
                              const struct pci_query_type *measure,
                              const struct pci_sample_filter *sample_filter, uint32_t stack_count,
                              struct pci_samples **samples, pcol_error *err);
-pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
-                             pcol_error *err);
 /* alive[i] = 1 if the filter selects sample row + i (n <= PCI_BATCH); values and stacks are not
- * tested. Not to be combined with pci_samples_next() on the same iterator. */
+ * tested. */
 pcol_status pci_samples_pick(struct pci_samples *samples, uint64_t row, size_t n, int with_time,
                              uint8_t *alive, pcol_error *err);
 /* Clears alive[i] of samples whose stack does not pass. passes: by stack; NULL: every sample

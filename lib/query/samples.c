@@ -364,8 +364,8 @@ pcol_status pci_samples_pass(struct pci_samples *samples, uint64_t row, size_t n
     return PCOL_OK;
 }
 
-pcol_status pci_samples_next(struct pci_samples *samples, struct pci_sample_batch *batch,
-                             pcol_error *err)
+static pcol_status next_batch(struct pci_samples *samples, struct pci_sample_batch *batch,
+                              pcol_error *err)
 {
     batch->count = 0;
     while (!batch->count && samples->next < samples->rows) {
@@ -387,7 +387,7 @@ pcol_status pci_samples_each(const pcol_query *query, const struct pci_sample_fi
     pcol_status status = pci_samples_open(query->file, &query->types, &query->measure,
                                           sample_filter, query->calls.count, &samples, err);
     while (status == PCOL_OK) {
-        status = pci_samples_next(samples, batch, err);
+        status = next_batch(samples, batch, err);
         if (status != PCOL_OK || !batch->count)
             break;
         status = function(context, batch, err);

@@ -10,10 +10,11 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* Initialize a compressor. 0, or -1: out of memory. The caller calls deflateEnd(). */
 /* Hooks of a z_stream: the library's allocator. */
 voidpf pci_zlib_alloc(voidpf unused, uInt count, uInt size);
 void pci_zlib_free(voidpf unused, voidpf memory);
+
+/* Initialize a compressor. 0, or -1: out of memory. The caller calls deflateEnd(). */
 int pci_raw_deflate_begin(z_stream *z, int level);
 
 /* Initialize a decompressor. 0, or -1: out of memory. The caller calls inflateEnd(). */

@@ -337,7 +337,7 @@ static pcol_status write_document(struct document *d, pcol_error *err)
     return pci_ff_emit_finish(&b->out, err);
 }
 
-pcol_status pci_ff_native_write(struct pci_ff_native *native, int jslb, pcol_error *err)
+static pcol_status write_restored(struct pci_ff_native *native, int jslb, pcol_error *err)
 {
     struct document d = {.native = native};
     PCI_TRY(pci_ff_emit_open(&native->out, native->file, native->export->sink, jslb, err));
@@ -404,7 +404,7 @@ static pcol_status write_profile(const struct pci_export *export, int jslb, pcol
     if (status == PCOL_OK && is_native)
         status = pci_ff_native_warn(native, err);
     if (status == PCOL_OK && is_native)
-        status = pci_ff_native_write(native, jslb, err);
+        status = write_restored(native, jslb, err);
     if (status == PCOL_OK && is_native)
         status = pci_export_losses(export, "", err);
     else if (status == PCOL_OK && why)

@@ -66,7 +66,6 @@ struct pci_ff_native {
  * *why: NULL, or the reason why it cannot. */
 pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_export *export,
                                int *whole, const char **why, pcol_error *err);
-pcol_status pci_ff_native_write(struct pci_ff_native *native, int jslb, pcol_error *err);
 void pci_ff_native_close(struct pci_ff_native *native);
 void pci_ff_native_leave_thread(struct pci_ff_native *native);
 

@@ -33,8 +33,9 @@ uint32_t pci_gp_find_location(const struct pci_gp_profile *p, uint64_t address)
     return number;
 }
 
-pcol_status pci_gp_location(struct pci_gp_profile *p, uint64_t address, uint32_t *number,
-                            pcol_error *err)
+/* Number of the location of an address, which is added if absent. */
+static pcol_status get_location(struct pci_gp_profile *p, uint64_t address, uint32_t *number,
+                                pcol_error *err)
 {
     *number = pci_gp_find_location(p, address);
     if (*number != PCI_HASH_NONE)
@@ -51,7 +52,7 @@ pcol_status pci_gp_location(struct pci_gp_profile *p, uint64_t address, uint32_t
 pcol_status pci_gp_push(struct pci_gp_profile *p, uint64_t address, pcol_error *err)
 {
     uint32_t number;
-    PCI_TRY(pci_gp_location(p, address, &number, err));
+    PCI_TRY(get_location(p, address, &number, err));
     PCI_TRY(PCI_GROW(p->stack, p->stack_capacity, p->stack_count + 1, err));
     p->stack[p->stack_count++] = number;
     return PCOL_OK;

@@ -75,10 +75,8 @@ struct pci_gp_profile {
 
 void pci_gp_clear(struct pci_gp_profile *profile);
 
-/* Number of the location of an address: PCI_HASH_NONE if absent; or added if absent. */
+/* Number of the location of an address, or PCI_HASH_NONE. */
 uint32_t pci_gp_find_location(const struct pci_gp_profile *profile, uint64_t address);
-pcol_status pci_gp_location(struct pci_gp_profile *profile, uint64_t address, uint32_t *number,
-                            pcol_error *err);
 /* Push an address on the stack of the current sample. */
 pcol_status pci_gp_push(struct pci_gp_profile *profile, uint64_t address, pcol_error *err);
 /* Finish the current sample. values: type_count, one more if has_bytes. */

@@ -52,8 +52,9 @@ static pcol_status append_to_strbuf(void *context, const void *data, size_t size
     return pci_strbuf_append(context, data, size, err);
 }
 
-pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *value,
-                            struct pci_strbuf *to, pcol_error *err)
+/* Append the JSON text of an array or object. */
+static pcol_status append_json(struct pcol_answers *a, const struct pci_value *value,
+                               struct pci_strbuf *to, pcol_error *err)
 {
     struct pci_json_writer *w = &a->writer;
     if (!w->buffer)
@@ -149,14 +150,14 @@ static pcol_status set_json(struct pcol_answers *a, pcol_answer *cell,
     cell->kind = PCOL_ANSWER_JSON;
     cell->stable = pci_value_shared(value);
     if (!cell->stable) {
-        PCI_TRY(pci_result_json(a, value, &a->json, err));
+        PCI_TRY(append_json(a, value, &a->json, err));
         cell->as.text = (pcol_str){NULL, a->json.size - begin};
         return PCOL_OK;
     }
     PCI_TRY(pci_result_cache_find(a, PCI_USE_JSON, value, &shared, &is_new, err));
     if (is_new) {
         a->text.size = 0;
-        PCI_TRY(pci_result_json(a, value, &a->text, err));
+        PCI_TRY(append_json(a, value, &a->text, err));
         struct pci_value text = {.kind = PCI_VALUE_TEXT, .as.text = {a->text.data, a->text.size}};
         PCI_TRY(pci_result_cache_add(a, shared, 0, &text, err));
     }

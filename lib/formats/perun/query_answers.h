@@ -136,9 +136,6 @@ pcol_status pci_result_int(struct pcol_answers *a, uint32_t column, int64_t valu
 pcol_status pci_result_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_error *err);
 /* Get the next resource or model, whichever the query is about. */
 pcol_status pci_result_object(struct pcol_answers *a, int models, int *more, pcol_error *err);
-/* Append the JSON text of an array or object. */
-pcol_status pci_result_json(struct pcol_answers *a, const struct pci_value *value,
-                            struct pci_strbuf *to, pcol_error *err);
 /* Look up the cache for a shared value and a use. *is_new: the entry is empty; the caller fills it
  * with pci_result_cache_add() before it adds another entry. Valid until the next call. */
 pcol_status pci_result_cache_find(struct pcol_answers *a, uint32_t use,

@@ -22,12 +22,13 @@ pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_erro
     return pci_json_expect(&v8->json, PCI_JSON_OBJECT, name, err);
 }
 
-pcol_status pci_v8_begin_value(struct pci_v8 *v8, const char *key, pcol_error *err)
+/* Place the member `key` of the document, whose value is read into `records` until the end. */
+static pcol_status begin_value(struct pci_v8 *v8, const char *key, pcol_error *err)
 {
     return pci_records_begin(&v8->records, &v8->document, v8->document.root, key, err);
 }
 
-pcol_status pci_v8_end_value(struct pci_v8 *v8, pcol_error *err)
+static pcol_status end_value(struct pci_v8 *v8, pcol_error *err)
 {
     PCI_TRY(pci_records_end(&v8->records, err));
     pci_records_clear(&v8->records);
@@ -40,7 +41,7 @@ pcol_status pci_v8_read_array(struct pci_v8 *v8, const char *key, pci_v8_element
     int more;
     PCI_TRY(pci_json_next(&v8->json, err));
     PCI_TRY(pci_json_expect(&v8->json, PCI_JSON_ARRAY, key, err));
-    PCI_TRY(pci_v8_begin_value(v8, key, err));
+    PCI_TRY(begin_value(v8, key, err));
     PCI_TRY(pci_v8_enter(v8, err));
     for (;;) {
         PCI_TRY(pci_json_element(&v8->json, &more, err));
@@ -49,15 +50,15 @@ pcol_status pci_v8_read_array(struct pci_v8 *v8, const char *key, pci_v8_element
         PCI_TRY(read(context, err));
     }
     PCI_TRY(pci_v8_leave(v8, err));
-    return pci_v8_end_value(v8, err);
+    return end_value(v8, err);
 }
 
 pcol_status pci_v8_read_head(struct pci_v8 *v8, pcol_error *err)
 {
     PCI_TRY(pci_json_next(&v8->json, err));
-    PCI_TRY(pci_v8_begin_value(v8, "head", err));
+    PCI_TRY(begin_value(v8, "head", err));
     PCI_TRY(pci_v8_read_node(v8, err));
-    return pci_v8_end_value(v8, err);
+    return end_value(v8, err);
 }
 
 void pci_v8_close(struct pci_v8 *v8)

@@ -87,9 +87,6 @@ struct pci_v8 {
     }
 /* Reads up to the first member. name: of the kind of profile, for errors. */
 pcol_status pci_v8_begin_document(struct pci_v8 *v8, const char *name, pcol_error *err);
-/* Place the member `key` of the document, whose value is read into `records` until the end. */
-pcol_status pci_v8_begin_value(struct pci_v8 *v8, const char *key, pcol_error *err);
-pcol_status pci_v8_end_value(struct pci_v8 *v8, pcol_error *err);
 /* Read the members of the document `key` and "head": an array, whose elements `read` reads from
  * their first token with its context, and a node. */
 typedef pcol_status pci_v8_element_function(void *context, pcol_error *err);
