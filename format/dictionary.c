@@ -8,8 +8,6 @@
  */
 #include "format/decode_masked.h"
 
-#include "format/range.h"
-
 #include <string.h>
 
 #define CHUNK 1024u

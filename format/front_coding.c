@@ -3,8 +3,6 @@
  */
 #include "format/front_coding.h"
 
-#include "format/range.h"
-
 #include <string.h>
 
 enum pcf_result pcf_front_plan(const struct pcf_data *d, uint64_t *row, struct pcf_front *front)

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const struct cli_option cmd_flame_options[] = {
     {0, "inverted", NULL, "root at the top (default for an SVG above 900 px)", CLI_FLAG,

@@ -4,7 +4,6 @@
 #include "cmd.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define TERMINAL_ROWS 20
 

@@ -9,9 +9,7 @@
 #include "formats/losses.h"
 
 #include "formats/format.h"
-#include "model/row_details.h"
 #include "model/table.h"
-#include "model/types.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 

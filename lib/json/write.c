@@ -11,7 +11,6 @@
 #include "json/number.h"
 #include "json/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "util/control.h"
 #include "util/strbuf.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- names */

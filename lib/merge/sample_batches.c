@@ -9,7 +9,6 @@
 #include "builder/idle_samples.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 struct sample_batch {
     struct pci_merge *m;

@@ -12,8 +12,6 @@
 #include "util/control.h"
 #include "util/sized_struct.h"
 
-#include <string.h>
-
 static const struct {
     const char *column;
     uint8_t flag;

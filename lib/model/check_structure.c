@@ -5,7 +5,6 @@
  * Tests: tests/unit/test_check.c, suite golden.
  */
 #include "model/check.h"
-#include "reader/archive_read.h"
 
 pcol_status pci_check_structure(struct pci_check *check, const struct pci_column *column,
                                 pcol_error *err)

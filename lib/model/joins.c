@@ -5,7 +5,6 @@
  * its table, is made on first use and published by compare and exchange.
  */
 #include "model/joins.h"
-#include "model/frame_names.h"
 #include "model/v1.h"
 
 #include "util/alloc.h"

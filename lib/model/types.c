@@ -11,7 +11,6 @@
 #include "util/hash.h"
 #include "util/strbuf.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,6 @@
 #include "util/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_STEPS (UINT64_C(1) << 28) /* limit of a bottom-up tree: some seconds */
 /* Limit of nodes for any file, and more for each of its stacks: a location of many lines that

@@ -10,7 +10,6 @@
 #include "query/query.h"
 
 #include "util/alloc.h"
-#include "util/arg_check.h"
 
 #include <string.h>
 

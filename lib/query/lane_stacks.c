@@ -13,8 +13,6 @@
 #include "util/control.h"
 #include "util/sized_struct.h"
 
-#include <string.h>
-
 #define MAX_BOXES (UINT64_C(1) << 22)
 
 struct node_weight {

@@ -3,7 +3,7 @@
  */
 #include "query/row_names.h"
 
-#include "query/query.h"
+#include "model/table.h"
 
 pcol_status pci_row_names_open(struct pci_row_names *names, const pcol_file *file, pcol_by by,
                                pcol_error *err)

@@ -12,7 +12,6 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static int is_text(pcol_str str, const char *text, size_t size)

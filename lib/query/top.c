@@ -10,7 +10,6 @@
 #include "query/result.h"
 #include "query/walk.h"
 #include "util/alloc.h"
-#include "util/arg_check.h"
 
 struct top_builder {
     pcol_query *query;

@@ -13,7 +13,6 @@
 #include "util/sized_struct.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A made node whose children are still to be visited. */
 struct pci_queued {

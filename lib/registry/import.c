@@ -36,13 +36,13 @@ static pcol_status copy_options(const pcol_import_options *given, pcol_import_op
 static pcol_status choose_format(struct pci_input *input, const char *name,
                                  const struct pci_format **format, pcol_error *err)
 {
-    char names[200];
+    char names[PCI_FORMAT_NAMES_SIZE];
     if (!name)
         return pci_format_detect(input, format, err);
     *format = pci_format_find(name);
     if (*format && pci_format_reads(*format))
         return PCOL_OK;
-    pci_format_names(0, names, sizeof names);
+    pci_format_names(0, names);
     return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be read (%s can)", name, names);
 }
 

@@ -10,7 +10,6 @@
 #include "builder/builder.h"
 #include "format/layout.h"
 #include "reader/file.h"
-#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/sized_struct.h"

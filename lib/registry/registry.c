@@ -66,19 +66,20 @@ const struct pci_format *pci_format_find(const char *name)
     return NULL;
 }
 
-void pci_format_names(int writable, char *text, size_t size)
+void pci_format_names(int writable, char text[PCI_FORMAT_NAMES_SIZE])
 {
     size_t used = 0, left = 0;
     text[0] = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         left += (writable ? formats[i]->info.writes : formats[i]->info.reads) != 0;
-    for (size_t i = 0; i < FORMAT_COUNT && used < size; i++) {
+    for (size_t i = 0; i < FORMAT_COUNT && used < PCI_FORMAT_NAMES_SIZE; i++) {
         if (!(writable ? formats[i]->info.writes : formats[i]->info.reads))
             continue;
         left--;
         const char *separator = left > 1 ? ", " : left ? " or " : "";
-        int n = snprintf(text + used, size - used, "%s%s", formats[i]->info.name, separator);
-        used += n > 0 ? (size_t)n : size;
+        int n = snprintf(text + used, PCI_FORMAT_NAMES_SIZE - used, "%s%s", formats[i]->info.name,
+                         separator);
+        used += n > 0 ? (size_t)n : PCI_FORMAT_NAMES_SIZE;
     }
 }
 
@@ -101,7 +102,7 @@ static int has_suffix(const char *name, const char *suffixes)
 pcol_status pci_format_detect(struct pci_input *input, const struct pci_format **format,
                               pcol_error *err)
 {
-    char names[200];
+    char names[PCI_FORMAT_NAMES_SIZE];
     const struct pci_format *maybe = NULL, *named = NULL;
     *format = NULL;
     while (input->size < SNIFF_SIZE && !input->end)
@@ -131,7 +132,7 @@ pcol_status pci_format_detect(struct pci_input *input, const struct pci_format *
         return PCOL_OK;
     if (!input->size)
         return pci_fail(err, PCOL_E_FORMAT, "input is empty");
-    pci_format_names(0, names, sizeof names);
+    pci_format_names(0, names);
     return pci_error_option(
         err, "format",
         pci_fail(err, PCOL_E_FORMAT, "format not recognised: it looks like none of %s", names));

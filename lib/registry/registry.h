@@ -15,8 +15,9 @@ static inline int pci_format_reads(const struct pci_format *format)
 
 /* NULL if it does not exist. */
 const struct pci_format *pci_format_find(const char *name);
-/* Names of all formats that can be read or written, "rprof, v1 or pcol", cut to `size`. */
-void pci_format_names(int writable, char *text, size_t size);
+/* Names of all formats that can be read or written, "rprof, v1 or pcol". */
+#define PCI_FORMAT_NAMES_SIZE 256
+void pci_format_names(int writable, char text[PCI_FORMAT_NAMES_SIZE]);
 /* The format of an input by its first bytes, or, if these are ambiguous, by its name's suffix.
  * E_FORMAT: unknown, empty or known as unsupported. */
 pcol_status pci_format_detect(struct pci_input *input, const struct pci_format **format,

@@ -69,7 +69,7 @@ static pcol_status check_type(const struct pci_export *export, pcol_error *err)
 pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
-    char names[160];
+    char names[PCI_FORMAT_NAMES_SIZE];
     pcol_export_options copy;
     if (!file || !format || !sink.write)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file, no format or no sink");
@@ -78,7 +78,7 @@ pcol_status pci_export(const pcol_file *file, const char *format,
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown compression: %u", copy.compress);
     const struct pci_format *target = pci_format_find(format);
     if (!target || !target->write) {
-        pci_format_names(1, names, sizeof names);
+        pci_format_names(1, names);
         return pci_fail(err, PCOL_E_NOT_FOUND, "format '%s' cannot be written (%s can)", format,
                         names);
     }

@@ -7,7 +7,6 @@
 #include "sqlite.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum mode { AT_END, ONE_ROW, SCANNING };
 

@@ -9,8 +9,6 @@
  */
 #include "sqlite.h"
 
-#include <string.h>
-
 SQLITE_EXTENSION_INIT1
 
 static int attach_table(sqlite3 *db, const char *path, const char *prefix, const char *table)

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MUST(call) cr_assert_eq((call), PCOL_OK, "%s: %s", #call, pcol_status_name(status_of))
 #define CANCELS 25u /* of calls with more progress than that, so many are tried */

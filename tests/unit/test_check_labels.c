@@ -11,7 +11,6 @@
 #include "model/row_details.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 Test(check_labels, keys)

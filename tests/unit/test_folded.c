@@ -7,7 +7,6 @@
 #include "formats/folded/folded.h"
 #include "formats/folded/frame_form.h"
 #include "formats/folded/line_parser.h"
-#include "stream/input_open.h"
 #include "testing.h"
 #include "util/alloc.h"
 

@@ -9,7 +9,6 @@
 #include "util/import_budget.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

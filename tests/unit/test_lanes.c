@@ -6,7 +6,6 @@
 #include "util/alloc.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

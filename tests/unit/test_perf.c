@@ -8,7 +8,6 @@
 #include "formats/perf/perf.h"
 #include "pcol.h"
 #include "reader/file.h"
-#include "stream/input_open.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "pcol.h"
 #include "pcol_perun.h"
 #include "reader/file.h"
-#include "stream/input.h"
 #include "util/alloc.h"
 
 #include <criterion/criterion.h>

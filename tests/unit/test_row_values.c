@@ -9,7 +9,6 @@
 #include "model/keyed_json.h"
 #include "util/alloc.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- trees that name rows */

@@ -3,10 +3,8 @@
  */
 #include <criterion/criterion.h>
 
-#include "formats/rprof/lexer.h"
 #include "formats/rprof/rprof.h"
 #include "rprof_case.h"
-#include "stream/input_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>

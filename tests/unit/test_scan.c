@@ -8,7 +8,6 @@
 #include <criterion/criterion.h>
 
 #include "pcol.h"
-#include "util/error.h"
 
 #include <math.h>
 #include <stdlib.h>

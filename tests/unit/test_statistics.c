@@ -10,7 +10,6 @@
 #include "model/time_overlap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- blocks that a condition excludes by their statistics */
 

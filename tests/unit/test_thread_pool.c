@@ -7,7 +7,6 @@
 #include "util/thread_pool.h"
 
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 static void pause_ns(long ns)

@@ -8,7 +8,6 @@
 #include "model/json_tree.h"
 #include "stream/input_open.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static char out[4096];

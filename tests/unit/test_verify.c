@@ -9,7 +9,6 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LARGE_ROWS = 1 << 20, SMALL_ROWS = 5000, BATCH = 1024 };
 

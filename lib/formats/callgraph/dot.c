@@ -14,7 +14,6 @@
 #include "json/utf8.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define LONGEST_NAME 500u /* bytes; Graphviz limits the length of a string */
 

@@ -8,8 +8,6 @@
 
 #include "util/alloc.h"
 
-#include <inttypes.h>
-
 static pcol_status new_map(const pcol_file *file, const char *table, uint32_t **map,
                            pcol_error *err)
 {

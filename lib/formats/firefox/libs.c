@@ -6,7 +6,6 @@
  */
 #include "formats/firefox/read.h"
 
-#include "stream/input_open.h"
 #include "util/alloc.h"
 
 enum {

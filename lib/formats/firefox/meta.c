@@ -7,7 +7,6 @@
 #include "formats/firefox/read.h"
 
 #include "model/json_tree.h"
-#include "stream/input_open.h"
 #include "util/alloc.h"
 
 /* Builder tables and columns for categories. */

@@ -4,7 +4,6 @@
  * Arrays become columns of cells. Numbers come in batches from the JSON reader, from the prefetch
  * thread or from a slab. Elements that are no scalars are preserved as JSON text.
  */
-#include "formats/firefox/firefox.h"
 #include "formats/firefox/read.h"
 
 #include "model/json_tree.h"

@@ -4,7 +4,6 @@
  * Preserved cells are untrusted: they are checked as the reader checks cells of its input. Tests:
  * tests/roundtrip/firefox.
  */
-#include "formats/firefox/firefox.h"
 #include "formats/firefox/write_native.h"
 
 #include "util/alloc.h"

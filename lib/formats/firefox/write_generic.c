@@ -12,7 +12,6 @@
 #include "util/sort.h"
 #include "util/strbuf.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

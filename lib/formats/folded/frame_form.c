@@ -3,7 +3,6 @@
  */
 #include "formats/folded/frame_form.h"
 
-#include "formats/folded/folded.h"
 #include "formats/folded/line_parser.h"
 #include "util/integer.h"
 

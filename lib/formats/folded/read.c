@@ -26,7 +26,6 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define LARGEST INT64_C(9007199254740992) /* 2^53: integers up to it are exact as doubles */

@@ -15,8 +15,6 @@
 
 #include "util/alloc.h"
 
-#include <inttypes.h>
-
 #define HEADER_WORDS 5u
 
 struct word_kind {

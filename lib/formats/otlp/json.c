@@ -13,7 +13,6 @@
 #include "util/alloc.h"
 #include "json/number.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -14,8 +14,6 @@
  */
 #include "formats/otlp/otlp.h"
 
-#include <inttypes.h>
-
 struct evidence {
     const uint8_t *old_at, *new_at; /* the first sample that only this layout explains */
     uint64_t unclear, like_values;  /* samples without evidence; those whose field 2 is a guess */

@@ -8,7 +8,6 @@
  */
 #include "formats/perun/build.h"
 
-#include "formats/perun/flat.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 #include "json/number.h"

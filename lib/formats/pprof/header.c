@@ -5,8 +5,6 @@
 #include "util/alloc.h"
 #include "util/utc_text.h"
 
-#include <inttypes.h>
-
 enum {
     F_DROP_FRAMES = 7,
     F_KEEP_FRAMES = 8,

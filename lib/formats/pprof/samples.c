@@ -8,7 +8,6 @@
 #include "util/alloc.h"
 #include "util/thread_pool.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { S_LOCATION_ID = 1, S_VALUE, S_LABEL };

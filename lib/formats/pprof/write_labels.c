@@ -9,7 +9,6 @@
 #include "util/alloc.h"
 #include "json/number.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define NO_ENTRY "neither a size in bytes nor 'new page:'"

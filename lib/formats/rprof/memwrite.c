@@ -7,7 +7,6 @@
 #include "formats/rprof/write.h"
 
 #include "model/table.h"
-#include "util/alloc.h"
 #include "util/strbuf.h"
 
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "util/hash.h"
 #include "util/strbuf.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define MAX_REPEATS 100000

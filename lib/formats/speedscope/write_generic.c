@@ -18,7 +18,6 @@
 #include "util/strbuf.h"
 #include "json/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include "util/strbuf.h"
 #include "json/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 /* Sum of counts up to which each has an entry: a few bytes of input can have any count. */
