@@ -10,6 +10,7 @@
 #include "model/json_tree.h"
 #include "util/strbuf.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BATCH 256u
@@ -146,6 +147,16 @@ pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, i
     PCI_TRY(pci_column_buffer_set(array->kinds, array->count, is_double != 0, err));
     array->count++;
     return PCOL_OK;
+}
+
+int pci_number_scaled(double value, int64_t scale, int64_t *result)
+{
+    double product = value * (double)scale;
+    if (!(product > -9.2e18 && product < 9.2e18))
+        return 0;
+    double whole = trunc(value);
+    *result = (int64_t)whole * scale + (int64_t)llround((value - whole) * (double)scale);
+    return 1;
 }
 
 pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,

@@ -79,6 +79,9 @@ pcol_status pci_number_array_add(struct pci_number_array *array, int64_t bits, i
  * E_SYNTAX if one is not a number of 64 bits: "WHAT must be a number, not ...". */
 pcol_status pci_number_array_read(struct pci_number_array *array, struct pci_json *json,
                                   const char *what, pcol_error *err);
+/* The integer nearest to value * scale; 0 if it is beyond 64 bits. Whole parts are multiplied as
+ * integers: a clock since 1970 has more nanoseconds than a double holds. */
+int pci_number_scaled(double value, int64_t scale, int64_t *result);
 /* The number of the current token. */
 pcol_status pci_number_of_token(const struct pci_json *json, const char *what, int64_t *bits,
                                 int *is_double, pcol_error *err);

@@ -73,11 +73,7 @@ static int to_ns(int64_t bits, int is_double, int64_t scale, int64_t *ns)
 {
     if (!is_double)
         return !__builtin_mul_overflow(bits, scale, ns);
-    double value = pci_number_value(bits, 1) * (double)scale;
-    if (!(value > -9.2e18 && value < 9.2e18))
-        return 0;
-    *ns = (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
-    return 1;
+    return pci_number_scaled(pci_number_value(bits, 1), scale, ns);
 }
 
 static int advance(struct clock *clock, int64_t bits, int is_double)

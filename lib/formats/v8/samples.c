@@ -11,15 +11,9 @@
 #include "util/control.h"
 #include "util/sort.h"
 
-#include <math.h>
-
 int pci_v8_clock_double_ns(const struct pci_v8_clock *clock, int64_t *ns)
 {
-    double value = clock->number * 1000;
-    if (!(value > -9.2e18 && value < 9.2e18))
-        return 0;
-    *ns = (int64_t)llround(value);
-    return 1;
+    return pci_number_scaled(clock->number, 1000, ns);
 }
 
 pcol_status pci_v8_add_sample(struct pci_v8 *v8, int64_t time_ns, uint32_t node, pcol_error *err)
