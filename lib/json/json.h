@@ -128,6 +128,9 @@ pcol_status pci_json_finish(struct pci_json *json, pcol_error *err);
 /* The same, but further values may follow: *more, if there is one, which pci_json_next() reads. */
 pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err);
 
+/* If the current token is a string of a number without escapes, as some writers quote numbers, it
+ * becomes the token of that number. */
+pcol_status pci_json_unquote_number(struct pci_json *json, pcol_error *err);
 /* E_SYNTAX unless the current token has the type: "WHAT must be a string, not a number". */
 pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type, const char *what,
                             pcol_error *err);

@@ -357,6 +357,15 @@ static pcol_status read_number(struct pci_json *json, pcol_error *err)
     return PCOL_OK;
 }
 
+pcol_status pci_json_unquote_number(struct pci_json *json, pcol_error *err)
+{
+    int integer;
+    if (json->type != PCI_JSON_STRING || json->text.data == json->scratch ||
+        !is_number(json->text.data, json->text.size, &integer))
+        return PCOL_OK;
+    return read_number(json, err);
+}
+
 static int is_word_byte(uint8_t c)
 {
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' ||

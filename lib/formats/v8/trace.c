@@ -43,11 +43,13 @@ static pcol_status read_text(struct pci_trace *t, uint32_t *text, pcol_error *er
     return skip_value(json, err);
 }
 
+/* A number of microseconds, which LLVM's XRay writes as a string. */
 static pcol_status read_time(struct pci_trace *t, const char *what, int64_t *ns, pcol_error *err)
 {
     struct pci_v8_clock clock = {0};
     int64_t bits;
     int is_double;
+    PCI_TRY(pci_json_unquote_number(&t->v8.json, err));
     PCI_TRY(pci_number_of_token(&t->v8.json, what, &bits, &is_double, err));
     pci_v8_clock_add(&clock, bits, is_double);
     return pci_v8_clock_ns(&clock, ns)
