@@ -152,7 +152,7 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
     sample.source = r->import->source;
     sample.values = &value;
     sample.value_count = 1;
-    sample.stack = r->groups.count ? 0 : PCOL_NONE;
+    sample.stack = 0;
     for (size_t i = r->groups.count; i; i--)
         PCI_TRY(pcol_builder_stack(r->builder, sample.stack, r->groups.rows[i - 1], &sample.stack,
                                    err));

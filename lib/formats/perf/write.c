@@ -43,7 +43,7 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
         return PCOL_OK;
     PCI_TRY(pci_perf_put_header(w, row, &event, err));
     PCI_TRY(pci_get(w->file, w->stack, row, &stack, &valid, err));
-    w->lost |= valid && !stack && !w->is_perf ? LOSS_EMPTY : 0u;
+    w->lost |= valid ? 0u : LOSS_EMPTY; /* a header without frames is an empty stack */
     PCI_TRY(pci_stack_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
     if (w->chains || !w->path.depth)
         PCI_TRY(pci_perf_end_header(w, err));
