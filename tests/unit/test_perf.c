@@ -268,7 +268,7 @@ Test(perf, samples)
     cr_assert_eq(rows(file, "location_groups"), 2);
     cr_assert_eq(rows(file, "stacks"), 3);
     const struct pci_column *stack = pci_column_find(pci_table_find(file, "samples"), "stack");
-    static const int64_t stacks[4] = {2, 1, -1, 1};
+    static const int64_t stacks[4] = {2, 1, 0, 1};
     for (uint64_t row = 0; row < 4; row++) {
         int64_t value;
         int valid;
