@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE /* madvise(), here only */
 #include "util/alloc.h"
 
+#include "util/control.h"
 #include "util/import_budget.h"
 #include "util/sized_struct.h"
 
@@ -232,15 +233,21 @@ void pci_free(void *memory)
     raw_free(memory);
 }
 
-/* A copy is cheaper than the page faults of a block that grows in place. */
+/* A copy is cheaper than the page faults of a block that grows in place. It can be cancelled: on
+ * virtual machines the first touch of a page takes up to 2 ms/MB. */
 static void *grow_large(void *array, size_t old_bytes, size_t bytes)
 {
-    void *grown = pci_malloc(bytes, 1);
-    if (!grown)
-        return NULL;
-    if (old_bytes)
-        memcpy(grown, array, old_bytes);
-    pci_free(array);
+    uint8_t *grown = pci_malloc(bytes, 1);
+    for (size_t done = 0, n; grown && done < old_bytes; done += n) {
+        n = old_bytes - done < PCI_CONTROL_STEP ? old_bytes - done : PCI_CONTROL_STEP;
+        memcpy(grown + done, (const uint8_t *)array + done, n);
+        if (pci_work(n, NULL) != PCOL_OK) {
+            pci_free(grown);
+            return NULL;
+        }
+    }
+    if (grown)
+        pci_free(array);
     return grown;
 }
 

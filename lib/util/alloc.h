@@ -21,7 +21,8 @@ void *pci_realloc(void *memory, size_t count, size_t size); /* NULL: the old blo
 void pci_free(void *memory);
 
 /* Grow *array of capacity *capacity to at least `needed` elements of `size` bytes; the capacity at
- * least doubles. 0, or -1 with both unchanged. */
+ * least doubles. 0, or -1 with both unchanged: out of memory, or the call was cancelled;
+ * pci_fail_memory() tells them apart. */
 int pci_grow(void **array, size_t *capacity, size_t needed, size_t size);
 
 /* The same with an error: status of a failed allocation. `pointer` and `capacity` are lvalues, and

@@ -46,12 +46,14 @@ pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_e
 #define pci_fail_cell(e, s, ...) ((void)pci_fail_cell(e, s, __VA_ARGS__), (s))
 #endif
 
-/* Error of a failed allocation: E_NO_MEMORY, or E_LIMIT if it exceeded the import budget
- * (import_budget.h). Inline, so that compilers and analyzers see that it is never PCOL_OK. */
+/* Error of a failed allocation: E_NO_MEMORY, E_LIMIT if it exceeded the import budget
+ * (import_budget.h), or E_CANCELLED if the call was cancelled while an array grew. Inline, so that
+ * compilers and analyzers see that it is never PCOL_OK. */
 pcol_status pci_memory_failed(pcol_error *err) __attribute__((cold));
 static inline pcol_status pci_fail_memory(pcol_error *err)
 {
-    return pci_memory_failed(err) == PCOL_E_LIMIT ? PCOL_E_LIMIT : PCOL_E_NO_MEMORY;
+    pcol_status status = pci_memory_failed(err);
+    return status != PCOL_OK ? status : PCOL_E_NO_MEMORY;
 }
 
 /* Return from the calling function if an expression is not PCOL_OK. */

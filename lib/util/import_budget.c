@@ -3,6 +3,7 @@
  */
 #include "util/import_budget.h"
 
+#include "util/control.h"
 #include "util/error.h"
 
 #include <inttypes.h>
@@ -102,6 +103,7 @@ void pci_budget_credit(size_t bytes)
 pcol_status pci_memory_failed(pcol_error *err)
 {
     struct pci_budget *budget = pci_thread_budget;
+    PCI_TRY(pci_work(0, err)); /* cancelled */
     if (!budget || !atomic_load_explicit(&budget->exceeded, memory_order_relaxed))
         return pci_fail(err, PCOL_E_NO_MEMORY, "out of memory");
     return FAIL_LIMIT(err,

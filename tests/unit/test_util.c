@@ -5,6 +5,7 @@
 
 #include "pcol.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/error.h"
 #include "util/hash.h"
 #include "util/integer.h"
@@ -196,6 +197,35 @@ Test(alloc, grow)
     cr_assert_eq(capacity, before);
     pci_alloc_hook = NULL;
     cr_assert_eq(((uint32_t *)array)[777], 778);
+    pci_free(array);
+}
+
+static int cancel_at_third(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+    (void)phase, (void)done, (void)total;
+    return ++*(unsigned *)context == 3;
+}
+
+/* The copy of a large array into a larger one takes long where the system clears its pages. */
+Test(alloc, growth_is_work_that_can_be_cancelled)
+{
+    unsigned calls = 0;
+    const pcol_control control = {
+        .size = sizeof control, .context = &calls, .progress = cancel_at_third};
+    struct pci_control scope;
+    pcol_error error = {0};
+    uint8_t *array = pci_calloc(1, 8 << 20);
+    size_t capacity = 8 << 20;
+    cr_assert_eq(pci_control_init(&scope, &control, "test", NULL), PCOL_OK);
+    cr_assert_eq(pci_control_enter(&scope, NULL), PCOL_OK); /* the first call of progress */
+    cr_assert_eq(PCI_GROW(array, capacity, capacity + 1, &error), PCOL_E_CANCELLED);
+    cr_assert_eq(error.status, PCOL_E_CANCELLED);
+    pci_control_leave(&scope);
+    cr_assert_eq(calls, 3);
+    cr_assert_eq(capacity, 8 << 20);
+    array[capacity - 1] = 7;
+    cr_assert_eq(PCI_GROW(array, capacity, capacity + 1, NULL), PCOL_OK);
+    cr_assert_eq(array[(8 << 20) - 1], 7);
     pci_free(array);
 }
 
