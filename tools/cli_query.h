@@ -210,6 +210,7 @@ struct cli_source {
     char *text;
     uint32_t *lines; /* offsets: line n is [lines[n - 1], lines[n]) */
     size_t size, count;
+    uint64_t device, inode; /* of the file whose text this is */
 };
 /* Verify the directories of --source-path; the directory of the profile is also searched. */
 int cli_source_open(struct cli_source *source, const struct cli_list *directories,

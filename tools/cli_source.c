@@ -3,7 +3,7 @@
  *
  * Paths come from an untrusted profile: each component is opened relative to its parent without
  * following symbolic links, `..` is rejected, and only regular files of at most 16 MiB are read.
- * One file is kept at a time. Tests: tests/cli/list.test.
+ * One file is kept at a time, which many functions share. Tests: tests/cli/list.test.
  */
 #define _XOPEN_SOURCE 700 /* realpath() */
 
@@ -19,14 +19,21 @@
 #define MAX_SOURCE_BYTES ((size_t)16 << 20)
 #define MAX_PATH_BYTES 4096u
 
+/* Skip slashes and components `.`. Each suffix of a path is tried: if thousands of `.`, which
+ * exist everywhere, were opened for each, a path would take seconds. */
+static void skip_same(const char **path, size_t *size)
+{
+    while (*size > 0 && (**path == '/' || (**path == '.' && (*size == 1 || (*path)[1] == '/'))))
+        ++*path, --*size;
+}
+
 /* Open a relative path below a directory; -1: there is none that may be read. Ends *directory. */
 static int open_below(int directory, const char *path, size_t size)
 {
     while (directory >= 0) {
         char name[MAX_PATH_BYTES];
         size_t length = 0;
-        while (size > 0 && *path == '/')
-            path++, size--;
+        skip_same(&path, &size);
         while (length < size && path[length] != '/')
             length++;
         memcpy(name, path, length);
@@ -47,24 +54,19 @@ static int open_below(int directory, const char *path, size_t size)
     return -1;
 }
 
-/* 0: not a regular file within the limit, or it cannot be read. */
-static int read_text(struct cli_source *source, int file)
+/* 0: it cannot be read. */
+static int read_text(struct cli_source *source, int file, const struct stat *info)
 {
-    struct stat info;
-
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0 ||
-        (uint64_t)info.st_size > MAX_SOURCE_BYTES)
-        return 0;
-    source->text = malloc((size_t)info.st_size + 1);
-    while (source->text != NULL && source->size < (size_t)info.st_size) {
-        ssize_t got = read(file, source->text + source->size, (size_t)info.st_size - source->size);
+    source->text = malloc((size_t)info->st_size + 1);
+    while (source->text != NULL && source->size < (size_t)info->st_size) {
+        ssize_t got = read(file, source->text + source->size, (size_t)info->st_size - source->size);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             break;
         source->size += (size_t)got;
     }
-    return source->text != NULL && source->size == (size_t)info.st_size;
+    return source->text != NULL && source->size == (size_t)info->st_size;
 }
 
 static int index_lines(struct cli_source *source)
@@ -92,16 +94,34 @@ static void clear(struct cli_source *source)
     source->size = source->count = 0;
 }
 
+/* 0: not a regular file within the limit, or it cannot be read. */
+static int read_file(struct cli_source *source, int file)
+{
+    struct stat info;
+
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 0 ||
+        (uint64_t)info.st_size > MAX_SOURCE_BYTES)
+        return 0;
+    if (source->text != NULL && source->device == (uint64_t)info.st_dev &&
+        source->inode == (uint64_t)info.st_ino)
+        return 1;
+    clear(source);
+    source->device = (uint64_t)info.st_dev;
+    source->inode = (uint64_t)info.st_ino;
+    if (read_text(source, file, &info) && index_lines(source))
+        return 1;
+    clear(source);
+    return 0;
+}
+
 static int try_file(struct cli_source *source, const char *directory, const char *path, size_t size)
 {
     int file = open_below(open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY), path, size);
-    int ok = file >= 0 && read_text(source, file) && index_lines(source);
+    int is_read = file >= 0 && read_file(source, file);
 
     if (file >= 0)
         close(file);
-    if (!ok)
-        clear(source);
-    return ok;
+    return is_read;
 }
 
 /* The path without its first component; 0: it has only one. */
@@ -113,6 +133,7 @@ static int next_suffix(const char **path, size_t *size)
         return 0;
     *size -= (size_t)(slash + 1 - *path);
     *path = slash + 1;
+    skip_same(path, size);
     return *size > 0;
 }
 
@@ -121,7 +142,6 @@ int cli_source_find(struct cli_source *source, pcol_str file)
     const char *path = file.data;
     size_t size = file.size, own;
 
-    clear(source);
     if (size == 0 || size >= MAX_PATH_BYTES || memchr(path, 0, size) != NULL)
         return 0;
     do {
