@@ -567,5 +567,5 @@ void cli_gutter_blank(const struct cli_gutter *gutter, struct cli_out *out)
 void cli_gutter_end(const struct cli_gutter *gutter, struct cli_out *out)
 {
     if (!gutter->self)
-        cli_out_printf(out, "(no room for %sself)\n", gutter->percent ? "" : "total%, ");
+        cli_out_printf(out, "(too narrow for %sself)\n", gutter->percent ? "" : "total%, ");
 }

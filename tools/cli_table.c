@@ -251,7 +251,7 @@ static void put_left_out(struct cli_table *table)
             more++;
             continue;
         }
-        cli_out_text(out, named++ > 0 ? ", " : "(no room for ");
+        cli_out_text(out, named++ > 0 ? ", " : "(too narrow for ");
         cli_out_safe(out, table->columns[i].name, strlen(table->columns[i].name));
     }
     if (more > 0)

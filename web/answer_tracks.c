@@ -156,7 +156,7 @@ static int count_row(struct list *list, uint32_t row, size_t place)
 {
     if (list->count == 0 || list->tracks[list->count - 1].row != row) {
         struct track *grown = list->tracks;
-        if ((list->count & (list->count - 1)) == 0) /* full: room for 1, 2, 4, ... */
+        if ((list->count & (list->count - 1)) == 0) /* full: the capacity is 1, 2, 4, ... */
             grown = realloc(grown, (list->count == 0 ? 1 : 2 * list->count) * sizeof *grown);
         if (grown == NULL)
             return 0;

@@ -56,7 +56,7 @@ define link_web
 	$(Q)$(WEB_LD) $(WEB_LINK) $(1) $(filter-out $(1),$(WEB_LIB_OBJ)) $(WEB_LIBC)/libc.a $(WEB_BUILTINS) -Map=$@.map -o $@
 endef
 
-# web/left_out.c stands in for these.
+# web/left_out.c replaces these.
 ENGINE_LEFT_OUT := content_hashes v1 v1_maps
 $(WEB)/engine.linked.wasm: WEB_LIB_OBJ := $(filter-out $(ENGINE_LEFT_OUT:%=$(WEB)/obj/lib/model/%.o),$(WEB_LIB_OBJ))
 $(WEB)/engine.linked.wasm: $(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o) $(WEB_LIB_OBJ)

@@ -109,11 +109,11 @@ struct pci_json_list {
     size_t end;      /* of its elements */
     uint64_t column; /* of its first byte; its line is that of the current token */
 };
-/* In an array: read a run of elements that are arrays of plain integers, at most `list_room`, with
- * at most `room` integers, all one after the other in `values`; returns their number. It may be 0,
- * and there may be more: the next element is left to pci_json_element(). */
-size_t pci_json_read_lists(struct pci_json *json, int64_t *values, size_t room,
-                           struct pci_json_list *lists, size_t list_room);
+/* In an array: read a run of elements that are arrays of plain integers, at most `list_capacity`,
+ * with at most `capacity` integers, all one after the other in `values`; returns their number. It
+ * may be 0, and there may be more: the next element is left to pci_json_element(). */
+size_t pci_json_read_lists(struct pci_json *json, int64_t *values, size_t capacity,
+                           struct pci_json_list *lists, size_t list_capacity);
 /* Private to the reader: read the number at the next byte; 0 if it is not a common one. */
 int pci_json_read_plain(struct pci_json *json);
 /* In an array: continue after an element that the caller has read itself and that ends at `offset`

@@ -251,10 +251,10 @@ static int parse_element(struct pci_json *json, struct run *r, int comma)
     return 1;
 }
 
-/* Parse the list of integers below 10^7 whose '[' is at p, at most `room` elements; returns the
+/* Parse the list of integers below 10^7 whose '[' is at p, at most `capacity` elements; returns the
  * byte after its ']', or NULL. */
-static const uint8_t *parse_list(const uint8_t *p, const uint8_t *end, int64_t *values, size_t room,
-                                 size_t *count)
+static const uint8_t *parse_list(const uint8_t *p, const uint8_t *end, int64_t *values,
+                                 size_t capacity, size_t *count)
 {
     size_t n = 0;
     if (*p++ != '[')
@@ -262,7 +262,7 @@ static const uint8_t *parse_list(const uint8_t *p, const uint8_t *end, int64_t *
     *count = 0;
     if (*p == ']')
         return p + 1;
-    while (n < room && p < end) {
+    while (n < capacity && p < end) {
         uint64_t x, other = find_non_digits(p, &x);
         unsigned bits = (unsigned)__builtin_ctzll(other | UINT64_C(1) << 63) & 0x78;
         if (!other || !bits || (*p == '0' && bits > 8))
@@ -280,8 +280,8 @@ static const uint8_t *parse_list(const uint8_t *p, const uint8_t *end, int64_t *
     return NULL;
 }
 
-size_t pci_json_read_lists(struct pci_json *json, int64_t *values, size_t room,
-                           struct pci_json_list *lists, size_t list_room)
+size_t pci_json_read_lists(struct pci_json *json, int64_t *values, size_t capacity,
+                           struct pci_json_list *lists, size_t list_capacity)
 {
     const uint8_t *data = json->input->data, *p = data + json->at;
     size_t size = json->input->size, n = 0, used = 0, count;
@@ -289,10 +289,10 @@ size_t pci_json_read_lists(struct pci_json *json, int64_t *values, size_t room,
     int comma = json->state == PCI_JSON_AT_AFTER;
     if (!comma && json->state != PCI_JSON_AT_FIRST_VALUE)
         return 0;
-    while (n < list_room && p < end && (!comma || *p == ',')) {
+    while (n < list_capacity && p < end && (!comma || *p == ',')) {
         const uint8_t *begin = p + comma;
         begin += *begin == ' ';
-        const uint8_t *after = parse_list(begin, end, values + used, room - used, &count);
+        const uint8_t *after = parse_list(begin, end, values + used, capacity - used, &count);
         if (!after)
             break;
         used += count;

@@ -164,7 +164,7 @@ static pcol_status put_frame(const struct drawing *d, uint32_t i, pcol_error *er
         PCI_TRY(pci_svg_raw(out, " t", err));
     PCI_TRY(pci_svg_raw(out, "\"/>", err));
     size_t characters = width > 6 ? (size_t)((width - 6) / CHARACTER_WIDTH) : 0;
-    if (pci_svg_has_room(name, characters)) {
+    if (pci_svg_fits(name, characters)) {
         PCI_TRY(pci_svg_raw(out, "<text x=\"", err));
         PCI_TRY(pci_svg_number(out, x + 3, 2, err));
         PCI_TRY(pci_svg_raw(out, "\" y=\"13\">", err));

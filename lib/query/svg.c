@@ -122,7 +122,7 @@ static pcol_str cut_path(pcol_str name)
     return start < name.size ? (pcol_str){name.data + start, name.size - start} : name;
 }
 
-int pci_svg_has_room(pcol_str name, size_t width)
+int pci_svg_fits(pcol_str name, size_t width)
 {
     enum { MIN_CHARACTERS = 5 }; /* characters of a name that is cut */
     char piece[24];

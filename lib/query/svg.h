@@ -11,7 +11,7 @@
  * width 0: unlimited. */
 pcol_status pci_svg_text(struct pci_out *out, pcol_str text, size_t width, pcol_error *err);
 /* 1 if `width` characters show enough of a function's name to recognize it. */
-int pci_svg_has_room(pcol_str name, size_t width);
+int pci_svg_fits(pcol_str name, size_t width);
 /* pci_svg_text() for the name of a function: the path or namespace is removed before it is cut. */
 pcol_status pci_svg_name(struct pci_out *out, pcol_str name, size_t width, pcol_error *err);
 pcol_status pci_svg_raw(struct pci_out *out, const char *text, pcol_error *err);

@@ -63,7 +63,7 @@ static int grow_slots(struct interning *t)
     return 1;
 }
 
-/* Makes room for @size bytes and a NUL after the interned texts. */
+/* Reserves @size bytes and a NUL after the interned texts. */
 static int reserve(struct interning *t, size_t size)
 {
     if (size < t->capacity - t->used)

@@ -125,7 +125,7 @@ async function scales() {
     assert.deepEqual(heights.map(([title]) => title).sort(), ["base: early", "base: worker", "late",
         "worker"]);
     const at = heights.findIndex(([title]) => title === "worker");
-    assert.equal(heights[at + 1][0], "base: worker", "beside each other");
+    assert.equal(heights[at + 1][0], "base: worker", "next to each other");
     assert.equal(heights[3][0], "base: early", "of the base alone");
     assert.ok(heights[at][1] > 0.85, `the whole height: ${heights[at][1]}`);
     assert.ok(Math.abs(heights[at + 1][1] - heights[at][1] / 2) < 0.08, String(heights));

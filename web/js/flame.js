@@ -90,9 +90,9 @@ class Flame {
 
     top(depth) {
         const y = this.options.upwards ? (this.depth - depth) * ROW : depth * ROW;
-        const room = this.options.upwards ?
+        const free = this.options.upwards ?
             Math.max(0, this.height - (this.depth + 1) * ROW) : 0;
-        return y + room - this.scroller.scrollTop;
+        return y + free - this.scroller.scrollTop;
     }
 
     left(i) {
@@ -130,9 +130,9 @@ class Flame {
                 if (y < -ROW || y > this.height) continue;
                 const x0 = Math.max(this.left(i), -2), x1 = Math.min(this.right(i), this.width + 2);
                 if (x1 <= x0) continue;
-                const room = x1 - x0;
-                c.fillRect(x0, y, room > 2 ? room - 1 : Math.max(room, 0.7), ROW - 1);
-                if (room > 4 * letter) labels.push(i, x0, room, y);
+                const width = x1 - x0;
+                c.fillRect(x0, y, width > 2 ? width - 1 : Math.max(width, 0.7), ROW - 1);
+                if (width > 4 * letter) labels.push(i, x0, width, y);
             }
         }
         const searching = boxes.marked && this.options.searching && this.options.searching();
@@ -231,7 +231,7 @@ class Flame {
         this.draw();
     }
 
-    /* The box beside, above or below the selected one. */
+    /* The box next to, above or below the selected one. */
     neighbour(direction) {
         const boxes = this.boxes, at = this.selected;
         if (!boxes || boxes.count === 0) return -1;

@@ -129,8 +129,8 @@ class Lanes {
             if (sum > most) [most, best] = [sum, i];
         });
         this.sought = false;
-        const { host } = this, top = best * LANE, room = host.clientHeight - 16 - LANE;
-        if (best >= 0 && (top < host.scrollTop || top > host.scrollTop + room)) host.scrollTop = top;
+        const { host } = this, top = best * LANE, height = host.clientHeight - 16 - LANE;
+        if (best >= 0 && (top < host.scrollTop || top > host.scrollTop + height)) host.scrollTop = top;
     }
 
     async loadTracks(set) {
@@ -219,11 +219,11 @@ class Lanes {
         for (let x = 0, end; x < row.length; x = end) {
             for (end = x + 1; end < row.length && row[end] === row[x]; end++);
             if (row[x] === NO_FRAME) continue;
-            const room = (end - x) * wide, text = names[name[x]] || "";
+            const width = (end - x) * wide, text = names[name[x]] || "";
             c.fillStyle = hue(name[x]);
-            c.fillRect(x * wide, y + 12, room > 2 ? room - 1 : room, LANE - 14);
+            c.fillRect(x * wide, y + 12, width > 2 ? width - 1 : width, LANE - 14);
             c.fillStyle = "#000";
-            if (room > 30) c.fillText(plain(text).slice(0, room / 7), x * wide + 3, y + 22);
+            if (width > 30) c.fillText(plain(text).slice(0, width / 7), x * wide + 3, y + 22);
         }
         for (let x = 0; x < pointRow.length; x++) {
             if (pointRow[x] === NO_FRAME) continue;
@@ -255,9 +255,9 @@ class Lanes {
         const power = 10 ** Math.floor(Math.log10(rough));
         const step = power * ([1, 2, 5, 10].find((n) => n * power >= rough));
         for (let at = 0; at <= this.span; at += step) {
-            const text = this.text(at), room = c.measureText(text).width;
+            const text = this.text(at), width = c.measureText(text).width;
             c.fillRect(this.x(at), 0, 1, 4);
-            if (this.x(at) + room + 3 < this.width) c.fillText(text, this.x(at) + 3, 3);
+            if (this.x(at) + width + 3 < this.width) c.fillText(text, this.x(at) + 3, 3);
         }
     }
 
@@ -306,7 +306,7 @@ class Lanes {
         tip.style.top = event.clientY + 20 + "px";
     }
 
-    /* The marker at a pixel or beside it. */
+    /* The marker at a pixel or next to it. */
     markerAt(lane, x) {
         for (const at of [x, x - 1, x + 1, x - 2, x + 2])
             for (const rows of [lane.bins.row, lane.bins.pointRow])

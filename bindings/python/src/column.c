@@ -239,18 +239,18 @@ static PyObject *strings(const pcol_column *column, const pcol_column_info *info
 
 typedef struct list_values {
     int64_t *values;
-    uint64_t count, room;
+    uint64_t count, capacity;
 } list_values;
 
 static int append(list_values *list, const int64_t *values, uint64_t count)
 {
-    if (count > list->room - list->count) {
-        uint64_t room = 2 * (list->count + count) + 1024;
-        int64_t *wider = realloc(list->values, (size_t)room * sizeof *wider);
+    if (count > list->capacity - list->count) {
+        uint64_t capacity = 2 * (list->count + count) + 1024;
+        int64_t *wider = realloc(list->values, (size_t)capacity * sizeof *wider);
         if (wider == NULL)
             return -1;
         list->values = wider;
-        list->room = room;
+        list->capacity = capacity;
     }
     memcpy(list->values + list->count, values, (size_t)count * sizeof *values);
     list->count += count;

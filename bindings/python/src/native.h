@@ -74,9 +74,9 @@ PyObject *array_adopt(void *data, uint64_t count, const char *format);
 
 typedef struct texts {
     struct text_slot *slots; /* open addressing, by address and size */
-    size_t capacity;         /* a power of two, or 0 */
+    size_t capacity;         /* of slots: a power of two, or 0; half of them are filled */
     pcol_str *strings;       /* by slot number */
-    size_t count, room;
+    size_t count;
     size_t decoded; /* strings that are in `categories` */
     int32_t *codes; /* by slot number */
     int shared;     /* two slots have one code */

@@ -8,19 +8,19 @@
 
 typedef struct memory {
     char *data;
-    size_t size, room;
+    size_t size, capacity;
 } memory;
 
 static pcol_status memory_write(void *context, const void *data, size_t size, pcol_error *err)
 {
     memory *m = context;
-    if (size > m->room - m->size) {
-        size_t room = 2 * (m->size + size) + 4096;
-        char *wider = realloc(m->data, room);
+    if (size > m->capacity - m->size) {
+        size_t capacity = 2 * (m->size + size) + 4096;
+        char *wider = realloc(m->data, capacity);
         if (wider == NULL)
             return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
         m->data = wider;
-        m->room = room;
+        m->capacity = capacity;
     }
     memcpy(m->data + m->size, data, size);
     m->size += size;

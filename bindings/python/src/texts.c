@@ -45,9 +45,8 @@ static int grow(texts *t)
 {
     texts wider = *t;
     wider.capacity = t->capacity == 0 ? 1024 : 2 * t->capacity;
-    wider.room = wider.capacity / 2;
     wider.slots = malloc(wider.capacity * sizeof *wider.slots);
-    wider.strings = realloc(t->strings, wider.room * sizeof *wider.strings);
+    wider.strings = realloc(t->strings, wider.capacity / 2 * sizeof *wider.strings);
     if (wider.strings != NULL)
         t->strings = wider.strings;
     if (wider.slots == NULL || wider.strings == NULL) {
@@ -67,7 +66,7 @@ static int grow(texts *t)
 int32_t texts_slot(texts *t, pcol_str string)
 {
     struct text_slot *slot;
-    if (t->count == t->room && (t->count >= INT32_MAX / 4 || grow(t) != 0))
+    if (t->count == t->capacity / 2 && (t->count >= INT32_MAX / 4 || grow(t) != 0))
         return -1;
     slot = find(t, string);
     if (slot->number < 0) {
@@ -110,7 +109,7 @@ int texts_decode(texts *t)
     int32_t *codes;
     if (t->decoded == t->count)
         return 0;
-    codes = realloc(t->codes, t->room * sizeof *codes);
+    codes = realloc(t->codes, t->capacity / 2 * sizeof *codes);
     if (codes == NULL) {
         PyErr_NoMemory();
         return -1;

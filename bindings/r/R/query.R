@@ -199,11 +199,11 @@ plot.pcol_profile <- function(x, ..., viewer = FALSE, main = NULL) {
     colour <- flame_colour(boxes$name)
     if (any(boxes$change != 0)) colour <- hcl(h = ifelse(boxes$change > 0, 10, 250), c = pmin(100, 20 + 400 * abs(boxes$change)), l = 80)
     rect(boxes$x, boxes$depth, boxes$x + boxes$width, boxes$depth + 1, col = colour, border = "white", lwd = 0.5)
-    room <- boxes$width > strwidth("mm")
-    labels <- boxes$name[room]
-    fit <- pmax(1, floor(nchar(labels) * boxes$width[room] / (strwidth(labels) + 1)))
+    wide <- boxes$width > strwidth("mm")
+    labels <- boxes$name[wide]
+    fit <- pmax(1, floor(nchar(labels) * boxes$width[wide] / (strwidth(labels) + 1)))
     labels <- ifelse(fit < nchar(labels), substr(labels, 1, pmax(1, fit - 2)), labels)
-    text(boxes$x[room], boxes$depth[room] + 0.5, labels, adj = c(-0.05, 0.5), cex = 0.8)
+    text(boxes$x[wide], boxes$depth[wide] + 0.5, labels, adj = c(-0.05, 0.5), cex = 0.8)
     if (is.null(main)) main <- paste0(info$type, "/", info$unit, ", total ", format(info$selected, big.mark = ","))
     title(main)
     invisible(x)

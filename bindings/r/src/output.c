@@ -69,8 +69,8 @@ struct faults {
 static int add_fault(void *context, const pcol_fault *fault)
 {
     struct faults *f = context;
-    R_xlen_t room = XLENGTH(VECTOR_ELT(f->out, 0));
-    if (f->count == room)
+    R_xlen_t capacity = XLENGTH(VECTOR_ELT(f->out, 0));
+    if (f->count == capacity)
         return 1;
     LOGICAL(VECTOR_ELT(f->out, 0))[f->count] = fault->note;
     SET_STRING_ELT(VECTOR_ELT(f->out, 1), f->count, make_char_z(fault->table));
