@@ -29,7 +29,8 @@ enum {
     LOSS_UNIT = 8,
     LOSS_NUMBER = 16,
     LOSS_TYPES = 32,
-    LOSS_BYTES = 64
+    LOSS_BYTES = 64,
+    LOSS_NO_STACK = 128
 };
 
 static const struct pci_loss losses[] = {
@@ -40,6 +41,7 @@ static const struct pci_loss losses[] = {
     {"values that are not finite", ""},
     {"sample types other than the selected one", ""},
     {"bytes that are not UTF-8: they become U+FFFD", ""},
+    {"the difference between samples without a call stack and with an empty one", ""},
 };
 
 const struct pci_capabilities pci_speedscope_capabilities = {
@@ -295,6 +297,7 @@ static pcol_status each_run(struct writer *w, const struct track *track,
             if (!has)
                 continue;
             PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
+            w->lost |= has ? 0u : LOSS_NO_STACK;
             stack = has ? stack : 0;
             *sum += weight.is_double ? weight.f64 : (double)weight.i64;
             /* A sum beyond 64 bits is split into several entries. */

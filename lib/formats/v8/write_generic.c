@@ -26,7 +26,8 @@ enum {
     LOSS_TYPES = 4,
     LOSS_FRACTION = 8,
     LOSS_BYTES = 16,
-    LOSS_ENTRIES = 32
+    LOSS_ENTRIES = 32,
+    LOSS_NO_STACK = 64
 };
 
 static const struct pci_loss losses[] = {
@@ -38,6 +39,7 @@ static const struct pci_loss losses[] = {
     {"each of more than 1048576 counts as a sample: one for each row, with all of its time, and "
      "hitCount with the count",
      ""},
+    {"the difference between samples without a call stack and with an empty one", ""},
 };
 
 struct node {
@@ -150,6 +152,7 @@ static pcol_status each_row(struct writer *w,
         if (!has)
             continue;
         PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
+        w->lost |= has ? 0u : LOSS_NO_STACK;
         out.stack = has && w->stack ? (uint32_t)stack : 0;
         if ((uint64_t)out.stack >= w->tree.stacks)
             return pci_corrupt(err, "samples", "stack", row, "the stack does not exist");
