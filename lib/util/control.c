@@ -3,6 +3,7 @@
  */
 #include "util/control.h"
 
+#include "util/import_budget.h"
 #include "util/sized_struct.h"
 
 #include <stdio.h>
@@ -10,11 +11,40 @@
 PCI_THREAD_LOCAL struct pci_control *pci_thread_control;
 PCI_THREAD_LOCAL int pci_thread_is_worker;
 
+/* The scopes of a thread while it runs a function of the program. */
+struct left {
+    struct pci_control *control;
+    struct pci_budget *budget;
+};
+
+/* Leave all scopes: a call that the function makes, of other handles, is one of its own. Within the
+ * scope it would call the function again, without end, and its memory would count as the input's. */
+static struct left leave_scopes(void)
+{
+    struct left left = {pci_thread_control, pci_budget_enter(NULL)};
+    pci_thread_control = NULL;
+    return left;
+}
+
+static void enter_again(struct left left)
+{
+    pci_budget_leave(left.budget);
+    pci_thread_control = left.control;
+}
+
+static int ask_program(const struct pci_control *scope)
+{
+    struct left left = leave_scopes();
+    int stops =
+        scope->given.progress(scope->given.context, scope->phase, scope->done, scope->total);
+    enter_again(left);
+    return stops;
+}
+
 static pcol_status report(struct pci_control *scope, pcol_error *err)
 {
     scope->unreported = 0;
-    if (scope->given.progress &&
-        scope->given.progress(scope->given.context, scope->phase, scope->done, scope->total))
+    if (scope->given.progress && ask_program(scope))
         atomic_store(&scope->cancelled, 1);
     return atomic_load(&scope->cancelled) ? pci_fail(err, PCOL_E_CANCELLED, "cancelled") : PCOL_OK;
 }
@@ -95,7 +125,9 @@ void pci_notice_list(pcol_notice_code code, const char *subject, const char *opt
                           .subject = subject,
                           .text = text,
                           .option = option};
+    struct left left = leave_scopes();
     scope->given.notice(scope->given.context, &notice);
+    enter_again(left);
 }
 
 void pci_notice(pcol_notice_code code, const char *subject, const char *option, const char *format,

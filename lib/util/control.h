@@ -5,6 +5,7 @@
  * inherit the scope. Central loops (reading cells, input and output, encoding, checksums, walks of
  * the call tree) report their work in bytes; after each PCI_CONTROL_STEP bytes the caller's
  * progress function is asked whether to go on.
+ * The caller's functions run outside of all scopes: they may call the library with other handles.
  * Threading: callbacks are called by the caller's thread only. Worker threads inherit the scope
  * (thread_pool.c) and only look at `cancelled`.
  * Tests: tests/unit/test_control.c.

@@ -12,6 +12,7 @@
 
 #include "pcol.h"
 #include "testing.h"
+#include "util/import_budget.h"
 
 static struct text input;
 static pcol_file *file;
@@ -306,4 +307,77 @@ Test(control, notices_have_a_code_and_a_subject)
     pcol_builder_free(builder);
     cr_expect_str_eq(notices.data, "4|||no sample has a label 'request'\n");
     free(notices.data);
+}
+
+/* ---- functions of the program that call the library with other handles */
+
+struct nested {
+    unsigned calls, depth, deepest;
+    pcol_status status; /* of the calls within */
+};
+
+/* Each call within has more work than there is between two calls of progress, and a notice. */
+static void call_library(struct nested *nested)
+{
+    pcol_import_options options = PCOL_INIT(pcol_import_options);
+    pcol_builder *builder;
+    pcol_file *other;
+    nested->calls++;
+    if (++nested->depth > nested->deepest)
+        nested->deepest = nested->depth;
+    if (nested->depth == 1) {
+        options.lenient = 1;
+        options.format = "folded";
+        cr_expect_null(pci_thread_budget);
+        cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+        pcol_status status =
+            pcol_import_memory(builder, input.data, input.size, "other", &options, NULL);
+        if (status == PCOL_OK)
+            status = pcol_import_memory(builder, "a 1\nb\n", 6, "odd", &options, NULL);
+        if (status == PCOL_OK)
+            status = pcol_builder_file(builder, 0, NULL, &other, NULL);
+        if (status == PCOL_OK)
+            pcol_file_close(other);
+        pcol_builder_free(builder);
+        if (status != PCOL_OK)
+            nested->status = status;
+    }
+    nested->depth--;
+}
+
+static int progress_that_calls(void *context, const char *phase, uint64_t done, uint64_t total)
+{
+    (void)phase;
+    (void)done;
+    (void)total;
+    call_library(context);
+    return 0;
+}
+
+static void notice_that_calls(void *context, const pcol_notice *notice)
+{
+    (void)notice;
+    call_library(context);
+}
+
+Test(control, functions_of_the_program_call_the_library_outside_of_its_scope)
+{
+    struct nested nested = {.status = PCOL_OK};
+    const pcol_control controls[] = {
+        {.size = sizeof *controls, .context = &nested, .progress = progress_that_calls},
+        {.size = sizeof *controls, .context = &nested, .notice = notice_that_calls}};
+    for (size_t i = 0; i < 2; i++) {
+        pcol_import_options options = PCOL_INIT(pcol_import_options);
+        pcol_builder *builder;
+        options.control = &controls[i];
+        options.lenient = 1;
+        options.format = "folded";
+        nested = (struct nested){.status = PCOL_OK};
+        cr_assert_eq(pcol_builder_new(NULL, &builder, NULL), PCOL_OK);
+        cr_assert_eq(pcol_import_memory(builder, "a 1\nb\n", 6, "in", &options, NULL), PCOL_OK);
+        pcol_builder_free(builder);
+        cr_expect_geq(nested.calls, 1);
+        cr_expect_eq(nested.deepest, 1, "control %zu", i);
+        cr_expect_eq(nested.status, PCOL_OK, "%s", pcol_status_name(nested.status));
+    }
 }
