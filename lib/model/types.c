@@ -274,28 +274,33 @@ int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
            types->ordinal[a] == types->ordinal[b] && types->is_gauge[a] == types->is_gauge[b];
 }
 
-static int is_listed(const struct pci_types *types, const uint32_t *in_use, uint32_t row)
+static int is_listed(const struct pci_types *types, const uint32_t *in_use, int units, uint32_t row)
 {
     int listed = 0;
     for (uint32_t i = 0; i < row && !listed; i++)
         listed = (!in_use || in_use[i]) && !types->is_gauge[i] &&
-                 pci_str_equal(types->type[i], types->type[row]);
+                 pci_str_equal(types->type[i], types->type[row]) &&
+                 (!units || pci_str_equal(types->unit[i], types->unit[row]));
     return listed;
 }
 
-void pci_types_list(const struct pci_types *types, const uint32_t *in_use, int memory,
-                    char text[PCI_TYPES_LIST_SIZE])
+void pci_types_list(const struct pci_types *types, const uint32_t *in_use,
+                    enum pci_types_listing listing, char text[PCI_TYPES_LIST_SIZE])
 {
     enum { MOST = 60 }; /* bytes of a name */
+    int units = listing == PCI_LIST_UNITS;
+    const size_t reserve = (units ? 2 * MOST : MOST) + 20;
     size_t size = PCI_TYPES_LIST_SIZE, used = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < types->count && used + MOST + 20 < size; i++) {
-        pcol_str type = types->type[i];
-        if ((!in_use || in_use[i]) && !types->is_gauge[i] && !is_listed(types, in_use, i))
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "",
-                                     (int)(type.size < MOST ? type.size : MOST), type.data);
+    for (uint32_t i = 0; i < types->count && used + reserve < size; i++) {
+        pcol_str type = types->type[i], unit = units ? types->unit[i] : (pcol_str){"", 0};
+        if ((!in_use || in_use[i]) && !types->is_gauge[i] && !is_listed(types, in_use, units, i))
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s%s%.*s", used ? ", " : "",
+                                     (int)(type.size < MOST ? type.size : MOST), type.data,
+                                     unit.size ? "/" : "",
+                                     (int)(unit.size < MOST ? unit.size : MOST), unit.data);
     }
-    if (memory && used + MOST + 20 < size)
+    if (listing == PCI_LIST_AND_MEMORY && used + reserve < size)
         used += (size_t)snprintf(text + used, size - used, "%smemory", used ? ", " : "");
     if (!used)
         memcpy(text, "(none)", sizeof "(none)");
@@ -306,7 +311,7 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
                            pcol_error *err)
 {
     char list[PCI_TYPES_LIST_SIZE];
-    pci_types_list(types, in_use, memory, list);
+    pci_types_list(types, in_use, memory ? PCI_LIST_AND_MEMORY : PCI_LIST_NAMES, list);
     return pci_fail(err, status, "%s '%.*s'; use one of: %s", problem,
                     (int)(name.size < 60 ? name.size : 60), name.data, list);
 }

@@ -75,10 +75,14 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b);
 
 enum { PCI_TYPES_LIST_SIZE = 240 };
-/* Lists the names of the additive types, each once, "a, b, c". in_use: by row, 1 for those to list;
- * NULL: all. memory: also the derived type. */
-void pci_types_list(const struct pci_types *types, const uint32_t *in_use, int memory,
-                    char text[PCI_TYPES_LIST_SIZE]);
+enum pci_types_listing {
+    PCI_LIST_NAMES,      /* a, b */
+    PCI_LIST_AND_MEMORY, /* the same and the derived type: a, b, memory */
+    PCI_LIST_UNITS,      /* a/unit, b/unit */
+};
+/* Lists the additive types, each once. in_use: by row, 1 for those to list; NULL: all. */
+void pci_types_list(const struct pci_types *types, const uint32_t *in_use,
+                    enum pci_types_listing listing, char text[PCI_TYPES_LIST_SIZE]);
 /* Fails with "PROBLEM 'NAME'; use one of: LIST". */
 pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use,
                            pcol_status status, const char *problem, pcol_str name, int memory,

@@ -113,7 +113,7 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
     if (*k != PCOL_NONE)
         return PCOL_OK;
     for (int i = 0; i < 2; i++)
-        pci_types_list(&types[i], NULL, 0, lists[i]);
+        pci_types_list(&types[i], NULL, PCI_LIST_UNITS, lists[i]);
     return pci_fail(err, PCOL_E_ARGUMENT,
                     "the profiles have no sample type in common: the base has %s; the other %s",
                     lists[0], lists[1]);
