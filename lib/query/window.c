@@ -12,6 +12,7 @@
 #include "util/control.h"
 #include "util/sized_struct.h"
 
+#include <float.h>
 #include <math.h>
 
 /* A made node whose children are still to be visited. */
@@ -24,10 +25,15 @@ struct layout {
     const pcol_window *window;
     struct pci_made_tree *tree;
     double whole; /* width of the root */
-    double scale; /* pixels for a node of width 1 */
     double px;    /* pixels for the part 1 of the root's width */
     size_t queued;
 };
+
+/* A width as a part of the root's. Widths of doubles may be so small that 1 / whole is infinite. */
+static double get_part(const struct layout *l, double width)
+{
+    return l->whole > 0 ? width / l->whole : 0;
+}
 
 static pcol_status add_box(struct layout *l, uint32_t node, uint32_t parent, uint32_t *number,
                            pcol_error *err)
@@ -40,10 +46,9 @@ static pcol_status add_box(struct layout *l, uint32_t node, uint32_t parent, uin
     PCI_TRY(PCI_GROW(view->boxes, view->box_capacity, view->box_count + 1, err));
     *number = (uint32_t)view->box_count;
     pcol_box *box = &view->boxes[view->box_count++];
-    double scale = l->whole > 0 ? 1 / l->whole : 0;
-    *box = (pcol_box){.from = made->start * scale,
-                      .to = (made->start + made->width) * scale,
-                      .width_px = made->width * scale * l->px,
+    *box = (pcol_box){.from = get_part(l, made->start),
+                      .to = get_part(l, made->start + made->width),
+                      .width_px = get_part(l, made->width) * l->px,
                       .frame = made->frame,
                       .depth = made->depth,
                       .parent = parent,
@@ -72,17 +77,16 @@ static pcol_status enqueue(struct layout *l, uint32_t node, uint32_t parent, pco
 
 static int is_visible(const struct layout *l, const struct pci_made *made)
 {
-    double left = made->start / l->whole, right = (made->start + made->width) / l->whole;
-    return made->width * l->scale >= l->window->least_px && left < l->window->to &&
-           right > l->window->from;
+    return get_part(l, made->width) * l->px >= l->window->least_px &&
+           get_part(l, made->start) < l->window->to &&
+           get_part(l, made->start + made->width) > l->window->from;
 }
 
 static pcol_status lay_out(struct layout *l, pcol_error *err)
 {
     const pcol_window *window = l->window;
     l->whole = l->tree->nodes[0].width;
-    l->px = window->width_px / (window->to - window->from);
-    l->scale = l->whole > 0 ? l->px / l->whole : 0;
+    l->px = fmin(window->width_px / (window->to - window->from), DBL_MAX);
     l->view->box_count = 0;
     PCI_TRY(enqueue(l, 0, PCOL_NONE, err));
     for (size_t i = 0; i < l->queued; i++) {

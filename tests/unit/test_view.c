@@ -446,6 +446,57 @@ Test(view, two_selections_of_one_file)
     }
 }
 
+/* Callers and callees of a frame whose weight, as a part of the largest, has no finite inverse. */
+Test(view, boxes_of_tiny_doubles_are_finite)
+{
+    static const char text[] = "a;b 1e300\nx;y 1e-10\nx;z 3e-10\n";
+    pcol_file *file;
+    pcol_query *query;
+    pcol_view *view;
+    MUST(pcol_open_any_memory(text, sizeof text - 1, "x.folded", NULL, &file, err));
+    MUST(pcol_query_new(file, NULL, NULL, &query, err));
+    MUST(pcol_view_new(query, NULL, NULL, &view, err));
+    pcol_window window = PCOL_INIT(pcol_window);
+    window.kind = PCOL_VIEW_CALLEES;
+    while (view_letter(view, window.frame) != 'x')
+        window.frame++;
+    const double parts[][2] = {{0, 1}, {0.75, 1}, {0, 0.75}}; /* of x, y and z */
+    const pcol_box *boxes;
+    size_t count;
+    for (int from = 0; from < 2; from++) {
+        window.from = from * 0.875; /* then z is to the left of the window */
+        window.to = 1;
+        window.first_depth = (uint32_t)from;
+        MUST(pcol_view_window(view, &window, &boxes, &count, err));
+        cr_assert_eq(count, from ? 1 : 3, "%zu boxes", count);
+        for (size_t i = 0; i < count; i++) {
+            char name = view_letter(view, boxes[i].frame);
+            cr_assert(name >= 'x' && name <= 'z');
+            const double *part = parts[name - 'x'];
+            double px = 1200 / (1 - window.from);
+            cr_expect_float_eq(boxes[i].from, part[0], 1e-9, "%c from %g", name, boxes[i].from);
+            cr_expect_float_eq(boxes[i].to, part[1], 1e-9, "%c to %g", name, boxes[i].to);
+            cr_expect_float_eq(boxes[i].x_px, (part[0] - window.from) * px, 1e-6);
+            cr_expect_float_eq(boxes[i].width_px, (part[1] - part[0]) * px, 1e-6);
+        }
+    }
+    window = (pcol_window){.size = sizeof window, .kind = PCOL_VIEW_CALLERS};
+    while (view_letter(view, window.frame) != 'y')
+        window.frame++;
+    MUST(pcol_view_window(view, &window, &boxes, &count, err));
+    cr_assert_eq(count, 2);
+    cr_expect_eq(boxes[1].from, 0);
+    cr_expect_eq(boxes[1].to, 1);
+    cr_expect_eq(boxes[1].width_px, 1200);
+    window.to = 5e-324;
+    MUST(pcol_view_window(view, &window, &boxes, &count, err));
+    for (size_t i = 0; i < count; i++)
+        cr_expect(isfinite(boxes[i].x_px) && isfinite(boxes[i].width_px));
+    pcol_view_free(view);
+    pcol_query_free(query);
+    pcol_file_close(file);
+}
+
 /* ---- marks */
 
 static void check_marks(struct view_case *c, struct view_case *base)
