@@ -441,17 +441,22 @@ void pcf_index_set_section(const struct pcf_index *index, uint32_t section, cons
 {
     const struct pcf_section *s = &index->sections[section];
     struct pcf_data *d = &all[s->column];
-    if (s->role == PCF_ROLE_VALUES) {
+    if (s->role == PCF_ROLE_VALUES)
         d->values = bytes;
-        d->values_size = s->raw_size;
-    } else if (s->role == PCF_ROLE_VALIDITY) {
+    else if (s->role == PCF_ROLE_VALIDITY)
         d->validity = bytes;
-    } else if (s->role == PCF_ROLE_MARKS) {
+    else if (s->role == PCF_ROLE_MARKS)
         d->marks = bytes;
-    } else if (s->role == PCF_ROLE_DATA) {
+    else if (s->role == PCF_ROLE_DATA)
         d->bytes = bytes;
+}
+
+static void set_size(const struct pcf_section *s, struct pcf_data *d)
+{
+    if (s->role == PCF_ROLE_VALUES)
+        d->values_size = s->raw_size;
+    else if (s->role == PCF_ROLE_DATA)
         d->bytes_size = s->raw_size;
-    }
 }
 
 void pcf_index_fill_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
@@ -476,6 +481,7 @@ void pcf_index_fill_column(const struct pcf_index *index, uint32_t column, const
     }
     for (uint32_t i = 0; i < c->section_count; i++) {
         const struct pcf_section *s = &index->sections[c->first_section + i];
+        set_size(s, d);
         pcf_index_set_section(index, c->first_section + i, s->codec ? NULL : file + s->offset, all);
     }
     d->type = c->type;

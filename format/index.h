@@ -83,7 +83,8 @@ uint32_t pcf_column_codes(const struct pcf_index *index, uint32_t column);
 void pcf_index_fill_column(const struct pcf_index *index, uint32_t column, const uint8_t *file,
                            struct pcf_data *all);
 
-/* Sets the decompressed bytes of a section. */
+/* Sets the decompressed bytes of a section. Writes only the pointer: other threads may read the
+ * rest of the column's data meanwhile. */
 void pcf_index_set_section(const struct pcf_index *index, uint32_t section, const uint8_t *bytes,
                            struct pcf_data *all);
 

@@ -122,6 +122,40 @@ static uint64_t read_model(const pcol_file *file, int model)
     return sum;
 }
 
+static void describe_column(uint64_t *sum, const pcol_column *column)
+{
+    pcol_column_info info = PCOL_INIT(pcol_column_info);
+    pcol_status status = pcol_column_describe(column, &info, &failure);
+    add_status(sum, status);
+    if (status != PCOL_OK)
+        return;
+    add(sum, info.name, strlen(info.name));
+    add(sum, info.encoding, strlen(info.encoding));
+    add(sum, info.codec, strlen(info.codec));
+    add_number(sum, info.null_count);
+    add_number(sum, info.bytes);
+    add_number(sum, info.values_offset);
+    add_number(sum, info.values_bytes);
+    add_number(sum, info.validity_offset);
+    add_number(sum, info.data_offset);
+    add_number(sum, info.data_bytes);
+    add_number(sum, info.width_bits);
+}
+
+/* The descriptions of all columns, which read none of them: those that others read meanwhile. */
+static uint64_t describe_model(const pcol_file *file, int model)
+{
+    uint64_t sum = 8;
+    for (uint32_t i = 0; i < pcol_file_table_count(file, (pcol_model)model); i++) {
+        const pcol_table *table;
+        pcol_status status = pcol_file_table(file, (pcol_model)model, i, &table, &failure);
+        add_status(&sum, status);
+        for (uint32_t k = 0; status == PCOL_OK && k < pcol_table_column_count(table); k++)
+            describe_column(&sum, pcol_table_column(table, k));
+    }
+    return sum;
+}
+
 static uint64_t check_file(const pcol_file *file, int depth)
 {
     uint64_t sum = 2, faults = 0;
@@ -285,6 +319,7 @@ static void add_tasks(uint64_t (*run)(const pcol_file *, int), int from, int to)
 static void list_tasks(void)
 {
     add_tasks(read_model, PCOL_MODEL_V2, PCOL_MODEL_PHYSICAL);
+    add_tasks(describe_model, PCOL_MODEL_V2, PCOL_MODEL_FURTHER);
     add_tasks(check_file, PCOL_CHECK_DEFAULT, PCOL_CHECK_STRICT);
     for (int i = 0; i < MAX_FORMATS && pcol_format_at((size_t)i); i++)
         if (pcol_format_at((size_t)i)->writes)
