@@ -45,6 +45,7 @@ void pci_ff_code_tables_close(struct pci_ff_code_tables *code)
     pci_free(code->frame_of);
     pci_free(code->functions);
     pci_free(code->function_of);
+    pci_pair_set_clear(&code->function_libs);
     pci_free(code->libs);
     pci_free(code->lib_of);
     pci_free(code->sources);
@@ -96,30 +97,34 @@ static pcol_status add_source(struct pci_ff_code_tables *c, uint32_t file, uint3
 
 /* ---- functions and frames */
 
+/* A function of the target has one library, so a row of functions is one for each of its libraries.
+ * Each location without a function gets one. */
 static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_name *name,
-                                uint32_t group, uint32_t *function, pcol_error *err)
+                                uint64_t location, uint32_t group, uint32_t *function,
+                                pcol_error *err)
 {
     struct pci_ff_function f = {.row = name->function,
                                 .file = PCOL_NONE,
                                 .source = PCOL_NONE,
                                 .line = name->start_line,
                                 .has_line = name->has_start_line};
-    if (name->function != PCOL_NONE && c->function_of[name->function]) {
-        *function = c->function_of[name->function] - 1;
+    int found;
+    PCI_TRY(add_lib(c, group, &f.resource, err));
+    uint64_t key = f.row == PCOL_NONE ? location : f.resource;
+    PCI_TRY(pci_pair_set_add(&c->function_libs, f.row, key, &found, err));
+    *function = pci_pair_set_find(&c->function_libs, f.row, key);
+    if (found)
         return PCOL_OK;
-    }
     PCI_TRY(pci_string_pool_intern(&c->strings, name->name.data, name->name.size, &f.name, err));
     if (name->has_filename) {
         PCI_TRY(pci_string_pool_intern(&c->strings, name->filename.data, name->filename.size,
                                        &f.file, err));
         PCI_TRY(add_source(c, f.file, &f.source, err));
     }
-    PCI_TRY(add_lib(c, group, &f.resource, err));
     PCI_TRY(PCI_GROW(c->functions, c->function_capacity, c->function_count + 1, err));
     c->functions[c->function_count++] = f;
-    if (name->function != PCOL_NONE)
-        c->function_of[name->function] = (uint32_t)c->function_count;
-    *function = (uint32_t)c->function_count - 1;
+    if (f.row != PCOL_NONE)
+        c->function_of[f.row] = *function + 1;
     return PCOL_OK;
 }
 
@@ -130,7 +135,7 @@ static pcol_status add_frame(struct pci_ff_code_tables *c, uint64_t location, ui
     struct pci_name name;
     if (!c->frame_of[location]) {
         PCI_TRY(pci_frame_namer_get(&c->names, location, group, &name, err));
-        PCI_TRY(add_function(c, &name, group, &f.function, err));
+        PCI_TRY(add_function(c, &name, location, group, &f.function, err));
         PCI_TRY(PCI_GROW(c->frames, c->frame_capacity, c->frame_count + 1, err));
         c->frames[c->frame_count++] = f;
         c->frame_of[location] = (uint32_t)c->frame_count;

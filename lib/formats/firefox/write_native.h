@@ -184,8 +184,9 @@ struct pci_ff_code_tables {
     uint32_t *frame_of; /* by location: frame + 1 */
     struct pci_ff_function *functions;
     size_t function_count, function_capacity;
-    uint32_t *function_of; /* by function: function of the target + 1 */
-    uint32_t *libs;        /* rows of mappings */
+    uint32_t *function_of; /* by function: the last function of the target made of it + 1 */
+    struct pci_pair_set function_libs; /* by function of the target: row of functions and lib */
+    uint32_t *libs;                    /* rows of mappings */
     size_t lib_count, lib_capacity;
     uint32_t *lib_of;  /* by mapping: index in libs + 1 */
     uint32_t *sources; /* file names: strings of the target */
