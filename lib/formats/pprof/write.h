@@ -53,7 +53,7 @@ struct pci_pprof_unknown_cache {
 
 /* A line of code outside functions. */
 struct pci_pprof_file_line {
-    int64_t file, line; /* file: string */
+    int64_t file, line; /* file: string; below 0: none */
     int has_line;
     uint64_t row; /* of locations: the first one at this line */
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { F_MAPPING = 3, F_LOCATION = 4, F_FUNCTION = 5, F_LINE = 4 };
+enum { NO_FILE = -1 }; /* pci_pprof_file_line.file of the function without a name */
 
 /* ---- choice of rows and ids ---- */
 
@@ -276,7 +277,8 @@ struct location_columns {
 };
 
 /* Find or add a function for code outside functions, since a line of pprof requires one. Its name
- * is the displayed name of the frame, its id is after those of the rows of functions. */
+ * is the displayed name of the frame, its id is after those of the rows of functions. Lines without
+ * a file have one function without a name in common, which leaves them their displayed names. */
 static pcol_status find_toplevel_function(struct pci_pprof_export *e,
                                           const struct location_columns *c, uint64_t row,
                                           uint64_t *id, pcol_error *err)
@@ -284,10 +286,10 @@ static pcol_status find_toplevel_function(struct pci_pprof_export *e,
     struct pci_pprof_file_line code = {.row = row};
     int valid;
     PCI_TRY(pci_get(e->file, c->filename, row, &code.file, &valid, err));
-    PCI_TRY(pci_get(e->file, c->line, row, &code.line, &code.has_line, err));
-    *id = 0;
-    if (!valid)
-        return PCOL_OK;
+    if (valid)
+        PCI_TRY(pci_get(e->file, c->line, row, &code.line, &code.has_line, err));
+    else
+        code.file = NO_FILE;
     uint64_t hash = pci_hash_pair((uint64_t)code.file, (uint64_t)code.line);
     size_t at = pci_hash_start(&e->toplevel_hash, hash), count = e->toplevel_hash.count;
     uint32_t k;
@@ -319,8 +321,6 @@ static pcol_status append_line(struct pci_pprof_export *e, const struct location
     l.has_function_id = l.function_id != 0;
     PCI_TRY(set_number(e, c->line, row, &l.line, &l.has_line, err));
     PCI_TRY(set_number(e, c->column, row, &l.column, &l.has_column, err));
-    if (!valid && !l.has_function_id && !e->is_native)
-        return PCOL_OK; /* neither function nor file: no line */
     line_unknown->size = 0;
     if (root != PCI_NO_NODE) {
         snprintf(path, sizeof path, "4.%" PRIu64 ".", index);
@@ -446,9 +446,12 @@ static pcol_status put_toplevel_function(struct pci_pprof_export *e, struct pci_
 {
     PciPprof__Function f = PCI_PPROF__FUNCTION__INIT;
     struct pci_name name;
-    PCI_TRY(pci_frame_namer_get(names, e->toplevel_code[k].row, 0, &name, err));
-    PCI_TRY(pci_pprof_index_text(&e->w, name.name.data, name.name.size, &f.name, err));
-    PCI_TRY(pci_pprof_index(&e->w, name.filename, &f.filename, err));
+    if (e->toplevel_code[k].file != NO_FILE) {
+        e->lost |= PCI_PPROF_LOSS_OUTSIDE;
+        PCI_TRY(pci_frame_namer_get(names, e->toplevel_code[k].row, 0, &name, err));
+        PCI_TRY(pci_pprof_index_text(&e->w, name.name.data, name.name.size, &f.name, err));
+        PCI_TRY(pci_pprof_index(&e->w, name.filename, &f.filename, err));
+    }
     f.id = e->functions.rows + k + 1;
     f.has_id = 1;
     f.has_name = f.name != 0;
@@ -461,7 +464,6 @@ static pcol_status put_toplevel_functions(struct pci_pprof_export *e, pcol_error
     struct pci_frame_namer names;
     if (!e->toplevel_hash.count)
         return PCOL_OK;
-    e->lost |= PCI_PPROF_LOSS_OUTSIDE;
     pcol_status status = pci_frame_namer_open(&names, e->file, err);
     for (size_t k = 0; k < e->toplevel_hash.count && status == PCOL_OK; k++)
         status = put_toplevel_function(e, &names, k, err);
