@@ -155,17 +155,19 @@ pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location
     PCI_TRY(pci_get(n->file, n->function, location, &function, &has_function, err));
     if (has_function) {
         uint64_t row = (uint64_t)function;
+        if (row >= n->functions)
+            return pci_corrupt(err, "locations", "function", location,
+                               "function %" PRId64 " does not exist", function);
+        name->function = (uint32_t)row;
         PCI_TRY(function_name(n, row, &name->name, &has_name, err));
         PCI_TRY(
             pci_get_str(n->file, n->function_file, row, &name->filename, &name->has_filename, err));
         PCI_TRY(
             pci_get(n->file, n->start_line, row, &name->start_line, &name->has_start_line, err));
-        if (name->name.size) {
-            name->function = (uint32_t)row;
+        if (name->name.size)
             return n->libraries && pci_is_address_name(name->name)
                        ? name_address(n, group, name, err)
                        : PCOL_OK;
-        }
     } else {
         PCI_TRY(
             pci_get_str(n->file, n->filename, location, &name->filename, &name->has_filename, err));

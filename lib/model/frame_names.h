@@ -43,7 +43,7 @@ struct pci_name {
     pcol_str filename;
     int has_filename, has_line, has_column, has_start_line;
     int64_t line, column, start_line;
-    uint32_t function; /* PCOL_NONE: no function with a name */
+    uint32_t function; /* its row, also without a name; PCOL_NONE: none */
 };
 
 pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file *file,

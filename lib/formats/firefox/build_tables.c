@@ -98,7 +98,7 @@ static pcol_status add_source(struct pci_ff_code_tables *c, uint32_t file, uint3
 /* ---- functions and frames */
 
 /* A function of the target has one library, so a row of functions is one for each of its libraries.
- * Each location without a function gets one. */
+ * Each location without a function with a name gets one. */
 static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_name *name,
                                 uint64_t location, uint32_t group, uint32_t *function,
                                 pcol_error *err)
@@ -110,9 +110,9 @@ static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_n
                                 .has_line = name->has_start_line};
     int found;
     PCI_TRY(add_lib(c, group, &f.resource, err));
-    uint64_t key = f.row == PCOL_NONE ? location : f.resource;
-    PCI_TRY(pci_pair_set_add(&c->function_libs, f.row, key, &found, err));
-    *function = pci_pair_set_find(&c->function_libs, f.row, key);
+    uint64_t row = name->is_made ? PCOL_NONE : f.row, key = name->is_made ? location : f.resource;
+    PCI_TRY(pci_pair_set_add(&c->function_libs, row, key, &found, err));
+    *function = pci_pair_set_find(&c->function_libs, row, key);
     if (found)
         return PCOL_OK;
     PCI_TRY(pci_string_pool_intern(&c->strings, name->name.data, name->name.size, &f.name, err));

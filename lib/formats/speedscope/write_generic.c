@@ -15,6 +15,7 @@
 #include "model/stack_path.h"
 #include "model/types.h"
 #include "util/alloc.h"
+#include "util/pair_set.h"
 #include "util/strbuf.h"
 #include "json/json.h"
 
@@ -78,10 +79,9 @@ struct writer {
     /* Used frames. */
     struct frame *frames;
     size_t frame_count, frame_capacity;
-    uint32_t *by_function, *by_location; /* frame + 1 */
-    struct pci_string_pool place_names;  /* names of code outside functions */
-    uint32_t *by_place_name;
-    size_t place_capacity;
+    uint32_t *by_location;             /* frame + 1 */
+    struct pci_pair_set keys;          /* by frame: row of functions, string of made_names */
+    struct pci_string_pool made_names; /* that are not those of functions */
     /* Frames of the current path, outermost first. */
     uint32_t *path_frames;
     size_t path_frame_capacity;
@@ -150,29 +150,23 @@ static pcol_status order_rows(struct writer *w, pcol_error *err)
 
 /* ---- frames ---- */
 
-static pcol_status new_frame(struct writer *w, uint64_t location, uint32_t group, uint32_t *frame,
-                             pcol_error *err)
+/* Find or add a frame. Locations of a function share one, unless their displayed names differ;
+ * code outside functions has one for each name. */
+static pcol_status find_frame(struct writer *w, uint64_t location, uint32_t group, uint32_t *frame,
+                              pcol_error *err)
 {
+    struct pci_name name;
+    uint32_t made = PCOL_NONE;
+    int found;
+    PCI_TRY(pci_frame_namer_get(&w->names, location, group, &name, err));
+    if (name.is_made || name.has_library)
+        PCI_TRY(pci_string_pool_intern(&w->made_names, name.name.data, name.name.size, &made, err));
+    PCI_TRY(pci_pair_set_add(&w->keys, name.function, made, &found, err));
+    *frame = pci_pair_set_find(&w->keys, name.function, made);
+    if (found)
+        return PCOL_OK;
     PCI_TRY(PCI_GROW(w->frames, w->frame_capacity, w->frame_count + 1, err));
-    w->frames[w->frame_count] = (struct frame){location, group};
-    *frame = (uint32_t)++w->frame_count;
-    return PCOL_OK;
-}
-
-/* Find or add the frame of code outside functions, by its displayed name. */
-static pcol_status made_frame(struct writer *w, pcol_str name, uint64_t location, uint32_t group,
-                              uint32_t *frame, pcol_error *err)
-{
-    uint32_t string;
-    PCI_TRY(pci_string_pool_intern(&w->place_names, name.data, name.size, &string, err));
-    if (string >= w->place_capacity) {
-        size_t had = w->place_capacity;
-        PCI_TRY(PCI_GROW(w->by_place_name, w->place_capacity, (size_t)string + 1, err));
-        memset(w->by_place_name + had, 0, (w->place_capacity - had) * sizeof *w->by_place_name);
-    }
-    if (!w->by_place_name[string])
-        PCI_TRY(new_frame(w, location, group, &w->by_place_name[string], err));
-    *frame = w->by_place_name[string];
+    w->frames[w->frame_count++] = (struct frame){location, group};
     return PCOL_OK;
 }
 
@@ -180,16 +174,8 @@ static pcol_status frame_of(struct writer *w, uint64_t location, uint32_t group,
                             pcol_error *err)
 {
     if (!w->by_location[location]) {
-        struct pci_name name;
-        PCI_TRY(pci_frame_namer_get(&w->names, location, group, &name, err));
-        if (name.is_made || name.has_library) {
-            PCI_TRY(made_frame(w, name.name, location, group, frame, err));
-        } else {
-            if (!w->by_function[name.function])
-                PCI_TRY(new_frame(w, location, group, &w->by_function[name.function], err));
-            *frame = w->by_function[name.function];
-        }
-        w->by_location[location] = *frame;
+        PCI_TRY(find_frame(w, location, group, frame, err));
+        w->by_location[location] = *frame + 1;
     }
     *frame = w->by_location[location] - 1;
     return PCOL_OK;
@@ -231,7 +217,7 @@ static pcol_status put_frames(struct writer *w, pcol_error *err)
         pci_json_put_begin(json, '{', err);
         pci_json_put_key(json, "name", err);
         pci_json_put_string(json, name.name, err);
-        if (name.has_filename && !name.is_made) {
+        if (name.has_filename && !name.is_place) {
             pci_json_put_key(json, "file", err);
             pci_json_put_string(json, name.filename, err);
         }
@@ -518,7 +504,6 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
     w->source = w->types.source;
     PCI_TRY(PCI_CALLOC(w->list, (size_t)w->types.count + 1, err));
-    PCI_TRY(PCI_CALLOC(w->by_function, (size_t)w->names.functions + 1, err));
     PCI_TRY(PCI_CALLOC(w->by_location, (size_t)w->path.tree.locations + 1, err));
     return order_rows(w, err);
 }
@@ -560,15 +545,14 @@ pcol_status pci_speedscope_write_generic(const struct pci_export *export, pcol_e
     pci_frame_namer_close(&w.names);
     pci_stack_path_close(&w.path);
     pci_hash_clear(&w.track_hash);
-    pci_string_pool_clear(&w.place_names);
+    pci_pair_set_clear(&w.keys);
+    pci_string_pool_clear(&w.made_names);
     pci_free(w.chosen.rows);
     pci_free(w.list);
     pci_free(w.tracks);
     pci_free(w.rows);
     pci_free(w.frames);
-    pci_free(w.by_function);
     pci_free(w.by_location);
-    pci_free(w.by_place_name);
     pci_free(w.path_frames);
     pci_free(w.ends);
     return status;

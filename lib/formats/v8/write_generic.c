@@ -242,7 +242,7 @@ static pcol_status put_location(struct writer *w, uint64_t location, uint32_t gr
     if (w->column && name.function != PCOL_NONE)
         PCI_TRY(pci_get(w->file, w->column, name.function, &column, &valid, err));
     line = name.has_start_line && name.start_line > 0 ? name.start_line - 1 : -1;
-    put_frame(w, name.name, name.has_filename && !name.is_made ? name.filename : (pcol_str){"", 0},
+    put_frame(w, name.name, name.has_filename && !name.is_place ? name.filename : (pcol_str){"", 0},
               line, valid && column > 0 ? column - 1 : -1, err);
     return w->json.status;
 }
