@@ -12,6 +12,7 @@
 
 #define TERMINAL_ROWS 20
 #define VALUE_COLUMNS 20u /* of value and share before each frame */
+#define LONGEST_TEXT ((size_t)64 << 20)
 
 const struct cli_option cmd_traces_options[] = {
     {'n', "rows", "N", "at most N stacks; 0: all (default: 20 on a terminal, all elsewhere)",
@@ -30,6 +31,7 @@ struct trace {
 };
 
 struct traces {
+    const char *input; /* its name */
     const struct cli_result *tree;
     const struct cli_amounts *amounts;
     struct trace *list;
@@ -86,6 +88,9 @@ static pcol_str name_of(struct traces *traces, uint32_t node)
 
 static int append(struct traces *traces, const char *data, size_t size)
 {
+    if (size > LONGEST_TEXT - traces->used)
+        return cli_fail(CLI_INPUT, "%s: text of a call stack is longer than %zu bytes",
+                        traces->input, LONGEST_TEXT);
     if (size > traces->capacity - traces->used) {
         size_t capacity = 2 * traces->capacity + size + 256;
         char *grown = realloc(traces->text, capacity);
@@ -169,11 +174,12 @@ static void print_people(const struct cli_args *args, struct traces *traces, str
     }
 }
 
-static int print(const struct cli_args *args, pcol_query *query, const struct cli_result *tree)
+static int print(const struct cli_args *args, const char *input, pcol_query *query,
+                 const struct cli_result *tree)
 {
     static struct cli_out out;
     struct cli_amounts amounts;
-    struct traces traces = {.tree = tree, .amounts = &amounts};
+    struct traces traces = {.input = input, .tree = tree, .amounts = &amounts};
     int code = cli_out_open(&out, args);
 
     if (code != CLI_OK)
@@ -212,7 +218,7 @@ int cmd_traces(struct cli_args *args)
     if (code == CLI_OK)
         code = cli_result_open(&tree, result, input.name, NULL);
     if (code == CLI_OK)
-        code = print(args, query, &tree);
+        code = print(args, input.name, query, &tree);
     cli_result_close(&tree);
     pcol_result_free(result);
     pcol_query_free(query);

@@ -20,7 +20,8 @@
 enum { CELLS = 1024, NAMES = 4096, STACKS = 512 }; /* entries of caches */
 #define CACHED_ROWS 16u                            /* fewer rows than this are read without */
 
-/* Limit of the texts that are held: stacks and names expand a few bytes to any size. */
+/* Limit of the text of a stack, and, with a part for each byte of the file, of all texts that are
+ * held: stacks and names expand a few bytes to any size. */
 #define TEXT_BYTES ((uint64_t)64 << 20)
 #define TEXT_BYTES_PER_BYTE 64u
 
@@ -181,8 +182,7 @@ static pcol_status name_frame(struct pci_join_reader *r, const pcol_column *colu
 static pcol_status append(struct pci_join_reader *r, const pcol_column *column, uint64_t row,
                           size_t *used, pcol_str text, pcol_error *err)
 {
-    uint64_t most = TEXT_BYTES + r->table->file->size * TEXT_BYTES_PER_BYTE;
-    if (text.size > most || *used > most - text.size)
+    if (text.size > TEXT_BYTES || *used > TEXT_BYTES - text.size)
         return pci_fail_cell(err, PCOL_E_LIMIT, column->table->name, column->name, row,
                              "the names of the frames of this stack take implausibly many bytes");
     PCI_TRY(pci_work(text.size, err));

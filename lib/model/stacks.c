@@ -9,6 +9,10 @@
 #include "util/alloc.h"
 #include "util/arg_check.h"
 
+/* Nodes for each of few and of many stacks. */
+#define NODES_OF_FEW 256u
+#define NODES_OF_MANY 2u
+
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
 {
     *tree = (struct pci_stacks){.file = file};
@@ -50,6 +54,22 @@ pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint
     *first = (uint64_t)begin;
     *count = (uint64_t)end - (uint64_t)begin;
     return PCOL_OK;
+}
+
+uint64_t pci_stacks_most_nodes(const pcol_file *file)
+{
+    uint64_t stacks = pci_rows(file, "stacks");
+    uint64_t few = NODES_OF_FEW * stacks, many = PCI_TREE_FREE_NODES + NODES_OF_MANY * stacks;
+    return few < many ? few : many;
+}
+
+pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t frames, pcol_error *err)
+{
+    uint64_t most = PCI_TREE_FREE_NODES + pci_stacks_most_nodes(tree->file);
+    if (frames <= most)
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_LIMIT, "the call stacks have more than %llu frames",
+                    (unsigned long long)most);
 }
 
 pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err)

@@ -295,6 +295,14 @@ pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err);
 /* Parent and locations of a node above 0, all verified. */
 pcol_status pci_stacks_node(const struct pci_stacks *tree, uint64_t node, uint32_t *parent,
                             uint64_t *first, uint64_t *count, pcol_error *err);
+/* Limit of the nodes of a tree of names: free ones for any file, and more for its stacks. A
+ * location of many lines that occurs in many stacks would yield a tree of quadratic size, and
+ * millions of stacks may take a few bytes of a compressed input: many stacks add less for each. */
+#define PCI_TREE_FREE_NODES (UINT64_C(1) << 22)
+uint64_t pci_stacks_most_nodes(const pcol_file *file);
+/* Fails if `frames`, which are held for this tree, are more than its limit. */
+pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t frames,
+                                    pcol_error *err);
 /* The locations of a group, verified like the group itself. */
 pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
                              uint64_t *count, pcol_error *err);

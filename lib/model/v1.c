@@ -138,6 +138,7 @@ static pcol_status list_locations(const pcol_column *column, const struct pci_ro
     while (node) {
         uint64_t first, lines;
         PCI_TRY(pci_stacks_node(&m->stacks, node, &node, &first, &lines, err));
+        PCI_TRY(pci_stacks_check_frames(&m->stacks, *count + lines, err));
         for (uint64_t i = 0; i < lines; i++) {
             void *grown = *values;
             if (!m->location_ids[first + i])

@@ -19,10 +19,6 @@
 #include <stdlib.h>
 
 #define MAX_STEPS (UINT64_C(1) << 28) /* limit of a bottom-up tree: some seconds */
-/* Limit of nodes for any file, and more for each of its stacks: a location of many lines that
- * occurs in many stacks would yield a tree of quadratic size. */
-#define FREE_NODES (UINT64_C(1) << 22)
-#define NODES_PER_STACK 256u
 
 /* Sums of a node during construction. */
 struct sums {
@@ -354,8 +350,7 @@ static pcol_status build_tree(pcol_query *query, const pcol_tree_options *option
     struct builder b = {.query = query,
                         .frames = &tree->frames,
                         .max_depth = options->max_depth,
-                        .max_nodes =
-                            FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks")};
+                        .max_nodes = PCI_TREE_FREE_NODES + pci_stacks_most_nodes(query->file)};
     pcol_status status;
     int found = 0;
     if (options->heaviest)

@@ -68,7 +68,7 @@ static pcol_status make_node(const pcol_view *view, struct pci_made_tree *tree, 
 {
     uint64_t most = PCI_TREE_FREE_NODES;
     for (int s = 0; s < 2; s++)
-        most += PCI_TREE_NODES_PER_STACK * (uint64_t)view->side[s].stack_count;
+        most += view->side[s].file ? pci_stacks_most_nodes(view->side[s].file) : 0;
     if (tree->count >= most || tree->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT,
                         "the window has more than %llu nodes; give a width or a depth",

@@ -183,7 +183,7 @@ static pcol_status insert_stacks(struct trie *t, pcol_view *view, int number, pc
     PCI_TRY(PCI_CALLOC(side->node_of_stack, (size_t)side->stack_count + 1, err));
     t->query = query;
     t->node_of_stack = side->node_of_stack;
-    t->max_nodes += PCI_TREE_NODES_PER_STACK * (uint64_t)side->stack_count;
+    t->max_nodes += pci_stacks_most_nodes(query->file);
     t->node = 0;
     if (!side->stack_count)
         return PCOL_OK;

@@ -13,11 +13,6 @@
 
 enum { PCI_VIEW_TREES = 8 }; /* trees kept for later windows */
 
-/* Limit of nodes for any file, and more for each of its stacks: a location of many lines that
- * occurs in many stacks would yield a tree of quadratic size. */
-#define PCI_TREE_FREE_NODES (UINT64_C(1) << 22)
-#define PCI_TREE_NODES_PER_STACK 256u
-
 /* The part of a query in a view; side 0: the query, side 1: its base. */
 struct pci_view_side {
     pcol_file *file; /* retained; NULL: no such side */

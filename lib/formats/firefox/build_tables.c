@@ -185,6 +185,7 @@ static pcol_status add_stack(struct pci_ff_code_tables *c, uint64_t row, pcol_er
         PCI_TRY(
             add_frame(c, first + line, (uint32_t)group, (uint32_t)(count - 1 - line), &frame, err));
         PCI_TRY(append_stack_row(c, parent_row, frame, err));
+        PCI_TRY(pci_stacks_check_frames(&c->stacks, c->stack_count, err));
         parent_row = (uint32_t)c->stack_count - 1;
     }
     c->stack_rows[row] = (uint32_t)c->stack_count;

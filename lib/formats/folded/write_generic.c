@@ -109,6 +109,7 @@ static pcol_status build_tree(struct sums *s, pcol_error *err)
         while (count--) { /* outermost call first */
             PCI_TRY(find_name(s, first + count, (uint32_t)group, &string, err));
             PCI_TRY(pci_call_tree_child(&s->tree, node, string, &node, err));
+            PCI_TRY(pci_stacks_check_frames(&s->stacks, s->tree.count, err));
         }
         s->nodes[row] = node;
     }

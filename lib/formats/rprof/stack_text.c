@@ -12,7 +12,7 @@
 
 #define PAGE_SHIFT 12
 #define PAGE_ROWS (1u << PAGE_SHIFT)
-#define LONGEST_TEXT ((size_t)64 << 20)
+#define CACHED_TEXT ((size_t)64 << 20) /* bytes of texts of groups that are kept */
 
 struct pci_rprof_node {
     uint32_t parent, group;
@@ -105,6 +105,21 @@ static pcol_status get_node(struct pci_rprof_stack_text *s, uint32_t row,
     return PCOL_OK;
 }
 
+pcol_status pci_rprof_fail_long(pcol_error *err)
+{
+    return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
+                    PCI_RPROF_LONGEST_TEXT);
+}
+
+/* Forgets the texts of all groups: one long name of many functions has a text for each. */
+static void forget_units(struct pci_rprof_stack_text *s)
+{
+    for (size_t i = 0; i < page_count(s->group_count); i++)
+        if (s->units[i])
+            memset(s->units[i], 0, PAGE_ROWS * sizeof **s->units);
+    s->arena.size = 0;
+}
+
 static pcol_status get_unit(struct pci_rprof_stack_text *s, uint32_t group, const uint8_t **text,
                             size_t *size, pcol_error *err)
 {
@@ -116,6 +131,8 @@ static pcol_status get_unit(struct pci_rprof_stack_text *s, uint32_t group, cons
     }
     struct pci_rprof_span *piece = &s->units[page][group & (PAGE_ROWS - 1)];
     if (!piece->size) {
+        if (s->arena.size > CACHED_TEXT)
+            forget_units(s);
         size_t start = s->arena.size;
         PCI_TRY(s->unit(s->context, group, &s->arena, err));
         piece->start = start;
@@ -131,9 +148,8 @@ static pcol_status grow_line(struct pci_rprof_stack_text *s, size_t used, size_t
                              pcol_error *err)
 {
     size_t capacity = s->line_capacity < 4096 ? 4096 : s->line_capacity;
-    if (size > LONGEST_TEXT - used)
-        return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
-                        LONGEST_TEXT);
+    if (size > PCI_RPROF_LONGEST_TEXT - used)
+        return pci_rprof_fail_long(err);
     while (capacity < used + size)
         capacity *= 2;
     uint8_t *line;
@@ -179,8 +195,9 @@ pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint6
         if (row == 0 || (s->depth > 0 && s->path[s->depth - 1].node == row))
             break;
         if (count == s->new_capacity) {
-            if (count > LONGEST_TEXT)
-                return pci_fail(err, PCOL_E_LIMIT, "a call stack is deeper than %zu", LONGEST_TEXT);
+            if (count > PCI_RPROF_LONGEST_TEXT)
+                return pci_fail(err, PCOL_E_LIMIT, "a call stack is deeper than %zu",
+                                PCI_RPROF_LONGEST_TEXT);
             PCI_TRY(PCI_GROW(s->new_nodes, s->new_capacity, count + 1, err));
         }
         PCI_TRY(get_node(s, row, &at, err));

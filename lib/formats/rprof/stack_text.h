@@ -3,7 +3,8 @@
  *
  * The text of a stack is that of its innermost frame followed by that of its parent. It is
  * right-aligned in a buffer, with the path of its nodes: the next stack walks up to the first node
- * in common and prepends the rest. Nodes and texts of groups are cached on first use, in pages.
+ * in common and prepends the rest. Nodes and texts of groups are cached on first use, in pages;
+ * texts only up to a limit.
  */
 #ifndef PCI_RPROF_STACK_TEXT_H
 #define PCI_RPROF_STACK_TEXT_H
@@ -11,7 +12,9 @@
 #include "formats/rprof/write_common.h"
 #include "util/strbuf.h"
 
-/* Append the text of a location group; at least one byte. */
+#define PCI_RPROF_LONGEST_TEXT ((size_t)64 << 20)
+
+/* Append the text of a location group; at least one byte, and at most the longest text. */
 typedef pcol_status (*pci_rprof_unit_fn)(void *context, uint64_t group, struct pci_strbuf *to,
                                          pcol_error *err);
 
@@ -42,6 +45,8 @@ pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const
                                       pcol_error *err);
 void pci_rprof_stack_text_close(struct pci_rprof_stack_text *stacks);
 
+/* Fails because a text is longer than the longest. */
+pcol_status pci_rprof_fail_long(pcol_error *err);
 /* The text of a stack, valid until the next call. */
 pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint64_t node,
                                       const uint8_t **text, size_t *size, pcol_error *err);

@@ -170,9 +170,13 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *t
 {
     struct generic_writer *w = context;
     uint64_t first, end;
+    size_t start = to->size;
     PCI_TRY(pci_rprof_lines_of(&w->locations, group, &first, &end, err));
-    for (; first < end; first++)
+    for (; first < end; first++) {
         PCI_TRY(frame_text(w, group, first, to, err));
+        if (to->size - start > PCI_RPROF_LONGEST_TEXT)
+            return pci_rprof_fail_long(err);
+    }
     return PCOL_OK;
 }
 

@@ -189,6 +189,7 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
     for (size_t i = w->path.common_depth; i < depth; i++) {
         const struct pci_stack_step *step = &w->path.steps[i];
         size_t count = i ? w->ends[i - 1] : 0;
+        PCI_TRY(pci_stacks_check_frames(&w->path.tree, count + step->count, err));
         PCI_TRY(
             PCI_GROW(w->path_frames, w->path_frame_capacity, count + (size_t)step->count + 1, err));
         for (uint64_t k = step->count; k; k--) /* the outermost line first */
