@@ -17,8 +17,9 @@ struct left {
     struct pci_budget *budget;
 };
 
-/* Leave all scopes: a call that the function makes, of other handles, is one of its own. Within the
- * scope it would call the function again, without end, and its memory would count as the input's. */
+/* Leave all scopes: a call that the function makes, of other handles, is one of its own. Within
+ * the scope it would call the function again, without end, and its memory would count as the
+ * input's. */
 static struct left leave_scopes(void)
 {
     struct left left = {pci_thread_control, pci_budget_enter(NULL)};
