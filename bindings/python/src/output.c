@@ -115,6 +115,8 @@ PyObject *file_export(PyObject *object, PyObject *args)
             if (status == PCOL_OK && (c.raised || (fail_on_loss && is_loss(notices))))
                 status = pcol_error_set(&c.err, PCOL_E_LOSS, 0,
                                         "the target format cannot represent all of the profile");
+            if (status == PCOL_OK)
+                status = pcol_file_intact(self->file, &c.err);
             CALL(&c, status, target_close(&t, status, &c.err));
         }
         if (call_end(&c, status, path) == 0)
@@ -259,6 +261,8 @@ PyObject *file_check(PyObject *object, PyObject *args)
         CALL(&c, status,
              pcol_file_check(self->file, (pcol_check_depth)depth, fault, &faults, &c.control,
                              &count, &c.err));
+        if (status == PCOL_OK)
+            status = pcol_file_intact(self->file, &c.err);
         if (call_end(&c, status, NULL) != 0)
             Py_CLEAR(faults.list);
     }

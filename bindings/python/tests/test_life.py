@@ -2,6 +2,7 @@
 import gc
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -76,6 +77,33 @@ def test_truncated_while_open(plain):
     with pytest.raises(pcol.InputOutputError):
         with p:
             pass
+
+
+def changed_in_place(path):
+    """A plain profile that was read and exported, and then a value of it changed."""
+    p = pcol.open(b"main;f 5000001\nmain;g 5000002\n", format="folded")
+    p.save(path, plain=True)
+    os.utime(path, (1e9, 1e9))
+    p = pcol.open(path)
+    assert b"5000001" in p.unpack(format="folded")
+    data = path.read_bytes()
+    with open(path, "r+b") as file:
+        file.seek(data.index(struct.pack("<qq", 5000001, 5000002)))
+        file.write(struct.pack("<q", 7))
+    return p
+
+
+def test_changed_while_open(tmp_path):
+    p = changed_in_place(tmp_path / "changed.pcol")
+    target = tmp_path / "x.folded"
+    target.write_bytes(b"old")
+    with pytest.raises(pcol.InputOutputError):
+        p.unpack(format="folded")
+    with pytest.raises(pcol.InputOutputError):
+        p.unpack(target, overwrite=True)
+    assert target.read_bytes() == b"old"
+    with pytest.raises(pcol.InputOutputError):
+        p.check()
 
 
 def test_threads(tmp_path):

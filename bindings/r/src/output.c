@@ -94,6 +94,7 @@ SEXP op_check(struct call *c, SEXP args)
     uint64_t faults;
     failed(c, pcol_file_check(file, flag_of(arg(args, 1)) ? PCOL_CHECK_STRICT : PCOL_CHECK_DEFAULT,
                               add_fault, &f, &c->control, &faults, &c->err));
+    verify_intact(c, arg(args, 0));
     for (int i = 0; i < 5; i++)
         SET_VECTOR_ELT(f.out, i, Rf_xlengthgets(VECTOR_ELT(f.out, i), f.count));
     UNPROTECT(1);

@@ -127,3 +127,12 @@ test_that("an interrupt ends a call and leaves no file", {
     expect_true(any(grepl("interrupted", log)))
     expect_length(list.files(folder, all.files = TRUE, no.. = TRUE), 0)
 })
+
+test_that("a file that was changed since it was opened is not checked", {
+    path <- tempfile(fileext = ".pcol")
+    write_profile(rprof('"f" "main" '), path)
+    p <- open_profile(path)
+    expect_equal(nrow(check_profile(p)), 0)
+    cat("x", file = path, append = TRUE)
+    expect_error(check_profile(p), "changed while being read")
+})
