@@ -65,6 +65,8 @@ uint64_t pci_stacks_most_nodes(const pcol_file *file)
 
 pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t frames, pcol_error *err)
 {
+    if (frames <= PCI_TREE_FREE_NODES) /* the usual case, without the limit of the file */
+        return PCOL_OK;
     uint64_t most = PCI_TREE_FREE_NODES + pci_stacks_most_nodes(tree->file);
     if (frames <= most)
         return PCOL_OK;

@@ -63,13 +63,20 @@ static void add_origin(const pcol_view *view, struct pci_made *made, uint32_t or
 
 /* ---- nodes */
 
+static int is_full(const pcol_view *view, const struct pci_made_tree *tree)
+{
+    uint64_t most = PCI_TREE_FREE_NODES;
+    if (tree->count < most) /* the usual case, without the limits of the files */
+        return 0;
+    for (int s = 0; s < 2; s++)
+        most += view->side[s].file ? pci_stacks_most_nodes(view->side[s].file) : 0;
+    return tree->count >= most || tree->count >= PCOL_NONE - 1;
+}
+
 static pcol_status make_node(const pcol_view *view, struct pci_made_tree *tree, uint32_t frame,
                              uint32_t parent, pcol_error *err)
 {
-    uint64_t most = PCI_TREE_FREE_NODES;
-    for (int s = 0; s < 2; s++)
-        most += view->side[s].file ? pci_stacks_most_nodes(view->side[s].file) : 0;
-    if (tree->count >= most || tree->count >= PCOL_NONE - 1)
+    if (is_full(view, tree))
         return pci_fail(err, PCOL_E_LIMIT,
                         "the window has more than %llu nodes; give a width or a depth",
                         (unsigned long long)tree->count);
