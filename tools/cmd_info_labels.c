@@ -20,29 +20,30 @@ struct key {
     int is_counted;
 };
 
-static uint64_t hash_of(pcol_str text)
+/* Strings of a file are stored once, so their addresses identify them; bytes are hashed. */
+static uint64_t identify(pcol_str text, int is_string)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    if (is_string && text.size > 0)
+        return (uintptr_t)text.data;
     for (size_t i = 0; i < text.size; i++)
         hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
-static pcol_status read_piece(const pcol_column *column, int is_text, uint64_t row, size_t count,
+static pcol_status read_piece(const pcol_column *column, int type, uint64_t row, size_t count,
                               uint64_t *values, uint8_t *valid, pcol_error *err)
 {
     int64_t numbers[PIECE];
     pcol_str texts[PIECE];
+    int is_text = type == PCOL_STRING || type == PCOL_BYTES;
     pcol_status status = is_text ? pcol_column_read_str(column, row, count, texts, valid, err)
                                  : pcol_column_read_i64(column, row, count, numbers, valid, err);
     for (size_t i = 0; status == PCOL_OK && i < count; i++) {
-        if (!is_text)
-            values[i] = (uint64_t)numbers[i];
-        else if (valid[i] && i > 0 && valid[i - 1] && texts[i].data == texts[i - 1].data &&
-                 texts[i].size == texts[i - 1].size)
-            values[i] = values[i - 1]; /* strings are stored once, so their ids suffice */
+        if (is_text)
+            values[i] = valid[i] ? identify(texts[i], type == PCOL_STRING) : 0;
         else
-            values[i] = valid[i] ? hash_of(texts[i]) : 0;
+            values[i] = (uint64_t)numbers[i];
     }
     return status;
 }
@@ -116,10 +117,9 @@ static pcol_status count_values(const pcol_column *column, const pcol_column_inf
         uint64_t values[PIECE];
         uint8_t valid[PIECE];
         size_t count = info->rows - row < PIECE ? (size_t)(info->rows - row) : PIECE;
-        int is_text = info->type == PCOL_STRING || info->type == PCOL_BYTES;
         status = info->type == PCOL_F64
                      ? read_doubles(column, row, count, values, valid, err)
-                     : read_piece(column, is_text, row, count, values, valid, err);
+                     : read_piece(column, info->type, row, count, values, valid, err);
         for (size_t i = 0; i < count && status == PCOL_OK && !failed; i++) {
             key->rows += valid[i];
             if (valid[i] && distinct && key->rows <= COUNT_MOST)

@@ -12,6 +12,7 @@
 
 #include "util/address_names.h"
 #include "util/alloc.h"
+#include "util/long_texts.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -33,8 +34,10 @@ struct pci_function_sums {
     pcol_builder *b;
     const struct pci_column_buffer *stack; /* samples.stack */
     uint32_t *paths;                       /* string by mapping */
-    uint32_t *name_of_mapping;             /* code in it without a function; PCOL_NONE: not yet */
+    struct binary *binaries;               /* by string, of paths */
     uint64_t mapping_count;
+    uint64_t long_texts;         /* of the paths of all lines */
+    int has_too_long;            /* they exceed the limit, so the table cannot be checked */
     struct pci_string_pool made; /* generated names that are no strings of the builder */
     uint32_t *name_of_made;      /* by code in `made` */
     char *text;                  /* buffer of the last generated name */
@@ -67,12 +70,19 @@ struct adder {
 
 #define SEVERAL (PCOL_NONE - 1)
 
+/* Computed once for each path: many mappings may have one long path. */
+struct binary {
+    pcol_str text; /* last component of the path */
+    int has_text;
+    uint32_t name; /* of code without a function, + 1; 0: not numbered yet */
+};
+
 void pci_function_sums_free(struct pci_function_sums *w)
 {
     if (!w)
         return;
     pci_free(w->paths);
-    pci_free(w->name_of_mapping);
+    pci_free(w->binaries);
     pci_string_pool_clear(&w->made);
     pci_free(w->name_of_made);
     pci_free(w->text);
@@ -101,6 +111,17 @@ static const struct pci_column_buffer *find_paths(const pcol_builder *b)
     return NULL;
 }
 
+static pcol_str last_component(pcol_str path)
+{
+    pcol_str text = path;
+    size_t start;
+    while (text.size && text.data[text.size - 1] == '/')
+        text.size--;
+    for (start = text.size; start && text.data[start - 1] != '/'; start--)
+        ;
+    return (pcol_str){text.data + start, text.size - start};
+}
+
 /* Codes of the paths of all mappings; PCOL_NONE: no path. */
 static pcol_status read_paths(struct pci_function_sums *w, pcol_error *err)
 {
@@ -109,10 +130,9 @@ static pcol_status read_paths(struct pci_function_sums *w, pcol_error *err)
     struct pci_block_reader *r;
     pcol_status status;
     w->mapping_count = pci_builder_rows(w->b, PCI_T_MAPPINGS);
+    PCI_TRY(PCI_CALLOC(w->binaries, w->b->strings.count, err));
     PCI_TRY(PCI_MALLOC(w->paths, (size_t)w->mapping_count + 1, err));
-    PCI_TRY(PCI_MALLOC(w->name_of_mapping, (size_t)w->mapping_count + 1, err));
     memset(w->paths, 0xff, (size_t)w->mapping_count * sizeof *w->paths); /* PCOL_NONE */
-    memset(w->name_of_mapping, 0xff, (size_t)w->mapping_count * sizeof *w->name_of_mapping);
     if (!column)
         return PCOL_OK;
     PCI_TRY(PCI_MALLOC(r, 1, err));
@@ -126,19 +146,17 @@ static pcol_status read_paths(struct pci_function_sums *w, pcol_error *err)
     return status;
 }
 
-/* The last component of the path of a group's mapping; empty without one. */
-static pcol_str binary_of(const struct pci_function_sums *w, const struct pci_group_record *group)
+/* The binary of a group's mapping; NULL without one. */
+static struct binary *get_binary(struct pci_function_sums *w, const struct pci_group_record *group)
 {
     uint32_t path = group->mapping < w->mapping_count ? w->paths[group->mapping] : PCOL_NONE;
-    pcol_str text = {"", 0};
-    size_t start;
-    if (path != PCOL_NONE)
-        text = pci_string_pool_get(&w->b->strings, path);
-    while (text.size && text.data[text.size - 1] == '/')
-        text.size--;
-    for (start = text.size; start && text.data[start - 1] != '/'; start--)
-        ;
-    return (pcol_str){text.data + start, text.size - start};
+    if (path == PCOL_NONE)
+        return NULL;
+    struct binary *binary = &w->binaries[path];
+    if (!binary->has_text)
+        binary->text = last_component(pci_string_pool_get(&w->b->strings, path));
+    binary->has_text = 1;
+    return binary->text.size ? binary : NULL;
 }
 
 /* ---- names of lines, as displayed (model/frame_names.h) */
@@ -191,23 +209,31 @@ static pcol_status name_code(struct pci_function_sums *w, const struct pci_group
                              uint32_t *name, pcol_error *err)
 {
     char address[24] = "<unknown>";
-    uint32_t *known =
-        group->mapping < w->mapping_count ? &w->name_of_mapping[group->mapping] : NULL;
-    pcol_str binary;
-    if (known && *known != PCOL_NONE) {
-        *name = *known;
-        return PCOL_OK;
-    }
-    binary = binary_of(w, group);
-    if (!binary.size) {
+    struct binary *binary = get_binary(w, group);
+    if (!binary) {
         if (group->bits & 1)
             snprintf(address, sizeof address, "0x%" PRIx64, group->address);
-        return name_text(w, address, binary, "", 0, name, err);
+        return name_text(w, address, (pcol_str){"", 0}, "", 0, name, err);
     }
-    int bracketed = binary.data[0] == '['; /* [kernel.kallsyms], [vdso] */
-    PCI_TRY(name_text(w, bracketed ? "" : "[", binary, "]", !bracketed, name, err));
-    *known = *name;
+    if (!binary->name) {
+        int bracketed = binary->text.data[0] == '['; /* [kernel.kallsyms], [vdso] */
+        PCI_TRY(name_text(w, bracketed ? "" : "[", binary->text, "]", !bracketed, name, err));
+        binary->name = *name + 1;
+    }
+    *name = binary->name - 1;
     return PCOL_OK;
+}
+
+/* Counts at least what readers of the names count (struct pci_frame_namer). */
+static void count_texts(struct pci_function_sums *w, const struct pci_group_record *group,
+                        const pcol_line *line)
+{
+    uint32_t path = group->mapping < w->mapping_count ? w->paths[group->mapping] : PCOL_NONE;
+    uint32_t codes[] = {path, path, line ? line->filename : PCOL_NONE};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] != PCOL_NONE)
+            w->has_too_long |= !pci_long_text_allowed(
+                &w->long_texts, pci_string_pool_get(&w->b->strings, codes[i]).size);
 }
 
 /* line: NULL in a group without lines. *name = PCOL_NONE: a line of a file outside functions. */
@@ -218,6 +244,7 @@ static pcol_status name_line(struct pci_function_sums *w, const struct pci_group
     pcol_str text = {"", 0};
     uint32_t code = PCOL_NONE;
     *name = PCOL_NONE;
+    count_texts(w, group, line);
     if (line && line->function != PCOL_NONE) {
         code = b->functions[line->function].name;
         if (code != PCOL_NONE)
@@ -228,11 +255,11 @@ static pcol_status name_line(struct pci_function_sums *w, const struct pci_group
     if (!text.size)
         return name_code(w, group, name, err);
     if (pci_is_address_name(text)) {
-        pcol_str library = binary_of(w, group);
-        if (library.size && library.size <= PCI_MAX_LIBRARY_SIZE) {
+        const struct binary *library = get_binary(w, group);
+        if (library && library->text.size <= PCI_MAX_LIBRARY_SIZE) {
             char address[PCI_MAX_ADDRESS_SIZE + 2];
             int size = snprintf(address, sizeof address, "+%.*s", (int)text.size, text.data);
-            return name_text(w, "", library, address, (size_t)size, name, err);
+            return name_text(w, "", library->text, address, (size_t)size, name, err);
         }
     }
     return name_string(w, code, name, err);
@@ -269,22 +296,21 @@ static pcol_status name_group(struct pci_function_sums *w, size_t number, pcol_e
     return PCOL_OK;
 }
 
-/* The greatest number of names for which the table pays. */
-static size_t max_names(const struct pci_function_sums *w)
+/* Whether there are few names for the number of stacks, and all can be read again. */
+static int is_small(const struct pci_function_sums *w)
 {
-    return w->b->tree.count / MIN_STACKS_PER_CELL / w->type_count;
+    return w->count <= w->b->tree.count / MIN_STACKS_PER_CELL / w->type_count && !w->has_too_long;
 }
 
-/* Ends early if there are too many names. */
+/* Ends early if the names are too many or too long. */
 static pcol_status name_lines(struct pci_function_sums *w, pcol_error *err)
 {
     const pcol_builder *b = w->b;
     PCI_TRY(PCI_CALLOC(w->name_of_code, b->strings.count, err));
     PCI_TRY(PCI_MALLOC(w->name_of_group, b->group_count, err));
     PCI_TRY(PCI_MALLOC(w->name_of_line, b->line_count, err));
-    for (size_t g = 0; g < b->group_count && w->count <= max_names(w); g++)
+    for (size_t g = 0; g < b->group_count && is_small(w); g++)
         PCI_TRY(name_group(w, g, err));
-    w->count++; /* samples without any name */
     return PCOL_OK;
 }
 
@@ -493,7 +519,7 @@ static int is_worthwhile(const struct pci_function_sums *w)
 {
     const struct pci_call_tree *tree = &w->b->tree;
     uint64_t lines = 0;
-    if (w->count - 1 > max_names(w))
+    if (!is_small(w))
         return 0;
     for (size_t row = 1; row < tree->count; row++)
         if (w->name_of_group[tree->groups[row]] == SEVERAL)
@@ -507,6 +533,7 @@ pcol_status pci_function_sums_begin(struct pci_function_sums *w, pcol_error *err
     PCI_TRY(name_lines(w, err));
     if (!is_worthwhile(w))
         return PCOL_OK;
+    w->count++; /* samples without any name */
     if (w->nameless)
         w->leaf = pci_malloc(rows, sizeof *w->leaf);
     w->shown = pci_malloc(w->count, 1);

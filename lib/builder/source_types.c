@@ -16,10 +16,11 @@ pcol_status pci_source_type_record(pcol_builder *b, uint32_t source, uint32_t ty
 }
 
 /* Counting sort by source; stable. */
-static pcol_status sort_by_source(const pcol_builder *b, struct pci_pair **sorted, pcol_error *err)
+static pcol_status sort_by_source(const pcol_builder *b, struct pci_integer_pair **sorted,
+                                  pcol_error *err)
 {
     size_t *next = pci_calloc((size_t)b->source_count + 1, sizeof *next);
-    struct pci_pair *to = pci_malloc(b->source_types.count + 1, sizeof *to);
+    struct pci_integer_pair *to = pci_malloc(b->source_types.count + 1, sizeof *to);
     *sorted = to;
     if (!next || !to) {
         pci_free(next);
@@ -37,7 +38,7 @@ static pcol_status sort_by_source(const pcol_builder *b, struct pci_pair **sorte
 }
 
 /* Whether every source has all types in row order, which is what a missing table means. */
-static int is_default(const pcol_builder *b, const struct pci_pair *sorted)
+static int is_default(const pcol_builder *b, const struct pci_integer_pair *sorted)
 {
     if (b->source_types.count == 0)
         return 1;
@@ -52,7 +53,7 @@ static int is_default(const pcol_builder *b, const struct pci_pair *sorted)
 
 pcol_status pci_source_types_finish(pcol_builder *b, pcol_error *err)
 {
-    struct pci_pair *sorted;
+    struct pci_integer_pair *sorted;
     pcol_status status;
     PCI_TRY(sort_by_source(b, &sorted, err));
     status = PCOL_OK;

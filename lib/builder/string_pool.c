@@ -57,6 +57,16 @@ pcol_status pci_string_pool_intern(struct pci_string_pool *pool, const char *dat
     return PCOL_OK;
 }
 
+pcol_status pci_string_pool_intern_stored(struct pci_string_pool *pool, struct pci_text_memo *memo,
+                                          pcol_str text, uint32_t *code, pcol_error *err)
+{
+    *code = pci_text_memo_find(memo, text);
+    if (*code != PCI_HASH_NONE)
+        return PCOL_OK;
+    PCI_TRY(pci_string_pool_intern(pool, text.data, text.size, code, err));
+    return pci_text_memo_add(memo, text, *code, err);
+}
+
 struct sort_key {
     pcol_str string;
     uint32_t code;

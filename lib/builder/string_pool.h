@@ -7,7 +7,7 @@
 #ifndef PCI_BUILDER_STRING_POOL_H
 #define PCI_BUILDER_STRING_POOL_H
 
-#include "util/hash.h"
+#include "util/long_texts.h"
 
 struct pci_string_pool {
     char *bytes;
@@ -21,6 +21,10 @@ struct pci_string_pool {
 
 pcol_status pci_string_pool_intern(struct pci_string_pool *pool, const char *data, size_t size,
                                    uint32_t *code, pcol_error *err);
+/* The same for a text that stays where it is while the memo of this pool is used: a long one is
+ * hashed and compared once. */
+pcol_status pci_string_pool_intern_stored(struct pci_string_pool *pool, struct pci_text_memo *memo,
+                                          pcol_str text, uint32_t *code, pcol_error *err);
 /* The code of a text; PCI_HASH_NONE (PCOL_NONE) if it is not in the pool. */
 uint32_t pci_string_pool_find(const struct pci_string_pool *pool, pcol_str text);
 /* Valid until the next pci_string_pool_intern(). */

@@ -38,8 +38,11 @@ struct pci_frame_adder {
     struct reader *readers;
     size_t count; /* of readers */
     struct pci_frame_namer names;
+    /* The name of the frame is a list of values. */
+    size_t value_count;
+    pcol_str value; /* the only one, of a string of the file; else empty */
     struct pci_strbuf text;
-    int has_value;
+    uint64_t long_texts; /* in `text` */
 };
 
 /* ---- names of frames, as in options */
@@ -169,11 +172,17 @@ void pci_frame_adder_close(struct pci_frame_adder *adder)
 
 /* ---- texts */
 
-static pcol_status append(struct pci_frame_adder *a, pcol_str text, pcol_error *err)
+/* is_stored: the text stays where it is until the file is closed. */
+static pcol_status append(struct pci_frame_adder *a, pcol_str text, int is_stored, pcol_error *err)
 {
-    if (a->has_value)
+    if (!a->value_count++ && is_stored) {
+        a->value = text;
+        return PCOL_OK;
+    }
+    PCI_TRY(pci_strbuf_append(&a->text, a->value.data, a->value.size, err));
+    a->value = (pcol_str){"", 0};
+    if (a->value_count > 1)
         PCI_TRY(pci_strbuf_append(&a->text, ",", 1, err));
-    a->has_value = 1;
     return pci_strbuf_append(&a->text, text.data, text.size, err);
 }
 
@@ -212,13 +221,13 @@ static pcol_status get_cell(struct pci_frame_adder *a, struct reader *r, struct 
     return PCOL_OK;
 }
 
-static pcol_status append_value(struct pci_frame_adder *a, int kind, pcol_str unit, int64_t bits,
-                                pcol_str text, pcol_error *err)
+static pcol_status append_value(struct pci_frame_adder *a, struct reader *r, int kind,
+                                pcol_str unit, int64_t bits, pcol_str text, pcol_error *err)
 {
     char buffer[PCI_LABEL_TEXT];
     if (kind == PCI_LABEL_INTEGER)
         text = (pcol_str){buffer, pci_label_scale(bits, unit, buffer)};
-    return append(a, text, err);
+    return append(a, text, pci_label_is_stored(&r->columns, kind, text), err);
 }
 
 static pcol_status append_column(struct pci_frame_adder *a, struct reader *r, size_t index,
@@ -236,7 +245,7 @@ static pcol_status append_column(struct pci_frame_adder *a, struct reader *r, si
     if (!valid)
         return PCOL_OK;
     PCI_TRY(pci_label_text(&r->columns, label, sample, bits, buffer, &text, err));
-    return append_value(a, label->kind, label->unit, bits, text, err);
+    return append_value(a, r, label->kind, label->unit, bits, text, err);
 }
 
 /* Values of a label: those of texts before others, as in pprof. */
@@ -255,7 +264,7 @@ static pcol_status append_label(struct pci_frame_adder *a, struct reader *r, uin
         PCI_TRY(pci_label_members_next(&r->columns, (uint64_t)root, &value, err));
         if (value.member == PCI_NO_NODE)
             break;
-        PCI_TRY(append_value(a, value.kind, value.unit, value.bits, value.text, err));
+        PCI_TRY(append_value(a, r, value.kind, value.unit, value.bits, value.text, err));
     }
     return PCOL_OK;
 }
@@ -281,13 +290,13 @@ static pcol_status append_row(struct pci_frame_adder *a, struct reader *r, uint6
                                "row %lld does not exist", (long long)row);
         PCI_TRY(pci_get_str(file, columns[i], (uint64_t)row, &text, &valid, err));
         if (valid && text.size)
-            return append(a, text, err);
+            return append(a, text, 1, err);
     }
     if (!is_source)
         return PCOL_OK;
     text = (pcol_str){number, 0};
     text.size = (size_t)snprintf(number, sizeof number, "%lld", (long long)row + 1);
-    return append(a, text, err);
+    return append(a, text, 0, err);
 }
 
 static pcol_status append_mapping(struct pci_frame_adder *a, uint32_t row, pcol_error *err)
@@ -297,10 +306,21 @@ static pcol_status append_mapping(struct pci_frame_adder *a, uint32_t row, pcol_
     int valid = 0;
     if (group != PCOL_NONE)
         PCI_TRY(pci_frame_namer_mapping(&a->names, group, &path, &valid, err));
-    return valid ? append(a, path, err) : PCOL_OK;
+    return valid ? append(a, path, 1, err) : PCOL_OK;
 }
 
 /* ---- stacks */
+
+static pcol_status intern_name(struct pci_frame_adder *a, uint32_t *name, pcol_error *err)
+{
+    pcol_str text = PCI_NAME(PCI_NAME_UNKNOWN);
+    if (a->value.size)
+        return pci_merge_text(a->merge, PCI_COPY, a->value, name, err);
+    if (a->text.size)
+        text = (pcol_str){a->text.data, a->text.size};
+    PCI_TRY(pci_count_long_text(&a->long_texts, text.size, err));
+    return pcol_builder_string(a->merge->builder, text.data, text.size, name, err);
+}
 
 static pcol_status add_frame(struct pci_frame_adder *a, struct reader *r, uint64_t sample,
                              uint32_t row, uint32_t *stack, pcol_error *err)
@@ -312,17 +332,15 @@ static pcol_status add_frame(struct pci_frame_adder *a, struct reader *r, uint64
         .size = sizeof group, .mapping = PCOL_NONE, .lines = &line, .line_count = 1};
     uint32_t added;
     a->text.size = 0;
-    a->has_value = 0;
+    a->value_count = 0;
+    a->value = (pcol_str){"", 0};
     if (r->frame->kind == PCI_ADDED_LABEL)
         PCI_TRY(append_label(a, r, sample, err));
     else if (r->frame->kind == PCI_ADDED_MAPPING)
         PCI_TRY(append_mapping(a, row, err));
     else
         PCI_TRY(append_row(a, r, sample, err));
-    pcol_str name = PCI_NAME(PCI_NAME_UNKNOWN);
-    if (a->text.size)
-        name = (pcol_str){a->text.data, a->text.size};
-    PCI_TRY(pcol_builder_string(b, name.data, name.size, &function.name, err));
+    PCI_TRY(intern_name(a, &function.name, err));
     function.filename = r->file;
     PCI_TRY(pcol_builder_function(b, &function, &line.function, err));
     PCI_TRY(pcol_builder_group(b, &group, &added, err));

@@ -80,14 +80,6 @@ static pcol_status check_unique(struct key_walk *w, uint64_t row, uint32_t numbe
     return PCOL_OK;
 }
 
-static pcol_status intern_string(struct pci_merge *m, int kind, pcol_str text, uint32_t *string,
-                                 pcol_error *err)
-{
-    if (m->selection && m->selection->names)
-        PCI_TRY(pci_pseudonym(m->selection->names, kind, text, &text, err));
-    return pcol_builder_string(m->builder, text.data, text.size, string, err);
-}
-
 /* *needed: 1 if copied rows have values of a key. */
 static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str key, uint64_t number,
                              int kind, int *needed, pcol_error *err)
@@ -148,10 +140,10 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     PCI_TRY(is_needed(w, table_name, text, row, kind, &needed, err));
     if (!needed)
         return PCOL_OK;
-    PCI_TRY(intern_string(m, PCI_NAME_KEY, text, &key, err));
+    PCI_TRY(pci_merge_text(m, PCI_NAME_KEY, text, &key, err));
     PCI_TRY(pci_get_str(w->m->file, w->columns[K_UNIT], row, &text, &valid, err));
     if (valid)
-        PCI_TRY(intern_string(m, PCI_NAME_UNIT, text, &unit, err));
+        PCI_TRY(pci_merge_text(m, PCI_NAME_UNIT, text, &unit, err));
     PCI_TRY(pci_get(m->file, w->columns[K_OCCURRENCE], row, &occurrence, &valid, err));
     if ((uint64_t)occurrence >= m->label_key_count)
         return fail_label_key(row, "occurrence", "out of range: there are fewer keys", err);
@@ -360,11 +352,8 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
         return PCOL_OK; /* a kind without a column */
     pci_label_types(key->kind, &references);
     if (key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT) {
-        if (key->kind == PCI_LABEL_STRING)
-            PCI_TRY(intern_string(m, PCI_NAME_VALUE, cell->as.text, &text, err));
-        else
-            PCI_TRY(pcol_builder_string(m->builder, cell->as.text.data, cell->as.text.size, &text,
-                                        err));
+        int rule = key->kind == PCI_LABEL_STRING ? PCI_NAME_VALUE : PCI_COPY;
+        PCI_TRY(pci_merge_text(m, rule, cell->as.text, &text, err));
         bits = text;
     } else if (references) {
         uint64_t to;

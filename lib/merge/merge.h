@@ -11,6 +11,7 @@
 #include "model/row_details.h"
 #include "model/time_overlap.h"
 #include "reader/file.h"
+#include "util/long_texts.h"
 
 #define PCI_MERGE_BATCH 512u
 
@@ -73,7 +74,8 @@ struct pci_merge {
     int omits_documents; /* a source has a document that does not describe the copy (schema.h) */
 
     /* By row of the file: row of the builder, PCOL_NONE if omitted. */
-    uint32_t *strings; /* NULL if partial: strings are interned one by one */
+    uint32_t *strings;                  /* NULL if partial: strings are interned one by one */
+    struct pci_text_memo *long_strings; /* if partial: by enum pci_anonymize */
     uint32_t *functions, *groups, *stacks, *types, *sources;
     uint32_t *label_keys, *label_shapes;
     /* If partial: copied samples (selection->samples, or those of the sources), and the rows that
@@ -191,9 +193,10 @@ int pci_merge_copies_label(const struct pci_merge *merge, const char *table, pco
 int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_table *table);
 /* Reports the omitted tables and columns. */
 void pci_merge_report_omitted(const struct pci_merge *merge);
-/* The builder's code of a string or of its pseudonym; PCOL_NONE: omitted. */
-pcol_status pci_merge_string(const struct pci_merge *merge, struct pci_cells *cells, pcol_str text,
-                             uint32_t *string, pcol_error *err);
+/* The builder's code of a string of the file. In an anonymized copy the rule (enum pci_anonymize)
+ * decides: unchanged, of its pseudonym, or PCOL_NONE: omitted. */
+pcol_status pci_merge_text(const struct pci_merge *merge, int rule, pcol_str text, uint32_t *string,
+                           pcol_error *err);
 
 /* table_plan.c: the action of each table and the rows of the builder, determined before anything is
  * added; then the tables to unify. */

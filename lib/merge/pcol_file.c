@@ -323,6 +323,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                                  const pcol_symbolize_options *symbols, uint64_t first_source,
                                  uint64_t last_source, pcol_error *err)
 {
+    struct pci_text_memo long_strings[PCI_NAME_COUNT] = {0};
     struct pci_merge m = {.file = file,
                           .builder = builder,
                           .alone = !builder->source_count && !builder->function_count,
@@ -330,7 +331,8 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                           .selection = selection,
                           .symbols = symbols,
                           .first_source = first_source,
-                          .last_source = last_source};
+                          .last_source = last_source,
+                          .long_strings = long_strings};
     pcol_status status = pci_check_row_counts(file, err);
     PCI_THEN(status, merge_tables(&m, last_source, err));
     if (status == PCOL_E_ARGUMENT) { /* a value that only damage explains */
@@ -339,6 +341,8 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
             err->status = status;
     }
     pci_placed_stacks_close(m.placed);
+    for (size_t i = 0; i < sizeof long_strings / sizeof *long_strings; i++)
+        pci_text_memo_clear(&long_strings[i]);
     pci_free(m.strings);
     pci_free(m.functions);
     pci_free(m.groups);

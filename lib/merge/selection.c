@@ -49,17 +49,21 @@ static int is_sample_type(const pcol_builder *b, pcol_str text)
     return 0;
 }
 
-pcol_status pci_merge_string(const struct pci_merge *merge, struct pci_cells *cells, pcol_str text,
-                             uint32_t *string, pcol_error *err)
+pcol_status pci_merge_text(const struct pci_merge *merge, int rule, pcol_str text, uint32_t *string,
+                           pcol_error *err)
 {
     struct pci_pseudonyms *names = merge->selection ? merge->selection->names : NULL;
-    *string = PCOL_NONE;
-    int rule = names ? cells->column->schema->anonymize : PCI_COPY;
+    struct pci_text_memo *memo = &merge->long_strings[names ? rule : PCI_COPY];
+    pcol_str copy = text;
+    *string = pci_text_memo_find(memo, text);
+    if (*string != PCOL_NONE)
+        return PCOL_OK;
     if (names && (rule == PCI_OMIT || rule == PCI_IF_TYPE) && !is_sample_type(merge->builder, text))
         return PCOL_OK;
     if (names && rule > PCI_IF_TYPE)
-        PCI_TRY(pci_pseudonym(names, rule, text, &text, err));
-    return pcol_builder_string(merge->builder, text.data, text.size, string, err);
+        PCI_TRY(pci_pseudonym(names, rule, text, &copy, err));
+    PCI_TRY(pcol_builder_string(merge->builder, copy.data, copy.size, string, err));
+    return pci_text_memo_add(memo, text, *string, err);
 }
 
 /* ---- rows */

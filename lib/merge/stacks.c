@@ -110,7 +110,7 @@ pcol_status pci_cells_string(struct pci_cells *cells, const struct pci_merge *me
         return PCOL_OK;
     }
     PCI_TRY(pci_string(merge->file, (uint64_t)code, &text, err));
-    return pci_merge_string(merge, cells, text, string, err);
+    return pci_merge_text(merge, cells->column->schema->anonymize, text, string, err);
 }
 
 /* ---- rows and maps */

@@ -81,11 +81,17 @@ struct file_walk {
     struct pci_label_reader labels;
     int has_labels;
     struct pci_strbuf list; /* labels of a sample */
+    struct pci_text_memo long_strings;
 };
 
+/* The text stays where it is while the file is open. */
 static pcol_status intern(struct file_walk *w, pcol_str text, uint32_t *code, pcol_error *err)
 {
-    return pcol_builder_string(w->f.sums->builder, text.data, text.size, code, err);
+    *code = pci_text_memo_find(&w->long_strings, text);
+    if (*code != PCI_HASH_NONE)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_string(w->f.sums->builder, text.data, text.size, code, err));
+    return pci_text_memo_add(&w->long_strings, text, *code, err);
 }
 
 static pcol_status describe_text(struct file_walk *w, const char *column, uint64_t source,
@@ -440,6 +446,7 @@ static void free_walk(struct file_walk *w)
     pci_free(w->f.used_stacks);
     pci_labels_close(&w->labels);
     pci_strbuf_clear(&w->list);
+    pci_text_memo_clear(&w->long_strings);
     pci_types_close(&w->types);
 }
 

@@ -177,7 +177,7 @@ static pcol_status set_pseudonym(struct pci_merge *merge, struct pci_cells *cell
                                  uint32_t column, uint64_t to, pcol_error *err)
 {
     uint32_t string;
-    PCI_TRY(pci_merge_string(merge, cells, text, &string, err));
+    PCI_TRY(pci_merge_text(merge, cells->column->schema->anonymize, text, &string, err));
     if (string == PCOL_NONE)
         return PCOL_OK;
     text = pci_string_pool_get(&merge->builder->strings, string);

@@ -8,12 +8,6 @@
 
 #include "util/alloc.h"
 
-static pcol_status intern_string(struct pci_merge *m, pcol_str text, uint32_t *string,
-                                 pcol_error *err)
-{
-    return pcol_builder_string(m->builder, text.data, text.size, string, err);
-}
-
 /* A node that names a row of a copied table is translated; one of an omitted row becomes null. An
  * absent table has no rows. */
 static pcol_status map_row(struct pci_merge *m, const struct pci_node_value *from,
@@ -72,9 +66,9 @@ static pcol_status copy_node(struct pci_merge *m, const struct pci_node_reader *
                               .text = PCOL_NONE,
                               .reversed = from->reversed};
     if (from->has_key)
-        PCI_TRY(intern_string(m, from->key, &to.key, err));
+        PCI_TRY(pci_merge_text(m, PCI_COPY, from->key, &to.key, err));
     if (from->has_text)
-        PCI_TRY(intern_string(m, from->text, &to.text, err));
+        PCI_TRY(pci_merge_text(m, PCI_COPY, from->text, &to.text, err));
     to.has_unit = from->has_text && (from->tag == PCI_NODE_INTEGER ||
                                      from->tag == PCI_NODE_DOUBLE || from->tag == PCI_NODE_OBJECT);
     to.as.i64 = from->integer;

@@ -29,6 +29,7 @@ struct sums {
     const pcol_file *file;
     struct pci_stacks tree;
     struct pci_string_pool names;
+    struct pci_text_memo long_names;
     uint32_t *of_location; /* by row of locations; PCOL_NONE: no name */
     uint32_t *first;       /* by name: lowest row of locations that shows it */
     size_t first_capacity;
@@ -54,7 +55,10 @@ static pcol_status name_location(struct sums *s, struct pci_frame_namer *namer, 
     PCI_TRY(pci_frame_namer_get(namer, row, group, &shown, err));
     if (shown.is_place)
         return PCOL_OK;
-    PCI_TRY(pci_string_pool_intern(&s->names, shown.name.data, shown.name.size, name, err));
+    if (shown.is_made || shown.has_library)
+        PCI_TRY(pci_string_pool_intern(&s->names, shown.name.data, shown.name.size, name, err));
+    else
+        PCI_TRY(pci_string_pool_intern_stored(&s->names, &s->long_names, shown.name, name, err));
     PCI_TRY(PCI_GROW(s->first, s->first_capacity, s->names.count, err));
     if (s->names.count > count)
         s->first[*name] = row;
@@ -319,6 +323,7 @@ pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err)
     PCI_THEN(status, check_all(&s, &types, &error));
     pci_types_close(&types);
     pci_string_pool_clear(&s.names);
+    pci_text_memo_clear(&s.long_names);
     pci_free(s.of_location);
     pci_free(s.first);
     pci_free(s.on_path);

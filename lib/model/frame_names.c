@@ -41,7 +41,7 @@ void pci_frame_namer_close(struct pci_frame_namer *names)
     names->made_capacity = 0;
 }
 
-pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_t group,
+pcol_status pci_frame_namer_mapping(struct pci_frame_namer *names, uint32_t group,
                                     pcol_str *filename, int *valid, pcol_error *err)
 {
     int64_t mapping;
@@ -52,7 +52,8 @@ pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_
     if ((uint64_t)mapping >= names->mappings)
         return pci_corrupt(err, "location_groups", "mapping", group,
                            "mapping %" PRId64 " does not exist", mapping);
-    return pci_get_str(names->file, names->mapping_file, (uint64_t)mapping, filename, valid, err);
+    PCI_TRY(pci_get_str(names->file, names->mapping_file, (uint64_t)mapping, filename, valid, err));
+    return pci_count_long_text(&names->long_texts, filename->size, err);
 }
 
 pcol_str pci_frame_base_name(pcol_str path)
@@ -70,6 +71,7 @@ static pcol_status concatenate(struct pci_frame_namer *n, const char *before, pc
                                const char *after, pcol_str *name, pcol_error *err)
 {
     size_t head = strlen(before), tail = strlen(after);
+    PCI_TRY(pci_count_long_text(&n->long_texts, text.size, err));
     PCI_TRY(PCI_GROW(n->made, n->made_capacity, head + text.size + tail + 1, err));
     memcpy(n->made, before, head);
     if (text.size)

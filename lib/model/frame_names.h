@@ -11,6 +11,7 @@
 
 #include "model/table.h"
 #include "util/address_names.h"
+#include "util/long_texts.h"
 
 /* Initializer of a pcol_str from a literal. */
 #define PCI_NAME(literal)               \
@@ -33,6 +34,7 @@ struct pci_frame_namer {
     int libraries;
     char *made; /* buffer of the last generated name */
     size_t made_capacity;
+    uint64_t long_texts; /* pci_count_long_text() of paths of mappings and of generated names */
 };
 
 struct pci_name {
@@ -56,7 +58,7 @@ pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location
 pcol_status pci_frame_namer_binary(struct pci_frame_namer *names, uint32_t group, pcol_str *name,
                                    pcol_error *err);
 /* File name of the group's mapping; *valid is 0 if it has none. */
-pcol_status pci_frame_namer_mapping(const struct pci_frame_namer *names, uint32_t group,
+pcol_status pci_frame_namer_mapping(struct pci_frame_namer *names, uint32_t group,
                                     pcol_str *filename, int *valid, pcol_error *err);
 void pci_frame_namer_close(struct pci_frame_namer *names);
 /* The last part of a path. */

@@ -38,6 +38,7 @@ struct frame_reader {
     uint32_t base_count, *frame_base;
     size_t base_capacity, frame_base_capacity;
     struct pci_hash base_hash;
+    struct pci_text_memo long_texts;
     uint32_t *function_base; /* base by function, or BY_LOCATION */
     uint64_t function_count;
     struct column_cursor *function, *line, *address; /* NULL: column is absent */
@@ -118,8 +119,13 @@ pcol_status pci_frames_copy_text(struct pci_frames *frames, pcol_str text, pcol_
 static pcol_status intern_base(struct frame_reader *r, const struct pci_frame *base, int copy,
                                uint32_t *id, pcol_error *err)
 {
-    uint64_t hash = pci_hash_pair(pci_hash_bytes(base->name.data, base->name.size),
-                                  pci_hash_bytes(base->file.data, base->file.size));
+    uint64_t name, file;
+    if (copy)
+        name = pci_text_hash(base->name);
+    else
+        PCI_TRY(pci_text_memo_hash(&r->long_texts, base->name, &name, err));
+    PCI_TRY(pci_text_memo_hash(&r->long_texts, base->file, &file, err));
+    uint64_t hash = pci_hash_pair(name, file);
     size_t slot = pci_hash_start(&r->base_hash, hash);
     while (r->bases && (*id = pci_hash_next(&r->base_hash, hash, &slot)) != PCI_HASH_NONE) {
         const struct pci_frame *other = &r->bases[*id];
@@ -149,6 +155,9 @@ static pcol_status intern_frame(struct frame_reader *r, uint32_t base,
             !((other->flags ^ position->flags) & (PCI_FRAME_HAS_LINE | PCI_FRAME_HAS_ADDRESS)))
             return PCOL_OK;
     }
+    /* What compares frames compares the texts of each. */
+    PCI_TRY(pci_count_long_text(&frames->names.long_texts, r->bases[base].name.size, err));
+    PCI_TRY(pci_count_long_text(&frames->names.long_texts, r->bases[base].file.size, err));
     PCI_TRY(PCI_GROW(frames->frames, frames->capacity, (size_t)frames->count + 1, err));
     PCI_TRY(PCI_GROW(r->frame_base, r->frame_base_capacity, (size_t)frames->count + 1, err));
     PCI_TRY(pci_hash_add(&frames->hash, hash, frames->count, err));
@@ -482,6 +491,7 @@ pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pc
     pci_free(r.function_base);
     pci_free(r.cursors);
     pci_hash_clear(&r.base_hash);
+    pci_text_memo_clear(&r.long_texts);
     pci_hash_clear(&frames->hash);
     if (status != PCOL_OK)
         pci_frames_close(frames);

@@ -12,10 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pcol_status add_pair(struct pci_label_pairs *p, size_t at, pcol_str name, pcol_error *err)
+/* is_stored: the text is that of a string of the file. */
+static pcol_status add_pair(struct pci_label_pairs *p, size_t at, pcol_str name, int is_stored,
+                            pcol_error *err)
 {
     uint32_t id;
-    PCI_TRY(pci_string_pool_intern(p->names, name.data, name.size, &id, err));
+    if (is_stored) {
+        PCI_TRY(pci_string_pool_intern_stored(p->names, &p->long_names, name, &id, err));
+    } else { /* a value with a long unit, or the path of a library */
+        PCI_TRY(pci_count_long_text(&p->long_texts, name.size, err));
+        PCI_TRY(pci_string_pool_intern(p->names, name.data, name.size, &id, err));
+    }
     PCI_TRY(PCI_GROW(p->pairs, p->capacity, p->count + 1, err));
     p->pairs[p->count++] = (struct pci_label_pair){(uint32_t)at, id};
     return PCOL_OK;
@@ -69,10 +76,11 @@ static pcol_status read_column(struct pci_label_pairs *p, const struct pci_sampl
             PCI_TRY(pci_label_text(&p->columns, column, row, p->cells[cell], buffer, &text, err));
         if (!valid)
             continue;
+        int is_stored = !column->unit.size && pci_label_is_stored(&p->columns, column->kind, text);
         if (column->unit.size)
             PCI_TRY(pci_label_with_unit(column->unit, &p->with_unit, &text, err));
         p->labelled[i] = 1;
-        PCI_TRY(add_pair(p, i, text, err));
+        PCI_TRY(add_pair(p, i, text, is_stored, err));
     }
     return PCOL_OK;
 }
@@ -96,10 +104,12 @@ static pcol_status read_members(struct pci_label_pairs *p, const struct pci_samp
             PCI_TRY(pci_label_members_next(&p->columns, (uint64_t)p->cells[cell], &value, err));
             if (value.member == PCI_NO_NODE)
                 break;
+            int is_stored =
+                !value.unit.size && pci_label_is_stored(&p->columns, value.kind, value.text);
             if (value.unit.size)
                 PCI_TRY(pci_label_with_unit(value.unit, &p->with_unit, &value.text, err));
             p->labelled[i] = 1;
-            PCI_TRY(add_pair(p, i, value.text, err));
+            PCI_TRY(add_pair(p, i, value.text, is_stored, err));
         }
     }
     return PCOL_OK;
@@ -131,5 +141,6 @@ void pci_label_pairs_close(struct pci_label_pairs *pairs)
 {
     pci_label_columns_close(&pairs->columns);
     pci_strbuf_clear(&pairs->with_unit);
+    pci_text_memo_clear(&pairs->long_names);
     pci_free(pairs->pairs);
 }

@@ -5,6 +5,7 @@
 #define PCI_QUERY_LABEL_PAIRS_H
 
 #include "query/labels.h"
+#include "util/long_texts.h"
 
 /* A value of the sample at index `at` of the batch. */
 struct pci_label_pair {
@@ -23,6 +24,8 @@ struct pci_label_pairs {
     int64_t cells[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     struct pci_strbuf with_unit;
+    struct pci_text_memo long_names;
+    uint64_t long_texts; /* of values that are generated */
 };
 
 /* E_ARGUMENT if there is no such label, which is borrowed. The caller closes, also after a

@@ -202,6 +202,12 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     }
 }
 
+int pci_label_is_stored(const struct pci_label_columns *columns, int kind, pcol_str text)
+{
+    return kind == PCI_LABEL_STRING || kind == PCI_LABEL_BIGINT ||
+           (is_frame(kind) && text.data != columns->frames->names.made);
+}
+
 pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_str *text,
                                 pcol_error *err)
 {

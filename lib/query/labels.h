@@ -51,6 +51,9 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
                            const struct pci_label_column *column, uint64_t row, int64_t bits,
                            char *buffer, pcol_str *text, pcol_error *err);
 
+/* Whether a text of pci_label_text() stays where it is until the file is closed. */
+int pci_label_is_stored(const struct pci_label_columns *columns, int kind, pcol_str text);
+
 /* The text of a value with its unit, "4 bytes", in `buffer`; valid until the next call. */
 pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_str *text,
                                 pcol_error *err);

@@ -62,6 +62,7 @@ static pcol_status get_name(const struct group_sums *g, uint64_t group, pcol_str
  * that of the samples without a group. */
 static pcol_status join_names(struct group_sums *g, struct pci_string_pool *names, pcol_error *err)
 {
+    struct pci_text_memo long_names = {0};
     uint32_t *first = pci_malloc((size_t)g->groups + 1, sizeof *first); /* by name */
     pcol_status status = first ? PCOL_OK : pci_fail_memory(err);
     for (uint64_t group = 0; status == PCOL_OK && group < g->groups; group++) {
@@ -72,7 +73,7 @@ static pcol_status join_names(struct group_sums *g, struct pci_string_pool *name
         status = get_name(g, group, &name, &valid, err);
         uint64_t to = g->groups;
         if (status == PCOL_OK && valid) {
-            status = pci_string_pool_intern(names, name.data, name.size, &code, err);
+            status = pci_string_pool_intern_stored(names, &long_names, name, &code, err);
             if (status == PCOL_OK && names->count > before)
                 first[code] = (uint32_t)group;
             to = status == PCOL_OK ? first[code] : 0;
@@ -83,6 +84,7 @@ static pcol_status join_names(struct group_sums *g, struct pci_string_pool *name
         g->items[group] = (struct pci_top_item){0};
     }
     pci_free(first);
+    pci_text_memo_clear(&long_names);
     return status;
 }
 

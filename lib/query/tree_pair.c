@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-pcol_status pci_tree_pair_add(struct pci_pair *pair, const struct pci_calltree *tree, int side,
-                              int is_double, pcol_error *err)
+static pcol_status add_nodes(struct pci_pair *pair, const struct pci_calltree *tree, int side,
+                             int is_double, struct pci_text_memo *long_names, pcol_error *err)
 {
     uint32_t count = tree->count;
     pci_free(pair->pair_node[side]);
@@ -23,7 +23,7 @@ pcol_status pci_tree_pair_add(struct pci_pair *pair, const struct pci_calltree *
         if (i) {
             pcol_str name = tree->frames.frames[node.frame].name;
             uint32_t string;
-            PCI_TRY(pci_string_pool_intern(&pair->names, name.data, name.size, &string, err));
+            PCI_TRY(pci_string_pool_intern_stored(&pair->names, long_names, name, &string, err));
             PCI_TRY(pci_call_tree_child(&pair->tree, pair_node[node.parent], string, &pair_node[i],
                                         err));
         }
@@ -38,6 +38,15 @@ pcol_status pci_tree_pair_add(struct pci_pair *pair, const struct pci_calltree *
         sums->in[side] = 1;
     }
     return PCOL_OK;
+}
+
+pcol_status pci_tree_pair_add(struct pci_pair *pair, const struct pci_calltree *tree, int side,
+                              int is_double, pcol_error *err)
+{
+    struct pci_text_memo long_names = {0};
+    pcol_status status = add_nodes(pair, tree, side, is_double, &long_names, err);
+    pci_text_memo_clear(&long_names);
+    return status;
 }
 
 pcol_status pci_tree_pair_init(struct pci_pair *pair, pcol_error *err)

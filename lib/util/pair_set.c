@@ -11,7 +11,7 @@ uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uin
     size_t slot = pci_hash_start(&pairs->hash, hash);
     uint32_t id;
     while ((id = pci_hash_next(&pairs->hash, hash, &slot)) != PCI_HASH_NONE) {
-        const struct pci_pair *candidate = &pairs->pairs[id];
+        const struct pci_integer_pair *candidate = &pairs->pairs[id];
         if (candidate->first == first && candidate->second == second)
             return id;
     }
@@ -29,7 +29,7 @@ pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_
         return pci_fail(err, PCOL_E_LIMIT, "more than 2^32 pairs of rows");
     PCI_TRY(PCI_GROW(pairs->pairs, pairs->capacity, pairs->count + 1, err));
     PCI_TRY(pci_hash_add(&pairs->hash, hash, (uint32_t)pairs->count, err));
-    pairs->pairs[pairs->count++] = (struct pci_pair){first, second};
+    pairs->pairs[pairs->count++] = (struct pci_integer_pair){first, second};
     return PCOL_OK;
 }
 

@@ -6,13 +6,13 @@
 
 #include "util/hash.h"
 
-struct pci_pair {
+struct pci_integer_pair {
     uint64_t first, second;
 };
 
 /* An empty set is all zero. */
 struct pci_pair_set {
-    struct pci_pair *pairs;
+    struct pci_integer_pair *pairs;
     size_t count, capacity;
     struct pci_hash hash;
 };

@@ -1,5 +1,6 @@
 /*
- * test_util.c - util: errors and their positions, allocation, the hash table, integers of texts
+ * test_util.c - util: errors and their positions, allocation, the hash table, integers of texts, long
+ * texts
  */
 #include <criterion/criterion.h>
 
@@ -9,6 +10,7 @@
 #include "util/error.h"
 #include "util/hash.h"
 #include "util/integer.h"
+#include "util/long_texts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -348,4 +350,65 @@ Test(integer, takes_the_whole_range_and_nothing_else)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         cr_assert(!pci_parse_i64(bad[i], strlen(bad[i]), &value), "%s", bad[i]);
+}
+
+/* ---- long texts */
+
+/* Texts of equal bytes in different places. */
+static pcol_str filled(size_t number, size_t size)
+{
+    static char places[42][2 * PCI_LONG_TEXT];
+    memset(places[number], 'n', size);
+    return (pcol_str){places[number], size};
+}
+
+Test(long_texts, memo_knows_long_texts_by_their_place)
+{
+    struct pci_text_memo memo = {0};
+    pcol_error err;
+    pcol_str texts[40], copy = filled(40, 2 * PCI_LONG_TEXT), brief = filled(41, PCI_LONG_TEXT);
+    cr_assert_eq(pci_text_memo_find(&memo, copy), PCI_HASH_NONE);
+    for (uint32_t i = 0; i < 40; i++) {
+        texts[i] = filled(i, 2 * PCI_LONG_TEXT);
+        cr_assert_eq(pci_text_memo_add(&memo, texts[i], i, &err), PCOL_OK);
+    }
+    for (uint32_t i = 0; i < 40; i++) {
+        pcol_str head = {texts[i].data, texts[i].size - 1};
+        cr_assert_eq(pci_text_memo_find(&memo, texts[i]), i);
+        cr_assert_eq(pci_text_memo_find(&memo, head), PCI_HASH_NONE, "the size is compared, too");
+    }
+    cr_assert_eq(pci_text_memo_find(&memo, copy), PCI_HASH_NONE, "the bytes are not compared");
+    cr_assert_eq(pci_text_memo_add(&memo, texts[7], 70, &err), PCOL_OK);
+    cr_assert_eq(pci_text_memo_find(&memo, texts[7]), 70);
+    cr_assert_eq(pci_text_memo_add(&memo, brief, 1, &err), PCOL_OK);
+    cr_assert_eq(pci_text_memo_find(&memo, brief), PCI_HASH_NONE, "short texts are not kept");
+    pci_text_memo_clear(&memo);
+    cr_assert_eq(pci_text_memo_find(&memo, texts[7]), PCI_HASH_NONE);
+}
+
+Test(long_texts, hash_of_a_stored_text_is_that_of_its_bytes)
+{
+    struct pci_text_memo memo = {0};
+    pcol_error err;
+    for (size_t size = PCI_LONG_TEXT - 1; size < PCI_LONG_TEXT + 3; size++) {
+        pcol_str text = filled(0, size), copy = filled(1, size);
+        uint64_t first, again;
+        cr_assert_eq(pci_text_memo_hash(&memo, text, &first, &err), PCOL_OK);
+        cr_assert_eq(pci_text_memo_hash(&memo, text, &again, &err), PCOL_OK);
+        cr_assert_eq(first, again);
+        cr_assert_eq(first, pci_text_hash(copy));
+        pci_text_memo_clear(&memo);
+    }
+}
+
+Test(long_texts, limit_counts_long_texts_only)
+{
+    uint64_t bytes = 0;
+    pcol_error err;
+    for (size_t i = 0; i < 1000000; i++)
+        cr_assert_eq(pci_count_long_text(&bytes, PCI_LONG_TEXT, &err), PCOL_OK);
+    cr_assert_eq(bytes, 0);
+    cr_assert_eq(pci_count_long_text(&bytes, PCI_LONG_TEXT_BYTES, &err), PCOL_OK);
+    cr_assert_eq(pci_count_long_text(&bytes, PCI_LONG_TEXT, &err), PCOL_OK);
+    cr_assert_eq(pci_count_long_text(&bytes, PCI_LONG_TEXT + 1, &err), PCOL_E_LIMIT);
 }

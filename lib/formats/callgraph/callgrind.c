@@ -441,6 +441,7 @@ pcol_status pci_callgrind_write(const struct pci_export *export, pcol_error *err
     }
     for (int i = 0; i < PCI_CG_POOLS; i++) {
         pci_string_pool_clear(&w->pools[i]);
+        pci_text_memo_clear(&w->long_names[i]);
         pci_free(w->defined[i]);
     }
     pci_frame_namer_close(&w->names);

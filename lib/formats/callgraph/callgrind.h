@@ -40,6 +40,7 @@ struct pci_callgrind {
     struct pci_frame_namer names;
     struct pci_stacks stacks;
     struct pci_string_pool pools[PCI_CG_POOLS];
+    struct pci_text_memo long_names[PCI_CG_POOLS];
     uint32_t *defined[PCI_CG_POOLS]; /* by string: number in the output; 0: not yet */
     uint32_t numbers[PCI_CG_POOLS];
     struct pci_callgrind_function *functions;

@@ -12,10 +12,9 @@
 
 /* ---- functions ---- */
 
-pcol_status pci_callgrind_intern(struct pci_callgrind *writer, int pool, pcol_str name,
-                                 const char *otherwise, uint32_t *string, pcol_error *err)
+static pcol_status intern_clean(struct pci_callgrind *w, int pool, pcol_str name,
+                                const char *otherwise, uint32_t *string, pcol_error *err)
 {
-    struct pci_callgrind *w = writer;
     size_t from = 0, size = name.size, kept = 0;
     PCI_TRY(PCI_GROW(w->clean, w->clean_capacity, size + 1, err));
     for (size_t i = 0; i < size; i++)
@@ -30,6 +29,17 @@ pcol_status pci_callgrind_intern(struct pci_callgrind *writer, int pool, pcol_st
     if (!kept)
         return pci_string_pool_intern(&w->pools[pool], otherwise, strlen(otherwise), string, err);
     return pci_string_pool_intern(&w->pools[pool], w->clean + from, kept, string, err);
+}
+
+pcol_status pci_callgrind_intern(struct pci_callgrind *writer, int pool, pcol_str name,
+                                 const char *otherwise, uint32_t *string, pcol_error *err)
+{
+    struct pci_callgrind *w = writer;
+    *string = pci_text_memo_find(&w->long_names[pool], name);
+    if (*string != PCI_HASH_NONE)
+        return PCOL_OK;
+    PCI_TRY(intern_clean(w, pool, name, otherwise, string, err));
+    return pci_text_memo_add(&w->long_names[pool], name, *string, err);
 }
 
 static pcol_status add_function(struct pci_callgrind *w,

@@ -37,6 +37,7 @@ void pci_ff_code_tables_close(struct pci_ff_code_tables *code)
         return;
     pci_frame_namer_close(&code->names);
     pci_string_pool_clear(&code->strings);
+    pci_text_memo_clear(&code->long_strings);
     pci_free(code->chain);
     pci_free(code->stack_rows);
     pci_free(code->parents);
@@ -115,10 +116,15 @@ static pcol_status add_function(struct pci_ff_code_tables *c, const struct pci_n
     *function = pci_pair_set_find(&c->function_libs, row, key);
     if (found)
         return PCOL_OK;
-    PCI_TRY(pci_string_pool_intern(&c->strings, name->name.data, name->name.size, &f.name, err));
+    if (name->is_made || name->has_library)
+        PCI_TRY(
+            pci_string_pool_intern(&c->strings, name->name.data, name->name.size, &f.name, err));
+    else
+        PCI_TRY(
+            pci_string_pool_intern_stored(&c->strings, &c->long_strings, name->name, &f.name, err));
     if (name->has_filename) {
-        PCI_TRY(pci_string_pool_intern(&c->strings, name->filename.data, name->filename.size,
-                                       &f.file, err));
+        PCI_TRY(pci_string_pool_intern_stored(&c->strings, &c->long_strings, name->filename,
+                                              &f.file, err));
         PCI_TRY(add_source(c, f.file, &f.source, err));
     }
     PCI_TRY(PCI_GROW(c->functions, c->function_capacity, c->function_count + 1, err));

@@ -264,7 +264,8 @@ static pcol_status get_target_string(struct pci_ff_convert *c, uint64_t string, 
     pcol_str text;
     uint32_t code;
     PCI_TRY(pci_string(c->file, string, &text, err));
-    PCI_TRY(pci_string_pool_intern(&c->code->strings, text.data, text.size, &code, err));
+    PCI_TRY(
+        pci_string_pool_intern_stored(&c->code->strings, &c->code->long_strings, text, &code, err));
     *number = code;
     return PCOL_OK;
 }

@@ -173,6 +173,7 @@ struct pci_ff_code_tables {
     struct pci_stacks stacks;
     struct pci_frame_namer names;
     struct pci_string_pool strings;
+    struct pci_text_memo long_strings;
     uint64_t *chain; /* stack of callers to add, outermost last */
     size_t chain_capacity;
     /* by stack: row in the target + 1, of its innermost line; 0: not added */

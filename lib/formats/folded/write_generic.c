@@ -58,6 +58,7 @@ struct sums {
     size_t line_capacity;
     char *replaced_name;
     size_t replaced_capacity;
+    struct pci_text_memo long_names;
     uint64_t lines, numbered; /* lines, and those whose stack ends in a number */
     size_t head_size;
     uint8_t head[PCI_FOLDED_FORM_BYTES]; /* the first bytes of the output */
@@ -90,7 +91,14 @@ static pcol_status find_name(struct sums *s, uint64_t location, uint32_t group, 
     if (!s->names_by_location[location]) {
         struct pci_name name;
         PCI_TRY(pci_frame_namer_get(&s->names, location, group, &name, err));
-        PCI_TRY(intern_name(s, name.name, &s->names_by_location[location], err));
+        uint32_t *code = &s->names_by_location[location];
+        int is_stored = !name.is_made && !name.has_library;
+        *code = is_stored ? pci_text_memo_find(&s->long_names, name.name) : PCI_HASH_NONE;
+        if (*code == PCI_HASH_NONE) {
+            PCI_TRY(intern_name(s, name.name, code, err));
+            if (is_stored)
+                PCI_TRY(pci_text_memo_add(&s->long_names, name.name, *code, err));
+        }
         s->names_by_location[location]++;
     }
     *string = s->names_by_location[location] - 1;
@@ -305,6 +313,7 @@ pcol_status pci_folded_write_generic(const struct pci_export *export, const stru
     pcol_status status = aggregate_and_write(&s, err);
     pci_frame_namer_close(&s.names);
     pci_string_pool_clear(&s.strings);
+    pci_text_memo_clear(&s.long_names);
     pci_call_tree_clear(&s.tree);
     pci_free(s.nodes);
     pci_free(s.names_by_location);
