@@ -1,6 +1,6 @@
 /*
- * test_util.c - util: errors and their positions, allocation, the hash table, integers of texts, long
- * texts
+ * test_util.c - util: errors and their positions, allocation, the hash table, integers of texts,
+ * long texts
  */
 #include <criterion/criterion.h>
 
