@@ -228,11 +228,22 @@ static int complete(const uint8_t *text, size_t size, size_t at, int thread,
     return h->has_time || h->is_record || h->has_event;
 }
 
+/* Whether a word ends like a time, in a digit and a colon. */
+static int may_have_time(const uint8_t *text, size_t size)
+{
+    const uint8_t *end = text + size, *colon = size ? memchr(text, ':', size) : NULL;
+    for (; colon;
+         colon = colon + 1 < end ? memchr(colon + 1, ':', (size_t)(end - colon) - 1) : NULL)
+        if (colon > text && is_digit(colon[-1]) && (colon + 1 == end || is_blank(colon[1])))
+            return 1;
+    return 0;
+}
+
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
     /* A time determines the position of the thread; otherwise an event is required. */
-    for (int timed = 1; timed >= 0; timed--) {
+    for (int timed = may_have_time(text, size); timed >= 0; timed--) {
         w.at = 0;
         for (;;) {
             struct pci_perf_header h = {.comm = {"", 0}};
