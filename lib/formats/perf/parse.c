@@ -270,6 +270,16 @@ int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *he
     return 0;
 }
 
+void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,
+                          const char *to_text, struct pci_perf_header *to)
+{
+    *to = *from;
+    pcol_str *parts[] = {&to->comm, &to->event, &to->tail, &to->misc, &to->pid, &to->tid};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i]->size)
+            parts[i]->data = to_text + (parts[i]->data - from_text);
+}
+
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
     memset(header, 0, sizeof *header);

@@ -29,6 +29,10 @@ struct pci_perf_header {
 /* Returns 0 if the line is not a header. */
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header);
 
+/* Copy the header of a line so that it refers to a copy of the line. */
+void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,
+                          const char *to_text, struct pci_perf_header *to);
+
 /* Parse a header with only a comm and optionally a thread. */
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header);
 

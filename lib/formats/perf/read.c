@@ -190,26 +190,26 @@ static pcol_status drop_overflows(struct reader *r, struct pci_perf_header *h, u
     return PCOL_OK;
 }
 
-/* Begin a sample; `bare`: the line is not a header by itself. */
-static pcol_status begin_sample(struct reader *r, const struct pci_line *line, int bare,
-                                pcol_error *err)
+/* Begin a sample; without a header, the line is not one by itself. */
+static pcol_status begin_sample(struct reader *r, const struct pci_line *line,
+                                const struct pci_perf_header *header, pcol_error *err)
 {
     struct pci_perf_frame frame;
     PCI_TRY(end_sample(r, err));
     r->open = 1;
-    r->bare = bare;
+    r->bare = !header;
     r->header_line = line->number;
     r->header_text.size = 0;
     /* The window of the input moves while the frames are read. */
     PCI_TRY(pci_strbuf_append(&r->header_text, line->text, line->size, err));
     struct pci_perf_header *h = &r->header;
-    if (bare)
-        pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
+    if (header)
+        pci_perf_copy_header(header, (const char *)line->text, r->header_text.data, h);
     else
-        pci_perf_header((const uint8_t *)r->header_text.data, line->size, h);
+        pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
     PCI_TRY(drop_overflows(r, h, line->number, err));
     /* Without call chains the frame is in the same line. */
-    if (bare || !pci_perf_tail_frame(h, r->groups.addressed, &frame))
+    if (!header || !pci_perf_tail_frame(h, r->groups.addressed, &frame))
         return PCOL_OK;
     h->tail.size = 0;
     if (frame.beyond)
@@ -227,7 +227,7 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
     int64_t number;
     if (!r->open) { /* -F ip,sym: no header at all */
         struct pci_line none = {.text = line->text, .number = line->number};
-        PCI_TRY(begin_sample(r, &none, 1, err));
+        PCI_TRY(begin_sample(r, &none, NULL, err));
     }
     r->bare = 0;
     if (r->groups.line_count && r->groups.addressed &&
@@ -255,11 +255,12 @@ static pcol_status report_bare_header(struct reader *r, pcol_error *err)
 }
 
 /* End the current sample and begin one. A comm without frames was not a header. */
-static pcol_status next_sample(struct reader *r, const struct pci_line *line, pcol_error *err)
+static pcol_status next_sample(struct reader *r, const struct pci_line *line,
+                               const struct pci_perf_header *header, pcol_error *err)
 {
     if (r->bare && r->open)
         PCI_TRY(report_bare_header(r, err));
-    return begin_sample(r, line, 0, err);
+    return begin_sample(r, line, header, err);
 }
 
 static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
@@ -281,7 +282,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
     }
     int known = pci_perf_header(line->text, line->size, &header);
     if (known && (header.has_time || !r->open))
-        return next_sample(r, line, err);
+        return next_sample(r, line, &header, err);
     if (r->open && blank) {
         pcol_str file;
         int64_t number;
@@ -291,9 +292,9 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
             return read_body(r, line, err);
     }
     if (known)
-        return next_sample(r, line, err);
+        return next_sample(r, line, &header, err);
     if (!r->open && !blank) /* comm alone: no leading blanks with call chains */
-        return begin_sample(r, line, 1, err);
+        return begin_sample(r, line, NULL, err);
     return pci_import_tolerate(r->import, &r->tolerated, line->number, 1,
                                "neither the first line of a sample nor a frame", err);
 }
