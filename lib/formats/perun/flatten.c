@@ -9,6 +9,7 @@
 
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "util/sort.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -143,31 +144,20 @@ static pcol_status add_item(struct flattening *w, pcol_str key, const struct pci
     return PCOL_OK;
 }
 
-/* Sort w->order[0..count) by the items' keys; stable merge sort. */
+static int compare_items(const void *a, const void *b, const void *context)
+{
+    const struct pci_flat_item *items = context;
+    return pci_flat_compare(items[*(const uint32_t *)a].key, items[*(const uint32_t *)b].key);
+}
+
+/* Sort w->order[0..count) by the items' keys. */
 static pcol_status sort_items(struct flattening *w, const struct pci_flat_item *items, size_t count,
                               pcol_error *err)
 {
-    PCI_TRY(PCI_GROW(w->order, w->order_capacity, 2 * count, err));
-    uint32_t *from = w->order, *to = w->order + count;
+    PCI_TRY(PCI_GROW(w->order, w->order_capacity, count, err));
     for (size_t i = 0; i < count; i++)
-        from[i] = (uint32_t)i;
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t begin = 0; begin < count; begin += 2 * width) {
-            size_t a = begin, middle = begin + width < count ? begin + width : count;
-            size_t b = middle, end = middle + width < count ? middle + width : count;
-            for (size_t i = begin; i < end; i++) {
-                int left = b == end || (a < middle && pci_flat_compare(items[from[a]].key,
-                                                                       items[from[b]].key) <= 0);
-                to[i] = left ? from[a++] : from[b++];
-            }
-        }
-        uint32_t *other = from;
-        from = to;
-        to = other;
-    }
-    if (from != w->order)
-        memcpy(w->order, from, count * sizeof *from);
-    return PCOL_OK;
+        w->order[i] = (uint32_t)i;
+    return pci_sort(w->order, count, sizeof *w->order, compare_items, items, err);
 }
 
 /* Join the texts of items with colons. */

@@ -12,6 +12,7 @@
 #include "util/arg_check.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/sort.h"
 
 #include <string.h>
 
@@ -227,31 +228,16 @@ pcol_status pci_result_push(struct pcol_answers *a, int64_t x, int64_t y, pcol_e
     return PCOL_OK;
 }
 
+static int compare_pairs(const void *a, const void *b, const void *context)
+{
+    const struct pci_pair *x = a, *y = b;
+    (void)context;
+    return (x->a > y->a) - (x->a < y->a);
+}
+
 pcol_status pci_result_sort(struct pcol_answers *a, pcol_error *err)
 {
-    size_t n = a->list_count, i = 1;
-    while (i < n && a->list[i - 1].a <= a->list[i].a)
-        i++;
-    if (i >= n) /* the usual case: already sorted */
-        return PCOL_OK;
-    struct pci_pair *from = a->list, *to = pci_malloc(n, sizeof *to), *spare = to;
-    if (!to)
-        return pci_fail_memory(err);
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t begin = 0; begin < n; begin += 2 * width) {
-            size_t x = begin, middle = n - begin > width ? begin + width : n;
-            size_t y = middle, end = n - middle > width ? middle + width : n;
-            for (i = begin; i < end; i++)
-                to[i] = y == end || (x < middle && from[x].a <= from[y].a) ? from[x++] : from[y++];
-        }
-        struct pci_pair *swapped = from;
-        from = to;
-        to = swapped;
-    }
-    if (from != a->list)
-        memcpy(a->list, from, n * sizeof *from);
-    pci_free(spare);
-    return PCOL_OK;
+    return pci_sort(a->list, a->list_count, sizeof *a->list, compare_pairs, NULL, err);
 }
 
 pcol_status pci_result_object(struct pcol_answers *a, int models, int *more, pcol_error *err)

@@ -7,6 +7,7 @@
  */
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,32 +110,11 @@ static int compare_keys(pcol_str a, pcol_str b)
     return order ? order : a.size < b.size ? -1 : a.size > b.size;
 }
 
-/* Stable merge sort by key: the last of equal keys stays last. */
-static pcol_status sort_parts(struct level *level, pcol_error *err)
+static int compare_parts(const void *a, const void *b, const void *context)
 {
-    size_t n = level->count;
-    struct member_text *from = level->parts, *to;
-    if (n < 2)
-        return PCOL_OK;
-    PCI_TRY(PCI_MALLOC(to, n, err));
-    struct member_text *spare = to;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t begin = 0; begin < n; begin += 2 * width) {
-            size_t a = begin, middle = n - begin > width ? begin + width : n;
-            size_t b = middle, end = n - middle > width ? middle + width : n;
-            for (size_t i = begin; i < end; i++)
-                to[i] = b == end || (a < middle && compare_keys(from[a].key, from[b].key) <= 0)
-                            ? from[a++]
-                            : from[b++];
-        }
-        struct member_text *swapped = from;
-        from = to;
-        to = swapped;
-    }
-    if (from != level->parts)
-        memcpy(level->parts, from, n * sizeof *from);
-    pci_free(spare);
-    return PCOL_OK;
+    const struct member_text *x = a, *y = b;
+    (void)context;
+    return compare_keys(x->key, y->key);
 }
 
 /* Append the text of a container whose members are complete. */
@@ -145,7 +125,8 @@ static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_er
         PCI_TRY(pci_strbuf_append(to, level->text.data, level->text.size, err));
         return pci_strbuf_append(to, "]", 1, err);
     }
-    PCI_TRY(sort_parts(level, err));
+    /* Stable: the last of equal keys stays last. */
+    PCI_TRY(pci_sort(level->parts, level->count, sizeof *level->parts, compare_parts, NULL, err));
     for (size_t i = 0; i < level->count; i++) {
         const struct member_text *p = &level->parts[i];
         if (i + 1 < level->count && !compare_keys(p->key, p[1].key))
