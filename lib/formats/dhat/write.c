@@ -6,6 +6,7 @@
  * removed are left out. Tests: tests/cli/dhat.test.
  */
 #include "formats/dhat/dhat.h"
+#include "formats/json_members.h"
 
 #include "model/json_tree.h"
 #include "model/stack_path.h"
@@ -219,12 +220,10 @@ static pcol_status write_point(struct writer *w, uint64_t row, struct pci_json_w
         PCI_TRY(pci_get(w->file, w->values[i], row, &value, &valid, err));
         if (!valid)
             continue;
-        pci_json_put_key(json, pci_dhat_values[i].key, err);
-        pci_json_put_int(json, value, err);
+        pci_json_put_int_member(json, pci_dhat_values[i].key, value, err);
     }
     PCI_TRY(write_point_extra(w, row, json, err));
-    pci_json_put_key(json, "fs", err);
-    pci_json_put_begin(json, '[', err);
+    pci_json_put_begin_member(json, "fs", '[', err);
     PCI_TRY(pci_get(w->file, w->stack, row, &value, &valid, err));
     PCI_TRY(pci_stack_path_to(&w->path, valid ? (uint64_t)value : 0, err));
     for (size_t i = w->path.depth; i-- > 0;) { /* innermost first */

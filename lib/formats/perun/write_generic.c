@@ -5,6 +5,7 @@
  * The trace is the stack, innermost frame first; its first frame is the uid, as in Perun's memory
  * collector.
  */
+#include "formats/json_members.h"
 #include "formats/perun/write.h"
 
 #include "model/frame_names.h"
@@ -221,15 +222,11 @@ static void put_frame(struct generic_writer *f, const struct pci_name *p, pcol_e
     f->lost_line |= p->has_line && !p->has_filename;
     pci_json_put_begin(w, '{', err);
     if (p->has_filename) {
-        pci_json_put_key(w, "source", err);
-        pci_json_put_string(w, p->filename, err);
-        pci_json_put_key(w, "function", err);
-        pci_json_put_string(w, p->name, err);
-        pci_json_put_key(w, "line", err);
-        pci_json_put_int(w, p->has_line ? p->line : 0, err);
+        pci_json_put_string_member(w, "source", p->filename, err);
+        pci_json_put_string_member(w, "function", p->name, err);
+        pci_json_put_int_member(w, "line", p->has_line ? p->line : 0, err);
     } else {
-        pci_json_put_key(w, "func", err);
-        pci_json_put_string(w, p->name, err);
+        pci_json_put_string_member(w, "func", p->name, err);
     }
     pci_json_put_end(w, '}', err);
 }
@@ -305,8 +302,7 @@ static pcol_status put_type(struct generic_writer *f, const struct type *t, uint
     pci_json_put_key_bytes(w, (pcol_str){f->text.data, f->text.size}, err);
     pci_json_put_begin(w, '{', err);
     if (amounts) {
-        pci_json_put_key(w, "amount", err);
-        pci_json_put_begin(w, '[', err);
+        pci_json_put_begin_member(w, "amount", '[', err);
         if (t->is_double)
             pci_json_put_double(w, f->sums[row].f64, err);
         else
@@ -318,11 +314,9 @@ static pcol_status put_type(struct generic_writer *f, const struct type *t, uint
             put_frame(f, &uid, err);
         else
             pci_json_put_string(w, uid.name, err);
-        pci_json_put_key(w, "type", err);
-        pci_json_put_string(w, t->name, err);
+        pci_json_put_string_member(w, "type", t->name, err);
         if (row < f->tree.stacks) {
-            pci_json_put_key(w, "trace", err);
-            pci_json_put_begin(w, '[', err);
+            pci_json_put_begin_member(w, "trace", '[', err);
             PCI_TRY(put_trace(f, stack, err));
             pci_json_put_end(w, ']', err);
         }
@@ -335,8 +329,7 @@ static pcol_status put_types(struct generic_writer *f, int amounts, pcol_error *
 {
     pci_perun_type_rule_clear(&f->rule);
     memset(&f->rule, 0, sizeof f->rule);
-    pci_json_put_key(&f->json, amounts ? "resources" : "resource_type_map", err);
-    pci_json_put_begin(&f->json, '{', err);
+    pci_json_put_begin_member(&f->json, amounts ? "resources" : "resource_type_map", '{', err);
     for (size_t i = 0; i < f->type_count; i++) {
         PCI_TRY(sum_values(f, &f->types[i], err));
         for (uint64_t row = 0; row <= f->tree.stacks; row++)
@@ -349,24 +342,16 @@ static pcol_status put_types(struct generic_writer *f, int amounts, pcol_error *
     return f->json.status;
 }
 
-static void put_text(struct generic_writer *f, const char *key, const char *text, pcol_error *err)
-{
-    pci_json_put_key(&f->json, key, err);
-    pci_json_put_string(&f->json, (pcol_str){text, strlen(text)}, err);
-}
-
 static void put_header(struct generic_writer *f, pcol_error *err)
 {
     struct pci_json_writer *w = &f->json;
-    pci_json_put_key(w, "header", err);
-    pci_json_put_begin(w, '{', err);
-    pci_json_put_key(w, "type", err);
-    pci_json_put_string(w, f->type_count ? f->types[0].name : (pcol_str){"", 0}, err);
-    put_text(f, "cmd", "", err);
-    put_text(f, "args", "", err);
-    put_text(f, "workload", "", err);
-    pci_json_put_key(w, "units", err);
-    pci_json_put_begin(w, '{', err);
+    pci_json_put_begin_member(w, "header", '{', err);
+    pci_json_put_string_member(w, "type", f->type_count ? f->types[0].name : (pcol_str){"", 0},
+                               err);
+    pci_json_put_text_member(w, "cmd", "", err);
+    pci_json_put_text_member(w, "args", "", err);
+    pci_json_put_text_member(w, "workload", "", err);
+    pci_json_put_begin_member(w, "units", '{', err);
     for (size_t i = 0; i < f->type_count; i++) {
         size_t k = 0; /* a type that occurs as integers and as doubles has one unit */
         while (k < i &&
@@ -380,15 +365,12 @@ static void put_header(struct generic_writer *f, pcol_error *err)
     }
     pci_json_put_end(w, '}', err);
     pci_json_put_end(w, '}', err);
-    pci_json_put_key(w, "collector_info", err);
-    pci_json_put_begin(w, '{', err);
-    put_text(f, "name", "pcol", err);
-    pci_json_put_key(w, "params", err);
-    pci_json_put_begin(w, '{', err);
+    pci_json_put_begin_member(w, "collector_info", '{', err);
+    pci_json_put_text_member(w, "name", "pcol", err);
+    pci_json_put_begin_member(w, "params", '{', err);
     pci_json_put_end(w, '}', err);
     pci_json_put_end(w, '}', err);
-    pci_json_put_key(w, "postprocessors", err);
-    pci_json_put_begin(w, '[', err);
+    pci_json_put_begin_member(w, "postprocessors", '[', err);
     pci_json_put_end(w, ']', err);
 }
 
@@ -417,8 +399,7 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
     put_header(f, err);
     PCI_TRY(put_types(f, 0, err));
     PCI_TRY(put_types(f, 1, err));
-    pci_json_put_key(&f->json, "models", err);
-    pci_json_put_begin(&f->json, '[', err);
+    pci_json_put_begin_member(&f->json, "models", '[', err);
     pci_json_put_end(&f->json, ']', err);
     pci_json_put_end(&f->json, '}', err);
     PCI_TRY(pci_json_writer_finish(&f->json, err));

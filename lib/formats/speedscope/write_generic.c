@@ -10,6 +10,7 @@
  *      "shared": {"frames": [{"name": "main", "file": "main.c"}, ...]}, ...}
  */
 #include "builder/string_pool.h"
+#include "formats/json_members.h"
 #include "formats/speedscope/speedscope.h"
 #include "model/frame_names.h"
 #include "model/stack_path.h"
@@ -206,25 +207,20 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
 static pcol_status put_frames(struct writer *w, pcol_error *err)
 {
     struct pci_json_writer *json = &w->json;
-    pci_json_put_key(json, "shared", err);
-    pci_json_put_begin(json, '{', err);
-    pci_json_put_key(json, "frames", err);
-    pci_json_put_begin(json, '[', err);
+    pci_json_put_begin_member(json, "shared", '{', err);
+    pci_json_put_begin_member(json, "frames", '[', err);
     for (size_t i = 0; i < w->frame_count; i++) {
         struct pci_name name;
         PCI_TRY(
             pci_frame_namer_get(&w->names, w->frames[i].location, w->frames[i].group, &name, err));
         pci_json_put_newline(json);
         pci_json_put_begin(json, '{', err);
-        pci_json_put_key(json, "name", err);
-        pci_json_put_string(json, name.name, err);
+        pci_json_put_string_member(json, "name", name.name, err);
         if (name.has_filename && !name.is_place) {
-            pci_json_put_key(json, "file", err);
-            pci_json_put_string(json, name.filename, err);
+            pci_json_put_string_member(json, "file", name.filename, err);
         }
         if (name.has_start_line) {
-            pci_json_put_key(json, "line", err);
-            pci_json_put_int(json, name.start_line, err);
+            pci_json_put_int_member(json, "line", name.start_line, err);
         }
         pci_json_put_end(json, '}', err);
     }
@@ -423,14 +419,10 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     pcol_status status = make_title(w, track, type, &title, err);
     pci_json_put_newline(json);
     pci_json_put_begin(json, '{', err);
-    pci_json_put_key(json, "type", err);
-    pci_json_put_string(json, text_of("sampled"), err);
-    pci_json_put_key(json, "name", err);
-    pci_json_put_string(json, (pcol_str){title.data, title.size}, err);
-    pci_json_put_key(json, "unit", err);
-    pci_json_put_string(json, text_of(unit_of(w->types.unit[type])), err);
-    pci_json_put_key(json, "startValue", err);
-    pci_json_put_int(json, 0, err);
+    pci_json_put_text_member(json, "type", "sampled", err);
+    pci_json_put_string_member(json, "name", (pcol_str){title.data, title.size}, err);
+    pci_json_put_text_member(json, "unit", unit_of(w->types.unit[type]), err);
+    pci_json_put_int_member(json, "startValue", 0, err);
     pci_json_put_key(json, "endValue", err);
     if (sum < 9007199254740992.0 && sum <= floor(sum))
         pci_json_put_int(json, (int64_t)sum, err);
@@ -438,13 +430,11 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
         pci_json_put_double(json, sum, err);
     pci_strbuf_clear(&title);
     PCI_TRY(status);
-    pci_json_put_key(json, "samples", err);
-    pci_json_put_begin(json, '[', err);
+    pci_json_put_begin_member(json, "samples", '[', err);
     PCI_TRY(each_run(w, track, column, visit_stack, &sum, err));
     pci_json_put_newline(json);
     pci_json_put_end(json, ']', err);
-    pci_json_put_key(json, "weights", err);
-    pci_json_put_begin(json, '[', err);
+    pci_json_put_begin_member(json, "weights", '[', err);
     PCI_TRY(each_run(w, track, column, visit_weight, &sum, err));
     pci_json_put_end(json, ']', err);
     pci_json_put_end(json, '}', err);
@@ -463,8 +453,7 @@ static int is_chosen(const struct writer *w, uint32_t type)
 
 static pcol_status put_profiles(struct writer *w, pcol_error *err)
 {
-    pci_json_put_key(&w->json, "profiles", err);
-    pci_json_put_begin(&w->json, '[', err);
+    pci_json_put_begin_member(&w->json, "profiles", '[', err);
     for (size_t i = 0; i < w->track_count; i++) {
         uint32_t count;
         PCI_TRY(pci_types_of_source(&w->types, w->tracks[i].source, w->list, &count, err));
@@ -518,19 +507,17 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     if (w->export->first_source <= w->export->last_source)
         PCI_TRY(cell(w, "sources", "uri", w->export->first_source, &uri, err));
     pci_json_put_begin(json, '{', err);
-    pci_json_put_key(json, "$schema", err);
-    pci_json_put_string(json, text_of("https://www.speedscope.app/file-format-schema.json"), err);
+    pci_json_put_text_member(json, "$schema", "https://www.speedscope.app/file-format-schema.json",
+                             err);
     pci_json_put_key(json, "exporter", err);
     char exporter[32];
     snprintf(exporter, sizeof exporter, "pcol@%s", pcol_version());
     pci_json_put_string(json, text_of(exporter), err);
     if (uri.size) {
-        pci_json_put_key(json, "name", err);
-        pci_json_put_string(json, uri, err);
+        pci_json_put_string_member(json, "name", uri, err);
     }
     PCI_TRY(put_profiles(w, err));
-    pci_json_put_key(json, "activeProfileIndex", err);
-    pci_json_put_int(json, (int64_t)w->shown, err);
+    pci_json_put_int_member(json, "activeProfileIndex", (int64_t)w->shown, err);
     PCI_TRY(put_frames(w, err));
     pci_json_put_end(json, '}', err);
     PCI_TRY(pci_json_writer_finish(json, err));

@@ -4,6 +4,7 @@
  * Walks the document. Stacks and weights of sampled profiles come from the rows of samples, which
  * are contiguous for each thread, that is each profile; events come from their compact form.
  */
+#include "formats/json_members.h"
 #include "formats/speedscope/speedscope.h"
 #include "model/json_tree.h"
 #include "model/stack_path.h"
@@ -214,10 +215,8 @@ static pcol_status put_event(struct pci_document_writer *w, struct pci_number_re
     int is_double;
     PCI_TRY(pci_number_reader_next(frames, &frame, &is_double, err));
     pci_json_put_begin(json, '{', err);
-    pci_json_put_key(json, "type", err);
-    pci_json_put_string(json, (pcol_str){frame & 1 ? "C" : "O", 1}, err);
-    pci_json_put_key(json, "frame", err);
-    pci_json_put_int(json, frame >> 1, err);
+    pci_json_put_string_member(json, "type", (pcol_str){frame & 1 ? "C" : "O", 1}, err);
+    pci_json_put_int_member(json, "frame", frame >> 1, err);
     pci_json_put_key(json, "at", err);
     return pci_number_reader_put(at, json, err);
 }

@@ -5,6 +5,7 @@
  * count 1 each, of the chosen type. Content that v1 cannot represent is reported as a loss, a
  * profile without a v1 form is an error of the model.
  */
+#include "formats/json_members.h"
 #include "formats/v1/v1.h"
 #include "merge/merge.h"
 #include "model/v1.h"
@@ -72,8 +73,7 @@ static pcol_status put_rows(struct pci_json_writer *w, const pcol_table *table, 
     pcol_batch batch = PCOL_INIT(pcol_batch);
     PCI_TRY(pcol_scan_new(table, NULL, &scan, err));
     pci_json_put_newline(w);
-    pci_json_put_key(w, pcol_table_name(table), err);
-    pci_json_put_begin(w, '[', err);
+    pci_json_put_begin_member(w, pcol_table_name(table), '[', err);
     pcol_status status;
     while ((status = pcol_scan_next(scan, &batch, err)) == PCOL_OK && batch.rows) {
         put_batch(w, table, &batch, err);

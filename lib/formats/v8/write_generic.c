@@ -7,6 +7,7 @@
  * time, else its duration, else the sampling interval for each count, else a millisecond. hitCount
  * is the sum of counts, or the number of rows.
  */
+#include "formats/json_members.h"
 #include "formats/v8/write.h"
 
 #include "model/frame_names.h"
@@ -207,28 +208,15 @@ static pcol_status link_nodes(struct writer *w, pcol_error *err)
     return PCOL_OK;
 }
 
-static void put_int(struct writer *w, const char *key, int64_t value, pcol_error *err)
-{
-    pci_json_put_key(&w->json, key, err);
-    pci_json_put_int(&w->json, value, err);
-}
-
-static void put_text(struct writer *w, const char *key, pcol_str text, pcol_error *err)
-{
-    pci_json_put_key(&w->json, key, err);
-    pci_json_put_string(&w->json, text, err);
-}
-
 static void put_frame(struct writer *w, pcol_str name, pcol_str url, int64_t line, int64_t column,
                       pcol_error *err)
 {
-    pci_json_put_key(&w->json, "callFrame", err);
-    pci_json_put_begin(&w->json, '{', err);
-    put_text(w, "functionName", name, err);
-    put_text(w, "scriptId", (pcol_str){"0", 1}, err);
-    put_text(w, "url", url, err);
-    put_int(w, "lineNumber", line, err);
-    put_int(w, "columnNumber", column, err);
+    pci_json_put_begin_member(&w->json, "callFrame", '{', err);
+    pci_json_put_string_member(&w->json, "functionName", name, err);
+    pci_json_put_text_member(&w->json, "scriptId", "0", err);
+    pci_json_put_string_member(&w->json, "url", url, err);
+    pci_json_put_int_member(&w->json, "lineNumber", line, err);
+    pci_json_put_int_member(&w->json, "columnNumber", column, err);
     pci_json_put_end(&w->json, '}', err);
 }
 
@@ -255,16 +243,15 @@ static pcol_status begin_node(struct writer *w, uint64_t at, uint64_t first, uin
     int64_t group = 0, value = line + 1 >= count ? (int64_t)node->value : 0;
     pci_json_put_newline(&w->json);
     pci_json_put_begin(&w->json, '{', err);
-    put_int(w, "id", (int64_t)(node->id + line), err);
+    pci_json_put_int_member(&w->json, "id", (int64_t)(node->id + line), err);
     if (at) {
         PCI_TRY(pci_get(w->file, w->tree.group, at, &group, &(int){0}, err));
         PCI_TRY(put_location(w, first + count - 1 - line, (uint32_t)group, err));
     } else {
         put_frame(w, (pcol_str){"(root)", 6}, (pcol_str){"", 0}, -1, -1, err);
     }
-    put_int(w, w->is_heap ? "selfSize" : "hitCount", value, err);
-    pci_json_put_key(&w->json, "children", err);
-    pci_json_put_begin(&w->json, '[', err);
+    pci_json_put_int_member(&w->json, w->is_heap ? "selfSize" : "hitCount", value, err);
+    pci_json_put_begin_member(&w->json, "children", '[', err);
     return w->json.status;
 }
 
@@ -279,8 +266,7 @@ static pcol_status get_lines(struct writer *w, uint64_t at, uint64_t *first, uin
 
 static pcol_status put_list(struct writer *w, pcol_error *err)
 {
-    pci_json_put_key(&w->json, "nodes", err);
-    pci_json_put_begin(&w->json, '[', err);
+    pci_json_put_begin_member(&w->json, "nodes", '[', err);
     for (uint64_t i = 0; !i || i < w->tree.stacks; i++) { /* the root, without stacks, too */
         uint64_t first, count;
         if (!w->nodes[i].id)
@@ -391,12 +377,10 @@ static pcol_status put_delta(struct writer *w, const struct row *row, pcol_error
 
 static pcol_status put_samples(struct writer *w, pcol_error *err)
 {
-    pci_json_put_key(&w->json, "samples", err);
-    pci_json_put_begin(&w->json, '[', err);
+    pci_json_put_begin_member(&w->json, "samples", '[', err);
     PCI_TRY(each_row(w, put_sample, err));
     pci_json_put_end(&w->json, ']', err);
-    pci_json_put_key(&w->json, "timeDeltas", err);
-    pci_json_put_begin(&w->json, '[', err);
+    pci_json_put_begin_member(&w->json, "timeDeltas", '[', err);
     w->now = 0;
     PCI_TRY(each_row(w, put_delta, err));
     pci_json_put_end(&w->json, ']', err);
@@ -459,14 +443,13 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     pci_json_put_begin(&w->json, '{', err);
     if (w->is_heap) {
         PCI_TRY(put_nested(w, err));
-        pci_json_put_key(&w->json, "samples", err);
-        pci_json_put_begin(&w->json, '[', err);
+        pci_json_put_begin_member(&w->json, "samples", '[', err);
         pci_json_put_end(&w->json, ']', err);
     } else {
         PCI_TRY(put_list(w, err));
-        put_int(w, "startTime", 0, err);
+        pci_json_put_int_member(&w->json, "startTime", 0, err);
         PCI_TRY(each_row(w, add_time, err));
-        put_int(w, "endTime", llround(w->now), err);
+        pci_json_put_int_member(&w->json, "endTime", llround(w->now), err);
         PCI_TRY(put_samples(w, err));
     }
     pci_json_put_end(&w->json, '}', err);
