@@ -4,6 +4,7 @@
  * A category is identified by its name and color, a subcategory by its category and name.
  */
 #include "formats/firefox/write_native.h"
+#include "formats/json_members.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -142,8 +143,7 @@ pcol_status pci_ff_put_categories(const struct pci_ff_categories *categories,
 {
     const struct pci_ff_categories *f = categories;
     struct pci_json_writer *w = &out->w;
-    pci_json_put_key(w, "categories", err);
-    pci_json_put_begin(w, '[', err);
+    pci_json_put_begin_member(w, "categories", '[', err);
     for (size_t i = 0; i < f->count; i++) {
         pcol_str name = {"Other", 5}, color = {"grey", 4};
         uint32_t row = f->rows[i];
@@ -152,12 +152,9 @@ pcol_status pci_ff_put_categories(const struct pci_ff_categories *categories,
             PCI_TRY(get_category_text(f, row, "color", &color, err));
         }
         pci_json_put_begin(w, '{', err);
-        pci_json_put_key(w, "name", err);
-        pci_json_put_string(w, name, err);
-        pci_json_put_key(w, "color", err);
-        pci_json_put_string(w, color, err);
-        pci_json_put_key(w, "subcategories", err);
-        pci_json_put_begin(w, '[', err);
+        pci_json_put_string_member(w, "name", name, err);
+        pci_json_put_string_member(w, "color", color, err);
+        pci_json_put_begin_member(w, "subcategories", '[', err);
         if (row == PCOL_NONE)
             pci_json_put_string(w, (pcol_str){"Other", 5}, err);
         else

@@ -7,6 +7,7 @@
  * removed.
  */
 #include "formats/firefox/convert_events.h"
+#include "formats/json_members.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -385,15 +386,7 @@ static pcol_status put_marker_data(struct pci_ff_convert *c, uint64_t row, pcol_
 
 /* ---- tables of rows */
 
-/* Conversions of a pcol column to a column of the target. */
-enum conversion { AS_IS, STRING, STACK, CATEGORY, TIME, TEXT, NUMBER, FLAG, PHASE };
-struct column {
-    const char *name, *pcol_name, *ulps;
-    enum conversion conversion;
-    int default_value; /* replacement for null: a number, or -1 to keep null */
-};
-
-static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k,
+static pcol_status convert_cell(struct pci_ff_convert *c, const struct pci_ff_target_column *k,
                                 const struct pci_column *const columns[2], uint64_t row, int *kind,
                                 int64_t *value, pcol_error *err)
 {
@@ -403,41 +396,41 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
     PCI_TRY(pci_get(c->file, columns[0], row, value, &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     if (!valid && k->default_value >= 0) {
-        *kind = k->conversion == FLAG ? PCI_FF_FALSE : PCI_FF_INT;
-        *value = k->conversion == CATEGORY ? c->code->other : (int64_t)k->default_value;
+        *kind = k->conversion == PCI_FF_TO_FLAG ? PCI_FF_FALSE : PCI_FF_INT;
+        *value = k->conversion == PCI_FF_TO_CATEGORY ? c->code->other : (int64_t)k->default_value;
         return PCOL_OK;
     }
     if (!valid)
         return PCOL_OK;
     switch (k->conversion) {
-    case STRING:
+    case PCI_FF_TO_STRING:
         return get_target_string(c, (uint64_t)*value, value, err);
-    case STACK:
+    case PCI_FF_TO_STACK:
         *kind = get_target_stack(c, (uint64_t)*value, value) ? PCI_FF_INT : PCI_FF_NULL;
         return PCOL_OK;
-    case CATEGORY:
+    case PCI_FF_TO_CATEGORY:
         *value = (uint64_t)*value < pci_rows(c->file, "categories")
                      ? (int64_t)c->code->category_of[*value]
                      : (int64_t)c->code->other;
         return PCOL_OK;
-    case TIME:
+    case PCI_FF_TO_TIME:
         PCI_TRY(pci_get(c->file, columns[1], row, &ulps, &ignored, err));
         number = pci_ff_ms(*value, ulps);
         break;
-    case NUMBER:
+    case PCI_FF_TO_NUMBER:
         memcpy(&number, value, sizeof number);
         break;
-    case FLAG:
+    case PCI_FF_TO_FLAG:
         *kind = *value ? PCI_FF_TRUE : PCI_FF_FALSE;
         return PCOL_OK;
-    case TEXT:
+    case PCI_FF_TO_TEXT:
         *kind = PCI_FF_TEXT;
         return PCOL_OK;
-    case PHASE: /* phases that the front end does not know become instants */
+    case PCI_FF_TO_PHASE: /* phases that the front end does not know become instants */
         c->phases |= *value < 0 || *value > 3;
         *value = *value < 0 || *value > 3 ? 0 : *value;
         return PCOL_OK;
-    case AS_IS:
+    case PCI_FF_TO_SAME:
         return PCOL_OK;
     }
     if (pci_ff_whole(number)) {
@@ -449,21 +442,31 @@ static pcol_status convert_cell(struct pci_ff_convert *c, const struct column *k
     return PCOL_OK;
 }
 
-static pcol_status put_column(struct pci_ff_convert *c, const char *pcol_name, const char *table,
-                              const struct column *k, const uint64_t *rows, size_t count,
-                              pcol_error *err)
+static unsigned get_types(enum pci_ff_target_conversion conversion)
 {
+    return conversion == PCI_FF_TO_TIME || conversion == PCI_FF_TO_SAME ? PCI_TYPES_INT
+           : conversion == PCI_FF_TO_NUMBER                             ? PCI_TYPE(PCF_F64)
+                                                                        : ~0u;
+}
+
+pcol_status pci_ff_convert_column(struct pci_ff_convert *convert, const char *from,
+                                  const char *table, const struct pci_ff_target_column *k,
+                                  const uint64_t *rows, uint64_t first, uint64_t count,
+                                  pcol_error *err)
+{
+    struct pci_ff_convert *c = convert;
     const struct pci_column *columns[2] = {NULL, NULL};
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
-    PCI_TRY(pci_find_column(c->file, pcol_name, k->pcol_name, ~0u, &columns[0], err));
+    PCI_TRY(
+        pci_find_column(c->file, from, k->pcol_name, get_types(k->conversion), &columns[0], err));
     if (k->ulps)
-        PCI_TRY(pci_find_column(c->file, pcol_name, k->ulps, PCI_TYPES_INT, &columns[1], err));
+        PCI_TRY(pci_find_column(c->file, from, k->ulps, PCI_TYPES_INT, &columns[1], err));
     pci_ff_cells_init(&cells, &c->out->store);
-    for (size_t i = 0; i < count && status == PCOL_OK; i++) {
+    for (uint64_t i = 0; i < count && status == PCOL_OK; i++) {
         int kind;
         int64_t value;
-        status = convert_cell(c, k, columns, rows[i], &kind, &value, err);
+        status = convert_cell(c, k, columns, rows ? rows[i] : first + i, &kind, &value, err);
         PCI_THEN(status, pci_ff_cells_add(&cells, kind, value, err));
     }
     pci_json_put_key(&c->out->w, k->name, err);
@@ -473,34 +476,34 @@ static pcol_status put_column(struct pci_ff_convert *c, const char *pcol_name, c
     return status;
 }
 
-static void begin_table(struct pci_ff_convert *c, const char *name, size_t count, pcol_error *err)
+void pci_ff_convert_begin_table(struct pci_ff_convert *convert, const char *name, uint64_t count,
+                                pcol_error *err)
 {
-    pci_json_put_key(&c->out->w, name, err);
-    pci_json_put_begin(&c->out->w, '{', err);
-    pci_json_put_key(&c->out->w, "length", err);
-    pci_json_put_int(&c->out->w, (int64_t)count, err);
+    struct pci_json_writer *w = &convert->out->w;
+    pci_json_put_begin_member(w, name, '{', err);
+    pci_json_put_int_member(w, "length", (int64_t)count, err);
 }
 
 pcol_status pci_ff_convert_markers(struct pci_ff_convert *convert, uint32_t thread, pcol_error *err)
 {
-    static const struct column columns[] = {{"name", "name", NULL, STRING, 0},
-                                            {"startTime", "start", "start_ulp", TIME, -1},
-                                            {"endTime", "end", "end_ulp", TIME, -1},
-                                            {"phase", "phase", NULL, PHASE, 0},
-                                            {"category", "category", NULL, CATEGORY, 0}};
+    static const struct pci_ff_target_column columns[] = {
+        {"name", "name", NULL, PCI_FF_TO_STRING, 0},
+        {"startTime", "start", "start_ulp", PCI_FF_TO_TIME, -1},
+        {"endTime", "end", "end_ulp", PCI_FF_TO_TIME, -1},
+        {"phase", "phase", NULL, PCI_FF_TO_PHASE, 0},
+        {"category", "category", NULL, PCI_FF_TO_CATEGORY, 0}};
     struct pci_ff_convert *c = convert;
     const char *name = pci_ff_source_tables[PCI_FF_MARKERS];
     size_t count = 0;
     const uint64_t *rows = NULL;
     if (c->firefox && thread != PCOL_NONE)
         rows = get_rows(&c->markers, thread, &count);
-    begin_table(c, name, count, err);
+    pci_ff_convert_begin_table(c, name, count, err);
     if (c->native)
         c->native->thread = thread;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        PCI_TRY(put_column(c, "markers", name, &columns[i], rows, count, err));
-    pci_json_put_key(&c->out->w, "data", err);
-    pci_json_put_begin(&c->out->w, '[', err);
+        PCI_TRY(pci_ff_convert_column(c, "markers", name, &columns[i], rows, 0, count, err));
+    pci_json_put_begin_member(&c->out->w, "data", '[', err);
     for (size_t i = 0; i < count; i++)
         PCI_TRY(put_marker_data(c, rows[i], err));
     pci_json_put_end(&c->out->w, ']', err);
@@ -517,20 +520,23 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *convert, uint32_t thre
 static pcol_status put_allocations(struct pci_ff_convert *c, int is_native, const uint64_t *rows,
                                    size_t count, pcol_error *err)
 {
-    static const struct column js_columns[] = {
-        {"time", "time", "time_ulp", TIME, 0},     {"className", "class_name", NULL, TEXT, -1},
-        {"typeName", "type_name", NULL, TEXT, -1}, {"coarseType", "coarse_type", NULL, TEXT, -1},
-        {"weight", "weight", NULL, NUMBER, 0},     {"inNursery", "in_nursery", NULL, FLAG, 0},
-        {"stack", "stack", NULL, STACK, -1}};
-    static const struct column native_columns[] = {
-        {"time", "time", "time_ulp", TIME, 0},
-        {"weight", "weight", NULL, NUMBER, 0},
-        {"stack", "stack", NULL, STACK, -1},
-        {"memoryAddress", "memory_address", NULL, AS_IS, 0},
-        {"threadId", "thread_id", NULL, AS_IS, 0}};
+    static const struct pci_ff_target_column js_columns[] = {
+        {"time", "time", "time_ulp", PCI_FF_TO_TIME, 0},
+        {"className", "class_name", NULL, PCI_FF_TO_TEXT, -1},
+        {"typeName", "type_name", NULL, PCI_FF_TO_TEXT, -1},
+        {"coarseType", "coarse_type", NULL, PCI_FF_TO_TEXT, -1},
+        {"weight", "weight", NULL, PCI_FF_TO_NUMBER, 0},
+        {"inNursery", "in_nursery", NULL, PCI_FF_TO_FLAG, 0},
+        {"stack", "stack", NULL, PCI_FF_TO_STACK, -1}};
+    static const struct pci_ff_target_column native_columns[] = {
+        {"time", "time", "time_ulp", PCI_FF_TO_TIME, 0},
+        {"weight", "weight", NULL, PCI_FF_TO_NUMBER, 0},
+        {"stack", "stack", NULL, PCI_FF_TO_STACK, -1},
+        {"memoryAddress", "memory_address", NULL, PCI_FF_TO_SAME, 0},
+        {"threadId", "thread_id", NULL, PCI_FF_TO_SAME, 0}};
     const char *name =
         pci_ff_source_tables[is_native ? PCI_FF_NATIVE_ALLOCATIONS : PCI_FF_JS_ALLOCATIONS];
-    const struct column *columns = is_native ? native_columns : js_columns;
+    const struct pci_ff_target_column *columns = is_native ? native_columns : js_columns;
     size_t n = is_native ? sizeof native_columns / sizeof *native_columns
                          : sizeof js_columns / sizeof *js_columns;
     const struct pci_column *address;
@@ -538,11 +544,10 @@ static pcol_status put_allocations(struct pci_ff_convert *c, int is_native, cons
         pci_find_column(c->file, "allocations", "memory_address", PCI_TYPES_INT, &address, err));
     if (is_native && !address)
         n -= 2; /* without addresses it is an unbalanced table, which has no such columns */
-    begin_table(c, name, count, err);
-    pci_json_put_key(&c->out->w, "weightType", err);
-    pci_json_put_string(&c->out->w, (pcol_str){"bytes", 5}, err);
+    pci_ff_convert_begin_table(c, name, count, err);
+    pci_json_put_text_member(&c->out->w, "weightType", "bytes", err);
     for (size_t i = 0; i < n; i++)
-        PCI_TRY(put_column(c, "allocations", name, &columns[i], rows, count, err));
+        PCI_TRY(pci_ff_convert_column(c, "allocations", name, &columns[i], rows, 0, count, err));
     pci_json_put_end(&c->out->w, '}', err);
     return c->out->w.status;
 }

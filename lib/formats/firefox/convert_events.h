@@ -20,9 +20,10 @@ struct pci_ff_convert {
     struct pci_ff_emitter *out; /* set by the caller before anything is written */
     struct pci_ff_rows markers, allocations;
     struct pci_label_reader marker_labels, thread_labels;
-    uint64_t counter_end, sample_end; /* after the last written counter, and counter sample */
-    int dropped;                      /* some index of the source became invalid and was dropped */
-    int phases;                       /* some marker has a phase that the front end does not know */
+    uint64_t counter_end;                  /* after the last written counter */
+    struct pci_ff_sample_run counter_rows; /* its rows of counter_samples */
+    int dropped; /* some index of the source became invalid and was dropped */
+    int phases;  /* some marker has a phase that the front end does not know */
 
     /* The current source. */
     uint32_t source;
@@ -53,6 +54,32 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *convert, uint32_t thre
                                    pcol_error *err);
 pcol_status pci_ff_convert_allocations(struct pci_ff_convert *convert, uint32_t thread,
                                        pcol_error *err);
+
+/* A column of the target and the column of pcol that it is converted from. */
+enum pci_ff_target_conversion {
+    PCI_FF_TO_SAME,
+    PCI_FF_TO_STRING,
+    PCI_FF_TO_STACK,
+    PCI_FF_TO_CATEGORY,
+    PCI_FF_TO_TIME,
+    PCI_FF_TO_TEXT,
+    PCI_FF_TO_NUMBER,
+    PCI_FF_TO_FLAG,
+    PCI_FF_TO_PHASE
+};
+struct pci_ff_target_column {
+    const char *name, *pcol_name, *ulps;
+    enum pci_ff_target_conversion conversion;
+    int default_value; /* replacement for null: a number, or -1 to keep null */
+};
+/* Begin a table of `count` rows. */
+void pci_ff_convert_begin_table(struct pci_ff_convert *convert, const char *name, uint64_t count,
+                                pcol_error *err);
+/* Write a column of a table; from: the table of pcol. rows: NULL for `count` rows from `first` on. */
+pcol_status pci_ff_convert_column(struct pci_ff_convert *convert, const char *from,
+                                  const char *table, const struct pci_ff_target_column *column,
+                                  const uint64_t *rows, uint64_t first, uint64_t count,
+                                  pcol_error *err);
 
 /* convert_members.c: members around the tables */
 /* Write all scalar members of a thread except those in `but` (ends with NULL). *seen: bit i is set

@@ -144,100 +144,27 @@ int pci_ff_convert_has_columns(const struct pci_ff_convert *convert)
 
 struct counters {
     struct pci_ff_convert *convert;
-    const struct pci_column *counter, *time, *ulp, *number, *count;
     const uint32_t *thread_of;
     const char *prefix;
-    uint64_t next_row,
-        rows; /* position in counter_samples, whose rows are in the order of counters */
+    int has_number;
 };
-
-static pcol_status open_counters(struct counters *k, pcol_error *err)
-{
-    const pcol_file *file = k->convert->file;
-    const char *table = "counter_samples";
-    k->rows = pci_rows(file, table);
-    PCI_TRY(pci_find_column(file, table, "counter", PCI_TYPES_ROW, &k->counter, err));
-    PCI_TRY(pci_find_column(file, table, "time", PCI_TYPES_INT, &k->time, err));
-    PCI_TRY(pci_find_column(file, table, "time_ulp", PCI_TYPES_INT, &k->ulp, err));
-    PCI_TRY(pci_find_column(file, table, "number", PCI_TYPES_INT, &k->number, err));
-    return pci_find_column(file, table, "count", PCI_TYPE(PCF_F64), &k->count, err);
-}
-
-/* Convert cell `row` of a column of counter samples: 't' time, 'n' number, 'c' count. */
-static pcol_status convert_sample_cell(const struct counters *k, char which, uint64_t row,
-                                       int *kind, int64_t *value, pcol_error *err)
-{
-    const pcol_file *file = k->convert->file;
-    int64_t ulps;
-    double number;
-    int valid;
-    PCI_TRY(pci_get(file,
-                    which == 't'   ? k->time
-                    : which == 'n' ? k->number
-                                   : k->count,
-                    row, value, &valid, err));
-    *kind = PCI_FF_INT;
-    if (!valid)
-        *value = 0;
-    if (!valid || which == 'n')
-        return PCOL_OK;
-    memcpy(&number, value, sizeof number);
-    if (which == 't') {
-        PCI_TRY(pci_get(file, k->ulp, row, &ulps, &valid, err));
-        number = pci_ff_ms(*value, ulps);
-    }
-    if (pci_ff_whole(number)) {
-        *value = (int64_t)number;
-    } else {
-        *kind = PCI_FF_DOUBLE;
-        memcpy(value, &number, sizeof number);
-    }
-    return PCOL_OK;
-}
-
-static pcol_status put_sample_column(const struct counters *k, const char *name, uint64_t first,
-                                     uint64_t count, pcol_error *err)
-{
-    struct pci_ff_emitter *out = k->convert->out;
-    struct pci_ff_cells cells;
-    pcol_status status = PCOL_OK;
-    pci_ff_cells_init(&cells, &out->store);
-    for (uint64_t i = 0; i < count && status == PCOL_OK; i++) {
-        int kind;
-        int64_t value;
-        status = convert_sample_cell(k, name[0], first + i, &kind, &value, err);
-        PCI_THEN(status, pci_ff_cells_add(&cells, kind, value, err));
-    }
-    pci_json_put_key(&out->w, name, err);
-    PCI_THEN(status, pci_ff_emit_column(out, "counterSamples", (pcol_str){name, strlen(name)},
-                                        &cells, err));
-    pci_ff_cells_clear(&cells);
-    return status;
-}
 
 static pcol_status put_samples(struct counters *k, uint64_t counter, pcol_error *err)
 {
-    struct pci_json_writer *w = &k->convert->out->w;
-    uint64_t first = 0, count = 0;
-    for (; k->next_row < k->rows; k->next_row++) {
-        int64_t value;
-        int valid;
-        PCI_TRY(pci_get(k->convert->file, k->counter, k->next_row, &value, &valid, err));
-        if ((uint64_t)value > counter)
-            break;
-        if ((uint64_t)value == counter && !count++)
-            first = k->next_row;
-    }
-    pci_json_put_key(w, "samples", err);
-    pci_json_put_begin(w, '{', err);
-    pci_json_put_key(w, "length", err);
-    pci_json_put_int(w, (int64_t)count, err);
-    PCI_TRY(put_sample_column(k, "time", first, count, err));
-    if (k->number)
-        PCI_TRY(put_sample_column(k, "number", first, count, err));
-    PCI_TRY(put_sample_column(k, "count", first, count, err));
-    pci_json_put_end(w, '}', err);
-    return w->status;
+    static const struct pci_ff_target_column columns[] = {
+        {"time", "time", "time_ulp", PCI_FF_TO_TIME, 0},
+        {"number", "number", NULL, PCI_FF_TO_SAME, 0},
+        {"count", "count", NULL, PCI_FF_TO_NUMBER, 0}};
+    struct pci_ff_convert *c = k->convert;
+    struct pci_ff_sample_run *rows = &c->counter_rows;
+    PCI_TRY(pci_ff_find_counter_rows(c->file, counter, rows, err));
+    pci_ff_convert_begin_table(c, "samples", rows->count, err);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i].conversion != PCI_FF_TO_SAME || k->has_number)
+            PCI_TRY(pci_ff_convert_column(c, "counter_samples", "counterSamples", &columns[i], NULL,
+                                          rows->first, rows->count, err));
+    pci_json_put_end(&c->out->w, '}', err);
+    return c->out->w.status;
 }
 
 /* Write a scalar member of a counter; indexes of threads and pids are renumbered. */
@@ -287,20 +214,22 @@ pcol_status pci_ff_convert_counters(struct pci_ff_convert *convert, const uint32
                                     const char *prefix, pcol_error *err)
 {
     struct counters k = {.convert = convert, .thread_of = thread_of, .prefix = prefix};
+    const struct pci_column *number;
     struct pci_label_reader labels;
     struct pci_source_range rows;
     PCI_TRY(pci_source_rows(convert->file, "counters", convert->source, &rows, err));
     convert->dropped |= rows.scattered;
     if (!convert->firefox || !rows.count || rows.scattered)
         return PCOL_OK;
-    PCI_TRY(open_counters(&k, err));
-    if (rows.first >= convert->counter_end)
-        k.next_row = convert->sample_end;
+    PCI_TRY(
+        pci_find_column(convert->file, "counter_samples", "number", PCI_TYPES_INT, &number, err));
+    k.has_number = number != NULL;
+    if (rows.first < convert->counter_end)
+        convert->counter_rows = (struct pci_ff_sample_run){0};
     convert->counter_end = rows.first + rows.count;
     pcol_status status = pci_labels_open(&labels, convert->file, "counters", err);
     for (uint64_t row = rows.first; row < rows.first + rows.count && status == PCOL_OK; row++)
         status = put_counter(&k, &labels, row, err);
-    convert->sample_end = k.next_row;
     pci_labels_close(&labels);
     return status;
 }

@@ -6,6 +6,7 @@
  * first source that has it, and is reported as a loss if another source has a different value.
  */
 #include "formats/firefox/convert_events.h"
+#include "formats/json_members.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -109,8 +110,7 @@ static pcol_status join_member(struct merge *k, unsigned which, pcol_error *err)
             continue;
         }
         if (!is_open) {
-            pci_json_put_key(w, joined[which].key, err);
-            pci_json_put_begin(w, is_log ? '{' : '[', err);
+            pci_json_put_begin_member(w, joined[which].key, is_log ? '{' : '[', err);
         }
         is_open = 1;
         PCI_TRY(put_members(k, node.row, s, err));

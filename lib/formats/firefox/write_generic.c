@@ -6,6 +6,7 @@
  * processes. The front end shows one weight, that of the selected sample type.
  */
 #include "formats/firefox/write_generic.h"
+#include "formats/json_members.h"
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
@@ -42,20 +43,6 @@ static const char *get_weight_type(pcol_str unit, double *scale)
 }
 
 /* ---- meta */
-
-static void put_text(struct pci_ff_write_generic *f, const char *key, const char *text,
-                     pcol_error *err)
-{
-    pci_json_put_key(&f->out.w, key, err);
-    pci_json_put_string(&f->out.w, (pcol_str){text, strlen(text)}, err);
-}
-
-static void put_number(struct pci_ff_write_generic *f, const char *key, int64_t number,
-                       pcol_error *err)
-{
-    pci_json_put_key(&f->out.w, key, err);
-    pci_json_put_int(&f->out.w, number, err);
-}
 
 static void put_word(struct pci_ff_write_generic *f, const char *key, const char *word,
                      pcol_error *err)
@@ -102,15 +89,13 @@ static void put_required_members(struct pci_ff_write_generic *f, unsigned seen, 
         if (!(seen >> i & 1))
             put_word(f, required[i].key, required[i].value, err);
     if (!(seen >> 6 & 1)) {
-        pci_json_put_key(&f->out.w, "product", err);
-        pci_json_put_string(&f->out.w, product, err);
+        pci_json_put_string_member(&f->out.w, "product", product, err);
     }
 }
 
 static pcol_status put_schemas(struct pci_ff_write_generic *f, pcol_error *err)
 {
-    pci_json_put_key(&f->out.w, "markerSchema", err);
-    pci_json_put_begin(&f->out.w, '[', err);
+    pci_json_put_begin_member(&f->out.w, "markerSchema", '[', err);
     for (uint64_t s = f->export->first_source; s <= f->export->last_source; s++) {
         PCI_TRY(pci_ff_convert_source(&f->convert, (uint32_t)s, err));
         PCI_TRY(pci_ff_convert_schemas(&f->convert, err));
@@ -146,8 +131,7 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
         PCI_TRY(get_source_text(f, f->export->first_source, "uri", &product, err));
         PCI_TRY(get_source_text(f, f->export->first_source, "type", &type, err));
     }
-    pci_json_put_key(w, "meta", err);
-    pci_json_put_begin(w, '{', err);
+    pci_json_put_begin_member(w, "meta", '{', err);
     pci_json_put_key(w, "interval", err);
     pci_json_put_double(w, (double)ns / 1e6, err);
     if (!none)
@@ -159,19 +143,18 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
                                                                            : 0),
                                                 wanted, &seen, err));
     } else {
-        pci_json_put_key(w, "importedFrom", err);
-        pci_json_put_string(w, type, err);
+        pci_json_put_string_member(w, "importedFrom", type, err);
     }
     put_required_members(f, seen, product.size ? product : type, err);
-    put_number(f, "preprocessedProfileVersion",
-               f->newest ? PCI_FF_JSLB_WRITTEN : PCI_FF_JSON_WRITTEN, err);
+    pci_json_put_int_member(&f->out.w, "preprocessedProfileVersion",
+                            f->newest ? PCI_FF_JSLB_WRITTEN : PCI_FF_JSON_WRITTEN, err);
     PCI_TRY(put_schemas(f, err));
     PCI_TRY(pci_ff_put_categories(&f->categories, &f->out, err));
-    pci_json_put_key(w, "sampleUnits", err);
-    pci_json_put_begin(w, '{', err);
-    put_text(f, "time", "ms", err);
-    put_text(f, "eventDelay", "ms", err);
-    put_text(f, "threadCPUDelta", f->cycles ? "variable CPU cycles" : "\xc2\xb5s", err);
+    pci_json_put_begin_member(w, "sampleUnits", '{', err);
+    pci_json_put_text_member(&f->out.w, "time", "ms", err);
+    pci_json_put_text_member(&f->out.w, "eventDelay", "ms", err);
+    pci_json_put_text_member(&f->out.w, "threadCPUDelta",
+                             f->cycles ? "variable CPU cycles" : "\xc2\xb5s", err);
     pci_json_put_end(w, '}', err);
     pci_json_put_end(w, '}', err);
     return w->status;
@@ -323,10 +306,9 @@ static pcol_status put_columns(struct pci_ff_write_generic *f, const struct pci_
     PCI_TRY(sort_track(f, t, err));
     for (uint64_t i = 0; i < t->count; i++)
         PCI_TRY(add_sample(f, t, c, f->rows[t->first + i], &next, interval, err));
-    pci_json_put_key(&f->out.w, "samples", err);
-    pci_json_put_begin(&f->out.w, '{', err);
-    put_number(f, "length", (int64_t)c->stack.count, err);
-    put_text(f, "weightType", weight_type, err);
+    pci_json_put_begin_member(&f->out.w, "samples", '{', err);
+    pci_json_put_int_member(&f->out.w, "length", (int64_t)c->stack.count, err);
+    pci_json_put_text_member(&f->out.w, "weightType", weight_type, err);
     PCI_TRY(put_column(f, "stack", &c->stack, err));
     PCI_TRY(put_column(f, "time", &c->time, err));
     PCI_TRY(put_column(f, "weight", &c->weight, err));
@@ -373,13 +355,11 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
     pcol_str text, process;
     int valid, has_process, several = f->export->first_source != f->export->last_source;
     PCI_TRY(get_thread_text(f, t, "name", &text, &valid, err));
-    pci_json_put_key(w, "name", err);
-    pci_json_put_string(w, valid ? text : (pcol_str){"main", 4}, err);
+    pci_json_put_string_member(w, "name", valid ? text : (pcol_str){"main", 4}, err);
     PCI_TRY(get_thread_text(f, t, "process_name", &process, &has_process, err));
     if (!has_process || several)
         PCI_TRY(get_source_text(f, t->source, "uri", &process, err));
-    pci_json_put_key(w, "processName", err);
-    pci_json_put_string(w, process, err);
+    pci_json_put_string_member(w, "processName", process, err);
     PCI_TRY(get_thread_text(f, t, "pid", &text, &valid, err));
     snprintf(number, sizeof number, several && valid ? "%u-" : "%u", (unsigned)t->source + 1);
     pci_json_put_key(w, "pid", err);
@@ -391,8 +371,7 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
         snprintf(number, sizeof number, "%u", (unsigned)(t - f->tracks) + 1);
         text = (pcol_str){number, strlen(number)};
     }
-    pci_json_put_key(w, "tid", err);
-    pci_json_put_string(w, text, err);
+    pci_json_put_string_member(w, "tid", text, err);
     return w->status;
 }
 
@@ -453,8 +432,7 @@ static pcol_status put_counters(struct pci_ff_write_generic *f, pcol_error *err)
     for (size_t i = 0; i < f->track_count; i++)
         if (f->tracks[i].thread != PCOL_NONE)
             f->thread_of[f->tracks[i].thread] = (uint32_t)i + 1;
-    pci_json_put_key(&f->out.w, "counters", err);
-    pci_json_put_begin(&f->out.w, '[', err);
+    pci_json_put_begin_member(&f->out.w, "counters", '[', err);
     for (uint64_t s = f->export->first_source; s <= f->export->last_source; s++) {
         snprintf(prefix, sizeof prefix, "%u-", (unsigned)s + 1);
         PCI_TRY(pci_ff_convert_source(&f->convert, (uint32_t)s, err));
@@ -513,8 +491,7 @@ static pcol_status put_document(struct pci_ff_write_generic *f, pcol_error *err)
     PCI_TRY(pci_ff_put_libs(&f->code, &f->out, err));
     PCI_TRY(intern_event_strings(f, err));
     PCI_TRY(pci_ff_put_shared(&f->code, &f->out, err));
-    pci_json_put_key(w, "threads", err);
-    pci_json_put_begin(w, '[', err);
+    pci_json_put_begin_member(w, "threads", '[', err);
     for (size_t i = 0; i < f->track_count; i++)
         PCI_TRY(put_thread(f, &f->tracks[i], err));
     pci_json_put_end(w, ']', err);

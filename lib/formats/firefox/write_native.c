@@ -8,6 +8,7 @@
  */
 #include "formats/firefox/write_native.h"
 #include "formats/firefox/firefox.h"
+#include "formats/json_members.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -85,8 +86,7 @@ static pcol_status write_weights(struct pci_ff_native *b, int has_type, pcol_err
         .thread = b->thread, .table = {"samples", 7}, .column = {name, strlen(name)}};
     PCI_TRY(pci_ff_write_column(b, PCI_FF_SAMPLES, NULL, &column, err));
     if (!has_type && pci_str_is(column.column, "weight")) {
-        pci_json_put_key(&b->out.w, "weightType", err);
-        pci_json_put_string(&b->out.w, (pcol_str){"samples", 7}, err);
+        pci_json_put_text_member(&b->out.w, "weightType", "samples", err);
     }
     return b->out.w.status;
 }
@@ -268,8 +268,7 @@ static pcol_status write_counter_samples(void *context, const struct pci_node_va
     return write_table(c->document, c->name, -1, &c->rows, err);
 }
 
-/* Rows of counter_samples are in the order of counters. */
-static pcol_status find_counter_rows(const pcol_file *file, uint64_t counter,
+pcol_status pci_ff_find_counter_rows(const pcol_file *file, uint64_t counter,
                                      struct pci_ff_sample_run *rows, pcol_error *err)
 {
     const struct pci_column *column;
@@ -307,7 +306,7 @@ static pcol_status write_counter_list(struct document *d, struct pci_label_reade
         if ((uint64_t)source != d->native->source)
             continue;
         snprintf(c.name, sizeof c.name, "counters[%zu].samples", number++);
-        PCI_TRY(find_counter_rows(d->native->file, row, &c.rows, err));
+        PCI_TRY(pci_ff_find_counter_rows(d->native->file, row, &c.rows, err));
         PCI_TRY(write_labels(d, labels, row, write_counter_samples, &c, err));
     }
     return PCOL_OK;

@@ -3,52 +3,55 @@
  * version 60 or 70
  */
 #include "formats/firefox/write_native.h"
+#include "formats/json_members.h"
 
 /* ---- columns */
-
-struct table {
-    struct pci_ff_emitter *out;
-    const char *name;
-    size_t rows;
-};
-
-static void begin_table(struct table *t, struct pci_ff_emitter *out, const char *name, size_t rows,
-                        pcol_error *err)
-{
-    *t = (struct table){out, name, rows};
-    pci_json_put_key(&out->w, name, err);
-    pci_json_put_begin(&out->w, '{', err);
-    pci_json_put_key(&out->w, "length", err);
-    pci_json_put_int(&out->w, (int64_t)rows, err);
-}
 
 /* Function that computes cell i of a column. */
 typedef pcol_status (*get_cell_fn)(struct pci_ff_code_tables *code, size_t i, int *kind,
                                    int64_t *value, pcol_error *err);
 
-static pcol_status put_column(struct table *t, struct pci_ff_code_tables *code, const char *column,
-                              get_cell_fn cell, pcol_error *err)
+enum { IN_60 = 1, IN_70 = 2, IN_BOTH = IN_60 | IN_70 };
+
+struct column {
+    const char *name;
+    get_cell_fn cell; /* NULL: nulls */
+    unsigned versions;
+};
+
+static pcol_status put_column(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
+                              const char *table, size_t rows, const struct column *column,
+                              pcol_error *err)
 {
     struct pci_ff_cells cells;
     pcol_status status = PCOL_OK;
-    pci_ff_cells_init(&cells, &t->out->store);
-    for (size_t i = 0; i < t->rows && status == PCOL_OK; i++) {
+    pci_ff_cells_init(&cells, &out->store);
+    for (size_t i = 0; i < rows && status == PCOL_OK; i++) {
         int kind = PCI_FF_NULL;
         int64_t value = 0;
-        if (cell)
-            status = cell(code, i, &kind, &value, err);
+        if (column->cell)
+            status = column->cell(code, i, &kind, &value, err);
         PCI_THEN(status, pci_ff_cells_add(&cells, kind, value, err));
     }
-    pci_json_put_key(&t->out->w, column, err);
-    PCI_THEN(status,
-             pci_ff_emit_column(t->out, t->name, (pcol_str){column, strlen(column)}, &cells, err));
+    pci_json_put_key(&out->w, column->name, err);
+    PCI_THEN(status, pci_ff_emit_column(out, table, (pcol_str){column->name, strlen(column->name)},
+                                        &cells, err));
     pci_ff_cells_clear(&cells);
     return status;
 }
 
-static void end_table(struct table *t, pcol_error *err)
+/* Write a table of the columns that the written version has. */
+static pcol_status put_table(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
+                             const char *name, size_t rows, const struct column *columns,
+                             size_t count, pcol_error *err)
 {
-    pci_json_put_end(&t->out->w, '}', err);
+    pci_json_put_begin_member(&out->w, name, '{', err);
+    pci_json_put_int_member(&out->w, "length", (int64_t)rows, err);
+    for (size_t i = 0; i < count; i++)
+        if (columns[i].versions & (code->newest ? IN_70 : IN_60))
+            PCI_TRY(put_column(code, out, name, rows, &columns[i], err));
+    pci_json_put_end(&out->w, '}', err);
+    return out->w.status;
 }
 
 #define CELL(name)                                                                             \
@@ -81,12 +84,6 @@ static pcol_status get_pcol_cell(const struct pci_ff_code_tables *c, const char 
                           &valid, err));
     *kind = valid ? PCI_FF_INT : PCI_FF_NULL;
     return PCOL_OK;
-}
-
-CELL(minus_one)
-{
-    (void)c, (void)i, (void)err;
-    return set_integer(-1, kind, value);
 }
 
 CELL(stack_frame)
@@ -313,8 +310,7 @@ static pcol_status put_lib(const struct pci_ff_code_tables *c, struct pci_ff_emi
             PCI_TRY(pci_ff_lib_name(c, row, &text, err));
         else if (!valid && keys[i].else_column[0])
             PCI_TRY(lib_text(c, row, keys[i].else_column, &text, &valid, err));
-        pci_json_put_key(&out->w, keys[i].key, err);
-        pci_json_put_string(&out->w, text, err);
+        pci_json_put_string_member(&out->w, keys[i].key, text, err);
     }
     pci_json_put_end(&out->w, '}', err);
     return out->w.status;
@@ -323,57 +319,10 @@ static pcol_status put_lib(const struct pci_ff_code_tables *c, struct pci_ff_emi
 pcol_status pci_ff_put_libs(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
                             pcol_error *err)
 {
-    pci_json_put_key(&out->w, "libs", err);
-    pci_json_put_begin(&out->w, '[', err);
+    pci_json_put_begin_member(&out->w, "libs", '[', err);
     for (size_t i = 0; i < code->lib_count; i++)
         PCI_TRY(put_lib(code, out, code->libs[i], err));
     pci_json_put_end(&out->w, ']', err);
-    return out->w.status;
-}
-
-/* ---- tables */
-
-static pcol_status put_stacks_and_frames(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
-                                         pcol_error *err)
-{
-    struct table t;
-    begin_table(&t, out, "stackTable", c->stack_count, err);
-    PCI_TRY(put_column(&t, c, "frame", stack_frame, err));
-    PCI_TRY(put_column(&t, c, c->newest ? "prefixOffset" : "prefix", stack_prefix, err));
-    end_table(&t, err);
-    begin_table(&t, out, "frameTable", c->frame_count, err);
-    PCI_TRY(put_column(&t, c, "address", frame_address, err));
-    if (c->newest)
-        PCI_TRY(put_column(&t, c, "lib", frame_lib, err));
-    PCI_TRY(put_column(&t, c, "inlineDepth", frame_depth, err));
-    PCI_TRY(put_column(&t, c, "category", frame_category, err));
-    PCI_TRY(put_column(&t, c, "subcategory", frame_subcategory, err));
-    PCI_TRY(put_column(&t, c, "func", frame_func, err));
-    PCI_TRY(put_column(&t, c, "nativeSymbol", NULL, err));
-    PCI_TRY(put_column(&t, c, "innerWindowID", frame_window, err));
-    PCI_TRY(put_column(&t, c, "line", frame_line, err));
-    PCI_TRY(put_column(&t, c, "column", frame_column, err));
-    if (c->newest)
-        PCI_TRY(put_column(&t, c, "originalLocation", NULL, err));
-    end_table(&t, err);
-    return out->w.status;
-}
-
-static pcol_status put_functions(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
-                                 pcol_error *err)
-{
-    struct table t;
-    begin_table(&t, out, "funcTable", c->function_count, err);
-    PCI_TRY(put_column(&t, c, "name", function_name, err));
-    PCI_TRY(put_column(&t, c, "isJS", function_is_js, err));
-    PCI_TRY(put_column(&t, c, "relevantForJS", function_relevant_for_js, err));
-    PCI_TRY(put_column(&t, c, "resource", function_resource, err));
-    PCI_TRY(put_column(&t, c, "source", function_source, err));
-    PCI_TRY(put_column(&t, c, "lineNumber", function_line, err));
-    PCI_TRY(put_column(&t, c, "columnNumber", function_column, err));
-    if (c->newest)
-        PCI_TRY(put_column(&t, c, "originalLocation", NULL, err));
-    end_table(&t, err);
     return out->w.status;
 }
 
@@ -386,59 +335,86 @@ CELL(resource_name)
     return set_integer(string, kind, value);
 }
 
-static pcol_status put_resources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
-                                 pcol_error *err)
-{
-    struct table t;
-    begin_table(&t, out, "resourceTable", c->lib_count, err);
-    if (!c->newest)
-        PCI_TRY(put_column(&t, c, "lib", lib_row, err));
-    PCI_TRY(put_column(&t, c, "name", resource_name, err));
-    PCI_TRY(put_column(&t, c, "host", NULL, err));
-    PCI_TRY(put_column(&t, c, "type", library, err));
-    end_table(&t, err);
-    begin_table(&t, out, "nativeSymbols", 0, err);
-    PCI_TRY(put_column(&t, c, "libIndex", minus_one, err));
-    PCI_TRY(put_column(&t, c, "address", minus_one, err));
-    PCI_TRY(put_column(&t, c, "name", minus_one, err));
-    PCI_TRY(put_column(&t, c, "functionSize", minus_one, err));
-    end_table(&t, err);
-    return out->w.status;
-}
+/* ---- tables */
 
-static pcol_status put_sources(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
-                               pcol_error *err)
+static const struct column stack_columns[] = {{"frame", stack_frame, IN_BOTH},
+                                              {"prefixOffset", stack_prefix, IN_70},
+                                              {"prefix", stack_prefix, IN_60}};
+static const struct column frame_columns[] = {
+    {"address", frame_address, IN_BOTH},
+    {"lib", frame_lib, IN_70},
+    {"inlineDepth", frame_depth, IN_BOTH},
+    {"category", frame_category, IN_BOTH},
+    {"subcategory", frame_subcategory, IN_BOTH},
+    {"func", frame_func, IN_BOTH},
+    {"nativeSymbol", NULL, IN_BOTH},
+    {"innerWindowID", frame_window, IN_BOTH},
+    {"line", frame_line, IN_BOTH},
+    {"column", frame_column, IN_BOTH},
+    {"originalLocation", NULL, IN_70},
+};
+static const struct column function_columns[] = {
+    {"name", function_name, IN_BOTH},
+    {"isJS", function_is_js, IN_BOTH},
+    {"relevantForJS", function_relevant_for_js, IN_BOTH},
+    {"resource", function_resource, IN_BOTH},
+    {"source", function_source, IN_BOTH},
+    {"lineNumber", function_line, IN_BOTH},
+    {"columnNumber", function_column, IN_BOTH},
+    {"originalLocation", NULL, IN_70},
+};
+static const struct column resource_columns[] = {{"lib", lib_row, IN_60},
+                                                 {"name", resource_name, IN_BOTH},
+                                                 {"host", NULL, IN_BOTH},
+                                                 {"type", library, IN_BOTH}};
+/* Tables without rows: the columns have no cells. */
+static const struct column symbol_columns[] = {{"libIndex", NULL, IN_BOTH},
+                                               {"address", NULL, IN_BOTH},
+                                               {"name", NULL, IN_BOTH},
+                                               {"functionSize", NULL, IN_BOTH}};
+static const struct column source_columns[] = {
+    {"id", NULL, IN_70},
+    {"uuid", NULL, IN_60},
+    {"filename", source_name, IN_BOTH},
+    {"startLine", source_start, IN_70},
+    {"startColumn", source_start, IN_70},
+    {"sourceMapURL", NULL, IN_70},
+    {"content", NULL, IN_70},
+};
+static const struct column place_columns[] = {
+    {"source", NULL, IN_70}, {"line", NULL, IN_70}, {"column", NULL, IN_70}};
+
+static pcol_status put_tables(struct pci_ff_code_tables *c, struct pci_ff_emitter *out,
+                              pcol_error *err)
 {
-    struct table t;
-    begin_table(&t, out, "sources", c->source_count, err);
-    PCI_TRY(put_column(&t, c, c->newest ? "id" : "uuid", NULL, err));
-    PCI_TRY(put_column(&t, c, "filename", source_name, err));
-    if (c->newest) {
-        PCI_TRY(put_column(&t, c, "startLine", source_start, err));
-        PCI_TRY(put_column(&t, c, "startColumn", source_start, err));
-        PCI_TRY(put_column(&t, c, "sourceMapURL", NULL, err));
-        PCI_TRY(put_column(&t, c, "content", NULL, err));
+#define TABLE(name, columns, rows)                               \
+    {                                                            \
+        name, columns, sizeof(columns) / sizeof *(columns), rows \
     }
-    end_table(&t, err);
-    if (!c->newest)
-        return out->w.status;
-    begin_table(&t, out, "sourceLocationTable", 0, err);
-    PCI_TRY(put_column(&t, c, "source", minus_one, err));
-    PCI_TRY(put_column(&t, c, "line", minus_one, err));
-    PCI_TRY(put_column(&t, c, "column", minus_one, err));
-    end_table(&t, err);
-    return out->w.status;
+    const struct {
+        const char *name;
+        const struct column *columns;
+        size_t column_count, rows;
+    } tables[] = {TABLE("stackTable", stack_columns, c->stack_count),
+                  TABLE("frameTable", frame_columns, c->frame_count),
+                  TABLE("funcTable", function_columns, c->function_count),
+                  TABLE("resourceTable", resource_columns, c->lib_count),
+                  TABLE("nativeSymbols", symbol_columns, 0),
+                  TABLE("sources", source_columns, c->source_count),
+                  TABLE("sourceLocationTable", place_columns, 0)};
+#undef TABLE
+    size_t count = sizeof tables / sizeof *tables - !c->newest; /* the last one: since 70 */
+    for (size_t i = 0; i < count; i++)
+        PCI_TRY(put_table(c, out, tables[i].name, tables[i].rows, tables[i].columns,
+                          tables[i].column_count, err));
+    return PCOL_OK;
 }
 
 pcol_status pci_ff_put_shared(struct pci_ff_code_tables *code, struct pci_ff_emitter *out,
                               pcol_error *err)
 {
-    pci_json_put_key(&out->w, "shared", err);
-    pci_json_put_begin(&out->w, '{', err);
-    PCI_TRY(put_stacks_and_frames(code, out, err));
-    PCI_TRY(put_functions(code, out, err));
-    PCI_TRY(put_resources(code, out, err));
-    PCI_TRY(put_sources(code, out, err));
+    pci_json_put_begin_member(&out->w, "shared", '{', err);
+    PCI_TRY(put_tables(code, out, err));
     pci_json_put_key(&out->w, "stringArray", err); /* last, since tables before it may add names */
     pci_json_put_begin(&out->w, '[', err);
     for (uint32_t i = 0; i < code->strings.count; i++)
