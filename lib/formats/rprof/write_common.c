@@ -4,9 +4,9 @@
 #include "formats/rprof/write_common.h"
 
 #include "model/table.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- output ---- */
@@ -35,43 +35,21 @@ pcol_status pci_rprof_put_feeds(struct pci_out *out, const uint8_t *text, size_t
     return pci_out(out, text, size, err);
 }
 
-/* ---- cells ---- */
-
 /* ---- samples ---- */
 
 /* The integers of a type, NULL if the file has none. A type with doubles is another row of
  * sample_types. */
-static pcol_status find_value(const pcol_file *file, const struct pci_rprof_type *type,
+static pcol_status find_value(const struct pci_types *types, const struct pci_rprof_type *type,
                               const struct pci_column **column, pcol_error *err)
 {
-    const struct pci_column *types, *units, *ordinals;
-    uint64_t rows = pci_rows(file, "sample_types");
     *column = NULL;
-    PCI_TRY(pci_check_row_count(file, "sample_types", err));
-    PCI_TRY(pci_find_verified_column(file, "sample_types", "type", PCI_TYPES_TEXT, &types, err));
-    PCI_TRY(pci_find_verified_column(file, "sample_types", "unit", PCI_TYPES_TEXT, &units, err));
-    PCI_TRY(
-        pci_find_verified_column(file, "sample_types", "ordinal", PCI_TYPES_ROW, &ordinals, err));
-    for (uint64_t row = 0; types && units && row < rows; row++) {
-        pcol_str text, unit;
-        int64_t ordinal;
-        int valid;
-        char name[32];
-        PCI_TRY(pci_get_str(file, types, row, &text, &valid, err));
-        PCI_TRY(pci_get_str(file, units, row, &unit, &valid, err));
-        PCI_TRY(pci_get(file, ordinals, row, &ordinal, &valid, err));
-        if (ordinal || text.size != strlen(type->type) || unit.size != strlen(type->unit) ||
-            memcmp(text.data, type->type, text.size) != 0 ||
-            memcmp(unit.data, type->unit, unit.size) != 0)
-            continue;
-        snprintf(name, sizeof name, "value.%llu", (unsigned long long)row);
-        const struct pci_table *samples = pci_table_find(file, "samples");
-        const struct pci_column *values = samples ? pci_column_find(samples, name) : NULL;
-        if (values && values->data->type == PCF_F64)
-            continue;
-        return pci_find_verified_column(file, "samples", name, PCI_TYPES_INT, column, err);
+    for (uint32_t row = 0; row < types->count && !*column; row++) {
+        const struct pci_column *values = types->columns[row];
+        if (values && values->desc->type != PCF_F64 && !types->ordinal[row] &&
+            pci_str_is(types->type[row], type->type) && pci_str_is(types->unit[row], type->unit))
+            *column = values;
     }
-    return PCOL_OK;
+    return *column ? pci_verify(types->file, *column, err) : PCOL_OK;
 }
 
 pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol_file *file,
@@ -88,14 +66,16 @@ pcol_status pci_rprof_samples_open(struct pci_rprof_samples *samples, const pcol
                                      &samples->stack.column, err));
     PCI_TRY(pci_find_verified_column(file, "samples", "text", PCI_TYPES_TEXT, &samples->text.column,
                                      err));
+    PCI_TRY(pci_types_open(file, &samples->types, err));
     for (int i = 0; types[i].type; i++)
-        PCI_TRY(find_value(file, &types[i], &samples->value[i].column, err));
+        PCI_TRY(find_value(&samples->types, &types[i], &samples->value[i].column, err));
     return pci_samples_by_source_open(file, samples->source.column, &samples->turns, err);
 }
 
 void pci_rprof_samples_close(struct pci_rprof_samples *samples)
 {
     pci_samples_by_source_close(&samples->turns);
+    pci_types_close(&samples->types);
 }
 
 static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,

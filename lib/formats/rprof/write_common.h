@@ -35,6 +35,7 @@ struct pci_rprof_samples {
     uint64_t total;
     uint64_t first; /* row of the batch's first sample */
     size_t rows;
+    struct pci_types types;
     struct pci_samples_by_source turns;
     struct pci_rprof_cells source, stack, text, value[PCI_RPROF_VALUES];
 };

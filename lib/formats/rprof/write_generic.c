@@ -48,7 +48,7 @@ struct generic_writer {
     int64_t *paths;        /* by number - 1 */
     size_t path_capacity;
     struct pci_strbuf pending; /* #File lines of files met since the last sample */
-    struct pci_types types;
+    const struct pci_types *types;
     struct pci_selected_type chosen;        /* the type whose samples are written */
     const struct pci_column *double_values; /* values of samples/count that are no integers */
     unsigned lost;
@@ -221,49 +221,18 @@ static pcol_status find_interval(struct generic_writer *w, uint32_t source, int6
 
 /* ---- losses ---- */
 
-/* *other: the source has a sample type other than samples/count. */
-static pcol_status has_other_types(const struct generic_writer *w, uint32_t source, int *other,
-                                   pcol_error *err)
-{
-    const struct pci_column *type, *owner, *types;
-    uint64_t rows, own = 0;
-    PCI_TRY(pci_check_row_count(w->file, "sample_types", err));
-    PCI_TRY(pci_check_row_count(w->file, "source_types", err));
-    PCI_TRY(pci_find_verified_column(w->file, "sample_types", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(
-        pci_find_verified_column(w->file, "source_types", "source", PCI_TYPES_ROW, &owner, err));
-    PCI_TRY(pci_find_verified_column(w->file, "source_types", "sample_type", PCI_TYPES_ROW, &types,
-                                     err));
-    *other = 0;
-    for (int by_source = owner && types; by_source >= 0 && !own; by_source--) {
-        if (by_source)
-            rows = pci_rows(w->file, "source_types");
-        else
-            rows = pci_rows(w->file, "sample_types");
-        for (uint64_t row = 0; row < rows; row++) {
-            int64_t at = (int64_t)row, source_row = (int64_t)source;
-            pcol_str text;
-            int valid;
-            if (by_source) {
-                PCI_TRY(pci_get(w->file, owner, row, &source_row, &valid, err));
-                PCI_TRY(pci_get(w->file, types, row, &at, &valid, err));
-            }
-            if (source_row != (int64_t)source)
-                continue;
-            own++;
-            PCI_TRY(pci_get_str(w->file, type, (uint64_t)at, &text, &valid, err));
-            *other = *other || !pci_str_is(text, "samples");
-        }
-    }
-    return PCOL_OK;
-}
-
+/* Whether the source has a sample type other than samples/count. A source without types in
+ * source_types has all. */
 static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pcol_error *err)
 {
-    int other;
-    PCI_TRY(has_other_types(w, source, &other, err));
-    w->lost |= other ? LOSS_TYPES : 0u;
-    return PCOL_OK;
+    uint32_t *list, count;
+    PCI_TRY(PCI_MALLOC(list, (size_t)w->types->count + 1, err));
+    pcol_status status = pci_types_of_source(w->types, source, list, &count, err);
+    for (uint32_t i = 0; status == PCOL_OK && i < (count ? count : w->types->count); i++)
+        if (!pci_str_is(w->types->type[count ? list[i] : i], "samples"))
+            w->lost |= LOSS_TYPES;
+    pci_free(list);
+    return status;
 }
 
 void pci_rprof_report_losses(const struct pci_export *export, unsigned lost)
@@ -313,11 +282,11 @@ static pcol_status is_other_event(const struct generic_writer *w, uint64_t row, 
     int valid = 0;
     *other = 0;
     for (uint32_t k = 0; k < w->chosen.count && !valid; k++)
-        PCI_TRY(pci_get(w->file, w->types.columns[w->chosen.rows[k]], row, &ignored, &valid, err));
+        PCI_TRY(pci_get(w->file, w->types->columns[w->chosen.rows[k]], row, &ignored, &valid, err));
     if (valid)
         return PCOL_OK;
-    for (uint32_t k = 0; k < w->types.count && !*other; k++)
-        PCI_TRY(pci_get(w->file, w->types.columns[k], row, &ignored, other, err));
+    for (uint32_t k = 0; k < w->types->count && !*other; k++)
+        PCI_TRY(pci_get(w->file, w->types->columns[k], row, &ignored, other, err));
     return PCOL_OK;
 }
 
@@ -378,11 +347,10 @@ static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_e
     w->names.libraries = 1;
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
+    PCI_TRY(pci_types_verify(w->types, err));
     PCI_TRY(find_lost_types(w, source, err));
-    PCI_TRY(pci_types_open(w->file, &w->types, err));
-    PCI_TRY(pci_types_verify(&w->types, err));
-    w->double_values = find_doubles(&w->types);
-    PCI_TRY(pci_types_select(&w->types, wanted ? w->export->first_source : source,
+    w->double_values = find_doubles(w->types);
+    PCI_TRY(pci_types_select(w->types, wanted ? w->export->first_source : source,
                              wanted ? w->export->last_source : source, wanted, &w->chosen, err));
     PCI_TRY(has_lines(w, &flags.line, err));
     if (flags.line && pci_rows(w->file, "sources") > 1)
@@ -407,14 +375,16 @@ pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_
                                     struct pci_rprof_samples *samples, uint32_t source,
                                     unsigned *lost, pcol_error *err)
 {
-    struct generic_writer w = {
-        .export = export, .file = export->file, .out = out, .samples = samples};
+    struct generic_writer w = {.export = export,
+                               .file = export->file,
+                               .out = out,
+                               .samples = samples,
+                               .types = &samples->types};
     pcol_status status = put_segment(&w, source, err);
     *lost |= w.lost;
     pci_rprof_stack_text_close(&w.stacks);
     pci_hash_clear(&w.files);
     pci_frame_namer_close(&w.names);
-    pci_types_close(&w.types);
     pci_free(w.chosen.rows);
     pci_free(w.paths);
     pci_free(w.pending.data);
