@@ -43,7 +43,8 @@ struct generic_writer {
     struct pci_frame_namer names;
     const struct pci_column *source, *stack; /* of samples */
     uint64_t samples;
-    struct type *types;
+    struct pci_types all_types;
+    struct type *types; /* those that are written */
     size_t type_count;
     union sum *sums; /* by stack; the last one: samples without a stack */
     uint8_t *has;
@@ -57,28 +58,15 @@ struct generic_writer {
 
 /* ---- opening */
 
-static pcol_status get_type_text(const struct generic_writer *f, const char *column, uint64_t row,
-                                 pcol_str *text, pcol_error *err)
-{
-    int valid;
-    *text = (pcol_str){"", 0};
-    return pci_get_named_str(f->file, "sample_types", column, row, text, &valid, err);
-}
-
 /* Move the default sample type to the front: it becomes the header's type and that of the first
  * resources, from which the reader takes the default. */
 static pcol_status move_default_first(struct generic_writer *f, pcol_error *err)
 {
-    struct pci_types types;
     uint32_t row;
     size_t at = 0;
     int named;
-    PCI_TRY(pci_types_open(f->file, &types, err));
-    pcol_status status =
-        pci_types_first_default(&types, NULL, f->export->first_source,
-                                (uint64_t)f->export->last_source + 1, &row, &named, err);
-    pci_types_close(&types);
-    PCI_TRY(status);
+    PCI_TRY(pci_types_first_default(&f->all_types, NULL, f->export->first_source,
+                                    (uint64_t)f->export->last_source + 1, &row, &named, err));
     while (at < f->type_count && f->types[at].row != row)
         at++;
     if (at == f->type_count || row == PCOL_NONE)
@@ -111,33 +99,21 @@ static void omit_ambiguous_types(struct generic_writer *f)
 
 static pcol_status open_types(struct generic_writer *f, pcol_error *err)
 {
-    uint64_t rows = pci_rows(f->file, "sample_types");
-    const struct pci_column *gauge, *ordinal;
+    const struct pci_types *all = &f->all_types;
     int has_gauges = 0;
-    PCI_TRY(pci_find_column(f->file, "sample_types", "level", PCI_TYPE(PCF_BOOL), &gauge, err));
-    PCI_TRY(pci_find_column(f->file, "sample_types", "ordinal", PCI_TYPES_INT, &ordinal, err));
-    PCI_TRY(pci_check_row_count(f->file, "sample_types", err));
-    PCI_TRY(PCI_CALLOC(f->types, (size_t)rows + 1, err));
-    for (uint64_t row = 0; row < rows; row++) {
-        struct type *t = &f->types[f->type_count];
-        char column[32];
-        int64_t is_gauge = 0;
-        int valid;
-        snprintf(column, sizeof column, "value.%" PRIu64, row);
-        PCI_TRY(pci_get(f->file, gauge, row, &is_gauge, &valid, err));
-        PCI_TRY(pci_find_column(f->file, "samples", column, PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_F64),
-                                &t->values, err));
-        has_gauges |= is_gauge != 0;
-        if (is_gauge || !t->values)
+    PCI_TRY(pci_types_open(f->file, &f->all_types, err));
+    PCI_TRY(PCI_CALLOC(f->types, (size_t)all->count + 1, err));
+    for (uint32_t row = 0; row < all->count; row++) {
+        has_gauges |= all->is_gauge[row];
+        if (all->is_gauge[row] || !all->columns[row])
             continue;
-        PCI_TRY(get_type_text(f, "type", row, &t->name, err));
-        PCI_TRY(get_type_text(f, "unit", row, &t->unit, err));
-        t->ordinal = 0;
-        if (ordinal)
-            PCI_TRY(pci_get(f->file, ordinal, row, &t->ordinal, &valid, err));
-        t->is_double = t->values->desc->type == PCF_F64;
-        t->row = row;
-        f->type_count++;
+        f->types[f->type_count++] =
+            (struct type){.name = all->type[row],
+                          .unit = all->unit[row],
+                          .values = all->columns[row],
+                          .row = row,
+                          .ordinal = all->ordinal[row],
+                          .is_double = all->columns[row]->desc->type == PCF_F64};
     }
     if (has_gauges)
         pci_export_loss(f->export, "%s gauges (they are not amounts)",
@@ -422,6 +398,7 @@ pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error 
     pcol_status status = write_document(f, err);
     pci_json_writer_close(&f->json);
     pci_frame_namer_close(&f->names);
+    pci_types_close(&f->all_types);
     pci_perun_type_rule_clear(&f->rule);
     pci_strbuf_clear(&f->text);
     pci_free(f->types);
