@@ -20,6 +20,9 @@ struct pci_pair_set {
 /* Insert a pair unless it is present; *found: whether it was. */
 pcol_status pci_pair_set_add(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
                              int *found, pcol_error *err);
+/* The same; *index: of the pair in `pairs`. */
+pcol_status pci_pair_set_index(struct pci_pair_set *pairs, uint64_t first, uint64_t second,
+                               uint32_t *index, int *found, pcol_error *err);
 /* Index of a pair in `pairs`, or PCI_HASH_NONE. */
 uint32_t pci_pair_set_find(const struct pci_pair_set *pairs, uint64_t first, uint64_t second);
 static inline int pci_pair_set_has(const struct pci_pair_set *pairs, uint64_t first,

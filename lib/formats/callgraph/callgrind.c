@@ -179,10 +179,10 @@ static pcol_status store(struct pci_callgrind *w, struct pci_callgrind_event *ev
 {
     uint32_t frames = w->graph.view->frame_count;
     PCI_TRY(PCI_MALLOC(event->selfs, (size_t)frames + 1, err));
-    PCI_TRY(PCI_MALLOC(event->costs, (size_t)w->call_count + 1, err));
+    PCI_TRY(PCI_MALLOC(event->costs, (size_t)w->calls.count + 1, err));
     for (uint32_t i = 0; i < frames; i++)
         PCI_TRY(to_integer(w, event, s->selfs[i], s->is_double, &event->selfs[i], err));
-    for (uint32_t i = 0; i < w->call_count; i++)
+    for (uint32_t i = 0; i < w->calls.count; i++)
         PCI_TRY(to_integer(w, event, s->costs[i], s->is_double, &event->costs[i], err));
     return to_integer(w, event, s->node[0], s->is_double, &event->total, err);
 }
@@ -193,7 +193,7 @@ static pcol_status sum(struct pci_callgrind *w, struct pci_callgrind_event *even
     const pcol_view *view = w->graph.view;
     PCI_TRY(PCI_CALLOC(s->node, (size_t)view->node_count + 1, err));
     PCI_TRY(PCI_CALLOC(s->selfs, (size_t)view->frame_count + 1, err));
-    PCI_TRY(PCI_CALLOC(s->costs, (size_t)w->call_count + 1, err));
+    PCI_TRY(PCI_CALLOC(s->costs, (size_t)w->calls.count + 1, err));
     PCI_TRY(PCI_CALLOC(s->counted_to, (size_t)w->function_count + 1, err));
     if (add_nodes(w, s))
         return pci_fail(err, PCOL_E_LOSS, "a sum exceeds 64 bits: callgrind cannot hold it");
@@ -270,7 +270,7 @@ static pcol_status put_position(struct pci_callgrind *w, uint32_t frame, pcol_er
 
 static pcol_status put_call(struct pci_callgrind *w, uint32_t call, uint32_t frame, pcol_error *err)
 {
-    const struct pci_callgrind_function *callee = &w->functions[w->calls[call].callee];
+    const struct pci_callgrind_function *callee = &w->functions[w->calls.pairs[call].second];
     PCI_TRY(put_function(w, callee, 1, err));
     PCI_TRY(pci_callgraph_print(&w->graph, err, "calls=1 %s%" PRId64 "\n",
                                 w->has_addresses ? "0x0 " : "", callee->start_line));
@@ -284,7 +284,7 @@ static pcol_status put_call(struct pci_callgrind *w, uint32_t call, uint32_t fra
 static pcol_status find_used_calls(struct pci_callgrind *w, uint8_t **used, pcol_error *err)
 {
     const pcol_view *view = w->graph.view;
-    PCI_TRY(PCI_CALLOC(*used, (size_t)w->call_count + 1, err));
+    PCI_TRY(PCI_CALLOC(*used, (size_t)w->calls.count + 1, err));
     for (uint32_t i = view->node_count; i-- > 1;) {
         uint32_t parent = view->parent[i];
         if (!w->weighed[i])
@@ -446,11 +446,10 @@ pcol_status pci_callgrind_write(const struct pci_export *export, pcol_error *err
     }
     pci_frame_namer_close(&w->names);
     pci_hash_clear(&w->function_hash);
-    pci_hash_clear(&w->call_hash);
+    pci_pair_set_clear(&w->calls);
     pci_free(w->functions);
     pci_free(w->function_of);
     pci_free(w->order);
-    pci_free(w->calls);
     pci_free(w->call_of);
     pci_free(w->weighed);
     pci_free(w->sorted);

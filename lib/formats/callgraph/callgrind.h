@@ -7,6 +7,7 @@
 #include "builder/string_pool.h"
 #include "formats/callgraph/callgraph.h"
 #include "model/frame_names.h"
+#include "util/pair_set.h"
 
 #define PCI_CALLGRIND_LOSS_NAME 1u /* of `lost`; further ones are in callgrind.c */
 
@@ -19,10 +20,6 @@ enum { PCI_CG_OBJECTS, PCI_CG_FILES, PCI_CG_FUNCTIONS, PCI_CG_POOLS };
 struct pci_callgrind_function {
     uint32_t name, file, object; /* strings of the pools */
     int64_t start_line;
-};
-
-struct pci_callgrind_call {
-    uint32_t caller, callee; /* a frame, or the number of frames for (root); a function */
 };
 
 struct pci_callgrind_event {
@@ -46,12 +43,11 @@ struct pci_callgrind {
     struct pci_callgrind_function *functions;
     uint32_t function_count;
     size_t function_capacity;
-    struct pci_hash function_hash, call_hash;
+    struct pci_hash function_hash;
     uint32_t *function_of; /* by frame */
     uint32_t *order;       /* frames by function, then by address and line */
-    struct pci_callgrind_call *calls;
-    uint32_t call_count;
-    size_t call_capacity;
+    /* Caller (a frame, or the number of frames for (root)) and callee (a function). */
+    struct pci_pair_set calls;
     uint32_t *call_of; /* by node of the view: its call; PCOL_NONE: none */
     uint8_t *weighed;  /* by node: stacks end in it that have a value of any event */
     uint32_t *sorted;  /* calls by caller */

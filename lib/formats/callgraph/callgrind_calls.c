@@ -93,17 +93,9 @@ static pcol_status name_frame(struct pci_callgrind *w, uint32_t frame, pcol_erro
 static pcol_status add_call(struct pci_callgrind *w, uint32_t caller, uint32_t callee,
                             uint32_t *call, pcol_error *err)
 {
-    uint64_t hash = pci_hash_pair(caller, callee);
-    size_t slot = pci_hash_start(&w->call_hash, hash);
+    int is_known;
     PCI_TRY(pci_work(PCI_ITEM_WORK, err));
-    while ((*call = pci_hash_next(&w->call_hash, hash, &slot)) != PCI_HASH_NONE)
-        if (w->calls[*call].caller == caller && w->calls[*call].callee == callee)
-            return PCOL_OK;
-    PCI_TRY(PCI_GROW(w->calls, w->call_capacity, (size_t)w->call_count + 1, err));
-    PCI_TRY(pci_hash_add(&w->call_hash, hash, w->call_count, err));
-    w->calls[w->call_count] = (struct pci_callgrind_call){caller, callee};
-    *call = w->call_count++;
-    return PCOL_OK;
+    return pci_pair_set_index(&w->calls, caller, callee, call, &is_known, err);
 }
 
 /* Nodes below the root of the view are calls from (root), if other nodes call their functions. */
@@ -131,16 +123,16 @@ static pcol_status sort_calls(struct pci_callgrind *w, pcol_error *err)
 {
     uint32_t callers = w->graph.view->frame_count + 1;
     PCI_TRY(PCI_CALLOC(w->first, (size_t)callers + 1, err));
-    PCI_TRY(PCI_CALLOC(w->sorted, (size_t)w->call_count + 1, err));
-    for (uint32_t i = 0; i < w->call_count; i++)
-        w->first[w->calls[i].caller + 1]++;
+    PCI_TRY(PCI_CALLOC(w->sorted, (size_t)w->calls.count + 1, err));
+    for (uint32_t i = 0; i < w->calls.count; i++)
+        w->first[w->calls.pairs[i].first + 1]++;
     for (uint32_t i = 0; i < callers; i++)
         w->first[i + 1] += w->first[i];
-    for (uint32_t i = 0; i < w->call_count; i++)
-        w->sorted[w->first[w->calls[i].caller]++] = i;
+    for (uint32_t i = 0; i < w->calls.count; i++)
+        w->sorted[w->first[w->calls.pairs[i].first]++] = i;
     memmove(w->first + 1, w->first, callers * sizeof *w->first);
     w->first[0] = 0;
-    return pci_work((uint64_t)w->call_count * PCI_ITEM_WORK, err);
+    return pci_work((uint64_t)w->calls.count * PCI_ITEM_WORK, err);
 }
 
 struct ordered {

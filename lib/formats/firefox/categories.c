@@ -50,10 +50,9 @@ static pcol_status number_subcategories(struct pci_ff_categories *f,
         PCI_TRY(pci_get(f->file, category_column, row, &category, &valid, err));
         if (!valid)
             continue;
-        uint32_t target = code->category_of[category];
+        uint32_t target = code->category_of[category], pair;
         PCI_TRY(get_text_key(f->file, "subcategories", "name", row, &key, err));
-        PCI_TRY(pci_pair_set_add(&f->parts, target, key, &is_known, err));
-        uint32_t pair = pci_pair_set_find(&f->parts, target, key);
+        PCI_TRY(pci_pair_set_index(&f->parts, target, key, &pair, &is_known, err));
         if (!is_known)
             numbers[f->parts.count - 1 + f->count] = numbers[target]++;
         code->part_of[first[category + 1]++] = numbers[pair + f->count];
@@ -71,8 +70,8 @@ static pcol_status merge_categories(struct pci_ff_categories *f, struct pci_ff_c
     for (uint32_t row = 0; row < rows; row++) {
         PCI_TRY(get_text_key(f->file, "categories", "name", row, &name, err));
         PCI_TRY(get_text_key(f->file, "categories", "color", row, &color, err));
-        PCI_TRY(pci_pair_set_add(&f->names, name, color, &is_known, err));
-        code->category_of[row] = pci_pair_set_find(&f->names, name, color);
+        PCI_TRY(
+            pci_pair_set_index(&f->names, name, color, &code->category_of[row], &is_known, err));
         if (is_known)
             continue;
         if (f->count >= 1000)

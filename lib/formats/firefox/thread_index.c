@@ -95,29 +95,23 @@ pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_
 }
 
 static pcol_status find_track(struct pci_ff_write_generic *f, uint32_t source, uint32_t thread,
-                              struct pci_hash *hash, size_t *track, pcol_error *err)
+                              struct pci_pair_set *keys, uint32_t *track, pcol_error *err)
 {
     struct pci_ff_thread t = {.source = source, .thread = thread};
-    uint64_t h = pci_hash_pair(t.source, t.thread);
-    size_t at = pci_hash_start(hash, h);
-    for (uint32_t id; (id = pci_hash_next(hash, h, &at)) != PCI_HASH_NONE;) {
-        if (f->tracks[id].source == t.source && f->tracks[id].thread == t.thread) {
-            *track = id;
-            return PCOL_OK;
-        }
-    }
+    int is_known;
+    PCI_TRY(pci_pair_set_index(keys, source, thread, track, &is_known, err));
+    if (is_known)
+        return PCOL_OK;
     PCI_TRY(pci_ff_is_firefox(f->file, source, &t.is_firefox, err));
     PCI_TRY(PCI_GROW(f->tracks, f->track_capacity, f->track_count + 1, err));
-    PCI_TRY(pci_hash_add(hash, h, (uint32_t)f->track_count, err));
-    *track = f->track_count;
     f->tracks[f->track_count++] = t;
     return PCOL_OK;
 }
 
 /* Find the track of a sample. Consecutive samples mostly belong to the same track, so the last one
  * is tried first. */
-static pcol_status get_track(struct pci_ff_write_generic *f, uint64_t row, struct pci_hash *hash,
-                             size_t *last, pcol_error *err)
+static pcol_status get_track(struct pci_ff_write_generic *f, uint64_t row,
+                             struct pci_pair_set *keys, uint32_t *last, pcol_error *err)
 {
     int64_t source, thread;
     int valid;
@@ -126,11 +120,11 @@ static pcol_status get_track(struct pci_ff_write_generic *f, uint64_t row, struc
     uint32_t s = (uint32_t)source, t = valid ? (uint32_t)thread : PCOL_NONE;
     if (*last < f->track_count && f->tracks[*last].source == s && f->tracks[*last].thread == t)
         return PCOL_OK;
-    return find_track(f, s, t, hash, last, err);
+    return find_track(f, s, t, keys, last, err);
 }
 
 /* Add all threads of Firefox sources in their order, including those without samples. */
-static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *hash,
+static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_pair_set *keys,
                                pcol_error *err)
 {
     const struct pci_column *column;
@@ -139,7 +133,7 @@ static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *
     for (uint64_t row = 0; column && row < rows; row++) {
         int64_t source;
         int valid, firefox;
-        size_t track;
+        uint32_t track;
         PCI_TRY(pci_get(f->file, column, row, &source, &valid, err));
         if (!valid || (uint64_t)source < f->export->first_source ||
             (uint64_t)source > f->export->last_source)
@@ -147,7 +141,7 @@ static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *
         PCI_TRY(pci_ff_is_firefox(f->file, (uint32_t)source, &firefox, err));
         if (!firefox)
             continue;
-        PCI_TRY(find_track(f, (uint32_t)source, (uint32_t)row, hash, &track, err));
+        PCI_TRY(find_track(f, (uint32_t)source, (uint32_t)row, keys, &track, err));
         PCI_TRY(
             pci_ff_convert_mark_stacks(&f->convert, (uint32_t)source, (uint32_t)row, f->used, err));
     }
@@ -156,11 +150,11 @@ static pcol_status add_threads(struct pci_ff_write_generic *f, struct pci_hash *
 
 /* Counting sort in two passes: count the samples of each track, then write their rows grouped by
  * track. */
-static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash *hash, int second,
-                                pcol_error *err)
+static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_pair_set *keys,
+                                int second, pcol_error *err)
 {
     uint64_t rows = pci_rows(f->file, "samples");
-    size_t last = SIZE_MAX;
+    uint32_t last = PCOL_NONE;
     for (uint64_t row = 0; row < rows; row++) {
         int64_t source, stack;
         int valid;
@@ -168,7 +162,7 @@ static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash 
         PCI_TRY(pci_get(f->file, f->source, row, &source, &valid, err));
         if ((uint64_t)source < f->export->first_source || (uint64_t)source > f->export->last_source)
             continue;
-        PCI_TRY(get_track(f, row, hash, &last, err));
+        PCI_TRY(get_track(f, row, keys, &last, err));
         struct pci_ff_thread *t = &f->tracks[last];
         PCI_TRY(pci_ff_thread_value(f, t, row, &value, &valid, err));
         if (!valid && (!t->is_firefox || f->export->options->sample_type))
@@ -187,11 +181,11 @@ static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_hash 
 
 pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err)
 {
-    struct pci_hash hash = {0};
+    struct pci_pair_set keys = {0};
     uint64_t total = 0;
     PCI_TRY(PCI_CALLOC(f->used, (size_t)f->code.stacks.stacks + 1, err));
-    pcol_status status = add_threads(f, &hash, err);
-    PCI_THEN(status, sort_samples(f, &hash, 0, err));
+    pcol_status status = add_threads(f, &keys, err);
+    PCI_THEN(status, sort_samples(f, &keys, 0, err));
     for (size_t i = 0; i < f->track_count; i++) {
         f->tracks[i].first = total;
         total += f->tracks[i].count;
@@ -199,8 +193,8 @@ pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err)
     }
     if (status == PCOL_OK) {
         f->rows = pci_malloc((size_t)total + 1, sizeof *f->rows);
-        status = f->rows ? sort_samples(f, &hash, 1, err) : pci_fail_memory(err);
+        status = f->rows ? sort_samples(f, &keys, 1, err) : pci_fail_memory(err);
     }
-    pci_hash_clear(&hash);
+    pci_pair_set_clear(&keys);
     return status;
 }

@@ -494,7 +494,7 @@ void pcol_answers_free(pcol_answers *answers)
     pci_string_pool_clear(&a->fields);
     pci_string_pool_clear(&a->seen);
     pci_hash_clear(&a->shared_hash);
-    pci_hash_clear(&a->seen_ids);
+    pci_pair_set_clear(&a->seen_ids);
     pci_arena_clear(&a->cache_arena);
     pci_arena_clear(&a->row_texts);
     pci_json_writer_close(&a->writer);
@@ -514,7 +514,6 @@ void pcol_answers_free(pcol_answers *answers)
     pci_free(a->numeric);
     pci_free(a->found);
     pci_free(a->found_next);
-    pci_free(a->ids);
     pci_free(a->slot_cells);
     pci_free(a->block_cells);
     pci_free(a->block_parts);

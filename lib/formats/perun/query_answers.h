@@ -9,6 +9,7 @@
 #include "formats/perun/query_resources.h"
 #include "pcol_perun.h"
 #include "util/control.h"
+#include "util/pair_set.h"
 #include "json/json.h"
 
 #define PCI_FLAT_MOST (UINT64_C(64) << 20)
@@ -85,9 +86,7 @@ struct pcol_answers {
     struct pci_value *found, *found_next; /* values that a path leads to */
     size_t found_count, found_capacity, next_count, next_capacity, found_at;
     struct pci_string_pool seen;
-    struct pci_hash seen_ids; /* hash of raw identities (`ids`) of values already returned */
-    struct pci_pair *ids;
-    size_t id_count, id_capacity;
+    struct pci_pair_set seen_ids; /* identities of values already returned */
     pcol_str parts[64];           /* of the path */
     size_t part_count, path_slot; /* path_slot: the member that the path begins with */
     size_t line_roles[PCI_LINE_ROLES];

@@ -117,7 +117,6 @@ static pcol_status check_identity(struct pcol_answers *a, const struct pci_value
 {
     int text = value->kind == PCI_VALUE_STRING || value->kind == PCI_VALUE_BIG;
     struct pci_pair id = {value->kind, value->as.i64};
-    uint32_t known;
     *seen = 0;
     if (text)
         id.a |= (int64_t)value->as.text.size << 8, id.b = (int64_t)(intptr_t)value->as.text.data;
@@ -125,22 +124,10 @@ static pcol_status check_identity(struct pcol_answers *a, const struct pci_value
         return PCOL_OK; /* not equal to anything, not even itself */
     if (value->kind == PCI_VALUE_NULL)
         id.b = 0;
-    if (a->id_count && !memcmp(&a->ids[a->id_count - 1], &id, sizeof id)) {
-        *seen = 1;
-        return PCOL_OK;
-    }
-    uint64_t hash = pci_hash_pair((uint64_t)id.a, (uint64_t)id.b);
-    size_t at = pci_hash_start(&a->seen_ids, hash);
-    while ((known = pci_hash_next(&a->seen_ids, hash, &at)) != PCI_HASH_NONE)
-        if (a->ids[known].a == id.a && a->ids[known].b == id.b) {
-            *seen = 1;
-            return PCOL_OK;
-        }
-    if (a->id_count >= PCOL_NONE - 1)
-        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 different values");
-    PCI_TRY(PCI_GROW(a->ids, a->id_capacity, a->id_count + 1, err));
-    a->ids[a->id_count] = id;
-    return pci_hash_add(&a->seen_ids, hash, (uint32_t)a->id_count++, err);
+    const struct pci_integer_pair *ids = a->seen_ids.pairs, pair = {(uint64_t)id.a, (uint64_t)id.b};
+    size_t count = a->seen_ids.count;
+    *seen = count && ids[count - 1].first == pair.first && ids[count - 1].second == pair.second;
+    return *seen ? PCOL_OK : pci_pair_set_add(&a->seen_ids, pair.first, pair.second, seen, err);
 }
 
 static pcol_status check_new(struct pcol_answers *a, const struct pci_value *value, int *new,

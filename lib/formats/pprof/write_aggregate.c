@@ -8,47 +8,29 @@
 
 #include "builder/string_pool.h"
 #include "util/alloc.h"
+#include "util/pair_set.h"
+
+#include <string.h>
 
 struct aggregate {
     struct pci_string_pool labels;
-    struct pci_hash hash;
-    struct aggregate_key {
-        uint32_t stack, labels;
-    } * keys;
-    size_t capacity;
-    int64_t *sums; /* type_count for each key */
+    struct pci_pair_set keys; /* stack and labels */
+    int64_t *sums;            /* type_count for each key */
     size_t sum_capacity;
 };
-
-static pcol_status find_key(struct pci_pprof_export *e, struct aggregate *m, uint32_t stack,
-                            uint32_t labels, size_t *key, pcol_error *err)
-{
-    uint64_t hash = pci_hash_pair(stack, labels);
-    size_t at = pci_hash_start(&m->hash, hash), count = m->hash.count;
-    uint32_t id;
-    while ((id = pci_hash_next(&m->hash, hash, &at)) != PCI_HASH_NONE)
-        if (m->keys[id].stack == stack && m->keys[id].labels == labels) {
-            *key = id;
-            return PCOL_OK;
-        }
-    PCI_TRY(PCI_GROW(m->keys, m->capacity, count + 1, err));
-    PCI_TRY(PCI_GROW(m->sums, m->sum_capacity, (count + 1) * e->type_count + 1, err));
-    m->keys[count] = (struct aggregate_key){stack, labels};
-    for (uint32_t t = 0; t < e->type_count; t++)
-        m->sums[count * e->type_count + t] = 0;
-    *key = count;
-    return pci_hash_add(&m->hash, hash, (uint32_t)count, err);
-}
 
 static pcol_status add_sample(struct pci_pprof_export *e, struct aggregate *m,
                               const struct pci_pprof_batches *b, pcol_error *err)
 {
-    uint32_t labels;
-    size_t key;
+    uint32_t labels, key;
+    int is_known;
     PCI_TRY(pci_string_pool_intern(&m->labels, (const char *)e->labels.data, e->labels.size,
                                    &labels, err));
-    PCI_TRY(find_key(e, m, (uint32_t)b->stack_row, labels, &key, err));
-    int64_t *sums = m->sums + key * e->type_count;
+    PCI_TRY(pci_pair_set_index(&m->keys, b->stack_row, labels, &key, &is_known, err));
+    PCI_TRY(PCI_GROW(m->sums, m->sum_capacity, m->keys.count * e->type_count + 1, err));
+    int64_t *sums = m->sums + (size_t)key * e->type_count;
+    if (!is_known)
+        memset(sums, 0, e->type_count * sizeof *sums);
     for (uint32_t t = 0; t < e->type_count; t++)
         if (__builtin_add_overflow(sums[t], b->sample[t], &sums[t]))
             return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, b->row,
@@ -59,16 +41,17 @@ static pcol_status add_sample(struct pci_pprof_export *e, struct aggregate *m,
 static pcol_status write_sums(struct pci_pprof_export *e, const struct aggregate *m,
                               pcol_error *err)
 {
-    for (size_t k = 0; k < m->hash.count; k++) {
+    for (size_t k = 0; k < m->keys.count; k++) {
         const int64_t *sums = m->sums + k * e->type_count;
-        pcol_str labels = pci_string_pool_get(&m->labels, m->keys[k].labels);
+        pcol_str labels = pci_string_pool_get(&m->labels, (uint32_t)m->keys.pairs[k].second);
         int64_t has_value = 0;
         for (uint32_t t = 0; t < e->type_count; t++)
             has_value |= sums[t];
         if (!has_value)
             e->lost |= PCI_PPROF_LOSS_ZERO;
         else
-            PCI_TRY(pci_pprof_put_sample(e, m->keys[k].stack, sums, labels.data, labels.size, err));
+            PCI_TRY(pci_pprof_put_sample(e, m->keys.pairs[k].first, sums, labels.data, labels.size,
+                                         err));
     }
     return PCOL_OK;
 }
@@ -88,8 +71,7 @@ pcol_status pci_pprof_put_aggregated(struct pci_pprof_export *e, struct pci_ppro
     }
     PCI_THEN(status, write_sums(e, &m, err));
     pci_string_pool_clear(&m.labels);
-    pci_hash_clear(&m.hash);
-    pci_free(m.keys);
+    pci_pair_set_clear(&m.keys);
     pci_free(m.sums);
     return status;
 }

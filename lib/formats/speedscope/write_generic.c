@@ -74,8 +74,8 @@ struct writer {
     uint32_t *list; /* types of a source */
     struct track *tracks;
     size_t track_count, track_capacity;
-    struct pci_hash track_hash;
-    uint64_t *rows; /* of samples, grouped by track */
+    struct pci_pair_set track_keys; /* by track: source and thread */
+    uint64_t *rows;                 /* of samples, grouped by track */
     uint64_t row_count;
     /* Used frames. */
     struct frame *frames;
@@ -112,18 +112,14 @@ static pcol_status find_track(struct writer *w, uint64_t row, uint32_t *track, p
     PCI_TRY(pci_get(w->file, w->thread, row, &thread, &valid, err));
     if (!valid)
         thread = PCOL_NONE;
-    uint64_t hash = pci_hash_pair((uint64_t)source, (uint64_t)thread);
-    size_t at = pci_hash_start(&w->track_hash, hash);
-    uint32_t id;
-    while ((id = pci_hash_next(&w->track_hash, hash, &at)) != PCI_HASH_NONE)
-        if (w->tracks[id].source == source && w->tracks[id].thread == thread) {
-            *track = id;
-            return PCOL_OK;
-        }
+    int is_known;
+    PCI_TRY(pci_pair_set_index(&w->track_keys, (uint64_t)source, (uint64_t)thread, track, &is_known,
+                               err));
+    if (is_known)
+        return PCOL_OK;
     PCI_TRY(PCI_GROW(w->tracks, w->track_capacity, w->track_count + 1, err));
-    *track = (uint32_t)w->track_count;
     w->tracks[w->track_count++] = (struct track){(uint32_t)source, (uint32_t)thread, 0, 0};
-    return pci_hash_add(&w->track_hash, hash, *track, err);
+    return PCOL_OK;
 }
 
 static pcol_status order_rows(struct writer *w, pcol_error *err)
@@ -162,8 +158,7 @@ static pcol_status find_frame(struct writer *w, uint64_t location, uint32_t grou
     PCI_TRY(pci_frame_namer_get(&w->names, location, group, &name, err));
     if (name.is_made || name.has_library)
         PCI_TRY(pci_string_pool_intern(&w->made_names, name.name.data, name.name.size, &made, err));
-    PCI_TRY(pci_pair_set_add(&w->keys, name.function, made, &found, err));
-    *frame = pci_pair_set_find(&w->keys, name.function, made);
+    PCI_TRY(pci_pair_set_index(&w->keys, name.function, made, frame, &found, err));
     if (found)
         return PCOL_OK;
     PCI_TRY(PCI_GROW(w->frames, w->frame_capacity, w->frame_count + 1, err));
@@ -532,7 +527,7 @@ pcol_status pci_speedscope_write_generic(const struct pci_export *export, pcol_e
     pci_types_close(&w.types);
     pci_frame_namer_close(&w.names);
     pci_stack_path_close(&w.path);
-    pci_hash_clear(&w.track_hash);
+    pci_pair_set_clear(&w.track_keys);
     pci_pair_set_clear(&w.keys);
     pci_string_pool_clear(&w.made_names);
     pci_free(w.chosen.rows);
