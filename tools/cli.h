@@ -149,196 +149,130 @@ struct cli_option {
 
 #define CLI_AT(member) offsetof(struct cli_args, member)
 
-/* Options that several commands share. */
-#define CLI_OPTION_OUTPUT                                                                        \
-    {                                                                                            \
-        'o', "output", "OUT", "write to the file OUT; - is stdout", CLI_TEXT, CLI_AT(output), 0, \
-            NULL                                                                                 \
-    }
-#define CLI_OPTION_FORCE                                                                           \
-    {                                                                                              \
-        'f', "force", NULL, "replace an output file that exists", CLI_FLAG, CLI_AT(force), 1, NULL \
-    }
-#define CLI_OPTION_NO_SYNC                                                                \
-    {                                                                                     \
-        0, "no-sync", NULL, "do not fsync the output", CLI_FLAG, CLI_AT(no_sync), 1, NULL \
-    }
-#define CLI_OPTION_FROM                                                                           \
-    {0,        "from",       "FORMAT", "format of the input (default: by content, then by name)", \
-     CLI_TEXT, CLI_AT(from), 0,        CLI_CHOICES_READ},                                         \
-        {0,         "max-input",                                                                  \
-         "BYTES",   "reject inputs that expand beyond this size; 0: 64 GiB (default)",            \
-         CLI_COUNT, CLI_AT(max_input),                                                            \
-         0,         NULL},                                                                        \
-        {0,        "trusted",       NULL, "import without limits on memory and expansion",        \
-         CLI_FLAG, CLI_AT(trusted), 1,    NULL},                                                  \
-    {                                                                                             \
-        0, "threads", "N", "number of threads (default: 0, one for each core)", CLI_COUNT,        \
-            CLI_AT(threads), 0, NULL                                                              \
-    }
-#define CLI_OPTION_FILES_FROM                                            \
-    {                                                                    \
-        0, "files-from", "LIST",                                         \
-            "also read the files in LIST, one path a line; - is stdin; " \
-            "repeatable",                                                \
-            CLI_LIST, CLI_AT(files_from), 0, NULL                        \
-    }
-#define CLI_OPTION_LENIENT                                                                       \
-    {                                                                                            \
-        0, "lenient", NULL, "accept known deviations from the format, with a warning", CLI_FLAG, \
-            CLI_AT(lenient), 1, NULL                                                             \
-    }
-#define CLI_OPTION_STRICT_IMPORT                                                                  \
-    {                                                                                             \
-        0, "strict", NULL, "reject malformed input (default)", CLI_FLAG, CLI_AT(lenient), 0, NULL \
-    }
-#define CLI_OPTION_META                                                                            \
-    {                                                                                              \
-        0, "meta", "KEY=VALUE", "store this metadata with each source, KEY without ~; repeatable", \
-            CLI_LIST, CLI_AT(meta), 0, NULL                                                        \
-    }
-#define CLI_OPTION_PLAIN                                                                           \
-    {                                                                                              \
-        0, "plain", NULL,                                                                          \
-            "store every column as a plain array, for programs that map the file without libpcol", \
-            CLI_FLAG, CLI_AT(plain), 1, NULL                                                       \
-    }
-#define CLI_OPTION_ARCHIVE                                                                        \
-    {                                                                                             \
-        0, "archive", "CODEC",                                                                    \
-            "compress for cold storage with zlib, lz4 or auto (default), which chooses for each " \
-            "part",                                                                               \
-            CLI_MAYBE, CLI_AT(archive), 0, "auto|lz4|zlib"                                        \
-    }
-#define CLI_OPTION_SUMS                                                                            \
-    {                                                                                              \
-        0, "sums", "KEY,...",                                                                      \
-            "add up samples: one for each call stack and values of the keys, which are labels or " \
-            "metadata of sources; without times, threads and addresses",                           \
-            CLI_MAYBE, CLI_AT(sums), 0, NULL                                                       \
-    }
-#define CLI_OPTION_REBASE                                                                  \
-    {                                                                                      \
-        0, "rebase", NULL,                                                                 \
-            "make addresses offsets in their binary, so that processes that loaded it at " \
-            "different addresses share stacks",                                            \
-            CLI_FLAG, CLI_AT(rebase), 1, NULL                                              \
-    }
-#define CLI_OPTION_FAIL_ON_LOSS                                                                   \
-    {                                                                                             \
-        0, "fail-on-loss", NULL,                                                                  \
-            "if the format cannot represent everything, write nothing and exit with 5", CLI_FLAG, \
-            CLI_AT(fail_on_loss), 1, NULL                                                         \
-    }
-#define CLI_OPTION_COLLAPSE_IDLE                                                                  \
-    {                                                                                             \
-        0, "collapse-idle", NULL,                                                                 \
-            "join a sample to its predecessor in the thread if the stack is the same and no CPU " \
-            "time was used",                                                                      \
-            CLI_FLAG, CLI_AT(collapse_idle), 1, NULL                                              \
-    }
-#define CLI_OPTION_TOLERANCE                                                                   \
-    {                                                                                          \
-        0, "tolerance", "TIME",                                                                \
-            "with --collapse-idle: join only samples whose times --expand-idle restores with " \
-            "this "                                                                            \
-            "accuracy (5us, 0.1ms)",                                                           \
-            CLI_TEXT, CLI_AT(tolerance), 0, NULL                                               \
-    }
-#define CLI_OPTION_FORMAT                                                         \
+/* Rows of tables of options, by kind. */
+#define CLI_OPTION(letter, name, argument, kind, member, value, choices, summary) \
     {                                                                             \
-        0, "format", "FORMAT",                                                    \
-            "table (default on a terminal), tsv (default elsewhere), csv, json, " \
-            "ndjson, markdown; a suffix of OUT (.csv, .md, ...) also chooses it", \
-            CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown"     \
+        letter, name, argument, summary, kind, CLI_AT(member), value, choices     \
     }
-#define CLI_OPTION_NO_HEADER                                                                     \
-    {                                                                                            \
-        0, "no-header", NULL, "leave out the line of column names", CLI_FLAG, CLI_AT(no_header), \
-            1, NULL                                                                              \
-    }
-#define CLI_OPTION_NULL                                                                     \
-    {0, "null", "TEXT", "text for a null in tsv and csv", CLI_TEXT, CLI_AT(null), 0, NULL}, \
-        CLI_OPTION_CSV_SAFE
-#define CLI_OPTION_CSV_SAFE                                                                      \
-    {                                                                                            \
-        0, "csv-safe", NULL,                                                                     \
-            "csv, tsv: prefix text that a spreadsheet would read as a formula with '", CLI_FLAG, \
-            CLI_AT(csv_safe), 1, NULL                                                            \
-    }
-#define CLI_OPTION_CUM                                                                           \
-    {                                                                                            \
-        0, "cum", NULL, "same as --sort total, the name that pprof uses", CLI_FLAG, CLI_AT(cum), \
-            1, NULL                                                                              \
-    }
-#define CLI_OPTION_DEMANGLE                                                                       \
-    {                                                                                             \
-        0, "demangle", "WHEN",                                                                    \
-            "demangle C++ names: auto (default: on a terminal and in graphs), on, off", CLI_TEXT, \
-            CLI_AT(demangle), 0, "auto|on|off"                                                    \
-    }
+#define CLI_FLAG_OPTION(letter, name, member, summary) \
+    CLI_OPTION(letter, name, NULL, CLI_FLAG, member, 1, NULL, summary)
+#define CLI_FLAG_VALUE(letter, name, member, value, summary) \
+    CLI_OPTION(letter, name, NULL, CLI_FLAG, member, value, NULL, summary)
+#define CLI_TEXT_OPTION(letter, name, argument, member, summary) \
+    CLI_OPTION(letter, name, argument, CLI_TEXT, member, 0, NULL, summary)
+#define CLI_TEXT_CHOICE(letter, name, argument, member, choices, summary) \
+    CLI_OPTION(letter, name, argument, CLI_TEXT, member, 0, choices, summary)
+#define CLI_COUNT_OPTION(letter, name, argument, member, summary) \
+    CLI_OPTION(letter, name, argument, CLI_COUNT, member, 0, NULL, summary)
+#define CLI_LIST_OPTION(letter, name, argument, member, summary) \
+    CLI_OPTION(letter, name, argument, CLI_LIST, member, 0, NULL, summary)
+#define CLI_LIST_CHOICE(letter, name, argument, member, choices, summary) \
+    CLI_OPTION(letter, name, argument, CLI_LIST, member, 0, choices, summary)
+#define CLI_MAYBE_OPTION(letter, name, argument, member, choices, summary) \
+    CLI_OPTION(letter, name, argument, CLI_MAYBE, member, 0, choices, summary)
+
+/* Options that several commands share. */
+#define CLI_OPTION_OUTPUT \
+    CLI_TEXT_OPTION('o', "output", "OUT", output, "write to the file OUT; - is stdout")
+#define CLI_OPTION_FORCE CLI_FLAG_OPTION('f', "force", force, "replace an output file that exists")
+#define CLI_OPTION_NO_SYNC CLI_FLAG_OPTION(0, "no-sync", no_sync, "do not fsync the output")
+#define CLI_OPTION_FROM                                                                          \
+    CLI_TEXT_CHOICE(0, "from", "FORMAT", from, CLI_CHOICES_READ,                                 \
+                    "format of the input (default: by content, then by name)"),                  \
+        CLI_COUNT_OPTION(0, "max-input", "BYTES", max_input,                                     \
+                         "reject inputs that expand beyond this size; 0: 64 GiB (default)"),     \
+        CLI_FLAG_OPTION(0, "trusted", trusted, "import without limits on memory and expansion"), \
+        CLI_COUNT_OPTION(0, "threads", "N", threads,                                             \
+                         "number of threads (default: 0, one for each core)")
+#define CLI_OPTION_FILES_FROM                            \
+    CLI_LIST_OPTION(0, "files-from", "LIST", files_from, \
+                    "also read the files in LIST, one path a line; - is stdin; repeatable")
+#define CLI_OPTION_LENIENT                 \
+    CLI_FLAG_OPTION(0, "lenient", lenient, \
+                    "accept known deviations from the format, with a warning")
+#define CLI_OPTION_STRICT_IMPORT \
+    CLI_FLAG_VALUE(0, "strict", lenient, 0, "reject malformed input (default)")
+#define CLI_OPTION_META                           \
+    CLI_LIST_OPTION(0, "meta", "KEY=VALUE", meta, \
+                    "store this metadata with each source, KEY without ~; repeatable")
+#define CLI_OPTION_PLAIN   \
+    CLI_FLAG_OPTION(       \
+        0, "plain", plain, \
+        "store every column as a plain array, for programs that map the file without libpcol")
+#define CLI_OPTION_ARCHIVE                               \
+    CLI_MAYBE_OPTION(                                    \
+        0, "archive", "CODEC", archive, "auto|lz4|zlib", \
+        "compress for cold storage with zlib, lz4 or auto (default), which chooses for each part")
+#define CLI_OPTION_SUMS                                                                           \
+    CLI_MAYBE_OPTION(0, "sums", "KEY,...", sums, NULL,                                            \
+                     "add up samples: one for each call stack and values of the keys, which are " \
+                     "labels or metadata of sources; without times, threads and addresses")
+#define CLI_OPTION_REBASE                                                                          \
+    CLI_FLAG_OPTION(0, "rebase", rebase,                                                           \
+                    "make addresses offsets in their binary, so that processes that loaded it at " \
+                    "different addresses share stacks")
+#define CLI_OPTION_FAIL_ON_LOSS                      \
+    CLI_FLAG_OPTION(0, "fail-on-loss", fail_on_loss, \
+                    "if the format cannot represent everything, write nothing and exit with 5")
+#define CLI_OPTION_COLLAPSE_IDLE                                                                   \
+    CLI_FLAG_OPTION(0, "collapse-idle", collapse_idle,                                             \
+                    "join a sample to its predecessor in the thread if the stack is the same and " \
+                    "no CPU time was used")
+#define CLI_OPTION_TOLERANCE                                                                      \
+    CLI_TEXT_OPTION(0, "tolerance", "TIME", tolerance,                                            \
+                    "with --collapse-idle: join only samples whose times --expand-idle restores " \
+                    "with this accuracy (5us, 0.1ms)")
+#define CLI_OPTION_FORMAT                                                                         \
+    CLI_TEXT_CHOICE(0, "format", "FORMAT", format, "table|tsv|csv|json|ndjson|markdown",          \
+                    "table (default on a terminal), tsv (default elsewhere), csv, json, ndjson, " \
+                    "markdown; a suffix of OUT (.csv, .md, ...) also chooses it")
+#define CLI_OPTION_NO_HEADER \
+    CLI_FLAG_OPTION(0, "no-header", no_header, "leave out the line of column names")
+#define CLI_OPTION_NULL \
+    CLI_TEXT_OPTION(0, "null", "TEXT", null, "text for a null in tsv and csv"), CLI_OPTION_CSV_SAFE
+#define CLI_OPTION_CSV_SAFE                  \
+    CLI_FLAG_OPTION(0, "csv-safe", csv_safe, \
+                    "csv, tsv: prefix text that a spreadsheet would read as a formula with '")
+#define CLI_OPTION_CUM \
+    CLI_FLAG_OPTION(0, "cum", cum, "same as --sort total, the name that pprof uses")
+#define CLI_OPTION_DEMANGLE                                         \
+    CLI_TEXT_CHOICE(0, "demangle", "WHEN", demangle, "auto|on|off", \
+                    "demangle C++ names: auto (default: on a terminal and in graphs), on, off")
 /* Selection options. */
-#define CLI_OPTIONS_FRAMES                                                                      \
-    {0, "focus", "RE", "only samples with a matching frame", CLI_TEXT, CLI_AT(focus), 0, NULL}, \
-        {0,        "ignore",       "RE", "only samples without a matching frame",               \
-         CLI_TEXT, CLI_AT(ignore), 0,    NULL},                                                 \
-        {0, "hide", "RE", "remove matching frames", CLI_TEXT, CLI_AT(hide), 0, NULL},           \
-    {                                                                                           \
-        0, "show", "RE", "remove frames that do not match", CLI_TEXT, CLI_AT(show), 0, NULL     \
-    }
-#define CLI_OPTIONS_SAMPLES                                                                      \
-    {0, "thread", "RE", "only threads with a matching name", CLI_TEXT, CLI_AT(thread), 0, NULL}, \
-        {0,                                                                                      \
-         "label",                                                                                \
-         "KEY=VALUE",                                                                            \
-         "only samples with this label; KEY=A:B: a number in this range (bytes=1kb:64kb); "      \
-         "KEY~RE: with a matching value; KEY!=VALUE, KEY!~RE: without; repeatable",              \
-         CLI_LIST,                                                                               \
-         CLI_AT(labels),                                                                         \
-         0,                                                                                      \
-         NULL},                                                                                  \
-        {0,                                                                                      \
-         "time",                                                                                 \
-         "A-B",                                                                                  \
-         "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: "  \
-         "relative to the first sample; in ms, or with s, ms, us, ns",                           \
-         CLI_TEXT,                                                                               \
-         CLI_AT(time),                                                                           \
-         0,                                                                                      \
-         NULL},                                                                                  \
-    {                                                                                            \
-        0, "time-share", "HOW",                                                                  \
-            "weight of samples partly in the range: proportional (default), additive, exact",    \
-            CLI_TEXT, CLI_AT(time_share), 0, "proportional|additive|exact"                       \
-    }
-#define CLI_OPTION_ORDER                                                               \
-    {                                                                                  \
-        0, "order", "A-B",                                                             \
-            "only samples with a sample_id from A up to, but not including B, in the " \
-            "order of the profile; A-: to the end; A+N: N samples",                    \
-            CLI_TEXT, CLI_AT(order), 0, NULL                                           \
-    }
-#define CLI_OPTION_KEEP_DROPPED                                                               \
-    {                                                                                         \
-        0, "keep-dropped", NULL, "do not apply the drop_frames of a pprof profile", CLI_FLAG, \
-            CLI_AT(keep_dropped), 1, NULL                                                     \
-    }
-#define CLI_OPTION_SOURCE_META                                                            \
-    {                                                                                     \
-        0, "source-meta", "KEY=VALUE",                                                    \
-            "only sources with this metadata; KEY~RE: with a matching value; repeatable", \
-            CLI_LIST, CLI_AT(source_metas), 0, NULL                                       \
-    }
-#define CLI_OPTIONS_SELECTION                                                      \
-    {0,        "sample-type",                                                      \
-     "TYPE",   "sample type: TYPE or TYPE/UNIT (default: that of the profile)",    \
-     CLI_TEXT, CLI_AT(sample_type),                                                \
-     0,        NULL},                                                              \
-        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES, CLI_OPTION_ORDER,                 \
-        {0,        "source",                                                       \
-         "ID|RE",  "only the source with this id, or sources with a matching uri", \
-         CLI_TEXT, CLI_AT(pick_source),                                            \
-         0,        NULL},                                                          \
+#define CLI_OPTIONS_FRAMES                                                                   \
+    CLI_TEXT_OPTION(0, "focus", "RE", focus, "only samples with a matching frame"),          \
+        CLI_TEXT_OPTION(0, "ignore", "RE", ignore, "only samples without a matching frame"), \
+        CLI_TEXT_OPTION(0, "hide", "RE", hide, "remove matching frames"),                    \
+        CLI_TEXT_OPTION(0, "show", "RE", show, "remove frames that do not match")
+#define CLI_OPTIONS_SAMPLES                                                                        \
+    CLI_TEXT_OPTION(0, "thread", "RE", thread, "only threads with a matching name"),               \
+        CLI_LIST_OPTION(                                                                           \
+            0, "label", "KEY=VALUE", labels,                                                       \
+            "only samples with this label; KEY=A:B: a number in this range (bytes=1kb:64kb); "     \
+            "KEY~RE: with a matching value; KEY!=VALUE, KEY!~RE: without; repeatable"),            \
+        CLI_TEXT_OPTION(                                                                           \
+            0, "time", "A-B", time,                                                                \
+            "only from A up to B, or A+LENGTH, by the column .time (info shows its range); +A-B: " \
+            "relative to the first sample; in ms, or with s, ms, us, ns"),                         \
+        CLI_TEXT_CHOICE(                                                                           \
+            0, "time-share", "HOW", time_share, "proportional|additive|exact",                     \
+            "weight of samples partly in the range: proportional (default), additive, exact")
+#define CLI_OPTION_ORDER                                                                       \
+    CLI_TEXT_OPTION(0, "order", "A-B", order,                                                  \
+                    "only samples with a sample_id from A up to, but not including B, in the " \
+                    "order of the profile; A-: to the end; A+N: N samples")
+#define CLI_OPTION_KEEP_DROPPED                      \
+    CLI_FLAG_OPTION(0, "keep-dropped", keep_dropped, \
+                    "do not apply the drop_frames of a pprof profile")
+#define CLI_OPTION_SOURCE_META                                   \
+    CLI_LIST_OPTION(0, "source-meta", "KEY=VALUE", source_metas, \
+                    "only sources with this metadata; KEY~RE: with a matching value; repeatable")
+#define CLI_OPTIONS_SELECTION                                                            \
+    CLI_TEXT_OPTION(0, "sample-type", "TYPE", sample_type,                               \
+                    "sample type: TYPE or TYPE/UNIT (default: that of the profile)"),    \
+        CLI_OPTIONS_FRAMES, CLI_OPTIONS_SAMPLES, CLI_OPTION_ORDER,                       \
+        CLI_TEXT_OPTION(0, "source", "ID|RE", pick_source,                               \
+                        "only the source with this id, or sources with a matching uri"), \
         CLI_OPTION_SOURCE_META, CLI_OPTION_KEEP_DROPPED
 /* Options of commands that read one profile, or several. */
 #define CLI_OPTIONS_IMPORT CLI_OPTION_FROM, CLI_OPTION_STRICT_IMPORT, CLI_OPTION_LENIENT
@@ -349,20 +283,12 @@ struct cli_option {
 #define CLI_OPTIONS_TABLE \
     CLI_OPTION_FORMAT, CLI_OPTION_NO_HEADER, CLI_OPTION_NULL, CLI_OPTIONS_OUTPUT
 /* Frames that stacks get (cli_added_frames.c). */
-#define CLI_OPTIONS_ADDED_FRAMES                                                                 \
-    {0,                                                                                          \
-     "root",                                                                                     \
-     "WHAT,...",                                                                                 \
-     "put a frame above each stack: thread, process, source, mapping (binary of the innermost "  \
-     "frame) or label:KEY; the first is the outermost; repeatable",                              \
-     CLI_LIST,                                                                                   \
-     CLI_AT(roots),                                                                              \
-     0,                                                                                          \
-     "thread|process|source|mapping|label:|"},                                                   \
-    {                                                                                            \
-        0, "leaf", "WHAT,...", "the same below each stack; the last is the innermost", CLI_LIST, \
-            CLI_AT(leaves), 0, "thread|process|source|mapping|label:|"                           \
-    }
+#define CLI_OPTIONS_ADDED_FRAMES                                                                  \
+    CLI_LIST_CHOICE(0, "root", "WHAT,...", roots, "thread|process|source|mapping|label:|",        \
+                    "put a frame above each stack: thread, process, source, mapping (binary of "  \
+                    "the innermost frame) or label:KEY; the first is the outermost; repeatable"), \
+        CLI_LIST_CHOICE(0, "leaf", "WHAT,...", leaves, "thread|process|source|mapping|label:|",   \
+                        "the same below each stack; the last is the innermost")
 #define CLI_OPTION_END                            \
     {                                             \
         0, NULL, NULL, NULL, CLI_FLAG, 0, 0, NULL \

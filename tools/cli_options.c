@@ -15,14 +15,14 @@
 #include <string.h>
 
 const struct cli_option cli_common_options[] = {
-    {'q', "quiet", NULL, "no warnings and notes", CLI_FLAG, CLI_AT(quiet), 1, NULL},
-    {'v', "verbose", NULL, "report each step", CLI_FLAG, CLI_AT(verbose), 1, NULL},
-    {0, "color", "WHEN", "auto (default), always or never", CLI_TEXT, CLI_AT(color), 0,
-     "auto|always|never"},
-    {0, "progress", "WHEN", "show progress: auto (default), always or never", CLI_TEXT,
-     CLI_AT(progress), 0, "auto|always|never"},
-    {'h', "help", NULL, "show this help", CLI_FLAG, CLI_AT(help), 1, NULL},
-    {'V', "version", NULL, "show versions", CLI_FLAG, CLI_AT(version), 1, NULL},
+    CLI_FLAG_OPTION('q', "quiet", quiet, "no warnings and notes"),
+    CLI_FLAG_OPTION('v', "verbose", verbose, "report each step"),
+    CLI_TEXT_CHOICE(0, "color", "WHEN", color, "auto|always|never",
+                    "auto (default), always or never"),
+    CLI_TEXT_CHOICE(0, "progress", "WHEN", progress, "auto|always|never",
+                    "show progress: auto (default), always or never"),
+    CLI_FLAG_OPTION('h', "help", help, "show this help"),
+    CLI_FLAG_OPTION('V', "version", version, "show versions"),
     CLI_OPTION_END,
 };
 

@@ -12,39 +12,27 @@
     "threads|mappings|stacks|categories|subcategories|markers|counters|counter_samples|resources|" \
     "models|snapshots|"
 
-#define TABLE_OPTIONS                                                                            \
-    {'t',      "table",       "TABLE", "table to print (default: samples)",                      \
-     CLI_TEXT, CLI_AT(table), 0,       TABLES},                                                  \
-        {0,           "where",                                                                   \
-         "CONDITION", "only rows for which COLUMN OP VALUE holds; repeatable",                   \
-         CLI_LIST,    CLI_AT(where),                                                             \
-         0,           NULL},                                                                     \
-        {0,        "join",       NULL, "show names, files and stacks instead of ids",            \
-         CLI_FLAG, CLI_AT(join), 1,    NULL},                                                    \
-        {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},        \
-    {                                                                                            \
-        0, "physical", NULL, "show the physical tables of the file", CLI_FLAG, CLI_AT(physical), \
-            1, NULL                                                                              \
-    }
-#define COLUMN_OPTIONS                                                                     \
-    {                                                                                      \
-        'c', "columns", "A,B", "columns to print, in this order (default: all)", CLI_TEXT, \
-            CLI_AT(columns), 0, NULL                                                       \
-    }
+#define TABLE_OPTIONS                                                                           \
+    CLI_TEXT_CHOICE('t', "table", "TABLE", table, TABLES, "table to print (default: samples)"), \
+        CLI_LIST_OPTION(0, "where", "CONDITION", where,                                         \
+                        "only rows for which COLUMN OP VALUE holds; repeatable"),               \
+        CLI_FLAG_OPTION(0, "join", join, "show names, files and stacks instead of ids"),        \
+        CLI_TEXT_CHOICE(0, "model", "MODEL", model, "v2|v1", "v2 (default) or v1"),             \
+        CLI_FLAG_OPTION(0, "physical", physical, "show the physical tables of the file")
+#define COLUMN_OPTIONS                              \
+    CLI_TEXT_OPTION('c', "columns", "A,B", columns, \
+                    "columns to print, in this order (default: all)")
 #define OUTPUT_OPTIONS CLI_OPTIONS_TABLE, CLI_OPTIONS_IMPORT
 
-#define FLAT_OPTION                                                                                \
-    {                                                                                              \
-        0, "flat", NULL, "Perun tables: flat keys such as uid:function, values as text", CLI_FLAG, \
-            CLI_AT(flat), 1, NULL                                                                  \
-    }
+#define FLAT_OPTION \
+    CLI_FLAG_OPTION(0, "flat", flat, "Perun tables: flat keys such as uid:function, values as text")
 
 const struct cli_option cmd_cat_options[] = {
     TABLE_OPTIONS,
     FLAT_OPTION,
     COLUMN_OPTIONS,
-    {'n', "rows", "N", "at most N rows; 0: all (default)", CLI_COUNT, CLI_AT(rows), 0, NULL},
-    {0, "offset", "N", "skip N rows first", CLI_COUNT, CLI_AT(offset), 0, NULL},
+    CLI_COUNT_OPTION('n', "rows", "N", rows, "at most N rows; 0: all (default)"),
+    CLI_COUNT_OPTION(0, "offset", "N", offset, "skip N rows first"),
     CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
@@ -54,7 +42,7 @@ const struct cli_option cmd_head_options[] = {
     TABLE_OPTIONS,
     FLAT_OPTION,
     COLUMN_OPTIONS,
-    {'n', "rows", "N", "at most N rows; 0: all (default: 10)", CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_COUNT_OPTION('n', "rows", "N", rows, "at most N rows; 0: all (default: 10)"),
     CLI_OPTIONS_SELECTION,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,

@@ -6,10 +6,10 @@
 #include <string.h>
 
 const struct cli_option cmd_check_options[] = {
-    {0, "quick", NULL, "verify only the header, the index and the end of the file", CLI_FLAG,
-     CLI_AT(depth), PCOL_CHECK_QUICK, NULL},
-    {0, "strict", NULL, "verify all rules of the data model and all derived data", CLI_FLAG,
-     CLI_AT(depth), PCOL_CHECK_STRICT, NULL},
+    CLI_FLAG_VALUE(0, "quick", depth, PCOL_CHECK_QUICK,
+                   "verify only the header, the index and the end of the file"),
+    CLI_FLAG_VALUE(0, "strict", depth, PCOL_CHECK_STRICT,
+                   "verify all rules of the data model and all derived data"),
     CLI_OPTIONS_OUTPUT,
     CLI_OPTION_FROM,
     CLI_OPTION_FILES_FROM,

@@ -16,31 +16,30 @@
 #define MOST_DIGITS 17
 
 const struct cli_option cmd_diff_options[] = {
-    {0, "by", "WHAT",
-     "function (default), stack, file, line (function, file, line), srcline (file, line), location "
-     "(address), mapping (binary), thread, process, source, label:KEY, "
-     "meta:KEY",
-     CLI_TEXT, CLI_AT(by), 0,
-     "function|stack|file|line|srcline|location|mapping|thread|process|source|label:|meta:|"},
-    {0, "base", "FILE", "a further BASE: several are compared by their median; repeatable",
-     CLI_LIST, CLI_AT(bases), 0, NULL},
-    {0, "normalize", NULL, "scale the profiles so that all totals are that of BASE", CLI_FLAG,
-     CLI_AT(normalize), 1, NULL},
-    {0, "fail-above", "P%",
-     "exit with 1 if the total of a row rose by more than P percentage points of BASE's total",
-     CLI_TEXT, CLI_AT(fail_above), 0, NULL},
-    {0, "fail-total", "P%",
-     "exit with 1 if the total of NEW is more than P percent higher than BASE's, before scaling",
-     CLI_TEXT, CLI_AT(fail_total), 0, NULL},
-    {0, "min-samples", "N", "--fail-above ignores rows with fewer than N samples in every profile",
-     CLI_COUNT, CLI_AT(min_samples), 0, NULL},
-    {0, "sort", "HOW",
-     "by change of self (default), change of total (default with --fail-above), or name", CLI_TEXT,
-     CLI_AT(sort), 0, "self|total|flat|cum|name"},
+    CLI_TEXT_CHOICE(
+        0, "by", "WHAT", by,
+        "function|stack|file|line|srcline|location|mapping|thread|process|source|label:|meta:|",
+        "function (default), stack, file, line (function, file, line), srcline (file, line), "
+        "location (address), mapping (binary), thread, process, source, label:KEY, meta:KEY"),
+    CLI_LIST_OPTION(0, "base", "FILE", bases,
+                    "a further BASE: several are compared by their median; repeatable"),
+    CLI_FLAG_OPTION(0, "normalize", normalize,
+                    "scale the profiles so that all totals are that of BASE"),
+    CLI_TEXT_OPTION(
+        0, "fail-above", "P%", fail_above,
+        "exit with 1 if the total of a row rose by more than P percentage points of BASE's total"),
+    CLI_TEXT_OPTION(0, "fail-total", "P%", fail_total,
+                    "exit with 1 if the total of NEW is more than P percent higher than BASE's, "
+                    "before scaling"),
+    CLI_COUNT_OPTION(0, "min-samples", "N", min_samples,
+                     "--fail-above ignores rows with fewer than N samples in every profile"),
+    CLI_TEXT_CHOICE(
+        0, "sort", "HOW", sort, "self|total|flat|cum|name",
+        "by change of self (default), change of total (default with --fail-above), or name"),
     CLI_OPTION_CUM,
-    {'n', "rows", "N",
-     "at most N changed rows (default: 20 on a terminal, all elsewhere); 0: also unchanged rows",
-     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_COUNT_OPTION('n', "rows", "N", rows,
+                     "at most N changed rows (default: 20 on a terminal, all elsewhere); 0: also "
+                     "unchanged rows"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

@@ -9,16 +9,14 @@
 #include <string.h>
 
 const struct cli_option cmd_info_options[] = {
-    {0, "format", "FORMAT", "text (default); json or ndjson: one object and line for each file",
-     CLI_TEXT, CLI_AT(format), 0, "text|json|ndjson"},
-    {'n', "rows", "N", "text: at most N sources and threads (default: 5); 0 or -v: all", CLI_COUNT,
-     CLI_AT(rows), 0, NULL},
-    {0, "time", "A-B",
-     "also show the CPU time of threads from A up to B, or A+LENGTH; +A-B: relative to the first "
-     "sample; in ms, or with s, ms, us, ns",
-     CLI_TEXT, CLI_AT(time), 0, NULL},
-    {0, "thread", "RE", "with --time: only threads with a matching name", CLI_TEXT, CLI_AT(thread),
-     0, NULL},
+    CLI_TEXT_CHOICE(0, "format", "FORMAT", format, "text|json|ndjson",
+                    "text (default); json or ndjson: one object and line for each file"),
+    CLI_COUNT_OPTION('n', "rows", "N", rows,
+                     "text: at most N sources and threads (default: 5); 0 or -v: all"),
+    CLI_TEXT_OPTION(0, "time", "A-B", time,
+                    "also show the CPU time of threads from A up to B, or A+LENGTH; +A-B: relative "
+                    "to the first sample; in ms, or with s, ms, us, ns"),
+    CLI_TEXT_OPTION(0, "thread", "RE", thread, "with --time: only threads with a matching name"),
     CLI_OPTIONS_OUTPUT,
     CLI_OPTIONS_IMPORT_LIST,
     CLI_OPTION_END,

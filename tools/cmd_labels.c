@@ -14,9 +14,9 @@
 #define MAX_LABEL_COLUMNS 512u /* keys beyond this number have no row in label_keys */
 
 const struct cli_option cmd_labels_options[] = {
-    {'n', "rows", "N",
-     "at most N values of each key; 0: all (default: 20 on a terminal, all elsewhere)", CLI_COUNT,
-     CLI_AT(rows), 0, NULL},
+    CLI_COUNT_OPTION(
+        'n', "rows", "N", rows,
+        "at most N values of each key; 0: all (default: 20 on a terminal, all elsewhere)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_TABLE,
     CLI_OPTIONS_IMPORT,

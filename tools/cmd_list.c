@@ -16,10 +16,10 @@
 #define VALUE_COLUMNS 30u /* of self, total and line before the source */
 
 const struct cli_option cmd_list_options[] = {
-    {0, "source-path", "DIR", "search the source files below DIR; repeatable", CLI_LIST,
-     CLI_AT(source_paths), 0, NULL},
-    {0, "context", "N", "N lines of source around each line with a value (default: 3)", CLI_COUNT,
-     CLI_AT(context), 0, NULL},
+    CLI_LIST_OPTION(0, "source-path", "DIR", source_paths,
+                    "search the source files below DIR; repeatable"),
+    CLI_COUNT_OPTION(0, "context", "N", context,
+                     "N lines of source around each line with a value (default: 3)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
     CLI_OPTIONS_TABLE,

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 const struct cli_option cmd_peek_options[] = {
-    {'n', "rows", "N", "at most N callers and N callees of each function; 0: all (default)",
-     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_COUNT_OPTION('n', "rows", "N", rows,
+                     "at most N callers and N callees of each function; 0: all (default)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

@@ -14,11 +14,10 @@
 #include <sys/wait.h>
 
 const struct cli_option cmd_report_options[] = {
-    {0, "title", "TEXT", "title of the report (default: file name of the input)", CLI_TEXT,
-     CLI_AT(title), 0, NULL},
-    {0, "anonymize", NULL, "replace names by f1, file1.R, ... (see filter)", CLI_FLAG,
-     CLI_AT(anonymize), 1, NULL},
-    {0, "open", NULL, "show the report in the browser (xdg-open)", CLI_FLAG, CLI_AT(open), 1, NULL},
+    CLI_TEXT_OPTION(0, "title", "TEXT", title,
+                    "title of the report (default: file name of the input)"),
+    CLI_FLAG_OPTION(0, "anonymize", anonymize, "replace names by f1, file1.R, ... (see filter)"),
+    CLI_FLAG_OPTION(0, "open", open, "show the report in the browser (xdg-open)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

@@ -11,13 +11,13 @@
 #include <string.h>
 
 const struct cli_option cmd_schema_options[] = {
-    {0, "physical", NULL, "list the physical columns of the file with their encodings", CLI_FLAG,
-     CLI_AT(physical), 1, NULL},
-    {0, "model", "MODEL", "v2 (default) or v1", CLI_TEXT, CLI_AT(model), 0, "v2|v1"},
-    {0, "format", "FORMAT",
-     "table, tsv, csv, json, ndjson, markdown, sql (CREATE TABLE) or mermaid "
-     "(an entity relationship diagram); a suffix of OUT (.csv, .md, ...) also chooses it",
-     CLI_TEXT, CLI_AT(format), 0, "table|tsv|csv|json|ndjson|markdown|sql|mermaid"},
+    CLI_FLAG_OPTION(0, "physical", physical,
+                    "list the physical columns of the file with their encodings"),
+    CLI_TEXT_CHOICE(0, "model", "MODEL", model, "v2|v1", "v2 (default) or v1"),
+    CLI_TEXT_CHOICE(
+        0, "format", "FORMAT", format, "table|tsv|csv|json|ndjson|markdown|sql|mermaid",
+        "table, tsv, csv, json, ndjson, markdown, sql (CREATE TABLE) or mermaid (an entity "
+        "relationship diagram); a suffix of OUT (.csv, .md, ...) also chooses it"),
     CLI_OPTION_NO_HEADER,
     CLI_OPTION_NULL,
     CLI_OPTIONS_OUTPUT,

@@ -17,14 +17,13 @@
 #define MOST_LINES (1 << 26)
 
 const struct cli_option cmd_symbolize_options[] = {
-    {'b', "binary", "PATH", "executable or library of a mapping of the profile; repeatable",
-     CLI_LIST, CLI_AT(binaries), 0, NULL},
-    {0, "ignore-build-id", NULL, "use binaries whose build id is not that of the mapping", CLI_FLAG,
-     CLI_AT(ignore_build_id), 1, NULL},
-    {0, "addr2line", "PROGRAM", "program to run (default: addr2line)", CLI_TEXT, CLI_AT(addr2line),
-     0, NULL},
-    {0, "timeout", "SECONDS", "longest time to wait for a binary (default: 300)", CLI_COUNT,
-     CLI_AT(timeout), 0, NULL},
+    CLI_LIST_OPTION('b', "binary", "PATH", binaries,
+                    "executable or library of a mapping of the profile; repeatable"),
+    CLI_FLAG_OPTION(0, "ignore-build-id", ignore_build_id,
+                    "use binaries whose build id is not that of the mapping"),
+    CLI_TEXT_OPTION(0, "addr2line", "PROGRAM", addr2line, "program to run (default: addr2line)"),
+    CLI_COUNT_OPTION(0, "timeout", "SECONDS", timeout,
+                     "longest time to wait for a binary (default: 300)"),
     CLI_OPTION_PLAIN,
     CLI_OPTION_ARCHIVE,
     CLI_OPTION_FAIL_ON_LOSS,

@@ -8,17 +8,17 @@
 #define TERMINAL_ROWS 20
 
 const struct cli_option cmd_top_options[] = {
-    {0, "by", "WHAT",
-     "function (default), file, line (function, file, line), srcline (file, line), location "
-     "(address), mapping (binary), thread, process, source, label:KEY or "
-     "meta:KEY (metadata of the source)",
-     CLI_TEXT, CLI_AT(by), 0,
-     "function|file|line|srcline|location|mapping|thread|process|source|label:|meta:|"},
-    {0, "sort", "HOW", "self (default) or total; flat and cum are synonyms", CLI_TEXT, CLI_AT(sort),
-     0, "self|total|flat|cum"},
+    CLI_TEXT_CHOICE(
+        0, "by", "WHAT", by,
+        "function|file|line|srcline|location|mapping|thread|process|source|label:|meta:|",
+        "function (default), file, line (function, file, line), srcline (file, line), location "
+        "(address), mapping (binary), thread, process, source, label:KEY or meta:KEY (metadata of "
+        "the source)"),
+    CLI_TEXT_CHOICE(0, "sort", "HOW", sort, "self|total|flat|cum",
+                    "self (default) or total; flat and cum are synonyms"),
     CLI_OPTION_CUM,
-    {'n', "rows", "N", "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)",
-     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_COUNT_OPTION('n', "rows", "N", rows,
+                     "at most N rows; 0: all (default: 20 on a terminal, all elsewhere)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

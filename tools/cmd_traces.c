@@ -15,8 +15,8 @@
 #define LONGEST_TEXT ((size_t)64 << 20)
 
 const struct cli_option cmd_traces_options[] = {
-    {'n', "rows", "N", "at most N stacks; 0: all (default: 20 on a terminal, all elsewhere)",
-     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_COUNT_OPTION('n', "rows", "N", rows,
+                     "at most N stacks; 0: all (default: 20 on a terminal, all elsewhere)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

@@ -17,18 +17,14 @@
 #define MAX_INDENT 48     /* deeper frames are printed without further indentation */
 
 const struct cli_option cmd_tree_options[] = {
-    {0, "by", "WHAT",
-     "function (default), file, line (function, file, line), srcline (file, line), location "
-     "(address) or mapping (binary)",
-     CLI_TEXT, CLI_AT(by), 0, "function|file|line|srcline|location|mapping"},
-    {0, "bottom-up", NULL, "from innermost frames to their callers", CLI_FLAG, CLI_AT(bottom_up), 1,
-     NULL},
-    {0, "depth", "N", "at most N frames deep (default: all)", CLI_COUNT, CLI_AT(max_depth), 0,
-     NULL},
-    {'n', "rows", "N",
-     "the N heaviest nodes with their callers; 0: all (default: nodes of at least 0.5 % on a "
-     "terminal, all elsewhere)",
-     CLI_COUNT, CLI_AT(rows), 0, NULL},
+    CLI_TEXT_CHOICE(0, "by", "WHAT", by, "function|file|line|srcline|location|mapping",
+                    "function (default), file, line (function, file, line), srcline (file, line), "
+                    "location (address) or mapping (binary)"),
+    CLI_FLAG_OPTION(0, "bottom-up", bottom_up, "from innermost frames to their callers"),
+    CLI_COUNT_OPTION(0, "depth", "N", max_depth, "at most N frames deep (default: all)"),
+    CLI_COUNT_OPTION('n', "rows", "N", rows,
+                     "the N heaviest nodes with their callers; 0: all (default: nodes of at least "
+                     "0.5 % on a terminal, all elsewhere)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

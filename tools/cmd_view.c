@@ -20,9 +20,8 @@
 #include <unistd.h>
 
 const struct cli_option cmd_view_options[] = {
-    {0, "port", "N", "port of the server (default: any free one)", CLI_COUNT, CLI_AT(port), 0,
-     NULL},
-    {0, "open", NULL, "show the page in the browser (xdg-open)", CLI_FLAG, CLI_AT(open), 1, NULL},
+    CLI_COUNT_OPTION(0, "port", "N", port, "port of the server (default: any free one)"),
+    CLI_FLAG_OPTION(0, "open", open, "show the page in the browser (xdg-open)"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTION_DEMANGLE,
     CLI_OPTION_FROM,
