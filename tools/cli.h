@@ -430,6 +430,8 @@ int cli_input_open_all(struct cli_input *input, const struct cli_args *args);
 void cli_input_close(struct cli_input *input);
 /* CLI_IO, reported once, if a mapped input changed during reading, also if it is closed. */
 int cli_inputs_intact(void);
+/* A usage error for the operands FILE NAME instead of NAME FILE. */
+int cli_require_name_first(const struct cli_args *args);
 /* CLI_NO, reported, for a function that is not in an input; CLI_IO if the input changed. */
 int cli_no_function(const char *input, const char *name);
 

@@ -181,6 +181,15 @@ int cli_inputs_intact(void)
     return code;
 }
 
+int cli_require_name_first(const struct cli_args *args)
+{
+    const char *name = args->operands[0], *file = args->operands[1];
+
+    if (strcmp(file, "-") == 0 || access(name, F_OK) != 0 || access(file, F_OK) == 0)
+        return CLI_OK;
+    return cli_usage("the name comes before the file: pcol %s '%s' %s", args->command, file, name);
+}
+
 int cli_no_function(const char *input, const char *name)
 {
     int code = cli_inputs_intact();

@@ -137,16 +137,18 @@ struct cli_field {
     uint8_t valid[CLI_RESULT_BATCH];
 };
 
-/* The rows of a result, which must outlive them. */
+/* A result and its rows. */
 struct cli_result {
+    pcol_result *result;
     size_t count;
     struct cli_field *fields; /* CLI_FIELDS and the command's own */
 };
 
-/* name: of the input, for errors. columns: names of the command's own fields, the last NULL; or
- * NULL. */
-int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name,
-                    const char *const *columns);
+/* Read rows->result, the answer of a query; status, err: of the query. name: of the input, for
+ * errors. columns: names of the command's own fields, the last NULL; or NULL. Close also after a
+ * failure. */
+int cli_result_open(struct cli_result *rows, pcol_status status, const pcol_error *err,
+                    const char *name, const char *const *columns);
 void cli_result_close(struct cli_result *rows);
 /* Data NULL where null. */
 pcol_str cli_result_text(const struct cli_result *rows, size_t field, size_t row);
@@ -199,7 +201,8 @@ struct cli_box {
     int is_gone;
     pcol_amount total;
 };
-int cli_flame_open(struct cli_result *rows, const pcol_result *flame, const char *name);
+int cli_flame_open(struct cli_result *rows, pcol_status status, const pcol_error *err,
+                   const char *name);
 struct cli_box cli_flame_box(const struct cli_result *rows, size_t row);
 
 /* ---- source files (cli_source.c) ---- */
@@ -230,17 +233,8 @@ void cli_frame_cells(const struct cli_frame *frame, size_t count, char *buffer,
                      struct cli_cell *cells);
 /* Write a name in at most `width` columns, with unsafe characters as \xNN. */
 void cli_frame_name(struct cli_out *out, pcol_str name, size_t width);
-/* Whether any frame of a result has a file or a line. */
-struct cli_positions {
-    int files, lines;
-};
-static inline void cli_positions_add(struct cli_positions *places, const struct cli_frame *frame)
-{
-    places->files |= frame->has_file;
-    places->lines |= frame->has_line;
-}
-/* Warn if no frame has the file or line of --by. */
-void cli_warn_positions(const struct cli_positions *places, pcol_by by, const char *name,
+/* Warn if no frame of the rows has the file or line of --by. */
+void cli_warn_positions(const struct cli_result *rows, pcol_by by, const char *name,
                         const struct cli_args *args);
 /* Parse --by into a kind of rows, and the key of the label or NULL. frames: only kinds of
  * frames. */

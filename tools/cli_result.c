@@ -30,13 +30,15 @@ static int open_field(struct cli_field *field, const pcol_column *column, const 
     return CLI_OK;
 }
 
-int cli_result_open(struct cli_result *rows, const pcol_result *result, const char *name,
-                    const char *const *columns)
+int cli_result_open(struct cli_result *rows, pcol_status status, const pcol_error *err,
+                    const char *name, const char *const *columns)
 {
-    const pcol_table *table = pcol_result_table(result);
+    const pcol_table *table = pcol_result_table(rows->result);
     size_t own = 0;
     int code = CLI_OK;
 
+    if (status != PCOL_OK)
+        return cli_fail_error(name, err);
     while (columns != NULL && columns[own] != NULL)
         own++;
     rows->count = (size_t)pcol_table_rows(table);
@@ -53,7 +55,8 @@ int cli_result_open(struct cli_result *rows, const pcol_result *result, const ch
 void cli_result_close(struct cli_result *rows)
 {
     free(rows->fields);
-    rows->fields = NULL;
+    pcol_result_free(rows->result);
+    *rows = (struct cli_result){0};
 }
 
 pcol_str cli_result_text(const struct cli_result *rows, size_t field, size_t row)
@@ -95,11 +98,12 @@ void cli_result_get(const struct cli_result *rows, size_t row, struct cli_result
 
 enum { X = CLI_FIELDS, WIDTH, CHANGE, GONE };
 
-int cli_flame_open(struct cli_result *rows, const pcol_result *flame, const char *name)
+int cli_flame_open(struct cli_result *rows, pcol_status status, const pcol_error *err,
+                   const char *name)
 {
     static const char *const columns[] = {"x_px", "width_px", "change", "gone", NULL};
 
-    return cli_result_open(rows, flame, name, columns);
+    return cli_result_open(rows, status, err, name, columns);
 }
 
 struct cli_box cli_flame_box(const struct cli_result *rows, size_t row)

@@ -117,16 +117,26 @@ void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, 
     cli_warn(args, input->name, given > 0 ? message : "no samples with values");
 }
 
-void cli_warn_positions(const struct cli_positions *places, pcol_by by, const char *name,
+void cli_warn_positions(const struct cli_result *rows, pcol_by by, const char *name,
                         const struct cli_args *args)
 {
-    if (by == PCOL_BY_FILE && !places->files)
+    int files = 0, lines = 0;
+
+    if (by != PCOL_BY_FILE && by != PCOL_BY_LINE && by != PCOL_BY_SRCLINE)
+        return;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct cli_frame frame;
+        cli_result_frame(rows, i, &frame);
+        files |= frame.has_file;
+        lines |= frame.has_line;
+    }
+    if (by == PCOL_BY_FILE && !files)
         cli_warn(args, name, "--by file: no frame has a source file");
-    else if (by == PCOL_BY_LINE && !places->lines && !places->files)
+    else if (by == PCOL_BY_LINE && !lines && !files)
         cli_warn(args, name, "--by line: no frame has a line or a file, rows are functions");
-    else if (by == PCOL_BY_LINE && !places->lines)
+    else if (by == PCOL_BY_LINE && !lines)
         cli_warn(args, name, "--by line: no frame has a line, rows are functions and files");
-    else if (by == PCOL_BY_SRCLINE && !places->lines)
+    else if (by == PCOL_BY_SRCLINE && !lines)
         cli_warn(args, name, "--by srcline: no frame has a line");
 }
 

@@ -352,20 +352,6 @@ static int print(struct diff_view *view, pcol_query *query)
 
 /* ---- both formats ---- */
 
-static void note_places(const struct diff_view *view)
-{
-    struct cli_positions places = {0, 0};
-    size_t count = view->diff->count;
-    struct diff_row row;
-
-    for (size_t i = 0; i < count; i++) {
-        diff_row(view, i, &row);
-        cli_positions_add(&places, &row.frame);
-    }
-    if (count > 0)
-        cli_warn_positions(&places, view->by, view->inputs[view->base_count].name, view->args);
-}
-
 /* Warn if samples represent different times: their numbers are not comparable. */
 static void note_periods(const struct diff_view *view, pcol_query *base, pcol_query *new)
 {
@@ -421,7 +407,6 @@ static int open_queries(struct diff_view *view)
 static int compare_inputs(struct diff_view *view, pcol_diff_options *options)
 {
     size_t n = view->base_count;
-    pcol_result *result = NULL;
     struct cli_result diff = {0};
     pcol_error err;
     int code = open_queries(view);
@@ -430,25 +415,26 @@ static int compare_inputs(struct diff_view *view, pcol_diff_options *options)
     options->further_base_count = n - 1;
     if (code == CLI_OK)
         code = diff_count_samples(view, options);
-    if (code == CLI_OK &&
-        pcol_diff(view->queries[0], view->queries[n], options, &result, &err) != PCOL_OK)
-        code = cli_fail_error(view->inputs[failed_input(view, options)].name, &err);
-    if (code == CLI_OK)
-        code = cli_result_open(&diff, result, view->inputs[n].name, own_columns);
+    if (code == CLI_OK) {
+        pcol_status status =
+            pcol_diff(view->queries[0], view->queries[n], options, &diff.result, &err);
+        size_t input = status == PCOL_OK ? n : failed_input(view, options);
+        code = cli_result_open(&diff, status, &err, view->inputs[input].name, own_columns);
+    }
     if (code == CLI_OK) {
         view->diff = &diff;
         view->markdown = view->args->format != NULL && strcmp(view->args->format, "markdown") == 0;
         view->by = options->by == PCOL_BY_STACK ? PCOL_BY_FUNCTION : options->by;
-        cli_result_describe(result, &view->info);
+        cli_result_describe(diff.result, &view->info);
         view->is_double = (view->info.flags & PCOL_RESULT_IS_DOUBLE) != 0;
-        note_places(view);
+        if (diff.count > 0)
+            cli_warn_positions(&diff, view->by, view->inputs[n].name, view->args);
         code = print(view, view->queries[n]);
         if (code == CLI_OK)
             code = diff_judge(view);
     }
     cli_names_free(view->shown);
     cli_result_close(&diff);
-    pcol_result_free(result);
     return code;
 }
 

@@ -255,8 +255,7 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     struct cli_names names;
     struct screen s = {
         .names = &names, .out = out, .color = out->color, .compared = options->base != NULL};
-    pcol_result *flame;
-    struct cli_result rows;
+    struct cli_result rows = {0};
     pcol_error err;
     struct cli_args people = *args;
 
@@ -264,12 +263,11 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     s.columns = args->width == CLI_UNSET ? cli_terminal_columns() : (unsigned)args->width;
     options->width_px = s.columns + 20;
     options->min_width_px = args->min_width == NULL ? 0.5 : options->min_width_px;
-    if (pcol_query_flame(query, options, &flame, &err) != PCOL_OK)
-        return cli_fail_error(failed_input(args, options->base), &err);
-    int code = cli_flame_open(&rows, flame, args->operands[0]);
+    pcol_status status = pcol_query_flame(query, options, &rows.result, &err);
+    const char *input = status == PCOL_OK ? args->operands[0] : failed_input(args, options->base);
+    int code = cli_flame_open(&rows, status, &err, input);
     if (code != CLI_OK) {
         cli_result_close(&rows);
-        pcol_result_free(flame);
         return code;
     }
     s.flame = &rows;
@@ -282,7 +280,6 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     code = draw(&s, args->inverted);
     cli_names_free(&names);
     cli_result_close(&rows);
-    pcol_result_free(flame);
     return code;
 }
 

@@ -147,23 +147,20 @@ int info_put_cpu(const struct cli_args *args, const struct cli_input *input, str
 {
     pcol_selection selection;
     pcol_query *query = NULL;
-    pcol_result *result = NULL;
     struct cli_result cpu = {0};
     pcol_error err;
     int code = cli_selection(input, args, &selection);
 
     if (code == CLI_OK)
         code = cli_query_new(input, args, &query);
-    if (code == CLI_OK && pcol_query_cpu(query, &result, &err) != PCOL_OK)
-        code = cli_fail_error(input->name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&cpu, result, input->name, own_columns);
+        code = cli_result_open(&cpu, pcol_query_cpu(query, &cpu.result, &err), &err, input->name,
+                               own_columns);
     if (code == CLI_OK && json != NULL)
         put_json(out, &selection, &cpu, json);
     else if (code == CLI_OK)
         put_text(out, &selection, &cpu);
     cli_result_close(&cpu);
-    pcol_result_free(result);
     pcol_query_free(query);
     return code;
 }

@@ -153,21 +153,17 @@ static int print_keys(const struct cli_args *args, const struct cli_input *input
     for (size_t k = 0; k < keys->count && code == CLI_OK && out->code == 0; k++) {
         pcol_top_options options = PCOL_INIT(pcol_top_options);
         struct cli_result values = {0};
-        pcol_result *result = NULL;
         pcol_error err;
         options.by = PCOL_BY_LABEL;
         options.order = PCOL_ORDER_TOTAL;
         options.label = keys->names[k];
-        if (pcol_query_top(query, &options, &result, &err) != PCOL_OK)
-            code = cli_fail_error(input->name, &err);
-        if (code == CLI_OK)
-            code = cli_result_open(&values, result, input->name, NULL);
+        code = cli_result_open(&values, pcol_query_top(query, &options, &values.result, &err), &err,
+                               input->name, NULL);
         if (code == CLI_OK)
             print_key(table, keys->names[k], &values, amounts, limit);
         if (code == CLI_OK && values.count > limit)
             omitted += values.count - limit;
         cli_result_close(&values);
-        pcol_result_free(result);
     }
     code = cli_table_end(table, code);
     if (omitted > 0 && amounts->people && !args->no_header)

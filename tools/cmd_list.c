@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DEFAULT_CONTEXT 3
 #define MAX_CONTEXT (1u << 30)
@@ -337,19 +336,14 @@ static int print(struct listing *list, pcol_query *query)
 static int run(struct listing *list, pcol_query *query, const char *name)
 {
     pcol_top_options options = PCOL_INIT(pcol_top_options);
-    pcol_result *found = NULL, *result = NULL;
     struct cli_result peek = {0}, top = {0};
     pcol_error err;
-    int code = CLI_OK;
-
     options.by = PCOL_BY_LINE;
-    if (pcol_query_peek(query, name, NULL, &found, &err) != PCOL_OK ||
-        pcol_query_top(query, &options, &result, &err) != PCOL_OK)
-        code = cli_fail_error(list->input, &err);
+    int code = cli_result_open(&peek, pcol_query_peek(query, name, NULL, &peek.result, &err), &err,
+                               list->input, own_columns);
     if (code == CLI_OK)
-        code = cli_result_open(&peek, found, list->input, own_columns);
-    if (code == CLI_OK)
-        code = cli_result_open(&top, result, list->input, NULL);
+        code = cli_result_open(&top, pcol_query_top(query, &options, &top.result, &err), &err,
+                               list->input, NULL);
     if (code == CLI_OK && peek.count == 0)
         code = cli_no_function(list->input, name);
     if (code == CLI_OK)
@@ -362,8 +356,6 @@ static int run(struct listing *list, pcol_query *query, const char *name)
     free(list->lines);
     cli_result_close(&peek);
     cli_result_close(&top);
-    pcol_result_free(found);
-    pcol_result_free(result);
     return code;
 }
 
@@ -373,12 +365,8 @@ int cmd_list(struct cli_args *args)
     struct cli_source source = {0};
     struct listing list = {.args = args, .input = args->operands[1], .source = &source};
     pcol_query *query = NULL;
-    int code = CLI_OK;
+    int code = cli_require_name_first(args);
 
-    if (strcmp(args->operands[1], "-") != 0 && access(args->operands[0], F_OK) == 0 &&
-        access(args->operands[1], F_OK) != 0)
-        code = cli_usage("the name comes before the file: pcol list '%s' %s", args->operands[1],
-                         args->operands[0]);
     if (code == CLI_OK)
         code = cli_source_open(&source, &args->source_paths, args->operands[1]);
     if (code == CLI_OK)

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const struct cli_option cmd_peek_options[] = {
     CLI_COUNT_OPTION('n', "rows", "N", rows,
@@ -175,30 +174,24 @@ int cmd_peek(struct cli_args *args)
 {
     struct cli_input input;
     pcol_query *query = NULL;
-    pcol_result *result = NULL;
     struct cli_result peek = {0};
     pcol_error err;
-    int code = CLI_OK;
+    int code = cli_require_name_first(args);
 
-    if (strcmp(args->operands[1], "-") != 0 && access(args->operands[0], F_OK) == 0 &&
-        access(args->operands[1], F_OK) != 0)
-        code = cli_usage("the name comes before the file: pcol peek '%s' %s", args->operands[1],
-                         args->operands[0]);
     if (code == CLI_OK)
         code = cli_input_open(&input, args->operands[1], args);
     if (code != CLI_OK)
         return code;
     code = cli_query_new(&input, args, &query);
-    if (code == CLI_OK && pcol_query_peek(query, args->operands[0], NULL, &result, &err) != PCOL_OK)
-        code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&peek, result, input.name, own_columns);
+        code = cli_result_open(&peek,
+                               pcol_query_peek(query, args->operands[0], NULL, &peek.result, &err),
+                               &err, input.name, own_columns);
     if (code == CLI_OK && peek.count == 0)
         code = cli_no_function(input.name, args->operands[0]);
     if (code == CLI_OK)
         code = print(args, query, &peek);
     cli_result_close(&peek);
-    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;

@@ -123,18 +123,15 @@ static int put_table(struct cli_out *out, const struct cli_input *input,
                      pcol_query *base, const pcol_query_info *info)
 {
     struct cli_amounts amounts;
-    struct cli_result rows;
-    pcol_result *result;
+    struct cli_result rows = {0};
     pcol_error err;
-    pcol_status status = base != NULL ? pcol_diff(base, query, NULL, &result, &err)
-                                      : pcol_query_top(query, NULL, &result, &err);
+    pcol_status status = base != NULL ? pcol_diff(base, query, NULL, &rows.result, &err)
+                                      : pcol_query_top(query, NULL, &rows.result, &err);
+    int code = cli_result_open(&rows, status, &err, input->name, own_columns);
 
-    if (status != PCOL_OK)
-        return cli_fail_error(input->name, &err);
-    int code = cli_result_open(&rows, result, input->name, own_columns);
     if (code == CLI_OK) {
         pcol_result_info described;
-        cli_result_describe(result, &described);
+        cli_result_describe(rows.result, &described);
         cli_amounts_init(&amounts, query, args, out);
         amounts.is_double = (described.flags & PCOL_RESULT_IS_DOUBLE) != 0;
         amounts.people = 1;
@@ -143,7 +140,6 @@ static int put_table(struct cli_out *out, const struct cli_input *input,
         cli_out_text(out, "</table>\n");
     }
     cli_result_close(&rows);
-    pcol_result_free(result);
     return code;
 }
 
@@ -224,20 +220,17 @@ static int put_flame(struct cli_out *out, const struct cli_input *input, struct 
                      pcol_query *query, pcol_query *base, const pcol_query_info *info)
 {
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
-    struct cli_result rows;
-    pcol_result *flame;
+    struct cli_result rows = {0};
     pcol_error err;
 
     options.base = base;
     options.width_px = STATIC_WIDTH;
     options.min_width_px = 2;
-    if (pcol_query_flame(query, &options, &flame, &err) != PCOL_OK)
-        return cli_fail_error(input->name, &err);
-    int code = cli_flame_open(&rows, flame, input->name);
+    int code = cli_flame_open(&rows, pcol_query_flame(query, &options, &rows.result, &err), &err,
+                              input->name);
     if (code == CLI_OK)
         put_graph(out, &rows, names, info, base != NULL);
     cli_result_close(&rows);
-    pcol_result_free(flame);
     return code;
 }
 

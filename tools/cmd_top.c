@@ -66,15 +66,6 @@ static const struct column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static int open_result(struct cli_result *top, const pcol_result *result, const char *name)
-{
-    const char *fields[COLUMNS + 1] = {NULL};
-
-    for (size_t i = 0; i < COLUMNS; i++)
-        fields[i] = columns[i].field;
-    return cli_result_open(top, result, name, fields);
-}
-
 struct layout {
     struct cli_amounts amounts;
     struct cli_names names;
@@ -198,30 +189,13 @@ static int print(const struct cli_args *args, pcol_query *query, const struct cl
     return cli_out_finish(&out, code);
 }
 
-static void note_places(const struct cli_args *args, const char *name, const struct cli_result *top,
-                        pcol_by by)
-{
-    struct cli_positions places = {0, 0};
-    size_t count = top->count;
-
-    if (by != PCOL_BY_FILE && by != PCOL_BY_LINE && by != PCOL_BY_SRCLINE)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        struct cli_frame frame;
-        cli_result_frame(top, i, &frame);
-        cli_positions_add(&places, &frame);
-    }
-    if (count > 0)
-        cli_warn_positions(&places, by, name, args);
-}
-
 int cmd_top(struct cli_args *args)
 {
     struct cli_input input;
     pcol_query *query = NULL;
     pcol_top_options options = PCOL_INIT(pcol_top_options);
-    pcol_result *result = NULL;
     struct cli_result top = {0};
+    const char *fields[COLUMNS + 1] = {NULL};
     pcol_error err;
     int code = cli_parse_by(args->by, 0, &options.by, &options.label);
 
@@ -230,19 +204,19 @@ int cmd_top(struct cli_args *args)
     if (code != CLI_OK)
         return code;
     options.order = cli_order(args);
+    for (size_t i = 0; i < COLUMNS; i++)
+        fields[i] = columns[i].field;
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
         cli_warn_empty(&input, args, query);
-    if (code == CLI_OK && pcol_query_top(query, &options, &result, &err) != PCOL_OK)
-        code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = open_result(&top, result, input.name);
-    if (code == CLI_OK)
-        note_places(args, input.name, &top, options.by);
+        code = cli_result_open(&top, pcol_query_top(query, &options, &top.result, &err), &err,
+                               input.name, fields);
+    if (code == CLI_OK && top.count > 0)
+        cli_warn_positions(&top, options.by, input.name, args);
     if (code == CLI_OK)
         code = print(args, query, &top, options.by);
     cli_result_close(&top);
-    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;

@@ -203,7 +203,6 @@ int cmd_traces(struct cli_args *args)
 {
     struct cli_input input;
     pcol_query *query = NULL;
-    pcol_result *result = NULL;
     struct cli_result tree = {0};
     pcol_error err;
     int code = cli_input_open_all(&input, args);
@@ -213,14 +212,12 @@ int cmd_traces(struct cli_args *args)
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
         cli_warn_empty(&input, args, query);
-    if (code == CLI_OK && pcol_query_tree(query, NULL, &result, &err) != PCOL_OK)
-        code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&tree, result, input.name, NULL);
+        code = cli_result_open(&tree, pcol_query_tree(query, NULL, &tree.result, &err), &err,
+                               input.name, NULL);
     if (code == CLI_OK)
         code = print(args, input.name, query, &tree);
     cli_result_close(&tree);
-    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;

@@ -333,21 +333,6 @@ static int print(struct cli_args *args, pcol_query *query, const struct cli_resu
     return cli_out_finish(&out, code);
 }
 
-static void note_places(const struct cli_args *args, const char *name,
-                        const struct cli_result *tree, pcol_by by)
-{
-    struct cli_positions places = {0, 0};
-    uint32_t count = (uint32_t)tree->count;
-
-    for (uint32_t i = 1; i < count && by != PCOL_BY_FUNCTION; i++) {
-        struct cli_result_row node;
-        cli_result_get(tree, i, &node);
-        cli_positions_add(&places, &node.frame);
-    }
-    if (count > 1 || by == PCOL_BY_SRCLINE)
-        cli_warn_positions(&places, by, name, args);
-}
-
 /* The number of nodes that suffice for the output; 0: all. A terminal shows how many are left out,
  * and positions are recorded for all frames. */
 static uint32_t count_wanted(const struct cli_args *args, pcol_by by)
@@ -364,7 +349,6 @@ int cmd_tree(struct cli_args *args)
     pcol_tree_options options = PCOL_INIT(pcol_tree_options);
     struct cli_input input;
     pcol_query *query = NULL;
-    pcol_result *result = NULL;
     struct cli_result tree = {0};
     pcol_error err;
     const char *label;
@@ -381,16 +365,14 @@ int cmd_tree(struct cli_args *args)
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
         cli_warn_empty(&input, args, query);
-    if (code == CLI_OK && pcol_query_tree(query, &options, &result, &err) != PCOL_OK)
-        code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
-        code = cli_result_open(&tree, result, input.name, own_columns);
-    if (code == CLI_OK)
-        note_places(args, input.name, &tree, options.by);
+        code = cli_result_open(&tree, pcol_query_tree(query, &options, &tree.result, &err), &err,
+                               input.name, own_columns);
+    if (code == CLI_OK && (tree.count > 1 || options.by == PCOL_BY_SRCLINE))
+        cli_warn_positions(&tree, options.by, input.name, args);
     if (code == CLI_OK)
         code = print(args, query, &tree, options.by);
     cli_result_close(&tree);
-    pcol_result_free(result);
     pcol_query_free(query);
     cli_input_close(&input);
     return code;
