@@ -1707,7 +1707,8 @@ typedef struct pcol_filter_options {
  * question to the part has the answer that the same question has under the selection.
  *
  * hide and show take frames out of stacks, and then frames that a pprof drops go as well (unless
- * keep_dropped). A sample_type leaves only its values. A sample with a duration that reaches out of
+ * keep_dropped). If sources drop different frames, each loses its own, and sources that drop the
+ * same ones follow each other; E_ARGUMENT for more than 64 kinds. A sample_type leaves only its values. A sample with a duration that reaches out of
  * the range of time is cut: its time and duration are those of the part inside, its values are
  * shared by time_share, gauges and CPU deltas stay. The metadata of a source stays, and
  * an Rprof file's header lines at their new places; what the source wrote of samples word for word

@@ -24,6 +24,10 @@ struct filter_state {
     struct pci_merge_selection selection;
     struct pci_pseudonyms names;
     uint8_t *samples;
+    uint32_t *groups; /* by source: see pci_drop_frames_groups() */
+    uint8_t *members; /* by source: 1 if it is of the group that is copied */
+    int has_sample;   /* a sample was selected */
+    int reported_drops;
 };
 
 static pcol_status select_sources(struct filter_state *f, pcol_error *err)
@@ -66,8 +70,7 @@ static pcol_status find_unselected(struct filter_state *f, uint64_t rows, pcol_e
     return PCOL_OK;
 }
 
-static pcol_status select_samples(struct filter_state *f, const pcol_filter_options *options,
-                                  pcol_error *err)
+static pcol_status select_samples(struct filter_state *f, pcol_error *err)
 {
     uint64_t rows = pci_rows(f->query->file, "samples");
     if (rows > FREE_SAMPLES)
@@ -75,17 +78,17 @@ static pcol_status select_samples(struct filter_state *f, const pcol_filter_opti
     PCI_TRY(PCI_MALLOC(f->samples, (size_t)rows + 1, err));
     f->selection.samples = f->samples;
     PCI_TRY(pcol_query_samples(f->query, 0, (size_t)rows, f->samples, err));
-    PCI_TRY(find_unselected(f, rows, err));
-    if (rows && !memchr(f->samples, 1, (size_t)rows) && !f->query->note[0] &&
-        !options->apply_drop_frames)
-        pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample is selected");
-    return PCOL_OK;
+    f->has_sample |= !rows || memchr(f->samples, 1, (size_t)rows);
+    return find_unselected(f, rows, err);
 }
 
 /* A selected sample type: the values of other types are omitted. */
-static pcol_status select_types(struct filter_state *f, pcol_error *err)
+static pcol_status select_types(struct filter_state *f, const pcol_selection *criteria,
+                                pcol_error *err)
 {
     const struct pci_query_type *measure = &f->query->measure;
+    if (!criteria->sample_type)
+        return PCOL_OK;
     if (measure->is_memory)
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "memory is derived from other sample types; select those instead");
@@ -95,23 +98,21 @@ static pcol_status select_types(struct filter_state *f, pcol_error *err)
 
 /* Frames are omitted if the stacks are rebuilt anyway. Otherwise drop_frames of pprof are copied
  * and applied on reading; without names they could not be. */
-static void select_frames(struct filter_state *f, const pcol_filter_options *options)
+static int rebuilds_stacks(const pcol_filter_options *options)
 {
     const pcol_selection *criteria = options->selection;
-    if (!criteria->hide && !criteria->show && !criteria->hide_functions &&
-        !criteria->show_functions && !options->anonymize && !options->apply_drop_frames)
-        return;
-    f->selection.locations = f->query->shown_locations;
-    f->selection.omitted_frames = f->query->joined_stacks;
+    return criteria->hide || criteria->show || criteria->hide_functions ||
+           criteria->show_functions || options->anonymize || options->apply_drop_frames;
 }
 
 /* Expressions that have dropped frames do not stay: they would drop others from what is left. */
-static pcol_status report_drops(const struct filter_state *f, const pcol_filter_options *options,
+static pcol_status report_drops(struct filter_state *f, const pcol_filter_options *options,
                                 pcol_error *err)
 {
     const struct pci_column *drops;
     const pcol_file *file = f->query->file;
-    if (!f->selection.omitted_frames || (options->apply_drop_frames && !f->selection.added))
+    if (!f->selection.omitted_frames || f->reported_drops ||
+        (options->apply_drop_frames && !f->selection.added))
         return PCOL_OK;
     PCI_TRY(pci_find_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
     for (uint64_t row = 0; drops && row < pci_rows(file, "sources"); row++) {
@@ -121,6 +122,7 @@ static pcol_status report_drops(const struct filter_state *f, const pcol_filter_
             PCI_TRY(pci_get_str(file, drops, row, &text, &valid, err));
         if (!text.size)
             continue;
+        f->reported_drops = 1;
         pci_notice(PCOL_NOTICE_LOSS, "drop_frames and keep_frames", "keep_dropped",
                    "drop_frames and keep_frames are applied and left out, since "
                    "hide and show change the stacks");
@@ -166,19 +168,71 @@ static int is_set(const char *pattern)
     return pattern && *pattern;
 }
 
+/* The note that the drop_frames of one source apply to others, which is not true of groups. */
+static int is_about_drops(const pcol_query *query)
+{
+    return query->note_option && !strcmp(query->note_option, "keep_dropped");
+}
+
+/* Copies what the query selects. */
+static pcol_status copy_selected(struct filter_state *f, pcol_builder *builder,
+                                 const pcol_filter_options *options, pcol_error *err)
+{
+    PCI_TRY(select_sources(f, err));
+    PCI_TRY(select_samples(f, err));
+    f->selection.locations = rebuilds_stacks(options) ? f->query->shown_locations : NULL;
+    f->selection.omitted_frames = rebuilds_stacks(options) ? f->query->joined_stacks : NULL;
+    f->selection.threads = f->query->sample_filter.threads;
+    f->selection.thread_count = f->query->sample_filter.thread_count;
+    PCI_TRY(report_drops(f, options, err));
+    return pci_merge_selected(builder, f->query->file, &f->selection, err);
+}
+
+/* Copies the sources of a group of equal drop_frames, which its own query applies. The sources need
+ * not have the selected sample type. */
+static pcol_status copy_group(struct filter_state *f, uint32_t group, pcol_builder *builder,
+                              const pcol_filter_options *options, pcol_error *err)
+{
+    const pcol_file *file = f->query->file;
+    pcol_selection criteria = *options->selection;
+    criteria.sample_type = NULL;
+    for (uint64_t source = 0; source < f->query->sample_filter.source_count; source++)
+        f->members[source] = f->groups[source] == group;
+    struct filter_state own = {.selection = f->selection, .reported_drops = f->reported_drops};
+    pcol_status status = pci_query_new_unweighted(file, &criteria, f->members, &own.query, err);
+    PCI_THEN(status, copy_selected(&own, builder, options, err));
+    f->has_sample |= own.has_sample;
+    f->reported_drops = own.reported_drops;
+    pcol_query_free(own.query);
+    pci_free(own.samples);
+    return status;
+}
+
+/* Finds the groups of sources whose stacks lose different frames. */
+static pcol_status find_groups(struct filter_state *f, const pcol_filter_options *options,
+                               uint32_t *count, pcol_error *err)
+{
+    size_t sources = (size_t)f->query->sample_filter.source_count;
+    *count = 1;
+    if (!rebuilds_stacks(options) || options->selection->keep_dropped)
+        return PCOL_OK;
+    PCI_TRY(PCI_MALLOC(f->groups, sources + 1, err));
+    PCI_TRY(PCI_MALLOC(f->members, sources + 1, err));
+    return pci_drop_frames_groups(f->query, f->groups, count, err);
+}
+
 static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, const pcol_file *file,
                               const pcol_filter_options *options, pcol_error *err)
 {
     const pcol_selection *criteria = options->selection;
+    uint32_t groups;
     PCI_TRY(check_options(options, err));
-    PCI_TRY(pci_query_new_unweighted(file, criteria, &f->query, err));
-    pci_query_give_note(f->query);
+    PCI_TRY(pci_query_new_unweighted(file, criteria, NULL, &f->query, err));
     PCI_TRY(select_sources(f, err));
-    PCI_TRY(select_samples(f, options, err));
-    if (criteria->sample_type)
-        PCI_TRY(select_types(f, err));
-    select_frames(f, options);
-    PCI_TRY(report_drops(f, options, err));
+    PCI_TRY(find_groups(f, options, &groups, err));
+    if (groups == 1 || !is_about_drops(f->query))
+        pci_query_give_note(f->query);
+    PCI_TRY(select_types(f, criteria, err));
     if (options->drop_label_key_count)
         PCI_TRY(report_unknown_keys(file, options, err));
     f->selection.drop_labels = options->drop_labels;
@@ -191,14 +245,17 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
                           !is_set(criteria->ignore) && !criteria->focus_functions &&
                           !criteria->ignore_functions &&
                           !(criteria->flags & PCOL_SELECTION_HAS_ORDER);
-    f->selection.threads = f->query->sample_filter.threads;
-    f->selection.thread_count = f->query->sample_filter.thread_count;
     f->selection.has_range = criteria->has_time;
     f->selection.range =
         (struct pci_range){criteria->time_from_ns, criteria->time_to_ns, criteria->time_share};
     struct pci_pseudonyms *names = options->pseudonyms ? &options->pseudonyms->names : &f->names;
     f->selection.names = options->anonymize ? names : NULL;
-    PCI_TRY(pci_merge_selected(builder, file, &f->selection, err));
+    if (groups == 1)
+        PCI_TRY(copy_selected(f, builder, options, err));
+    for (uint32_t group = 0; groups > 1 && group < groups; group++)
+        PCI_TRY(copy_group(f, group, builder, options, err));
+    if (!f->has_sample && !f->query->note[0] && !options->apply_drop_frames)
+        pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample is selected");
     if (options->anonymize && options->pseudonym)
         pci_pseudonyms_report(names, options->pseudonym, options->pseudonym_context);
     return PCOL_OK;
@@ -222,6 +279,8 @@ static pcol_status filter(pcol_builder *builder, const pcol_file *file,
     pcol_query_free(f.query);
     pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);
+    pci_free(f.groups);
+    pci_free(f.members);
     return status;
 }
 

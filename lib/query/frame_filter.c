@@ -34,6 +34,9 @@ enum {
     SHOWN = 32 /* has a visible line */
 };
 
+/* Limit of different drop_frames, for each of which a filter reads the whole file. */
+#define DROP_GROUPS 64
+
 struct frame_filter {
     pcol_query *query;
     pcol_pattern *match[PATTERNS];
@@ -375,12 +378,47 @@ static pcol_status filter_stacks(struct frame_filter *f, pcol_error *err)
 
 /* ---- drop_frames of the sources */
 
+/* What a source drops and keeps; equal texts of a file are at one address. */
+struct drop_patterns {
+    pcol_str drop, keep;
+};
+
+struct drop_columns {
+    const pcol_file *file;
+    const struct pci_column *drops, *keeps; /* NULL: the file has no such column */
+};
+
+static pcol_status drop_columns_open(const pcol_file *file, struct drop_columns *columns,
+                                     pcol_error *err)
+{
+    columns->file = file;
+    PCI_TRY(pci_find_column(file, "sources", "drop_frames", PCI_TYPES_TEXT, &columns->drops, err));
+    return pci_find_column(file, "sources", "keep_frames", PCI_TYPES_TEXT, &columns->keeps, err);
+}
+
 static pcol_status get_source_text(const pcol_file *file, const struct pci_column *column,
                                    uint64_t source, pcol_str *text, pcol_error *err)
 {
     int valid;
     *text = (pcol_str){"", 0};
     return pci_get_str(file, column, source, text, &valid, err);
+}
+
+static pcol_status get_drop_patterns(const struct drop_columns *columns, uint64_t source,
+                                     struct drop_patterns *patterns, pcol_error *err)
+{
+    PCI_TRY(get_source_text(columns->file, columns->drops, source, &patterns->drop, err));
+    return get_source_text(columns->file, columns->keeps, source, &patterns->keep, err);
+}
+
+static int equal_texts(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (a.data == b.data || !pci_str_compare(a, b));
+}
+
+static int equal_patterns(const struct drop_patterns *a, const struct drop_patterns *b)
+{
+    return equal_texts(a->drop, b->drop) && equal_texts(a->keep, b->keep);
 }
 
 /* *has_type: 1 if the source has values of the query's sample type. list: space for all types. */
@@ -403,28 +441,26 @@ static pcol_status source_has_type(pcol_query *query, uint64_t source, uint32_t 
 /* Reads the patterns of the first source of the query, as pprof does when it merges profiles. A
  * note reports different patterns of another source: a stack that both share cannot be joined for
  * one of them only. */
-static pcol_status read_first_drops(pcol_query *query, uint32_t *list, pcol_str *drop,
-                                    pcol_str *keep, pcol_error *err)
+static pcol_status read_first_drops(pcol_query *query, uint32_t *list,
+                                    struct drop_patterns *patterns, pcol_error *err)
 {
-    const struct pci_column *drops, *keeps;
+    struct drop_columns columns;
     int first = 1;
-    *drop = *keep = (pcol_str){"", 0};
-    PCI_TRY(pci_find_column(query->file, "sources", "drop_frames", PCI_TYPES_TEXT, &drops, err));
-    PCI_TRY(pci_find_column(query->file, "sources", "keep_frames", PCI_TYPES_TEXT, &keeps, err));
-    for (uint64_t source = 0; drops && source < query->sample_filter.source_count; source++) {
-        pcol_str source_drop, source_keep;
+    *patterns = (struct drop_patterns){{"", 0}, {"", 0}};
+    PCI_TRY(drop_columns_open(query->file, &columns, err));
+    for (uint64_t source = 0; columns.drops && source < query->sample_filter.source_count;
+         source++) {
+        struct drop_patterns own;
         int has_type;
         PCI_TRY(source_has_type(query, source, list, &has_type, err));
         if (!has_type)
             continue;
-        PCI_TRY(get_source_text(query->file, drops, source, &source_drop, err));
-        PCI_TRY(get_source_text(query->file, keeps, source, &source_keep, err));
+        PCI_TRY(get_drop_patterns(&columns, source, &own, err));
         if (first) {
-            *drop = source_drop;
-            *keep = source_keep;
+            *patterns = own;
             first = 0;
-        } else if (pci_str_compare(*drop, source_drop) || pci_str_compare(*keep, source_keep)) {
-            pci_query_set_note(query, NULL,
+        } else if (!equal_patterns(patterns, &own)) {
+            pci_query_set_note(query, "keep_dropped",
                                "the sources of this sample type differ in their drop_frames; "
                                "those of the first one are applied, as pprof does");
             break;
@@ -433,13 +469,42 @@ static pcol_status read_first_drops(pcol_query *query, uint32_t *list, pcol_str 
     return PCOL_OK;
 }
 
-static pcol_status find_drops(pcol_query *query, pcol_str *drop, pcol_str *keep, pcol_error *err)
+static pcol_status find_drops(pcol_query *query, struct drop_patterns *patterns, pcol_error *err)
 {
     uint32_t *list = pci_malloc((size_t)query->types.count + 1, sizeof *list);
-    pcol_status status =
-        list ? read_first_drops(query, list, drop, keep, err) : pci_fail_memory(err);
+    pcol_status status = list ? read_first_drops(query, list, patterns, err) : pci_fail_memory(err);
     pci_free(list);
     return status;
+}
+
+pcol_status pci_drop_frames_groups(const pcol_query *query, uint32_t *groups, uint32_t *count,
+                                   pcol_error *err)
+{
+    struct drop_patterns known[DROP_GROUPS], own;
+    const uint8_t *selected = query->sample_filter.sources;
+    struct drop_columns columns;
+    *count = 0;
+    PCI_TRY(drop_columns_open(query->file, &columns, err));
+    for (uint64_t source = 0; source < query->sample_filter.source_count; source++) {
+        uint32_t group = 0;
+        groups[source] = PCOL_NONE;
+        if (selected && !selected[source])
+            continue;
+        PCI_TRY(get_drop_patterns(&columns, source, &own, err));
+        while (group < *count && !equal_patterns(&known[group], &own))
+            group++;
+        if (group == DROP_GROUPS)
+            return pci_error_option(
+                err, "keep_dropped",
+                pci_fail(err, PCOL_E_ARGUMENT,
+                         "the sources have more than %d different drop_frames; select fewer "
+                         "sources or keep the dropped frames",
+                         DROP_GROUPS));
+        if (group == *count)
+            known[(*count)++] = own;
+        groups[source] = group;
+    }
+    return PCOL_OK;
 }
 
 /* ---- public functions */
@@ -452,14 +517,14 @@ static int is_set(const char *pattern)
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                                  pcol_error *err)
 {
-    pcol_str drop = {"", 0}, keep;
+    struct drop_patterns patterns = {{"", 0}, {"", 0}};
     *any = selection &&
            (is_set(selection->focus) || is_set(selection->ignore) || is_set(selection->hide) ||
             is_set(selection->show) || selection->focus_functions || selection->ignore_functions ||
             selection->hide_functions || selection->show_functions);
     if (!*any && !(selection && selection->keep_dropped))
-        PCI_TRY(find_drops(query, &drop, &keep, err));
-    *any |= drop.size > 0;
+        PCI_TRY(find_drops(query, &patterns, err));
+    *any |= patterns.drop.size > 0;
     return PCOL_OK;
 }
 
@@ -473,14 +538,14 @@ static pcol_status compile_pattern(struct frame_filter *f, int pattern, const ch
 static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection *selection,
                                     pcol_error *err)
 {
-    pcol_str drop, keep;
+    struct drop_patterns own;
     if (!selection || !selection->keep_dropped) {
-        PCI_TRY(find_drops(f->query, &drop, &keep, err));
-        if (drop.size)
-            PCI_TRY(pcol_pattern_new(drop.data, drop.size, "drop_frames of the profile", 1,
+        PCI_TRY(find_drops(f->query, &own, err));
+        if (own.drop.size)
+            PCI_TRY(pcol_pattern_new(own.drop.data, own.drop.size, "drop_frames of the profile", 1,
                                      &f->match[DROP], err));
-        if (drop.size && keep.size)
-            PCI_TRY(pcol_pattern_new(keep.data, keep.size, "keep_frames of the profile", 1,
+        if (own.drop.size && own.keep.size)
+            PCI_TRY(pcol_pattern_new(own.keep.data, own.keep.size, "keep_frames of the profile", 1,
                                      &f->match[KEEP], err));
     }
     if (!selection)

@@ -160,11 +160,14 @@ pcol_status pci_query_load(pcol_query *query, pcol_error *err)
     return status;
 }
 
-static pcol_status build_query(pcol_query *query, const pcol_selection *selection, pcol_error *err)
+static pcol_status build_query(pcol_query *query, const pcol_selection *selection,
+                               const uint8_t *sources, pcol_error *err)
 {
     PCI_TRY(pci_schema_verify(query->file, err));
     PCI_TRY(pci_types_open(query->file, &query->types, err));
     PCI_TRY(pci_sample_filter_open(query->file, selection, &query->sample_filter, err));
+    if (sources)
+        PCI_TRY(pci_sample_filter_restrict(query->file, sources, &query->sample_filter, err));
     PCI_TRY(pci_query_type_open(&query->types, query->sample_filter.sources,
                                 query->sample_filter.source_count,
                                 selection ? selection->sample_type : NULL, &query->measure, err));
@@ -183,8 +186,8 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
 }
 
 static pcol_status create_query(const pcol_file *file, const pcol_selection *given,
-                                const pcol_control *control, int without_weights,
-                                pcol_query **query, pcol_error *err)
+                                const uint8_t *sources, const pcol_control *control,
+                                int without_weights, pcol_query **query, pcol_error *err)
 {
     pcol_selection selection;
     pcol_query *q;
@@ -199,7 +202,7 @@ static pcol_status create_query(const pcol_file *file, const pcol_selection *giv
     q->without_weights = without_weights;
     status = pci_control_init(&q->control, control, "query", err);
     if (status == PCOL_OK)
-        PCI_CONTROLLED(&q->control, status, build_query(q, &selection, err), err);
+        PCI_CONTROLLED(&q->control, status, build_query(q, &selection, sources, err), err);
     if (status == PCOL_OK)
         *query = q;
     else
@@ -213,13 +216,13 @@ pcol_status pcol_query_new(const pcol_file *file, const pcol_selection *selectio
     PCI_REQUIRE(query, err);
     *query = NULL;
     PCI_REQUIRE(file, err);
-    return create_query(file, selection, control, 0, query, err);
+    return create_query(file, selection, NULL, control, 0, query, err);
 }
 
 pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection *selection,
-                                     pcol_query **query, pcol_error *err)
+                                     const uint8_t *sources, pcol_query **query, pcol_error *err)
 {
-    return create_query(file, selection, NULL, 1, query, err);
+    return create_query(file, selection, sources, NULL, 1, query, err);
 }
 
 void pcol_query_free(pcol_query *query)

@@ -62,6 +62,9 @@ struct pci_sample_filter {
 
 pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *selection,
                                    struct pci_sample_filter *sample_filter, pcol_error *err);
+/* Remove the sources with sources[row] == 0 from the selected ones; sources: 0 or 1 by row. */
+pcol_status pci_sample_filter_restrict(const pcol_file *file, const uint8_t *sources,
+                                       struct pci_sample_filter *sample_filter, pcol_error *err);
 /* PCOL_SELECTION_COUNT: sets `counted`. */
 pcol_status pci_sample_filter_count(struct pci_sample_filter *sample_filter, const pcol_file *file,
                                     const struct pci_query_type *measure, pcol_error *err);
@@ -195,9 +198,10 @@ static inline int pci_info_is_double(const pcol_query_info *info)
     return (info->flags & PCOL_QUERY_IS_DOUBLE) != 0;
 }
 
-/* pcol_query_new() without weights: for pcol_query_samples() and hidden locations. */
+/* pcol_query_new() without weights: for pcol_query_samples() and hidden locations.
+ * sources: by row of `sources`, 0 excludes the source; NULL: only the selection excludes. */
 pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection *selection,
-                                     pcol_query **query, pcol_error *err);
+                                     const uint8_t *sources, pcol_query **query, pcol_error *err);
 
 /* Reads the call tree and the weights if they are not read yet. Every function that needs them
  * calls it first. */
@@ -222,6 +226,11 @@ pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 /* frame_filter.c: hides frames, clears the weights of stacks out of focus, joins dropped frames
  * with their callers. */
 pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
+/* Groups of the selected sources by equal drop_frames and keep_frames: groups[source] is the number
+ * of its group, counted from 0 in order of the sources, or PCOL_NONE if the source is not selected.
+ * E_ARGUMENT for more than 64 groups. */
+pcol_status pci_drop_frames_groups(const pcol_query *query, uint32_t *groups, uint32_t *count,
+                                   pcol_error *err);
 /* *any: 1 if the selection or the file has a frame filter. */
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                                  pcol_error *err);

@@ -149,14 +149,30 @@ static pcol_status apply_meta_test(const pcol_file *file, const struct meta_test
     return status;
 }
 
+/* Make the set of all sources unless there is a set. */
+static pcol_status require_source_set(const pcol_file *file,
+                                      struct pci_sample_filter *sample_filter, pcol_error *err)
+{
+    if (sample_filter->sources)
+        return PCOL_OK;
+    PCI_TRY(new_set(file, "sources", &sample_filter->source_count, &sample_filter->sources, err));
+    memset(sample_filter->sources, 1, (size_t)sample_filter->source_count);
+    return PCOL_OK;
+}
+
+pcol_status pci_sample_filter_restrict(const pcol_file *file, const uint8_t *sources,
+                                       struct pci_sample_filter *sample_filter, pcol_error *err)
+{
+    PCI_TRY(require_source_set(file, sample_filter, err));
+    for (uint64_t row = 0; row < sample_filter->source_count; row++)
+        sample_filter->sources[row] &= sources[row];
+    return PCOL_OK;
+}
+
 static pcol_status select_source_metas(const pcol_file *file, const pcol_selection *selection,
                                        struct pci_sample_filter *sample_filter, pcol_error *err)
 {
-    if (!sample_filter->sources) {
-        PCI_TRY(
-            new_set(file, "sources", &sample_filter->source_count, &sample_filter->sources, err));
-        memset(sample_filter->sources, 1, (size_t)sample_filter->source_count);
-    }
+    PCI_TRY(require_source_set(file, sample_filter, err));
     for (size_t i = 0; i < selection->source_meta_count; i++) {
         struct meta_test test;
         pcol_status status = meta_test_open(selection->source_metas[i], &test, err);

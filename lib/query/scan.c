@@ -140,7 +140,7 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
         pci_free(s->takes_type);
         s->takes_type = NULL;
     }
-    PCI_TRY(pci_query_new_unweighted(table->file, &selection, &s->query, err));
+    PCI_TRY(pci_query_new_unweighted(table->file, &selection, NULL, &s->query, err));
     pci_query_give_note(s->query);
     return PCOL_OK;
 }
