@@ -12,6 +12,7 @@
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/hash.h"
+#include "util/pair_set.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -51,10 +52,6 @@ struct used {
     uint32_t group;
 };
 
-struct node {
-    uint32_t parent, used;
-};
-
 struct sample {
     uint32_t node, value;
 };
@@ -62,9 +59,7 @@ struct sample {
 struct v1 {
     struct pci_import *import;
     struct ids functions, locations, used;
-    struct node *nodes; /* from 1 on; 0 is the empty stack */
-    size_t node_count, node_capacity;
-    struct pci_hash node_hash;
+    struct pci_pair_set nodes; /* parent and location of `used`; 0 is the empty stack */
     struct sample *samples;
     size_t sample_count, sample_capacity;
     uint64_t total;
@@ -142,26 +137,10 @@ static pcol_status add_location_row(struct v1 *v, const struct pci_v1_row *row, 
     return PCOL_OK;
 }
 
-static pcol_status find_node(struct v1 *v, uint32_t parent, uint32_t used, uint32_t *node,
-                             pcol_error *err)
-{
-    uint64_t hash = pci_hash_pair(parent, used);
-    size_t at = pci_hash_start(&v->node_hash, hash);
-    while ((*node = pci_hash_next(&v->node_hash, hash, &at)) != PCI_HASH_NONE)
-        if (v->nodes[*node].parent == parent && v->nodes[*node].used == used)
-            return PCOL_OK;
-    if (v->node_count >= PCOL_NONE - 1)
-        return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 nodes of call stacks");
-    PCI_TRY(PCI_GROW(v->nodes, v->node_capacity, v->node_count + 1, err));
-    PCI_TRY(pci_hash_add(&v->node_hash, hash, (uint32_t)v->node_count, err));
-    v->nodes[v->node_count] = (struct node){parent, used};
-    *node = (uint32_t)v->node_count++;
-    return PCOL_OK;
-}
-
 static pcol_status add_sample_row(struct v1 *v, const struct pci_v1_row *row, pcol_error *err)
 {
     uint32_t node = 0;
+    int is_known;
     v->total += (uint64_t)row->cell[0].integer;
     for (size_t i = row->list_size; i-- > 0;) { /* from the root inwards */
         uint32_t index;
@@ -171,7 +150,7 @@ static pcol_status add_sample_row(struct v1 *v, const struct pci_v1_row *row, pc
             PCI_TRY(add_id(&v->used, row->list[i], &used, err));
             ((struct used *)used)->position = row->list_positions[i];
         }
-        PCI_TRY(find_node(v, node, index, &node, err));
+        PCI_TRY(pci_pair_set_index(&v->nodes, node, index, &node, &is_known, err));
     }
     v->empty += !row->list_size;
     PCI_TRY(PCI_GROW(v->samples, v->sample_capacity, v->sample_count + 1, err));
@@ -277,11 +256,11 @@ static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
                           .thread = PCOL_NONE};
     uint32_t *stacks;
     pcol_status status = PCOL_OK;
-    PCI_TRY(PCI_MALLOC(stacks, v->node_count, err));
+    PCI_TRY(PCI_MALLOC(stacks, v->nodes.count, err));
     stacks[0] = 0;
-    for (size_t i = 1; status == PCOL_OK && i < v->node_count; i++)
-        status = pcol_builder_stack(builder, stacks[v->nodes[i].parent],
-                                    used[v->nodes[i].used].group, &stacks[i], err);
+    for (size_t i = 1; status == PCOL_OK && i < v->nodes.count; i++)
+        status = pcol_builder_stack(builder, stacks[v->nodes.pairs[i].first],
+                                    used[v->nodes.pairs[i].second].group, &stacks[i], err);
     for (size_t i = 0; status == PCOL_OK && i < v->sample_count; i++) {
         sample.stack = stacks[v->samples[i].node];
         uint32_t rows = expand ? v->samples[i].value : 1;
@@ -323,13 +302,9 @@ pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
                    .locations.row_size = sizeof(struct location),
                    .used.row_size = sizeof(struct used)};
     struct pci_v1_rows rows = {.import = import, .handle_row = handle_row, .context = &v};
-    void *nodes = NULL;
-    if (pci_grow(&nodes, &v.node_capacity, 1, sizeof *v.nodes))
-        return pci_fail_memory(err);
-    v.nodes = nodes;
-    v.nodes[0] = (struct node){0, 0};
-    v.node_count = 1;
-    pcol_status status = pci_v1_rows_read(&rows, err);
+    int is_known;
+    pcol_status status = pci_pair_set_add(&v.nodes, PCOL_NONE, PCOL_NONE, &is_known, err);
+    PCI_THEN(status, pci_v1_rows_read(&rows, err));
     PCI_THEN(status, finish(&v, err));
     pci_free(v.functions.rows);
     pci_free(v.locations.rows);
@@ -337,8 +312,7 @@ pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
     pci_hash_clear(&v.functions.hash);
     pci_hash_clear(&v.locations.hash);
     pci_hash_clear(&v.used.hash);
-    pci_free(v.nodes);
-    pci_hash_clear(&v.node_hash);
+    pci_pair_set_clear(&v.nodes);
     pci_free(v.samples);
     return status;
 }
