@@ -7,7 +7,7 @@
 #include "formats/gperftools/profile.h"
 
 #include "format/transform.h"
-#include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -51,59 +51,39 @@ enum {
 
 #define VARINT_BYTES 10u
 
-struct bytes {
-    uint8_t *data;
-    size_t size, capacity;
-};
-
 struct encoder {
     const struct pci_gp_profile *profile;
-    struct bytes out, message, inner, strings;
+    struct pci_strbuf out, message, inner, strings;
     uint64_t string_count;
     pcol_error *err;
 };
 
-static pcol_status reserve(struct encoder *e, struct bytes *b, size_t more)
+static pcol_status put_varint(struct encoder *e, struct pci_strbuf *b, uint64_t n)
 {
-    void *data = b->data;
-    if (pci_grow(&data, &b->capacity, b->size + more, 1))
-        return pci_fail_memory(e->err);
-    b->data = data;
-    return PCOL_OK;
-}
-
-/* The caller reserves the space. */
-static void put_varint(struct bytes *b, uint64_t n)
-{
-    b->size += pcf_varint_put(b->data + b->size, n);
+    uint8_t bytes[VARINT_BYTES];
+    return pci_strbuf_append(b, bytes, pcf_varint_put(bytes, n), e->err);
 }
 
 /* Write a varint field; 0 is the value of an absent field. */
-static pcol_status put_number(struct encoder *e, struct bytes *b, unsigned field, uint64_t n)
+static pcol_status put_number(struct encoder *e, struct pci_strbuf *b, unsigned field, uint64_t n)
 {
     if (!n)
         return PCOL_OK;
-    PCI_TRY(reserve(e, b, 2 * VARINT_BYTES));
-    put_varint(b, field << 3);
-    put_varint(b, n);
-    return PCOL_OK;
+    PCI_TRY(put_varint(e, b, field << 3));
+    return put_varint(e, b, n);
 }
 
-static pcol_status put_bytes(struct encoder *e, struct bytes *b, unsigned field, const void *data,
-                             size_t size)
+static pcol_status put_bytes(struct encoder *e, struct pci_strbuf *b, unsigned field,
+                             const void *data, size_t size)
 {
-    PCI_TRY(reserve(e, b, 2 * VARINT_BYTES + size));
-    put_varint(b, field << 3 | 2);
-    put_varint(b, size);
-    if (size)
-        memcpy(b->data + b->size, data, size);
-    b->size += size;
-    return PCOL_OK;
+    PCI_TRY(put_varint(e, b, field << 3 | 2));
+    PCI_TRY(put_varint(e, b, size));
+    return pci_strbuf_append(b, data, size, e->err);
 }
 
 /* Append a submessage to `b` and clear it. */
-static pcol_status close_message(struct encoder *e, struct bytes *b, unsigned field,
-                                 struct bytes *message)
+static pcol_status close_message(struct encoder *e, struct pci_strbuf *b, unsigned field,
+                                 struct pci_strbuf *message)
 {
     PCI_TRY(put_bytes(e, b, field, message->data, message->size));
     message->size = 0;
@@ -111,7 +91,7 @@ static pcol_status close_message(struct encoder *e, struct bytes *b, unsigned fi
 }
 
 /* Write the index of a string, which is appended to the string table. "" is string 0. */
-static pcol_status put_string(struct encoder *e, struct bytes *b, unsigned field,
+static pcol_status put_string(struct encoder *e, struct pci_strbuf *b, unsigned field,
                               const void *put_text, size_t size)
 {
     if (!size)
@@ -120,7 +100,7 @@ static pcol_status put_string(struct encoder *e, struct bytes *b, unsigned field
     return put_number(e, b, field, ++e->string_count);
 }
 
-static pcol_status put_text(struct encoder *e, struct bytes *b, unsigned field,
+static pcol_status put_text(struct encoder *e, struct pci_strbuf *b, unsigned field,
                             const struct pci_gp_text *t)
 {
     return put_string(e, b, field, t->size ? e->profile->texts + t->at : (const uint8_t *)"",
@@ -146,14 +126,12 @@ static pcol_status put_samples(struct encoder *e)
     }
     for (size_t s = 0; s < p->sample_count; s++) {
         const struct pci_gp_sample *sample = &p->samples[s];
-        PCI_TRY(reserve(e, &e->inner, (sample->end - sample->first) * VARINT_BYTES));
         for (size_t i = sample->first; i < sample->end; i++)
-            put_varint(&e->inner, p->locations[p->stack[i]].id);
+            PCI_TRY(put_varint(e, &e->inner, p->locations[p->stack[i]].id));
         if (e->inner.size)
             PCI_TRY(close_message(e, &e->message, SAMPLE_LOCATION_ID, &e->inner));
-        PCI_TRY(reserve(e, &e->inner, PCI_GP_MAX_TYPES * VARINT_BYTES));
         for (unsigned t = 0; t < p->type_count; t++)
-            put_varint(&e->inner, (uint64_t)*values++);
+            PCI_TRY(put_varint(e, &e->inner, (uint64_t)*values++));
         PCI_TRY(close_message(e, &e->message, SAMPLE_VALUE, &e->inner));
         if (p->has_bytes) {
             PCI_TRY(put_number(e, &e->inner, LABEL_KEY, key));
@@ -228,17 +206,12 @@ static pcol_status encode(struct encoder *e)
         put_string(e, &e->message, PROFILE_DROP_FRAMES, p->drop_frames, strlen(p->drop_frames)));
     PCI_TRY(
         put_string(e, &e->message, PROFILE_KEEP_FRAMES, p->keep_frames, strlen(p->keep_frames)));
-    PCI_TRY(reserve(e, &e->out, e->message.size));
-    memcpy(e->out.data + e->out.size, e->message.data, e->message.size);
-    e->out.size += e->message.size;
+    PCI_TRY(pci_strbuf_append(&e->out, e->message.data, e->message.size, e->err));
     e->message.size = 0;
     PCI_TRY(put_number(e, &e->out, PROFILE_DURATION_NANOS, (uint64_t)p->duration_ns));
     PCI_TRY(put_type(e, PROFILE_PERIOD_TYPE, &p->period_type));
     PCI_TRY(put_number(e, &e->out, PROFILE_PERIOD, (uint64_t)p->period));
-    PCI_TRY(reserve(e, &e->out, e->strings.size));
-    memcpy(e->out.data + e->out.size, e->strings.data, e->strings.size);
-    e->out.size += e->strings.size;
-    return PCOL_OK;
+    return pci_strbuf_append(&e->out, e->strings.data, e->strings.size, e->err);
 }
 
 pcol_status pci_gp_encode(const struct pci_gp_profile *profile, uint8_t **data, size_t *size,
@@ -246,12 +219,12 @@ pcol_status pci_gp_encode(const struct pci_gp_profile *profile, uint8_t **data, 
 {
     struct encoder e = {.profile = profile, .err = err};
     pcol_status status = encode(&e);
-    pci_free(e.message.data);
-    pci_free(e.inner.data);
-    pci_free(e.strings.data);
+    pci_strbuf_clear(&e.message);
+    pci_strbuf_clear(&e.inner);
+    pci_strbuf_clear(&e.strings);
     if (status != PCOL_OK)
-        pci_free(e.out.data);
-    *data = status == PCOL_OK ? e.out.data : NULL;
+        pci_strbuf_clear(&e.out);
+    *data = (uint8_t *)e.out.data;
     *size = e.out.size;
     return status;
 }
