@@ -125,19 +125,17 @@ pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,
     return pci_out(&w->out, rest, size, err);
 }
 
-pcol_status pci_pprof_append(struct pci_pprof_bytes *bytes, unsigned number,
-                             const ProtobufCMessage *message, const void *rest, size_t size,
+pcol_status pci_pprof_append(struct pci_pprof_writer *w, struct pci_strbuf *to, unsigned number,
+                             const ProtobufCMessage *message, const struct pci_strbuf *rest,
                              pcol_error *err)
 {
+    uint8_t head[LONGEST_HEAD];
     size_t packed = protobuf_c_message_get_packed_size(message);
-    PCI_TRY(
-        PCI_GROW(bytes->data, bytes->capacity, bytes->size + packed + size + LONGEST_HEAD, err));
-    bytes->size += put_head(bytes->data + bytes->size, number, packed + size);
-    bytes->size += protobuf_c_message_pack(message, bytes->data + bytes->size);
-    if (size)
-        memcpy(bytes->data + bytes->size, rest, size);
-    bytes->size += size;
-    return PCOL_OK;
+    PCI_TRY(PCI_GROW(w->message, w->message_capacity, packed + 1, err));
+    protobuf_c_message_pack(message, w->message);
+    PCI_TRY(pci_strbuf_append(to, head, put_head(head, number, packed + rest->size), err));
+    PCI_TRY(pci_strbuf_append(to, w->message, packed, err));
+    return pci_strbuf_append(to, rest->data, rest->size, err);
 }
 
 pcol_status pci_pprof_put_end(struct pci_pprof_writer *w, const PciPprof__Profile *header,

@@ -10,6 +10,7 @@
 #include "pprof/profile.pb-c.h"
 #include "stream/out_buffer.h"
 #include "util/hash.h"
+#include "util/strbuf.h"
 
 struct pci_pprof_writer {
     struct pci_out out;
@@ -41,13 +42,9 @@ pcol_status pci_pprof_index_text(struct pci_pprof_writer *w, const char *text, s
 pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,
                           const ProtobufCMessage *message, const void *rest, size_t size,
                           pcol_error *err);
-struct pci_pprof_bytes {
-    uint8_t *data;
-    size_t size, capacity;
-};
 /* The same, appended to a buffer, as field `number` of another message. */
-pcol_status pci_pprof_append(struct pci_pprof_bytes *bytes, unsigned number,
-                             const ProtobufCMessage *message, const void *rest, size_t size,
+pcol_status pci_pprof_append(struct pci_pprof_writer *w, struct pci_strbuf *to, unsigned number,
+                             const ProtobufCMessage *message, const struct pci_strbuf *rest,
                              pcol_error *err);
 /* Write the string table, the fields of `header`, whose only repeated field is `comment`, and
  * further fields; flush. */

@@ -443,13 +443,13 @@ static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pco
     e->unknown_bytes.size = 0;
     if (root != PCI_NO_NODE) {
         PCI_TRY(pci_pprof_append_unknown(e, root, "11.", &e->unknown_bytes, err));
-        struct pci_pprof_bytes inner = e->unknown_bytes;
-        e->unknown_bytes = (struct pci_pprof_bytes){0};
+        struct pci_strbuf inner = e->unknown_bytes;
+        e->unknown_bytes = (struct pci_strbuf){0};
         pcol_status status = PCOL_OK;
         if (inner.size || h->message.period_type)
-            status = pci_pprof_append(&e->unknown_bytes, 11, &h->period_type.base, inner.data,
-                                      inner.size, err);
-        pci_free(inner.data);
+            status =
+                pci_pprof_append(&e->w, &e->unknown_bytes, 11, &h->period_type.base, &inner, err);
+        pci_strbuf_clear(&inner);
         PCI_TRY(status);
         h->message.period_type = NULL;
         PCI_TRY(pci_pprof_append_unknown(e, root, "", &e->unknown_bytes, err));
@@ -491,8 +491,8 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_free(e->parent);
     pci_free(e->group);
     pci_free(e->stack_ids);
-    pci_free(e->labels.data);
-    pci_free(e->unknown_bytes.data);
+    pci_strbuf_clear(&e->labels);
+    pci_strbuf_clear(&e->unknown_bytes);
     pci_free(e);
     return status;
 }

@@ -84,7 +84,7 @@ struct pci_pprof_export {
     uint64_t *stack_ids;
     size_t stack_capacity, depth;
 
-    struct pci_pprof_bytes labels, unknown_bytes;
+    struct pci_strbuf labels, unknown_bytes;
     unsigned lost;
 };
 
@@ -95,7 +95,7 @@ pcol_status pci_pprof_cell_index(struct pci_pprof_export *e, const struct pci_co
 /* write_unknown.c */
 /* Append the unknown fields under `path` in the tree `root`; "": of the message of the row. */
 pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, const char *path,
-                                     struct pci_pprof_bytes *to, pcol_error *err);
+                                     struct pci_strbuf *to, pcol_error *err);
 void pci_pprof_unknown_cache_clear(struct pci_pprof_unknown_cache *cache);
 
 /* write_tables.c */

@@ -24,8 +24,7 @@ static pcol_status add_sample(struct pci_pprof_export *e, struct aggregate *m,
 {
     uint32_t labels, key;
     int is_known;
-    PCI_TRY(pci_string_pool_intern(&m->labels, (const char *)e->labels.data, e->labels.size,
-                                   &labels, err));
+    PCI_TRY(pci_string_pool_intern(&m->labels, e->labels.data, e->labels.size, &labels, err));
     PCI_TRY(pci_pair_set_index(&m->keys, b->stack_row, labels, &key, &is_known, err));
     PCI_TRY(PCI_GROW(m->sums, m->sum_capacity, m->keys.count * e->type_count + 1, err));
     int64_t *sums = m->sums + (size_t)key * e->type_count;

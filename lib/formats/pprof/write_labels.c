@@ -28,7 +28,7 @@ struct pci_pprof_labels {
     int64_t thread_keys[T_COUNT]; /* string indices; 0: not assigned yet */
     PciPprof__Label label;        /* being assembled from its text and number */
     size_t number;                /* of labels written, for the paths of unknown fields */
-    struct pci_pprof_bytes unknown_fields;
+    struct pci_strbuf unknown_fields;
 };
 
 /* ---- one label ---- */
@@ -43,8 +43,7 @@ static pcol_status put_label(struct pci_pprof_labels *l, uint64_t root, pcol_err
         snprintf(path, sizeof path, "3.%zu.", l->number);
         PCI_TRY(pci_pprof_append_unknown(e, root, path, &l->unknown_fields, err));
     }
-    PCI_TRY(pci_pprof_append(&e->labels, F_LABEL, &l->label.base, l->unknown_fields.data,
-                             l->unknown_fields.size, err));
+    PCI_TRY(pci_pprof_append(&e->w, &e->labels, F_LABEL, &l->label.base, &l->unknown_fields, err));
     l->label = empty;
     l->number++;
     return PCOL_OK;
@@ -258,7 +257,7 @@ void pci_pprof_labels_free(struct pci_pprof_labels *labels)
         return;
     pci_labels_close(&labels->reader);
     pci_free(labels->keys);
-    pci_free(labels->unknown_fields.data);
+    pci_strbuf_clear(&labels->unknown_fields);
     pci_free(labels);
 }
 

@@ -307,7 +307,7 @@ static pcol_status find_toplevel_function(struct pci_pprof_export *e,
 
 static pcol_status append_line(struct pci_pprof_export *e, const struct location_columns *c,
                                uint64_t row, uint64_t index, uint64_t root,
-                               struct pci_pprof_bytes *line_unknown, pcol_error *err)
+                               struct pci_strbuf *line_unknown, pcol_error *err)
 {
     PciPprof__Line l = PCI_PPROF__LINE__INIT;
     char path[32];
@@ -326,8 +326,7 @@ static pcol_status append_line(struct pci_pprof_export *e, const struct location
         snprintf(path, sizeof path, "4.%" PRIu64 ".", index);
         PCI_TRY(pci_pprof_append_unknown(e, root, path, line_unknown, err));
     }
-    return pci_pprof_append(&e->unknown_bytes, F_LINE, &l.base, line_unknown->data,
-                            line_unknown->size, err);
+    return pci_pprof_append(&e->w, &e->unknown_bytes, F_LINE, &l.base, line_unknown, err);
 }
 
 /* Is the row empty? It is the only location of a group without lines. */
@@ -344,7 +343,7 @@ static pcol_status is_empty_line(struct pci_pprof_export *e, const struct locati
 }
 
 static pcol_status put_location(struct pci_pprof_export *e, const struct location_columns *c,
-                                uint64_t row, struct pci_pprof_bytes *line_unknown, pcol_error *err)
+                                uint64_t row, struct pci_strbuf *line_unknown, pcol_error *err)
 {
     PciPprof__Location l = PCI_PPROF__LOCATION__INIT;
     uint64_t first, count, root;
@@ -368,7 +367,7 @@ static pcol_status put_location(struct pci_pprof_export *e, const struct locatio
                          err);
 }
 
-static pcol_status put_locations(struct pci_pprof_export *e, struct pci_pprof_bytes *line_unknown,
+static pcol_status put_locations(struct pci_pprof_export *e, struct pci_strbuf *line_unknown,
                                  pcol_error *err)
 {
     struct location_columns c;
@@ -486,10 +485,10 @@ static pcol_status put_functions(struct pci_pprof_export *e, pcol_error *err)
 /* Generic: locations come first, since they assign the ids of mappings and functions. */
 pcol_status pci_pprof_put_tables(struct pci_pprof_export *e, pcol_error *err)
 {
-    struct pci_pprof_bytes line_unknown = {0};
+    struct pci_strbuf line_unknown = {0};
     pcol_status status = e->is_native ? put_mappings(e, err) : PCOL_OK;
     PCI_THEN(status, put_locations(e, &line_unknown, err));
-    pci_free(line_unknown.data);
+    pci_strbuf_clear(&line_unknown);
     if (status == PCOL_OK && !e->is_native)
         status = put_mappings(e, err);
     return status == PCOL_OK ? put_functions(e, err) : status;

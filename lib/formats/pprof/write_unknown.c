@@ -71,7 +71,7 @@ static pcol_status load_fields(struct pci_pprof_unknown_cache *cache,
 }
 
 pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, const char *path,
-                                     struct pci_pprof_bytes *to, pcol_error *err)
+                                     struct pci_strbuf *to, pcol_error *err)
 {
     const pcol_str message = {path, strlen(path)};
     struct pci_pprof_unknown_cache *cache = &e->unknown_cache;
@@ -87,9 +87,7 @@ pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, 
     }
     for (; at < cache->count && !compare_text(cache->fields[at].message, message); at++) {
         PCI_TRY(pci_nodes_get(&e->nodes, cache->fields[at].node, &node, err));
-        PCI_TRY(PCI_GROW(to->data, to->capacity, to->size + node.text.size, err));
-        memcpy(to->data + to->size, node.text.data, node.text.size);
-        to->size += node.text.size;
+        PCI_TRY(pci_strbuf_append(to, node.text.data, node.text.size, err));
     }
     return PCOL_OK;
 }
