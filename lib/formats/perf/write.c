@@ -37,7 +37,8 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
     int valid;
     PCI_TRY(pci_labels_row(&w->labels, row, err));
     PCI_TRY(pci_perf_find_event(w, row, &event, err));
-    if (!w->is_perf && w->chosen.count && event.type == PCOL_NONE) /* a sample of other types */
+    /* A sample of other types, or one whose values a filter removed. */
+    if ((w->is_perf ? w->list_count : w->chosen.count) && event.type == PCOL_NONE)
         return PCOL_OK;
     if (event.type != PCOL_NONE && event.period < 0) /* periods are unsigned */
         return PCOL_OK;

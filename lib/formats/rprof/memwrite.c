@@ -32,9 +32,8 @@ static pcol_status put_entry(struct pci_rprof_writer *w, size_t i, pcol_error *e
     } else if (b->value[1].valid[i]) {
         memcpy(p, "new page:", 9);
         p += 9;
-    } else {
-        return pci_corrupt(err, "samples", NULL, b->first + i,
-                           "an entry of Rprofmem has neither a size nor a new page");
+    } else { /* a filter removed the values of its type */
+        return PCOL_OK;
     }
     PCI_TRY(pci_out(w->out, head, (size_t)(p - head), err));
     if (b->stack.valid[i]) {

@@ -274,18 +274,22 @@ static pcol_status count_repeats(struct generic_writer *w, size_t i, int64_t *ti
     return PCOL_OK;
 }
 
-/* *other: the sample belongs to another event: it has values, but none of the chosen type. */
+/* *other: the sample has no value of the chosen type: it belongs to another event, or a filter
+ * removed its values. If no sample has a value of the type, those without any value are written. */
 static pcol_status is_other_event(const struct generic_writer *w, uint64_t row, int *other,
                                   pcol_error *err)
 {
     int64_t ignored;
     int valid = 0;
     *other = 0;
-    for (uint32_t k = 0; k < w->chosen.count && !valid; k++)
-        PCI_TRY(pci_get(w->file, w->types->columns[w->chosen.rows[k]], row, &ignored, &valid, err));
+    for (uint32_t k = 0; k < w->chosen.count && !valid; k++) {
+        const struct pci_column *column = w->types->columns[w->chosen.rows[k]];
+        *other |= column != NULL;
+        PCI_TRY(pci_get(w->file, column, row, &ignored, &valid, err));
+    }
     if (valid)
-        return PCOL_OK;
-    for (uint32_t k = 0; k < w->types->count && !*other; k++)
+        *other = 0;
+    for (uint32_t k = 0; k < w->types->count && !valid && !*other; k++)
         PCI_TRY(pci_get(w->file, w->types->columns[k], row, &ignored, other, err));
     return PCOL_OK;
 }
