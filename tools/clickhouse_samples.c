@@ -294,8 +294,8 @@ static int find_source(struct reader *r, uint64_t row, struct source **source)
             code = ch_set_add(&r->run->texts, text.data, text.size, &s->texts[i]);
         else if (!has_label(r, i))
             code = cli_fail(CLI_INPUT,
-                            "%s: source %llu has no metadata '%s', and its samples have no such "
-                            "label; pack it with --meta %s=VALUE, or choose other --keys",
+                            "%s: source %llu has no metadata '%s', and its samples have no column "
+                            "of this label; pack it with --meta %s=VALUE, or choose other --keys",
                             r->input->name, (unsigned long long)row + 1, key, key);
     }
     s->is_known = code == CLI_OK;

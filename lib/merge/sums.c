@@ -264,7 +264,70 @@ static pcol_status open_labels(struct file_walk *w, pcol_error *err)
         key->unwanted = !is_kept || !is_kept_kind(key->kind);
         w->has_labels |= !key->unwanted;
     }
+    w->has_labels |= w->labels.table && pci_column_find(w->labels.table, "extra");
     return PCOL_OK;
+}
+
+static int is_text(int kind)
+{
+    return kind == PCI_LABEL_STRING || kind == PCI_LABEL_BIGINT;
+}
+
+/* Append a label to the list of a sample. unit: NULL if it has none; its value is the text or the
+ * bits, depending on the kind. */
+static pcol_status append_label(struct file_walk *w, int kind, pcol_str key, const pcol_str *unit,
+                                pcol_str text, int64_t bits, pcol_error *err)
+{
+    struct pci_label label;
+    memset(&label, 0, sizeof label); /* padding is compared */
+    label.unit = label.text = PCOL_NONE;
+    label.kind = (uint8_t)kind;
+    PCI_TRY(intern(w, key, &label.key, err));
+    if (unit)
+        PCI_TRY(intern(w, *unit, &label.unit, err));
+    if (is_text(kind))
+        PCI_TRY(intern(w, text, &label.text, err));
+    else
+        label.as.i64 = bits;
+    return pci_strbuf_append(&w->list, &label, sizeof label, err);
+}
+
+/* A label in a column. */
+static pcol_status read_cell(struct file_walk *w, const struct pci_label_cell *cell,
+                             pcol_error *err)
+{
+    const struct pci_label_key *key = cell->key;
+    if (key->unwanted)
+        return PCOL_OK;
+    return append_label(w, key->kind, key->key, key->has_unit ? &key->unit : NULL,
+                        is_text(key->kind) ? cell->as.text : (pcol_str){"", 0},
+                        is_text(key->kind) ? 0 : cell->as.i64, err);
+}
+
+/* A member of `extra`: keys beyond the columns, and values that a column cannot hold. */
+static pcol_status read_member(struct file_walk *w, uint64_t row, pcol_error *err)
+{
+    static const uint8_t kinds[] = {
+        [PCI_NODE_NULL] = PCI_LABEL_NULL,     [PCI_NODE_FALSE] = PCI_LABEL_BOOL,
+        [PCI_NODE_TRUE] = PCI_LABEL_BOOL,     [PCI_NODE_INTEGER] = PCI_LABEL_INTEGER,
+        [PCI_NODE_DOUBLE] = PCI_LABEL_DOUBLE, [PCI_NODE_STRING] = PCI_LABEL_STRING,
+        [PCI_NODE_BIG] = PCI_LABEL_BIGINT,
+    };
+    struct pci_node_value node;
+    int64_t bits;
+    PCI_TRY(pci_node_get(w->f.file, row, &node, err));
+    if (!node.has_key || !pci_sums_keeps(w->f.sums, node.key))
+        return PCOL_OK;
+    if (node.tag > PCI_NODE_BIG) {
+        w->f.sums->lost |= UINT64_C(1) << PCI_KIND_LABELS;
+        return PCOL_OK;
+    }
+    int kind = kinds[node.tag];
+    bits = node.tag == PCI_NODE_TRUE ? 1 : node.integer;
+    if (kind == PCI_LABEL_DOUBLE)
+        memcpy(&bits, &node.number, sizeof bits);
+    return append_label(w, kind, node.key, node.has_text && !is_text(kind) ? &node.text : NULL,
+                        node.text, bits, err);
 }
 
 /* The code of the kept labels of a sample. */
@@ -277,20 +340,7 @@ static pcol_status read_labels(struct file_walk *w, uint64_t row, uint32_t *code
     w->list.size = 0;
     for (size_t i = 0; i < w->labels.cell_count; i++) {
         const struct pci_label_cell *cell = &w->labels.cells[i];
-        struct pci_label label;
-        if (!cell->key || cell->key->unwanted)
-            continue;
-        memset(&label, 0, sizeof label); /* padding is compared */
-        label.unit = label.text = PCOL_NONE;
-        label.kind = cell->key->kind;
-        PCI_TRY(intern(w, cell->key->key, &label.key, err));
-        if (cell->key->has_unit)
-            PCI_TRY(intern(w, cell->key->unit, &label.unit, err));
-        if (label.kind == PCI_LABEL_STRING || label.kind == PCI_LABEL_BIGINT)
-            PCI_TRY(intern(w, cell->as.text, &label.text, err));
-        else
-            label.as.i64 = cell->as.i64;
-        PCI_TRY(pci_strbuf_append(&w->list, &label, sizeof label, err));
+        PCI_TRY(cell->key ? read_cell(w, cell, err) : read_member(w, cell->node, err));
     }
     return w->list.size
                ? pci_string_pool_intern(&w->f.sums->labels, w->list.data, w->list.size, code, err)
