@@ -45,6 +45,7 @@ struct header {
     int64_t *comments;
     size_t comment_count, comment_capacity;
     struct pci_hash comment_hash;
+    pcol_str drop, keep; /* of the first source */
 };
 
 static pcol_status open_sources(struct pci_pprof_export *e, struct source_columns *c,
@@ -103,6 +104,23 @@ static pcol_status add_texts(struct pci_pprof_export *e, struct header *h, uint3
             PCI_TRY(pci_pprof_cell_index(e, texts[i].column, source, texts[i].value, err));
             *texts[i].has = *texts[i].value != 0;
         }
+    return PCOL_OK;
+}
+
+/* Detect sources whose frames the expressions of the first do not remove as their own would. */
+static pcol_status compare_drops(struct pci_pprof_export *e, struct header *h, uint32_t source,
+                                 int is_first, pcol_error *err)
+{
+    pcol_str drop, keep;
+    int valid;
+    PCI_TRY(pci_get_str(e->file, h->columns.drop, source, &drop, &valid, err));
+    PCI_TRY(pci_get_str(e->file, h->columns.keep, source, &keep, &valid, err));
+    if (is_first) {
+        h->drop = drop;
+        h->keep = keep;
+    } else if (!pci_str_equal(h->drop, drop) || !pci_str_equal(h->keep, keep)) {
+        e->lost |= PCI_PPROF_LOSS_DROPS;
+    }
     return PCOL_OK;
 }
 
@@ -265,6 +283,7 @@ static pcol_status build_header(struct pci_pprof_export *e, struct header *h, pc
         if (!e->is_exported[source])
             continue;
         PCI_TRY(add_texts(e, h, source, is_first, err));
+        PCI_TRY(compare_drops(e, h, source, is_first, err));
         is_first = 0;
         PCI_TRY(add_period(e, h, source, err));
         PCI_TRY(add_times(e, h, source, err));
@@ -392,6 +411,8 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"the difference between samples without a call stack and with an empty one", ""},
         {"samples whose values are all 0", ""},
         {"code outside functions: it gets one", ""},
+        {"different drop_frames and keep_frames of sources: those of the first apply to all",
+         "source"},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);

@@ -34,7 +34,8 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_KINDS = 1u << 2,
     PCI_PPROF_LOSS_NO_STACK = 1u << 3,
     PCI_PPROF_LOSS_ZERO = 1u << 4,
-    PCI_PPROF_LOSS_OUTSIDE = 1u << 5
+    PCI_PPROF_LOSS_OUTSIDE = 1u << 5,
+    PCI_PPROF_LOSS_DROPS = 1u << 6
 };
 
 /* A sample type of the output. */
