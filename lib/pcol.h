@@ -1708,14 +1708,15 @@ typedef struct pcol_filter_options {
  *
  * hide and show take frames out of stacks, and then frames that a pprof drops go as well (unless
  * keep_dropped). If sources drop different frames, each loses its own, and sources that drop the
- * same ones follow each other; E_ARGUMENT for more than 64 kinds. A sample_type leaves only its values. A sample with a duration that reaches out of
- * the range of time is cut: its time and duration are those of the part inside, its values are
- * shared by time_share, gauges and CPU deltas stay. The metadata of a source stays, and
- * an Rprof file's header lines at their new places; what the source wrote of samples word for word
- * stays where samples are whole. Markers, allocations and counters are taken by source, thread and
- * time as samples are (one that reaches into the range stays whole; counters only where all threads
- * of their source stay), and not if focus, ignore or labels select. What else belongs to no sample
- * (models) is left out, with a notice.
+ * same ones follow each other; E_ARGUMENT for more than 64 kinds. A sample_type leaves only its
+ * values. A sample with a duration that reaches out of the range of time is cut: its time and
+ * duration are those of the part inside, its values are shared by time_share, gauges and CPU
+ * deltas stay. The metadata of a source stays, and an Rprof file's header lines at their new
+ * places; what the source wrote of samples word for word stays where samples are whole. Markers,
+ * allocations and counters are taken by source, thread and time as samples are (one that reaches
+ * into the range stays whole; counters only where all threads of their source stay), and not if
+ * focus, ignore or labels select. What else belongs to no sample (models) is left out, with a
+ * notice.
  *
  * With `anonymize` equal names of a kind have the same pseudonym: f1, f2, ... for functions,
  * file1.R for files, in order of first use. Numbers, structure, names of sample types and R's

@@ -75,7 +75,7 @@ struct pci_ff_target_column {
 /* Begin a table of `count` rows. */
 void pci_ff_convert_begin_table(struct pci_ff_convert *convert, const char *name, uint64_t count,
                                 pcol_error *err);
-/* Write a column of a table; from: the table of pcol. rows: NULL for `count` rows from `first` on. */
+/* Write a column of a table; from: the table of pcol. rows: NULL for `count` rows from `first`. */
 pcol_status pci_ff_convert_column(struct pci_ff_convert *convert, const char *from,
                                   const char *table, const struct pci_ff_target_column *column,
                                   const uint64_t *rows, uint64_t first, uint64_t count,

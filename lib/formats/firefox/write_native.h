@@ -118,8 +118,8 @@ pcol_status pci_ff_restore_counter(struct pci_ff_native *native,
                                    const struct pci_ff_sample_run *rows,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
-/* write_native.c: the rows of counter_samples of the next counter; *rows: those of the previous one,
- * or zeros. They are in the order of counters. */
+/* write_native.c: the rows of counter_samples of the next counter; *rows: those of the previous
+ * one, or zeros. They are in the order of counters. */
 pcol_status pci_ff_find_counter_rows(const pcol_file *file, uint64_t counter,
                                      struct pci_ff_sample_run *rows, pcol_error *err);
 /* write_columns.c: writes a column or scalar of a table as a member. rows: of a counter or NULL */
