@@ -125,17 +125,16 @@ pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,
     return pci_out(&w->out, rest, size, err);
 }
 
-pcol_status pci_pprof_append(struct pci_pprof_writer *w, struct pci_strbuf *to, unsigned number,
+pcol_status pci_pprof_append(struct pci_strbuf *to, unsigned number,
                              const ProtobufCMessage *message, const struct pci_strbuf *rest,
                              pcol_error *err)
 {
-    uint8_t head[LONGEST_HEAD];
     size_t packed = protobuf_c_message_get_packed_size(message);
-    PCI_TRY(PCI_GROW(w->message, w->message_capacity, packed + 1, err));
-    protobuf_c_message_pack(message, w->message);
-    PCI_TRY(pci_strbuf_append(to, head, put_head(head, number, packed + rest->size), err));
-    PCI_TRY(pci_strbuf_append(to, w->message, packed, err));
-    return pci_strbuf_append(to, rest->data, rest->size, err);
+    PCI_TRY(PCI_GROW(to->data, to->capacity, to->size + packed + LONGEST_HEAD, err));
+    uint8_t *data = (uint8_t *)to->data + to->size;
+    size_t head = put_head(data, number, packed + rest->size);
+    to->size += head + protobuf_c_message_pack(message, data + head);
+    return rest->size ? pci_strbuf_append(to, rest->data, rest->size, err) : PCOL_OK;
 }
 
 pcol_status pci_pprof_put_end(struct pci_pprof_writer *w, const PciPprof__Profile *header,

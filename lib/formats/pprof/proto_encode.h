@@ -43,7 +43,7 @@ pcol_status pci_pprof_put(struct pci_pprof_writer *w, unsigned number,
                           const ProtobufCMessage *message, const void *rest, size_t size,
                           pcol_error *err);
 /* The same, appended to a buffer, as field `number` of another message. */
-pcol_status pci_pprof_append(struct pci_pprof_writer *w, struct pci_strbuf *to, unsigned number,
+pcol_status pci_pprof_append(struct pci_strbuf *to, unsigned number,
                              const ProtobufCMessage *message, const struct pci_strbuf *rest,
                              pcol_error *err);
 /* Write the string table, the fields of `header`, whose only repeated field is `comment`, and

@@ -468,8 +468,7 @@ static pcol_status put_profile(struct pci_pprof_export *e, struct header *h, pco
         e->unknown_bytes = (struct pci_strbuf){0};
         pcol_status status = PCOL_OK;
         if (inner.size || h->message.period_type)
-            status =
-                pci_pprof_append(&e->w, &e->unknown_bytes, 11, &h->period_type.base, &inner, err);
+            status = pci_pprof_append(&e->unknown_bytes, 11, &h->period_type.base, &inner, err);
         pci_strbuf_clear(&inner);
         PCI_TRY(status);
         h->message.period_type = NULL;

@@ -43,7 +43,7 @@ static pcol_status put_label(struct pci_pprof_labels *l, uint64_t root, pcol_err
         snprintf(path, sizeof path, "3.%zu.", l->number);
         PCI_TRY(pci_pprof_append_unknown(e, root, path, &l->unknown_fields, err));
     }
-    PCI_TRY(pci_pprof_append(&e->w, &e->labels, F_LABEL, &l->label.base, &l->unknown_fields, err));
+    PCI_TRY(pci_pprof_append(&e->labels, F_LABEL, &l->label.base, &l->unknown_fields, err));
     l->label = empty;
     l->number++;
     return PCOL_OK;

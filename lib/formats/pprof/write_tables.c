@@ -326,7 +326,7 @@ static pcol_status append_line(struct pci_pprof_export *e, const struct location
         snprintf(path, sizeof path, "4.%" PRIu64 ".", index);
         PCI_TRY(pci_pprof_append_unknown(e, root, path, line_unknown, err));
     }
-    return pci_pprof_append(&e->w, &e->unknown_bytes, F_LINE, &l.base, line_unknown, err);
+    return pci_pprof_append(&e->unknown_bytes, F_LINE, &l.base, line_unknown, err);
 }
 
 /* Is the row empty? It is the only location of a group without lines. */
