@@ -158,12 +158,21 @@ static int path_enter(struct call *c, struct path *p, uint32_t row)
 
 /* ---- frames of samples */
 
-/* Depth of each stack in frames, in a block of hold(). */
-static uint32_t *depths_of(struct call *c, const struct tree *t)
+/* Depth of each stack in frames that have an id, in a block of hold(); ids: by location, 0: none;
+ * NULL: all locations count. NULL after recording an error, such as a depth that no vector has. */
+static uint32_t *depths_of(struct call *c, const struct tree *t, const int *ids)
 {
     uint32_t *depth = hold(c, t->rows, sizeof *depth);
-    for (uint32_t i = 1; depth && i < t->rows; i++)
-        depth[i] = depth[t->parent[i]] + (t->end[i] - t->first[i]);
+    for (uint32_t i = 1; depth && i < t->rows; i++) {
+        uint32_t frames = ids ? 0 : t->end[i] - t->first[i];
+        for (uint32_t l = t->first[i]; ids && l < t->end[i]; l++)
+            frames += ids[l] != 0;
+        if (frames > INT32_MAX - depth[t->parent[i]]) {
+            fail(c, PCOL_E_LIMIT, MANY_FRAMES);
+            return NULL;
+        }
+        depth[i] = depth[t->parent[i]] + frames;
+    }
     return depth;
 }
 
@@ -186,7 +195,7 @@ SEXP op_frames(struct call *c, SEXP args)
     struct tree t;
     if (!file || !read_tree(c, file, &t))
         return R_NilValue;
-    const uint32_t *depth = depths_of(c, &t);
+    const uint32_t *depth = depths_of(c, &t, NULL);
     R_xlen_t n = depth ? count_frames(c, &t, depth) : -1;
     if (n < 0)
         return R_NilValue;
@@ -286,12 +295,7 @@ SEXP op_stacks(struct call *c, SEXP args)
         return R_NilValue;
     if (XLENGTH(ids) < (R_xlen_t)t.locations)
         return fail(c, PCOL_E_ARGUMENT, "an id for each location is needed");
-    uint32_t *depth = hold(c, t.rows, sizeof *depth);
-    for (uint32_t i = 1; depth && i < t.rows; i++) {
-        depth[i] = depth[t.parent[i]];
-        for (uint32_t l = t.first[i]; l < t.end[i]; l++)
-            depth[i] += INTEGER(ids)[l] != 0;
-    }
+    const uint32_t *depth = depths_of(c, &t, INTEGER(ids));
     if (!depth)
         return R_NilValue;
     SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)t.samples));
@@ -553,7 +557,7 @@ SEXP op_profvis(struct call *c, SEXP args)
         if (XLENGTH(arg(args, k)) < (R_xlen_t)t.locations ||
             XLENGTH(arg(args, 6)) < (R_xlen_t)t.samples)
             return fail(c, PCOL_E_ARGUMENT, "locations or samples without a row");
-    const uint32_t *depth = depths_of(c, &t);
+    const uint32_t *depth = depths_of(c, &t, NULL);
     R_xlen_t n = depth ? count_frames(c, &t, depth) : -1;
     int *collector = n < 0 ? NULL : hold(c, t.locations, sizeof *collector);
     uint32_t deepest = 0;
