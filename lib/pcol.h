@@ -1168,7 +1168,7 @@ typedef struct pcol_value_column {
         const int64_t *i64;
         const double *f64; /* PCOL_SAMPLE_TYPE_DOUBLE */
     } as;
-    const uint8_t *valid; /* bytes 0 and 1; NULL: every sample has a value */
+    const uint8_t *valid; /* bytes, 0: no value; NULL: every sample has a value */
 } pcol_value_column;
 
 /* Consecutive samples as columns. Every array has `count` elements; NULL: the column is null. */

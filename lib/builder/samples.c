@@ -177,11 +177,20 @@ static pcol_status append_threads(pcol_builder *b, const pcol_sample_columns *s,
                       : pci_column_buffer_repeat(column, b->sample_count, s->thread, s->count, err);
 }
 
+/* Whether a sample has a value; valid: not 0, as append_cells() reads it; NULL: all have one. */
+static int has_value(const uint8_t *valid, uint64_t count)
+{
+    uint64_t i = 0;
+    while (valid && i < count && !valid[i])
+        i++;
+    return !valid || i < count;
+}
+
 static pcol_status append_value_column(pcol_builder *b, const pcol_sample_columns *s,
                                        const pcol_value_column *v, pcol_error *err)
 {
     const struct pci_sample_type_record *type = &b->types[v->sample_type];
-    if (type->recorded != s->source + 1 && (!v->valid || memchr(v->valid, 1, (size_t)s->count)))
+    if (type->recorded != s->source + 1 && has_value(v->valid, s->count))
         PCI_TRY(pci_source_type_record(b, s->source, v->sample_type, err));
     return append_cells(b->columns[type->column], b->sample_count, v->as.i64, v->valid, s->count,
                         err);

@@ -145,6 +145,23 @@ Test(bulk_samples, equal_single_ones)
     expect_equal_files(&bulk, &single);
 }
 
+/* Any byte of `valid` except 0 states a value, as those of other libraries' masks. */
+Test(bulk_samples, validity_bytes_above_one)
+{
+    struct profile bulk, single;
+    pcol_value_column values[2];
+    begin(&bulk);
+    begin(&single);
+    make_data(&bulk);
+    for (uint32_t i = 0; i < COUNT; i++)
+        data.valid[i] = data.valid[i] ? 0xff : 0;
+    pcol_sample_columns columns = all_columns(&bulk, values);
+    MUST(pcol_builder_samples(bulk.builder, &columns, NULL, &err));
+    for (uint32_t i = 0; i < COUNT; i++)
+        add_one(&single, i);
+    expect_equal_files(&bulk, &single);
+}
+
 /* Columns that are not given are null; `thread` holds for all samples. */
 Test(bulk_samples, without_columns)
 {
