@@ -31,7 +31,7 @@ static uint64_t identify(pcol_str text, int is_string)
     return hash;
 }
 
-static pcol_status read_piece(const pcol_column *column, int type, uint64_t row, size_t count,
+static pcol_status read_piece(const pcol_column *column, pcol_type type, uint64_t row, size_t count,
                               uint64_t *values, uint8_t *valid, pcol_error *err)
 {
     int64_t numbers[PIECE];
