@@ -48,20 +48,16 @@ class Builder:
 
     def function(self, name: str, file: str | None = None, start_line: int | None = None) -> int:
         """A function; returns its row."""
-        return self._native.function(name, file, -1 if start_line is None else start_line)
+        return self._native.function(name, file, start_line)
 
     def location(self, function: int | None = None, *, line: int | None = None,
                  address: int | None = None) -> int:
         """A place in a function, or an address without one; returns its row."""
-        return self._native.location(-1 if function is None else function,
-                                     -1 if line is None else line,
-                                     -1 if address is None else address)
+        return self._native.location(function, line, address)
 
     def stack(self, locations: Sequence[int], parent: int = 0) -> int:
         """A call stack, outermost location first, on top of ``parent``; returns its row."""
-        for location in locations:
-            parent = self._native.stack(parent, location)
-        return parent
+        return self._native.stack(parent, locations)
 
     def thread(self, name: str, tid: int | str | None = None, pid: int | str | None = None) -> int:
         """A thread; always a new row."""

@@ -152,6 +152,11 @@ _ARGUMENTS = {name: name for name in (
     "sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "source_metas",
     "keep_dropped", "format", "lenient")}
 _ARGUMENTS |= {"time_from_ns": "time", "PCOL_IMPORT_TRUSTED": "trusted"}
+# Numbers that this package checks: src/numbers.c.
+_ARGUMENTS |= {name: name for name in (
+    "address", "duration", "duration_ns", "function", "interval_ns", "line",
+    "locations", "max_depth", "parent", "source_id", "stack", "start_line", "symbols", "time",
+    "values", "width")}
 _HINTS = {"lenient": "lenient=True permits it", "trusted": "trusted=True permits it",
           "keep_dropped": "keep_dropped=True keeps all frames"}
 

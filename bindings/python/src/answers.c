@@ -57,7 +57,7 @@ void selection_free(selection *s)
 typedef struct question {
     const char *kind, *name;
     int by, order, option; /* option: bottom_up, normalize */
-    unsigned depth;
+    uint32_t depth;
 } question;
 
 /* @queries: of the profile and of @base_count bases. */
@@ -235,12 +235,13 @@ PyObject *file_answer(PyObject *object, PyObject *args)
     queries q;
     question asked;
     pcol_result *answer = NULL;
-    PyObject *selected, *bases, *notices, *result = NULL;
+    PyObject *selected, *bases, *depth, *notices, *result = NULL;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "sO!O!ziiiIO!", &asked.kind, &PyTuple_Type, &selected,
+    if (!PyArg_ParseTuple(args, "sO!O!ziiiOO!", &asked.kind, &PyTuple_Type, &selected,
                           &PyTuple_Type, &bases, &asked.name, &asked.by, &asked.order,
-                          &asked.option, &asked.depth, &PyList_Type, &notices))
+                          &asked.option, &depth, &PyList_Type, &notices) ||
+        number_u32(depth, "max_depth", SCALAR, UINT32_MAX, &asked.depth) != 0)
         return NULL;
     call_init(&c, notices);
     if (queries_begin(&q, (File *)object, selected, bases) == 0) {
@@ -266,15 +267,18 @@ PyObject *file_flame(PyObject *object, PyObject *args)
     queries q;
     pcol_flame_options options = PCOL_INIT(pcol_flame_options);
     pcol_result *flame = NULL;
-    PyObject *selected, *bases, *notices, *result = NULL;
+    PyObject *selected, *bases, *width, *notices, *result = NULL;
     const char *title;
+    uint32_t width_px;
     int inverted, reverse;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "O!O!zppIdO!", &PyTuple_Type, &selected, &PyTuple_Type, &bases,
-                          &title, &inverted, &reverse, &options.width_px, &options.min_width_px,
-                          &PyList_Type, &notices))
+    if (!PyArg_ParseTuple(args, "O!O!zppOdO!", &PyTuple_Type, &selected, &PyTuple_Type, &bases,
+                          &title, &inverted, &reverse, &width, &options.min_width_px, &PyList_Type,
+                          &notices) ||
+        number_u32(width, "width", SCALAR, UINT32_MAX, &width_px) != 0)
         return NULL;
+    options.width_px = width_px;
     options.flags = (inverted ? PCOL_FLAME_INVERTED : 0u) | (reverse ? PCOL_FLAME_REVERSE : 0u);
     call_init(&c, notices);
     if (queries_begin(&q, (File *)object, selected, bases) == 0) {

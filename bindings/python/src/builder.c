@@ -69,16 +69,16 @@ static PyObject *add_source(PyObject *object, PyObject *args)
     Builder *self = (Builder *)object;
     pcol_source source = PCOL_INIT(pcol_source);
     uint32_t row = 0;
-    long long interval, duration;
+    PyObject *interval, *duration;
     call c;
-    if (!PyArg_ParseTuple(args, "szzzLL", &source.type, &source.uri, &source.timestamp,
+    if (!PyArg_ParseTuple(args, "szzzOO", &source.type, &source.uri, &source.timestamp,
                           &source.default_sample_type, &interval, &duration) ||
+        number_i64(interval, "interval_ns", SCALAR, -1, INT64_MAX, &source.interval_ns) != 0 ||
+        number_i64(duration, "duration_ns", SCALAR, -1, INT64_MAX, &source.duration_ns) != 0 ||
         enter(self) != 0)
         return NULL;
-    source.interval_ns = interval;
-    source.duration_ns = duration;
-    source.flags = (interval < 0 ? 0 : PCOL_SOURCE_HAS_INTERVAL) |
-                   (duration < 0 ? 0 : PCOL_SOURCE_HAS_DURATION);
+    source.flags = (source.interval_ns < 0 ? 0 : PCOL_SOURCE_HAS_INTERVAL) |
+                   (source.duration_ns < 0 ? 0 : PCOL_SOURCE_HAS_DURATION);
     call_init(&c, NULL);
     return row_or_error(&c, pcol_builder_source(self->builder, &source, &row, &c.err), &row);
 }
@@ -110,22 +110,33 @@ static PyObject *add_sample_type(PyObject *object, PyObject *args)
         &c, pcol_builder_sample_type(self->builder, type, unit, flags, 0, &row, &c.err), &row);
 }
 
-/* function(name, filename, start_line), -1: no line */
+/* A line or None; sets @flag in @flags for a line. */
+static int line_number(PyObject *object, const char *argument, int64_t *line, uint32_t flag,
+                       uint32_t *flags)
+{
+    if (object == Py_None)
+        return 0;
+    *flags |= flag;
+    return number_i64(object, argument, SCALAR, 0, INT64_MAX, line);
+}
+
+/* function(name, filename, start_line or None) */
 static PyObject *add_function(PyObject *object, PyObject *args)
 {
     Builder *self = (Builder *)object;
     pcol_function function = PCOL_INIT(pcol_function);
     const char *name, *filename;
-    long long start_line;
+    PyObject *start_line;
     uint32_t row = 0;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "zzL", &name, &filename, &start_line) || enter(self) != 0)
+    if (!PyArg_ParseTuple(args, "zzO", &name, &filename, &start_line) ||
+        line_number(start_line, "start_line", &function.start_line, PCOL_FUNCTION_HAS_START_LINE,
+                    &function.flags) != 0 ||
+        enter(self) != 0)
         return NULL;
     call_init(&c, NULL);
     function.system_name = PCOL_NONE;
-    function.start_line = start_line;
-    function.flags = start_line < 0 ? 0 : PCOL_FUNCTION_HAS_START_LINE;
     status = string(self, name, &function.name, &c.err);
     if (status == PCOL_OK)
         status = string(self, filename, &function.filename, &c.err);
@@ -134,40 +145,58 @@ static PyObject *add_function(PyObject *object, PyObject *args)
     return row_or_error(&c, status, &row);
 }
 
-/* location(function, line, address), -1: none */
+/* location(function, line, address), each may be None */
 static PyObject *add_location(PyObject *object, PyObject *args)
 {
     Builder *self = (Builder *)object;
     pcol_group group = PCOL_INIT(pcol_group);
     pcol_line line = {0};
-    long long function, number, address;
+    PyObject *function, *number, *address;
     uint32_t row = 0;
     call c;
-    if (!PyArg_ParseTuple(args, "LLL", &function, &number, &address) || enter(self) != 0)
+    line.function = line.filename = group.mapping = PCOL_NONE;
+    if (!PyArg_ParseTuple(args, "OOO", &function, &number, &address) ||
+        (function != Py_None &&
+         number_u32(function, "function", SCALAR, ROW_HIGH, &line.function) != 0) ||
+        line_number(number, "line", &line.line, PCOL_LINE_HAS_LINE, &line.flags) != 0 ||
+        (address != Py_None && number_u64(address, "address", &group.address) != 0) ||
+        enter(self) != 0)
         return NULL;
     call_init(&c, NULL);
-    line.function = function < 0 ? PCOL_NONE : (uint32_t)function;
-    line.filename = PCOL_NONE;
-    line.line = number;
-    line.flags = number < 0 ? 0 : PCOL_LINE_HAS_LINE;
     group.lines = &line;
-    group.line_count = function < 0 ? 0 : 1;
-    group.mapping = PCOL_NONE;
-    group.address = (uint64_t)address;
-    group.flags = address < 0 ? 0 : PCOL_GROUP_HAS_ADDRESS;
+    group.line_count = function == Py_None ? 0 : 1;
+    group.flags = address == Py_None ? 0 : PCOL_GROUP_HAS_ADDRESS;
     return row_or_error(&c, pcol_builder_group(self->builder, &group, &row, &c.err), &row);
 }
 
+/* Replace *stack by the stack with @location, element @at, on top of it. */
+static int push(Builder *self, PyObject *location, Py_ssize_t at, uint32_t *stack)
+{
+    uint32_t group;
+    call c;
+    if (number_u32(location, "locations", at, ROW_HIGH, &group) != 0 || enter(self) != 0)
+        return -1;
+    call_init(&c, NULL);
+    return call_end(&c, pcol_builder_stack(self->builder, *stack, group, stack, &c.err), NULL);
+}
+
+/* stack(parent, locations): the stack with all locations, outermost first, on top of the parent */
 static PyObject *add_stack(PyObject *object, PyObject *args)
 {
     Builder *self = (Builder *)object;
-    unsigned parent, group;
-    uint32_t row = 0;
-    call c;
-    if (!PyArg_ParseTuple(args, "II", &parent, &group) || enter(self) != 0)
+    PyObject *parent, *locations, *location;
+    uint32_t stack;
+    int failed = 0;
+    if (!PyArg_ParseTuple(args, "OO", &parent, &locations) ||
+        number_u32(parent, "parent", SCALAR, ROW_HIGH, &stack) != 0 ||
+        (locations = PyObject_GetIter(locations)) == NULL)
         return NULL;
-    call_init(&c, NULL);
-    return row_or_error(&c, pcol_builder_stack(self->builder, parent, group, &row, &c.err), &row);
+    for (Py_ssize_t at = 0; !failed && (location = PyIter_Next(locations)) != NULL; at++) {
+        failed = push(self, location, at, &stack);
+        Py_DECREF(location);
+    }
+    Py_DECREF(locations);
+    return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLong(stack);
 }
 
 /* The column of a table: texts, or rows of the table @reference. */
@@ -190,20 +219,20 @@ static PyObject *set_cell(PyObject *object, PyObject *args)
     Builder *self = (Builder *)object;
     const char *table, *name, *reference = NULL, *text = "";
     Py_ssize_t size = 0;
-    unsigned long long row;
-    long long number = 0;
+    uint64_t row;
+    int64_t number = 0;
     uint32_t column;
-    PyObject *value;
+    PyObject *place, *value;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "ssKO|z", &table, &name, &row, &value, &reference) ||
-        enter(self) != 0)
+    if (!PyArg_ParseTuple(args, "ssOO|z", &table, &name, &place, &value, &reference) ||
+        number_u64(place, "row", &row) != 0)
         return NULL;
     if (reference == NULL)
         text = PyUnicode_AsUTF8AndSize(value, &size);
     else
-        number = PyLong_AsLongLong(value);
-    if (PyErr_Occurred())
+        (void)number_i64(value, "value", SCALAR, INT64_MIN, INT64_MAX, &number);
+    if (PyErr_Occurred() || enter(self) != 0)
         return NULL;
     call_init(&c, NULL);
     status = cell_column(self, table, name, reference, &column, &c.err);

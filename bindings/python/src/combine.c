@@ -180,15 +180,15 @@ static pcol_symbol *symbols_of(PyObject *groups, uint64_t **first)
         for (Py_ssize_t k = 0; k < PyList_Size(group); k++, to++) {
             const char *name, *file = NULL;
             Py_ssize_t name_size, file_size = 0;
-            long long line;
-            if (!PyArg_ParseTuple(PyList_GetItem(group, k), "s#z#L", &name, &name_size, &file,
-                                  &file_size, &line)) {
+            PyObject *line;
+            if (!PyArg_ParseTuple(PyList_GetItem(group, k), "s#z#O", &name, &name_size, &file,
+                                  &file_size, &line) ||
+                number_i64(line, "symbols", SCALAR, 0, INT64_MAX, &symbols[to].line) != 0) {
                 free(symbols);
                 return NULL;
             }
             symbols[to].function = (pcol_str){name, (size_t)name_size};
             symbols[to].filename = (pcol_str){file, (size_t)file_size};
-            symbols[to].line = line;
         }
         (*first)[i + 1] = (uint64_t)to;
     }

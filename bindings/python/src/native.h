@@ -70,6 +70,16 @@ PyObject *array_new(uint64_t count, const char *format, void **data);
 /* Elements that malloc() gave; they are freed with the array, and on failure. */
 PyObject *array_adopt(void *data, uint64_t count, const char *format);
 
+/* ---- numbers (numbers.c): 0, or -1 with an exception that names the argument */
+
+#define SCALAR (-1) /* @row of a number that is not in an array */
+#define ROW_HIGH (PCOL_NONE - 1)
+int number_i64(PyObject *object, const char *argument, Py_ssize_t row, int64_t low, int64_t high,
+               int64_t *number);
+int number_u32(PyObject *object, const char *argument, Py_ssize_t row, uint32_t high,
+               uint32_t *number);
+int number_u64(PyObject *object, const char *argument, uint64_t *number);
+
 /* ---- texts (texts.c): strings of a column as codes into a list */
 
 typedef struct texts {

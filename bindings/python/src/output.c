@@ -94,18 +94,17 @@ PyObject *file_export(PyObject *object, PyObject *args)
     File *self = (File *)object;
     pcol_export_options options = PCOL_INIT(pcol_export_options);
     const char *format;
-    PyObject *path, *encoded, *notices, *result = NULL;
-    unsigned long long source;
+    PyObject *path, *source, *encoded, *notices, *result = NULL;
     int overwrite, fail_on_loss;
     target t;
     call c;
     pcol_status status;
-    if (!PyArg_ParseTuple(args, "sOzKIppO!", &format, &path, &options.sample_type, &source,
+    if (!PyArg_ParseTuple(args, "sOzOIppO!", &format, &path, &options.sample_type, &source,
                           &options.compress, &overwrite, &fail_on_loss, &PyList_Type, &notices) ||
+        number_u64(source, "source_id", &options.source_id) != 0 ||
         encode_path(path, &encoded) != 0)
         return NULL;
     call_init(&c, notices);
-    options.source_id = source;
     options.control = &c.control;
     if (file_enter(self) == 0) {
         status = target_open(&t, encoded == NULL ? NULL : PyBytes_AsString(encoded),
