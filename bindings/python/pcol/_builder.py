@@ -1,16 +1,28 @@
 """Builder: a profile from arrays."""
 from __future__ import annotations
 
+import operator
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from . import _native
+from ._numbers import doubles as _doubles
+from ._numbers import int64s, nanoseconds, rows
 from ._profile import Profile, _path, _write_flags
 
 _GAUGE, _DOUBLE = 1, 2
+
+
+def _id(argument: str, value: int | str) -> str:
+    """The text of an id of the system."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(operator.index(value))
+    except TypeError:
+        raise TypeError(f"{argument} must be an integer or a string, not "
+                        f"{type(value).__name__}") from None
 
 
 class Builder:
@@ -39,11 +51,11 @@ class Builder:
         self._source = self._native.source(type, uri, timestamp, default, interval_ns, duration_ns)
         for key, value in meta.items():
             self._native.meta(self._source, key, value)
-        self._types: dict[str, tuple[int, str]] = {}
+        self._types: dict[str, tuple[int, bool]] = {}  # row, whether values are doubles
         for name, unit in sample_types:
             flags = (_GAUGE if name in gauges else 0) | (_DOUBLE if name in doubles else 0)
             row = self._native.sample_type(name, unit, flags)
-            self._types[name] = row, "float64" if name in doubles else "int64"
+            self._types[name] = row, name in doubles
         self._threads = 0
 
     def function(self, name: str, file: str | None = None, start_line: int | None = None) -> int:
@@ -61,11 +73,14 @@ class Builder:
 
     def thread(self, name: str, tid: int | str | None = None, pid: int | str | None = None) -> int:
         """A thread; always a new row."""
+        texts = {"name": None if name is None else str(name),
+                 "tid": None if tid is None else _id("tid", tid),
+                 "pid": None if pid is None else _id("pid", pid)}
         row, self._threads = self._threads, self._threads + 1
         self._native.cell("threads", "source", row, self._source, "sources")
-        for column, value in (("name", name), ("tid", tid), ("pid", pid)):
-            if value is not None:
-                self._native.cell("threads", column, row, str(value))
+        for column, text in texts.items():
+            if text is not None:
+                self._native.cell("threads", column, row, text)
         return row
 
     def samples(self, *, stack: Any, values: Mapping[str, Any], time: Any = None,
@@ -73,32 +88,21 @@ class Builder:
         """Append samples, given as arrays of equal length.
 
         stack: rows of stack(), 0: the empty stack, -1: no stack. values: an array for each sample
-        type. time, duration: ms. thread: rows of thread(), -1: none.
+        type. time, duration: ms, exact if given as integers. thread: rows of thread(), -1: none.
+        A call that raises an error appends nothing.
         """
-        def integers(column: Any) -> np.ndarray | None:
-            if column is None:
-                return None
-            array = np.asarray(column)
-            if array.dtype.kind not in "iu" and array.size > 0:
-                raise TypeError("rows and values must be integers (values: unless in `doubles`)")
-            return np.ascontiguousarray(array, "int64")
-
-        def times(column: Any) -> np.ndarray | None:
-            if column is None:
-                return None
-            return np.rint(np.asarray(column, "float64") * 1e6).astype("int64")
-
         unknown = [name for name in values if name not in self._types]
         if unknown:
             raise KeyError(f"no sample type {unknown[0]}; there are {', '.join(self._types)}")
         columns = tuple(
             (self._types[name][0],
-             integers(column) if self._types[name][1] == "int64"
-             else np.ascontiguousarray(column, "float64"))
+             (_doubles if self._types[name][1] else int64s)("values", column, name))
             for name, column in values.items())
-        stacks = integers(stack)
-        self._native.samples(self._source, len(stacks), stacks, times(time), times(duration),
-                             integers(thread), columns)
+        stacks = rows("stack", stack)
+        self._native.samples(self._source, len(stacks), stacks,
+                             None if time is None else nanoseconds("time", time),
+                             None if duration is None else nanoseconds("duration", duration),
+                             None if thread is None else rows("thread", thread), columns)
 
     def meta(self, key: str, value: str) -> None:
         """Keep a key and a value with the source."""

@@ -152,7 +152,7 @@ _ARGUMENTS = {name: name for name in (
     "sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "source_metas",
     "keep_dropped", "format", "lenient")}
 _ARGUMENTS |= {"time_from_ns": "time", "PCOL_IMPORT_TRUSTED": "trusted"}
-# Numbers that this package checks: src/numbers.c.
+# Numbers that this package checks: src/numbers.c and _numbers.py.
 _ARGUMENTS |= {name: name for name in (
     "address", "duration", "duration_ns", "function", "interval_ns", "line",
     "locations", "max_depth", "parent", "source_id", "stack", "start_line", "symbols", "time",
@@ -169,6 +169,13 @@ def argument_of(option: str) -> str | None:
 def hint_of(argument: str | None) -> str:
     """Advice, appended to a message."""
     return "" if argument is None else f" ({_HINTS.get(argument, 'argument ' + argument)})"
+
+
+def invalid(argument: str, row: int | None, fault: str, within: str = "") -> Error:
+    """An ArgumentError for an element of an array; within: the part of the argument that has it."""
+    places = ([within] if within else []) + ([] if row is None else [f"row {row}"])
+    message = f"{', '.join(places)}: {fault}" if places else fault
+    return _make("E_ARGUMENT", "", message, "", None, "", "", row, None, None, 0, argument)
 
 
 def _make(status, text, message, place, path, table, column, row, line, offset, os_error, option):

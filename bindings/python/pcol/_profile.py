@@ -15,6 +15,7 @@ import numpy as np
 from . import _native
 from ._errors import LossWarning, PcolWarning, argument_of, hint_of
 from ._jupyter import Flame
+from ._numbers import nanoseconds
 from ._symbols import Address, Symbols, addresses, arrange
 from ._table import Columns, Lazy, Result, Table, _array, _Cells
 
@@ -110,8 +111,8 @@ def _selection(
 ) -> tuple:
     first, last = -(2**63), 2**63 - 1
     if time is not None:
-        first = first if time[0] is None else round(time[0] * 1e6)
-        last = last if time[1] is None else round(time[1] * 1e6)
+        first = first if time[0] is None else int(nanoseconds("time", time[0]))
+        last = last if time[1] is None else int(nanoseconds("time", time[1]))
     return (sample_type, focus, ignore, hide, show, thread,
             None if source is None else str(source), _conditions(labels),
             _conditions(source_metas), time is not None, first, last,

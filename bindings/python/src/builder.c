@@ -243,78 +243,51 @@ static PyObject *set_cell(PyObject *object, PyObject *args)
     return row_or_error(&c, status, &no_row);
 }
 
-/* ---- samples: columns are buffers of int64, `values` of int64 or double */
+/* ---- samples: columns are buffers, rows of uint32 and other numbers of int64 or double */
+
+enum { MAX_TYPES = 64 };
 
 typedef struct sample_columns {
-    Py_buffer stack, time, duration, thread, values[64];
-    uint32_t types[64];
-    size_t value_count, rows;
-    uint32_t source;
+    pcol_sample_columns s;
+    pcol_value_column values[MAX_TYPES];
+    Py_buffer views[4 + MAX_TYPES];
+    size_t view_count;
 } sample_columns;
 
-static int take(PyObject *object, Py_buffer *view, size_t rows)
+/* Set *data to the elements of a buffer, NULL of None; 0, or -1 with an exception. */
+static int take(sample_columns *columns, PyObject *object, size_t width, const void **data)
 {
+    Py_buffer *view = &columns->views[columns->view_count];
+    *data = NULL;
     if (object == Py_None)
         return 0;
     if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) != 0)
         return -1;
-    if ((size_t)view->len != rows * 8) {
-        PyErr_SetString(PyExc_ValueError, "columns of samples must have the same length");
-        return -1;
-    }
-    return 0;
-}
-
-static int64_t at(const Py_buffer *view, size_t row)
-{
-    return ((const int64_t *)view->buf)[row];
-}
-
-static pcol_status add_rows(Builder *self, const sample_columns *columns, call *c)
-{
-    pcol_value values[64];
-    pcol_sample sample = PCOL_INIT(pcol_sample);
-    sample.source = columns->source;
-    sample.values = values;
-    sample.value_count = columns->value_count;
-    sample.flags = (columns->time.obj == NULL ? 0 : PCOL_SAMPLE_HAS_TIME) |
-                   (columns->duration.obj == NULL ? 0 : PCOL_SAMPLE_HAS_DURATION);
-    for (size_t row = 0; row < columns->rows; row++) {
-        int64_t thread = columns->thread.obj == NULL ? -1 : at(&columns->thread, row);
-        int64_t stack = at(&columns->stack, row);
-        pcol_status status;
-        sample.stack = stack < 0 ? PCOL_NONE : (uint32_t)stack;
-        sample.thread = thread < 0 ? PCOL_NONE : (uint32_t)thread;
-        sample.time_ns = columns->time.obj == NULL ? 0 : at(&columns->time, row);
-        sample.duration_ns = columns->duration.obj == NULL ? 0 : at(&columns->duration, row);
-        for (size_t i = 0; i < columns->value_count; i++) {
-            values[i].sample_type = columns->types[i];
-            values[i].as.i64 = at(&columns->values[i], row);
-        }
-        status = pcol_builder_sample(self->builder, &sample, NULL, &c->err);
-        if (status != PCOL_OK)
-            return status;
-        if (row % 4096 == 0 && call_poll(c))
-            return PCOL_E_CANCELLED;
-    }
-    return PCOL_OK;
+    columns->view_count++;
+    *data = view->buf;
+    if ((size_t)view->len == (size_t)columns->s.count * width)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "columns of samples must have the same length");
+    return -1;
 }
 
 static int take_values(sample_columns *columns, PyObject *values)
 {
     Py_ssize_t count = PyTuple_Size(values);
-    if (count > 64) {
+    if (count > MAX_TYPES) {
         PyErr_SetString(PyExc_ValueError, "more than 64 sample types");
         return -1;
     }
+    columns->s.values = columns->values;
     for (Py_ssize_t i = 0; i < count; i++) {
+        pcol_value_column *value = &columns->values[i];
         PyObject *column;
-        unsigned type;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(values, i), "IO", &type, &column) ||
-            take(column, &columns->values[i], columns->rows) != 0)
+        const void *data;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(values, i), "IO", &value->sample_type, &column) ||
+            take(columns, column, sizeof(int64_t), &data) != 0)
             return -1;
-        columns->types[i] = type;
-        columns->value_count++;
+        value->as.i64 = data;
+        columns->s.value_count++;
     }
     return 0;
 }
@@ -325,31 +298,35 @@ static PyObject *add_samples(PyObject *object, PyObject *args)
     Builder *self = (Builder *)object;
     sample_columns columns;
     PyObject *stack, *time, *duration, *thread, *values, *result = NULL;
-    unsigned long long rows;
+    const void *stacks, *times, *durations, *threads;
+    Py_ssize_t rows;
     call c;
     pcol_status status;
     memset(&columns, 0, sizeof columns);
-    if (!PyArg_ParseTuple(args, "IKOOOOO!", &columns.source, &rows, &stack, &time, &duration,
+    columns.s.size = sizeof columns.s;
+    columns.s.thread = PCOL_NONE;
+    if (!PyArg_ParseTuple(args, "InOOOOO!", &columns.s.source, &rows, &stack, &time, &duration,
                           &thread, &PyTuple_Type, &values) ||
         enter(self) != 0)
         return NULL;
-    columns.rows = (size_t)rows;
+    columns.s.count = (uint64_t)rows;
     call_init(&c, NULL);
-    if (take(stack, &columns.stack, columns.rows) == 0 &&
-        take(time, &columns.time, columns.rows) == 0 &&
-        take(duration, &columns.duration, columns.rows) == 0 &&
-        take(thread, &columns.thread, columns.rows) == 0 && take_values(&columns, values) == 0) {
+    if (take(&columns, stack, sizeof(uint32_t), &stacks) == 0 &&
+        take(&columns, time, sizeof(int64_t), &times) == 0 &&
+        take(&columns, duration, sizeof(int64_t), &durations) == 0 &&
+        take(&columns, thread, sizeof(uint32_t), &threads) == 0 &&
+        take_values(&columns, values) == 0) {
+        columns.s.stacks = stacks;
+        columns.s.times_ns = times;
+        columns.s.durations_ns = durations;
+        columns.s.threads = threads;
         self->busy = 1;
-        CALL(&c, status, add_rows(self, &columns, &c));
+        CALL(&c, status, pcol_builder_samples(self->builder, &columns.s, NULL, &c.err));
         self->busy = 0;
         result = row_or_error(&c, status, &no_row);
     }
-    PyBuffer_Release(&columns.stack);
-    PyBuffer_Release(&columns.time);
-    PyBuffer_Release(&columns.duration);
-    PyBuffer_Release(&columns.thread);
-    for (size_t i = 0; i < 64; i++)
-        PyBuffer_Release(&columns.values[i]);
+    for (size_t i = 0; i < columns.view_count; i++)
+        PyBuffer_Release(&columns.views[i]);
     return result;
 }
 

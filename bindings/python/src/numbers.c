@@ -3,7 +3,7 @@
  *
  * The formats "I" and "K" of PyArg_ParseTuple() do not check for overflow, and the errors of the others do not name
  * the argument. A number out of range is an ArgumentError here, anything but an integer a TypeError.
- * Tests: tests/test_numbers.py.
+ * Arrays: pcol/_numbers.py. Tests: tests/test_numbers.py.
  */
 #include "native.h"
 
