@@ -63,7 +63,11 @@ profile_symbolize <- function(x, symbols) {
     symbols <- as.data.frame(symbols)[order(rows), , drop = FALSE]
     column <- function(name, none) if (is.null(symbols[[name]])) rep(none, nrow(symbols)) else symbols[[name]]
     file <- as.character(column("file", NA_character_))
-    line <- as.integer(column("line", NA_integer_))
+    given <- column("line", NA_integer_)
+    line <- suppressWarnings(as.double(as.character(given)))
+    if (any(is.na(line) & !is.na(given)) || any(line < 0 | line > .Machine$integer.max | line != trunc(line), na.rm = TRUE))
+        stop_usage("symbols$line must be whole numbers from 0 to ", .Machine$integer.max, ", or NA")
+    line <- as.integer(line)
     tables <- native("tables", state$handle, MODEL[["physical"]], what = state$path)
     row_count <- function(name) if (name %in% tables) size_of(state, name, MODEL[["physical"]])[1] else 0
     counts <- integer(row_count("location_groups"))

@@ -10,6 +10,13 @@ choose <- function(value, table, what, call = sys.call(sys.parent())) {
     table[[found]]
 }
 
+# One whole number as an integer.
+whole_number <- function(value, what, call = sys.call(sys.parent())) {
+    if (!is.numeric(value) || length(value) != 1 || is.na(value) || value < 0 || value > .Machine$integer.max || value != trunc(value))
+        stop_usage(what, " must be one whole number from 0 to ", .Machine$integer.max, call = call, argument = what)
+    as.integer(value)
+}
+
 SELECTION <- c("sample_type", "focus", "ignore", "hide", "show", "thread", "source", "labels", "source_metas", "time", "keep_dropped")
 
 # The selection of `...`: names are those of pcol's command line options; time is two numbers of ms.
@@ -126,7 +133,7 @@ profile_tree <- function(x, by = "function", order = "total", bottom_up = FALSE,
     x <- as_profile(x)
     state <- state_of(x)
     answer <- native("tree", state$handle, selection_of(...), choose(by, BY[1:6], "by"), choose(order, ORDER, "order"),
-                     bottom_up, as.integer(max_depth), has_package("bit64"), what = state$path)
+                     bottom_up, whole_number(max_depth, "max_depth"), has_package("bit64"), what = state$path)
     answer$name[1] <- "<all>"
     answer$parent <- answer$parent + 1L
     answer$end <- answer$frame_id <- NULL
@@ -165,9 +172,10 @@ profile_flame <- function(x, file = NULL, base = NULL, inverted = FALSE, reverse
                           title = NULL, overwrite = FALSE, ...) {
     x <- as_profile(x)
     state <- state_of(x)
+    if (!is.numeric(min_width) || length(min_width) != 1 || is.na(min_width)) stop_usage("min_width must be one number", argument = "min_width")
     other <- if (!is.null(base)) list(state_of(as_profile(base))$handle)
     path <- if (!is.null(file)) enc2utf8(path.expand(file))
-    answer <- native("flame", state$handle, selection_of(...), other, inverted, reverse, as.integer(width),
+    answer <- native("flame", state$handle, selection_of(...), other, inverted, reverse, whole_number(width, "width"),
                      as.double(min_width), if (is.null(title)) NULL else enc2utf8(title), path, overwrite,
                      has_package("bit64"), what = state$path)
     if (!is.null(path)) return(invisible(file))

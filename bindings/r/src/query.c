@@ -1,8 +1,15 @@
 /* query.c - answers: top, tree, peek, diff, flame */
 #include "rpcol.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The closest integer. A number beyond 64 bits, which may be infinite, becomes the last one. */
+static int64_t to_int64(double number)
+{
+    return number >= 0x1p63 ? INT64_MAX : number < -0x1p63 ? INT64_MIN : (int64_t)nearbyint(number);
+}
 
 void read_selection(struct call *c, SEXP list, pcol_selection *sel)
 {
@@ -18,8 +25,8 @@ void read_selection(struct call *c, SEXP list, pcol_selection *sel)
     sel->source_metas = texts_of(c, member(list, "source_metas"), &sel->source_meta_count);
     if (TYPEOF(time) == REALSXP && XLENGTH(time) == 2) {
         sel->has_time = 1;
-        sel->time_from_ns = REAL(time)[0] <= -9e18 ? INT64_MIN : (int64_t)REAL(time)[0];
-        sel->time_to_ns = REAL(time)[1] >= 9e18 ? INT64_MAX : (int64_t)REAL(time)[1];
+        sel->time_from_ns = to_int64(REAL(time)[0]);
+        sel->time_to_ns = to_int64(REAL(time)[1]);
     }
     sel->keep_dropped = flag_of(member(list, "keep_dropped"));
 }

@@ -93,6 +93,10 @@ test_that("profile_symbolize() names addresses, with inlined calls", {
     expect_identical(profile_addresses(named)$offset, "0x1100")
     expect_identical(named$locations$line[match("work", named$functions$name[named$locations$function_id])], 7L)
     expect_error(profile_symbolize(p, data.frame(row = 9, name = "x")), "from 1 to 3", class = "pcol_e_argument")
+    for (wrong in list(7.5, -1, 2^31, Inf, "x", TRUE)) {
+        expect_error(profile_symbolize(p, data.frame(row = 1, name = "x", line = wrong)), "line must be whole numbers", class = "pcol_e_argument")
+    }
+    expect_identical(max(profile_symbolize(p, data.frame(row = 1, name = "x", line = "2147483647"))$locations$line, na.rm = TRUE), 2147483647L)
     expect_error(profile_symbolize(p, data.frame(row = 1)), "columns row and name", class = "pcol_e_argument")
     expect_identical(nrow(profile_addresses(a)), 0L)
 })

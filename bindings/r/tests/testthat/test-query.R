@@ -33,6 +33,29 @@ test_that("profile_tree() is in pre-order with parents", {
     expect_identical(profile_tree(p, bottom_up = TRUE, max_depth = 1)$depth, c(0L, 1L, 1L, 1L))
 })
 
+test_that("numbers must be whole and fit", {
+    for (wrong in list(-1, 1.5, 2^31, 2^32 + 1, NA, Inf, "1", c(1, 2), TRUE)) {
+        expect_error(profile_tree(p, max_depth = wrong), "max_depth must be one whole number", class = "pcol_e_argument")
+        expect_error(profile_flame(p, width = wrong), "width must be one whole number", class = "pcol_e_argument")
+    }
+    expect_identical(nrow(profile_tree(p, max_depth = 2^31 - 1)), 5L)
+    expect_error(profile_flame(p, min_width = NaN), "min_width must be one number", class = "pcol_e_argument")
+})
+
+test_that("a time beyond 64 bits of nanoseconds is an open end", {
+    events <- paste0('{"name": "', c("a", "b", "c"), '", "ph": "X", "pid": 1, "tid": 1, "ts": ', c(0, 1001, 2000), ', "dur": 1}')
+    timed <- open_profile(charToRaw(paste0('{"traceEvents": [', paste(events, collapse = ", "), "]}")))
+    selected <- function(...) suppressWarnings(attr(profile_top(timed, sample_type = "spans", time = c(...)), "info")$selected)
+    all <- selected(-Inf, Inf)
+    expect_identical(all, selected(-1e300, 1e300))
+    expect_identical(all, selected(0, 1e13))
+    expect_identical(selected(Inf, Inf), 0)
+    expect_identical(selected(-Inf, -Inf), 0)
+    expect_identical(selected(1e300, Inf), 0)
+    expect_identical(selected(1.001, 1.002), all / 3)
+    expect_identical(selected(0, 1.001), all / 3)
+})
+
 test_that("profile_peek() has callers and callees", {
     peek <- profile_peek(p, "g")
     expect_identical(as.character(peek$relation), c("caller", "function", "callee"))
