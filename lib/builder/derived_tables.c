@@ -244,8 +244,9 @@ static pcol_status compute_depths(const pcol_builder *b, uint32_t **out, pcol_er
     return PCOL_OK;
 }
 
+/* *rows: those of sample_locations. */
 static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t c_location,
-                                uint32_t c_value, pcol_error *err)
+                                uint32_t c_value, uint64_t *rows, pcol_error *err)
 {
     struct pass *pass;
     uint64_t locations = 0, values = 0, zone = 0;
@@ -274,10 +275,11 @@ static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t
     pass_free(pass);
     PCI_THEN(status, pci_column_buffer_set(b->columns[c_location], zone, (int64_t)locations, err));
     PCI_THEN(status, pci_column_buffer_set(b->columns[c_value], zone, (int64_t)values, err));
+    *rows = locations;
     return status;
 }
 
-static pcol_status derive_zones(pcol_builder *b, pcol_error *err)
+static pcol_status derive_zones(pcol_builder *b, uint64_t *rows, pcol_error *err)
 {
     uint32_t c_location, c_value;
     uint32_t *depth = NULL;
@@ -287,12 +289,17 @@ static pcol_status derive_zones(pcol_builder *b, pcol_error *err)
     PCI_TRY(pci_column_buffer_new(b, PCI_T_SAMPLE_ZONES, "value_row", PCF_U64, 0, PCI_DROP_NEVER,
                                   &c_value, err));
     status = compute_depths(b, &depth, err);
-    PCI_THEN(status, append_zones(b, depth, c_location, c_value, err));
+    PCI_THEN(status, append_zones(b, depth, c_location, c_value, rows, err));
     pci_free(depth);
     return status;
 }
 
 /* ---- plain files ---- */
+
+/* A few hundred bytes can state a stack of 2^32 frames, which the call tree shares, but rows of
+ * sample_locations repeat: so many rows are free, others need a sample or stack for each 1024. */
+#define FREE_LOCATIONS (UINT64_C(1) << 26)
+#define FRAMES_PER_ROW 1024u
 
 struct value_columns {
     struct pci_column_buffer *sample, *type, *value;
@@ -490,13 +497,19 @@ static pcol_status store_locations(pcol_builder *b, pcol_error *err)
 
 pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err)
 {
+    uint64_t locations = 0;
     if (!b->sample_count)
         return PCOL_OK;
-    PCI_TRY(derive_zones(b, err));
+    PCI_TRY(derive_zones(b, &locations, err));
     if (b->columns[PCI_C_SAMPLE_STACK]->present)
         PCI_TRY(derive_sums(b, err));
     if (!plain)
         return PCOL_OK;
+    if (locations / FRAMES_PER_ROW >
+        FREE_LOCATIONS / FRAMES_PER_ROW + b->sample_count + b->tree.count)
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "a plain file would have %llu rows of sample_locations, implausibly many",
+                        (unsigned long long)locations);
     PCI_TRY(store_values(b, err));
     return store_locations(b, err);
 }

@@ -25,6 +25,8 @@ static pcol_status push_node(struct pci_stack_path *path, uint32_t node, pcol_er
     PCI_TRY(pci_stacks_node(&path->tree, node, &parent, &step.first, &step.count, err));
     PCI_TRY(pci_get(path->tree.file, path->tree.group, node, &group, &(int){0}, err));
     step.group = (uint32_t)group;
+    step.frames = step.count + (path->depth ? path->steps[path->depth - 1].frames : 0);
+    PCI_TRY(pci_stacks_check_frames(&path->tree, step.frames, err));
     PCI_TRY(PCI_GROW(path->steps, path->capacity, path->depth + 1, err));
     path->steps[path->depth++] = step;
     return PCOL_OK;

@@ -13,6 +13,7 @@ struct pci_stack_step {
     uint32_t node;
     uint32_t group;
     uint64_t first, count; /* locations, innermost line first */
+    uint64_t frames;       /* locations up to and including this step */
 };
 
 struct pci_stack_path {
@@ -26,7 +27,8 @@ struct pci_stack_path {
 
 pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file,
                                 pcol_error *err);
-/* Moves to a node of `stacks` and verifies the new nodes. Cost: nodes added and removed. */
+/* Moves to a node of `stacks` and verifies the new nodes; E_LIMIT if the stack has implausibly many
+ * frames. Cost: nodes added and removed. */
 pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_error *err);
 void pci_stack_path_close(struct pci_stack_path *path);
 

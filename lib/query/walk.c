@@ -5,6 +5,11 @@
 
 #include "util/simd_kernels.h"
 
+/* A few hundred bytes can state 2^32 inlined calls: one location of 2^16 lines on a path of 2^16
+ * stacks. A walk enters so many lines freely and so many for each stack, about a second of work. */
+#define FREE_LINES (UINT64_C(1) << 29)
+#define LINES_PER_STACK 64u
+
 pcol_status pci_walk_fail_parent(uint32_t row, pcol_error *err)
 {
     return pci_corrupt(err, "stacks", "parent", row, "the table is not in pre-order");
@@ -14,6 +19,13 @@ pcol_status pci_walk_fail_group(uint32_t row, uint64_t group, pcol_error *err)
 {
     return pci_corrupt(err, "stacks", "group", row, "%llu is out of range of the referenced table",
                        (unsigned long long)group);
+}
+
+pcol_status pci_walk_fail_lines(uint32_t row, pcol_error *err)
+{
+    return pci_fail(err, PCOL_E_LIMIT,
+                    "the call tree has implausibly many inlined calls, up to row %u of stacks",
+                    (unsigned)row);
 }
 
 pcol_status pci_walk_read(struct pci_walk *w, uint32_t row, size_t n, pcol_error *err)
@@ -45,6 +57,7 @@ struct pci_walk *pci_walk_new(pcol_query *query, const struct pci_frames *frames
     w->frames = frames;
     w->path = NULL;
     w->capacity = 0;
+    w->lines_left = FREE_LINES + (uint64_t)LINES_PER_STACK * query->calls.count;
     if (pci_grow((void **)&w->path, &w->capacity, 64, sizeof *w->path)) {
         pci_walk_free(w);
         return NULL;

@@ -40,6 +40,7 @@ struct pci_walk {
     const struct pci_frames *frames;
     struct pci_walk_step *path; /* path[0] is the root */
     size_t capacity;
+    uint64_t lines_left; /* of groups of several lines that the walk may still enter */
     int64_t parents[PCI_BATCH], groups[PCI_BATCH]; /* of the current batch */
 };
 
@@ -50,6 +51,8 @@ struct pci_walk_path {
     struct pci_walk_step *top, *root, *last;
 };
 
+/* Error of a call tree with implausibly many inlined calls. */
+pcol_status pci_walk_fail_lines(uint32_t row, pcol_error *err);
 /* Enlarges the path by at least one entry. */
 pcol_status pci_walk_grow(struct pci_walk *w, struct pci_walk_path *path, pcol_error *err);
 
@@ -69,6 +72,10 @@ PCI_INLINE pcol_status pci_walk_push(struct pci_walk *w, const struct pci_walker
         if (walker->enter)
             PCI_TRY(walker->enter(walker->context, frame, caller, err));
     } else if (frame == PCI_SEVERAL_FRAMES) {
+        uint32_t lines = calls->first[group + 1] - calls->first[group];
+        if (lines > w->lines_left)
+            return pci_walk_fail_lines(row, err);
+        w->lines_left -= lines;
         /* Lines of a group are ordered from the innermost to the outermost. */
         for (uint32_t line = calls->first[group + 1]; line-- > calls->first[group];) {
             frame = w->frames->of_location[line];

@@ -192,7 +192,7 @@ static pcol_status sum_values(struct generic_writer *f, const struct type *t, pc
 
 /* ---- frames */
 
-static void put_frame(struct generic_writer *f, const struct pci_name *p, pcol_error *err)
+static pcol_status put_frame(struct generic_writer *f, const struct pci_name *p, pcol_error *err)
 {
     struct pci_json_writer *w = &f->json;
     f->lost_line |= p->has_line && !p->has_filename;
@@ -205,6 +205,7 @@ static void put_frame(struct generic_writer *f, const struct pci_name *p, pcol_e
         pci_json_put_string_member(w, "func", p->name, err);
     }
     pci_json_put_end(w, '}', err);
+    return w->status;
 }
 
 /* Get the innermost line of a stack; an empty name for the empty stack. */
@@ -227,6 +228,7 @@ static pcol_status get_innermost(struct generic_writer *f, uint64_t stack, struc
 /* Write the lines of a stack, innermost first. */
 static pcol_status put_trace(struct generic_writer *f, uint64_t stack, pcol_error *err)
 {
+    uint64_t frames = 0;
     while (stack) {
         struct pci_name name;
         uint64_t begin, count;
@@ -235,13 +237,14 @@ static pcol_status put_trace(struct generic_writer *f, uint64_t stack, pcol_erro
         int valid;
         PCI_TRY(pci_stacks_node(&f->tree, stack, &parent, &begin, &count, err));
         PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
+        PCI_TRY(pci_stacks_check_frames(&f->tree, frames += count, err));
         for (uint64_t i = 0; i < count; i++) {
             PCI_TRY(pci_frame_namer_get(&f->names, begin + i, (uint32_t)group, &name, err));
-            put_frame(f, &name, err);
+            PCI_TRY(put_frame(f, &name, err));
         }
         stack = parent;
     }
-    return f->json.status;
+    return PCOL_OK;
 }
 
 /* ---- document */
@@ -287,7 +290,7 @@ static pcol_status put_type(struct generic_writer *f, const struct type *t, uint
     } else {
         pci_json_put_key(w, "uid", err);
         if (uid.has_filename)
-            put_frame(f, &uid, err);
+            PCI_TRY(put_frame(f, &uid, err));
         else
             pci_json_put_string(w, uid.name, err);
         pci_json_put_string_member(w, "type", t->name, err);

@@ -86,8 +86,6 @@ struct writer {
     /* Frames of the current path, outermost first. */
     uint32_t *path_frames;
     size_t path_frame_capacity;
-    size_t *ends; /* by step: number of frames up to and including it */
-    size_t end_capacity;
     /* The profile shown first. */
     uint64_t profiles, shown;
     double heaviest;
@@ -181,19 +179,16 @@ static pcol_status put_stack(struct writer *w, uint64_t node, pcol_error *err)
 {
     PCI_TRY(pci_stack_path_to(&w->path, node, err));
     size_t depth = w->path.depth;
-    PCI_TRY(PCI_GROW(w->ends, w->end_capacity, depth + 1, err));
+    uint64_t frames = depth ? w->path.steps[depth - 1].frames : 0;
+    PCI_TRY(PCI_GROW(w->path_frames, w->path_frame_capacity, (size_t)frames + 1, err));
     for (size_t i = w->path.common_depth; i < depth; i++) {
         const struct pci_stack_step *step = &w->path.steps[i];
-        size_t count = i ? w->ends[i - 1] : 0;
-        PCI_TRY(pci_stacks_check_frames(&w->path.tree, count + step->count, err));
-        PCI_TRY(
-            PCI_GROW(w->path_frames, w->path_frame_capacity, count + (size_t)step->count + 1, err));
-        for (uint64_t k = step->count; k; k--) /* the outermost line first */
-            PCI_TRY(frame_of(w, step->first + k - 1, step->group, &w->path_frames[count++], err));
-        w->ends[i] = count;
+        uint32_t *outermost = &w->path_frames[step->frames - step->count];
+        for (uint64_t k = step->count; k; k--)
+            PCI_TRY(frame_of(w, step->first + k - 1, step->group, outermost++, err));
     }
     pci_json_put_begin(&w->json, '[', err);
-    for (size_t i = 0; i < (depth ? w->ends[depth - 1] : 0); i++)
+    for (uint64_t i = 0; i < frames; i++)
         pci_json_put_int(&w->json, w->path_frames[i], err);
     pci_json_put_end(&w->json, ']', err);
     return w->json.status;
@@ -537,6 +532,5 @@ pcol_status pci_speedscope_write_generic(const struct pci_export *export, pcol_e
     pci_free(w.frames);
     pci_free(w.by_location);
     pci_free(w.path_frames);
-    pci_free(w.ends);
     return status;
 }
