@@ -300,8 +300,9 @@ static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
 
 /* ---- locations */
 
-/* The base of a location whose name depends on it: that of its mapping or address, or of a function
- * that is named by its address and shown with the library. It has the file of the function. */
+/* The base of a location whose name depends on it: that of its mapping or address, of a line outside
+ * functions, or of a function that is named by its address and shown with the library. It has the
+ * file of the function or line. */
 static pcol_status find_named_base(struct frame_reader *r, uint32_t location, uint32_t group,
                                    uint32_t *base, pcol_error *err)
 {
@@ -352,6 +353,8 @@ static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
         if (valid && r->by == PCOL_BY_FUNCTION && !r->places)
             return PCOL_OK;
+        if (valid && (r->by == PCOL_BY_LINE || r->by == PCOL_BY_LOCATION))
+            return find_named_base(r, location, group, base, err);
         if (valid && r->by != PCOL_BY_FUNCTION)
             PCI_TRY(intern_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, 0, base, err));
     }
