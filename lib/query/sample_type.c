@@ -282,6 +282,18 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
     return PCOL_OK;
 }
 
+/* As in a file of the selected sources alone, one of them must have the sample type. */
+static pcol_status require_in_sources(const struct pci_types *types, const uint8_t *selected,
+                                      uint64_t source_count, const char *name, pcol_error *err)
+{
+    struct pci_selected_type chosen;
+    if (!selected || !memchr(selected, 1, (size_t)source_count))
+        return PCOL_OK;
+    PCI_TRY(pci_types_select_among(types, selected, 0, source_count - 1, name, &chosen, err));
+    pci_free(chosen.rows);
+    return PCOL_OK;
+}
+
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
                                 uint64_t source_count, const char *name,
                                 struct pci_query_type *measure, pcol_error *err)
@@ -301,9 +313,10 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
             return PCOL_OK;
         }
     }
-    if (k == PCOL_NONE && name)
+    if (k == PCOL_NONE && name) {
         PCI_TRY(find_named(types, name, &k, err));
-    else if (k == PCOL_NONE)
+        PCI_TRY(require_in_sources(types, selected, source_count, name, err));
+    } else if (k == PCOL_NONE)
         PCI_TRY(pci_types_first_default(types, selected, 0, source_count, &k, &named, err));
     if (k == PCOL_NONE) {
         /* Nothing to sum; samples can still be selected. */
