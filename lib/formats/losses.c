@@ -45,12 +45,11 @@ struct scan {
  * export it otherwise. */
 static const char *kind_option(enum pci_kind kind)
 {
-    return kind == PCI_KIND_SOURCES       ? "source"
-           : kind == PCI_KIND_THREADS     ? "thread"
-           : kind == PCI_KIND_TIMES       ? "time_from_ns"
-           : kind == PCI_KIND_LABELS      ? "labels"
-           : kind == PCI_KIND_DROP_FRAMES ? "keep_dropped"
-                                          : "";
+    return kind == PCI_KIND_SOURCES   ? "source"
+           : kind == PCI_KIND_THREADS ? "thread"
+           : kind == PCI_KIND_TIMES   ? "time_from_ns"
+           : kind == PCI_KIND_LABELS  ? "labels"
+                                      : "";
 }
 
 void pci_export_report_kind(const struct pci_export *export, enum pci_kind kind)

@@ -15,59 +15,59 @@
 
 /* ---- content that an export may lose (formats/losses.h) */
 
-#define PCI_KINDS(X)                                                                   \
-    X(SOURCES, "the source of each sample")                                            \
-    X(META, "keys that were added to the metadata")                                    \
-    X(RECORDED, "the time of recording")                                               \
-    X(TIME_NS, "the time of recording")                                                \
-    X(DURATION, "the duration")                                                        \
-    X(PERIOD, "the period")                                                            \
-    X(INTERVAL, "the sampling interval")                                               \
-    X(DEFAULT_TYPE, "the default sample type")                                         \
-    X(DROP_FRAMES, "drop_frames and keep_frames: the frames they remove are left out") \
-    X(DOC_URL, "the URL of the documentation")                                         \
-    X(COMMENTS, "comments")                                                            \
-    X(TEXT, "comment lines")                                                           \
-    X(OTHER, "data that only the source's own format has")                             \
-    X(SEGMENTS, "the segments of the Rprof file")                                      \
-    X(UNUSED, "code that no sample refers to")                                         \
-    X(NAMELESS, "locations without a function: they get the names that pcol shows")    \
-    X(PLACES, "files of code outside functions")                                       \
-    X(SYSTEM_NAMES, "system names of functions")                                       \
-    X(FILES, "files of functions")                                                     \
-    X(START_LINES, "start lines of functions")                                         \
-    X(START_COLUMNS, "start columns of functions")                                     \
-    X(LINES, "lines of the code")                                                      \
-    X(COLUMNS, "columns in source lines")                                              \
-    X(INLINED, "inlining: inlined calls become ordinary calls")                        \
-    X(ADDRESSES, "addresses of the code")                                              \
-    X(FOLDED, "which locations were folded")                                           \
-    X(FRAME_LABELS, "offsets and other labels of frames")                              \
-    X(FRAME_DETAILS, "Firefox's attributes of functions and frames")                   \
-    X(ORIGINALS, "original positions of compiled code")                                \
-    X(CATEGORIES, "categories of frames")                                              \
-    X(RESOURCES, "what kind of library or web site code is of")                        \
-    X(SOURCE_FILES, "ids of source files")                                             \
-    X(SYMBOLS, "symbols of native code")                                               \
-    X(LIBRARIES, "names of libraries")                                                 \
-    X(LIBRARY_MEMBERS, "further attributes of libraries")                              \
-    X(RANGES, "address ranges of mappings")                                            \
-    X(BUILD_IDS, "build ids of mappings")                                              \
-    X(MAPPING_FLAGS, "flags of mappings")                                              \
-    X(DEBUG_FILES, "debug files of libraries")                                         \
-    X(THREADS, "threads of samples")                                                   \
-    X(PROCESSES, "names of processes")                                                 \
-    X(THREAD_LABELS, "further attributes of threads")                                  \
-    X(TIMES, "times of samples")                                                       \
-    X(DURATIONS, "durations of samples")                                               \
-    X(CPU, "CPU use of samples")                                                       \
-    X(LABELS, "labels of samples")                                                     \
-    X(SPELLING, "the original text of lines in unusual notation")                      \
-    X(RESOURCE_TYPES, "types of resources")                                            \
-    X(SNAPSHOTS, "snapshots")                                                          \
-    X(MODELS, "models")                                                                \
-    X(MARKERS, "markers")                                                              \
-    X(ALLOCATIONS, "allocations")                                                      \
+#define PCI_KINDS(X)                                                                \
+    X(SOURCES, "the source of each sample")                                         \
+    X(META, "keys that were added to the metadata")                                 \
+    X(RECORDED, "the time of recording")                                            \
+    X(TIME_NS, "the time of recording")                                             \
+    X(DURATION, "the duration")                                                     \
+    X(PERIOD, "the period")                                                         \
+    X(INTERVAL, "the sampling interval")                                            \
+    X(DEFAULT_TYPE, "the default sample type")                                      \
+    X(DROP_FRAMES, "drop_frames and keep_frames")                                   \
+    X(DOC_URL, "the URL of the documentation")                                      \
+    X(COMMENTS, "comments")                                                         \
+    X(TEXT, "comment lines")                                                        \
+    X(OTHER, "data that only the source's own format has")                          \
+    X(SEGMENTS, "the segments of the Rprof file")                                   \
+    X(UNUSED, "code that no sample refers to")                                      \
+    X(NAMELESS, "locations without a function: they get the names that pcol shows") \
+    X(PLACES, "files of code outside functions")                                    \
+    X(SYSTEM_NAMES, "system names of functions")                                    \
+    X(FILES, "files of functions")                                                  \
+    X(START_LINES, "start lines of functions")                                      \
+    X(START_COLUMNS, "start columns of functions")                                  \
+    X(LINES, "lines of the code")                                                   \
+    X(COLUMNS, "columns in source lines")                                           \
+    X(INLINED, "inlining: inlined calls become ordinary calls")                     \
+    X(ADDRESSES, "addresses of the code")                                           \
+    X(FOLDED, "which locations were folded")                                        \
+    X(FRAME_LABELS, "offsets and other labels of frames")                           \
+    X(FRAME_DETAILS, "Firefox's attributes of functions and frames")                \
+    X(ORIGINALS, "original positions of compiled code")                             \
+    X(CATEGORIES, "categories of frames")                                           \
+    X(RESOURCES, "what kind of library or web site code is of")                     \
+    X(SOURCE_FILES, "ids of source files")                                          \
+    X(SYMBOLS, "symbols of native code")                                            \
+    X(LIBRARIES, "names of libraries")                                              \
+    X(LIBRARY_MEMBERS, "further attributes of libraries")                           \
+    X(RANGES, "address ranges of mappings")                                         \
+    X(BUILD_IDS, "build ids of mappings")                                           \
+    X(MAPPING_FLAGS, "flags of mappings")                                           \
+    X(DEBUG_FILES, "debug files of libraries")                                      \
+    X(THREADS, "threads of samples")                                                \
+    X(PROCESSES, "names of processes")                                              \
+    X(THREAD_LABELS, "further attributes of threads")                               \
+    X(TIMES, "times of samples")                                                    \
+    X(DURATIONS, "durations of samples")                                            \
+    X(CPU, "CPU use of samples")                                                    \
+    X(LABELS, "labels of samples")                                                  \
+    X(SPELLING, "the original text of lines in unusual notation")                   \
+    X(RESOURCE_TYPES, "types of resources")                                         \
+    X(SNAPSHOTS, "snapshots")                                                       \
+    X(MODELS, "models")                                                             \
+    X(MARKERS, "markers")                                                           \
+    X(ALLOCATIONS, "allocations")                                                   \
     X(COUNTERS, "counters")
 
 /* The kind of content of a column, for exports. */

@@ -110,8 +110,10 @@ static pcol_status export_profile(const pcol_file *file, const char *format,
     if (!has_drop_frames)
         return pci_export(file, format, options, sink, err);
     PCI_TRY(export_dropped(file, format, options, sink, err));
-    pci_export_report_kind(&(struct pci_export){.options = options, .capabilities = capabilities},
-                           PCI_KIND_DROP_FRAMES);
+    pci_export_loss_option(&(struct pci_export){.options = options, .capabilities = capabilities},
+                           "keep_dropped",
+                           "%s drop_frames and keep_frames: the frames they remove are left out",
+                           capabilities->loss_prefix);
     return PCOL_OK;
 }
 
