@@ -13,6 +13,14 @@
 
 static struct cli_input *opened; /* list of open inputs */
 
+/* 0 if it is not a regular file. */
+static uint64_t size_of_file(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+}
+
 static pcol_import_options import_options(const struct cli_args *args, const pcol_control *control)
 {
     pcol_import_options options = PCOL_INIT(pcol_import_options);
@@ -62,8 +70,10 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     cli_progress_input();
     if (is_stdin)
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
-    else
+    else {
+        cli_heap_reserve(size_of_file(path));
         status = pcol_import_path(builder, path, &options, &err);
+    }
     return status == PCOL_OK ? CLI_OK : cli_fail_error(path, &err);
 }
 
@@ -75,7 +85,6 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     pcol_import_options options = import_options(args, &control);
     pcol_error err;
     pcol_status status;
-    struct stat info;
     int is_stdin, code = take_stdin(path, &is_stdin);
 
     memset(input, 0, sizeof *input);
@@ -83,8 +92,10 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     if (code != CLI_OK)
         return code;
     options.flags |= flags;
-    if (!is_stdin && stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        input->bytes = (uint64_t)info.st_size;
+    if (!is_stdin) {
+        input->bytes = size_of_file(path);
+        cli_heap_reserve(input->bytes);
+    }
     cli_progress_begin(args, 1);
     if (is_stdin)
         status = pcol_open_any_fd(STDIN_FILENO, path, &options, &input->file, &err);
