@@ -300,9 +300,9 @@ static pcol_status read_functions(struct frame_reader *r, pcol_error *err)
 
 /* ---- locations */
 
-/* The base of a location whose name depends on it: that of its mapping or address, of a line outside
- * functions, or of a function that is named by its address and shown with the library. It has the
- * file of the function or line. */
+/* The base of a location whose name depends on it: that of its mapping or address, of a line
+ * outside functions, or of a function that is named by its address and shown with the library. It
+ * has the file of the function or line. */
 static pcol_status find_named_base(struct frame_reader *r, uint32_t location, uint32_t group,
                                    uint32_t *base, pcol_error *err)
 {
