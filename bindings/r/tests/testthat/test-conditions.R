@@ -136,3 +136,13 @@ test_that("a file that was changed since it was opened is not checked", {
     cat("x", file = path, append = TRUE)
     expect_error(check_profile(p), "changed while being read")
 })
+
+test_that("a stack of more frames than a vector holds is an error", {
+    packed <- data_file("deep-frames.pcol.gz")
+    path <- tempfile(fileext = ".pcol")
+    writeBin(memDecompress(readBin(packed, "raw", file.size(packed)), "gzip"), path)
+    p <- open_profile(path)
+    expect_equal(nrow(check_profile(p)), 0)
+    expect_error(read_profile(path), "more than 2147483647 frames")
+    expect_error(summary(p), "implausibly many inlined calls")
+})
