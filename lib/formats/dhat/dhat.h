@@ -19,13 +19,14 @@ struct pci_dhat_value {
 };
 extern const struct pci_dhat_value pci_dhat_values[PCI_DHAT_VALUES];
 
-/* "0xADDRESS: FUNCTION (FILE:LINE)", "0xADDRESS: FUNCTION (in OBJECT)", "0xADDRESS: FUNCTION" or
- * "FUNCTION"; "???" is no function. Empty texts are absent. */
+/* "0xADDRESS: FUNCTION (FILE:LINE)", or (FILE:LINE:COLUMN) as dhat-rs writes it, "0xADDRESS:
+ * FUNCTION (in OBJECT)", "0xADDRESS: FUNCTION" or "FUNCTION"; "???" is no function. Empty texts are
+ * absent; a column implies a line. */
 struct pci_dhat_frame {
     pcol_str function, file, object;
     uint64_t address;
-    int64_t line;
-    int has_address, has_line;
+    int64_t line, column;
+    int has_address, has_line, has_column;
 };
 void pci_dhat_parse_frame(pcol_str text, struct pci_dhat_frame *frame);
 /* The text of a frame; the caller frees *text with pci_free(). */

@@ -54,12 +54,26 @@ static void parse_address(pcol_str *text, struct pci_dhat_frame *frame)
     *text = (pcol_str){text->data + at + 2, text->size - at - 2};
 }
 
+/* Cut ":NUMBER" off the end of a place, if something precedes it. */
+static int cut_number(pcol_str *place, int64_t *number)
+{
+    size_t colon = place->size;
+    while (colon && get_digit(place->data[colon - 1]) >= 0 &&
+           get_digit(place->data[colon - 1]) < 10)
+        colon--;
+    size_t digits = place->size - colon;
+    if (colon < 2 || place->data[colon - 1] != ':' || !digits || digits > 18)
+        return 0;
+    (void)pci_parse_i64(place->data + colon, digits, number);
+    place->size = colon - 1;
+    return 1;
+}
+
 /* The text within the last parentheses: "in OBJECT" or "FILE:LINE". */
 static void parse_place(pcol_str *text, struct pci_dhat_frame *frame)
 {
     const char *data = text->data;
-    size_t open = text->size, colon;
-    int64_t line = 0;
+    size_t open = text->size;
     if (!open || data[open - 1] != ')')
         return;
     while (open > 1 && (data[open - 1] != '(' || data[open - 2] != ' '))
@@ -72,17 +86,12 @@ static void parse_place(pcol_str *text, struct pci_dhat_frame *frame)
         text->size = open - 2;
         return;
     }
-    for (colon = place.size;
-         colon && get_digit(place.data[colon - 1]) >= 0 && get_digit(place.data[colon - 1]) < 10;
-         colon--)
-        ;
-    size_t digits = place.size - colon;
-    if (colon < 2 || place.data[colon - 1] != ':' || !digits || digits > 18)
+    frame->has_line = cut_number(&place, &frame->line);
+    if (!frame->has_line)
         return;
-    (void)pci_parse_i64(place.data + colon, digits, &line);
-    frame->has_line = 1;
-    frame->line = line;
-    frame->file = (pcol_str){place.data, colon - 1};
+    frame->column = frame->line;
+    frame->has_column = cut_number(&place, &frame->line);
+    frame->file = place;
     text->size = open - 2;
 }
 
@@ -113,8 +122,8 @@ static char *put_text(char *to, const char *text)
 pcol_status pci_dhat_print_frame(const struct pci_dhat_frame *f, char **text, size_t *size,
                                  pcol_error *err)
 {
-    char number[32], *to;
-    *text = to = pci_malloc(f->function.size + f->file.size + f->object.size + 80, 1);
+    char number[64], *to;
+    *text = to = pci_malloc(f->function.size + f->file.size + f->object.size + 112, 1);
     if (!to)
         return pci_fail_memory(err);
     if (f->has_address) {
@@ -123,7 +132,10 @@ pcol_status pci_dhat_print_frame(const struct pci_dhat_frame *f, char **text, si
     }
     to = f->has_address && !f->function.size ? put_text(to, "???") : put(to, f->function);
     if (f->has_line) {
-        snprintf(number, sizeof number, ":%" PRId64 ")", f->line);
+        if (f->has_column)
+            snprintf(number, sizeof number, ":%" PRId64 ":%" PRId64 ")", f->line, f->column);
+        else
+            snprintf(number, sizeof number, ":%" PRId64 ")", f->line);
         to = put_text(put(put_text(to, " ("), f->file), number);
     } else if (f->object.size) {
         to = put_text(put(put_text(to, " (in "), f->object), ")");

@@ -183,7 +183,9 @@ static pcol_status add_group(struct dhat *d, const struct pci_dhat_frame *f, uin
         group.line_count = 1;
     }
     line.line = f->line;
-    line.flags = f->has_line ? PCOL_LINE_HAS_LINE : 0;
+    line.column = f->column;
+    line.flags =
+        (f->has_line ? PCOL_LINE_HAS_LINE : 0) | (f->has_column ? PCOL_LINE_HAS_COLUMN : 0);
     group.address = f->address;
     group.flags = f->has_address ? PCOL_GROUP_HAS_ADDRESS : 0;
     if (f->object.size) {
@@ -408,10 +410,10 @@ pcol_status pci_dhat_read(struct pci_import *import, pcol_error *err)
 int pci_dhat_sniff(const uint8_t *data, size_t size, int all)
 {
     static const char key[] = "\"dhatFileVersion\"";
-    size_t at = 0;
+    size_t at = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
+    int open = 0;
     (void)all;
-    for (int open = 0; at < size && (strchr(" \t\r\n", data[at]) || (!open && data[at] == '{'));
-         at++)
+    for (; at < size && (strchr(" \t\r\n", data[at]) || (!open && data[at] == '{')); at++)
         open |= data[at] == '{';
-    return at && size - at >= sizeof key - 1 && !memcmp(data + at, key, sizeof key - 1) ? 2 : 0;
+    return open && size - at >= sizeof key - 1 && !memcmp(data + at, key, sizeof key - 1) ? 2 : 0;
 }

@@ -24,7 +24,8 @@ struct writer {
     struct pci_types types;
     const struct pci_column *values[PCI_DHAT_VALUES];
     const struct pci_column *of, *stack, *extra;
-    const struct pci_column *function, *line, *name, *file_name, *address, *mapping, *object;
+    const struct pci_column *function, *line, *column, *name, *file_name, *address, *mapping,
+        *object;
     struct pci_stack_path path;
     uint32_t *frames; /* number of the frame by group; PCOL_NONE: none */
     struct pci_node_reader nodes;
@@ -41,6 +42,7 @@ static pcol_status open_columns(struct writer *w, pcol_error *err)
         {"samples", "extra", PCI_TYPES_ROW, &w->extra},
         {"locations", "function", PCI_TYPES_ROW, &w->function},
         {"locations", "line", PCI_TYPES_INT, &w->line},
+        {"locations", "column", PCI_TYPES_INT, &w->column},
         {"functions", "name", PCI_TYPES_TEXT, &w->name},
         {"functions", "filename", PCI_TYPES_TEXT, &w->file_name},
         {"location_groups", "address", PCI_TYPES_INT, &w->address},
@@ -139,6 +141,7 @@ static pcol_status get_frame(struct writer *w, uint64_t group, struct pci_dhat_f
         return PCOL_OK;
     PCI_TRY(pci_get(w->file, w->line, first, &line, &f->has_line, err));
     f->line = line;
+    PCI_TRY(pci_get(w->file, w->column, first, &f->column, &f->has_column, err));
     PCI_TRY(get_row(w, w->function, first, "functions", &row, &valid, err));
     if (!valid)
         return PCOL_OK;
