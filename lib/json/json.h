@@ -46,6 +46,7 @@ enum pci_json_type {
 #define PCI_JSON_SOUND 0x4u
 /* Reject doubles out of range only: they could be written back as words that are not JSON. */
 #define PCI_JSON_FINITE 0x8u
+#define PCI_JSON_OPEN_ARRAY 0x10u /* the end of the input may end the outermost array */
 
 struct pci_json_options {
     unsigned flags;
@@ -72,6 +73,7 @@ struct pci_json {
     int lone_surrogate; /* the string has one that is not a byte; in `text` as WTF-8, three bytes */
     uint64_t line, column, offset; /* start of the token; line and column from 1 */
     uint32_t depth;                /* open objects and arrays after the token */
+    int is_unclosed;               /* the end of the input ended the outermost array */
 
     /* Private to the reader. */
     struct pci_input *input;

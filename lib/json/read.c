@@ -452,6 +452,19 @@ static pcol_status close_container(struct pci_json *json)
     return PCOL_OK;
 }
 
+/* At the end of the input inside a container. */
+static pcol_status end_input(struct pci_json *json, pcol_error *err)
+{
+    if (json->depth != 1 || is_in_object(json) || !(json->options.flags & PCI_JSON_OPEN_ARRAY))
+        return pci_json_fail(json, err, "input ends inside %s",
+                             is_in_object(json) ? "an object" : "an array");
+    json->is_unclosed = 1;
+    json->type = PCI_JSON_ARRAY_END;
+    json->depth = 0;
+    finish_value(json);
+    return PCOL_OK;
+}
+
 static pcol_status read_value(struct pci_json *json, int c, pcol_error *err)
 {
     if (c == '{' || c == '[')
@@ -503,8 +516,7 @@ pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
         return PCOL_OK;
     }
     if (c < 0)
-        return pci_json_fail(json, err, json->depth ? "input ends inside %s" : "no value",
-                             json->depth && is_in_object(json) ? "an object" : "an array");
+        return json->depth ? end_input(json, err) : pci_json_fail(json, err, "no value");
     if (json->state == PCI_JSON_AT_COLON) {
         if (c != ':')
             return pci_json_fail(json, err, "expected ':' after the key");
@@ -524,8 +536,7 @@ pcol_status pci_json_next(struct pci_json *json, pcol_error *err)
         return close_container(json);
     }
     if (c < 0)
-        return pci_json_fail(json, err, "input ends inside %s",
-                             is_in_object(json) ? "an object" : "an array");
+        return end_input(json, err);
     if (json->state == PCI_JSON_AT_KEY || json->state == PCI_JSON_AT_FIRST_KEY)
         return read_key(json, c, err);
     return read_value(json, c, err);

@@ -62,9 +62,10 @@ pcol_status pci_trace_add_span(struct pci_trace *t, const struct pci_trace_event
 {
     uint32_t index;
     int64_t end;
-    if (e->phase != 'X' && e->phase != 'B' && e->phase != 'E')
+    int is_span = e->phase == 'X' || e->phase == 'B' || e->phase == 'E';
+    if (!is_span && (e->phase == 'M' || !e->has_ts)) /* metadata is at no time */
         return PCOL_OK;
-    if (!e->has_ts || (e->phase != 'E' && e->name == PCOL_NONE))
+    if (!e->has_ts || (is_span && e->phase != 'E' && e->name == PCOL_NONE))
         return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
                              "an event of phase %c needs ts%s", e->phase,
                              e->phase == 'E' ? "" : " and name");
@@ -75,6 +76,8 @@ pcol_status pci_trace_add_span(struct pci_trace *t, const struct pci_trace_event
     struct pci_trace_thread *thread = &t->threads[index];
     if (end > thread->last)
         thread->last = end;
+    if (!is_span)
+        return PCOL_OK;
     if (e->phase != 'E')
         return append(t, e, index, err);
     if (thread->open == PCOL_NONE) {

@@ -350,7 +350,8 @@ static pcol_status read_events(struct pci_trace *t, pcol_error *err)
 
 static pcol_status read_document(struct pci_trace *t, pcol_error *err)
 {
-    static const struct pci_json_options options = {0, 0};
+    /* A program that ends while it is traced leaves the array open. */
+    static const struct pci_json_options options = {PCI_JSON_OPEN_ARRAY, 0};
     struct pci_json *json = &t->v8.json;
     int more, found = 0;
     PCI_TRY(pci_json_open(json, t->v8.import->input, &options, err));
@@ -372,6 +373,10 @@ static pcol_status read_document(struct pci_trace *t, pcol_error *err)
             return pci_json_fail(json, err, "a Chrome trace needs the member traceEvents");
     }
     PCI_TRY(pci_json_finish(json, err));
+    if (json->is_unclosed)
+        pci_notice(PCOL_NOTICE_INPUT, "", "",
+                   "the array of events has no end: the program ended while it was traced, or the "
+                   "file is cut off");
     return build(t, err);
 }
 
