@@ -154,6 +154,7 @@ static int check_choice(const struct parser *parser, const struct cli_option *op
 static int store(const struct parser *parser, const struct cli_option *option, const char *text)
 {
     char *target = (char *)parser->args + option->target;
+    const char *earlier;
     char written[64];
     int code;
 
@@ -165,6 +166,10 @@ static int store(const struct parser *parser, const struct cli_option *option, c
         code = check_choice(parser, option, text);
         if (code != CLI_OK)
             return code;
+        memcpy(&earlier, target, sizeof earlier);
+        if (earlier != NULL && strcmp(earlier, text) != 0)
+            return cli_usage("%s takes one value, not '%s' and '%s'",
+                             option_text(parser, option, written, sizeof written), earlier, text);
         memcpy(target, &text, sizeof text);
         return CLI_OK;
     case CLI_COUNT: {
