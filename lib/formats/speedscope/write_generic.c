@@ -32,7 +32,8 @@ enum {
     LOSS_NUMBER = 16,
     LOSS_TYPES = 32,
     LOSS_BYTES = 64,
-    LOSS_NO_STACK = 128
+    LOSS_NO_STACK = 128,
+    LOSS_SAME_UNIT = 256
 };
 
 static const struct pci_loss losses[] = {
@@ -44,12 +45,20 @@ static const struct pci_loss losses[] = {
     {"sample types other than the selected one", ""},
     {"bytes that are not UTF-8: they become U+FFFD", ""},
     {"the difference between samples without a call stack and with an empty one", ""},
+    {"several sample types of one unit: readers add up their values", "sample_type"},
 };
 
 const struct pci_capabilities pci_speedscope_capabilities = {
     .loss_prefix = "speedscope cannot hold",
     .generic = PCI_KIND_BIT(SOURCES) /* in the names of profiles */ | PCI_KIND_BIT(FILES) |
                PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(THREADS)};
+
+/* A unit of speedscope and the first sample type that was written in it. */
+struct unit {
+    const char *name;
+    uint32_t type;
+};
+#define UNITS 6
 
 struct frame {
     uint64_t location; /* the first one with this frame */
@@ -69,6 +78,8 @@ struct writer {
     struct pci_types types;
     struct pci_selected_type chosen;
     struct pci_frame_namer names;
+    struct unit units[UNITS];
+    size_t unit_count;
     struct pci_stack_path path;
     const struct pci_column *stack, *thread, *source;
     uint32_t *list; /* types of a source */
@@ -379,6 +390,19 @@ static pcol_status make_title(const struct writer *w, const struct track *track,
     return add(title, w->types.type[type], err);
 }
 
+/* Profiles of one unit become one sample type when read. */
+static void note_unit(struct writer *w, uint32_t type)
+{
+    const char *unit = unit_of(w->types.unit[type]);
+    size_t i = 0;
+    while (i < w->unit_count && strcmp(w->units[i].name, unit) != 0)
+        i++;
+    if (i == w->unit_count)
+        w->units[w->unit_count++] = (struct unit){unit, type};
+    if (!pci_str_equal(w->types.type[w->units[i].type], w->types.type[type]))
+        w->lost |= LOSS_SAME_UNIT;
+}
+
 static pcol_status put_profile(struct writer *w, const struct track *track, uint32_t type,
                                pcol_error *err)
 {
@@ -406,6 +430,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
         w->shown = w->profiles;
     }
     w->profiles++;
+    note_unit(w, type);
     pcol_status status = make_title(w, track, type, &title, err);
     pci_json_put_newline(json);
     pci_json_put_begin(json, '{', err);
