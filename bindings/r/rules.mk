@@ -4,7 +4,7 @@ R_DIR := $(BUILD)/r
 R_LIBRARY ?= $(R_DIR)/library
 R_VERSION := $(shell sed -n 's/^Version: //p' bindings/r/DESCRIPTION)
 R_DATA := $(addprefix tests/data/rprof/,plain.Rprof gc.Rprof line.Rprof memory.Rprof all.Rprof demo.Rprof crlf.Rprof \
-  toplevel.Rprof stackless.Rprof empty.Rprof append.Rprof names.Rprof) tests/data/pprof/cpu.pb.gz tests/data/pcol/deep-frames.pcol.gz
+  toplevel.Rprof stackless.Rprof empty.Rprof append.Rprof names.Rprof) tests/data/pprof/cpu.pb.gz
 
 # A copy of the package with sample profiles; $(1): directory.
 define stage_r

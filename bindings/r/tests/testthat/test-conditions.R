@@ -138,7 +138,7 @@ test_that("a file that was changed since it was opened is not checked", {
 })
 
 test_that("a stack of more frames than a vector holds is an error", {
-    packed <- data_file("deep-frames.pcol.gz")
+    packed <- test_path("hostile", "deep-frames.pcol.gz") # of make_deep_frames.py
     path <- tempfile(fileext = ".pcol")
     writeBin(memDecompress(readBin(packed, "raw", file.size(packed)), "gzip"), path)
     p <- open_profile(path)

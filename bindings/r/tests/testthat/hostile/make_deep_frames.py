@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-SRC = pathlib.Path(__file__).resolve().parents[3]
+SRC = pathlib.Path(__file__).resolve().parents[5]
 spec = importlib.util.spec_from_file_location("make", SRC / "tests/format/golden/make.py")
 make = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(make)
@@ -42,7 +42,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source, packed = pathlib.Path(folder, "deep.pb"), pathlib.Path(folder, "deep.pcol")
         source.write_bytes(profile())
-        subprocess.run([sys.argv[1], "pack", "-q", source, "-o", packed], check=True)
+        subprocess.run([pathlib.Path(sys.argv[1]).resolve(), "pack", "-q", source.name, "-o", packed], check=True, cwd=folder)
         shown = subprocess.run([sys.argv[1], "cat", "--physical", "-t", "stacks", "-c", "group", "--no-header", packed], check=True,
                                capture_output=True, text=True).stdout.split()
         image = make.Image(packed.read_bytes())
