@@ -1257,7 +1257,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
 /* Write the file to a sink, once; the builder can only be freed afterwards.
  * Errors: E_ARGUMENT (@flags; a row that is named and missing; a cell beyond the last string,
  * source, sample type, function, location, stack or sample), E_STATE (written before), those of the
- * sink, E_NO_MEMORY, E_IO, E_LIMIT. */
+ * sink, E_NO_MEMORY, E_IO, E_LIMIT (a stack of 2^32 frames; PCOL_WRITE_PLAIN: more than 2^26 rows
+ * of sample_locations, and 1024 for each sample and stack). */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
                                                        const pcol_control *control, pcol_sink sink,
                                                        pcol_error *err);
@@ -1494,7 +1495,8 @@ PCOL_API void pcol_pattern_free(pcol_pattern *pattern);
  * A query is one sample type of a file under a selection of samples and frames: a weight for each
  * row of the table `stacks`. A question about the whole file reads the sums that the file carries
  * and never its samples; its cost follows the number of distinct stacks. Every answer below is made
- * from these weights, so all answers agree.
+ * from these weights, so all answers agree. An answer about a call tree of more than 2^29 inlined
+ * calls, and 64 for each stack, is E_LIMIT.
  */
 typedef struct pcol_query pcol_query;
 
@@ -1582,8 +1584,9 @@ typedef struct pcol_selection {
  * then read by the first call that requests more than the top functions, which may have to fail for
  * them. Samples without any stack are outside every query. A query belongs to one thread at a time.
  *
- * Errors: E_ARGUMENT (unknown sample type or a gauge, bad pattern, no such source), E_LIMIT (a sum
- * beyond 64 bits), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_NO_MEMORY.
+ * Errors: E_ARGUMENT (unknown sample type or a gauge, one that no selected source has, bad pattern,
+ * no such source), E_LIMIT (a sum beyond 64 bits), E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED,
+ * E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_new(const pcol_file *file,
                                                    const pcol_selection *selection,
