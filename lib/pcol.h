@@ -1258,7 +1258,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
  * Errors: E_ARGUMENT (@flags; a row that is named and missing; a cell beyond the last string,
  * source, sample type, function, location, stack or sample), E_STATE (written before), those of the
  * sink, E_NO_MEMORY, E_IO, E_LIMIT (a stack of 2^32 frames; PCOL_WRITE_PLAIN: more than 2^26 rows
- * of sample_locations, and 1024 for each sample and stack). */
+ * of sample_locations plus 1024 for each sample and each stack). */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
                                                        const pcol_control *control, pcol_sink sink,
                                                        pcol_error *err);
@@ -1495,8 +1495,8 @@ PCOL_API void pcol_pattern_free(pcol_pattern *pattern);
  * A query is one sample type of a file under a selection of samples and frames: a weight for each
  * row of the table `stacks`. A question about the whole file reads the sums that the file carries
  * and never its samples; its cost follows the number of distinct stacks. Every answer below is made
- * from these weights, so all answers agree. An answer about a call tree of more than 2^29 inlined
- * calls, and 64 for each stack, is E_LIMIT.
+ * from these weights, so all answers agree. A call tree may have 2^29 inlined calls and 64 more for
+ * each stack; answers that visit more of them fail with E_LIMIT.
  */
 typedef struct pcol_query pcol_query;
 

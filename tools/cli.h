@@ -421,10 +421,11 @@ struct cli_input {
     char loss[160];         /* losses of the selection; "": none */
 };
 
+/* cli_heap.c: reserve a heap of huge pages for an input of this size if it is large; the first call
+ * counts. */
+void cli_heap_reserve(uint64_t input_bytes);
 /* Open a .pcol, or pack another profile in memory with fast encodings for a single reading. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
-/* cli_heap.c: before the import of a large input, once. */
-void cli_heap_reserve(uint64_t input_bytes);
 /* The same with the encodings of `pack`, for commands that show sizes and encodings. */
 int cli_input_open_packed(struct cli_input *input, const char *path, const struct cli_args *args);
 /* Open all operands; several are merged in memory. */

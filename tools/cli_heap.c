@@ -6,7 +6,7 @@
  * therefore extended once by several times the size of the input, as a hint for huge pages; what is
  * not touched takes no memory. Figures: CONTRIBUTING.md.
  */
-#define _DEFAULT_SOURCE /* madvise(), sbrk(), here only */
+#define _DEFAULT_SOURCE /* madvise(), sbrk() */
 
 #include "cli.h"
 
@@ -18,7 +18,7 @@
 #include <malloc.h>
 #endif
 
-#define LARGE_INPUT (1u << 20) /* bytes; below it, a huge page costs as much as it saves */
+#define LARGE_INPUT (1u << 20) /* bytes; smaller inputs gained at most 4 % */
 #define HEAP_PER_BYTE 4u
 #define HEAP_MOST (256u << 20)
 #define HUGE_PAGE ((uintptr_t)2 << 20)
@@ -29,18 +29,17 @@ void cli_heap_reserve(uint64_t input_bytes)
 {
 #if defined __GLIBC__ && defined MADV_HUGEPAGE
     static int is_reserved;
-    uint64_t bytes = input_bytes * HEAP_PER_BYTE;
+    uint64_t bytes =
+        input_bytes < HEAP_MOST / HEAP_PER_BYTE ? input_bytes * HEAP_PER_BYTE : HEAP_MOST;
     void *blocks[4] = {NULL};
 
     if (is_reserved || input_bytes < LARGE_INPUT)
         return;
     is_reserved = 1;
-    if (input_bytes > HEAP_MOST / HEAP_PER_BYTE)
-        bytes = HEAP_MOST;
     mallopt(M_TRIM_THRESHOLD, 2 * HEAP_MOST);
     mallopt(M_TOP_PAD, (int)bytes);
     uintptr_t begin = (uintptr_t)sbrk(0);
-    for (size_t i = 0; i < 4 && (uintptr_t)sbrk(0) == begin; i++) /* what is free comes first */
+    for (size_t i = 0; i < 4 && (uintptr_t)sbrk(0) == begin; i++) /* uses up the free top first */
         blocks[i] = malloc(BLOCK_BYTES);
     for (size_t i = 0; i < 4; i++)
         free(blocks[i]);

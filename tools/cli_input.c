@@ -68,9 +68,9 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     if (code != CLI_OK)
         return code;
     cli_progress_input();
-    if (is_stdin)
+    if (is_stdin) {
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
-    else {
+    } else {
         cli_heap_reserve(size_of_file(path));
         status = pcol_import_path(builder, path, &options, &err);
     }

@@ -244,7 +244,7 @@ static pcol_status compute_depths(const pcol_builder *b, uint32_t **out, pcol_er
     return PCOL_OK;
 }
 
-/* *rows: those of sample_locations. */
+/* *rows: the number of rows of sample_locations. */
 static pcol_status append_zones(pcol_builder *b, const uint32_t *depth, uint32_t c_location,
                                 uint32_t c_value, uint64_t *rows, pcol_error *err)
 {
@@ -296,10 +296,11 @@ static pcol_status derive_zones(pcol_builder *b, uint64_t *rows, pcol_error *err
 
 /* ---- plain files ---- */
 
-/* A few hundred bytes can state a stack of 2^32 frames, which the call tree shares, but rows of
- * sample_locations repeat: so many rows are free, others need a sample or stack for each 1024. */
+/* A few hundred bytes can state a stack of 2^32 frames. The call tree stores a frame once, but
+ * sample_locations has a row for each frame of each sample. A plain file may have FREE_LOCATIONS
+ * of these rows, and LOCATIONS_PER_ROW more for each sample and each stack. */
 #define FREE_LOCATIONS (UINT64_C(1) << 26)
-#define FRAMES_PER_ROW 1024u
+#define LOCATIONS_PER_ROW 1024u
 
 struct value_columns {
     struct pci_column_buffer *sample, *type, *value;
@@ -505,8 +506,8 @@ pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err
         PCI_TRY(derive_sums(b, err));
     if (!plain)
         return PCOL_OK;
-    if (locations / FRAMES_PER_ROW >
-        FREE_LOCATIONS / FRAMES_PER_ROW + b->sample_count + b->tree.count)
+    if (locations / LOCATIONS_PER_ROW >
+        FREE_LOCATIONS / LOCATIONS_PER_ROW + b->sample_count + b->tree.count)
         return pci_fail(err, PCOL_E_LIMIT,
                         "a plain file would have %llu rows of sample_locations, implausibly many",
                         (unsigned long long)locations);

@@ -353,9 +353,7 @@ static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
         if (valid && r->by == PCOL_BY_FUNCTION && !r->places)
             return PCOL_OK;
-        if (valid && (r->by == PCOL_BY_LINE || r->by == PCOL_BY_LOCATION))
-            return find_named_base(r, location, group, base, err);
-        if (valid && r->by != PCOL_BY_FUNCTION)
+        if (valid && (r->by == PCOL_BY_FILE || r->by == PCOL_BY_SRCLINE)) /* by the path only */
             PCI_TRY(intern_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, 0, base, err));
     }
     if (*base == PCOL_NONE && r->by != PCOL_BY_SRCLINE)

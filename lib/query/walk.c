@@ -6,7 +6,8 @@
 #include "util/simd_kernels.h"
 
 /* A few hundred bytes can state 2^32 inlined calls: one location of 2^16 lines on a path of 2^16
- * stacks. A walk enters so many lines freely and so many for each stack, about a second of work. */
+ * stacks. A walk may enter FREE_LINES, about a second of work, and LINES_PER_STACK more for each
+ * stack. */
 #define FREE_LINES (UINT64_C(1) << 29)
 #define LINES_PER_STACK 64u
 
