@@ -260,6 +260,20 @@ static pcol_status fail_row(const pcol_builder *b, uint32_t table, const char *c
                          (unsigned long long)named, b->tables[of].name, (unsigned long long)rows);
 }
 
+pcol_status pci_builder_check_samples(const pcol_builder *b, pcol_error *err)
+{
+    for (size_t i = 0; i < b->column_count; i++) {
+        const struct pci_column_buffer *c = b->columns[i];
+        uint32_t of = c->references - 1;
+        if (c->table != PCI_T_SAMPLES || (of != PCI_T_STACKS && of != PCI_T_SOURCES))
+            continue;
+        uint64_t rows = of == PCI_T_STACKS ? b->tree.count : b->source_count;
+        if (c->named > rows)
+            return fail_row(b, c->table, c->name, c->named - 1, of, rows, err);
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, pcol_error *err)
 {
     if (b->mapping_row_limit > rows[PCI_T_MAPPINGS])

@@ -314,6 +314,7 @@ static pcol_status prepare_all(struct preparation *p, int quick, pcol_error *err
 {
     pcol_builder *b = p->b;
     b->tables[PCI_T_SOURCES].rows = b->source_count;
+    PCI_TRY(pci_builder_check_samples(b, err));
     PCI_TRY(pci_label_store_finish(b, err));
     if (!quick)
         PCI_TRY(pci_function_sums_new(b, &p->sums, err));

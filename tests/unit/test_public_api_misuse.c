@@ -561,6 +561,24 @@ Test(public_api_misuse, columns_that_the_builder_makes_are_its_own)
     build_end(&t, PCOL_E_ARGUMENT, 0);
 }
 
+Test(public_api_misuse, stacks_and_sources_of_samples_exist)
+{
+    static const char *const columns[][2] = {{"stack", "stacks"}, {"source", "sources"}};
+    struct build t;
+    uint32_t table, of, column;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        build_begin(&t);
+        t.sample.stack = PCOL_NONE;
+        t.sample.value_count = 0;
+        IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+        IS(OK, pcol_builder_table(t.b, "samples", &table, &err));
+        IS(OK, pcol_builder_table(t.b, columns[i][1], &of, &err));
+        IS(OK, pcol_builder_column(t.b, table, columns[i][0], PCOL_U32, of + 1, &column, &err));
+        IS(OK, pcol_builder_set_i64(t.b, column, i, 100000000, &err)); /* source has row 0 */
+        build_end(&t, PCOL_E_ARGUMENT, 0);
+    }
+}
+
 Test(public_api_misuse, a_builder_that_was_written_takes_no_more)
 {
     struct build t;
