@@ -172,28 +172,59 @@ static int pack_one(const struct cli_args *args, const char *input, const char *
     return code;
 }
 
+/* An output and the directory that it is in, which may not exist yet. */
+struct output {
+    char *name;
+    const char *base;
+    struct stat directory; /* zeros: it does not exist */
+};
+
+static int name_output(const char *input, const char *folder, struct output *output)
+{
+    char *slash, *base, first;
+
+    if (is_stream(input))
+        return cli_usage("--each requires a file name, not standard input");
+    output->name = output_name(input, folder);
+    if (output->name == NULL)
+        return cli_fail_memory();
+    slash = strrchr(output->name, '/');
+    base = slash != NULL ? slash + 1 : output->name;
+    output->base = base;
+    first = *base;
+    *base = '\0'; /* "DIRECTORY/", or nothing for the current one */
+    if (stat(slash != NULL ? output->name : ".", &output->directory) != 0)
+        memset(&output->directory, 0, sizeof output->directory);
+    *base = first;
+    return CLI_OK;
+}
+
+static int is_same_output(const struct output *a, const struct output *b)
+{
+    return strcmp(a->base, b->base) == 0 &&
+           (strcmp(a->name, b->name) == 0 ||
+            (a->directory.st_ino != 0 && a->directory.st_ino == b->directory.st_ino &&
+             a->directory.st_dev == b->directory.st_dev));
+}
+
 /* Two inputs with one output would silently lose the first. */
 static int refuse_equal_names(const struct cli_args *args)
 {
-    char **names = calloc(args->operand_count + 1, sizeof *names);
+    struct output *outputs = calloc(args->operand_count + 1, sizeof *outputs);
     int code = CLI_OK;
 
-    if (names == NULL)
+    if (outputs == NULL)
         return cli_fail_memory();
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++) {
-        const char *input = args->operands[i];
-        if (is_stream(input))
-            code = cli_usage("--each requires a file name, not standard input");
-        else if ((names[i] = output_name(input, args->output)) == NULL)
-            code = cli_fail_memory();
+        code = name_output(args->operands[i], args->output, &outputs[i]);
         for (size_t k = 0; k < i && code == CLI_OK; k++)
-            if (names[k] != NULL && names[i] != NULL && strcmp(names[k], names[i]) == 0)
-                code = cli_fail(CLI_REFUSED, "%s: the output of both %s and %s", names[i],
-                                args->operands[k], input);
+            if (is_same_output(&outputs[k], &outputs[i]))
+                code = cli_fail(CLI_REFUSED, "%s: the output of both %s and %s", outputs[i].name,
+                                args->operands[k], args->operands[i]);
     }
     for (size_t i = 0; i < args->operand_count; i++)
-        free(names[i]);
-    free(names);
+        free(outputs[i].name);
+    free(outputs);
     return code;
 }
 
