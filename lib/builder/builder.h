@@ -295,7 +295,7 @@ struct pcol_builder {
 pcol_status pci_builder_add_table(pcol_builder *b, const char *name, pcol_error *err);
 /* Number of rows of a table so far. */
 uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table);
-/* Verify that the stacks and sources of samples exist, which index arrays while the file is made. */
+/* Verify that the stacks and sources of samples exist: they index arrays before rows are final. */
 pcol_status pci_builder_check_samples(const pcol_builder *b, pcol_error *err);
 /* Verify that every row that callers referred to exists; rows: final number of rows by table. */
 pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, pcol_error *err);
