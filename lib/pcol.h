@@ -1227,7 +1227,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_table(pcol_builder *builder, co
                                                        uint32_t *table, pcol_error *err);
 /* A column of it; the same name gives the same column. @references: table number + 1, or 0; a
  * column that names rows is of integers. Columns that the calls above fill are the builder's own:
- * E_ARGUMENT here or when it is written. */
+ * E_ARGUMENT here or when it is written, as is a row beyond those that these calls appended. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table,
                                                         const char *name, pcol_type type,
                                                         uint32_t references, uint32_t *column,

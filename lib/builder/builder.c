@@ -69,8 +69,10 @@ static const struct known_column {
 static pcol_status add_known_tables(pcol_builder *b, pcol_error *err)
 {
     uint32_t column;
-    for (size_t i = 0; i < PCI_T_COUNT; i++)
+    for (size_t i = 0; i < PCI_T_COUNT; i++) {
         PCI_TRY(pci_builder_add_table(b, known_tables[i], err));
+        b->tables[i].fixed = i != PCI_T_MAPPINGS && i != PCI_T_THREADS;
+    }
     for (size_t i = 0; i < PCI_C_COUNT; i++) {
         const struct known_column *k = &known_columns[i];
         PCI_TRY(pci_column_buffer_new(b, k->table, k->name, k->type, k->references, k->drop,

@@ -81,6 +81,7 @@ struct pci_column_buffer {
     uint32_t references; /* table + 1, or 0 */
     uint8_t type;
     uint8_t drop;
+    uint8_t own;      /* made by the builder: callers neither get its number nor set cells */
     uint64_t rows;    /* appended, nulls included */
     uint64_t present; /* rows with a value */
     uint64_t named;   /* references: 1 + the greatest row that a caller used; checked at the end */
@@ -103,6 +104,7 @@ struct pci_table_buffer {
     char *name;
     uint64_t rows; /* lower bound; columns may have more */
     uint16_t flags;
+    uint8_t fixed; /* the builder appends its rows: a column of a caller has none of its own */
 };
 
 struct pci_function_record {
@@ -295,8 +297,8 @@ struct pcol_builder {
 pcol_status pci_builder_add_table(pcol_builder *b, const char *name, pcol_error *err);
 /* Number of rows of a table so far. */
 uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table);
-/* Verify that the stacks and sources of samples exist: they index arrays before rows are final. */
-pcol_status pci_builder_check_samples(const pcol_builder *b, pcol_error *err);
+/* Whether the table has at least the rows of this column. */
+int pci_builder_adds_rows(const pcol_builder *b, const struct pci_column_buffer *column);
 /* Verify that every row that callers referred to exists; rows: final number of rows by table. */
 pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, pcol_error *err);
 /* A cell of a column that is not BYTES: a string's code, the bits of a double. */

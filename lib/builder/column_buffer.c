@@ -66,6 +66,7 @@ pcol_status pci_column_buffer_new(pcol_builder *b, uint32_t table, const char *n
         pci_column_buffer_free(c);
         return pci_fail_memory(err);
     }
+    c->own = 1;
     *column = (uint32_t)b->column_count;
     b->columns[b->column_count++] = c;
     return PCOL_OK;

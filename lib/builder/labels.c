@@ -413,7 +413,7 @@ static pcol_status set_shape(struct label_row *r, struct pci_label_table *t, siz
     if (t->shape == PCOL_NONE) {
         PCI_TRY(pcol_builder_table(b, "label_shapes", &shapes, err));
         PCI_TRY(
-            pcol_builder_column(b, t->table, "label_shape", PCOL_U32, shapes + 1, &t->shape, err));
+            pci_builder_column(b, t->table, "label_shape", PCOL_U32, shapes + 1, &t->shape, err));
     }
     return pci_column_buffer_set(b->columns[t->shape], r->row, t->last_shape, err);
 }
@@ -566,6 +566,7 @@ pcol_status pci_label_store_finish(pcol_builder *builder, pcol_error *err)
     PCI_TRY(pcol_builder_table(builder, "label_keys", &labels, err));
     PCI_TRY(pcol_builder_table(builder, "label_shapes", &shapes, err));
     PCI_TRY(pcol_builder_table(builder, "label_shape_keys", &keys, err));
+    builder->tables[labels].fixed = builder->tables[shapes].fixed = builder->tables[keys].fixed = 1;
     PCI_TRY(finish_keys(builder, labels, err));
     return finish_shapes(builder, shapes, keys, labels, err);
 }

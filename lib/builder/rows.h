@@ -30,6 +30,11 @@
 
 #include "util/error.h"
 
+/* As pcol_builder_column(), which refuses the columns that the builder itself creates. */
+pcol_status pci_builder_column(pcol_builder *builder, uint32_t table, const char *name,
+                               pcol_type type, uint32_t references, uint32_t *column,
+                               pcol_error *err);
+
 /* ---- interned rows */
 
 /* A cell: of a string column the string's code, of an f64 column the bits. */

@@ -56,8 +56,8 @@ static pcol_status create_table(pcol_builder *b, const char *name,
     uint32_t table;
     PCI_TRY(pcol_builder_table(b, name, &table, err));
     for (size_t i = 0; i < count; i++) { /* a copied table may have them already */
-        PCI_TRY(pcol_builder_column(b, table, schema[i].name, (pcol_type)schema[i].type,
-                                    schema[i].references, &columns[i], err));
+        PCI_TRY(pci_builder_column(b, table, schema[i].name, (pcol_type)schema[i].type,
+                                   schema[i].references, &columns[i], err));
         b->columns[columns[i]]->drop = schema[i].drop;
     }
     return PCOL_OK;

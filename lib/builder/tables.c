@@ -43,15 +43,12 @@ static int is_computed(uint32_t table, const char *name)
                                    : 0;
 }
 
-pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const char *name,
-                                pcol_type type, uint32_t references, uint32_t *column,
-                                pcol_error *err)
+pcol_status pci_builder_column(pcol_builder *builder, uint32_t table, const char *name,
+                               pcol_type type, uint32_t references, uint32_t *column,
+                               pcol_error *err)
 {
-    PCI_REQUIRE(column, err);
-    *column = 0;
-    PCI_TRY(pci_builder_check_open(builder, err));
-    PCI_REQUIRE(name, err);
     pcol_builder *b = builder;
+    *column = 0;
     if (table >= b->table_count || references > b->table_count || type < PCOL_I64 ||
         type > PCOL_BOOL)
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s: no such table or type", name);
@@ -67,8 +64,29 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
         *column = known;
         return PCOL_OK;
     }
-    return pci_column_buffer_new(b, table, name, (uint8_t)type, references,
-                                 type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err);
+    PCI_TRY(pci_column_buffer_new(b, table, name, (uint8_t)type, references,
+                                  type == PCOL_BOOL ? PCI_DROP_ZERO : PCI_DROP_NULL, column, err));
+    b->columns[*column]->own = 0;
+    return PCOL_OK;
+}
+
+pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const char *name,
+                                pcol_type type, uint32_t references, uint32_t *column,
+                                pcol_error *err)
+{
+    PCI_REQUIRE(column, err);
+    *column = 0;
+    PCI_TRY(pci_builder_check_open(builder, err));
+    PCI_REQUIRE(name, err);
+    uint32_t known = pci_column_buffer_find(builder, table, name);
+    if (known != PCI_HASH_NONE && builder->columns[known]->own)
+        return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s is created by the builder", name);
+    return pci_builder_column(builder, table, name, type, references, column, err);
+}
+
+int pci_builder_adds_rows(const pcol_builder *b, const struct pci_column_buffer *column)
+{
+    return column->own || !b->tables[column->table].fixed;
 }
 
 uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
@@ -88,7 +106,8 @@ uint64_t pci_builder_rows(const pcol_builder *builder, uint32_t table)
     else if (table == b->nodes.table)
         rows = b->nodes.count;
     for (size_t i = 0; i < b->column_count; i++)
-        if (b->columns[i]->table == table && b->columns[i]->rows > rows)
+        if (b->columns[i]->table == table && b->columns[i]->rows > rows &&
+            pci_builder_adds_rows(b, b->columns[i]))
             rows = b->columns[i]->rows;
     return rows;
 }
@@ -195,6 +214,8 @@ static struct pci_column_buffer *get_typed_column(pcol_builder *b, uint32_t colu
                                                   int is_double, pcol_error *err)
 {
     struct pci_column_buffer *c = column < b->column_count ? b->columns[column] : NULL;
+    if (c && c->own)
+        c = NULL;
     int text = c && (c->type == PCF_STRING || c->type == PCF_BYTES);
     if (c && text == is_text && (c->type == PCF_F64) == is_double)
         return c;
@@ -244,34 +265,12 @@ pcol_status pcol_builder_set_str(pcol_builder *builder, uint32_t column, uint64_
 
 /* ---- verification of references ---- */
 
-/* Tables whose rows are appended by functions of their own, so that a column cannot add rows. */
-static int has_fixed_rows(uint32_t table)
-{
-    return table == PCI_T_STRINGS || table == PCI_T_SOURCES || table == PCI_T_SAMPLE_TYPES ||
-           table == PCI_T_FUNCTIONS || table == PCI_T_LOCATIONS || table == PCI_T_GROUPS ||
-           table == PCI_T_STACKS || table == PCI_T_SAMPLES;
-}
-
 static pcol_status fail_row(const pcol_builder *b, uint32_t table, const char *column,
                             uint64_t named, uint32_t of, uint64_t rows, pcol_error *err)
 {
     return pci_fail_cell(err, PCOL_E_ARGUMENT, b->tables[table].name, column, PCOL_POSITION_UNKNOWN,
                          "column %.40s refers to row %llu of %.40s, which has %llu rows", column,
                          (unsigned long long)named, b->tables[of].name, (unsigned long long)rows);
-}
-
-pcol_status pci_builder_check_samples(const pcol_builder *b, pcol_error *err)
-{
-    for (size_t i = 0; i < b->column_count; i++) {
-        const struct pci_column_buffer *c = b->columns[i];
-        uint32_t of = c->references - 1;
-        if (c->table != PCI_T_SAMPLES || (of != PCI_T_STACKS && of != PCI_T_SOURCES))
-            continue;
-        uint64_t rows = of == PCI_T_STACKS ? b->tree.count : b->source_count;
-        if (c->named > rows)
-            return fail_row(b, c->table, c->name, c->named - 1, of, rows, err);
-    }
-    return PCOL_OK;
 }
 
 pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, pcol_error *err)
@@ -284,7 +283,7 @@ pcol_status pci_builder_check_rows(const pcol_builder *b, const uint64_t *rows, 
         uint32_t of = c->references - 1;
         if (c->references && c->named > rows[of])
             return fail_row(b, c->table, c->name, c->named - 1, of, rows[of], err);
-        if (has_fixed_rows(c->table) && c->present && c->rows > rows[c->table])
+        if (c->present && c->rows > rows[c->table])
             return fail_row(b, c->table, c->name, c->rows - 1, c->table, rows[c->table], err);
     }
     return PCOL_OK;

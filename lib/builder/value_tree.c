@@ -44,6 +44,8 @@ static pcol_status create_tables(pcol_builder *b, pcol_error *err)
     PCI_TRY(pcol_builder_table(b, "nodes", &b->nodes.table, err));
     for (int i = 0; i < 2; i++)
         PCI_TRY(pcol_builder_table(b, value_tables[i], &b->nodes.value_table[i], err));
+    b->tables[b->nodes.table].fixed = 1;
+    b->tables[b->nodes.value_table[0]].fixed = b->tables[b->nodes.value_table[1]].fixed = 1;
     return PCOL_OK;
 }
 
@@ -242,8 +244,8 @@ pcol_status pci_builder_extra(pcol_builder *builder, uint32_t table, uint64_t ro
     uint32_t column;
     if (node >= builder->nodes.count)
         return pci_fail(err, PCOL_E_ARGUMENT, "the root of `extra` does not exist");
-    PCI_TRY(pcol_builder_column(builder, table, "extra", PCOL_U64, builder->nodes.table + 1,
-                                &column, err));
+    PCI_TRY(pci_builder_column(builder, table, "extra", PCOL_U64, builder->nodes.table + 1, &column,
+                               err));
     return pci_column_buffer_set(builder->columns[column], row, (int64_t)node, err);
 }
 

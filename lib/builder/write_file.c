@@ -173,7 +173,8 @@ static void count_rows(const pcol_builder *b, struct pci_table_plan *plan)
     for (size_t t = 0; t < b->table_count; t++)
         plan->rows[t] = b->tables[t].rows;
     for (size_t c = 0; c < b->column_count; c++)
-        if (b->columns[c]->rows > plan->rows[b->columns[c]->table])
+        if (b->columns[c]->rows > plan->rows[b->columns[c]->table] &&
+            pci_builder_adds_rows(b, b->columns[c]))
             plan->rows[b->columns[c]->table] = b->columns[c]->rows;
     plan->rows[PCI_T_SOURCES] = b->source_count;
     plan->rows[PCI_T_SAMPLE_TYPES] = b->type_count;
@@ -314,7 +315,6 @@ static pcol_status prepare_all(struct preparation *p, int quick, pcol_error *err
 {
     pcol_builder *b = p->b;
     b->tables[PCI_T_SOURCES].rows = b->source_count;
-    PCI_TRY(pci_builder_check_samples(b, err));
     PCI_TRY(pci_label_store_finish(b, err));
     if (!quick)
         PCI_TRY(pci_function_sums_new(b, &p->sums, err));

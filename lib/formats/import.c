@@ -39,9 +39,9 @@ pcol_status pci_import_thread(const struct pci_import *import,
     struct pci_cell_value cells[5];
     uint32_t columns[5];
     for (size_t i = 0; i < 5; i++) {
-        PCI_TRY(pcol_builder_column(import->builder, PCI_T_THREADS, names[i],
-                                    i ? PCOL_STRING : PCOL_U32, i ? 0 : PCI_T_SOURCES + 1,
-                                    &columns[i], err));
+        PCI_TRY(pci_builder_column(import->builder, PCI_T_THREADS, names[i],
+                                   i ? PCOL_STRING : PCOL_U32, i ? 0 : PCI_T_SOURCES + 1,
+                                   &columns[i], err));
         cells[i] = (struct pci_cell_value){values[i], values[i] != PCOL_NONE};
     }
     return pci_builder_intern(import->builder, PCI_T_THREADS, columns, cells, 5, thread->variant,

@@ -432,8 +432,8 @@ pcol_status pci_label_rows_get(struct pci_merge_label_rows *rows, uint64_t row, 
     PCI_TRY(pci_label_shape(m->builder, r->entries, count, &shape, err));
     if (r->shape_column == PCOL_NONE) {
         PCI_TRY(pcol_builder_table(m->builder, "label_shapes", &table, err));
-        PCI_TRY(pcol_builder_column(m->builder, r->table, "label_shape", PCOL_U32, table + 1,
-                                    &r->shape_column, err));
+        PCI_TRY(pci_builder_column(m->builder, r->table, "label_shape", PCOL_U32, table + 1,
+                                   &r->shape_column, err));
     }
     return add_cell(r, r->shape_column, shape, err);
 }

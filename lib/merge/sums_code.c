@@ -339,8 +339,8 @@ static pcol_status open_columns(struct code_copy *c, pcol_error *err)
         PCI_TRY(pci_cells_open(&c->cells[i], file, needed[i].table, needed[i].column,
                                needed[i].types, err));
     for (size_t i = 0; i < MAPPING_COLUMNS; i++)
-        PCI_TRY(pcol_builder_column(c->f->sums->builder, PCI_T_MAPPINGS, columns[i].name,
-                                    columns[i].type, 0, &c->mapping_columns[i], err));
+        PCI_TRY(pci_builder_column(c->f->sums->builder, PCI_T_MAPPINGS, columns[i].name,
+                                   columns[i].type, 0, &c->mapping_columns[i], err));
     PCI_TRY(pci_merge_rows(file, "functions", &c->function_count, err));
     PCI_TRY(pci_merge_rows(file, "locations", &c->location_count, err));
     PCI_TRY(pci_merge_rows(file, "location_groups", &c->group_count, err));

@@ -30,8 +30,7 @@ static pcol_status set_text(pcol_sums *sums, const char *column, uint32_t source
     uint32_t number;
     if (code == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(
-        pcol_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_STRING, 0, &number, err));
+    PCI_TRY(pci_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_STRING, 0, &number, err));
     return pci_builder_set_bits(sums->builder, number, source, code, err);
 }
 
@@ -41,7 +40,7 @@ static pcol_status set_number(pcol_sums *sums, const char *column, uint32_t sour
     uint32_t number;
     if (!words[0])
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_I64, 0, &number, err));
+    PCI_TRY(pci_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_I64, 0, &number, err));
     return pci_builder_set_bits(sums->builder, number, source,
                                 (int64_t)((uint64_t)words[2] << 32 | words[1]), err);
 }

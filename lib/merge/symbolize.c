@@ -66,8 +66,8 @@ static pcol_status set_flags(const struct pci_merge *m, struct pci_cells *cells,
         any = m->symbols->mapping_flags[row] & mapping_flags[flag].flag;
     if (!any)
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(m->builder, table, mapping_flags[flag].column, PCOL_BOOL, 0,
-                                &column, err));
+    PCI_TRY(pci_builder_column(m->builder, table, mapping_flags[flag].column, PCOL_BOOL, 0, &column,
+                               err));
     for (uint64_t row = 0; row < rows; row++) {
         int64_t value;
         int valid;

@@ -137,9 +137,8 @@ pcol_status pci_merge_column(struct pci_merge *merge, const struct pci_column *c
         PCI_TRY(pcol_builder_table(merge->builder, to->name, &references, err));
         references++;
     }
-    pcol_status status =
-        pcol_builder_column(merge->builder, table, column->name, (pcol_type)column->desc->type,
-                            references, number, err);
+    pcol_status status = pci_builder_column(merge->builder, table, column->name,
+                                            (pcol_type)column->desc->type, references, number, err);
     if (status == PCOL_E_ARGUMENT)
         return pci_fail_cell(err, PCOL_E_UNSUPPORTED, column->table->name, column->name,
                              PCOL_POSITION_UNKNOWN,

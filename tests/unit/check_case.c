@@ -3,6 +3,7 @@
  */
 #include "check_case.h"
 
+#include "builder/rows.h"
 #include "testing.h"
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ uint32_t case_column(const char *table, const char *name, pcol_type type, const 
         references++;
     }
     OK(pcol_builder_table(case_builder, table, &t, NULL));
-    OK(pcol_builder_column(case_builder, t, name, type, references, &c, NULL));
+    OK(pci_builder_column(case_builder, t, name, type, references, &c, NULL));
+    case_builder->columns[c]->own = case_builder->tables[t].fixed = 0; /* files that it refuses */
     return c;
 }
 

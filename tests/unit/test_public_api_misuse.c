@@ -546,35 +546,47 @@ Test(public_api_misuse, rows_that_are_not_there_are_not_written)
 Test(public_api_misuse, columns_that_the_builder_makes_are_its_own)
 {
     static const char *const own[][2] = {
-        {"strings", "value"}, {"stacks", "parent"}, {"stacks", "group"}};
+        {"strings", "value"}, {"stacks", "parent"}, {"stacks", "group"},   {"samples", "stack"},
+        {"samples", "time"},  {"sources", "type"},  {"source_meta", "key"}};
     struct build t;
     uint32_t table, column;
     build_begin(&t);
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         IS(OK, pcol_builder_table(t.b, own[i][0], &table, &err));
         BAD(pcol_builder_column(t.b, table, own[i][1], PCOL_U32, 0, &column, &err));
     }
-    build_end(&t, PCOL_OK, 0);
+    for (column = 0; column < 100; column++) { /* numbers that pcol_builder_column() never gave */
+        BAD(pcol_builder_set_i64(t.b, column, 1, 0, &err));
+        BAD(pcol_builder_set_f64(t.b, column, 1, 0, &err));
+        BAD(pcol_builder_set_str(t.b, column, 1, "x", 1, &err));
+    }
+    build_end(&t, PCOL_OK, 1);
     build_begin(&t);
     IS(OK, pcol_builder_table(t.b, "locations", &table, &err));
     IS(OK, pcol_builder_column(t.b, table, "line", PCOL_I64, 0, &column, &err));
     build_end(&t, PCOL_E_ARGUMENT, 0);
 }
 
-Test(public_api_misuse, stacks_and_sources_of_samples_exist)
+Test(public_api_misuse, a_column_adds_no_rows_to_tables_of_the_builder)
 {
-    static const char *const columns[][2] = {{"stack", "stacks"}, {"source", "sources"}};
+    static const char *const tables[] = {
+        "sources",    "source_types", "source_meta",  "sample_types",  "strings",
+        "functions",  "locations",    "stacks",       "samples",       "location_groups",
+        "label_keys", "label_shapes", "sample_zones", "sample_values", "sample_locations",
+        "stack_sums", "function_sums"};
     struct build t;
-    uint32_t table, of, column;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    uint32_t table, column;
+    pcol_label label = {.key = 0, .type = PCOL_I64};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         build_begin(&t);
-        t.sample.stack = PCOL_NONE;
-        t.sample.value_count = 0;
+        IS(OK, pcol_builder_string(t.b, "key", 3, &label.key, &err));
+        IS(OK, pcol_builder_source_meta(t.b, t.sample.source, "key", "value", &err));
         IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
-        IS(OK, pcol_builder_table(t.b, "samples", &table, &err));
-        IS(OK, pcol_builder_table(t.b, columns[i][1], &of, &err));
-        IS(OK, pcol_builder_column(t.b, table, columns[i][0], PCOL_U32, of + 1, &column, &err));
-        IS(OK, pcol_builder_set_i64(t.b, column, i, 100000000, &err)); /* source has row 0 */
+        IS(OK, pcol_builder_labels(t.b, 0, &label, 1, &err));
+        IS(OK, pcol_builder_table(t.b, tables[i], &table, &err));
+        IS(OK, pcol_builder_column(t.b, table, "mine", PCOL_I64, 0, &column, &err));
+        IS(OK, pcol_builder_set_i64(t.b, column, 50, 77, &err));
         build_end(&t, PCOL_E_ARGUMENT, 0);
     }
 }

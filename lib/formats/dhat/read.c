@@ -193,8 +193,8 @@ static pcol_status add_group(struct dhat *d, const struct pci_dhat_frame *f, uin
         uint32_t column, text;
         PCI_TRY(intern(d, f->object, &text, err));
         cell.bits = text;
-        PCI_TRY(pcol_builder_column(d->builder, PCI_T_MAPPINGS, "filename", PCOL_STRING, 0, &column,
-                                    err));
+        PCI_TRY(pci_builder_column(d->builder, PCI_T_MAPPINGS, "filename", PCOL_STRING, 0, &column,
+                                   err));
         PCI_TRY(pci_builder_intern(d->builder, PCI_T_MAPPINGS, &column, &cell, 1, 0, &group.mapping,
                                    NULL, err));
     }

@@ -32,10 +32,10 @@ static pcol_status open_times(struct pci_ff *ff, struct append_state *w, pcol_er
         PCI_TRY(pci_ff_times_open(ff, a->table, spec->name, spec->deltas, t, err));
         if (!t->column)
             continue;
-        PCI_TRY(pcol_builder_column(ff->b, a->builder_table, spec->column, PCOL_I64, 0,
-                                    &w->ns[w->time_count], err));
-        PCI_TRY(pcol_builder_column(ff->b, a->builder_table, spec->ulps, PCOL_I64, 0,
-                                    &w->ulps[w->time_count], err));
+        PCI_TRY(pci_builder_column(ff->b, a->builder_table, spec->column, PCOL_I64, 0,
+                                   &w->ns[w->time_count], err));
+        PCI_TRY(pci_builder_column(ff->b, a->builder_table, spec->ulps, PCOL_I64, 0,
+                                   &w->ulps[w->time_count], err));
         w->time_count++;
     }
     return PCOL_OK;

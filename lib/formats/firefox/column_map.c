@@ -19,8 +19,8 @@ static pcol_status get_column_number(struct pci_ff *ff, const struct pci_ff_spec
         PCI_TRY(pcol_builder_table(ff->b, spec->references, &references, err));
         references++;
     }
-    return pcol_builder_column(ff->b, builder_table, spec->column, spec->type, references, number,
-                               err);
+    return pci_builder_column(ff->b, builder_table, spec->column, spec->type, references, number,
+                              err);
 }
 
 pcol_status pci_ff_fields_open(struct pci_ff *ff, struct pci_ff_scope *scope,

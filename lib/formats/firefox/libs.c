@@ -79,8 +79,8 @@ static pcol_status read_lib_members(struct pci_ff *ff, struct pci_ff_stream *in,
 static pcol_status open_columns(struct pci_ff *ff, uint32_t *columns, pcol_error *err)
 {
     for (int k = 0; k < L_COUNT; k++)
-        PCI_TRY(pcol_builder_column(ff->b, PCI_T_MAPPINGS, fields[k].column, fields[k].type, 0,
-                                    &columns[k], err));
+        PCI_TRY(pci_builder_column(ff->b, PCI_T_MAPPINGS, fields[k].column, fields[k].type, 0,
+                                   &columns[k], err));
     return PCOL_OK;
 }
 

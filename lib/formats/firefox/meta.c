@@ -18,14 +18,14 @@ static pcol_status open_category_tables(struct pci_ff *ff, struct category_table
                                         pcol_error *err)
 {
     PCI_TRY(pcol_builder_table(ff->b, "categories", &t->table, err));
-    PCI_TRY(pcol_builder_column(ff->b, t->table, "source", PCOL_U32, PCI_T_SOURCES + 1, &t->source,
-                                err));
-    PCI_TRY(pcol_builder_column(ff->b, t->table, "name", PCOL_STRING, 0, &t->name, err));
-    PCI_TRY(pcol_builder_column(ff->b, t->table, "color", PCOL_STRING, 0, &t->color, err));
+    PCI_TRY(pci_builder_column(ff->b, t->table, "source", PCOL_U32, PCI_T_SOURCES + 1, &t->source,
+                               err));
+    PCI_TRY(pci_builder_column(ff->b, t->table, "name", PCOL_STRING, 0, &t->name, err));
+    PCI_TRY(pci_builder_column(ff->b, t->table, "color", PCOL_STRING, 0, &t->color, err));
     PCI_TRY(pcol_builder_table(ff->b, "subcategories", &t->sub, err));
-    PCI_TRY(pcol_builder_column(ff->b, t->sub, "category", PCOL_U32, t->table + 1, &t->sub_category,
-                                err));
-    PCI_TRY(pcol_builder_column(ff->b, t->sub, "name", PCOL_STRING, 0, &t->sub_name, err));
+    PCI_TRY(pci_builder_column(ff->b, t->sub, "category", PCOL_U32, t->table + 1, &t->sub_category,
+                               err));
+    PCI_TRY(pci_builder_column(ff->b, t->sub, "name", PCOL_STRING, 0, &t->sub_name, err));
     ff->category_base = pci_builder_rows(ff->b, t->table);
     return PCOL_OK;
 }

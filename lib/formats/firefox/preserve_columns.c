@@ -42,10 +42,10 @@ static pcol_status preserve_cells(struct pci_ff *ff, const struct pci_ff_cells *
 {
     uint32_t table, columns[4];
     PCI_TRY(pcol_builder_table(ff->b, "source_cells", &table, err));
-    PCI_TRY(pcol_builder_column(ff->b, table, "kind", PCOL_U32, 0, &columns[0], err));
-    PCI_TRY(pcol_builder_column(ff->b, table, "integer", PCOL_I64, 0, &columns[1], err));
-    PCI_TRY(pcol_builder_column(ff->b, table, "number", PCOL_F64, 0, &columns[2], err));
-    PCI_TRY(pcol_builder_column(ff->b, table, "text", PCOL_STRING, 0, &columns[3], err));
+    PCI_TRY(pci_builder_column(ff->b, table, "kind", PCOL_U32, 0, &columns[0], err));
+    PCI_TRY(pci_builder_column(ff->b, table, "integer", PCOL_I64, 0, &columns[1], err));
+    PCI_TRY(pci_builder_column(ff->b, table, "number", PCOL_F64, 0, &columns[2], err));
+    PCI_TRY(pci_builder_column(ff->b, table, "text", PCOL_STRING, 0, &columns[3], err));
     *first = pci_builder_rows(ff->b, table);
     struct pci_ff_cursor *cursor = pci_malloc(1, sizeof *cursor);
     pcol_status status = cursor ? PCOL_OK : pci_fail_memory(err);
@@ -177,8 +177,8 @@ static pcol_status put_row(struct pci_ff *ff, const struct pci_ff_source_column 
     PCI_TRY(pcol_builder_table(ff->b, "source_columns", &columns_table, err));
     PCI_TRY(pcol_builder_table(ff->b, "source_cells", &cells, err));
     PCI_TRY(
-        pcol_builder_column(ff->b, columns_table, "first_cell", PCOL_U64, cells + 1, &first, err));
-    PCI_TRY(pcol_builder_column(ff->b, columns_table, "cells", PCOL_U64, 0, &count, err));
+        pci_builder_column(ff->b, columns_table, "first_cell", PCOL_U64, cells + 1, &first, err));
+    PCI_TRY(pci_builder_column(ff->b, columns_table, "cells", PCOL_U64, 0, &count, err));
     uint64_t column_row = pci_builder_rows(ff->b, columns_table) - 1;
     PCI_TRY(pcol_builder_set_i64(ff->b, count, column_row, (int64_t)row->count, err));
     return row->count ? pcol_builder_set_i64(ff->b, first, column_row, (int64_t)row->first, err)

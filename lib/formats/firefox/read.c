@@ -108,7 +108,7 @@ static pcol_status set_text_column(struct pci_ff *ff, const struct pci_ff_scope 
 {
     char text[32];
     uint32_t number;
-    PCI_TRY(pcol_builder_column(ff->b, PCI_T_THREADS, column, PCOL_STRING, 0, &number, err));
+    PCI_TRY(pci_builder_column(ff->b, PCI_T_THREADS, column, PCOL_STRING, 0, &number, err));
     for (size_t i = 0; i < scope->label_count; i++) {
         const struct pci_label *l = &scope->labels[i];
         pcol_str name = pci_string_pool_get(&ff->b->strings, l->key);
@@ -131,8 +131,8 @@ static pcol_status add_thread(struct pci_ff *ff, struct pci_ff_scope *scope, pco
     if (row >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "more than 4294967294 threads");
     scope->thread = (uint32_t)row;
-    PCI_TRY(pcol_builder_column(ff->b, PCI_T_THREADS, "source", PCOL_U32, PCI_T_SOURCES + 1,
-                                &column, err));
+    PCI_TRY(pci_builder_column(ff->b, PCI_T_THREADS, "source", PCOL_U32, PCI_T_SOURCES + 1, &column,
+                               err));
     PCI_TRY(pcol_builder_set_i64(ff->b, column, row, ff->import->source, err));
     PCI_TRY(set_text_column(ff, scope, "name", "name", err));
     PCI_TRY(set_text_column(ff, scope, "tid", "tid", err));
@@ -153,7 +153,7 @@ static pcol_status finish_counters(struct pci_ff *ff, pcol_error *err)
     if (!ff->counter_count)
         return PCOL_OK;
     PCI_TRY(pcol_builder_table(ff->b, "counters", &table, err));
-    PCI_TRY(pcol_builder_column(ff->b, table, "source", PCOL_U32, PCI_T_SOURCES + 1, &column, err));
+    PCI_TRY(pci_builder_column(ff->b, table, "source", PCOL_U32, PCI_T_SOURCES + 1, &column, err));
     for (size_t i = 0; i < ff->counter_count; i++) {
         PCI_TRY(pcol_builder_set_i64(ff->b, column, ff->counters[i]->row, ff->import->source, err));
         if (ff->counters[i]->samples.present)

@@ -73,7 +73,7 @@ static pcol_status set_reference(struct pci_ff *ff, uint32_t table, const char *
                                  pcol_error *err)
 {
     uint32_t column;
-    PCI_TRY(pcol_builder_column(ff->b, table, name, PCOL_U32, target + 1, &column, err));
+    PCI_TRY(pci_builder_column(ff->b, table, name, PCOL_U32, target + 1, &column, err));
     for (uint64_t i = 0; i < count; i++)
         PCI_TRY(pcol_builder_set_i64(ff->b, column, base + i, value, err));
     return PCOL_OK;
@@ -126,7 +126,7 @@ pcol_status pci_ff_append_allocations(struct pci_ff *ff, struct pci_ff_scope *sc
                           ff->import->source, err));
     PCI_TRY(set_reference(ff, a.builder_table, "thread", PCI_T_THREADS, a.base, t->rows,
                           scope->thread, err));
-    PCI_TRY(pcol_builder_column(ff->b, a.builder_table, "kind", PCOL_STRING, 0, &column, err));
+    PCI_TRY(pci_builder_column(ff->b, a.builder_table, "kind", PCOL_STRING, 0, &column, err));
     for (uint64_t i = 0; i < t->rows; i++)
         PCI_TRY(pcol_builder_set_str(ff->b, column, a.base + i, kind, strlen(kind), err));
     return pci_ff_append_table(ff, &a, err);

@@ -123,7 +123,7 @@ static pcol_status set_text(struct reader *r, pcol_error *err)
     r->has_previous_text = 0;
     if (r->text == PCOL_NONE)
         PCI_TRY(
-            pcol_builder_column(r->builder, PCI_T_SAMPLES, "text", PCOL_STRING, 0, &r->text, err));
+            pci_builder_column(r->builder, PCI_T_SAMPLES, "text", PCOL_STRING, 0, &r->text, err));
     return pcol_builder_set_str(r->builder, r->text, r->first_sample + r->samples - 1,
                                 r->previous.data, r->previous.size, err);
 }
@@ -137,7 +137,7 @@ static pcol_status set_trailing_text(struct reader *r, pcol_error *err)
         r->has_previous_text = 1;
     } else if (r->pending.size) {
         PCI_TRY(
-            pcol_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
+            pci_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
         return pcol_builder_set_str(r->builder, column, r->import->source, r->pending.data,
                                     r->pending.size, err);
     }
@@ -367,7 +367,7 @@ static pcol_status find_form(struct reader *r, pcol_error *err)
     if (!name)
         return PCOL_OK;
     PCI_TRY(
-        pcol_builder_column(r->builder, PCI_T_SOURCES, "frame_form", PCOL_STRING, 0, &column, err));
+        pci_builder_column(r->builder, PCI_T_SOURCES, "frame_form", PCOL_STRING, 0, &column, err));
     return pcol_builder_set_str(r->builder, column, r->import->source, name, strlen(name), err);
 }
 
@@ -393,7 +393,7 @@ static pcol_status read_all(struct reader *r, pcol_error *err)
     PCI_TRY(set_counts(r, err));
     if (!r->crlf)
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(r->builder, PCI_T_SOURCES, "crlf", PCOL_BOOL, 0, &column, err));
+    PCI_TRY(pci_builder_column(r->builder, PCI_T_SOURCES, "crlf", PCOL_BOOL, 0, &column, err));
     return pcol_builder_set_i64(r->builder, column, r->import->source, 1, err);
 }
 

@@ -82,7 +82,7 @@ static pcol_status add_source(struct pci_otlp *r, const struct profile *first, c
     PCI_TRY(pci_import_source(r->import, &source, err));
     if (!first->time || first->time > INT64_MAX)
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(r->builder, PCI_T_SOURCES, "time_ns", PCOL_I64, 0, &column, err));
+    PCI_TRY(pci_builder_column(r->builder, PCI_T_SOURCES, "time_ns", PCOL_I64, 0, &column, err));
     return pcol_builder_set_i64(r->builder, column, r->import->source, (int64_t)first->time, err);
 }
 

@@ -222,8 +222,8 @@ static pcol_status read_mapping(struct pci_otlp *r, struct pci_otlp_span message
     uint64_t values[5];
     PCI_TRY(pci_otlp_numbers(r, message, 4, 0, values, err));
     for (int i = 0; i < COUNT; i++)
-        PCI_TRY(pcol_builder_column(r->builder, PCI_T_MAPPINGS, names[i].name, names[i].type, 0,
-                                    &columns[i], err));
+        PCI_TRY(pci_builder_column(r->builder, PCI_T_MAPPINGS, names[i].name, names[i].type, 0,
+                                   &columns[i], err));
     for (int i = 0; i < 3; i++)
         cells[i] = (struct pci_cell_value){(int64_t)values[i + 1], 1};
     PCI_TRY(pci_otlp_string(r, message.data, values[4], &text, err));

@@ -31,8 +31,8 @@ pcol_status pci_perf_groups_init(struct pci_perf_groups *groups, pcol_builder *b
     *groups = (struct pci_perf_groups){.builder = builder};
     for (int i = 0; i < PCI_PERF_GROUP_LABELS; i++)
         groups->label_columns[i] = PCOL_NONE;
-    return pcol_builder_column(builder, PCI_T_MAPPINGS, "filename", PCOL_STRING, 0,
-                               &groups->mapping_column, err);
+    return pci_builder_column(builder, PCI_T_MAPPINGS, "filename", PCOL_STRING, 0,
+                              &groups->mapping_column, err);
 }
 
 void pci_perf_groups_clear(struct pci_perf_groups *groups)

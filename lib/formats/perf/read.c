@@ -315,8 +315,8 @@ static pcol_status prepare(struct reader *r, pcol_error *err)
                 {"event", &r->event_key}};
     PCI_TRY(pci_import_source(r->import, &source, err));
     for (int i = 0; i < 4; i++)
-        PCI_TRY(pcol_builder_column(b, PCI_T_THREADS, names[i], i ? PCOL_STRING : PCOL_U32,
-                                    i ? 0 : PCI_T_SOURCES + 1, &r->thread_columns[i], err));
+        PCI_TRY(pci_builder_column(b, PCI_T_THREADS, names[i], i ? PCOL_STRING : PCOL_U32,
+                                   i ? 0 : PCI_T_SOURCES + 1, &r->thread_columns[i], err));
     PCI_TRY(pci_perf_groups_init(&r->groups, b, err));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         PCI_TRY(pcol_builder_string(b, keys[i].text, strlen(keys[i].text), keys[i].key, err));
@@ -340,7 +340,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
     PCI_TRY(end_sample(r, err));
     if (!r->comments.size)
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
+    PCI_TRY(pci_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
     return pcol_builder_set_str(r->builder, column, r->import->source, r->comments.data,
                                 r->comments.size, err);
 }

@@ -22,7 +22,7 @@
 static pcol_status add_column(struct pci_perun *p, uint32_t table, const char *name, pcol_type type,
                               uint32_t references, uint32_t *column, pcol_error *err)
 {
-    return pcol_builder_column(p->builder, table, name, type, references, column, err);
+    return pci_builder_column(p->builder, table, name, type, references, column, err);
 }
 
 static pcol_status open_types(struct pci_perun *p, struct pci_perun_out *o, pcol_error *err)

@@ -113,7 +113,7 @@ static pcol_status set_cell(struct pci_pprof_reader *r, const char *name, pcol_t
     uint32_t column;
     if (!is_set)
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(r->b, PCI_T_SOURCES, name, type, 0, &column, err));
+    PCI_TRY(pci_builder_column(r->b, PCI_T_SOURCES, name, type, 0, &column, err));
     return pci_column_buffer_set(r->b->columns[column], r->import->source, value, err);
 }
 
@@ -221,9 +221,9 @@ pcol_status pci_pprof_read_header(struct pci_pprof_reader *r, pcol_error *err)
     for (int i = 0; i < F_COUNT; i++)
         h.string[i] = PCOL_NONE;
     PCI_TRY(pcol_builder_table(r->b, "source_comments", &table, err));
-    PCI_TRY(pcol_builder_column(r->b, table, "source", PCOL_U32, PCI_T_SOURCES + 1,
-                                &h.comment_source, err));
-    PCI_TRY(pcol_builder_column(r->b, table, "text", PCOL_STRING, 0, &h.comment_text, err));
+    PCI_TRY(pci_builder_column(r->b, table, "source", PCOL_U32, PCI_T_SOURCES + 1,
+                               &h.comment_source, err));
+    PCI_TRY(pci_builder_column(r->b, table, "text", PCOL_STRING, 0, &h.comment_text, err));
     r->b->columns[h.comment_source]->drop = PCI_DROP_NEVER;
     r->b->columns[h.comment_text]->drop = PCI_DROP_NEVER;
     h.comments = r->b->columns[h.comment_source]->rows;

@@ -94,8 +94,8 @@ static pcol_status add_mapping_columns(struct pci_pprof_reader *r, pcol_error *e
                           {"has_line_numbers", PCOL_BOOL, PCI_DROP_ZERO},
                           {"has_inline_frames", PCOL_BOOL, PCI_DROP_ZERO}};
     for (size_t i = 0; i < M_COUNT; i++) {
-        PCI_TRY(pcol_builder_column(r->b, PCI_T_MAPPINGS, columns[i].name, columns[i].type, 0,
-                                    &r->mapping_columns[i], err));
+        PCI_TRY(pci_builder_column(r->b, PCI_T_MAPPINGS, columns[i].name, columns[i].type, 0,
+                                   &r->mapping_columns[i], err));
         r->b->columns[r->mapping_columns[i]]->drop = columns[i].drop;
     }
     return PCOL_OK;

@@ -12,7 +12,7 @@ static pcol_status set(pcol_builder *b, uint32_t table, const char *name, pcol_t
                        uint64_t row, int64_t value, pcol_error *err)
 {
     uint32_t column;
-    PCI_TRY(pcol_builder_column(b, table, name, type, 0, &column, err));
+    PCI_TRY(pci_builder_column(b, table, name, type, 0, &column, err));
     return pcol_builder_set_i64(b, column, row, value, err);
 }
 
@@ -23,7 +23,7 @@ pcol_status pci_rprof_record_segment(struct pci_rprof_record *record,
     pcol_builder *b = record->import->builder;
     uint32_t table, column;
     PCI_TRY(pcol_builder_table(b, "rprof_segments", &table, err));
-    PCI_TRY(pcol_builder_column(b, table, "source", PCOL_U32, PCI_T_SOURCES + 1, &column, err));
+    PCI_TRY(pci_builder_column(b, table, "source", PCOL_U32, PCI_T_SOURCES + 1, &column, err));
     uint64_t row = record->segment = b->columns[column]->rows;
     PCI_TRY(pcol_builder_set_i64(b, column, row, record->import->source, err));
     PCI_TRY(set(b, table, "first_sample", PCOL_U64, row, (int64_t)b->sample_count, err));
@@ -39,7 +39,7 @@ pcol_status pci_rprof_record_segment(struct pci_rprof_record *record,
         PCI_TRY(set(b, table, "crlf", PCOL_BOOL, row, 1, err));
     if (!text)
         return PCOL_OK;
-    PCI_TRY(pcol_builder_column(b, table, "text", PCOL_STRING, 0, &column, err));
+    PCI_TRY(pci_builder_column(b, table, "text", PCOL_STRING, 0, &column, err));
     return pcol_builder_set_str(b, column, row, (const char *)text, size, err);
 }
 
@@ -52,12 +52,12 @@ static pcol_status file_columns(struct pci_rprof_record *record, pcol_error *err
     record->has_files = 1;
     PCI_TRY(pcol_builder_table(b, "rprof_segments", &segments, err));
     PCI_TRY(pcol_builder_table(b, "rprof_files", &table, err));
-    PCI_TRY(pcol_builder_column(b, table, "segment", PCOL_U32, segments + 1, &record->file_segment,
-                                err));
-    PCI_TRY(pcol_builder_column(b, table, "before_sample", PCOL_U64, 0, &record->file_before, err));
-    PCI_TRY(pcol_builder_column(b, table, "number", PCOL_I64, 0, &record->file_number, err));
-    PCI_TRY(pcol_builder_column(b, table, "path", PCOL_STRING, 0, &record->file_path, err));
-    return pcol_builder_column(b, table, "text", PCOL_STRING, 0, &record->file_text, err);
+    PCI_TRY(pci_builder_column(b, table, "segment", PCOL_U32, segments + 1, &record->file_segment,
+                               err));
+    PCI_TRY(pci_builder_column(b, table, "before_sample", PCOL_U64, 0, &record->file_before, err));
+    PCI_TRY(pci_builder_column(b, table, "number", PCOL_I64, 0, &record->file_number, err));
+    PCI_TRY(pci_builder_column(b, table, "path", PCOL_STRING, 0, &record->file_path, err));
+    return pci_builder_column(b, table, "text", PCOL_STRING, 0, &record->file_text, err);
 }
 
 pcol_status pci_rprof_record_file(struct pci_rprof_record *record,
@@ -98,7 +98,7 @@ pcol_status pci_rprof_record_text(struct pci_rprof_record *record, const uint8_t
 {
     pcol_builder *b = record->import->builder;
     if (!record->has_text)
-        PCI_TRY(pcol_builder_column(b, PCI_T_SAMPLES, "text", PCOL_STRING, 0, &record->text, err));
+        PCI_TRY(pci_builder_column(b, PCI_T_SAMPLES, "text", PCOL_STRING, 0, &record->text, err));
     record->has_text = 1;
     return pcol_builder_set_str(b, record->text, b->sample_count - 1, (const char *)text, size,
                                 err);

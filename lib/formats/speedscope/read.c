@@ -157,8 +157,8 @@ static pcol_status add_group(struct pci_ss_reader *r, const struct frame *f,
     group.line_count = 1;
     group.mapping = PCOL_NONE;
     if (f->has_column && r->column == PCOL_NONE)
-        PCI_TRY(pcol_builder_column(r->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0, &r->column,
-                                    err));
+        PCI_TRY(pci_builder_column(r->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0, &r->column,
+                                   err));
     PCI_TRY(pci_builder_function(r->builder, NULL, &function, &r->column, &column,
                                  f->has_column ? 1 : 0, &line.function, NULL, err));
     PCI_TRY(PCI_GROW(r->groups, r->group_capacity, r->frame_count + 1, err));

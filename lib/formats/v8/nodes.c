@@ -164,8 +164,8 @@ static pcol_status make_group(struct pci_v8 *v8, const struct pci_v8_frame *fram
     if (frame->name == PCOL_NONE && v8->anonymous == PCOL_NONE)
         PCI_TRY(pcol_builder_string(v8->builder, "(anonymous)", 11, &v8->anonymous, err));
     if (frame->has_column && v8->column == PCOL_NONE)
-        PCI_TRY(pcol_builder_column(v8->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0,
-                                    &v8->column, err));
+        PCI_TRY(pci_builder_column(v8->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0, &v8->column,
+                                   err));
     function.name = frame->name == PCOL_NONE ? v8->anonymous : frame->name;
     function.system_name = PCOL_NONE;
     function.filename = frame->url;
