@@ -390,11 +390,10 @@ cleanup:
 }
 
 /* Allocations are charged to the import budget if the builder has imported profiles. */
-pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, const pcol_control *control,
-                               pcol_sink sink, pcol_error *err)
+static pcol_status write_to(pcol_builder *builder, unsigned flags, const pcol_control *control,
+                            pcol_sink sink, pcol_error *err)
 {
     PCI_REQUIRE(builder, err);
-    PCI_REQUIRE(sink.write, err);
     struct pci_budget *before =
         pci_budget_enter(builder->budget.used ? &builder->budget : pci_thread_budget);
     struct pci_control scope;
@@ -403,6 +402,13 @@ pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, const pcol
         PCI_CONTROLLED(&scope, status, write_all(builder, flags, sink, err), err);
     pci_budget_leave(before);
     return status;
+}
+
+pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags, const pcol_control *control,
+                               pcol_sink sink, pcol_error *err)
+{
+    PCI_REQUIRE(sink.write, err);
+    return write_to(builder, flags, control, pci_program_sink(&sink), err);
 }
 
 /* ---- output to memory ---- */
@@ -439,8 +445,7 @@ pcol_status pcol_builder_write_memory(pcol_builder *builder, unsigned flags,
     *data = NULL;
     *size = 0;
     struct memory m = {0};
-    pcol_status status =
-        pcol_builder_write(builder, flags, control, (pcol_sink){write_memory, &m}, err);
+    pcol_status status = write_to(builder, flags, control, (pcol_sink){write_memory, &m}, err);
     if (status != PCOL_OK) {
         pci_free(m.data);
         return status;

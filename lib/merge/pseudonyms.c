@@ -9,6 +9,7 @@
 #include "util/address_names.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,10 @@ void pci_pseudonyms_report(struct pci_pseudonyms *names, pcol_pseudonym_fn repor
     for (int kind = 0; kind < PCI_NAME_COUNT; kind++)
         for (uint32_t code = 0; code < names->names[kind].count; code++) {
             pcol_str name = pci_string_pool_get(&names->names[kind], code);
-            report(context, kinds[kind].kind, format_pseudonym(names, kind, name, code), name);
+            pcol_str pseudonym = format_pseudonym(names, kind, name, code);
+            struct pci_left_scopes left = pci_leave_scopes();
+            report(context, kinds[kind].kind, pseudonym, name);
+            pci_enter_scopes(left);
         }
 }
 

@@ -23,8 +23,12 @@ static void emit(const struct pci_tally *tally, uint64_t row, const char *messag
 {
     struct pci_check *check = tally->check;
     pcol_fault fault = {tally->note, tally->table, tally->column, row, message};
-    if (check->report && check->report(check->context, &fault))
+    if (!check->report)
+        return;
+    struct pci_left_scopes left = pci_leave_scopes();
+    if (check->report(check->context, &fault))
         check->stop = 1;
+    pci_enter_scopes(left);
 }
 
 void pci_fault(struct pci_tally *tally, uint64_t row, const char *format, ...)

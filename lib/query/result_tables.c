@@ -14,6 +14,7 @@
 
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 #include "util/sized_struct.h"
 
 #include <string.h>
@@ -520,7 +521,7 @@ pcol_status pcol_flame_svg(const pcol_result *flame, const char *title, pcol_sin
     if (flame->free_answer != free_flame)
         return pci_fail(err, PCOL_E_ARGUMENT, "a result of kind %s is not a flame graph",
                         flame->info.kind);
-    return pci_flame_svg(flame->answer, title, sink, err);
+    return pci_flame_svg(flame->answer, title, pci_program_sink(&sink), err);
 }
 
 /* ---- cpu */

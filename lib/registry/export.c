@@ -128,7 +128,7 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     PCI_TRY(pci_control_init(&scope, copy.control, "write", err));
     pcol_status status = pci_control_enter(&scope, err);
     pci_control_set_format(format);
-    PCI_THEN(status, export_profile(file, format, &copy, sink, err));
+    PCI_THEN(status, export_profile(file, format, &copy, pci_program_sink(&sink), err));
     pci_control_leave(&scope);
     return status;
 }

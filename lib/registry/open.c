@@ -12,6 +12,7 @@
 #include "reader/file.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
+#include "util/control.h"
 #include "util/sized_struct.h"
 
 #include <errno.h>
@@ -147,26 +148,15 @@ static pcol_status check_size(const struct any *any, pcol_file **file, pcol_erro
 static pcol_status read_some(const struct any *any, uint8_t *data, size_t size, size_t *got,
                              pcol_error *err)
 {
-    pcol_error error; /* default, for a reader that fails without filling its error */
-    (void)pci_fail(&error, PCOL_E_IO, "cannot read: the reader of the input failed");
-    int64_t n;
+    ssize_t n;
     *got = 0;
-    if (any->reader.read) {
-        n = any->reader.read(any->reader.context, data, size, &error);
-    } else {
-        do
-            n = read(any->fd, data, size);
-        while (n < 0 && errno == EINTR);
-        if (n < 0)
-            return pci_fail_errno(err, "read");
-    }
-    if (n < 0 && err)
-        *err = error;
+    if (any->reader.read)
+        return pci_program_read(any->reader, data, size, got, err);
+    do
+        n = read(any->fd, data, size);
+    while (n < 0 && errno == EINTR);
     if (n < 0)
-        return error.status == PCOL_OK ? PCOL_E_IO : error.status;
-    if ((uint64_t)n > size)
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "the reader of the input returned more bytes than were requested");
+        return pci_fail_errno(err, "read");
     *got = (size_t)n;
     return PCOL_OK;
 }

@@ -42,27 +42,6 @@ static int is_memory(const struct pci_input_state *s)
     return s->fd < 0 && !s->reader.read;
 }
 
-static pcol_status call_reader(struct pci_input_state *s, uint8_t *data, size_t size, size_t *got,
-                               pcol_error *err)
-{
-    pcol_error error; /* default, for a reader that fails without filling its error */
-    (void)pci_fail(&error, PCOL_E_IO, "cannot read: the reader of the input failed");
-    int64_t n = s->reader.read(s->reader.context, data, size, &error);
-    *got = n > 0 ? (size_t)n : 0;
-    if (n < 0) {
-        if (error.status == PCOL_OK)
-            error.status = PCOL_E_IO;
-        if (err)
-            *err = error;
-        return error.status;
-    }
-    if ((uint64_t)n > size)
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "the reader of the input returned more bytes than were requested");
-    s->read_bytes += *got;
-    return pci_control_progress(s->read_bytes, 0, err);
-}
-
 /* Report bytes that a part has read; some may be read again. */
 static pcol_status report_part(struct pci_input_state *s, size_t bytes, pcol_error *err)
 {
@@ -75,8 +54,11 @@ static pcol_status read_fd(struct pci_input_state *s, uint8_t *data, size_t size
                            pcol_error *err)
 {
     ssize_t n;
-    if (s->reader.read)
-        return call_reader(s, data, size, got, err);
+    if (s->reader.read) {
+        PCI_TRY(pci_program_read(s->reader, data, size, got, err));
+        s->read_bytes += *got;
+        return pci_control_progress(s->read_bytes, 0, err);
+    }
     if (s->position != UINT64_MAX && (s->position >= s->stop || s->stop - s->position < size))
         size = s->position < s->stop ? (size_t)(s->stop - s->position) : 0;
     do

@@ -11,34 +11,62 @@
 PCI_THREAD_LOCAL struct pci_control *pci_thread_control;
 PCI_THREAD_LOCAL int pci_thread_is_worker;
 
-/* The scopes of a thread while it runs a function of the program. */
-struct left {
-    struct pci_control *control;
-    struct pci_budget *budget;
-};
-
-/* Leave all scopes: a call that the function makes, of other handles, is one of its own. Within
- * the scope it would call the function again, without end, and its memory would count as the
- * input's. */
-static struct left leave_scopes(void)
+struct pci_left_scopes pci_leave_scopes(void)
 {
-    struct left left = {pci_thread_control, pci_budget_enter(NULL)};
+    struct pci_left_scopes left = {pci_thread_control, pci_budget_enter(NULL)};
     pci_thread_control = NULL;
     return left;
 }
 
-static void enter_again(struct left left)
+void pci_enter_scopes(struct pci_left_scopes left)
 {
     pci_budget_leave(left.budget);
     pci_thread_control = left.control;
 }
 
+static pcol_status write_outside(void *context, const void *data, size_t size, pcol_error *err)
+{
+    const pcol_sink *sink = context;
+    struct pci_left_scopes left = pci_leave_scopes();
+    pcol_status status = sink->write(sink->context, data, size, err);
+    pci_enter_scopes(left);
+    return status == PCOL_OK ? PCOL_OK : pcol_error_set(NULL, status, 0, NULL);
+}
+
+pcol_sink pci_program_sink(pcol_sink *sink)
+{
+    return (pcol_sink){write_outside, sink};
+}
+
+pcol_status pci_program_read(pcol_reader reader, void *data, size_t size, size_t *got,
+                             pcol_error *err)
+{
+    pcol_error error; /* default, for a reader that fails without filling its error */
+    (void)pci_fail(&error, PCOL_E_IO, "cannot read: the reader of the input failed");
+    struct pci_left_scopes left = pci_leave_scopes();
+    int64_t n = reader.read(reader.context, data, size, &error);
+    pci_enter_scopes(left);
+    *got = 0;
+    if (n < 0) {
+        error.status =
+            error.status == PCOL_OK ? PCOL_E_IO : pcol_error_set(NULL, error.status, 0, NULL);
+        if (err)
+            *err = error;
+        return error.status;
+    }
+    if ((uint64_t)n > size)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "the reader of the input returned more bytes than were requested");
+    *got = (size_t)n;
+    return PCOL_OK;
+}
+
 static int ask_program(const struct pci_control *scope)
 {
-    struct left left = leave_scopes();
+    struct pci_left_scopes left = pci_leave_scopes();
     int stops =
         scope->given.progress(scope->given.context, scope->phase, scope->done, scope->total);
-    enter_again(left);
+    pci_enter_scopes(left);
     return stops;
 }
 
@@ -126,9 +154,9 @@ void pci_notice_list(pcol_notice_code code, const char *subject, const char *opt
                           .subject = subject,
                           .text = text,
                           .option = option};
-    struct left left = leave_scopes();
+    struct pci_left_scopes left = pci_leave_scopes();
     scope->given.notice(scope->given.context, &notice);
-    enter_again(left);
+    pci_enter_scopes(left);
 }
 
 void pci_notice(pcol_notice_code code, const char *subject, const char *option, const char *format,

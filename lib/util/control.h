@@ -59,6 +59,23 @@ void pci_control_leave(struct pci_control *scope);
         pci_control_leave(entered_scope);                 \
     } while (0)
 
+/* The scopes of a thread while it runs a function of the program. A call that the function makes,
+ * of other handles, is one of its own: within the scopes it would call the function again, without
+ * end, and its memory would count as the input's. */
+struct pci_left_scopes {
+    struct pci_control *control;
+    struct pci_budget *budget;
+};
+struct pci_left_scopes pci_leave_scopes(void);
+void pci_enter_scopes(struct pci_left_scopes left);
+
+/* The sink of a program as one that leaves all scopes, and has a declared status. *sink is its
+ * context. */
+pcol_sink pci_program_sink(pcol_sink *sink);
+/* Calls the reader of a program outside of all scopes. *got: number of bytes, 0 at the end. */
+pcol_status pci_program_read(pcol_reader reader, void *data, size_t size, size_t *got,
+                             pcol_error *err);
+
 /* Sets the format that notices of the scope are about. */
 void pci_control_set_format(const char *format);
 

@@ -147,6 +147,36 @@ Test(rejected, a_sink_that_fails_without_a_word)
     pcol_builder_free(b);
 }
 
+static int64_t fail_unknown(void *context, void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    err->status = (pcol_status)99;
+    return -1;
+}
+
+Test(rejected, a_status_that_is_not_declared)
+{
+    const int undeclared[] = {77, -1};
+    pcol_error err;
+    for (size_t i = 0; i < 2; i++) {
+        pcol_status status = (pcol_status)undeclared[i];
+        pcol_builder *b = new_builder();
+        memset(&err, 0xab, sizeof err);
+        cr_expect_eq(pcol_builder_write(b, 0, NULL, (pcol_sink){say_nothing, &status}, &err),
+                     PCOL_E_ARGUMENT);
+        is_complete(&err, PCOL_E_ARGUMENT);
+        pcol_builder_free(b);
+    }
+    pcol_builder *b = new_builder();
+    memset(&err, 0xab, sizeof err);
+    cr_expect_eq(pcol_import_reader(b, (pcol_reader){fail_unknown, NULL}, "in", NULL, &err),
+                 PCOL_E_ARGUMENT);
+    cr_expect_eq(err.status, PCOL_E_ARGUMENT);
+    pcol_builder_free(b);
+}
+
 Test(rejected, a_column_that_is_reset)
 {
     pcol_builder *b = new_builder();
