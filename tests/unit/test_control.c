@@ -1,7 +1,7 @@
 /*
  * test_control.c - progress, cancellation and notices (pcol_control)
  *
- * Each long call is cancelled at every one of its calls of progress: it must fail with
+ * Each long call is cancelled at calls of progress: it must fail with
  * PCOL_E_CANCELLED, and leak nothing (address sanitizer).
  */
 #define _GNU_SOURCE
@@ -213,7 +213,8 @@ static void tear_down(void)
 
 TestSuite(control, .init = set_up, .fini = tear_down);
 
-Test(control, is_cancelled_at_every_call_of_progress)
+/* The first calls one by one, later ones an eighth apart: all would take quadratic time. */
+Test(control, is_cancelled_at_any_call_of_progress)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (unsigned threads = 1; threads <= 3; threads += 2) {
@@ -225,7 +226,7 @@ Test(control, is_cancelled_at_every_call_of_progress)
             cr_expect_geq(counter.calls, 1, "%s", calls[i].name);
             cr_expect_str_eq(counter.phase, calls[i].phase);
             unsigned all = counter.calls;
-            for (unsigned at = 1; at <= all; at++) {
+            for (unsigned at = 1; at <= all; at += 1 + at / 8) {
                 counter = (struct counter){.cancel_at = at};
                 pcol_status status = calls[i].call(&control, threads, &err);
                 if (threads > 1 && status == PCOL_OK)

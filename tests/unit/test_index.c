@@ -175,7 +175,7 @@ Test(index, flipped_bits_in_sections_stay_in_bounds)
     struct image image = image_build(0);
     struct pcf_header h = image_header(&image);
     size_t front = h.index_offset + h.index_size, end = image.size - sizeof(struct pcf_end);
-    for (size_t at = front; at < end; at += 1 + at % 3) {
+    for (size_t at = front; at < end; at += 5 + at % 3) {
         uint8_t old = image.bytes[at];
         image.bytes[at] = (uint8_t)(old ^ (at % 2 ? 0xffu : 1u << at % 8));
         cr_assert_not(image_refused(&image));
