@@ -316,6 +316,12 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
                     (int)(name.size < 60 ? name.size : 60), name.data, list);
 }
 
+static int is_sum(const struct pci_types *types, uint32_t row)
+{
+    return row != PCOL_NONE && !types->is_gauge[row];
+}
+
+/* A name of a gauge and of a sum selects the sum. */
 static pcol_status select_type(const struct pci_types *types, const uint8_t *sources,
                                uint64_t first, uint64_t last, const char *wanted, uint32_t *list,
                                struct pci_selected_type *chosen, pcol_error *err)
@@ -326,12 +332,13 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
         PCI_TRY(pci_types_first_default(types, sources, first, last + 1, &row, &named, err));
     if (row != PCOL_NONE && types->is_gauge[row])
         row = PCOL_NONE;
-    for (uint64_t source = first; wanted && row == PCOL_NONE && source <= last; source++) {
+    for (uint64_t source = first; wanted && !is_sum(types, row) && source <= last; source++) {
         if (sources && !sources[source])
             continue;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
-        for (uint32_t i = 0; row == PCOL_NONE && i < count; i++) {
-            if (!types->ordinal[list[i]] && pci_types_is_named(types, list[i], wanted))
+        for (uint32_t i = 0; !is_sum(types, row) && i < count; i++) {
+            if (!types->ordinal[list[i]] && pci_types_is_named(types, list[i], wanted) &&
+                (row == PCOL_NONE || !types->is_gauge[list[i]]))
                 row = list[i];
             chosen->rows[list[i]] = 1;
         }

@@ -3,8 +3,9 @@
  *
  * A name selects every row of sample_types that differs only in the storage of its values, so that
  * integers of one source and doubles of another are queried as one type. Gauges of Rprof (heap
- * sizes) are never summed; the type `memory` is derived from them per sample (samples.c). Tests:
- * tests/unit/test_foreign_files.c, suite answers.
+ * sizes) are never summed: a name of a gauge and of a sum selects the sum. The type `memory` is
+ * derived from gauges per sample (samples.c). Tests: tests/unit/test_foreign_files.c, suite
+ * answers.
  */
 #include "query/query.h"
 
@@ -46,7 +47,9 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
             continue;
         if (*k == PCOL_NONE)
             *k = i;
-        else if (!pci_str_equal(types->unit[i], types->unit[*k]))
+        else if (pci_str_equal(types->unit[i], types->unit[*k]))
+            *k = types->is_gauge[*k] ? i : *k;
+        else
             return pci_fail(err, PCOL_E_ARGUMENT,
                             "sample type '%.60s' has several units; give %.60s/%.*s or %.60s/%.*s",
                             name, name, (int)types->unit[*k].size, types->unit[*k].data, name,

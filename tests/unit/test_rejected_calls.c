@@ -147,6 +147,58 @@ Test(rejected, a_sink_that_fails_without_a_word)
     pcol_builder_free(b);
 }
 
+static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)data;
+    (void)err;
+    *(size_t *)context += data ? size : 0;
+    return PCOL_OK;
+}
+
+/* Every format writes a sound file, or says what it would lose. */
+static void expect_exports(pcol_builder *b, const char *what)
+{
+    void *data;
+    size_t written = 0;
+    pcol_error err;
+    pcol_file *file = open_sound(b, &data);
+    for (size_t i = 0; pcol_format_at(i); i++) {
+        const char *format = pcol_format_at(i)->name;
+        if (!pcol_format_at(i)->writes)
+            continue;
+        pcol_status status = pcol_export(file, format, NULL, (pcol_sink){discard, &written}, &err);
+        cr_expect(status == PCOL_OK || status == PCOL_E_LOSS, "%s to %s: %s: %s", what, format,
+                  pcol_status_name(status), err.message);
+    }
+    pcol_file_close(file);
+    pcol_builder_free(b);
+    pcol_free(data);
+}
+
+Test(rejected, no_export_of_a_sound_file)
+{
+    pcol_error err;
+    for (unsigned i = 0; i < 8; i++) {
+        pcol_builder *b = new_builder();
+        pcol_source source = PCOL_INIT(pcol_source);
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        pcol_value values[2] = {{.as.i64 = 3}, {.as.i64 = 4}};
+        source.type = "test";
+        MUST(pcol_builder_source(b, &source, &sample.source, &err));
+        /* a gauge and a sum of one name, in both orders */
+        for (unsigned k = 0; k < 2; k++)
+            MUST(pcol_builder_sample_type(b, "cpu", "ns",
+                                          i / 2 % 2 == k ? PCOL_SAMPLE_TYPE_GAUGE : 0, 0,
+                                          &values[k].sample_type, &err));
+        sample.stack = i % 2 ? PCOL_NONE : 0; /* no stack in the file, or the root only */
+        sample.thread = PCOL_NONE;
+        sample.values = values;
+        sample.value_count = i / 4 ? 2 : 1;
+        MUST(pcol_builder_sample(b, &sample, NULL, &err));
+        expect_exports(b, i % 2 ? "no stack" : "the root");
+    }
+}
+
 static int64_t fail_unknown(void *context, void *data, size_t size, pcol_error *err)
 {
     (void)context;

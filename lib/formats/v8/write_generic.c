@@ -155,7 +155,7 @@ static pcol_status each_row(struct writer *w,
         PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
         w->lost |= has ? 0u : LOSS_NO_STACK;
         out.stack = has && w->stack ? (uint32_t)stack : 0;
-        if ((uint64_t)out.stack >= w->tree.stacks)
+        if (out.stack && (uint64_t)out.stack >= w->tree.stacks)
             return pci_corrupt(err, "samples", "stack", row, "the stack does not exist");
         if (!w->is_heap)
             PCI_TRY(set_time(w, row, value, &out, err));
