@@ -996,6 +996,9 @@ PCOL_API pcol_sink pcol_output_sink(pcol_output *output);
  * A program that signals can end copies the path, and unlinks it in its handlers: these cannot use
  * the output itself, which commit or abort may be releasing. */
 PCOL_API const char *pcol_output_temporary(const pcol_output *output);
+/* Write and sync all bytes of the temporary file, after which the sink takes no more: of several
+ * outputs that belong together none is put in place before all are complete. Optional. E_IO. */
+PCOL_API PCOL_NODISCARD pcol_status pcol_output_complete(pcol_output *output, pcol_error *err);
 /* Sync, rename, sync the folder; frees the output whether it succeeds or not. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_output_commit(pcol_output *output, pcol_error *err);
 /* Remove the temporary file and free the output. */

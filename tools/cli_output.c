@@ -503,6 +503,17 @@ pcol_sink cli_out_sink(struct cli_out *out)
 
 /* ---- closing ---- */
 
+int cli_out_complete(struct cli_out *out, int code)
+{
+    pcol_error err;
+
+    cli_out_flush(out);
+    if (code != CLI_OK || out->code != 0 || out->file == NULL)
+        return code;
+    return pcol_output_complete(out->file, &err) == PCOL_OK ? CLI_OK
+                                                            : cli_fail_error(out->name, &err);
+}
+
 int cli_out_finish(struct cli_out *out, int code)
 {
     pcol_error err;

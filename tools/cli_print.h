@@ -63,6 +63,8 @@ int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const ch
 int cli_out_open(struct cli_out *out, const struct cli_args *args);
 /* Whether two open outputs will replace the same file. */
 int cli_outs_equal(const struct cli_out *a, const struct cli_out *b);
+/* Write everything out, so that cli_out_finish() only renames; returns the exit code. */
+int cli_out_complete(struct cli_out *out, int code);
 /* Flush and rename the file into place if `code` is 0 or 1, else delete it; returns the exit
  * code. */
 int cli_out_finish(struct cli_out *out, int code);

@@ -124,9 +124,12 @@ static int open_and_write(const struct cli_input *input, const struct cli_args *
         code = cli_usage("-o and --map name the same file");
     if (code == CLI_OK)
         code = write_part(input, args, format, &out, &map);
-    if (has_map)
-        code = cli_out_finish(&map, code);
-    return cli_out_finish(&out, code);
+    if (has_map) { /* a map replaces that of a file only with the file */
+        code = cli_out_complete(&out, code);
+        code = cli_out_complete(&map, code);
+    }
+    code = cli_out_finish(&out, code);
+    return has_map ? cli_out_finish(&map, code) : code;
 }
 
 int cmd_filter(struct cli_args *args)

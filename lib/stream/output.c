@@ -10,6 +10,7 @@
 #include "pcol.h"
 
 #include "util/alloc.h"
+#include "util/arg_check.h"
 #include "util/error.h"
 #include "util/hash.h"
 
@@ -284,6 +285,8 @@ static pcol_status sink_write(void *context, const void *data, size_t size, pcol
         return pci_fail(err, PCOL_E_ARGUMENT, "no output given");
     if (o->status != PCOL_OK)
         return pci_fail(err, o->status, "the output has failed before");
+    if (o->fd < 0)
+        return pci_fail(err, PCOL_E_ARGUMENT, "the output is complete");
     while (size) {
         size_t n = BUFFER_SIZE - o->used;
         if (!o->used && size >= BUFFER_SIZE) {
@@ -361,17 +364,30 @@ static pcol_status sync_folder(pcol_output *o, pcol_error *err)
     return pci_fail_errno(err, "sync the folder of the output, which is in place");
 }
 
-static pcol_status commit(pcol_output *o, pcol_error *err)
+static pcol_status sync_and_close(pcol_output *o, pcol_error *err)
 {
-    if (o->status != PCOL_OK)
-        return pci_fail(err, o->status, "the output has failed before");
     PCI_TRY(flush(o, err));
     if (!(o->flags & PCOL_OUTPUT_NO_SYNC))
         PCI_TRY(sync_file(o->fd, err));
     int fd = o->fd;
     o->fd = -1;
-    if (close(fd) && errno != EINTR)
-        return pci_fail_errno(err, "write");
+    return close(fd) && errno != EINTR ? pci_fail_errno(err, "write") : PCOL_OK;
+}
+
+pcol_status pcol_output_complete(pcol_output *output, pcol_error *err)
+{
+    PCI_REQUIRE(output, err);
+    if (output->status != PCOL_OK)
+        return pci_fail(err, output->status, "the output has failed before");
+    if (output->fd < 0) /* complete */
+        return PCOL_OK;
+    output->status = sync_and_close(output, err);
+    return output->status;
+}
+
+static pcol_status commit(pcol_output *o, pcol_error *err)
+{
+    PCI_TRY(pcol_output_complete(o, err));
     if (!o->temporary)
         return PCOL_OK;
     PCI_TRY(rename_to_target(o, err));

@@ -246,6 +246,24 @@ Test(output, full_disk)
     cr_assert_eq(entries(), 1);
 }
 
+Test(output, complete_before_it_is_in_place)
+{
+    pcol_output *output;
+    pcol_error err;
+    put(folder_path("x"), "old");
+    cr_assert_eq(pcol_output_open(folder_path("x"), PCOL_OUTPUT_OVERWRITE, &output, NULL), PCOL_OK);
+    pcol_sink sink = pcol_output_sink(output);
+    cr_assert_eq(sink.write(sink.context, "new", 3, &err), PCOL_OK);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(pcol_output_complete(output, &err), PCOL_OK);
+    expect_file(pcol_output_temporary(output), "new");
+    expect_file(folder_path("x"), "old");
+    cr_assert_eq(sink.write(sink.context, "x", 1, &err), PCOL_E_ARGUMENT);
+    cr_assert_eq(pcol_output_commit(output, &err), PCOL_OK);
+    expect_file(folder_path("x"), "new");
+    cr_assert_eq(entries(), 1);
+}
+
 Test(output, long_names)
 {
     char name[256];

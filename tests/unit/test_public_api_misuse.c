@@ -675,6 +675,7 @@ Test(public_api_misuse, importing_filtering_exporting)
     BAD(pcol_export(file, "folded", &export, nowhere, &err));
     BAD(pcol_output_open(NULL, 0, &output, &err));
     BAD(pcol_output_open(folder_path("y"), 0, NULL, &err));
+    BAD(pcol_output_complete(NULL, &err));
     BAD(pcol_output_commit(NULL, &err));
     BAD(pcol_output_sink(NULL).write(NULL, "a", 1, &err));
     cr_expect_str_empty(pcol_output_temporary(NULL));
