@@ -139,6 +139,8 @@ int cli_fail_error(const char *file, const pcol_error *err)
              err->message[0] != '\0' ? err->message : pcol_status_text(err->status),
              cli_hint(err->option, err->status == PCOL_E_ARGUMENT, hint));
     pcol_error_place(err, position, sizeof position);
+    if (file != NULL && *file == '\0')
+        file = "''";
     if (file == NULL && position[0] == '\0')
         return cli_fail(code, "%s", message);
     if (file == NULL)

@@ -109,7 +109,7 @@ void cli_names_free(struct cli_names *names);
 /* Valid until the next call. */
 pcol_str cli_name(struct cli_names *names, pcol_str name);
 /* The order from --sort and --cum. */
-pcol_order cli_order(const struct cli_args *args);
+int cli_parse_order(const struct cli_args *args, pcol_order *order);
 
 /* ---- results (cli_result.c) ---- */
 

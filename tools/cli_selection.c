@@ -335,13 +335,16 @@ int cli_parse_by(const char *text, int frames, pcol_by *by, const char **label)
                      cli_suggest_text(&suggest, hint, sizeof hint));
 }
 
-pcol_order cli_order(const struct cli_args *args)
+int cli_parse_order(const struct cli_args *args, pcol_order *order)
 {
-    const char *sort = args->cum ? "total" : args->sort != NULL ? args->sort : "self";
+    const char *sort = args->sort != NULL ? args->sort : args->cum ? "total" : "self";
 
-    return strcmp(sort, "name") == 0                                ? PCOL_ORDER_NAME
-           : strcmp(sort, "total") == 0 || strcmp(sort, "cum") == 0 ? PCOL_ORDER_TOTAL
-                                                                    : PCOL_ORDER_SELF;
+    *order = strcmp(sort, "name") == 0                                ? PCOL_ORDER_NAME
+             : strcmp(sort, "total") == 0 || strcmp(sort, "cum") == 0 ? PCOL_ORDER_TOTAL
+                                                                      : PCOL_ORDER_SELF;
+    if (args->cum && *order != PCOL_ORDER_TOTAL)
+        return cli_usage("--cum and --sort %s exclude each other", sort);
+    return CLI_OK;
 }
 
 /* ---- amounts ---- */

@@ -479,7 +479,8 @@ int cmd_diff(struct cli_args *args)
         options.by = PCOL_BY_STACK;
     else
         code = cli_parse_by(args->by, 0, &options.by, &options.label);
-    options.order = cli_order(args);
+    if (code == CLI_OK)
+        code = cli_parse_order(args, &options.order);
     if (args->fail_above != NULL && args->sort == NULL)
         options.order = PCOL_ORDER_TOTAL; /* the compared inputs */
     if (code == CLI_OK)

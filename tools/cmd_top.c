@@ -200,10 +200,11 @@ int cmd_top(struct cli_args *args)
     int code = cli_parse_by(args->by, 0, &options.by, &options.label);
 
     if (code == CLI_OK)
+        code = cli_parse_order(args, &options.order);
+    if (code == CLI_OK)
         code = cli_input_open_all(&input, args);
     if (code != CLI_OK)
         return code;
-    options.order = cli_order(args);
     for (size_t i = 0; i < COLUMNS; i++)
         fields[i] = columns[i].field;
     code = cli_query_new(&input, args, &query);

@@ -98,9 +98,15 @@ static pcol_status resolve(const char *path, char **target, pcol_error *err)
 static pcol_status fail_folder(const pcol_output *o, const char *action, pcol_error *err)
 {
     size_t size = folder_size(o->target);
-    if (errno == ENOENT && size)
-        return pcol_error_set(err, PCOL_E_IO, errno, "there is no folder %.*s",
-                              size < 200 ? (int)size : 200, o->target);
+    int number = errno;
+    char folder[PATH_MAX];
+    if (number == ENOENT && size && size < sizeof folder) {
+        memcpy(folder, o->target, size);
+        folder[size] = 0;
+        if (access(folder, F_OK)) /* not in /proc, which refuses new files so */
+            return pcol_error_set(err, PCOL_E_IO, number, "there is no folder %.200s", folder);
+    }
+    errno = number;
     return pci_fail_errno(err, action);
 }
 
