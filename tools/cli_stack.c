@@ -45,8 +45,8 @@ static int is_small(void)
            limit.rlim_cur < ENOUGH_BYTES;
 }
 
-/* Run the function on a thread with its own stack, or here if no thread starts. This thread takes no
- * signals meanwhile, as the other one must be able to hold them. */
+/* Run the function on a thread with its own stack, or here if no thread starts. This thread takes
+ * no signals meanwhile, as the other one must be able to hold them. */
 int cli_with_stack(int (*function)(void *context), void *context)
 {
     struct work work = {.run = function, .context = context, .code = CLI_OK};
