@@ -184,7 +184,8 @@ static pcol_status build(struct reader *r, pcol_error *err)
     pcol_builder *b = r->v8.builder;
     struct pci_v8_types types = {PCOL_NONE, PCOL_NONE, PCOL_NONE};
     int timed = r->seen & (1u << M_DELTAS | 1u << M_TIMESTAMPS) && r->samples.count;
-    PCI_TRY(pci_v8_resolve(&r->v8, 0, 0, err));
+    PCI_TRY(pci_v8_add_nodes(&r->v8, 0, 0, err));
+    PCI_TRY(pci_v8_resolve(&r->v8, err));
     PCI_TRY(add_samples(r, timed, err));
     PCI_TRY(add_source(r, err));
     PCI_TRY(pci_v8_sort_samples(&r->v8, 0, r->v8.sample_count, err));

@@ -89,7 +89,8 @@ static pcol_status build(struct reader *r, pcol_error *err)
 {
     pcol_source source = PCOL_INIT(pcol_source);
     pcol_value value = {.as.i64 = 0};
-    PCI_TRY(pci_v8_resolve(&r->v8, 0, 0, err));
+    PCI_TRY(pci_v8_add_nodes(&r->v8, 0, 0, err));
+    PCI_TRY(pci_v8_resolve(&r->v8, err));
     PCI_TRY(pci_import_source(r->v8.import, &source, err));
     PCI_TRY(
         pcol_builder_sample_type(r->v8.builder, "space", "bytes", 0, 0, &value.sample_type, err));

@@ -349,8 +349,7 @@ static pcol_status fail_node(const struct pci_v8_node *node, const char *problem
     return pci_fail_text(err, PCOL_E_SYNTAX, node->line, node->column, "%s %" PRId64, problem, id);
 }
 
-/* Make nodes of a profile known by their ids. */
-static pcol_status index_ids(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err)
+pcol_status pci_v8_add_nodes(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err)
 {
     for (size_t i = first; i < v8->node_count; i++) {
         struct pci_v8_node *node = &v8->nodes[i];
@@ -367,7 +366,7 @@ static pcol_status index_ids(struct pci_v8 *v8, size_t first, uint32_t profile, 
     return PCOL_OK;
 }
 
-static pcol_status set_parents(struct pci_v8 *v8, size_t first, pcol_error *err)
+static pcol_status set_parents(struct pci_v8 *v8, pcol_error *err)
 {
     for (size_t i = 0; i < v8->child_count; i++) {
         const struct pci_v8_child *child = &v8->children[i];
@@ -379,8 +378,7 @@ static pcol_status set_parents(struct pci_v8 *v8, size_t first, pcol_error *err)
                                  child->id);
         v8->nodes[node].parent = child->parent;
     }
-    v8->child_count = 0;
-    for (size_t i = first; i < v8->node_count; i++) {
+    for (size_t i = 0; i < v8->node_count; i++) {
         struct pci_v8_node *node = &v8->nodes[i];
         if (!node->has_parent_id)
             continue;
@@ -426,17 +424,16 @@ static pcol_status set_stack(struct pci_v8 *v8, uint32_t at, pcol_error *err)
     return PCOL_OK;
 }
 
-void pci_v8_forget(struct pci_v8 *v8, size_t first)
+void pci_v8_forget(struct pci_v8 *v8, size_t first_node, size_t first_child)
 {
-    v8->node_count = first;
-    v8->child_count = 0;
+    v8->node_count = first_node;
+    v8->child_count = first_child;
 }
 
-pcol_status pci_v8_resolve(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err)
+pcol_status pci_v8_resolve(struct pci_v8 *v8, pcol_error *err)
 {
-    PCI_TRY(index_ids(v8, first, profile, err));
-    PCI_TRY(set_parents(v8, first, err));
-    for (size_t i = first; i < v8->node_count; i++)
+    PCI_TRY(set_parents(v8, err));
+    for (size_t i = 0; i < v8->node_count; i++)
         PCI_TRY(set_stack(v8, (uint32_t)i, err));
     return PCOL_OK;
 }

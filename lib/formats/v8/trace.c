@@ -207,34 +207,69 @@ static pcol_status find_profile(struct pci_trace *t, const struct pci_trace_even
     return PCOL_OK;
 }
 
-static pcol_status add_chunk(struct pci_trace *t, const struct pci_trace_event *e, size_t first,
+/* Keep an event whose nodes begin at `first_node`, and its samples and deltas where these arrays
+ * ended before. */
+static pcol_status add_chunk(struct pci_trace *t, const struct pci_trace_event *e,
+                             size_t first_node, uint64_t first, uint64_t first_delta,
                              pcol_error *err)
 {
+    uint64_t count = t->samples.count - first, deltas = t->deltas.count - first_delta;
     uint32_t profile;
     PCI_TRY(find_profile(t, e, &profile, err));
     struct pci_trace_profile *p = &t->profiles[profile];
     if (e->has_start && e->is_profile)
         p->start_ns = e->start;
-    PCI_TRY(pci_v8_resolve(&t->v8, first, profile, err));
-    if (t->samples.count != t->deltas.count)
+    PCI_TRY(pci_v8_add_nodes(&t->v8, first_node, profile, err));
+    if (count != deltas)
         return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
-                             "the event has %" PRIu64 " samples, but %" PRIu64 " timeDeltas",
-                             t->samples.count, t->deltas.count);
-    for (uint64_t i = 0; i < t->samples.count; i++) {
+                             "the event has %" PRIu64 " samples, but %" PRIu64 " timeDeltas", count,
+                             deltas);
+    if (e->has_ts)
+        p->last_ts = e->ts;
+    if (!count)
+        return PCOL_OK;
+    PCI_TRY(PCI_GROW(t->chunks, t->chunk_capacity, t->chunk_count + 1, err));
+    t->chunks[t->chunk_count++] = (struct pci_trace_chunk){p->last_ts,  profile, first,    count,
+                                                           first_delta, e->line, e->column};
+    return PCOL_OK;
+}
+
+static pcol_status add_samples(struct pci_trace *t, const struct pci_trace_chunk *chunk,
+                               pcol_error *err)
+{
+    struct pci_trace_profile *p = &t->profiles[chunk->profile];
+    for (uint64_t i = 0; i < chunk->count; i++) {
         int64_t id, bits, ns;
         int is_double;
-        PCI_TRY(pci_number_array_get(&t->samples, i, &id, &is_double, err));
-        uint32_t node = is_double ? PCOL_NONE : pci_v8_find(&t->v8, profile, id);
+        PCI_TRY(pci_number_array_get(&t->samples, chunk->first + i, &id, &is_double, err));
+        uint32_t node = is_double ? PCOL_NONE : pci_v8_find(&t->v8, chunk->profile, id);
         if (node == PCOL_NONE)
-            return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+            return pci_fail_text(err, PCOL_E_SYNTAX, chunk->line, chunk->column,
                                  "sample %" PRIu64 " of the event names no node", i + 1);
-        PCI_TRY(pci_number_array_get(&t->deltas, i, &bits, &is_double, err));
+        PCI_TRY(pci_number_array_get(&t->deltas, chunk->first_delta + i, &bits, &is_double, err));
         pci_v8_clock_add(&p->clock, bits, is_double);
         if (!pci_v8_clock_ns(&p->clock, &ns))
-            return pci_fail_text(err, PCOL_E_SYNTAX, e->line, e->column,
+            return pci_fail_text(err, PCOL_E_SYNTAX, chunk->line, chunk->column,
                                  "a time of the event is beyond 64 bits of nanoseconds");
         PCI_TRY(pci_v8_add_sample(&t->v8, ns, node, err));
     }
+    return PCOL_OK;
+}
+
+static int compare_chunks(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    const struct pci_trace_chunk *x = a, *y = b;
+    return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+/* The samples of all events, in the order of the events' times: deltas add up in it. */
+static pcol_status add_all_samples(struct pci_trace *t, pcol_error *err)
+{
+    PCI_TRY(pci_v8_resolve(&t->v8, err));
+    PCI_TRY(pci_sort(t->chunks, t->chunk_count, sizeof *t->chunks, compare_chunks, NULL, err));
+    for (size_t i = 0; i < t->chunk_count; i++)
+        PCI_TRY(add_samples(t, &t->chunks[i], err));
     return PCOL_OK;
 }
 
@@ -258,7 +293,8 @@ static pcol_status read_event(struct pci_trace *t, pcol_error *err)
                                 .args_name = PCOL_NONE,
                                 .line = t->v8.json.line,
                                 .column = t->v8.json.column};
-    size_t first = t->v8.node_count;
+    size_t first_node = t->v8.node_count, first_child = t->v8.child_count;
+    uint64_t first = t->samples.count, first_delta = t->deltas.count;
     uint32_t thread;
     int more;
     PCI_TRY(pci_json_expect(&t->v8.json, PCI_JSON_OBJECT, "an event", err));
@@ -269,13 +305,9 @@ static pcol_status read_event(struct pci_trace *t, pcol_error *err)
         PCI_TRY(read_member(t, &e, err));
     }
     if (!t->only_spans && e.phase == 'P' && (e.is_profile || e.is_chunk))
-        PCI_TRY(add_chunk(t, &e, first, err));
+        PCI_TRY(add_chunk(t, &e, first_node, first, first_delta, err));
     else
-        pci_v8_forget(&t->v8, first);
-    if (t->samples.count)
-        pci_number_array_clear(&t->samples);
-    if (t->deltas.count)
-        pci_number_array_clear(&t->deltas);
+        pci_v8_forget(&t->v8, first_node, first_child);
     if (e.phase == 'M' && e.is_process_name)
         return set_process_name(t, &e, err);
     if (e.phase == 'M' && e.is_thread_name) {
@@ -325,6 +357,7 @@ static pcol_status build(struct pci_trace *t, pcol_error *err)
 {
     pcol_source source = PCOL_INIT(pcol_source);
     PCI_TRY(pci_import_source(t->v8.import, &source, err));
+    PCI_TRY(add_all_samples(t, err));
     if (!t->v8.sample_count)
         return pci_trace_put_spans(t, err);
     if (t->span_count)
@@ -398,6 +431,7 @@ static pcol_status read_trace(struct pci_import *import, int only_spans, pcol_er
     pci_free(t.threads);
     pci_free(t.processes);
     pci_free(t.profiles);
+    pci_free(t.chunks);
     pci_free(t.spans);
     pci_v8_close(&t.v8);
     return status;

@@ -24,6 +24,16 @@ struct pci_trace_profile {
     uint32_t pid, thread; /* string; thread of the trace */
     struct pci_v8_clock clock;
     int64_t start_ns;
+    int64_t last_ts; /* of the last event in the file, for events without ts */
+};
+
+/* An event Profile or ProfileChunk; events are in any order in a file. */
+struct pci_trace_chunk {
+    int64_t ts; /* ns */
+    uint32_t profile;
+    uint64_t first, count; /* elements of `samples` */
+    uint64_t first_delta;
+    uint64_t line, column;
 };
 
 /* Members of the event that is being read. */
@@ -39,8 +49,10 @@ struct pci_trace_event {
 struct pci_trace {
     struct pci_v8 v8;
     int only_spans;
-    struct pci_number_array samples, deltas; /* of the event */
-    struct pci_pair_set thread_ids;          /* pid, tid */
+    struct pci_number_array samples, deltas; /* of all events */
+    struct pci_trace_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+    struct pci_pair_set thread_ids; /* pid, tid */
     struct pci_trace_thread *threads;
     size_t thread_capacity;
     struct pci_pair_set process_ids; /* pid, 0 */

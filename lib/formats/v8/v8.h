@@ -116,10 +116,12 @@ static inline uint32_t pci_v8_find(const struct pci_v8 *v8, uint32_t profile, in
         return (uint32_t)number;
     return pci_v8_find_other(v8, profile, id);
 }
-/* Assign nodes [first, node_count) to a profile, and set their parents and stacks. */
-pcol_status pci_v8_resolve(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err);
-/* Remove nodes from `first` on, which are not resolved. */
-void pci_v8_forget(struct pci_v8 *v8, size_t first);
+/* Add nodes [first, node_count) to a profile: they are found by their ids. */
+pcol_status pci_v8_add_nodes(struct pci_v8 *v8, size_t first, uint32_t profile, pcol_error *err);
+/* Set the parents and stacks of all nodes, once all are read. */
+pcol_status pci_v8_resolve(struct pci_v8 *v8, pcol_error *err);
+/* Remove nodes and children from these on, which no profile has. */
+void pci_v8_forget(struct pci_v8 *v8, size_t first_node, size_t first_child);
 
 /* ---- samples.c */
 
