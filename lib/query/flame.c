@@ -294,6 +294,8 @@ static pcol_status read_options(struct pci_flame *f, const pcol_flame_options *o
     if (f->options.width_px < 40 || f->options.width_px > 100000)
         return pci_fail(err, PCOL_E_ARGUMENT, "width %u is out of range: give 40 to 100000",
                         f->options.width_px);
+    if (isnan(f->options.min_width_px))
+        return pci_fail(err, PCOL_E_ARGUMENT, "min_width_px is not a number");
     if (f->options.min_width_px == 0)
         f->options.min_width_px = 0.3;
     return PCOL_OK;

@@ -13,6 +13,7 @@
 #include "util/thread_pool.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #define PIPE_PIECE ((size_t)1 << 16)
 #define PIPE_PIECES 8u
@@ -76,6 +77,8 @@ pcol_status pci_export(const pcol_file *file, const char *format,
     PCI_STRUCT_READ(pcol_export_options, copy, options, err);
     if (copy.compress > PCOL_COMPRESS_GZIP)
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown compression: %u", copy.compress);
+    if (isnan(copy.node_fraction) || isnan(copy.edge_fraction))
+        return pci_fail(err, PCOL_E_ARGUMENT, "a fraction of nodes or edges is not a number");
     const struct pci_format *target = pci_format_find(format);
     if (!target || !target->write) {
         pci_format_names(1, names);

@@ -328,6 +328,7 @@ Test(public_api_misuse, answers)
     pcol_result *diff;
     pcol_result_info info;
     pcol_diff_options by_stack = {.size = sizeof by_stack, .by = PCOL_BY_STACK};
+    pcol_flame_options not_wide = PCOL_INIT(pcol_flame_options);
     pcol_result *flame;
     pcol_result *cpu;
     IS(OK, pcol_query_new(file, NULL, NULL, &query, &err));
@@ -342,6 +343,8 @@ Test(public_api_misuse, answers)
     BAD(pcol_query_cpu(query, NULL, &err));
     BAD(pcol_query_flame(NULL, NULL, &flame, &err));
     BAD(pcol_query_flame(query, NULL, NULL, &err));
+    not_wide.min_width_px = NAN;
+    BAD(pcol_query_flame(query, &not_wide, &flame, &err));
     BAD(pcol_diff(query, NULL, NULL, &diff, &err));
     BAD(pcol_diff(query, query, NULL, NULL, &err));
     by_stack.order = (pcol_order)3;
@@ -673,6 +676,9 @@ Test(public_api_misuse, importing_filtering_exporting)
     BAD(pcol_export(file, "folded", NULL, no_sink, &err));
     export.compress = 3;
     BAD(pcol_export(file, "folded", &export, nowhere, &err));
+    export.compress = 0;
+    export.edge_fraction = NAN;
+    BAD(pcol_export(file, "dot", &export, nowhere, &err));
     BAD(pcol_output_open(NULL, 0, &output, &err));
     BAD(pcol_output_open(folder_path("y"), 0, NULL, &err));
     BAD(pcol_output_complete(NULL, &err));
