@@ -4,26 +4,26 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 SEAL_OBJ := $(OBJ)/tests/hostile/faults/seal.o
 UNIT_OBJ := $(UNIT_SRC:%.c=$(OBJ)/%.o) $(SEAL_OBJ)
 
-# Criterion does not run under ThreadSanitizer: tests/tsan has what replaces it there.
-ifeq ($(VARIANT),tsan)
-TSAN_OBJ := $(OBJ)/tests/tsan/unit.o
-TSAN_FLAGS := -isystem tests/tsan
+# Criterion does not run under ThreadSanitizer, and starts a test slowly under AddressSanitizer: tests/sanitized has what replaces it.
+ifneq ($(filter tsan asan,$(VARIANT)),)
+SANITIZED_OBJ := $(OBJ)/tests/sanitized/unit.o
+SANITIZED_FLAGS := -isystem tests/sanitized
 TEST_LIBS :=
-$(TSAN_OBJ): tests/tsan/unit.c $(STAMP)
-	$(call compile,-Itests/tsan)
+$(SANITIZED_OBJ): tests/sanitized/unit.c $(STAMP)
+	$(call compile,-Itests/sanitized)
 endif
 
 # Criterion's macros expand to code that causes these warnings.
 $(OBJ)/tests/unit/%.o: tests/unit/%.c $(STAMP)
-	$(call compile,$(TSAN_FLAGS) $(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
+	$(call compile,$(SANITIZED_FLAGS) $(FLAGS_unit) -Wno-missing-prototypes -Wno-pedantic -Wno-null-dereference \
 	  $(if $(filter 0,$(IS_CLANG)),,-Wno-sign-compare))
 
 $(UNIT_OBJ): | $(GEN)/pprof/profile.pb-c.h
 
-$(OUT)/unit-tests: $(UNIT_OBJ) $(TSAN_OBJ) $(OUT)/libpcol.a
+$(OUT)/unit-tests: $(UNIT_OBJ) $(SANITIZED_OBJ) $(OUT)/libpcol.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) -o $@ $(UNIT_OBJ) $(TSAN_OBJ) $(OUT)/libpcol.a $(LIBS) $(TEST_LIBS) $(LDLIBS)
+	$(Q)$(LINK) -o $@ $(UNIT_OBJ) $(SANITIZED_OBJ) $(OUT)/libpcol.a $(LIBS) $(TEST_LIBS) $(LDLIBS)
 
 .PHONY: unit-tests
 unit-tests: $(if $(UNIT_SRC),$(OUT)/unit-tests)

@@ -1,12 +1,13 @@
 /*
- * criterion.h - the part of Criterion's interface that tests/unit uses, for ThreadSanitizer
+ * criterion.h - the part of Criterion's interface that tests/unit uses, for sanitizers
  *
- * Criterion starts each test in a sandbox that ThreadSanitizer does not support. The variant `tsan`
- * compiles tests/unit with this header instead; tests/tsan/unit.c forks a process for each test.
+ * Criterion starts each test in a sandbox that ThreadSanitizer does not support and that starts
+ * slowly under AddressSanitizer. The variants `tsan` and `asan` compile tests/unit with this header
+ * instead; tests/sanitized/unit.c forks a process for each test.
  * Failed assertions end the process of the test, failed expectations only count.
  */
-#ifndef TSAN_CRITERION_H
-#define TSAN_CRITERION_H
+#ifndef SANITIZED_CRITERION_H
+#define SANITIZED_CRITERION_H
 
 #include <math.h>
 #include <stdio.h>
@@ -91,6 +92,8 @@ void unit_fail(int fatal, const char *file, int line, const char *condition, con
     UNIT_CHECK(0, !memcmp(a, b, n), #a " equals " #b, __VA_ARGS__)
 #define cr_assert_float_eq(a, b, epsilon, ...) \
     UNIT_CHECK(1, fabs((a) - (b)) <= (epsilon), #a " is " #b, __VA_ARGS__)
+#define cr_expect_float_eq(a, b, epsilon, ...) \
+    UNIT_CHECK(0, fabs((a) - (b)) <= (epsilon), #a " is " #b, __VA_ARGS__)
 #define cr_log_warn(...) fprintf(stderr, __VA_ARGS__)
 
 #endif

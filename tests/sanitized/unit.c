@@ -2,8 +2,7 @@
  * unit.c - runs the tests of tests/unit without Criterion: unit-tests [SUITE[/NAME]...]
  *
  * Each test is a process of its own and starts without threads. It fails by an assertion, an
- * expectation, a signal, or the exit code of ThreadSanitizer. The last line is
- * "N passed, N failed".
+ * expectation, a signal, or the exit code of the sanitizer. The last line is "N passed, N failed".
  */
 #include "criterion/criterion.h"
 
