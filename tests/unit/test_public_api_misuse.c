@@ -343,7 +343,7 @@ Test(public_api_misuse, answers)
     BAD(pcol_query_cpu(query, NULL, &err));
     BAD(pcol_query_flame(NULL, NULL, &flame, &err));
     BAD(pcol_query_flame(query, NULL, NULL, &err));
-    not_wide.min_width_px = NAN;
+    not_wide.min_width_px = (double)NAN;
     BAD(pcol_query_flame(query, &not_wide, &flame, &err));
     BAD(pcol_diff(query, NULL, NULL, &diff, &err));
     BAD(pcol_diff(query, query, NULL, NULL, &err));
@@ -677,7 +677,7 @@ Test(public_api_misuse, importing_filtering_exporting)
     export.compress = 3;
     BAD(pcol_export(file, "folded", &export, nowhere, &err));
     export.compress = 0;
-    export.edge_fraction = NAN;
+    export.edge_fraction = (double)NAN;
     BAD(pcol_export(file, "dot", &export, nowhere, &err));
     BAD(pcol_output_open(NULL, 0, &output, &err));
     BAD(pcol_output_open(folder_path("y"), 0, NULL, &err));
