@@ -21,14 +21,15 @@ struct pci_stack_path {
     struct pci_stack_step *steps; /* outermost first; without the root */
     size_t depth, capacity;
     size_t common_depth; /* number of nodes in common with the previous path */
+    struct pci_written_stacks written;
     uint32_t *fresh;
     size_t fresh_capacity;
 };
 
 pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file,
                                 pcol_error *err);
-/* Moves to a node of `stacks` and verifies the new nodes; E_LIMIT if the stack has implausibly many
- * frames. Cost: nodes added and removed. */
+/* Moves to a node of `stacks`, whose frames the caller then visits, and verifies the new nodes;
+ * E_LIMIT if the stack, or all so far, have implausibly many frames. Cost: nodes added and removed. */
 pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_error *err);
 void pci_stack_path_close(struct pci_stack_path *path);
 

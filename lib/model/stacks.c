@@ -13,6 +13,10 @@
 #define NODES_OF_FEW 256u
 #define NODES_OF_MANY 2u
 
+/* Frames that are written for any file, and for each stack that is written. */
+#define WRITTEN_FRAMES (UINT64_C(1) << 24)
+#define WRITTEN_FRAMES_OF_STACK 1024u
+
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
 {
     *tree = (struct pci_stacks){.file = file};
@@ -72,6 +76,19 @@ pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t fram
         return PCOL_OK;
     return pci_fail(err, PCOL_E_LIMIT, "the call stacks have more than %llu frames",
                     (unsigned long long)most);
+}
+
+pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,
+                                   pcol_error *err)
+{
+    written->stacks++;
+    written->frames += frames;
+    if (written->frames <= WRITTEN_FRAMES + WRITTEN_FRAMES_OF_STACK * written->stacks)
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_LIMIT,
+                    "the call stacks are too deep to be repeated for each sample: the first %llu "
+                    "have %llu frames",
+                    (unsigned long long)written->stacks, (unsigned long long)written->frames);
 }
 
 pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err)

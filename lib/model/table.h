@@ -303,6 +303,14 @@ uint64_t pci_stacks_most_nodes(const pcol_file *file);
 /* Fails if `frames`, which are held for this tree, are more than its limit. */
 pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t frames,
                                     pcol_error *err);
+/* What was written of call stacks that are repeated for each sample: a stack of millions of frames
+ * and its samples may take a few bytes of a file, so that their frames are limited. Zeroed by the
+ * caller. */
+struct pci_written_stacks {
+    uint64_t stacks, frames;
+};
+pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,
+                                   pcol_error *err);
 /* The locations of a group, verified like the group itself. */
 pcol_status pci_stacks_group(const struct pci_stacks *tree, uint64_t group, uint64_t *first,
                              uint64_t *count, pcol_error *err);

@@ -41,6 +41,7 @@ struct generic_writer {
     struct pci_json_writer json;
     struct pci_stacks tree;
     struct pci_frame_namer names;
+    struct pci_written_stacks written;
     const struct pci_column *source, *stack; /* of samples */
     uint64_t samples;
     struct pci_types all_types;
@@ -244,7 +245,7 @@ static pcol_status put_trace(struct generic_writer *f, uint64_t stack, pcol_erro
         }
         stack = parent;
     }
-    return PCOL_OK;
+    return pci_written_stacks_add(&f->written, frames, err);
 }
 
 /* ---- document */

@@ -206,6 +206,7 @@ pcol_status pci_rprof_stack_text_text(struct pci_rprof_stack_text *stacks, uint6
     }
     while (count > 0)
         PCI_TRY(prepend(s, s->new_nodes[--count], err));
+    PCI_TRY(pci_written_stacks_add(&s->written, s->depth, err));
     *size = s->depth ? s->path[s->depth - 1].size : 0;
     *text = *size ? s->line + s->line_capacity - *size : (const uint8_t *)"";
     return PCOL_OK;

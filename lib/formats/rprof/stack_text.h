@@ -34,6 +34,7 @@ struct pci_rprof_stack_text {
     struct pci_strbuf arena;
     struct pci_rprof_step *path; /* of the last stack, outermost first */
     size_t depth, path_capacity;
+    struct pci_written_stacks written;
     uint32_t *new_nodes; /* nodes that are not on the last path */
     size_t new_capacity;
     uint8_t *line; /* right-aligned text */

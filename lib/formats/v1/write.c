@@ -53,6 +53,18 @@ static void put_cell(struct pci_json_writer *w, const pcol_cells *cells, size_t 
     }
 }
 
+/* Count the stacks of a batch of samples, the only rows with lists. */
+static pcol_status count_stacks(struct pci_written_stacks *written, const pcol_batch *batch,
+                                pcol_error *err)
+{
+    for (uint32_t i = 0; i < batch->column_count; i++) {
+        const pcol_cells *cells = &batch->columns[i];
+        for (size_t row = 0; cells->type == PCOL_LIST && row < batch->rows; row++)
+            PCI_TRY(pci_written_stacks_add(written, cells->list[row + 1] - cells->list[row], err));
+    }
+    return PCOL_OK;
+}
+
 static void put_batch(struct pci_json_writer *w, const pcol_table *table, const pcol_batch *batch,
                       pcol_error *err)
 {
@@ -71,11 +83,15 @@ static pcol_status put_rows(struct pci_json_writer *w, const pcol_table *table, 
 {
     pcol_scan *scan;
     pcol_batch batch = PCOL_INIT(pcol_batch);
+    struct pci_written_stacks written = {0};
     PCI_TRY(pcol_scan_new(table, NULL, &scan, err));
     pci_json_put_newline(w);
     pci_json_put_begin_member(w, pcol_table_name(table), '[', err);
     pcol_status status;
     while ((status = pcol_scan_next(scan, &batch, err)) == PCOL_OK && batch.rows) {
+        status = count_stacks(&written, &batch, err);
+        if (status != PCOL_OK)
+            break;
         put_batch(w, table, &batch, err);
         if ((status = w->status) != PCOL_OK)
             break;

@@ -202,6 +202,7 @@ static pcol_status link_nodes(struct writer *w, pcol_error *err)
         PCI_TRY(pci_stacks_node(&w->tree, i, &parent, &first, &count, err));
         w->nodes[i].id = (uint32_t)next;
         next += count ? count : 1;
+        PCI_TRY(pci_stacks_check_frames(&w->tree, next, err));
         if (next > INT32_MAX)
             return pci_fail(err, PCOL_E_LIMIT, "V8's profiles have at most 2147483647 nodes");
     }
