@@ -127,10 +127,10 @@ pcol_status pci_otlp_expect(const struct pci_otlp *r, const struct pci_otlp_fiel
 /* Append the numbers of a repeated field, packed or not; type: VARINT or FIXED64. */
 pcol_status pci_otlp_collect(const struct pci_otlp *r, const struct pci_otlp_field *field,
                              unsigned type, struct pci_otlp_list *list, pcol_error *err);
-/* Read a message of scalars: values[n] of field n, 1 to count; 0 where absent. Other fields and
- * those that `skipped` has as bit n are skipped. */
+/* Read a message of scalars: values[n] of field n, 1 to count. Values of absent fields are left as
+ * they are, so that parts of one message can be merged; other fields are skipped. */
 pcol_status pci_otlp_numbers(const struct pci_otlp *r, struct pci_otlp_span message, unsigned count,
-                             unsigned skipped, uint64_t *values, pcol_error *err);
+                             uint64_t *values, pcol_error *err);
 
 /* ---- parts */
 

@@ -11,7 +11,8 @@
 #include <inttypes.h>
 
 struct profile {
-    struct pci_otlp_span type, period_type;
+    const uint8_t *at;
+    uint64_t type[3], period_type[3]; /* by field: strings */
     uint64_t time, duration, period;
     uint32_t sample_type;
 };
@@ -22,12 +23,13 @@ static pcol_status read_header(const struct pci_otlp *r, struct pci_otlp_span me
                                struct profile *profile, pcol_error *err)
 {
     struct pci_otlp_field field;
-    *profile = (struct profile){.type = {message.data, 0}, .period_type = {message.data, 0}};
+    *profile = (struct profile){.at = message.data};
     while (message.size) {
         PCI_TRY(pci_otlp_next(r, &message, &field, err));
         if (field.number == 1 || field.number == 5) {
             PCI_TRY(pci_otlp_expect(r, &field, PCI_OTLP_BYTES, err));
-            *(field.number == 1 ? &profile->type : &profile->period_type) = field.bytes;
+            PCI_TRY(pci_otlp_numbers(
+                r, field.bytes, 2, field.number == 1 ? profile->type : profile->period_type, err));
         } else if (field.number == 3) {
             PCI_TRY(pci_otlp_expect(r, &field, PCI_OTLP_FIXED64, err));
             profile->time = field.value;
@@ -40,20 +42,18 @@ static pcol_status read_header(const struct pci_otlp *r, struct pci_otlp_span me
 }
 
 /* The texts of a ValueType, terminated, which the caller frees. */
-static pcol_status read_type(struct pci_otlp *r, struct pci_otlp_span message, char *texts[2],
-                             pcol_error *err)
+static pcol_status read_type(struct pci_otlp *r, const uint8_t *at, const uint64_t *values,
+                             char *texts[2], pcol_error *err)
 {
-    uint64_t values[3];
     texts[0] = texts[1] = NULL;
-    PCI_TRY(pci_otlp_numbers(r, message, 2, 0, values, err));
     for (int i = 0; i < 2; i++) {
         uint32_t string;
-        struct pci_otlp_span text = {message.data, 0};
-        PCI_TRY(pci_otlp_string(r, message.data, values[i + 1], &string, err));
+        struct pci_otlp_span text = {at, 0};
+        PCI_TRY(pci_otlp_string(r, at, values[i + 1], &string, err));
         if (string != PCOL_NONE)
             text = r->tables[PCI_OTLP_STRINGS].entries[values[i + 1]];
         if (memchr(text.data, 0, text.size))
-            return pci_otlp_fail(r, message.data, err, "a type or unit with the byte 0");
+            return pci_otlp_fail(r, at, err, "a type or unit with the byte 0");
         /* Any number of profiles may copy one text. */
         PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, text.size, err));
         PCI_TRY(PCI_CALLOC(texts[i], text.size + 1, err));
@@ -91,13 +91,13 @@ static pcol_status add_types(struct pci_otlp *r, struct profile *profile, pcol_e
     char *texts[2];
     pcol_status status = PCOL_OK;
     if (!r->has_source) {
-        status = read_type(r, profile->period_type, texts, err);
+        status = read_type(r, profile->at, profile->period_type, texts, err);
         PCI_THEN(status, add_source(r, profile, texts, err));
         pci_free(texts[0]);
         pci_free(texts[1]);
     }
     PCI_TRY(status);
-    status = read_type(r, profile->type, texts, err);
+    status = read_type(r, profile->at, profile->type, texts, err);
     if (status == PCOL_OK) {
         int is_empty = !texts[0][0] && !texts[1][0];
         status = pcol_builder_sample_type(r->builder, is_empty ? "samples" : texts[0],
@@ -143,10 +143,29 @@ static pcol_status add_attribute(struct pci_otlp *r, const struct pci_otlp_attri
     return PCOL_OK;
 }
 
-/* The ids of a link as labels: hexadecimal, as JSON has them. */
+#define LONGEST_ID 32 /* bytes */
+
+/* Add an id as label: hexadecimal, as JSON has it. */
+static pcol_status add_id(struct pci_otlp *r, const char *key, struct pci_otlp_span id,
+                          pcol_error *err)
+{
+    char hex[2 * LONGEST_ID];
+    size_t size = 0;
+    struct pci_label label = {.kind = PCI_LABEL_STRING, .unit = PCOL_NONE};
+    for (; !r->is_json && size < id.size * 2; size++)
+        hex[size] = "0123456789abcdef"[id.data[size / 2] >> (size % 2 ? 0 : 4) & 15];
+    if (r->is_json && id.size)
+        memcpy(hex, id.data, size = id.size);
+    PCI_TRY(pcol_builder_string(r->builder, key, strlen(key), &label.key, err));
+    PCI_TRY(pcol_builder_string(r->builder, hex, size, &label.text, err));
+    return add_label(r, &label, err);
+}
+
+/* The ids of a link as labels; the last ones, if it has several. */
 static pcol_status add_link(struct pci_otlp *r, const uint8_t *at, uint64_t index, pcol_error *err)
 {
     static const char *const keys[] = {NULL, "trace_id", "span_id"};
+    struct pci_otlp_span ids[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
     const struct pci_otlp_table *links = &r->tables[PCI_OTLP_LINKS];
     struct pci_otlp_field field;
     if (!index)
@@ -158,24 +177,17 @@ static pcol_status add_link(struct pci_otlp *r, const uint8_t *at, uint64_t inde
     /* Any number of samples may read one link. */
     PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, message.size, err));
     while (message.size) {
-        char hex[64];
-        size_t size = 0;
-        struct pci_label label = {.kind = PCI_LABEL_STRING, .unit = PCOL_NONE};
         PCI_TRY(pci_otlp_next(r, &message, &field, err));
         if (field.number > 2)
             continue;
         PCI_TRY(pci_otlp_expect(r, &field, PCI_OTLP_BYTES, err));
-        if (field.bytes.size > sizeof hex / 2)
+        if (field.bytes.size > LONGEST_ID)
             return pci_otlp_fail(r, field.at, err, "an id of more than 32 bytes");
-        for (; !r->is_json && size < field.bytes.size * 2; size++)
-            hex[size] = "0123456789abcdef"[field.bytes.data[size / 2] >> (size % 2 ? 0 : 4) & 15];
-        if (r->is_json && field.bytes.size)
-            memcpy(hex, field.bytes.data, size = field.bytes.size);
-        PCI_TRY(pcol_builder_string(r->builder, keys[field.number], strlen(keys[field.number]),
-                                    &label.key, err));
-        PCI_TRY(pcol_builder_string(r->builder, hex, size, &label.text, err));
-        PCI_TRY(add_label(r, &label, err));
+        ids[field.number] = field.bytes;
     }
+    for (int i = 1; i < 3; i++)
+        if (ids[i].data)
+            PCI_TRY(add_id(r, keys[i], ids[i], err));
     return PCOL_OK;
 }
 

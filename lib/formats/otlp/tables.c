@@ -105,7 +105,7 @@ static pcol_status get_text(struct pci_otlp *r, const struct pci_label *label, u
     return pcol_builder_string(r->builder, digits, (size_t)size, text, err);
 }
 
-/* Read an AnyValue; *found: it is a scalar. */
+/* Read an AnyValue, or a further part of one; *found: it is a scalar. */
 static pcol_status read_value(struct pci_otlp *r, struct pci_otlp_span message,
                               struct pci_label *label, int *found, pcol_error *err)
 {
@@ -116,9 +116,10 @@ static pcol_status read_value(struct pci_otlp *r, struct pci_otlp_span message,
         0, PCI_OTLP_BYTES, PCI_OTLP_VARINT, PCI_OTLP_VARINT, PCI_OTLP_FIXED64, 0, 0,
         0, PCI_OTLP_VARINT};
     struct pci_otlp_field field;
-    *found = 0;
     while (message.size) { /* the last field of the choice is valid */
         PCI_TRY(pci_otlp_next(r, &message, &field, err));
+        if (field.number > 8)
+            continue;
         *found = field.number < 5 || field.number == 8;
         if (!*found)
             continue;
@@ -156,8 +157,10 @@ pcol_status pci_otlp_read_attribute(struct pci_otlp *r, struct pci_otlp_span mes
             int is_key = field.number == 1 || !is_entry;
             PCI_TRY(pci_otlp_string(r, field.at, field.value,
                                     is_key ? &attribute->label.key : &attribute->label.unit, err));
-            if (is_key && attribute->label.key != PCOL_NONE) {
-                struct pci_otlp_span text = r->tables[PCI_OTLP_STRINGS].entries[field.value];
+            if (is_key) {
+                struct pci_otlp_span text = {field.at, 0};
+                if (attribute->label.key != PCOL_NONE)
+                    text = r->tables[PCI_OTLP_STRINGS].entries[field.value];
                 key = (pcol_str){(const char *)text.data, text.size};
             }
         } else {
@@ -168,8 +171,12 @@ pcol_status pci_otlp_read_attribute(struct pci_otlp *r, struct pci_otlp_span mes
     }
     attribute->role = has_value && key.size ? find_role(key) : PCI_OTLP_NO_COLUMN;
     attribute->text = PCOL_NONE;
-    int is_thread = attribute->role != PCI_OTLP_NO_COLUMN && attribute->role != PCI_OTLP_LABEL;
-    return is_thread ? get_text(r, &attribute->label, &attribute->text, err) : PCOL_OK;
+    if (attribute->role == PCI_OTLP_NO_COLUMN || attribute->role == PCI_OTLP_LABEL)
+        return PCOL_OK;
+    PCI_TRY(get_text(r, &attribute->label, &attribute->text, err));
+    if (attribute->text == PCOL_NONE) /* no id or name: a fraction or a bool */
+        attribute->role = PCI_OTLP_LABEL;
+    return PCOL_OK;
 }
 
 static pcol_status read_attributes(struct pci_otlp *r, pcol_error *err)
@@ -219,8 +226,8 @@ static pcol_status read_mapping(struct pci_otlp *r, struct pci_otlp_span message
     enum { COUNT = sizeof names / sizeof *names };
     struct pci_cell_value cells[COUNT];
     uint32_t columns[COUNT], text;
-    uint64_t values[5];
-    PCI_TRY(pci_otlp_numbers(r, message, 4, 0, values, err));
+    uint64_t values[5] = {0};
+    PCI_TRY(pci_otlp_numbers(r, message, 4, values, err));
     for (int i = 0; i < COUNT; i++)
         PCI_TRY(pci_builder_column(r->builder, PCI_T_MAPPINGS, names[i].name, names[i].type, 0,
                                    &columns[i], err));
@@ -240,8 +247,8 @@ static pcol_status read_function(struct pci_otlp *r, struct pci_otlp_span messag
                                  pcol_error *err)
 {
     pcol_function function = PCOL_INIT(pcol_function);
-    uint64_t values[5];
-    PCI_TRY(pci_otlp_numbers(r, message, 4, 0, values, err));
+    uint64_t values[5] = {0};
+    PCI_TRY(pci_otlp_numbers(r, message, 4, values, err));
     PCI_TRY(pci_otlp_string(r, message.data, values[1], &function.name, err));
     PCI_TRY(pci_otlp_string(r, message.data, values[2], &function.system_name, err));
     PCI_TRY(pci_otlp_string(r, message.data, values[3], &function.filename, err));
@@ -259,9 +266,9 @@ static pcol_status read_function(struct pci_otlp *r, struct pci_otlp_span messag
 static pcol_status read_line(struct pci_otlp *r, struct pci_otlp_span message, pcol_line *line,
                              pcol_error *err)
 {
-    uint64_t values[4];
+    uint64_t values[4] = {0};
     *line = (pcol_line){.filename = PCOL_NONE};
-    PCI_TRY(pci_otlp_numbers(r, message, 3, 0, values, err));
+    PCI_TRY(pci_otlp_numbers(r, message, 3, values, err));
     PCI_TRY(pci_otlp_row(r, message.data, PCI_OTLP_FUNCTIONS, values[1], &line->function, err));
     line->line = (int64_t)values[2];
     line->column = (int64_t)values[3];
@@ -275,8 +282,8 @@ static pcol_status read_location(struct pci_otlp *r, struct pci_otlp_span messag
     pcol_group group = PCOL_INIT(pcol_group);
     struct pci_otlp_span rest = message;
     struct pci_otlp_field field;
-    uint64_t values[3];
-    PCI_TRY(pci_otlp_numbers(r, message, 2, 0, values, err));
+    uint64_t values[3] = {0};
+    PCI_TRY(pci_otlp_numbers(r, message, 2, values, err));
     PCI_TRY(pci_otlp_row(r, message.data, PCI_OTLP_MAPPINGS, values[1], &group.mapping, err));
     while (rest.size) {
         PCI_TRY(pci_otlp_next(r, &rest, &field, err));

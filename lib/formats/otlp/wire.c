@@ -128,13 +128,12 @@ pcol_status pci_otlp_collect(const struct pci_otlp *r, const struct pci_otlp_fie
 }
 
 pcol_status pci_otlp_numbers(const struct pci_otlp *r, struct pci_otlp_span message, unsigned count,
-                             unsigned skipped, uint64_t *values, pcol_error *err)
+                             uint64_t *values, pcol_error *err)
 {
     struct pci_otlp_field field;
-    memset(values, 0, (count + 1) * sizeof *values);
     while (message.size) {
         PCI_TRY(pci_otlp_next(r, &message, &field, err));
-        if (field.number > count || skipped >> field.number & 1)
+        if (field.number > count)
             continue;
         PCI_TRY(pci_otlp_expect(r, &field, PCI_OTLP_VARINT, err));
         values[field.number] = field.value;
