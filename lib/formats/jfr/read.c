@@ -7,6 +7,7 @@
 #include "util/utc_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define LONGEST_PREFIX 18u /* size and type of an event */
 
@@ -168,7 +169,18 @@ static pcol_status convert_ticks(const struct pci_jfr_chunk *c, int64_t ticks, i
     return PCOL_OK;
 }
 
-/* The name without the package, unless another event has that name. */
+/* Find the event whose sample type has the name `type`; *at is PCI_HASH_NONE if there is none. */
+static void find_named(const struct reader *r, uint32_t type, uint32_t *at)
+{
+    uint64_t hash = pci_hash_pair(type, 0);
+    size_t slot = pci_hash_start(&r->by_name, hash);
+    while ((*at = pci_hash_next(&r->by_name, hash, &slot)) != PCI_HASH_NONE)
+        if (r->names[*at].type == type)
+            return;
+}
+
+/* The name without the package, or the whole name, or that and a number: the first one that no
+ * other event has. */
 static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, pcol_error *err)
 {
     size_t start = event.size;
@@ -178,16 +190,24 @@ static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, p
     PCI_TRY(pcol_builder_string(r->chunk.builder, event.data, event.size, &name, err));
     PCI_TRY(
         pcol_builder_string(r->chunk.builder, event.data + start, event.size - start, type, err));
-    uint64_t hash = pci_hash_pair(*type, 0);
-    size_t slot = pci_hash_start(&r->by_name, hash);
-    while ((at = pci_hash_next(&r->by_name, hash, &slot)) != PCI_HASH_NONE)
-        if (r->names[at].type == *type) {
-            *type = r->names[at].event == name ? *type : name;
-            return PCOL_OK;
-        }
+    find_named(r, *type, &at);
+    for (int i = 1; at != PCI_HASH_NONE && r->names[at].event != name; i++) {
+        struct pci_strbuf numbered = {0};
+        char number[16];
+        int digits = i > 1 ? snprintf(number, sizeof number, "#%d", i) : 0;
+        pcol_status status = pci_strbuf_append(&numbered, event.data, event.size, err);
+        PCI_THEN(status, pci_strbuf_append(&numbered, number, (size_t)digits, err));
+        PCI_THEN(status,
+                 pcol_builder_string(r->chunk.builder, numbered.data, numbered.size, type, err));
+        pci_strbuf_clear(&numbered);
+        PCI_TRY(status);
+        find_named(r, *type, &at);
+    }
+    if (at != PCI_HASH_NONE)
+        return PCOL_OK;
     if (pci_grow((void **)&r->names, &r->name_capacity, r->name_count + 1, sizeof *r->names))
         return pci_fail_memory(err);
-    PCI_TRY(pci_hash_add(&r->by_name, hash, (uint32_t)r->name_count, err));
+    PCI_TRY(pci_hash_add(&r->by_name, pci_hash_pair(*type, 0), (uint32_t)r->name_count, err));
     r->names[r->name_count++] = (struct named){*type, name};
     return PCOL_OK;
 }
