@@ -986,13 +986,14 @@ typedef struct pcol_output pcol_output;
  * pcol_output_open() - write a file aside, to be put in place whole
  * Opens ".NAME.pcol-XXXXXX" in the target's folder. Nothing is visible under @path until
  * pcol_output_commit(); a symbolic link is followed and its target replaced; only regular files
- * are replaced. Errors: E_EXISTS, E_IO, E_NO_MEMORY.
+ * are replaced. A pipe, a device and a descriptor of the process (/dev/stdout, /dev/fd/3) are
+ * written as the bytes come. Errors: E_EXISTS, E_IO, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_output_open(const char *path, unsigned flags,
                                                      pcol_output **output, pcol_error *err);
 /* A sink that appends to the output; valid until commit or abort. */
 PCOL_API pcol_sink pcol_output_sink(pcol_output *output);
-/* Path of the temporary file, "" if there is none (pipes and devices); valid until commit or abort.
+/* Path of the temporary file, "" if there is none (pipes, devices, descriptors); valid until commit or abort.
  * A program that signals can end copies the path, and unlinks it in its handlers: these cannot use
  * the output itself, which commit or abort may be releasing. */
 PCOL_API const char *pcol_output_temporary(const pcol_output *output);

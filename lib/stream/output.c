@@ -4,8 +4,8 @@
  * Bytes are written to ".NAME.pcol-XXXXXX" in the target's directory. Commit syncs the file, then
  * renames it if overwriting is allowed, else uses link(), which fails if the target was created
  * meanwhile, and removes the temporary name. Then the directory is synced. Symbolic links are
- * resolved first, so that their target is replaced. Character devices and FIFOs are written
- * directly. Tests: tests/unit/test_output.c, tests/hostile/sinks.
+ * resolved first, so that their target is replaced. Character devices, FIFOs and descriptors of
+ * this process (/dev/stdout, /dev/fd/3) are written directly. Tests: tests/unit/test_output.c, tests/hostile/sinks.
  */
 #include "pcol.h"
 
@@ -79,13 +79,43 @@ static pcol_status follow_link(char **path, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status resolve(const char *path, char **target, pcol_error *err)
+/* The descriptor that a path names, a link in this process' folder of descriptors; -1: none. The
+ * text of such a link is no path: the file may be deleted, or have none. */
+static int find_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/proc/self/fd", "/proc/thread-self/fd"};
+    char text[PATH_MAX];
+    struct stat found, own;
+    size_t size = folder_size(path);
+    const char *digits = path + size;
+    int descriptor = 0;
+    if (!*digits || size >= sizeof text)
+        return -1;
+    for (; *digits; digits++) {
+        if (*digits < '0' || *digits > '9' || descriptor > (INT_MAX - 9) / 10)
+            return -1;
+        descriptor = descriptor * 10 + *digits - '0';
+    }
+    memcpy(text, size ? path : ".", size + !size);
+    text[size + !size] = 0;
+    for (size_t i = 0; !stat(text, &found) && i < sizeof folders / sizeof *folders; i++)
+        if (!stat(folders[i], &own) && found.st_dev == own.st_dev && found.st_ino == own.st_ino)
+            return descriptor;
+    return -1;
+}
+
+/* Resolve links; *descriptor is not -1 if the path names one. */
+static pcol_status resolve(const char *path, char **target, int *descriptor, pcol_error *err)
 {
     struct stat info;
+    *descriptor = -1;
     *target = copy_text(path, strlen(path));
     if (!*target)
         return pci_fail_memory(err);
     for (int links = 0; !lstat(*target, &info) && S_ISLNK(info.st_mode); links++) {
+        *descriptor = find_descriptor(*target);
+        if (*descriptor >= 0)
+            break;
         if (links == MAX_LINKS)
             return pci_fail(err, PCOL_E_IO, "too many symbolic links");
         PCI_TRY(follow_link(target, err));
@@ -162,6 +192,16 @@ static pcol_status open_directly(pcol_output *o, const char *path, pcol_error *e
     return PCOL_OK;
 }
 
+/* Write to a descriptor from its position on, as others may have written before. */
+static pcol_status open_descriptor(pcol_output *o, int descriptor, pcol_error *err)
+{
+    o->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (o->fd < 0)
+        return pci_fail_errno(err, "open for writing");
+    o->flags |= PCOL_OUTPUT_NO_SYNC;
+    return PCOL_OK;
+}
+
 static pcol_status open_folder(pcol_output *o, pcol_error *err)
 {
     size_t size = folder_size(o->target);
@@ -175,10 +215,8 @@ static pcol_status open_folder(pcol_output *o, pcol_error *err)
     return o->folder < 0 ? fail_folder(o, "open the output's folder", err) : PCOL_OK;
 }
 
-static pcol_status open_temporary(pcol_output *o, const char *path, const struct stat *old,
-                                  pcol_error *err)
+static pcol_status open_temporary(pcol_output *o, const struct stat *old, pcol_error *err)
 {
-    PCI_TRY(resolve(path, &o->target, err));
     size_t folder = folder_size(o->target);
     if (!o->target[folder])
         return pci_fail(err, PCOL_E_IO, "the output is a folder");
@@ -200,10 +238,14 @@ static pcol_status open_any(pcol_output *o, const char *path, pcol_error *err)
     PCI_TRY(PCI_MALLOC(o->buffer, BUFFER_SIZE, err));
     if (!*path)
         return pci_fail(err, PCOL_E_ARGUMENT, "the output has no name");
+    int descriptor;
+    PCI_TRY(resolve(path, &o->target, &descriptor, err));
+    if (descriptor >= 0)
+        return open_descriptor(o, descriptor, err);
     if (stat(path, &info)) {
         if (errno != ENOENT)
             return pci_fail_errno(err, "open for writing");
-        return open_temporary(o, path, NULL, err);
+        return open_temporary(o, NULL, err);
     }
     if (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))
         return open_directly(o, path, err);
@@ -213,7 +255,7 @@ static pcol_status open_any(pcol_output *o, const char *path, pcol_error *err)
         return pci_fail(err, PCOL_E_IO, "the output is not a regular file");
     if (!(o->flags & PCOL_OUTPUT_OVERWRITE))
         return pci_fail(err, PCOL_E_EXISTS, "the output exists");
-    return open_temporary(o, path, &info, err);
+    return open_temporary(o, &info, err);
 }
 
 static void free_output(pcol_output *o)

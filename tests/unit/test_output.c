@@ -225,6 +225,36 @@ Test(output, fifo_is_written_directly)
     cr_assert_eq(entries(), 1);
 }
 
+/* Descriptors of the process are written from where they are, also if their file has no name. */
+Test(output, descriptors)
+{
+    static const char *const folders[] = {"/proc/self/fd", "/dev/fd", "/proc/thread-self/fd"};
+    char *log = folder_path("log"), *gone = folder_path("gone"), path[64], got[32] = "";
+    pcol_error err;
+    put(log, "0");
+    int named = open(log, O_RDWR | O_APPEND), deleted = open(gone, O_RDWR | O_CREAT, 0600);
+    cr_assert(named >= 0 && deleted >= 0);
+    cr_assert_eq(unlink(gone), 0);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%d", folders[i], named);
+        cr_assert_eq(write_text(path, 0, "12", &err), PCOL_OK, "%s: %s", path, err.message);
+        snprintf(path, sizeof path, "%s/%d", folders[i], deleted);
+        cr_assert_eq(write_text(path, PCOL_OUTPUT_OVERWRITE, "34", &err), PCOL_OK, "%s: %s", path,
+                     err.message);
+    }
+    expect_file(log, "0121212");
+    cr_assert_eq(pread(deleted, got, sizeof got - 1, 0), 6);
+    cr_expect_str_eq(got, "343434");
+    cr_expect_eq(entries(), 1);
+    /* A link to one that is not open; a file that only has the name of one. */
+    cr_assert_eq(symlink("/dev/fd/987654", folder_path("link")), 0);
+    cr_expect_eq(write_text(folder_path("link"), PCOL_OUTPUT_OVERWRITE, "5", &err), PCOL_E_IO);
+    cr_assert_eq(write_text(folder_path("1"), 0, "6", &err), PCOL_OK);
+    expect_file(folder_path("1"), "6");
+    close(named);
+    close(deleted);
+}
+
 Test(output, full_disk)
 {
     struct rlimit limit = {1 << 20, 1 << 20};
