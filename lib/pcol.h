@@ -993,9 +993,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_output_open(const char *path, unsigned 
                                                      pcol_output **output, pcol_error *err);
 /* A sink that appends to the output; valid until commit or abort. */
 PCOL_API pcol_sink pcol_output_sink(pcol_output *output);
-/* Path of the temporary file, "" if there is none (pipes, devices, descriptors); valid until commit or abort.
- * A program that signals can end copies the path, and unlinks it in its handlers: these cannot use
- * the output itself, which commit or abort may be releasing. */
+/* Path of the temporary file, "" if there is none (pipes, devices, descriptors); valid until commit
+ * or abort. A program that signals can end copies the path, and unlinks it in its handlers: these
+ * cannot use the output itself, which commit or abort may be releasing. */
 PCOL_API const char *pcol_output_temporary(const pcol_output *output);
 /* Write and sync all bytes of the temporary file, after which the sink takes no more: of several
  * outputs that belong together none is put in place before all are complete. Optional. E_IO. */

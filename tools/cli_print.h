@@ -205,6 +205,7 @@ struct cli_table_column {
 #define CLI_RIGHT 1 /* a column of numbers, in aligned tables */
 #define CLI_PROSE 2 /* text of pcol, not code in Markdown */
 #define CLI_KEEP 4  /* omitted last, after the texts of all columns are cut to 1 character */
+#define CLI_REPEATED (1 << 12) /* a column before it is the same one: not for JSON */
 /* A narrow terminal cuts texts down to CLI_GOOD_TEXT and then omits columns: the highest rank
  * first, among equal ranks the last column. */
 #define CLI_OPTIONAL(rank) ((rank) << 3)

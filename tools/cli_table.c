@@ -381,6 +381,12 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
         table->failed = 1; /* nothing to end */
         return cli_usage("--csv-safe applies to the formats csv and tsv");
     }
+    for (size_t i = 0; i < count && table->layout >= LAYOUT_JSON; i++)
+        if (columns[i].flags & CLI_REPEATED) {
+            table->failed = 1;
+            return cli_usage("column %s is given twice: members of JSON objects are unique",
+                             columns[i].name);
+        }
     if (table->layout == LAYOUT_TABLE) {
         cli_out_fold(out);
         table->chosen = cli_has_option(args, CLI_AT(columns));

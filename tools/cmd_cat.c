@@ -99,6 +99,9 @@ static int print_rows(struct cli_rows *rows, const struct cli_args *args, uint64
         const struct cli_rows_column *column = &rows->columns[rows->shown[i]];
         columns[i].name = column->name;
         columns[i].flags = is_numeric(column->type) ? CLI_RIGHT : CLI_LEFT;
+        for (size_t k = 0; args->columns != NULL && k < i; k++)
+            if (rows->shown[k] == rows->shown[i])
+                columns[i].flags |= CLI_REPEATED;
         if (i > 0)
             columns[i].flags |= CLI_OPTIONAL(strcmp(column->name, ".hash") == 0 ? 2 : 1);
     }

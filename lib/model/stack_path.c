@@ -55,8 +55,8 @@ pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_e
     path->common_depth = path->depth;
     while (count)
         PCI_TRY(push_node(path, path->fresh[--count], err));
-    return pci_written_stacks_add(
-        &path->written, path->depth ? path->steps[path->depth - 1].frames : 0, err);
+    return pci_written_stacks_add(&path->written,
+                                  path->depth ? path->steps[path->depth - 1].frames : 0, err);
 }
 
 void pci_stack_path_close(struct pci_stack_path *path)

@@ -29,7 +29,8 @@ struct pci_stack_path {
 pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file,
                                 pcol_error *err);
 /* Moves to a node of `stacks`, whose frames the caller then visits, and verifies the new nodes;
- * E_LIMIT if the stack, or all so far, have implausibly many frames. Cost: nodes added and removed. */
+ * E_LIMIT if the stack, or all so far, have implausibly many frames. Cost: nodes added and
+ * removed. */
 pcol_status pci_stack_path_to(struct pci_stack_path *path, uint64_t node, pcol_error *err);
 void pci_stack_path_close(struct pci_stack_path *path);
 

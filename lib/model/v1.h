@@ -19,6 +19,7 @@ struct pci_v1 {
     struct pci_stacks stacks;
     const struct pci_column *stack;    /* samples.stack, or NULL */
     const struct pci_column *value;    /* the value column of samples/count, or NULL */
+    int has_count_type;                /* the file has samples/count, if without a value */
     const struct pci_column **counted; /* samples with a value in one of these count 1 each */
     uint32_t counted_count;            /* 0: the values are those of samples/count */
     const uint8_t *counted_sources;    /* borrowed; NULL: all */

@@ -205,14 +205,16 @@ static pcol_status find_counted(struct pci_v1 *m, const struct pci_types *types,
     return PCOL_OK;
 }
 
-/* The column of samples/count. */
+/* The sample type samples/count, and its column. */
 static void find_count(struct pci_v1 *m, const struct pci_types *types)
 {
     for (uint32_t k = 0; k < types->count && !m->value; k++) {
-        if (pci_str_is(types->type[k], "samples") && pci_str_is(types->unit[k], "count") &&
-            !types->is_gauge[k] && !types->ordinal[k] && types->columns[k] &&
-            types->columns[k]->desc->type == PCF_I64)
-            m->value = types->columns[k];
+        const struct pci_column *column = types->columns[k];
+        if (!pci_str_is(types->type[k], "samples") || !pci_str_is(types->unit[k], "count") ||
+            types->is_gauge[k] || types->ordinal[k] || (column && column->desc->type != PCF_I64))
+            continue;
+        m->has_count_type = 1;
+        m->value = column;
     }
 }
 

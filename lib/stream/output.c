@@ -5,7 +5,8 @@
  * renames it if overwriting is allowed, else uses link(), which fails if the target was created
  * meanwhile, and removes the temporary name. Then the directory is synced. Symbolic links are
  * resolved first, so that their target is replaced. Character devices, FIFOs and descriptors of
- * this process (/dev/stdout, /dev/fd/3) are written directly. Tests: tests/unit/test_output.c, tests/hostile/sinks.
+ * this process (/dev/stdout, /dev/fd/3) are written directly. Tests: tests/unit/test_output.c,
+ * tests/hostile/sinks.
  */
 #include "pcol.h"
 
@@ -195,7 +196,12 @@ static pcol_status open_directly(pcol_output *o, const char *path, pcol_error *e
 /* Write to a descriptor from its position on, as others may have written before. */
 static pcol_status open_descriptor(pcol_output *o, int descriptor, pcol_error *err)
 {
+#ifdef F_DUPFD_CLOEXEC
     o->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+#else /* WASI, which has no names of descriptors */
+    (void)descriptor;
+    errno = ENOTSUP;
+#endif
     if (o->fd < 0)
         return pci_fail_errno(err, "open for writing");
     o->flags |= PCOL_OUTPUT_NO_SYNC;

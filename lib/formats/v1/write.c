@@ -145,7 +145,7 @@ static pcol_status report_losses(const struct pci_export *export, const struct p
                                "v1 cannot hold other sample types: %" PRIu64 " samples left out",
                                maps->other_samples);
     uint64_t held = maps->counted ? counted->count : 0;
-    if (maps->value && !(maps->counted && samples))
+    if (maps->has_count_type && !(maps->counted && samples))
         held++;
     if ((!maps->counted || (maps->counted_sources && !maps->is_only_counted)) && types > held)
         pci_export_loss(export, "v1 cannot hold sample types other than samples/count");
