@@ -7,6 +7,7 @@
 #include "format/transform.h"
 #include "image.h"
 #include "reader/archive_read.h"
+#include "testing.h"
 #include "util/alloc.h"
 
 #include <pthread.h>
@@ -116,7 +117,7 @@ Test(archive, every_flipped_bit_is_noticed)
 {
     struct image image = image_build(PCOL_WRITE_ARCHIVE);
     uint64_t faults;
-    for (size_t bit = 0; bit < image.size * 8; bit += 1 + bit % 3) {
+    for (size_t bit = 0; bit < image.size * 8; bit += STEP(5) + bit % 3) {
         pcol_file *file;
         pcol_error err;
         image.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -134,7 +135,7 @@ Test(archive, every_flipped_bit_is_noticed)
 Test(archive, every_cut_is_noticed)
 {
     struct image image = image_build(PCOL_WRITE_ARCHIVE);
-    for (size_t size = 0; size < image.size; size += 1 + size % 5) {
+    for (size_t size = 0; size < image.size; size += STEP(5) + size % 5) {
         struct image cut = image_copy(&image, size);
         cr_assert(image_refused(&cut));
         free(cut.bytes);

@@ -133,7 +133,7 @@ Test(together, every_failed_allocation_is_reported)
     unsigned failed = 0;
     together_make(&parts[0], 3, 0, 1);
     together_make(&parts[1], 4, 1, 0);
-    for (unsigned n = 0;; n += 1 + n / 16) {
+    for (unsigned n = 0;; n += STEP(3) + n / 16) {
         pcol_builder *b = together_builder();
         pcol_error err = {0};
         void *data = NULL;

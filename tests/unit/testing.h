@@ -6,6 +6,13 @@
 
 #include "pcol.h"
 
+/* Steps through many like cases: in one step each, under sanitizers, which make each slow, in n. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STEP(n) (n)
+#else
+#define STEP(n) 1
+#endif
+
 /* Terminated after its size. Starts as {0}; free(data) ends it. */
 struct text {
     char *data;
