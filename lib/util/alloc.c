@@ -25,7 +25,8 @@
 #include <malloc.h>
 #endif
 
-/* Arrays beyond this size grow by mremap() in realloc(): a copy would need the memory of both. */
+/* Arrays from this size on grow by mremap() in realloc(), without a copy: glibc's highest threshold
+ * of mmap(). Smaller ones may be in its heap, where realloc() copies, and cannot be cancelled. */
 #define MAX_COPIED_BYTES ((size_t)32 << 20)
 #define HUGE_PAGE_BYTES ((size_t)2 << 20) /* of most machines; elsewhere the hint has no effect */
 
@@ -253,7 +254,7 @@ static void *grow_large(void *array, size_t old_bytes, size_t bytes)
 
 int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
 {
-    size_t wanted = *capacity, bytes;
+    size_t wanted = *capacity, old_bytes = *capacity * size, bytes;
     if (needed <= wanted)
         return 0;
     wanted = wanted > SIZE_MAX / 2 ? SIZE_MAX : 2 * wanted;
@@ -263,12 +264,12 @@ int pci_grow(void **array, size_t *capacity, size_t needed, size_t size)
         wanted = needed;
     void *grown;
     if (__builtin_mul_overflow(wanted, size, &bytes) || bytes < MIN_HUGE_GROWN_BYTES ||
-        bytes > MAX_COPIED_BYTES) {
+        old_bytes >= MAX_COPIED_BYTES) {
         grown = pci_realloc(*array, wanted, size);
-        if (grown && bytes > MAX_COPIED_BYTES)
+        if (grown && old_bytes >= MAX_COPIED_BYTES)
             advise_huge_pages(grown, bytes);
     } else {
-        grown = grow_large(*array, *capacity * size, wanted * size);
+        grown = grow_large(*array, old_bytes, bytes);
     }
     if (!grown)
         return -1;
