@@ -113,7 +113,7 @@ void pcol_builder_free(pcol_builder *builder)
     for (size_t i = 0; i < builder->column_count; i++)
         pci_column_buffer_free(builder->columns[i]);
     for (size_t i = 0; i < builder->table_count; i++)
-        pci_free(builder->tables[i].name);
+        pci_free(builder->tables[i].name), pci_free(builder->tables[i].uses.marks);
     pci_free(builder->columns);
     pci_free(builder->tables);
     pci_free(builder->functions);

@@ -100,8 +100,17 @@ struct pci_column_buffer {
     struct pci_spill data; /* bytes */
 };
 
+/* How often the current input used each row of a table. The numbers of all inputs rise, so that
+ * none has to clear those of the inputs before it: a row with at most `before` is unused. */
+struct pci_row_uses {
+    uint32_t *marks; /* by row: `before` at that time + number of uses */
+    size_t capacity;
+    uint32_t before, highest;
+};
+
 struct pci_table_buffer {
     char *name;
+    struct pci_row_uses uses;
     uint64_t rows; /* lower bound; columns may have more */
     uint16_t flags;
     uint8_t fixed; /* the builder appends its rows: a column of a caller has none of its own */

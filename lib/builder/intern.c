@@ -208,31 +208,41 @@ static pcol_status find_variant(pcol_builder *b, uint32_t table, const uint32_t 
     return PCOL_OK;
 }
 
-/* Number of earlier uses of row `row` by this source. */
-static pcol_status count_use(struct pci_row_uses *uses, uint32_t row, uint32_t *number,
+void pci_builder_begin_input(pcol_builder *builder)
+{
+    for (size_t i = 0; i < builder->table_count; i++) {
+        struct pci_row_uses *uses = &builder->tables[i].uses;
+        if (uses->highest > UINT32_MAX / 2) {
+            memset(uses->marks, 0, uses->capacity * sizeof *uses->marks);
+            uses->highest = 0;
+        }
+        uses->before = uses->highest;
+    }
+}
+
+/* Number of earlier uses of row `row` by this input. */
+static pcol_status count_use(pcol_builder *b, uint32_t table, uint32_t row, uint32_t *number,
                              pcol_error *err)
 {
-    size_t before = uses->capacity;
-    PCI_TRY(PCI_GROW(uses->count, uses->capacity, (size_t)row + 1, err));
-    memset(uses->count + before, 0, (uses->capacity - before) * sizeof *uses->count);
-    *number = uses->count[row]++;
+    struct pci_row_uses *uses = &b->tables[table].uses;
+    size_t capacity = uses->capacity;
+    PCI_TRY(PCI_GROW(uses->marks, uses->capacity, (size_t)row + 1, err));
+    memset(uses->marks + capacity, 0, (uses->capacity - capacity) * sizeof *uses->marks);
+    uint32_t *mark = &uses->marks[row];
+    *number = *mark > uses->before ? *mark - uses->before : 0;
+    *mark = uses->before + *number + 1;
+    if (*mark > uses->highest)
+        uses->highest = *mark;
     return PCOL_OK;
 }
 
-void pci_row_uses_clear(struct pci_row_uses *uses)
-{
-    pci_free(uses->count);
-    *uses = (struct pci_row_uses){0};
-}
-
-pcol_status pci_builder_intern_distinct(pcol_builder *builder, struct pci_row_uses *uses,
-                                        uint32_t table, const uint32_t *columns,
-                                        const struct pci_cell_value *cells, size_t count,
-                                        uint32_t *row, int *is_new, pcol_error *err)
+pcol_status pci_builder_intern_distinct(pcol_builder *builder, uint32_t table,
+                                        const uint32_t *columns, const struct pci_cell_value *cells,
+                                        size_t count, uint32_t *row, int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
     PCI_TRY(pci_builder_intern(builder, table, columns, cells, count, 0, row, is_new, err));
-    PCI_TRY(count_use(uses, *row, &number, err));
+    PCI_TRY(count_use(builder, table, *row, &number, err));
     return number
                ? pci_builder_intern(builder, table, columns, cells, count, number, row, is_new, err)
                : PCOL_OK;
@@ -251,19 +261,18 @@ static pcol_status add_function(pcol_builder *b, const pcol_function *function, 
     return *is_new ? set_cells(b, columns, cells, count, *row, err) : PCOL_OK;
 }
 
-pcol_status pci_builder_function(pcol_builder *builder, struct pci_row_uses *uses,
-                                 const pcol_function *function, const uint32_t *columns,
-                                 const struct pci_cell_value *cells, size_t count, uint32_t *row,
-                                 int *is_new, pcol_error *err)
+pcol_status pci_builder_function(pcol_builder *builder, int distinct, const pcol_function *function,
+                                 const uint32_t *columns, const struct pci_cell_value *cells,
+                                 size_t count, uint32_t *row, int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
     int ignored;
     is_new = is_new ? is_new : &ignored;
     *row = 0;
-    PCI_TRY(add_function(builder, function, uses ? 0 : function->variant, columns, cells, count,
+    PCI_TRY(add_function(builder, function, distinct ? 0 : function->variant, columns, cells, count,
                          row, is_new, err));
-    if (uses)
-        PCI_TRY(count_use(uses, *row, &number, err));
+    if (distinct)
+        PCI_TRY(count_use(builder, PCI_T_FUNCTIONS, *row, &number, err));
     return number ? add_function(builder, function, number, columns, cells, count, row, is_new, err)
                   : PCOL_OK;
 }
@@ -281,19 +290,18 @@ static pcol_status add_group(pcol_builder *b, const pcol_group *group, uint32_t 
     return *is_new ? set_cells(b, columns, cells, count, *row, err) : PCOL_OK;
 }
 
-pcol_status pci_builder_group(pcol_builder *builder, struct pci_row_uses *uses,
-                              const pcol_group *group, const uint32_t *columns,
-                              const struct pci_cell_value *cells, size_t count, uint32_t *row,
-                              int *is_new, pcol_error *err)
+pcol_status pci_builder_group(pcol_builder *builder, int distinct, const pcol_group *group,
+                              const uint32_t *columns, const struct pci_cell_value *cells,
+                              size_t count, uint32_t *row, int *is_new, pcol_error *err)
 {
     uint32_t number = 0;
     int ignored;
     is_new = is_new ? is_new : &ignored;
     *row = 0;
-    PCI_TRY(add_group(builder, group, uses ? 0 : group->variant, columns, cells, count, row, is_new,
-                      err));
-    if (uses)
-        PCI_TRY(count_use(uses, *row, &number, err));
+    PCI_TRY(add_group(builder, group, distinct ? 0 : group->variant, columns, cells, count, row,
+                      is_new, err));
+    if (distinct)
+        PCI_TRY(count_use(builder, PCI_T_GROUPS, *row, &number, err));
     return number ? add_group(builder, group, number, columns, cells, count, row, is_new, err)
                   : PCOL_OK;
 }

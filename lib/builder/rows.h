@@ -52,33 +52,25 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
                                const struct pci_cell_value *cells, size_t count, uint32_t variant,
                                uint32_t *row, int *is_new, pcol_error *err);
 
-/* Number of uses of each row of a table by one source. Equal rows of one source that must stay
- * distinct get variants 0, 1, ..., so that those of several sources are merged and those of one
- * never. Starts zeroed, one for each source and table. */
-struct pci_row_uses {
-    uint32_t *count; /* by row */
-    size_t capacity;
-};
-void pci_row_uses_clear(struct pci_row_uses *uses);
+/* Another input begins: equal rows of one input that must stay distinct get variants 0, 1, ..., so
+ * that those of several inputs are merged and those of one never. */
+void pci_builder_begin_input(pcol_builder *builder);
 
 /* A function or group with cells in further columns of `functions` or `location_groups`. The cells
- * are part of its key and are set if it is new (*is_new may be NULL). With `uses`, every call for a
- * source returns another row, and `variant` is ignored; with NULL, equal rows are merged. Importers
+ * are part of its key and are set if it is new (*is_new may be NULL). `distinct`: every call for an
+ * input returns another row, and `variant` is ignored; else equal rows are merged. Importers
  * that call pcol_builder_function() directly use variant 0, or number the duplicates of their
- * source from 0. */
-pcol_status pci_builder_function(pcol_builder *builder, struct pci_row_uses *uses,
-                                 const pcol_function *function, const uint32_t *columns,
-                                 const struct pci_cell_value *cells, size_t count, uint32_t *row,
-                                 int *is_new, pcol_error *err);
-pcol_status pci_builder_group(pcol_builder *builder, struct pci_row_uses *uses,
-                              const pcol_group *group, const uint32_t *columns,
-                              const struct pci_cell_value *cells, size_t count, uint32_t *row,
-                              int *is_new, pcol_error *err);
+ * input from 0. */
+pcol_status pci_builder_function(pcol_builder *builder, int distinct, const pcol_function *function,
+                                 const uint32_t *columns, const struct pci_cell_value *cells,
+                                 size_t count, uint32_t *row, int *is_new, pcol_error *err);
+pcol_status pci_builder_group(pcol_builder *builder, int distinct, const pcol_group *group,
+                              const uint32_t *columns, const struct pci_cell_value *cells,
+                              size_t count, uint32_t *row, int *is_new, pcol_error *err);
 /* pci_builder_intern() with distinct rows for every call, as above. */
-pcol_status pci_builder_intern_distinct(pcol_builder *builder, struct pci_row_uses *uses,
-                                        uint32_t table, const uint32_t *columns,
-                                        const struct pci_cell_value *cells, size_t count,
-                                        uint32_t *row, int *is_new, pcol_error *err);
+pcol_status pci_builder_intern_distinct(pcol_builder *builder, uint32_t table,
+                                        const uint32_t *columns, const struct pci_cell_value *cells,
+                                        size_t count, uint32_t *row, int *is_new, pcol_error *err);
 
 /* ---- labels */
 

@@ -333,6 +333,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
                           .first_source = first_source,
                           .last_source = last_source,
                           .long_strings = long_strings};
+    pci_builder_begin_input(builder);
     pcol_status status = pci_check_row_counts(file, err);
     PCI_THEN(status, merge_tables(&m, last_source, err));
     if (status == PCOL_E_ARGUMENT) { /* a value that only damage explains */

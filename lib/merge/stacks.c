@@ -208,7 +208,6 @@ struct stack_copy {
     uint64_t location_rows, mapping_rows;
     const struct pci_table *mappings;
     struct pci_row_content function_content, group_content;
-    struct pci_row_uses function_uses, group_uses;
     pcol_line *lines;
     size_t line_capacity;
     struct pci_cells cells[CELL_COUNT];
@@ -232,9 +231,8 @@ static pcol_status add_function(struct stack_copy *w, uint64_t row, pcol_error *
     struct pci_row_content *content = &w->function_content;
     PCI_TRY(pci_row_content_read(content, row, err));
     f.variant = DISTINCT_VARIANT + (uint32_t)m->builder->function_count;
-    PCI_TRY(pci_builder_function(m->builder, content->is_distinct ? NULL : &w->function_uses, &f,
-                                 content->columns, content->cells, content->count,
-                                 &m->functions[row], &is_new, err));
+    PCI_TRY(pci_builder_function(m->builder, !content->is_distinct, &f, content->columns,
+                                 content->cells, content->count, &m->functions[row], &is_new, err));
     return is_new ? pci_row_content_copy_uncompared(content, row, m->functions[row], err) : PCOL_OK;
 }
 
@@ -353,9 +351,8 @@ static pcol_status add_group(struct stack_copy *w, uint64_t row, pcol_error *err
     pci_set_flag(&g.flags, PCOL_GROUP_FOLDED, valid && value);
     PCI_TRY(pci_row_content_read(content, row, err));
     g.variant = DISTINCT_VARIANT + (uint32_t)m->builder->group_count;
-    PCI_TRY(pci_builder_group(m->builder, content->is_distinct ? NULL : &w->group_uses, &g,
-                              content->columns, content->cells, content->count, &m->groups[row],
-                              &is_new, err));
+    PCI_TRY(pci_builder_group(m->builder, !content->is_distinct, &g, content->columns,
+                              content->cells, content->count, &m->groups[row], &is_new, err));
     return is_new ? pci_row_content_copy_uncompared(content, row, m->groups[row], err) : PCOL_OK;
 }
 
@@ -464,8 +461,6 @@ pcol_status pci_merge_stacks(struct pci_merge *merge, pcol_error *err)
     PCI_THEN(status, copy_rows(w, err));
     pci_row_content_close(&w->function_content);
     pci_row_content_close(&w->group_content);
-    pci_row_uses_clear(&w->function_uses);
-    pci_row_uses_clear(&w->group_uses);
     pci_free(w->lines);
     pci_free(w);
     return status;

@@ -133,8 +133,8 @@ pcol_status pci_merge_plan_tables(struct pci_merge *merge, pcol_error *err)
 
 /* ---- unifying */
 
-static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f,
-                             struct pci_row_uses *uses, uint64_t row, uint32_t *to, pcol_error *err)
+static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f, uint64_t row,
+                             uint32_t *to, pcol_error *err)
 {
     pcol_builder *b = m->builder;
     int is_new;
@@ -144,8 +144,8 @@ static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f,
                                    DISTINCT_VARIANT + (uint32_t)pci_builder_rows(b, f->to), to,
                                    &is_new, err));
     else
-        PCI_TRY(pci_builder_intern_distinct(b, uses, f->to, f->columns, f->cells, f->count, to,
-                                            &is_new, err));
+        PCI_TRY(pci_builder_intern_distinct(b, f->to, f->columns, f->cells, f->count, to, &is_new,
+                                            err));
     return is_new ? pci_row_content_copy_uncompared(f, row, *to, err) : PCOL_OK;
 }
 
@@ -154,7 +154,6 @@ static pcol_status unify_table(struct pci_merge *m, const struct pci_table *tabl
     static const char *const none[] = {NULL};
     int has_symbols = m->symbols && !strcmp(table->name, "mappings");
     struct pci_row_content content;
-    struct pci_row_uses uses = {0};
     uint32_t **map = &m->row_maps[table->number];
     uint64_t rows;
     pcol_status status;
@@ -165,12 +164,11 @@ static pcol_status unify_table(struct pci_merge *m, const struct pci_table *tabl
     const uint8_t *used = m->used ? m->used[table->number] : NULL;
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
         if (!used || used[row])
-            status = unify_row(m, &content, &uses, row, &(*map)[row], err);
+            status = unify_row(m, &content, row, &(*map)[row], err);
     if (has_symbols)
         PCI_THEN(status, pci_symbol_flags(m, m->tables[table->number], *map, rows, err));
     m->builder->tables[m->tables[table->number]].flags |= table->flags;
     pci_row_content_close(&content);
-    pci_row_uses_clear(&uses);
     return status;
 }
 

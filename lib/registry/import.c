@@ -71,6 +71,7 @@ static pcol_status read_input(pcol_builder *builder, const struct pci_format *fo
                               pcol_error *err)
 {
     struct pci_import import = {builder, input, options, format->info.name, pci_schemas, PCOL_NONE};
+    pci_builder_begin_input(builder);
     return format->read ? format->read(&import, err) : import_converted(format, &import, err);
 }
 

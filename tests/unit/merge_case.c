@@ -130,7 +130,7 @@ static void labels(struct profile *p, uint32_t t, uint64_t row, const char *pref
 static void code(struct profile *p)
 {
     pcol_builder *b = p->b;
-    struct pci_row_uses repeats[3] = {{0}};
+    pci_builder_begin_input(b);
     uint32_t mappings = table(b, "mappings"), categories = table(b, "categories");
     uint32_t of_mapping[2] = {column(b, mappings, "filename", PCOL_STRING, NULL),
                               column(b, mappings, "start", PCOL_U64, NULL)};
@@ -149,8 +149,7 @@ static void code(struct profile *p)
         f.filename = together_dice(2) ? PCOL_NONE : word(b);
         f.id = 100 + together_dice(1000);
         f.flags |= PCOL_FUNCTION_HAS_ID;
-        OK(pci_builder_function(b, &repeats[0], &f, of_function, cells, 2, &p->functions[i], NULL,
-                                e));
+        OK(pci_builder_function(b, 1, &f, of_function, cells, 2, &p->functions[i], NULL, e));
     }
     for (uint32_t i = 0; i < GROUPS; i++) {
         pcol_group g = PCOL_INIT(pcol_group);
@@ -163,19 +162,16 @@ static void code(struct profile *p)
         for (size_t k = 0; k < g.line_count; k++)
             lines[k] = (pcol_line){
                 p->functions[together_dice(FUNCTIONS)], PCOL_NONE, together_dice(3), 0, 1, 0};
-        OK(pci_builder_intern_distinct(b, &repeats[1], mappings, of_mapping, cells, 2, &g.mapping,
-                                       &is_new, e));
+        OK(pci_builder_intern_distinct(b, mappings, of_mapping, cells, 2, &g.mapping, &is_new, e));
         if (is_new)
             OK(pcol_builder_set_i64(b, mapping_id, g.mapping, 1 + together_dice(50), e));
         g.id = i + 1000 * together_dice(2);
         g.flags |= PCOL_GROUP_HAS_ID;
         uint64_t before = b->group_count;
-        OK(pci_builder_group(b, &repeats[2], &g, NULL, NULL, 0, &p->groups[i], &is_new, e));
+        OK(pci_builder_group(b, 1, &g, NULL, NULL, 0, &p->groups[i], &is_new, e));
         if (is_new && together_dice(3) == 0)
             labels(p, PCI_T_GROUPS, before, "g", 0, g.line_count > 0);
     }
-    for (int i = 0; i < 3; i++)
-        pci_row_uses_clear(&repeats[i]);
 }
 
 static void order(struct profile *p, const char *name, uint32_t target, const uint32_t *rows,

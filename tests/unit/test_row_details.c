@@ -76,19 +76,19 @@ Test(rows, further_cells_distinguish_functions)
     OK(pcol_builder_column(b, PCI_T_FUNCTIONS, "weight", PCOL_I64, 0, &column[1], NULL));
     struct pci_cell_value none[2] = {{0, 1}, {0, 0}}, js[2] = {{1, 1}, {0, 0}},
                           zero[2] = {{0, 0}, {0, 1}};
-    OK(pci_builder_function(b, NULL, &f, column, none, 2, &row[0], &is_new, NULL));
+    OK(pci_builder_function(b, 0, &f, column, none, 2, &row[0], &is_new, NULL));
     cr_assert(is_new);
     OK(pcol_builder_function(b, &f, &row[1], NULL));
     cr_assert_eq(row[0], row[1], "cells without content make no variant");
-    OK(pci_builder_function(b, NULL, &f, column, js, 2, &row[2], &is_new, NULL));
+    OK(pci_builder_function(b, 0, &f, column, js, 2, &row[2], &is_new, NULL));
     cr_assert(is_new);
-    OK(pci_builder_function(b, NULL, &f, column, zero, 2, &row[3], &is_new, NULL));
+    OK(pci_builder_function(b, 0, &f, column, zero, 2, &row[3], &is_new, NULL));
     cr_assert(is_new, "a zero that is written is no null");
-    OK(pci_builder_function(b, NULL, &f, column, js, 1, &row[4], &is_new, NULL));
+    OK(pci_builder_function(b, 0, &f, column, js, 1, &row[4], &is_new, NULL));
     cr_assert_eq(row[4], row[2]);
     cr_assert(!is_new);
     f.variant = 1;
-    OK(pci_builder_function(b, NULL, &f, column, js, 2, &row[4], &is_new, NULL));
+    OK(pci_builder_function(b, 0, &f, column, js, 2, &row[4], &is_new, NULL));
     cr_assert(is_new);
     rows_finish(b, &made);
     cr_assert_eq(rows_cell(made.file, "functions", "is_js", row[2], &valid), 1);
@@ -104,16 +104,15 @@ Test(rows, repetitions_of_one_source_stay_apart)
     pcol_function f = PCOL_INIT(pcol_function);
     f.system_name = f.filename = PCOL_NONE;
     for (uint32_t s = 0; s < 2; s++) {
-        struct pci_row_uses repeats = {0};
+        pci_builder_begin_input(b);
         for (uint32_t i = 0; i < 200; i++) {
             uint32_t row;
             f.name = i % 2 ? rows_string(b, "f") : rows_string(b, "g");
             f.id = s * 1000 + i;
             f.flags |= PCOL_FUNCTION_HAS_ID;
-            OK(pci_builder_function(b, &repeats, &f, NULL, NULL, 0, &row, NULL, NULL));
+            OK(pci_builder_function(b, 1, &f, NULL, NULL, 0, &row, NULL, NULL));
             cr_assert_eq(row, i, "the second source finds the rows of the first");
         }
-        pci_row_uses_clear(&repeats);
     }
     pcol_builder_free(b);
 }

@@ -34,7 +34,6 @@ struct dhat {
     uint32_t location_groups; /* string */
     uint32_t *groups;         /* by frame */
     size_t group_count, group_capacity;
-    struct pci_row_uses uses;
     uint64_t most, most_line, most_column; /* the greatest frame number, and where it is */
     int has_version, has_points, has_frames;
     int next_value; /* that probably follows */
@@ -178,8 +177,8 @@ static pcol_status add_group(struct dhat *d, const struct pci_dhat_frame *f, uin
         PCI_TRY(intern(d, f->file, &function.filename, err));
     if (f->function.size || f->has_line || !f->has_address) {
         PCI_TRY(intern(d, f->function, &function.name, err));
-        PCI_TRY(pci_builder_function(d->builder, NULL, &function, NULL, NULL, 0, &line.function,
-                                     NULL, err));
+        PCI_TRY(pci_builder_function(d->builder, 0, &function, NULL, NULL, 0, &line.function, NULL,
+                                     err));
         group.line_count = 1;
     }
     line.line = f->line;
@@ -198,7 +197,7 @@ static pcol_status add_group(struct dhat *d, const struct pci_dhat_frame *f, uin
         PCI_TRY(pci_builder_intern(d->builder, PCI_T_MAPPINGS, &column, &cell, 1, 0, &group.mapping,
                                    NULL, err));
     }
-    return pci_builder_group(d->builder, &d->uses, &group, NULL, NULL, 0, row, NULL, err);
+    return pci_builder_group(d->builder, 1, &group, NULL, NULL, 0, row, NULL, err);
 }
 
 /* Add the frame with the current string as its text. */
@@ -397,7 +396,6 @@ pcol_status pci_dhat_read(struct pci_import *import, pcol_error *err)
     pcol_status status = read_profile(&d, err);
     pci_json_close(&d.json);
     pci_spill_clear(&d.points);
-    pci_row_uses_clear(&d.uses);
     for (int i = 0; i < 3; i++)
         pci_free(d.units[i]);
     pci_free(d.groups);

@@ -110,7 +110,7 @@ static pcol_status put_function(struct pci_ff_cloner *w, uint64_t i, uint32_t va
         PCI_TRY(pci_ff_cell(resource->cursor, i, &kind, &value, err));
         w->scope->function_lib[i] = s->resource_lib[value];
     }
-    return pci_builder_function(w->ff->b, NULL, &f, w->columns + w->first, w->cells + w->first,
+    return pci_builder_function(w->ff->b, 0, &f, w->columns + w->first, w->cells + w->first,
                                 w->count - w->first, row, NULL, err);
 }
 
@@ -139,7 +139,7 @@ static pcol_status put_frame(struct pci_ff_cloner *w, uint64_t i, uint32_t varia
         PCI_TRY(pci_ff_cell(w->fields[PCI_FF_FR_FUNC].cursor, i, &kind, &value, err));
         g.mapping = s->function_lib[value];
     }
-    return pci_builder_group(w->ff->b, NULL, &g, w->columns + w->first, w->cells + w->first,
+    return pci_builder_group(w->ff->b, 0, &g, w->columns + w->first, w->cells + w->first,
                              w->count - w->first, row, NULL, err);
 }
 

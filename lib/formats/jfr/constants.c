@@ -282,7 +282,7 @@ static pcol_status add_frame(struct pci_jfr_chunk *chunk, const struct pci_jfr_v
     group.lines = &line;
     group.line_count = 1;
     group.mapping = PCOL_NONE;
-    return pci_builder_group(chunk->builder, NULL, &group, columns, cells, count, row, NULL, err);
+    return pci_builder_group(chunk->builder, 0, &group, columns, cells, count, row, NULL, err);
 }
 
 static pcol_status add_frames(struct pci_jfr_chunk *chunk, struct pci_jfr_cursor *cursor,

@@ -163,7 +163,7 @@ pcol_status pci_perf_groups_end(struct pci_perf_groups *groups, pcol_error *err)
     group.address = f->address;
     pci_set_flag(&group.flags, PCOL_GROUP_HAS_ADDRESS, f->has_address);
     PCI_THEN(status, find_cells(g, &cells, err));
-    PCI_THEN(status, pci_builder_group(g->builder, NULL, &group, cells.columns, cells.cells,
+    PCI_THEN(status, pci_builder_group(g->builder, 0, &group, cells.columns, cells.cells,
                                        cells.count, &row, NULL, err));
     if (lines != few)
         pci_free(lines);

@@ -80,9 +80,6 @@ pcol_status pci_pprof_read(struct pci_import *import, pcol_error *err)
     pci_pprof_ids_clear(&r.mapping_ids);
     pci_pprof_ids_clear(&r.function_ids);
     pci_pprof_ids_clear(&r.location_ids);
-    pci_row_uses_clear(&r.mapping_repeats);
-    pci_row_uses_clear(&r.function_repeats);
-    pci_row_uses_clear(&r.group_repeats);
     pci_free(r.text_of);
     pci_free(r.string_of);
     pci_free(r.lines);

@@ -136,7 +136,6 @@ struct pci_pprof_reader {
 
     struct pci_pprof_unknown unknown;
     struct pci_pprof_ids mapping_ids, function_ids, location_ids;
-    struct pci_row_uses mapping_repeats, function_repeats, group_repeats;
     uint32_t mapping_columns[10];
     pcol_line *lines; /* of the current location */
     size_t line_capacity;

@@ -128,9 +128,8 @@ static pcol_status read_mapping(struct pci_pprof_reader *r, struct pci_pprof_mes
                                    M_COUNT - 1, DISTINCT_VARIANT + (uint32_t)ids->rows, &row,
                                    &is_new, err));
     else
-        PCI_TRY(pci_builder_intern_distinct(r->b, &r->mapping_repeats, PCI_T_MAPPINGS,
-                                            r->mapping_columns + 1, cells + 1, M_COUNT - 1, &row,
-                                            &is_new, err));
+        PCI_TRY(pci_builder_intern_distinct(r->b, PCI_T_MAPPINGS, r->mapping_columns + 1, cells + 1,
+                                            M_COUNT - 1, &row, &is_new, err));
     if (is_new) /* the id does not distinguish rows */
         PCI_TRY(pci_column_buffer_set(ids, row, (int64_t)values[M_ID], err));
     PCI_TRY(store_unknown(r, PCI_T_MAPPINGS, row, err));
@@ -166,8 +165,7 @@ static pcol_status read_function(struct pci_pprof_reader *r, struct pci_pprof_me
     f.flags |= PCOL_FUNCTION_HAS_ID;
     f.id = values[ID];
     f.variant = DISTINCT_VARIANT + (uint32_t)r->b->function_count;
-    PCI_TRY(pci_builder_function(r->b, r->unknown.count ? NULL : &r->function_repeats, &f, NULL,
-                                 NULL, 0, &row, NULL, err));
+    PCI_TRY(pci_builder_function(r->b, !r->unknown.count, &f, NULL, NULL, 0, &row, NULL, err));
     PCI_TRY(store_unknown(r, PCI_T_FUNCTIONS, row, err));
     PCI_TRY(record_row(r, T_FUNCTION, row, f.id, err));
     return add_id(&r->function_ids, m, f.id, row, err);
@@ -272,8 +270,7 @@ static pcol_status read_location(struct pci_pprof_reader *r, struct pci_pprof_me
     g.flags |= PCOL_GROUP_HAS_ID;
     g.id = l.id;
     g.variant = DISTINCT_VARIANT + (uint32_t)r->b->group_count;
-    PCI_TRY(pci_builder_group(r->b, r->unknown.count ? NULL : &r->group_repeats, &g, NULL, NULL, 0,
-                              &row, NULL, err));
+    PCI_TRY(pci_builder_group(r->b, !r->unknown.count, &g, NULL, NULL, 0, &row, NULL, err));
     PCI_TRY(store_unknown(r, PCI_T_GROUPS, row, err));
     PCI_TRY(record_row(r, T_LOCATION, row, l.id, err));
     return add_id(&r->location_ids, m, l.id, row, err);

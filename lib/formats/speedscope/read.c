@@ -141,8 +141,7 @@ static pcol_status read_frame_member(struct pci_ss_reader *r, struct frame *f, p
     return PCOL_OK;
 }
 
-static pcol_status add_group(struct pci_ss_reader *r, const struct frame *f,
-                             struct pci_row_uses *uses, pcol_error *err)
+static pcol_status add_group(struct pci_ss_reader *r, const struct frame *f, pcol_error *err)
 {
     struct pci_cell_value column = {f->column, (uint8_t)f->has_column};
     pcol_line line = {.filename = PCOL_NONE};
@@ -159,14 +158,14 @@ static pcol_status add_group(struct pci_ss_reader *r, const struct frame *f,
     if (f->has_column && r->column == PCOL_NONE)
         PCI_TRY(pci_builder_column(r->builder, PCI_T_FUNCTIONS, "column", PCOL_I64, 0, &r->column,
                                    err));
-    PCI_TRY(pci_builder_function(r->builder, NULL, &function, &r->column, &column,
+    PCI_TRY(pci_builder_function(r->builder, 0, &function, &r->column, &column,
                                  f->has_column ? 1 : 0, &line.function, NULL, err));
     PCI_TRY(PCI_GROW(r->groups, r->group_capacity, r->frame_count + 1, err));
-    return pci_builder_group(r->builder, uses, &group, NULL, NULL, 0, &r->groups[r->frame_count++],
+    return pci_builder_group(r->builder, 1, &group, NULL, NULL, 0, &r->groups[r->frame_count++],
                              NULL, err);
 }
 
-static pcol_status read_frame(struct pci_ss_reader *r, struct pci_row_uses *uses, pcol_error *err)
+static pcol_status read_frame(struct pci_ss_reader *r, pcol_error *err)
 {
     struct frame frame = {.name = PCOL_NONE, .file = PCOL_NONE};
     int more;
@@ -181,11 +180,10 @@ static pcol_status read_frame(struct pci_ss_reader *r, struct pci_row_uses *uses
     if (frame.name == PCOL_NONE)
         return pci_json_fail(&r->json, err, "a frame needs a name");
     PCI_TRY(pci_records_leave(&r->records, err));
-    return add_group(r, &frame, uses, err);
+    return add_group(r, &frame, err);
 }
 
-static pcol_status read_frames(struct pci_ss_reader *r, uint64_t parent, struct pci_row_uses *uses,
-                               pcol_error *err)
+static pcol_status read_frames(struct pci_ss_reader *r, uint64_t parent, pcol_error *err)
 {
     int more;
     PCI_TRY(pci_json_next(&r->json, err));
@@ -196,7 +194,7 @@ static pcol_status read_frames(struct pci_ss_reader *r, uint64_t parent, struct 
         PCI_TRY(pci_json_element(&r->json, &more, err));
         if (!more)
             break;
-        PCI_TRY(read_frame(r, uses, err));
+        PCI_TRY(read_frame(r, err));
     }
     PCI_TRY(pci_records_leave(&r->records, err));
     return pci_records_end(&r->records, err);
@@ -205,7 +203,6 @@ static pcol_status read_frames(struct pci_ss_reader *r, uint64_t parent, struct 
 /* From the key `shared`. */
 static pcol_status read_shared(struct pci_ss_reader *r, pcol_error *err)
 {
-    struct pci_row_uses uses = {0};
     uint64_t node;
     int more;
     pcol_status status = PCOL_OK;
@@ -222,9 +219,8 @@ static pcol_status read_shared(struct pci_ss_reader *r, pcol_error *err)
         else if (r->has_frames)
             status = pci_json_fail(&r->json, err, "frames are there twice");
         else
-            r->has_frames = 1, status = read_frames(r, node, &uses, err);
+            r->has_frames = 1, status = read_frames(r, node, err);
     }
-    pci_row_uses_clear(&uses);
     return status;
 }
 

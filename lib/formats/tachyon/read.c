@@ -189,7 +189,7 @@ static pcol_status add_group(struct reader *r, pcol_function *function, const in
     group.lines = &line;
     group.line_count = 1;
     group.mapping = PCOL_NONE;
-    return pci_builder_group(r->builder, NULL, &group, columns, cells, count, row, NULL, err);
+    return pci_builder_group(r->builder, 0, &group, columns, cells, count, row, NULL, err);
 }
 
 static pcol_status read_frame(struct reader *r, uint32_t *row, pcol_error *err)

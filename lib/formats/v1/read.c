@@ -171,8 +171,7 @@ static pcol_status handle_row(void *context, const struct pci_v1_row *row, pcol_
 
 /* An id is stored only if it differs from the row's number; rows equal except for their id remain
  * separate. */
-static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
-                                struct pci_row_uses *repeats, pcol_error *err)
+static pcol_status add_function(struct v1 *v, struct function *f, size_t index, pcol_error *err)
 {
     pcol_function function = {.size = sizeof function,
                               .name = f->name,
@@ -184,12 +183,11 @@ static pcol_status add_function(struct v1 *v, struct function *f, size_t index,
     pci_set_flag(&function.flags, PCOL_FUNCTION_HAS_START_LINE,
                  f->start_line > 0 || (f->first_line && f->first_line != INT64_MAX));
     pci_set_flag(&function.flags, PCOL_FUNCTION_HAS_ID, f->id != (int64_t)index + 1);
-    return pci_builder_function(v->import->builder, repeats, &function, NULL, NULL, 0, &f->row,
-                                NULL, err);
+    return pci_builder_function(v->import->builder, 1, &function, NULL, NULL, 0, &f->row, NULL,
+                                err);
 }
 
-static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
-                                struct pci_row_uses *repeats, pcol_error *err)
+static pcol_status add_location(struct v1 *v, struct location *l, size_t index, pcol_error *err)
 {
     uint32_t at;
     const struct function *f = find_id(&v->functions, l->function_id, &at);
@@ -201,8 +199,7 @@ static pcol_status add_location(struct v1 *v, struct location *l, size_t index,
                         .id = (uint64_t)l->id};
     pci_set_flag(&line.flags, PCOL_LINE_HAS_LINE, l->line > 0);
     pci_set_flag(&group.flags, PCOL_GROUP_HAS_ID, l->id != (int64_t)index + 1);
-    return pci_builder_group(v->import->builder, repeats, &group, NULL, NULL, 0, &l->group, NULL,
-                             err);
+    return pci_builder_group(v->import->builder, 1, &group, NULL, NULL, 0, &l->group, NULL, err);
 }
 
 /* Report unknown ids, and compute the first line of each function. */
@@ -227,17 +224,16 @@ static pcol_status resolve(struct v1 *v, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status add_tables(struct v1 *v, struct pci_row_uses *functions,
-                              struct pci_row_uses *locations, pcol_error *err)
+static pcol_status add_tables(struct v1 *v, pcol_error *err)
 {
     struct function *f = v->functions.rows;
     struct location *l = v->locations.rows;
     struct used *used = v->used.rows;
     uint32_t index;
     for (size_t i = 0; i < v->functions.count; i++)
-        PCI_TRY(add_function(v, &f[i], i, functions, err));
+        PCI_TRY(add_function(v, &f[i], i, err));
     for (size_t i = 0; i < v->locations.count; i++)
-        PCI_TRY(add_location(v, &l[i], i, locations, err));
+        PCI_TRY(add_location(v, &l[i], i, err));
     for (size_t i = 0; i < v->used.count; i++)
         used[i].group = ((struct location *)find_id(&v->locations, used[i].id, &index))->group;
     return PCOL_OK;
@@ -275,16 +271,13 @@ static pcol_status add_samples(struct v1 *v, uint32_t type, pcol_error *err)
 
 static pcol_status finish(struct v1 *v, pcol_error *err)
 {
-    struct pci_row_uses functions = {0}, locations = {0};
     pcol_source source = {.size = sizeof source};
     uint32_t type;
     PCI_TRY(resolve(v, err));
     PCI_TRY(pci_import_source(v->import, &source, err));
     PCI_TRY(pcol_builder_sample_type(v->import->builder, "samples", "count", 0, 0, &type, err));
-    pcol_status status = add_tables(v, &functions, &locations, err);
-    pci_row_uses_clear(&functions);
-    pci_row_uses_clear(&locations);
-    PCI_THEN(status, add_samples(v, type, err));
+    PCI_TRY(add_tables(v, err));
+    pcol_status status = add_samples(v, type, err);
     if (status == PCOL_OK && v->total > MAX_EXPANDED && v->total > v->sample_count)
         pci_import_message("%" PRIu64 " samples stay %zu rows, each with its value: only up to "
                            "%" PRIu64 " become rows of their own",

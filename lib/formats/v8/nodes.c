@@ -171,8 +171,8 @@ static pcol_status make_group(struct pci_v8 *v8, const struct pci_v8_frame *fram
     function.filename = frame->url;
     function.flags = frame->has_line ? PCOL_FUNCTION_HAS_START_LINE : 0;
     function.start_line = frame->line;
-    PCI_TRY(pci_builder_function(v8->builder, NULL, &function, &v8->column, &column,
-                                 frame->has_column, &line.function, NULL, err));
+    PCI_TRY(pci_builder_function(v8->builder, 0, &function, &v8->column, &column, frame->has_column,
+                                 &line.function, NULL, err));
     group.lines = &line;
     group.line_count = 1;
     group.mapping = PCOL_NONE;
