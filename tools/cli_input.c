@@ -71,7 +71,7 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     if (is_stdin) {
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
-        cli_heap_reserve(size_of_file(path));
+        cli_heap_reserve(size_of_file(path) * args->operand_count); /* like the first */
         status = pcol_import_path(builder, path, &options, &err);
     }
     return status == PCOL_OK ? CLI_OK : cli_fail_error(path, &err);
