@@ -215,7 +215,7 @@ def memory_row(name, packed, peak):
 
 
 def missing(name, what, reason):
-    return {"name": name, "what": what, "missing": str(reason)}
+    return {"name": name, "what": what, "missing": " ".join(str(reason).split())}
 
 
 def faster(name, what, result, ours, peer, peer_name):
