@@ -23,6 +23,7 @@ static const struct about {
     {"sources", ".time_ns", "ns", "start of the recording, since 1970"},
     {"sources", ".default_sample_type", NULL, "default sample type"},
     {"sources", ".collapsed", NULL, "idle samples were joined"},
+    {"sources", ".call_chains", NULL, "text of call chains, although all have one frame"},
     {"sources", ".crlf", NULL, "lines end in CR LF"},
     {"sources", ".frame_form", NULL, "form of its frames that have a file and a line"},
     {"sources", ".text", NULL, "comment lines of the source"},

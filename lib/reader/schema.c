@@ -34,6 +34,7 @@ static const struct pci_schema_row shared[] = {
     {"default_sample_type", TEXT, .anonymize = PCI_IF_TYPE, .kind = PCI_KIND_DEFAULT_TYPE},
     {"collapsed", BOOL, PCI_NO_NULLS, .anonymize = PCI_COPY},
     {"crlf", BOOL, PCI_NO_NULLS, .anonymize = PCI_COPY},
+    {"call_chains", BOOL, PCI_NO_NULLS, .anonymize = PCI_COPY},
     {"frame_form", .anonymize = PCI_COPY},
     {"time_ns", .kind = PCI_KIND_TIME_NS, .omitted = "time of recording"},
     {"drop_frames", .kind = PCI_KIND_DROP_FRAMES},

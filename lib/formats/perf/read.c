@@ -30,6 +30,9 @@ struct reader {
     struct pci_perf_header header;
     struct pci_perf_groups groups; /* frames of the sample */
     /* Of the source. */
+    int has_frame_lines;          /* frames in lines of their own */
+    int has_callers;              /* stacks of more than one location */
+    uint64_t samples, blank_ends; /* samples, and those that a blank line ends */
     struct pci_strbuf comments;
     uint32_t *types; /* by 2 * string + (1 if it counts samples): type + 1 */
     size_t type_capacity;
@@ -153,6 +156,8 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
     sample.values = &value;
     sample.value_count = 1;
     sample.stack = 0;
+    r->has_callers |= r->groups.count > 1;
+    r->samples++;
     for (size_t i = r->groups.count; i; i--)
         PCI_TRY(pcol_builder_stack(r->builder, sample.stack, r->groups.rows[i - 1], &sample.stack,
                                    err));
@@ -230,6 +235,7 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
         PCI_TRY(begin_sample(r, &none, NULL, err));
     }
     r->bare = 0;
+    r->has_frame_lines = 1;
     if (r->groups.line_count && r->groups.addressed &&
         pci_perf_source_line(line->text, line->size, &file, &number)) {
         struct pci_perf_group_line *last = &r->groups.lines[r->groups.line_count - 1];
@@ -274,8 +280,10 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         return read_body(r, line, err);
     if (r->bare && r->open && !(blank && blank < line->size))
         PCI_TRY(report_bare_header(r, err));
-    if (blank == line->size)
+    if (blank == line->size) {
+        r->blank_ends += r->open != 0;
         return end_sample(r, err);
+    }
     if (line->text[0] == '#' && !r->open) {
         PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
         return pci_strbuf_append(&r->comments, "\n", 1, err);
@@ -323,9 +331,24 @@ static pcol_status prepare(struct reader *r, pcol_error *err)
     return PCOL_OK;
 }
 
-static pcol_status read_lines(struct reader *r, pcol_error *err)
+/* Store what the samples do not show: call chains of at most one frame, and comments. */
+static pcol_status set_source(struct reader *r, pcol_error *err)
 {
     uint32_t column;
+    if (!r->has_callers && (r->has_frame_lines || (r->samples && r->blank_ends == r->samples))) {
+        PCI_TRY(pci_builder_column(r->builder, PCI_T_SOURCES, "call_chains", PCOL_BOOL, 0, &column,
+                                   err));
+        PCI_TRY(pcol_builder_set_i64(r->builder, column, r->import->source, 1, err));
+    }
+    if (!r->comments.size)
+        return PCOL_OK;
+    PCI_TRY(pci_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
+    return pcol_builder_set_str(r->builder, column, r->import->source, r->comments.data,
+                                r->comments.size, err);
+}
+
+static pcol_status read_lines(struct reader *r, pcol_error *err)
+{
     PCI_TRY(prepare(r, err));
     for (;;) {
         struct pci_line line;
@@ -338,11 +361,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
     if (r->open && r->bare)
         PCI_TRY(report_bare_header(r, err));
     PCI_TRY(end_sample(r, err));
-    if (!r->comments.size)
-        return PCOL_OK;
-    PCI_TRY(pci_builder_column(r->builder, PCI_T_SOURCES, "text", PCOL_STRING, 0, &column, err));
-    return pcol_builder_set_str(r->builder, column, r->import->source, r->comments.data,
-                                r->comments.size, err);
+    return set_source(r, err);
 }
 
 static void report_tolerated(const struct reader *r)

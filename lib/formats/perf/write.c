@@ -114,7 +114,7 @@ static pcol_status find_next_sample(struct pci_perf_writer *w, uint64_t *row, pc
 static pcol_status scan_samples(struct pci_perf_writer *w, pcol_error *err)
 {
     uint64_t rows = pci_rows(w->file, "samples");
-    w->chains = !w->is_perf;
+    w->chains = !w->is_perf || w->has_call_chains;
     w->nanoseconds = 0;
     w->event_width = 0;
     for (uint64_t row = w->turns.next;; row++) {
@@ -147,13 +147,18 @@ static int has_read_unit(const struct pci_perf_writer *w)
 
 static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
 {
-    const struct pci_column *type, *text;
+    const struct pci_column *type, *text, *call_chains;
     uint64_t rows = pci_rows(w->file, "samples");
+    int64_t has_call_chains;
     pcol_str value;
     int valid;
     PCI_TRY(pci_require_column(w->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(w->file, type, w->source, &value, &valid, err));
     w->is_perf = pci_str_is(value, "perf");
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "call_chains", PCI_TYPE(PCF_BOOL),
+                                     &call_chains, err));
+    PCI_TRY(pci_get(w->file, call_chains, w->source, &has_call_chains, &valid, err));
+    w->has_call_chains = has_call_chains != 0;
     PCI_TRY(pci_types_of_source(&w->types, w->source, w->list, &w->list_count, err));
     if (!w->is_perf && w->list_count > w->chosen.count)
         w->lost |= LOSS_TYPES;
