@@ -50,7 +50,8 @@ static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *er
     if (b->tree.count == before)
         return PCOL_OK;
     if (before >= b->max_nodes)
-        return pci_fail(err, PCOL_E_LIMIT, "the call tree has more than %llu nodes; give a depth",
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "the call tree has more than %llu nodes; select samples, or give a depth",
                         (unsigned long long)b->max_nodes);
     PCI_TRY(PCI_GROW(b->sums, b->capacity, b->tree.count, err));
     b->sums[before] = (struct sums){.is_truncated = 0};

@@ -268,8 +268,9 @@ static void filter_lines(struct frame_filter *f, uint32_t first, uint32_t end, c
             *shown = 0;
         *group |= *shown ? SHOWN : 0;
     }
-    /* A group that has only an address has no line to show. */
-    if (!has_lines && end - first == 1 && is_given(f, SHOW) && !(bits[0] & bit(SHOW))) {
+    /* The line of a group that has only an address. */
+    if (!has_lines && end - first == 1 && is_given(f, SHOW) &&
+        !((mapping_bits | bits[0]) & bit(SHOW))) {
         f->query->shown_locations[first] = 0;
         *group &= (uint8_t)~SHOWN;
     }
