@@ -81,7 +81,8 @@ static int is_valid_message(struct pci_pprof_message m, const uint8_t *types, ui
     return 1;
 }
 
-/* Number of complete known fields at the start; -1 if the bytes are not a profile. */
+/* Number of complete known fields at the start, but for integers, which many texts look like; -1 if
+ * the bytes are not a profile. */
 static int count_profile_fields(const uint8_t *data, size_t size, int all)
 {
     struct pci_pprof_message m = pci_pprof_message("Profile", data, size, 0);
@@ -97,7 +98,7 @@ static int count_profile_fields(const uint8_t *data, size_t size, int all)
             !is_valid_message(pci_pprof_inner("", &m, &field), inner[field.number].types,
                               inner[field.number].count))
             return -1;
-        count += field.number < 16;
+        count += field.number < 16 && field.type == 2;
     }
     return count;
 }
