@@ -6,6 +6,7 @@
  */
 #include "cmd.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #define TERMINAL_ROWS 20
 #define VALUE_COLUMNS 20u /* of value and share before each frame */
 #define LONGEST_TEXT ((size_t)64 << 20)
+#define MOST_FRAMES ((uint64_t)1 << 24) /* of all stacks, and further ones for each */
+#define MOST_FRAMES_OF_STACK 1024u
 
 const struct cli_option cmd_traces_options[] = {
     CLI_COUNT_OPTION('n', "rows", "N", rows,
@@ -84,6 +87,27 @@ static uint32_t parent_of(const struct traces *traces, uint32_t node)
 static pcol_str name_of(struct traces *traces, uint32_t node)
 {
     return cli_name(&traces->names, cli_result_text(traces->tree, CLI_FIELD_NAME, node));
+}
+
+/* Reject stacks that repeat so many frames that a small file takes minutes, as exports do. */
+static int check_repeats(const struct traces *traces)
+{
+    uint32_t *depth = calloc(traces->tree->count + 1, sizeof *depth);
+    uint64_t frames = 0;
+
+    if (depth == NULL)
+        return cli_fail_memory();
+    for (uint32_t node = 1; node < traces->tree->count; node++)
+        depth[node] = depth[parent_of(traces, node)] + 1;
+    for (size_t i = 0; i < traces->limit; i++)
+        frames += depth[traces->list[i].node];
+    free(depth);
+    if (frames <= MOST_FRAMES + MOST_FRAMES_OF_STACK * traces->limit)
+        return CLI_OK;
+    return cli_fail(CLI_INPUT,
+                    "%s: %zu call stacks of %" PRIu64 " frames are too deep to be printed; -n "
+                    "limits their number",
+                    traces->input, traces->limit, frames);
 }
 
 static int append(struct traces *traces, const char *data, size_t size)
@@ -189,6 +213,8 @@ static int print(const struct cli_args *args, const char *input, pcol_query *que
     code = find_traces(&traces);
     uint64_t limit = cli_row_limit(args, amounts.people ? TERMINAL_ROWS : UINT64_MAX);
     traces.limit = limit < traces.count ? (size_t)limit : traces.count;
+    if (code == CLI_OK)
+        code = check_repeats(&traces);
     if (code == CLI_OK && amounts.people)
         print_people(args, &traces, &out);
     else if (code == CLI_OK)
