@@ -131,7 +131,7 @@ static pcol_status locations_next(void *cursor, size_t count, struct pci_row_lan
     return PCOL_OK;
 }
 
-/* Skips whole stacks up to row `row` and before sample `sample`; a stack with the row is entered. */
+/* Skips whole stacks before row `row` and sample `sample`; the stack of the row is entered. */
 static pcol_status skip_stacks(struct location_cursor *c, uint64_t row, uint64_t sample,
                                pcol_error *err)
 {
