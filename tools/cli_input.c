@@ -71,7 +71,8 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     if (is_stdin) {
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
-        cli_heap_reserve(size_of_file(path) * args->operand_count); /* like the first */
+        /* Assumes that all inputs are as large as the first. */
+        cli_heap_reserve(size_of_file(path) * args->operand_count);
         status = pcol_import_path(builder, path, &options, &err);
     }
     return status == PCOL_OK ? CLI_OK : cli_fail_error(path, &err);
