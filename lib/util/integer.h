@@ -1,5 +1,5 @@
 /*
- * integer.h - decimal integers of texts
+ * integer.h - decimal numbers of texts as integers
  *
  * Tests: tests/unit/test_util.c.
  */
@@ -23,6 +23,30 @@ static inline int pci_parse_i64(const void *text, size_t size, int64_t *value)
     }
     *value = (int64_t)(negative ? 0 - sum : sum);
     return size > 0;
+}
+
+/* Parses [-] digits [. digits], times ten to the power of `decimals`, further digits rounded; 0 if
+ * the text is anything else, or the product does not fit. */
+static inline int pci_parse_decimal(const char *text, size_t size, unsigned decimals,
+                                    int64_t *value)
+{
+    char digits[40];
+    size_t at = 0, count = 0;
+    int round_up = 0;
+    for (; at < size && text[at] != '.' && count + decimals < sizeof digits; at++)
+        digits[count++] = text[at];
+    if (count == (size > 0 && *text == '-') || (at < size && text[at++] != '.'))
+        return 0;
+    for (unsigned i = 0; i < decimals; i++)
+        digits[count++] = at < size ? text[at++] : '0';
+    for (size_t i = at; i < size; i++)
+        if (text[i] < '0' || text[i] > '9')
+            return 0;
+    if (at < size)
+        round_up = text[at] >= '5';
+    if (!pci_parse_i64(digits, count, value))
+        return 0;
+    return !__builtin_add_overflow(*value, *digits == '-' ? -round_up : round_up, value);
 }
 
 #endif

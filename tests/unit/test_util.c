@@ -352,6 +352,45 @@ Test(integer, takes_the_whole_range_and_nothing_else)
         cr_assert(!pci_parse_i64(bad[i], strlen(bad[i]), &value), "%s", bad[i]);
 }
 
+Test(util, parse_decimal)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {{"0", 0},
+                {"1.5", 1500},
+                {"-1.5", -1500},
+                {"-0.0006", -1},
+                {"2.0004", 2000},
+                {"2.0005", 2001},
+                {"2.999999", 3000},
+                {"1700000000000000.1", 1700000000000000100},
+                {"9223372036854775.807", INT64_MAX},
+                {"-9223372036854775.808", INT64_MIN}};
+    static const char *const bad[] = {"",
+                                      "-",
+                                      ".5",
+                                      "-.5",
+                                      "1e3",
+                                      "1.5e0",
+                                      "1.x",
+                                      "1.0000x",
+                                      "9223372036854775.8075",
+                                      "+1",
+                                      "1 ",
+                                      "0x1",
+                                      "9223372036854776",
+                                      "99999999999999999999999999999999999999999999"};
+    int64_t value;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        cr_assert(pci_parse_decimal(good[i].text, strlen(good[i].text), 3, &value), "%s",
+                  good[i].text);
+        cr_assert_eq(value, good[i].value, "%s", good[i].text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_assert(!pci_parse_decimal(bad[i], strlen(bad[i]), 3, &value), "%s", bad[i]);
+}
+
 /* ---- long texts */
 
 /* Texts of equal bytes in different places. */

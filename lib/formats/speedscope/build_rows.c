@@ -93,14 +93,15 @@ static int clock_ns(const struct clock *clock, int64_t *ns)
 
 static pcol_status set_time(struct pci_ss_reader *r, const struct pci_ss_profile *p, uint64_t at,
                             struct clock *clock, int64_t bits, int is_double, int64_t *time_ns,
-                            pcol_error *err)
+                            int64_t *duration_ns, pcol_error *err)
 {
     int64_t start = 0;
     int start_is_double = 0, ok;
     if (p->evented) {
         PCI_TRY(pci_number_array_get(&r->starts, p->first_start + at - p->first, &start,
                                      &start_is_double, err));
-        ok = to_ns(start, start_is_double, clock->unit->ns, time_ns);
+        ok = to_ns(start, start_is_double, clock->unit->ns, time_ns) &&
+             to_ns(bits, is_double, clock->unit->ns, duration_ns);
     } else {
         ok = clock_ns(clock, time_ns) && advance(clock, bits, is_double);
     }
@@ -119,15 +120,16 @@ static pcol_status put_batch(struct pci_ss_reader *r, const struct pci_ss_profil
                              pcol_error *err)
 {
     uint32_t stacks[BATCH];
-    int64_t times_ns[BATCH], values[BATCH];
-    int is_double;
+    int64_t times_ns[BATCH], durations_ns[BATCH], values[BATCH];
+    int has_times = clock->unit->ns != 0, is_double;
     PCI_TRY(pci_spill_read(&r->stacks, at * sizeof *stacks, stacks, count * sizeof *stacks, err));
     pci_spill_drop(&r->stacks, at * sizeof *stacks); /* the memory is needed for the rows */
     pci_number_array_drop(&r->values, at);
     for (size_t i = 0; i < count; i++) {
         PCI_TRY(pci_number_array_get(&r->values, at + i, &values[i], &is_double, err));
-        if (clock->unit->ns)
-            PCI_TRY(set_time(r, p, at + i, clock, values[i], is_double, &times_ns[i], err));
+        if (has_times)
+            PCI_TRY(set_time(r, p, at + i, clock, values[i], is_double, &times_ns[i],
+                             &durations_ns[i], err));
         double number = pci_number_value(values[i], is_double);
         if (as_double)
             memcpy(&values[i], &number, sizeof number);
@@ -139,7 +141,8 @@ static pcol_status put_batch(struct pci_ss_reader *r, const struct pci_ss_profil
     rows.source = r->import->source;
     rows.thread = thread;
     rows.stacks = stacks;
-    rows.times_ns = clock->unit->ns ? times_ns : NULL;
+    rows.times_ns = has_times ? times_ns : NULL;
+    rows.durations_ns = has_times && p->evented ? durations_ns : NULL;
     rows.values = column;
     rows.value_count = 1;
     return pcol_builder_samples(r->builder, &rows, NULL, err);

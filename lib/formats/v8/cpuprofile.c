@@ -141,10 +141,12 @@ static pcol_status add_samples(struct reader *r, int timed, pcol_error *err)
 static pcol_status add_source(struct reader *r, pcol_error *err)
 {
     pcol_source source = PCOL_INIT(pcol_source);
-    int64_t start, end;
-    if (r->seen & 1u << M_START && r->seen & 1u << M_END && r->seen & 1u << M_DELTAS &&
-        pci_v8_clock_ns(&r->start, &start) && pci_v8_clock_ns(&r->end, &end) &&
-        !__builtin_sub_overflow(end, start, &source.duration_ns) && source.duration_ns >= 0)
+    int64_t start;
+    r->v8.has_end = r->seen & 1u << M_END && pci_v8_clock_ns(&r->end, &r->v8.end_ns);
+    if (r->v8.has_end && r->seen & 1u << M_START && r->seen & 1u << M_DELTAS &&
+        pci_v8_clock_ns(&r->start, &start) &&
+        !__builtin_sub_overflow(r->v8.end_ns, start, &source.duration_ns) &&
+        source.duration_ns >= 0)
         source.flags = PCOL_SOURCE_HAS_DURATION;
     return pci_import_source(r->v8.import, &source, err);
 }

@@ -2,7 +2,7 @@
  * samples.c - rows of V8's samples
  *
  * Samples are sorted by time, as DevTools does: time deltas may be negative. A sample counts until
- * the next one, the last one for the average. Hits are a count of each node; which of its samples
+ * the next one, the last one for the average, or for no time at the end of the profile. Hits are a count of each node; which of its samples
  * were counted is not recorded, so that the last ones have the value.
  */
 #include "formats/v8/v8.h"
@@ -82,12 +82,15 @@ static uint8_t *assign_hits(struct pci_v8 *v8, size_t first, size_t count)
 }
 
 /* Time from a sample to the next one. */
-static int64_t duration(const struct pci_v8_sample *samples, size_t count, size_t i)
+static int64_t duration(const struct pci_v8 *v8, const struct pci_v8_sample *samples, size_t count,
+                        size_t i)
 {
     int64_t from = samples[i].time_ns;
     uint64_t all = (uint64_t)samples[count - 1].time_ns - (uint64_t)samples[0].time_ns;
     if (i + 1 < count)
         return (int64_t)((uint64_t)samples[i + 1].time_ns - (uint64_t)from);
+    if (v8->has_end && from == v8->end_ns)
+        return 0;
     return count > 1 ? (int64_t)((all + (count - 1) / 2) / (count - 1)) : 0;
 }
 
@@ -135,7 +138,7 @@ static pcol_status put_rows(struct pci_v8 *v8, const struct pci_v8_types *types,
         for (size_t k = 0, i = first; k < n; k++, i++) {
             batch.stacks[k] = v8->nodes[samples[i].node].stack;
             batch.times_ns[k] = samples[i].time_ns;
-            batch.durations_ns[k] = duration(samples, count, i);
+            batch.durations_ns[k] = duration(v8, samples, count, i);
             batch.is_hit[k] = hits[i / 8] >> i % 8 & 1;
             if (types->time != PCOL_NONE && batch.durations_ns[k] < 0)
                 return pci_fail(err, PCOL_E_SYNTAX, "samples span more than 64 bits of time");

@@ -2,7 +2,8 @@
  * spans.c - spans of a Chrome trace as rows of samples
  *
  * The spans of a thread are sorted by start, longer ones first, and nested by a stack of open
- * spans. The self time of a span is its duration less that of the spans directly in it.
+ * spans. Each time belongs to the innermost span: a span has a row for each interval in which no
+ * other one is open in it, so that the rows of a thread follow each other.
  */
 #include "formats/v8/trace.h"
 
@@ -119,17 +120,19 @@ static void close_spans(struct pci_trace *t)
     }
 }
 
+/* A span that contains the time of the walk. */
 struct open_span {
-    int64_t end;
-    size_t span;
+    int64_t end, from; /* its time since `from` is in no row */
     uint32_t stack;
+    int is_counted; /* it has a row */
 };
 
-struct nesting {
+struct walk {
+    struct pci_trace *trace;
     struct open_span *open;
     size_t depth, capacity;
-    int64_t *self;    /* by span */
-    uint32_t *stacks; /* by span */
+    pcol_value values[2]; /* time, spans */
+    pcol_sample sample;
 };
 
 static pcol_status add_group(struct pci_trace *t, uint32_t name, uint32_t *group, pcol_error *err)
@@ -146,71 +149,83 @@ static pcol_status add_group(struct pci_trace *t, uint32_t name, uint32_t *group
     return pcol_builder_group(t->v8.builder, &new_group, group, err);
 }
 
-static pcol_status nest(struct pci_trace *t, struct nesting *n, size_t i, pcol_error *err)
+/* The row of the innermost open span up to `end`: without time only for the first one. */
+static pcol_status put_row(struct walk *w, int64_t end, pcol_error *err)
 {
+    struct open_span *span = &w->open[w->depth - 1];
+    int64_t from = span->from;
+    if (end > span->from)
+        span->from = end;
+    else if (span->is_counted)
+        return PCOL_OK;
+    w->sample.stack = span->stack;
+    w->sample.time_ns = from;
+    w->sample.duration_ns = w->values[0].as.i64 = span->from - from;
+    w->values[1].as.i64 = !span->is_counted;
+    span->is_counted = 1;
+    return pcol_builder_sample(w->trace->v8.builder, &w->sample, NULL, err);
+}
+
+/* Close the spans that end at `time` or before. */
+static pcol_status close_until(struct walk *w, int64_t time, pcol_error *err)
+{
+    while (w->depth && w->open[w->depth - 1].end <= time) {
+        int64_t end = w->open[w->depth - 1].end;
+        PCI_TRY(put_row(w, end, err));
+        if (--w->depth) {
+            struct open_span *outer = &w->open[w->depth - 1];
+            outer->from = end < outer->end ? end : outer->end;
+        }
+    }
+    return PCOL_OK;
+}
+
+static pcol_status walk_span(struct walk *w, size_t i, pcol_error *err)
+{
+    struct pci_trace *t = w->trace;
     const struct pci_span *span = &t->spans[i];
     int64_t end = span->start + span->duration;
     uint32_t group, stack = 0;
     if (i && t->spans[i - 1].thread != span->thread)
-        n->depth = 0;
-    while (n->depth && n->open[n->depth - 1].end <= span->start)
-        n->depth--;
-    n->self[i] = span->duration;
-    if (n->depth) {
-        const struct open_span *outer = &n->open[n->depth - 1];
-        t->overlapping += end > outer->end;
-        n->self[outer->span] -= (end < outer->end ? end : outer->end) - span->start;
-        stack = outer->stack;
+        PCI_TRY(close_until(w, INT64_MAX, err));
+    if (!i || t->spans[i - 1].thread != span->thread)
+        PCI_TRY(pci_trace_thread_row(t, span->thread, &w->sample.thread, err));
+    PCI_TRY(close_until(w, span->start, err));
+    if (w->depth) {
+        t->overlapping += end > w->open[w->depth - 1].end;
+        PCI_TRY(put_row(w, span->start, err));
+        stack = w->open[w->depth - 1].stack;
     }
     PCI_TRY(add_group(t, span->name, &group, err));
     PCI_TRY(pcol_builder_stack(t->v8.builder, stack, group, &stack, err));
-    n->stacks[i] = stack;
-    PCI_TRY(PCI_GROW(n->open, n->capacity, n->depth + 1, err));
-    n->open[n->depth++] = (struct open_span){end, i, stack};
+    PCI_TRY(PCI_GROW(w->open, w->capacity, w->depth + 1, err));
+    w->open[w->depth++] = (struct open_span){.end = end, .from = span->start, .stack = stack};
     return PCOL_OK;
 }
 
-static pcol_status put_rows(struct pci_trace *t, const struct nesting *n, pcol_error *err)
+static pcol_status walk(struct walk *w, pcol_error *err)
 {
-    pcol_value values[2] = {{.as.i64 = 0}, {.as.i64 = 1}};
-    uint32_t thread = PCOL_NONE, row = PCOL_NONE;
+    struct pci_trace *t = w->trace;
+    PCI_TRY(pci_sort(t->spans, t->span_count, sizeof *t->spans, compare_spans, NULL, err));
     PCI_TRY(pcol_builder_sample_type(t->v8.builder, "time", "nanoseconds", 0, 0,
-                                     &values[0].sample_type, err));
-    PCI_TRY(pcol_builder_sample_type(t->v8.builder, "spans", "count", 0, 0, &values[1].sample_type,
-                                     err));
-    for (size_t i = 0; i < t->span_count; i++) {
-        const struct pci_span *span = &t->spans[i];
-        pcol_sample sample = PCOL_INIT(pcol_sample);
-        if (span->thread != thread)
-            PCI_TRY(pci_trace_thread_row(t, span->thread, &row, err));
-        thread = span->thread;
-        values[0].as.i64 = n->self[i];
-        sample.source = t->v8.import->source;
-        sample.stack = n->stacks[i];
-        sample.thread = row;
-        sample.values = values;
-        sample.value_count = 2;
-        sample.flags = PCOL_SAMPLE_HAS_TIME | PCOL_SAMPLE_HAS_DURATION;
-        sample.time_ns = span->start;
-        sample.duration_ns = span->duration;
-        PCI_TRY(pcol_builder_sample(t->v8.builder, &sample, NULL, err));
-    }
-    return PCOL_OK;
+                                     &w->values[0].sample_type, err));
+    PCI_TRY(pcol_builder_sample_type(t->v8.builder, "spans", "count", 0, 0,
+                                     &w->values[1].sample_type, err));
+    w->sample.source = t->v8.import->source;
+    w->sample.values = w->values;
+    w->sample.value_count = 2;
+    w->sample.flags = PCOL_SAMPLE_HAS_TIME | PCOL_SAMPLE_HAS_DURATION;
+    for (size_t i = 0; i < t->span_count; i++)
+        PCI_TRY(walk_span(w, i, err));
+    return close_until(w, INT64_MAX, err);
 }
 
 pcol_status pci_trace_put_spans(struct pci_trace *t, pcol_error *err)
 {
-    struct nesting n = {.self = pci_calloc(t->span_count + 1, sizeof *n.self),
-                        .stacks = pci_calloc(t->span_count + 1, sizeof *n.stacks)};
-    pcol_status status = n.self && n.stacks ? PCOL_OK : pci_fail_memory(err);
+    struct walk w = {.trace = t, .sample = PCOL_INIT(pcol_sample)};
     close_spans(t);
-    PCI_THEN(status, pci_sort(t->spans, t->span_count, sizeof *t->spans, compare_spans, NULL, err));
-    for (size_t i = 0; status == PCOL_OK && i < t->span_count; i++)
-        status = nest(t, &n, i, err);
-    PCI_THEN(status, put_rows(t, &n, err));
-    pci_free(n.open);
-    pci_free(n.self);
-    pci_free(n.stacks);
+    pcol_status status = walk(&w, err);
+    pci_free(w.open);
     PCI_TRY(status);
     if (t->without_begin)
         pci_import_message("events that end no span ignored: %" PRIu64, t->without_begin);

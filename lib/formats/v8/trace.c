@@ -10,6 +10,7 @@
 
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/integer.h"
 #include "util/sort.h"
 
 #include <inttypes.h>
@@ -51,6 +52,8 @@ static pcol_status read_time(struct pci_trace *t, const char *what, int64_t *ns,
     int is_double;
     PCI_TRY(pci_json_unquote_number(&t->v8.json, err));
     PCI_TRY(pci_number_of_token(&t->v8.json, what, &bits, &is_double, err));
+    if (pci_parse_decimal(t->v8.json.text.data, t->v8.json.text.size, 3, ns))
+        return PCOL_OK; /* a double of microseconds since 1970 has steps of a quarter */
     pci_v8_clock_add(&clock, bits, is_double);
     return pci_v8_clock_ns(&clock, ns)
                ? PCOL_OK

@@ -69,7 +69,7 @@ struct pci_trace {
 /* spans.c: */
 pcol_status pci_trace_add_span(struct pci_trace *trace, const struct pci_trace_event *event,
                                pcol_error *err);
-/* Add a row for each span, with the time in it outside of inner spans. */
+/* Add a row for each interval of a span without an inner one. */
 pcol_status pci_trace_put_spans(struct pci_trace *trace, pcol_error *err);
 /* The thread of an event, which is added; the row of threads of one. */
 pcol_status pci_trace_thread(struct pci_trace *trace, uint32_t pid, uint32_t tid, uint32_t *thread,

@@ -74,6 +74,8 @@ struct pci_v8 {
     int has_hits;
     struct pci_v8_sample *samples;
     size_t sample_count, sample_capacity;
+    int64_t end_ns; /* endTime of a CPU profile */
+    int has_end;
     struct pci_v8_move *moves; /* of the samples sorted last */
     size_t move_count, move_capacity;
     int has_moves; /* 0: many samples were out of order, `moves` lacks some */

@@ -4,8 +4,11 @@
  * Each node of the call tree that a sample uses becomes a node of V8, an inlined line one of its
  * own. A CPU profile has an entry for each row of samples, in order, or as many as its count as
  * long as the counts are few in all, with the time that the row represents: its value if that is a
- * time, else its duration, else the sampling interval for each count, else a millisecond. hitCount
- * is the sum of counts, or the number of rows.
+ * time, else its duration, else the sampling interval for each count, else a millisecond. A reader
+ * takes the average for the last entry: if that is wrong, an entry of the root follows it.
+ *
+ * hitCount is the sum of counts; of other values, the time in the largest unit of which the times
+ * of all rows are multiples, since DevTools divides the duration of the profile by hits.
  */
 #include "formats/json_members.h"
 #include "formats/v8/write.h"
@@ -17,6 +20,7 @@
 #include "json/json.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Sum of counts up to which each has an entry: a few bytes of input can have any count. */
 #define MAX_ENTRIES (UINT64_C(1) << 20)
@@ -28,7 +32,9 @@ enum {
     LOSS_FRACTION = 8,
     LOSS_BYTES = 16,
     LOSS_ENTRIES = 32,
-    LOSS_NO_STACK = 64
+    LOSS_NO_STACK = 64,
+    LOSS_TIMES = 128,
+    LOSS_MICROSECONDS = 256
 };
 
 static const struct pci_loss losses[] = {
@@ -41,10 +47,12 @@ static const struct pci_loss losses[] = {
      "hitCount with the count",
      ""},
     {"the difference between samples without a call stack and with an empty one", ""},
+    {"samples without times: each count lasts a millisecond", ""},
+    {"fractions of microseconds", ""},
 };
 
 struct node {
-    uint64_t value;          /* hits or bytes */
+    uint64_t value;          /* hits, bytes, or ns of time until they are hits */
     uint32_t id;             /* of its outermost line; 0: not used */
     uint32_t child, sibling; /* 0: none */
     uint32_t parent;
@@ -59,14 +67,15 @@ struct writer {
     struct pci_selected_type chosen;
     struct pci_frame_namer names;
     struct pci_stacks tree;
-    const struct pci_column *stack, *duration, *column;
+    const struct pci_column *stack, *duration, *column, *interval;
     struct node *nodes;
     double us; /* microseconds of one unit of a time; 0: not a time */
     int is_count;
-    double interval;  /* microseconds */
+    uint64_t hit_ns;  /* time of a hit, if hits are not counts */
     uint64_t entries; /* sum of counts */
     double now;       /* sum of times, microseconds */
-    int64_t previous; /* the same at the sample before, rounded */
+    int64_t previous; /* the same at the entry before, rounded */
+    int64_t written;  /* entries */
     unsigned lost;
 };
 
@@ -121,17 +130,28 @@ static pcol_status read_value(struct writer *w, uint64_t row, double *value, int
     return PCOL_OK;
 }
 
-static pcol_status set_time(struct writer *w, uint64_t row, double value, struct row *out,
-                            pcol_error *err)
+static pcol_status set_time(struct writer *w, uint64_t row, uint64_t source, double value,
+                            struct row *out, pcol_error *err)
 {
     int64_t ns = 0;
     int valid = 0;
-    if (w->us <= 0 && w->duration)
+    if (w->us > 0) {
+        out->us = value * w->us;
+        return PCOL_OK;
+    }
+    if (w->duration)
         PCI_TRY(pci_get(w->file, w->duration, row, &ns, &valid, err));
-    out->us = w->us > 0     ? value * w->us
-              : valid       ? (double)ns / 1e3
-              : w->is_count ? value * w->interval
-                            : w->interval;
+    if (valid) {
+        out->us = (double)ns / 1e3;
+        return PCOL_OK;
+    }
+    if (w->interval)
+        PCI_TRY(pci_get(w->file, w->interval, source, &ns, &valid, err));
+    if (!valid || ns <= 0) {
+        w->lost |= LOSS_TIMES;
+        ns = 1000000;
+    }
+    out->us = (double)ns / 1e3 * (w->is_count ? value : 1);
     return PCOL_OK;
 }
 
@@ -158,19 +178,44 @@ static pcol_status each_row(struct writer *w,
         if (out.stack && (uint64_t)out.stack >= w->tree.stacks)
             return pci_corrupt(err, "samples", "stack", row, "the stack does not exist");
         if (!w->is_heap)
-            PCI_TRY(set_time(w, row, value, &out, err));
+            PCI_TRY(set_time(w, row, (uint64_t)source, value, &out, err));
         PCI_TRY(visit(w, &out, err));
     }
     return PCOL_OK;
 }
 
+static pcol_status add_time(struct writer *w, const struct row *row, pcol_error *err)
+{
+    w->now += row->us;
+    return w->now < 9e15 ? PCOL_OK
+                         : pci_fail(err, PCOL_E_LOSS,
+                                    "the sum of times is beyond the integers of JavaScript");
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static pcol_status add_value(struct writer *w, const struct row *row, pcol_error *err)
 {
     struct node *node = &w->nodes[row->stack];
-    uint64_t value = w->is_heap || w->is_count ? (uint64_t)row->value : 1;
+    uint64_t value = (uint64_t)row->value;
+    if (!w->is_heap)
+        PCI_TRY(add_time(w, row, err));
+    if (w->is_count) {
+        w->entries += value < MAX_ENTRIES ? value : MAX_ENTRIES;
+    } else if (!w->is_heap) {
+        value = row->us > 0 ? (uint64_t)llround(row->us * 1e3) : 0;
+        w->hit_ns = common_divisor(value, w->hit_ns);
+    }
     node->id = 1;
     node->value += value;
-    w->entries += value < MAX_ENTRIES ? value : MAX_ENTRIES;
     return node->value > INT64_MAX
                ? pci_fail_cell(err, PCOL_E_LOSS, "stacks", NULL, row->stack,
                                "the sum of the values of the stack is beyond 64 bits")
@@ -344,6 +389,23 @@ static int64_t entries(const struct writer *w, const struct row *row)
                : 1;
 }
 
+/* The delta of an entry is the time that the previous one represents; sums are rounded, so that
+ * errors do not add up. */
+static pcol_status put_delta(struct writer *w, const struct row *row, pcol_error *err)
+{
+    int64_t count = entries(w, row);
+    for (int64_t i = 0; i < count; i++) {
+        double exact = w->now + row->us * (double)i / (double)count;
+        int64_t now = llround(exact);
+        w->lost |= fabs(exact - (double)now) > 1e-3 ? LOSS_MICROSECONDS : 0u;
+        pci_json_put_int(&w->json, now - w->previous, err);
+        w->previous = now;
+    }
+    w->written += count;
+    PCI_TRY(add_time(w, row, err));
+    return w->json.status;
+}
+
 static pcol_status put_sample(struct writer *w, const struct row *row, pcol_error *err)
 {
     uint64_t first, count;
@@ -354,58 +416,41 @@ static pcol_status put_sample(struct writer *w, const struct row *row, pcol_erro
     return w->json.status;
 }
 
-static pcol_status add_time(struct writer *w, const struct row *row, pcol_error *err)
+/* The time of the last entry is not the average of the others. */
+static int needs_end(const struct writer *w)
 {
-    w->now += row->us;
-    return w->now < 9e15 ? PCOL_OK
-                         : pci_fail(err, PCOL_E_LOSS,
-                                    "the sum of times is beyond the integers of JavaScript");
-}
-
-/* The delta of a sample is the time that the previous one represents; sums are rounded, so that
- * errors do not add up. */
-static pcol_status put_delta(struct writer *w, const struct row *row, pcol_error *err)
-{
-    int64_t count = entries(w, row);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t now = llround(w->now + row->us * (double)i / (double)count);
-        pci_json_put_int(&w->json, now - w->previous, err);
-        w->previous = now;
-    }
-    PCI_TRY(add_time(w, row, err));
-    return w->json.status;
+    int64_t last = llround(w->now) - w->previous;
+    return w->written == 1
+               ? last > 0
+               : w->written > 1 &&
+                     llabs(last - llround((double)w->previous / (double)(w->written - 1))) > 1;
 }
 
 static pcol_status put_samples(struct writer *w, pcol_error *err)
 {
+    w->now = 0;
+    pci_json_put_begin_member(&w->json, "timeDeltas", '[', err);
+    PCI_TRY(each_row(w, put_delta, err));
+    if (needs_end(w))
+        pci_json_put_int(&w->json, llround(w->now) - w->previous, err);
+    pci_json_put_end(&w->json, ']', err);
     pci_json_put_begin_member(&w->json, "samples", '[', err);
     PCI_TRY(each_row(w, put_sample, err));
-    pci_json_put_end(&w->json, ']', err);
-    pci_json_put_begin_member(&w->json, "timeDeltas", '[', err);
-    w->now = 0;
-    PCI_TRY(each_row(w, put_delta, err));
+    if (needs_end(w))
+        pci_json_put_int(&w->json, w->nodes[0].id, err);
     pci_json_put_end(&w->json, ']', err);
     return w->json.status;
 }
 
 /* ---- export ---- */
 
-static pcol_status set_units(struct writer *w, pcol_error *err)
+static void set_units(struct writer *w)
 {
-    const struct pci_column *interval;
-    int64_t ns = 0;
-    int valid = 0;
     w->us = w->is_heap ? 0 : unit_us(w->chosen.unit);
     w->is_count = !w->is_heap && pci_str_is(w->chosen.unit, "count");
     if (w->chosen.count && !(pci_str_is(w->chosen.type, w->is_heap ? "space" : "samples") &&
                              pci_str_is(w->chosen.unit, w->is_heap ? "bytes" : "count")))
         w->lost |= LOSS_UNIT;
-    PCI_TRY(pci_find_verified_column(w->file, "sources", "interval_ns", PCI_TYPE(PCF_I64),
-                                     &interval, err));
-    if (interval && w->export->first_source <= w->export->last_source)
-        PCI_TRY(pci_get(w->file, interval, w->export->first_source, &ns, &valid, err));
-    w->interval = valid && ns > 0 ? (double)ns / 1e3 : 1000;
-    return PCOL_OK;
 }
 
 static pcol_status prepare(struct writer *w, pcol_error *err)
@@ -430,8 +475,12 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(
         pci_find_verified_column(w->file, "functions", "column", PCI_TYPES_INT, &w->column, err));
     PCI_TRY(PCI_CALLOC(w->nodes, (size_t)w->tree.stacks + 1, err));
-    PCI_TRY(set_units(w, err));
+    PCI_TRY(pci_find_verified_column(w->file, "sources", "interval_ns", PCI_TYPE(PCF_I64),
+                                     &w->interval, err));
+    set_units(w);
     PCI_TRY(each_row(w, add_value, err));
+    for (uint64_t i = 0; w->hit_ns && i < w->tree.stacks; i++)
+        w->nodes[i].value /= w->hit_ns;
     if (w->is_count && w->entries > MAX_ENTRIES)
         w->lost |= LOSS_ENTRIES;
     return link_nodes(w, err);
@@ -449,7 +498,6 @@ static pcol_status write_all(struct writer *w, pcol_error *err)
     } else {
         PCI_TRY(put_list(w, err));
         pci_json_put_int_member(&w->json, "startTime", 0, err);
-        PCI_TRY(each_row(w, add_time, err));
         pci_json_put_int_member(&w->json, "endTime", llround(w->now), err);
         PCI_TRY(put_samples(w, err));
     }

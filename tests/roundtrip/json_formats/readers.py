@@ -200,9 +200,12 @@ def trace_spans(events):
             if at is None:
                 break
             path.insert(0, spans[at][4])
-        for k in range(i + 1, len(spans)):
-            if spans[k][0] == thread and parent(spans, k) == i:
-                self -= min(start + duration, spans[k][1] + spans[k][2]) - spans[k][1]
+        within = [spans[k][1:3] for k in range(i + 1, len(spans)) if spans[k][0] == thread and parent(spans, k) == i]
+        ends = [min(start + duration, begin + length) for begin, length in within]
+        self -= sum(end - begin for (begin, _), end in zip(within, ends))
+        # A row for each time in which none of them is open; the first one may have no length.
+        followed = [begin for begin, _ in within[1:]] + [start + duration]
+        answer.times += [end for end, begin in zip(ends, followed) if begin > end]
         answer.add("time/nanoseconds", path, self)
         answer.add("spans/count", path, 1)
         answer.times.append(start)
