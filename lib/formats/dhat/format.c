@@ -69,16 +69,32 @@ static int cut_number(pcol_str *place, int64_t *number)
     return 1;
 }
 
+/* Index after the parenthesis, with a blank before it, that the last byte closes; without one after
+ * the last that a blank precedes, which may be 0: names can have parentheses without a pair. */
+static size_t find_open(const char *data, size_t size)
+{
+    size_t last = 0, depth = 0;
+    for (size_t i = size; i-- > 1;) {
+        depth += data[i] == ')';
+        if (data[i] != '(')
+            continue;
+        if (data[i - 1] == ' ' && depth == 1)
+            return i + 1;
+        if (data[i - 1] == ' ' && !last)
+            last = i + 1;
+        depth -= depth > 0;
+    }
+    return last;
+}
+
 /* The text within the last parentheses: "in OBJECT" or "FILE:LINE". */
 static void parse_place(pcol_str *text, struct pci_dhat_frame *frame)
 {
     const char *data = text->data;
-    size_t open = text->size;
-    if (!open || data[open - 1] != ')')
+    if (!text->size || data[text->size - 1] != ')')
         return;
-    while (open > 1 && (data[open - 1] != '(' || data[open - 2] != ' '))
-        open--;
-    if (open < 2)
+    size_t open = find_open(data, text->size);
+    if (!open)
         return;
     pcol_str place = {data + open, text->size - open - 1};
     if (place.size > 3 && !memcmp(place.data, "in ", 3)) {
