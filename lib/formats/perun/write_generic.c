@@ -49,8 +49,8 @@ struct generic_writer {
     size_t type_count;
     union sum *sums; /* by stack; the last one: samples without a stack */
     uint8_t *has;
-    int has_default; /* a sample has a value of the first type */
-    int lost_line;
+    int has_default;          /* a sample has a value of the first type */
+    int lost_line, lost_null; /* lines without a file; files without a line */
     struct pci_perun_type_rule rule;
     struct pci_strbuf text;
     int64_t stacks[BATCH], sources[BATCH], values[BATCH];
@@ -197,6 +197,7 @@ static pcol_status put_frame(struct generic_writer *f, const struct pci_name *p,
 {
     struct pci_json_writer *w = &f->json;
     f->lost_line |= p->has_line && !p->has_filename;
+    f->lost_null |= p->has_filename && !p->has_line;
     pci_json_put_begin(w, '{', err);
     if (p->has_filename) {
         pci_json_put_string_member(w, "source", p->filename, err);
@@ -385,6 +386,9 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
     PCI_TRY(pci_json_writer_finish(&f->json, err));
     if (f->lost_line)
         pci_export_loss(f->export, "%s lines whose file is not known",
+                        f->export->capabilities->loss_prefix);
+    if (f->lost_null)
+        pci_export_loss(f->export, "%s files without a line: it becomes 0",
                         f->export->capabilities->loss_prefix);
     if (f->json.replaced)
         pci_export_loss(f->export, "%s bytes that are not UTF-8: they become lone surrogates",
