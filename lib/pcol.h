@@ -2105,7 +2105,8 @@ typedef struct pcol_diff_options {
  * pcol_query_top() or pcol_query_tree() for each query, rows log rows, and 40 bytes for each row
  * and base.
  * Errors: E_ARGUMENT (other types or units; a total of 0 to be scaled), E_LIMIT (a difference
- * beyond 64 bits, more bases), and those of the two calls.
+ * beyond 64 bits, more bases; a total that is not finite, to be scaled or with a limit), and those
+ * of the two calls.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_diff(pcol_query *base, pcol_query *other,
                                               const pcol_diff_options *options,

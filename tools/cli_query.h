@@ -76,7 +76,7 @@ struct cli_cell cli_amount_cell(const struct cli_amounts *amounts, pcol_amount a
                                 char *buffer);
 void cli_amount_set(const struct cli_amounts *amounts, pcol_amount amount, char *buffer,
                     struct cli_cell *cell);
-/* Share of the total in percent. */
+/* Share of the total in percent; NAN if the amount or the total is not finite. */
 double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount);
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount);
 /* The same in seconds; null if not known. */

@@ -460,19 +460,22 @@ double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount)
 {
     double value = cli_amount_double(amounts, amount), part;
 
+    if (!isfinite(amounts->total) || !isfinite(value))
+        return NAN;
     if (!(amounts->total > 0))
         return 0;
     part = 100 * value / amounts->total;
     if (!isfinite(part))
         part = 100 * (value / amounts->total);
-    return isfinite(part) ? part : 0; /* of a value that is not a number */
+    return part;
 }
 
 struct cli_cell cli_amount_percent(const struct cli_amounts *amounts, pcol_amount amount)
 {
-    struct cli_cell cell = {CLI_CELL_PERCENT, 0, {0}};
+    struct cli_cell cell = {0};
 
     cell.as.f64 = cli_amount_share(amounts, amount);
+    cell.kind = isfinite(cell.as.f64) ? CLI_CELL_PERCENT : CLI_CELL_NULL;
     return cell;
 }
 
@@ -515,7 +518,8 @@ void cli_amounts_header(const struct cli_amounts *amounts, struct cli_out *out)
         humanise((double)amounts->info.duration_ns / 1e9, 0, buffer);
         cli_out_printf(out, ", duration %s", buffer);
     }
-    if (cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
+    if (isfinite(amounts->total) &&
+        cli_amount_double(amounts, amounts->info.selected) != amounts->total) {
         /* Percentages are of absolute values, as in pprof: negative values count too. */
         cli_out_text(out, amounts->selects ? ", selected " : "; values below 0 leave ");
         total = cli_amount_cell(amounts, amounts->info.selected, buffer);

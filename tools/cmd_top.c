@@ -109,8 +109,7 @@ static void set_cell(struct layout *layout, const struct cli_result *top, size_t
         cli_amount_set(amounts, value, buffer, cell);
         return;
     case PERCENT:
-        cell->kind = CLI_CELL_PERCENT;
-        cell->as.f64 = cli_amount_share(amounts, value);
+        *cell = cli_amount_percent(amounts, value);
         return;
     case SECONDS:
         *cell = cli_amount_seconds(amounts, value, buffer);

@@ -324,7 +324,7 @@ static pcol_status build_diff(struct pci_diff *d, const struct pci_diff_queries 
         PCI_TRY(sort_rows(d, PCOL_ORDER_NAME, err));
         PCI_TRY(pci_diff_count(d, queries, options, err));
     }
-    pci_diff_judge(d, options);
+    PCI_TRY(pci_diff_judge(d, options, err));
     return sort_rows(d, options->order, err);
 }
 

@@ -59,6 +59,6 @@ pcol_status pci_diff_scale(struct pci_diff *d, pcol_error *err);
 pcol_status pci_diff_count(struct pci_diff *d, const struct pci_diff_queries *queries,
                            const pcol_diff_options *options, pcol_error *err);
 /* Sets the rows and the total that fail. */
-void pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options);
+pcol_status pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options, pcol_error *err);
 
 #endif

@@ -129,8 +129,13 @@ pcol_status pci_diff_scale(struct pci_diff *d, pcol_error *err)
 {
     double whole = d->info.base_totals.median;
     int positive = whole > 0 && d->info.other_total > 0;
-    for (size_t i = 0; i < d->info.base_count; i++)
+    int finite = isfinite(whole) && isfinite(d->info.other_total);
+    for (size_t i = 0; i < d->info.base_count; i++) {
         positive &= d->bases[i].whole > 0;
+        finite &= isfinite(d->bases[i].whole) != 0;
+    }
+    if (!finite)
+        return pci_fail(err, PCOL_E_LIMIT, "a profile whose total is not finite cannot be scaled");
     if (!positive)
         return pci_fail(err, PCOL_E_ARGUMENT, "a profile whose total is 0 cannot be scaled");
     d->info.scale = whole / d->info.other_total;
@@ -178,12 +183,18 @@ static int exceeds(double value, double rise, double least, const pcol_spread *b
            (base_count < DEVIATION_BASES || value > bases->median + DEVIATIONS * bases->mad);
 }
 
-void pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options)
+pcol_status pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options, pcol_error *err)
 {
     struct pci_diff_info *info = &d->info;
     size_t n = info->base_count;
     double whole = pci_amount_to_double(info->total[0], info->is_double);
     double total = info->other_total;
+    int finite = isfinite(total) != 0;
+    for (size_t i = 0; i < n; i++)
+        finite &= isfinite(d->bases[i].whole) != 0;
+    if (!finite && options->flags & (PCOL_DIFF_FAIL_TOTAL | PCOL_DIFF_FAIL_ABOVE))
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "a total that is not finite cannot be compared with a limit");
     if (options->flags & PCOL_DIFF_FAIL_TOTAL)
         info->total_above = exceeds(total, total - info->base_totals.max, 0, &info->base_totals, n,
                                     info->base_totals.median, options->fail_total);
@@ -196,4 +207,5 @@ void pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options)
         row->above = row->samples >= (double)options->min_samples &&
                      exceeds(value, rise, least, &row->total_bases, n, whole, options->fail_above);
     }
+    return PCOL_OK;
 }
