@@ -440,6 +440,9 @@ void pci_column_buffer_source_init(struct pci_column_buffer_source *source,
 /* Record the interval of a source; the first one that differs from an earlier source's is
  * reported. */
 void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns);
+/* The same, and set it in the row of the source. */
+pcol_status pci_builder_source_interval(pcol_builder *b, uint32_t source, int64_t interval_ns,
+                                        pcol_error *err);
 /* Record a key of a source; *again: the source had it already. */
 pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, pcol_str key, int *again,
                                    pcol_error *err);

@@ -11,6 +11,10 @@ pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, pcol_str ke
 {
     uint32_t code;
     PCI_TRY(pci_string_pool_intern(&b->meta_keys, key.data, key.size, &code, err));
+    if (code >= PCF_MAX_META_KEYS)
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "the sources have more than %u different keys of metadata",
+                        PCF_MAX_META_KEYS);
     return pci_pair_set_add(&b->metas, source, code, exists, err);
 }
 
@@ -52,4 +56,11 @@ void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns)
                "sampled every %" PRId64 " us, an earlier source every %" PRId64
                " us: numbers of samples of both do not compare",
                interval_ns / 1000, b->interval_ns / 1000);
+}
+
+pcol_status pci_builder_source_interval(pcol_builder *b, uint32_t source, int64_t interval_ns,
+                                        pcol_error *err)
+{
+    pci_builder_record_interval(b, interval_ns);
+    return pci_column_buffer_set(b->columns[PCI_C_SOURCE_INTERVAL], source, interval_ns, err);
 }

@@ -193,31 +193,6 @@ static pcol_status get_sample_seconds(const pcol_file *file, uint64_t source, do
     return PCOL_OK;
 }
 
-/* *agree: 0 if segments of a recording that was appended to have another interval. */
-static pcol_status check_segments(const pcol_file *file, const uint8_t *selected,
-                                  uint64_t source_count, double seconds, int *agree,
-                                  pcol_error *err)
-{
-    const struct pci_column *source, *interval;
-    const struct pci_table *table = pci_table_flagged(file, PCI_TABLE_SEGMENTS);
-    *agree = 1;
-    if (!table || !table->rows)
-        return PCOL_OK;
-    PCI_TRY(pci_check_row_count(file, table->name, err));
-    PCI_TRY(pci_require_column(file, table->name, "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_find_column(file, table->name, "interval_us", PCI_TYPES_INT, &interval, err));
-    for (uint64_t row = 0; interval && row < table->rows && *agree; row++) {
-        int64_t segment_source, us;
-        int valid;
-        PCI_TRY(pci_get(file, source, row, &segment_source, &(int){0}, err));
-        PCI_TRY(pci_get(file, interval, row, &us, &valid, err));
-        if (selected && ((uint64_t)segment_source >= source_count || !selected[segment_source]))
-            continue;
-        *agree = valid && fabs((double)us / 1e6 - seconds) <= 1e-12 * seconds;
-    }
-    return PCOL_OK;
-}
-
 /* Set if it is the same for all selected sources. */
 static pcol_status find_seconds(const struct pci_types *types, const uint8_t *selected,
                                 uint64_t source_count, struct pci_query_type *measure,
@@ -238,8 +213,6 @@ static pcol_status find_seconds(const struct pci_types *types, const uint8_t *se
             common_seconds = seconds;
         agree = seconds > 0 && fabs(common_seconds - seconds) <= 1e-12 * common_seconds;
     }
-    if (agree && common_seconds > 0)
-        PCI_TRY(check_segments(types->file, selected, source_count, common_seconds, &agree, err));
     measure->seconds_per_value = agree ? common_seconds : 0;
     return PCOL_OK;
 }

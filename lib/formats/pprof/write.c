@@ -151,12 +151,15 @@ static pcol_status read_period(struct pci_pprof_export *e, const struct source_c
 
 /* Merge the period of a source: the first period type, and the longest period of that type. */
 static pcol_status add_period(struct pci_pprof_export *e, struct header *h, uint32_t source,
-                              pcol_error *err)
+                              int is_first, pcol_error *err)
 {
     PciPprof__Profile *m = &h->message;
     PciPprof__ValueType *t = &h->period_type;
     struct period period;
     PCI_TRY(read_period(e, &h->columns, source, &period, err));
+    if (!is_first && !e->has_pprof_source &&
+        (m->has_period != period.valid || (period.valid && m->period != period.value)))
+        e->lost |= PCI_PPROF_LOSS_INTERVALS;
     if (!t->has_type && !t->has_unit) {
         t->type = period.type;
         t->unit = period.unit;
@@ -284,11 +287,15 @@ static pcol_status build_header(struct pci_pprof_export *e, struct header *h, pc
             continue;
         PCI_TRY(add_texts(e, h, source, is_first, err));
         PCI_TRY(compare_drops(e, h, source, is_first, err));
+        PCI_TRY(add_period(e, h, source, is_first, err));
         is_first = 0;
-        PCI_TRY(add_period(e, h, source, err));
         PCI_TRY(add_times(e, h, source, err));
         if (!e->is_native)
             PCI_TRY(add_origin_comment(e, h, source, err));
+    }
+    if (e->lost & PCI_PPROF_LOSS_INTERVALS) {
+        h->message.has_period = 0;
+        h->message.period_type = NULL;
     }
     if (!e->is_native)
         PCI_TRY(add_default(e, h, err));
@@ -413,6 +420,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"code outside functions: it gets one", ""},
         {"different drop_frames and keep_frames of sources: those of the first apply to all",
          "source"},
+        {"different sampling intervals of sources: it gets none", "source"},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);

@@ -35,7 +35,8 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_NO_STACK = 1u << 3,
     PCI_PPROF_LOSS_ZERO = 1u << 4,
     PCI_PPROF_LOSS_OUTSIDE = 1u << 5,
-    PCI_PPROF_LOSS_DROPS = 1u << 6
+    PCI_PPROF_LOSS_DROPS = 1u << 6,
+    PCI_PPROF_LOSS_INTERVALS = 1u << 7
 };
 
 /* A sample type of the output. */

@@ -15,6 +15,8 @@
 #include "formats/rprof/sample_pipeline.h"
 #include "formats/rprof/text.h"
 
+#include "builder/builder.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -36,6 +38,7 @@ struct reader {
     uint64_t stop;                  /* end of the reader's own chunk */
     uint64_t headers, files;        /* numbers of such lines so far */
     struct pci_rprof_header header; /* of the segment */
+    struct pci_rprof_int interval;  /* that of all segments so far, if known */
     int has_source;                 /* the first header was read */
     int memory_types;               /* the sample types of the memory columns exist */
     struct pci_tolerated tolerated; /* malformed lines */
@@ -103,14 +106,9 @@ static const uint8_t *find_overflow(const struct reader *r, const struct sample 
 
 /* ---- lines that are not samples ---- */
 
-static pcol_status new_source(struct reader *r, const struct pci_rprof_header *header,
-                              pcol_error *err)
+static pcol_status new_source(struct reader *r, pcol_error *err)
 {
     pcol_source source = PCOL_INIT(pcol_source);
-    if (header && header->interval.known && header->interval.value <= INT64_MAX / 1000) {
-        source.flags |= PCOL_SOURCE_HAS_INTERVAL;
-        source.interval_ns = header->interval.value * 1000;
-    }
     PCI_TRY(pci_import_source(r->import, &source, err));
     return pcol_builder_sample_type(r->import->builder, "samples", "count", 0, 0,
                                     &r->queue.types[T_SAMPLES], err);
@@ -140,8 +138,12 @@ static pcol_status begin_segment(struct reader *r, const struct pci_rprof_line *
                                  const struct pci_rprof_header *header, pcol_error *err)
 {
     const uint8_t *text = pci_rprof_at(&r->text.lines, line->start);
-    if (!r->has_source)
-        PCI_TRY(new_source(r, header, err));
+    if (!r->has_source) {
+        PCI_TRY(new_source(r, err));
+        r->interval = header->interval;
+    } else if (!header->interval.known || header->interval.value != r->interval.value) {
+        r->interval.known = 0;
+    }
     r->has_source = 1;
     r->headers++;
     if (header->memory)
@@ -420,7 +422,12 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
             PCI_TRY(read_chunk(r, err));
         }
     }
-    return r->has_source ? PCOL_OK : new_source(r, NULL, err);
+    if (!r->has_source)
+        return new_source(r, err);
+    return r->interval.known && r->interval.value <= INT64_MAX / 1000
+               ? pci_builder_source_interval(r->import->builder, r->import->source,
+                                             r->interval.value * 1000, err)
+               : PCOL_OK;
 }
 
 static void report_deviations(const struct reader *r)
