@@ -381,6 +381,10 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
         table->failed = 1; /* nothing to end */
         return cli_usage("--csv-safe applies to the formats csv and tsv");
     }
+    if (table->null != NULL && strpbrk(table->null, ",\"\t\r\n") != NULL) {
+        table->failed = 1;
+        return cli_usage("--null: the text has a comma, a quote, a tab or a line end");
+    }
     for (size_t i = 0; i < count && table->layout >= LAYOUT_JSON; i++)
         if (columns[i].flags & CLI_REPEATED) {
             table->failed = 1;

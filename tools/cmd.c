@@ -223,7 +223,8 @@ const struct cmd cmd_table[] = {
      "  pcol diff --normalize --fail-above 2% --min-samples 50 main-*.pb.gz new.pb.gz\n"
      "\n"
      "Exit code: 1 if a row rose by more than --fail-above or the total by more than\n"
-     "--fail-total; 2 if the selection leaves no value of NEW, 3 if NEW has no value.\n",
+     "--fail-total. With a limit, 2 if the selection leaves no value of NEW, and 3 if NEW has\n"
+     "no value, or a total that is not finite.\n",
      1, CMD_ANY, cmd_diff},
     {"Query", "perun", NULL, "QUESTION FILE", "run Perun's queries on its profiles",
      cmd_perun_options,

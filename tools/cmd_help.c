@@ -142,10 +142,11 @@ static void print_all(struct cli_out *out)
         cli_out_printf(out, "  %-12s%s\n", cmd_table[i].name, cmd_table[i].summary);
     }
     print_common(out, "Everywhere");
-    cli_out_text(out,
-                 "\nExit codes: 0 success; 1 the check or comparison failed; 2 usage; 3 malformed\n"
-                 "or unsupported input; 4 I/O or memory; 5 not written: exists, would lose data.\n"
-                 "\n`pcol help COMMAND` describes a command and its options.\n");
+    cli_out_text(
+        out, "\nExit codes: 0 success; 1 the check or comparison failed, or nothing has this\n"
+             "name; 2 usage; 3 malformed or unsupported input; 4 I/O or memory; 5 not written:\n"
+             "exists, would lose data.\n"
+             "\n`pcol help COMMAND` describes a command and its options.\n");
 }
 
 /* ---- the command ---- */

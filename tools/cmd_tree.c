@@ -21,7 +21,7 @@ const struct cli_option cmd_tree_options[] = {
                     "function (default), file, line (function, file, line), srcline (file, line), "
                     "location (address) or mapping (binary)"),
     CLI_FLAG_OPTION(0, "bottom-up", bottom_up, "from innermost frames to their callers"),
-    CLI_COUNT_OPTION(0, "depth", "N", max_depth, "at most N frames deep (default: all)"),
+    CLI_COUNT_OPTION(0, "depth", "N", max_depth, "at most N frames deep; 0: all (default)"),
     CLI_COUNT_OPTION('n', "rows", "N", rows,
                      "the N heaviest nodes with their callers; 0: all (default: nodes of at least "
                      "0.5 % on a terminal, all elsewhere)"),
