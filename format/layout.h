@@ -230,6 +230,7 @@ struct pcf_end {
 #define PCF_MAX_RECORDS (1u << 26) /* bytes */
 #define PCF_MAX_NAME 255u          /* bytes of a table or column name */
 #define PCF_MAX_ROWS (UINT64_C(1) << 48)
+#define PCF_MAX_META_KEYS 4096u /* different keys of source_meta: each is a column of a view */
 #define PCF_MAX_U32_ROWS UINT64_C(0xfffffffe) /* of a table that PCF_U32 columns refer to */
 
 _Static_assert(sizeof(struct pcf_header) == 128, "spec.md: header");

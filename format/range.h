@@ -32,11 +32,14 @@ static inline uint64_t pcf_bits_to_bytes(uint64_t bits)
 
 /* Plausible row counts. Equal rows take almost no bytes, so a hostile file of a few KB can declare
  * 2^48 rows. Writers stay within these limits; readers check them before a scan over all rows. The
- * limit for samples is higher: an idle program yields millions of equal samples. */
+ * limit for samples is higher: an idle program yields millions of equal samples. The values of all
+ * tables, rows times columns, are limited together. */
 #define PCF_FREE_ROWS (UINT64_C(1) << 24)
 #define PCF_ROWS_PER_BYTE 8u
-#define PCF_FREE_SAMPLES (UINT64_C(1) << 26)
-#define PCF_SAMPLES_PER_BYTE (UINT64_C(1) << 14)
+#define PCF_FREE_SAMPLES (UINT64_C(1) << 24)
+#define PCF_SAMPLES_PER_BYTE (UINT64_C(1) << 8)
+#define PCF_FREE_VALUES (UINT64_C(1) << 29)
+#define PCF_VALUES_PER_BYTE (UINT64_C(1) << 10)
 static inline int pcf_rows_plausible(uint64_t rows, uint64_t file_size)
 {
     return rows <= PCF_FREE_ROWS || rows / PCF_ROWS_PER_BYTE <= file_size;
@@ -44,6 +47,18 @@ static inline int pcf_rows_plausible(uint64_t rows, uint64_t file_size)
 static inline int pcf_samples_plausible(uint64_t rows, uint64_t file_size)
 {
     return rows <= PCF_FREE_SAMPLES || rows / PCF_SAMPLES_PER_BYTE <= file_size;
+}
+static inline int pcf_values_plausible(uint64_t values, uint64_t file_size)
+{
+    return values <= PCF_FREE_VALUES || values / PCF_VALUES_PER_BYTE <= file_size;
+}
+/* *values += rows * columns, or the largest number. */
+static inline void pcf_add_values(uint64_t *values, uint64_t rows, uint64_t columns)
+{
+    uint64_t product;
+    if (__builtin_mul_overflow(rows, columns, &product) ||
+        __builtin_add_overflow(*values, product, values))
+        *values = UINT64_MAX;
 }
 
 /* count / size, rounded up; size > 0. */

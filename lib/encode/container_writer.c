@@ -324,6 +324,14 @@ static pcol_status put_sections(struct pci_container *w, pcol_sink sink, uint64_
 /* Fails for row counts that readers would reject as implausible. */
 static pcol_status check_rows(const struct pci_container *w, uint64_t file_size, pcol_error *err)
 {
+    uint64_t values = 0;
+    for (size_t i = 0; i < w->table_count; i++)
+        pcf_add_values(&values, w->tables[i].rows, w->tables[i].column_count);
+    if (!pcf_values_plausible(values, file_size))
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "the tables have %" PRIu64 " values, which is implausible in a file of "
+                        "only %" PRIu64 " bytes: readers would reject it",
+                        values, file_size);
     for (size_t i = 0; i < w->table_count; i++) {
         const struct pcf_table *t = &w->tables[i];
         const char *name = w->names + t->name_offset;

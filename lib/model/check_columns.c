@@ -295,12 +295,16 @@ static pcol_status check_column(struct pci_check *check, const struct pci_column
 static int has_plausible_rows(struct pci_check *check, const struct pci_table *table)
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");
-    if (strcmp(table->name, "samples") ? pcf_rows_plausible(table->rows, check->file->size)
-                                       : pcf_samples_plausible(table->rows, check->file->size))
+    const pcol_file *file = check->file;
+    int plausible = strcmp(table->name, "samples") ? pcf_rows_plausible(table->rows, file->size)
+                                                   : pcf_samples_plausible(table->rows, file->size);
+    if (plausible && pcf_values_plausible(file->values, file->size))
         return 1;
     pci_fault(&tally, PCOL_POSITION_UNKNOWN,
-              "implausible number of rows, %llu in a file of %llu bytes",
-              (unsigned long long)table->rows, (unsigned long long)check->file->size);
+              "implausible number of %s, %llu in a file of %llu bytes",
+              plausible ? "values of all tables" : "rows",
+              (unsigned long long)(plausible ? file->values : table->rows),
+              (unsigned long long)file->size);
     for (uint32_t i = 0; i < table->column_count; i++)
         check->untrusted[table->columns[i].number] = 1;
     return 0;

@@ -309,17 +309,37 @@ static pcol_status fail_rows(const pcol_file *file, const char *table, pcol_erro
                          (unsigned long long)pci_rows(file, table), (unsigned long long)file->size);
 }
 
+/* Checks a number of values, of one table or of all. */
+static pcol_status check_values(const pcol_file *file, const struct pci_table *table,
+                                pcol_error *err)
+{
+    uint64_t values = table ? 0 : file->values;
+    if (table)
+        pcf_add_values(&values, table->rows, table->column_count);
+    return pcf_values_plausible(values, file->size)
+               ? PCOL_OK
+               : pci_fail_cell(err, PCOL_E_LIMIT, table ? table->name : NULL, NULL,
+                               PCOL_POSITION_UNKNOWN,
+                               "implausible number of values, %llu in a file of %llu bytes",
+                               (unsigned long long)values, (unsigned long long)file->size);
+}
+
 pcol_status pci_check_row_count(const pcol_file *file, const char *table, pcol_error *err)
 {
-    return pcf_rows_plausible(pci_rows(file, table), file->size) ? PCOL_OK
-                                                                 : fail_rows(file, table, err);
+    const struct pci_table *t = pci_table_find(file, table);
+    if (!t)
+        return PCOL_OK;
+    return pcf_rows_plausible(t->rows, file->size) ? check_values(file, t, err)
+                                                   : fail_rows(file, table, err);
 }
 
 pcol_status pci_check_sample_count(const pcol_file *file, pcol_error *err)
 {
-    return pcf_samples_plausible(pci_rows(file, "samples"), file->size)
-               ? PCOL_OK
-               : fail_rows(file, "samples", err);
+    const struct pci_table *t = pci_table_find(file, "samples");
+    if (!t)
+        return PCOL_OK;
+    return pcf_samples_plausible(t->rows, file->size) ? check_values(file, t, err)
+                                                      : fail_rows(file, "samples", err);
 }
 
 pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err)
@@ -327,7 +347,8 @@ pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err)
     for (uint32_t i = 0; i < file->index.header.table_count; i++)
         if (strcmp(file->tables[i].name, "samples") != 0)
             PCI_TRY(pci_check_row_count(file, file->tables[i].name, err));
-    return pci_check_sample_count(file, err);
+    PCI_TRY(pci_check_sample_count(file, err));
+    return check_values(file, NULL, err);
 }
 
 const char *pcol_table_name(const pcol_table *table)

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define MAX_META_ROWS (1u << 20)
-#define MAX_META_KEYS 4096u
 
 struct meta_entry {
     uint32_t meta_key, row;
@@ -60,9 +59,9 @@ static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str t
         if (pci_str_equal(other, text))
             return PCOL_OK;
     }
-    if (meta->key_count == MAX_META_KEYS)
+    if (meta->key_count == PCF_MAX_META_KEYS)
         return pci_fail_cell(err, PCOL_E_LIMIT, "source_meta", "key", PCOL_POSITION_UNKNOWN,
-                             "more than %u different keys", MAX_META_KEYS);
+                             "more than %u different keys", PCF_MAX_META_KEYS);
     PCI_TRY(PCI_GROW(meta->keys, meta->key_capacity, meta->key_count + 1, err));
     *meta_key = (uint32_t)meta->key_count++;
     meta->keys[*meta_key] = (struct meta_key){.text = text};

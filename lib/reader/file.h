@@ -67,6 +67,7 @@ struct pcol_file {
     struct pcf_index index;
     struct pcf_data *data;      /* one per index column */
     struct pci_table *tables;   /* index.header.table_count */
+    uint64_t values;            /* rows times columns of all tables; the largest number: more */
     struct pci_column *columns; /* index.header.column_count; contiguous for each table */
     struct pci_hash by_name;    /* (table, name) to column number, for tables with many columns */
     const struct pci_column *strings;               /* strings.value, or NULL */

@@ -7,6 +7,7 @@
 #include "reader/file_tables.h"
 
 #include "format/load.h"
+#include "format/range.h"
 #include "reader/archive_read.h"
 #include "util/alloc.h"
 
@@ -115,6 +116,7 @@ pcol_status pci_file_fill_tables(pcol_file *f, pcol_error *err)
         t->columns = f->columns + next;
         t->by_name = NULL;
         next += desc->column_count;
+        pcf_add_values(&f->values, desc->rows, desc->column_count);
         /* Format 1.0 defines no MUST_UNDERSTAND table or column; a later version may. */
         t->supported = !(desc->flags & (unsigned)~PCF_TABLE_PREORDER);
         for (uint32_t k = 0; k < t->column_count; k++) {

@@ -10,6 +10,7 @@
 
 #include "format/index.h"
 #include "format/load.h"
+#include "format/range.h"
 #include "pcol.h"
 #include "util/alloc.h"
 
@@ -537,6 +538,38 @@ Test(check, rows_without_bytes)
     cr_assert_geq(check(image.bytes, image.size, PCOL_CHECK_STRICT, &log), 1);
     cr_assert(strstr(log.message, "implausible number of rows"), "%s", log.message);
     read_everything(image.bytes, image.size);
+    free(image.bytes);
+}
+
+/* As many rows as are plausible, in one column more than is plausible with them. */
+Test(check, values_without_bytes)
+{
+    enum { WIDTH = PCF_FREE_VALUES / PCF_FREE_ROWS + 1 };
+    struct log log = {0};
+    struct image image;
+    struct pcf_index *x;
+    pcol_builder *b;
+    uint32_t table, column;
+    void *memory;
+    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
+    cr_assert_eq(pcol_builder_table(b, "wide", &table, NULL), PCOL_OK);
+    for (int i = 0; i < WIDTH; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "c%d", i);
+        cr_assert_eq(pcol_builder_column(b, table, name, PCOL_I64, 0, &column, NULL), PCOL_OK);
+        cr_assert_eq(pcol_builder_set_i64(b, column, 0, 1, NULL), PCOL_OK);
+    }
+    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &memory, &image.size, NULL), PCOL_OK);
+    pcol_builder_free(b);
+    image.bytes = memory;
+    x = image_index(&image);
+    for (uint32_t i = 0; i < x->header.table_count; i++)
+        if (x->tables[i].column_count == WIDTH)
+            x->tables[i].rows = PCF_FREE_ROWS;
+    image_put_index(&image, x);
+    cr_assert_geq(check(image.bytes, image.size, PCOL_CHECK_STRICT, &log), 1);
+    cr_assert(strstr(log.message, "implausible number of values of all tables, 553648128"), "%s",
+              log.message);
     free(image.bytes);
 }
 
