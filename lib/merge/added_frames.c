@@ -238,10 +238,7 @@ static pcol_status append_column(struct pci_frame_adder *a, struct reader *r, si
     pcol_str text = {"", 0};
     int64_t bits = 0;
     int valid = 0;
-    if (label->column->desc->type == PCF_BYTES)
-        PCI_TRY(pci_get_str(a->merge->file, label->column, sample, &text, &valid, err));
-    else
-        PCI_TRY(get_cell(a, r, &r->batches[index], label, sample, &bits, &valid, err));
+    PCI_TRY(get_cell(a, r, &r->batches[index], label, sample, &bits, &valid, err));
     if (!valid)
         return PCOL_OK;
     PCI_TRY(pci_label_text(&r->columns, label, sample, bits, buffer, &text, err));

@@ -104,13 +104,9 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
     *needed = 0;
     for (uint64_t row = 0; status == PCOL_OK && column && !*needed && row < table->rows; row++) {
         int64_t bits;
-        pcol_str text;
         if (!m->copied_samples[row])
             continue;
-        if (column->desc->type == PCF_BYTES)
-            status = pci_get_str(m->file, column, row, &text, needed, err);
-        else
-            status = pci_cells_get(cells, row, &bits, needed, err);
+        status = pci_cells_get(cells, row, &bits, needed, err);
     }
     pci_free(cells);
     return status;

@@ -14,7 +14,7 @@
 
 #define PCI_CHECK_ROWS 8192u /* rows per read */
 #define PCI_CHECK_SAME 20u
-#define PCI_CHECK_BUFFERS 3
+#define PCI_CHECK_BUFFERS 4
 
 struct pci_check {
     const pcol_file *file;

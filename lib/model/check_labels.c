@@ -27,7 +27,7 @@ struct keys {
     struct key *all;
     size_t count, capacity;
     struct pci_hash hash;
-    struct pci_tally kind, twice, column;
+    struct pci_tally kind, twice, occurrence, column;
 };
 
 static int same_key(const struct key *a, const struct key *b)
@@ -94,6 +94,8 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
                   key.text[KIND].size > 40 ? 40 : (int)key.text[KIND].size, key.text[KIND].data);
     else
         check_column(k, row, &key, kind);
+    if ((uint64_t)key.occurrence >= pci_rows(k->check->file, "label_keys"))
+        pci_fault(&k->occurrence, row, "out of range: there are fewer keys");
     hash = pci_hash_pair(pci_hash_bytes(key.text[TABLE].data, key.text[TABLE].size) +
                              (uint64_t)key.occurrence,
                          pci_hash_bytes(key.text[KEY].data, key.text[KEY].size));
@@ -170,6 +172,7 @@ pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
     struct keys k = {.check = check,
                      .kind = PCI_TALLY(check, "label_keys", "kind"),
                      .twice = PCI_TALLY(check, "label_keys", "key"),
+                     .occurrence = PCI_TALLY(check, "label_keys", "occurrence"),
                      .column = PCI_TALLY(check, "", "")};
     pcol_error error = {0};
     if (pci_check_row_count(check->file, "label_keys", &error) != PCOL_OK)
@@ -177,6 +180,7 @@ pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
     pcol_status status = check_keys(&k, err);
     pci_tally_end(&k.kind);
     pci_tally_end(&k.twice);
+    pci_tally_end(&k.occurrence);
     pci_free(k.all);
     pci_hash_clear(&k.hash);
     return status;
@@ -192,20 +196,6 @@ pcol_status pci_check_labels(struct pci_check *check, pcol_error *err)
 
 /* ---- strict: rows */
 
-static pcol_status count_bytes(struct pci_check *check, const struct pci_column *column,
-                               uint64_t row, size_t n, uint32_t *counts, pcol_error *err)
-{
-    pcol_error error = {0};
-    for (size_t i = 0; i < n; i++) {
-        pcol_str text;
-        int valid;
-        if (pci_get_str(check->file, column, row + i, &text, &valid, &error) != PCOL_OK)
-            return pci_fault_error(check, &error, err);
-        counts[i] += valid != 0;
-    }
-    return PCOL_OK;
-}
-
 /* Counts the label columns with a value, by row of a batch. */
 static pcol_status count_values(struct pci_check *check, const struct pci_label_reader *labels,
                                 uint64_t row, uint64_t rows, uint32_t *counts, size_t *n,
@@ -217,10 +207,6 @@ static pcol_status count_values(struct pci_check *check, const struct pci_label_
         size_t m;
         if (!labels->keys[k].column)
             continue;
-        if (labels->keys[k].column->desc->type == PCF_BYTES) {
-            PCI_TRY(count_bytes(check, labels->keys[k].column, row, *n, counts, err));
-            continue;
-        }
         PCI_TRY(pci_check_read(check, labels->keys[k].column, row, rows, 0, &m, err));
         for (size_t i = 0; i < m; i++)
             counts[i] += check->valid[0][i] != 0;

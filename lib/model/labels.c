@@ -268,8 +268,6 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     *present = !kinds[key->kind].types;
     if (key->unwanted) {
         *present = 1;
-    } else if (key->column && key->column->desc->type == PCF_BYTES) {
-        PCI_TRY(pci_get_str(r->file, key->column, row, &text, present, err));
     } else if (key->column) {
         PCI_TRY(read_cell(r->file, key->column, &r->state->batches[k], row, &bits, present, err));
         if (is_text && *present && pci_string(r->file, (uint64_t)bits, &text, NULL) != PCOL_OK)

@@ -56,26 +56,17 @@ static int passes(const struct pci_label_pairs *p, uint32_t stack)
 static pcol_status read_column(struct pci_label_pairs *p, const struct pci_sample_batch *batch,
                                const struct pci_label_column *column, pcol_error *err)
 {
-    const pcol_file *file = p->query->file;
     uint64_t first = batch->row[0] / PCI_BATCH * PCI_BATCH;
     size_t n = (size_t)(batch->row[batch->count - 1] - first) + 1;
-    int is_bytes = column->column->desc->type == PCF_BYTES;
-    if (!is_bytes)
-        PCI_TRY(pci_label_read(&p->columns, column, first, n, p->cells, p->valid, err));
+    PCI_TRY(pci_label_read(&p->columns, column, first, n, p->cells, p->valid, err));
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t row = batch->row[i];
         size_t cell = (size_t)(row - first);
         char buffer[PCI_LABEL_TEXT];
         pcol_str text;
-        int valid = is_bytes || p->valid[cell];
-        if (!valid || !passes(p, batch->stack[i]))
+        if (!p->valid[cell] || !passes(p, batch->stack[i]))
             continue;
-        if (is_bytes)
-            PCI_TRY(pci_get_str(file, column->column, row, &text, &valid, err));
-        else
-            PCI_TRY(pci_label_text(&p->columns, column, row, p->cells[cell], buffer, &text, err));
-        if (!valid)
-            continue;
+        PCI_TRY(pci_label_text(&p->columns, column, row, p->cells[cell], buffer, &text, err));
         int is_stored = !column->unit.size && pci_label_is_stored(&p->columns, column->kind, text);
         if (column->unit.size)
             PCI_TRY(pci_label_with_unit(column->unit, &p->with_unit, &text, err));

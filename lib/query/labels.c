@@ -323,8 +323,6 @@ static pcol_status test_cached(struct pci_label_test *test, struct tested_column
                                uint64_t row, int64_t bits, int *passes, pcol_error *err)
 {
     uint64_t code = (uint64_t)bits;
-    if (tested_column->column.column->desc->type == PCF_BYTES)
-        return test_value(test, &tested_column->column, row, bits, NULL, passes, err);
     if (tested_column->has_last_value && tested_column->last_value == bits) {
         *passes = tested_column->last_passes;
         return PCOL_OK;
@@ -350,23 +348,13 @@ static pcol_status test_rows(const pcol_file *file, struct pci_label_test *test,
     uint8_t valid[PCI_BATCH], passed[PCI_BATCH] = {0};
     for (size_t c = 0; c < test->key_columns.count; c++) {
         struct tested_column *tested_column = &test->columns[c];
-        int is_bytes = tested_column->column.column->desc->type == PCF_BYTES;
-        memset(valid, 1, n);
-        memset(cells, 0, n * sizeof *cells);
-        if (!is_bytes)
-            PCI_TRY(pci_label_read(&test->key_columns, &tested_column->column, row, n, cells, valid,
-                                   err));
+        PCI_TRY(
+            pci_label_read(&test->key_columns, &tested_column->column, row, n, cells, valid, err));
         for (size_t i = 0; i < n; i++) {
             int passes = 0;
-            pcol_str text;
-            int has_value = valid[i];
-            if (!alive[i] || passed[i] || !has_value)
+            if (!alive[i] || passed[i] || !valid[i])
                 continue;
-            if (is_bytes)
-                PCI_TRY(pci_get_str(file, tested_column->column.column, row + i, &text, &has_value,
-                                    err));
-            if (has_value)
-                PCI_TRY(test_cached(test, tested_column, row + i, cells[i], &passes, err));
+            PCI_TRY(test_cached(test, tested_column, row + i, cells[i], &passes, err));
             passed[i] = (uint8_t)passes;
         }
     }

@@ -108,7 +108,7 @@ enum pci_anonymize {
 #define PCI_TYPE(t) (1u << (t)) /* of enum pcf_type */
 #define PCI_TYPES_INT (PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_U32))
 #define PCI_TYPES_ROW (PCI_TYPE(PCF_U32) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_I64))
-#define PCI_TYPES_TEXT (PCI_TYPE(PCF_STRING) | PCI_TYPE(PCF_BYTES))
+#define PCI_TYPES_TEXT PCI_TYPE(PCF_STRING)
 
 /* Flags of a column. */
 #define PCI_REQUIRED 1u /* exists if the table has rows, and has no nulls */

@@ -518,7 +518,7 @@ def labels():
     words = sorted([b"perun", b"samples", b"count", b"location_groups", b"k", b"a\0b", b"k#2", b"", b"bytes", b"string", b"integer", b"double",
                     b"bigint", b"bool", b"null", b"empty", b"stack", b"frame", b"name", b"ownframe", b"function", b"x", b"y", b"-0",
                     b"36893488147419103232", b"f", b"g", b"hot", b"cold", b"doc", b"root", b"stacks", b"stackTable", b"prefix", b"i32",
-                    b"t\xed\xa0\x80", b"\x08\x01", b"threads"])
+                    b"t\xed\xa0\x80", b"\x08\x01", b"threads", b"own", b"[]"])
 
     def text(*values):
         return plain(STRING, [None if v is None else words.index(v) for v in values])
@@ -559,7 +559,7 @@ def labels():
             col("stack", U32, 2, 1, None, 0, 2, 2, ref="stacks"), named("value.0", linear(I64, 6, 1)),
             label(0, text(b"x", None, None, b"", None, None)), label(1, text(None, None, None, b"y", b"x", None)),
             label(2, plain(I64, [5, None, None, 0, None, None])), label(3, plain(U32, [2, None, None, None, None, 0]), "stacks"),
-            label(4, plain(I64, [None, None, -1, None, None, None])), label(5, plain(BYTES, [None, None, None, b"own", None, None])),
+            label(4, plain(I64, [None, None, -1, None, None, None])), label(5, text(None, None, None, b"own", None, None)),
             label(6, plain(BOOL, [None, None, None, 1, None, None])), label(7, plain(F64, [None, None, None, 0.1, None, None])),
             label(8, text(None, None, None, b"-0", None, None)), label(9, plain(BOOL, [None, None, None, 0, None, None])),
             label(10, plain(BOOL, [None, None, None, 1, None, None])), label(12, plain(U32, [None, None, None, 1, None, None]), "location_groups"),
@@ -579,7 +579,9 @@ def labels():
                                named("target", text(*[b"stacks"] * 3, b"location_groups")), col("ordinal", U64, 0, 1, 2, 0),
                                col("row", U64, 2, 1, 2, 1), col("id", U64, None, 2 ** 64 - 1, None, None)]),
         ("source_columns", 0, 1, [col("source", U32, 0, ref="sources"), named("table", text(b"stackTable")), named("column", text(b"prefix")),
-                                  named("form", text(b"i32"))]),
+                                  named("form", text(b"i32")), col("first_cell", U64, 0, ref="source_cells"), col("cells", U64, 7)]),
+        ("source_cells", 0, 7, [col("kind", U32, *range(7)), col("integer", I64, *[None] * 3, 7, *[None] * 3),
+                                col("number", F64, *[None] * 4, 0.5, *[None] * 2), named("text", text(*[None] * 5, b"x", b"[]"))]),
     ]
     return write(tables, words)
 
@@ -1129,6 +1131,10 @@ def faults():
     cell("node-row-outside", ("nodes", "integer", VALUES), 8 * 13, struct.pack("<q", 3), marks)
     word("node-row-of-no-table", ("nodes", "text"), 13, b"function", marks)
     cell("label-frame-too-deep", ("samples", "label.13", VALUES), 4 * 4, struct.pack("<I", 2), marks)
+    cell("label-occurrence-beyond", ("label_keys", "occurrence", VALUES), 4, struct.pack("<I", 16), marks)
+    cell("source-cell-kind", ("source_cells", "kind", VALUES), 0, struct.pack("<I", 7), marks)
+    cell("source-cell-empty", ("source_cells", "kind", VALUES), 0, struct.pack("<I", 3), marks)
+    cell("source-cells-beyond", ("source_columns", "cells", VALUES), 0, struct.pack("<Q", 8), marks)
     cell("source-row-outside", ("source_rows", "row", VALUES), 0, struct.pack("<Q", 3), marks)
     cell("source-row-ordinal", ("source_rows", "ordinal", VALUES), 8, struct.pack("<Q", 2), marks)
     cell("category-outside", ("functions", "category", VALUES), 4, struct.pack("<I", 2), marks)
