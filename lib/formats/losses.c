@@ -233,7 +233,7 @@ static pcol_status is_derived(const struct scan *s, const struct pci_column *col
 
 static int is_text(const struct pci_column *column)
 {
-    return (PCI_TYPES_TEXT >> column->desc->type & 1) != 0;
+    return (PCI_TYPES_ANY_TEXT >> column->desc->type & 1) != 0;
 }
 
 /* Set has[i] if row `row` + i has content, whether the row belongs to the scan or not. */

@@ -73,7 +73,6 @@ struct file_walk {
     struct pci_types types;
     uint64_t source_count;
     uint32_t *sources; /* by row of sources: source of the sums */
-    uint8_t *mixed;    /* by row of sources: its segments differ in their interval */
     struct source_types *source_types;
     uint32_t *words; /* description under construction */
     size_t word_count, word_capacity;
@@ -114,32 +113,6 @@ static pcol_status describe_number(struct file_walk *w, const char *column, uint
     words[0] = (uint32_t)valid;
     words[1] = valid ? (uint32_t)(uint64_t)value : 0;
     words[2] = valid ? (uint32_t)((uint64_t)value >> 32) : 0;
-    return PCOL_OK;
-}
-
-/* Marks the sources that were recorded in segments, one of which has another interval: their
- * samples do not have one duration. */
-static pcol_status mark_mixed(struct file_walk *w, pcol_error *err)
-{
-    const pcol_file *file = w->f.file;
-    const struct pci_table *table = pci_table_flagged(file, PCI_TABLE_SEGMENTS);
-    const struct pci_column *source, *segment, *own;
-    PCI_TRY(PCI_CALLOC(w->mixed, (size_t)w->source_count + 1, err));
-    if (!table || !table->rows)
-        return PCOL_OK;
-    PCI_TRY(pci_require_column(file, table->name, "source", PCI_TYPES_ROW, &source, err));
-    PCI_TRY(pci_find_column(file, table->name, "interval_us", PCI_TYPES_INT, &segment, err));
-    PCI_TRY(pci_find_column(file, "sources", "interval_ns", PCI_TYPE(PCF_I64), &own, err));
-    for (uint64_t row = 0; segment && own && row < table->rows; row++) {
-        int64_t number, us, ns;
-        int valid, has_us, has_ns;
-        PCI_TRY(pci_get(file, source, row, &number, &valid, err));
-        if (!valid || (uint64_t)number >= w->source_count)
-            return pci_corrupt(err, table->name, "source", row, "not a row of sources");
-        PCI_TRY(pci_get(file, segment, row, &us, &has_us, err));
-        PCI_TRY(pci_get(file, own, (uint64_t)number, &ns, &has_ns, err));
-        w->mixed[number] |= has_ns && (!has_us || us != ns / 1000);
-    }
     return PCOL_OK;
 }
 
@@ -207,10 +180,6 @@ static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32
     PCI_TRY(intern(w, text, &w->words[D_TYPE], err));
     PCI_TRY(describe_number(w, "period", source, &w->words[D_PERIOD], err));
     PCI_TRY(describe_number(w, "interval_ns", source, &w->words[D_INTERVAL], err));
-    if (w->mixed[source]) {
-        memset(&w->words[D_INTERVAL], 0, 3 * sizeof *w->words);
-        sums->lost |= UINT64_C(1) << PCI_KIND_INTERVAL;
-    }
     for (size_t k = 0; k < sums->key_count; k++)
         w->words[D_KEYS + k] = metas[source * sums->key_count + k];
     w->word_count = fixed;
@@ -229,10 +198,8 @@ static pcol_status add_sources(struct file_walk *w, pcol_error *err)
     if (keys && w->source_count > SIZE_MAX / sizeof *metas / keys)
         return pci_fail_memory(err);
     PCI_TRY(pci_merge_map(&metas, w->source_count * keys, err));
-    pcol_status status = mark_mixed(w, err);
     pcol_str *values = pci_malloc((size_t)w->source_count + 1, sizeof *values);
-    if (!values)
-        PCI_THEN(status, pci_fail_memory(err));
+    pcol_status status = values ? PCOL_OK : pci_fail_memory(err);
     for (size_t k = 0; status == PCOL_OK && k < keys; k++)
         status = read_meta(w, k, values, metas, err);
     pci_free(values);
@@ -488,7 +455,6 @@ static void free_walk(struct file_walk *w)
         pci_free(w->source_types[i].rows);
     pci_free(w->source_types);
     pci_free(w->sources);
-    pci_free(w->mixed);
     pci_free(w->words);
     pci_free(w->cells);
     pci_free(w->f.strings);

@@ -35,7 +35,7 @@ static pcol_status has_content(const pcol_file *file, const struct pci_column *c
     int64_t values[PCI_MERGE_BATCH];
     uint8_t valid[PCI_MERGE_BATCH];
     uint64_t rows = column->desc->rows;
-    int is_text = PCI_TYPE(column->desc->type) & PCI_TYPES_TEXT ? 1 : 0;
+    int is_text = PCI_TYPE(column->desc->type) & PCI_TYPES_ANY_TEXT ? 1 : 0;
     *has = 0;
     if (!column->supported || column->desc->null_count == rows)
         return PCOL_OK;

@@ -109,6 +109,7 @@ enum pci_anonymize {
 #define PCI_TYPES_INT (PCI_TYPE(PCF_I64) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_U32))
 #define PCI_TYPES_ROW (PCI_TYPE(PCF_U32) | PCI_TYPE(PCF_U64) | PCI_TYPE(PCF_I64))
 #define PCI_TYPES_TEXT PCI_TYPE(PCF_STRING)
+#define PCI_TYPES_ANY_TEXT (PCI_TYPES_TEXT | PCI_TYPE(PCF_BYTES)) /* of columns not in a schema */
 
 /* Flags of a column. */
 #define PCI_REQUIRED 1u /* exists if the table has rows, and has no nulls */

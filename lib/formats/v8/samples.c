@@ -2,8 +2,9 @@
  * samples.c - rows of V8's samples
  *
  * Samples are sorted by time, as DevTools does: time deltas may be negative. A sample counts until
- * the next one, the last one for the average, or for no time at the end of the profile. Hits are a count of each node; which of its samples
- * were counted is not recorded, so that the last ones have the value.
+ * the next one, the last one for the average, or for no time at the end of the profile. Hits are a
+ * count of each node; which of its samples were counted is not recorded, so that the last ones have
+ * the value.
  */
 #include "formats/v8/v8.h"
 
