@@ -362,12 +362,31 @@ static void aligned_row(struct cli_table *table, const struct cli_cell *cells)
         put_line(table, kept);
 }
 
+static int check_options(const struct cli_args *args, enum layout layout,
+                         const struct cli_table_column *columns, size_t count)
+{
+    if (args->csv_safe && layout != LAYOUT_CSV && layout != LAYOUT_TSV)
+        return cli_usage("--csv-safe applies to the formats csv and tsv");
+    if (args->null != NULL && strpbrk(args->null, ",\"\t\r\n") != NULL)
+        return cli_usage("--null: the text has a comma, a quote, a tab or a line end");
+    for (size_t i = 0; i < count && layout >= LAYOUT_JSON; i++)
+        if (columns[i].flags & CLI_REPEATED)
+            return cli_usage("column %s is given twice: members of JSON objects are unique",
+                             columns[i].name);
+    return CLI_OK;
+}
+
 int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count)
 {
-    struct cli_table *table = calloc(1, sizeof *table);
+    enum layout layout = layout_of(out, args->format);
+    int code = check_options(args, layout, columns, count);
+    struct cli_table *table;
 
-    *made = table;
+    *made = NULL;
+    if (code != CLI_OK)
+        return code;
+    table = *made = calloc(1, sizeof *table);
     if (table == NULL)
         return cli_fail_memory();
     table->out = out;
@@ -375,22 +394,8 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
     table->count = count;
     table->null = args->null;
     table->header = !args->no_header;
-    table->layout = layout_of(out, args->format);
+    table->layout = layout;
     table->safe = args->csv_safe;
-    if (table->safe && table->layout != LAYOUT_CSV && table->layout != LAYOUT_TSV) {
-        table->failed = 1; /* nothing to end */
-        return cli_usage("--csv-safe applies to the formats csv and tsv");
-    }
-    if (table->null != NULL && strpbrk(table->null, ",\"\t\r\n") != NULL) {
-        table->failed = 1;
-        return cli_usage("--null: the text has a comma, a quote, a tab or a line end");
-    }
-    for (size_t i = 0; i < count && table->layout >= LAYOUT_JSON; i++)
-        if (columns[i].flags & CLI_REPEATED) {
-            table->failed = 1;
-            return cli_usage("column %s is given twice: members of JSON objects are unique",
-                             columns[i].name);
-        }
     if (table->layout == LAYOUT_TABLE) {
         cli_out_fold(out);
         table->chosen = cli_has_option(args, CLI_AT(columns));
