@@ -461,7 +461,7 @@ double cli_amount_share(const struct cli_amounts *amounts, pcol_amount amount)
     double value = cli_amount_double(amounts, amount), part;
 
     if (!isfinite(amounts->total) || !isfinite(value))
-        return NAN;
+        return (double)NAN;
     if (!(amounts->total > 0))
         return 0;
     part = 100 * value / amounts->total;
