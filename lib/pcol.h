@@ -1451,8 +1451,8 @@ typedef struct pcol_export_options {
  *
  * Errors: E_NOT_FOUND (format, source, sample type), E_LOSS (the target cannot express the profile
  * at all, such as a sum beyond 64 bits), E_LIMIT (a target that repeats the stack of each sample
- * would have more than 2^24 frames and 1,024 more for each sample), E_ARGUMENT (drop_frames that
- * are no pattern), those of the sink and of reading the file.
+ * would have more than 2^24 frames, pprof and folded stacks 2^30, and 1,024 more for each sample),
+ * E_ARGUMENT (drop_frames that are no pattern), those of the sink and of reading the file.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const char *format,
                                                 const pcol_export_options *options, pcol_sink sink,

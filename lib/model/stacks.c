@@ -83,7 +83,8 @@ pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t 
 {
     written->stacks++;
     written->frames += frames;
-    if (written->frames <= WRITTEN_FRAMES + WRITTEN_FRAMES_OF_STACK * written->stacks)
+    uint64_t most = written->most ? written->most : WRITTEN_FRAMES;
+    if (written->frames <= most + WRITTEN_FRAMES_OF_STACK * written->stacks)
         return PCOL_OK;
     return pci_fail(err, PCOL_E_LIMIT,
                     "the call stacks are too deep to be repeated for each sample: the first %llu "

@@ -304,11 +304,12 @@ uint64_t pci_stacks_most_nodes(const pcol_file *file);
 pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t frames,
                                     pcol_error *err);
 /* What was written of call stacks that are repeated for each sample: a stack of millions of frames
- * and its samples may take a few bytes of a file, so that their frames are limited. Zeroed by the
- * caller. */
+ * and its samples may take a few bytes of a file, so that their frames are limited: to `most`, 0:
+ * 2^24, and 1,024 more for each stack. The rest is zeroed by the caller. */
 struct pci_written_stacks {
-    uint64_t stacks, frames;
+    uint64_t stacks, frames, most;
 };
+#define PCI_STREAMED_FRAMES (UINT64_C(1) << 30) /* of formats that are written at 5 ns a frame */
 pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,
                                    pcol_error *err);
 /* The locations of a group, verified like the group itself. */

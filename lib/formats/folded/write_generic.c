@@ -59,6 +59,8 @@ struct sums {
     char *replaced_name;
     size_t replaced_capacity;
     struct pci_text_memo long_names;
+    uint32_t *depths; /* by index of the tree's order */
+    struct pci_written_stacks written;
     uint64_t lines, numbered; /* lines, and those whose stack ends in a number */
     size_t head_size;
     uint8_t head[PCI_FOLDED_FORM_BYTES]; /* the first bytes of the output */
@@ -244,8 +246,11 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
 
 static pcol_status write_lines(struct sums *s, pcol_error *err)
 {
+    s->written.most = PCI_STREAMED_FRAMES;
+    PCI_TRY(PCI_CALLOC(s->depths, s->tree.count + 1, err));
     for (size_t index = 0; index < s->tree.count; index++) {
         uint32_t node = s->tree.order[index];
+        s->depths[index] = node ? s->depths[s->tree.parents[index]] + 1 : 0;
         if (node) { /* preorder: `line` begins with the text of the parent */
             pcol_str name = pci_string_pool_get(&s->strings, s->tree.groups[index]);
             size_t start = s->ends[s->tree.order[s->tree.parents[index]]];
@@ -258,10 +263,12 @@ static pcol_status write_lines(struct sums *s, pcol_error *err)
             s->line[start + name.size] = ';';
             s->ends[node] = start + name.size + 1;
         }
-        if (s->has[node] && is_zero(&s->values[node]))
+        if (s->has[node] && is_zero(&s->values[node])) {
             s->lost |= LOSS_ZERO;
-        else if (s->has[node])
+        } else if (s->has[node]) {
+            PCI_TRY(pci_written_stacks_add(&s->written, s->depths[index], err));
             PCI_TRY(write_node(s, node, err));
+        }
     }
     return PCOL_OK;
 }
@@ -321,6 +328,7 @@ pcol_status pci_folded_write_generic(const struct pci_export *export, const stru
     pci_free(s.has);
     pci_free(s.ends);
     pci_free(s.line);
+    pci_free(s.depths);
     pci_free(s.replaced_name);
     return status;
 }

@@ -85,6 +85,7 @@ struct pci_pprof_export {
     uint64_t stack_count;
     uint64_t *stack_ids;
     size_t stack_capacity, depth;
+    struct pci_written_stacks written;
 
     struct pci_strbuf labels, unknown_bytes;
     unsigned lost;
