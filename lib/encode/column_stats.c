@@ -9,6 +9,7 @@
 #include "format/layout.h"
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/integer.h"
 #include "util/simd_kernels.h"
 
 #include <string.h>
@@ -80,16 +81,6 @@ static void vote_add(struct vote *vote, int64_t value)
     }
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 struct pass {
     struct pci_column_stats *stats;
     uint8_t type;
@@ -117,7 +108,7 @@ static void add_value(struct pass *pass, uint64_t row, int64_t value)
             s->step = (int64_t)((uint64_t)value - (uint64_t)pass->last);
         s->linear &= (uint64_t)value - (uint64_t)pass->last == (uint64_t)s->step;
         if (s->scale != 1 && (s->scale == 0 || distance % s->scale))
-            s->scale = gcd(distance, s->scale);
+            s->scale = pci_gcd(distance, s->scale);
     }
     if (!pass->leaf) {
         vote_add(&pass->common, value);
@@ -191,7 +182,7 @@ static void update_scale(const struct pass *pass, const int64_t *values, size_t 
         uint64_t key = (uint64_t)values[k] ^ flip;
         uint64_t distance = key > first ? key - first : first - key;
         if (s->scale == 0 || distance % s->scale)
-            s->scale = gcd(distance, s->scale);
+            s->scale = pci_gcd(distance, s->scale);
     }
 }
 

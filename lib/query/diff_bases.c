@@ -125,16 +125,21 @@ void pci_diff_spread(double *values, size_t count, pcol_spread *spread)
     spread->mad = sort_median(values, count);
 }
 
+static int has_finite_totals(const struct pci_diff *d)
+{
+    int finite = isfinite(d->info.other_total) != 0;
+    for (size_t i = 0; i < d->info.base_count; i++)
+        finite &= isfinite(d->bases[i].whole) != 0;
+    return finite;
+}
+
 pcol_status pci_diff_scale(struct pci_diff *d, pcol_error *err)
 {
     double whole = d->info.base_totals.median;
     int positive = whole > 0 && d->info.other_total > 0;
-    int finite = isfinite(whole) && isfinite(d->info.other_total);
-    for (size_t i = 0; i < d->info.base_count; i++) {
+    for (size_t i = 0; i < d->info.base_count; i++)
         positive &= d->bases[i].whole > 0;
-        finite &= isfinite(d->bases[i].whole) != 0;
-    }
-    if (!finite)
+    if (!has_finite_totals(d))
         return pci_fail(err, PCOL_E_LIMIT, "a profile whose total is not finite cannot be scaled");
     if (!positive)
         return pci_fail(err, PCOL_E_ARGUMENT, "a profile whose total is 0 cannot be scaled");
@@ -189,10 +194,7 @@ pcol_status pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options,
     size_t n = info->base_count;
     double whole = pci_amount_to_double(info->total[0], info->is_double);
     double total = info->other_total;
-    int finite = isfinite(total) != 0;
-    for (size_t i = 0; i < n; i++)
-        finite &= isfinite(d->bases[i].whole) != 0;
-    if (!finite && options->flags & (PCOL_DIFF_FAIL_TOTAL | PCOL_DIFF_FAIL_ABOVE))
+    if (options->flags & (PCOL_DIFF_FAIL_TOTAL | PCOL_DIFF_FAIL_ABOVE) && !has_finite_totals(d))
         return pci_fail(err, PCOL_E_LIMIT,
                         "a total that is not finite cannot be compared with a limit");
     if (options->flags & PCOL_DIFF_FAIL_TOTAL)

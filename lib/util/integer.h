@@ -1,5 +1,5 @@
 /*
- * integer.h - decimal numbers of texts as integers
+ * integer.h - integers: decimal numbers of texts, the greatest common divisor
  *
  * Tests: tests/unit/test_util.c.
  */
@@ -8,6 +8,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The greatest common divisor; that of a number and 0 is the number. */
+static inline uint64_t pci_gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 
 /* Parses [-] digits; 0 if the text is anything else, or its number does not fit. */
 static inline int pci_parse_i64(const void *text, size_t size, int64_t *value)

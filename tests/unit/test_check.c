@@ -515,10 +515,9 @@ Test(check, changed_sections_are_read_in_bounds)
     }
 }
 
-/* A table of 2^48 rows in no bytes: rejected by check, and its first rows can be read. */
-Test(check, rows_without_bytes)
+/* A file with a table of `width` columns that states `rows` rows, which take no bytes. */
+static struct image wide_image(int width, uint64_t rows)
 {
-    struct log log = {0};
     struct image image;
     struct pcf_index *x;
     pcol_builder *b;
@@ -526,34 +525,7 @@ Test(check, rows_without_bytes)
     void *memory;
     cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
     cr_assert_eq(pcol_builder_table(b, "wide", &table, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_column(b, table, "one", PCOL_I64, 0, &column, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_set_i64(b, column, 0, 1, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_write_memory(b, 0, NULL, &memory, &image.size, NULL), PCOL_OK);
-    pcol_builder_free(b);
-    image.bytes = memory;
-    x = image_index(&image);
-    for (uint32_t i = 0; i < x->header.table_count; i++)
-        x->tables[i].rows = UINT64_C(1) << 48;
-    image_put_index(&image, x);
-    cr_assert_geq(check(image.bytes, image.size, PCOL_CHECK_STRICT, &log), 1);
-    cr_assert(strstr(log.message, "implausible number of rows"), "%s", log.message);
-    read_everything(image.bytes, image.size);
-    free(image.bytes);
-}
-
-/* As many rows as are plausible, in one column more than is plausible with them. */
-Test(check, values_without_bytes)
-{
-    enum { WIDTH = PCF_FREE_VALUES / PCF_FREE_ROWS + 1 };
-    struct log log = {0};
-    struct image image;
-    struct pcf_index *x;
-    pcol_builder *b;
-    uint32_t table, column;
-    void *memory;
-    cr_assert_eq(pcol_builder_new(NULL, &b, NULL), PCOL_OK);
-    cr_assert_eq(pcol_builder_table(b, "wide", &table, NULL), PCOL_OK);
-    for (int i = 0; i < WIDTH; i++) {
+    for (int i = 0; i < width; i++) {
         char name[16];
         snprintf(name, sizeof name, "c%d", i);
         cr_assert_eq(pcol_builder_column(b, table, name, PCOL_I64, 0, &column, NULL), PCOL_OK);
@@ -564,9 +536,27 @@ Test(check, values_without_bytes)
     image.bytes = memory;
     x = image_index(&image);
     for (uint32_t i = 0; i < x->header.table_count; i++)
-        if (x->tables[i].column_count == WIDTH)
-            x->tables[i].rows = PCF_FREE_ROWS;
+        x->tables[i].rows = rows;
     image_put_index(&image, x);
+    return image;
+}
+
+/* A table of 2^48 rows in no bytes: rejected by check, and its first rows can be read. */
+Test(check, rows_without_bytes)
+{
+    struct log log = {0};
+    struct image image = wide_image(1, UINT64_C(1) << 48);
+    cr_assert_geq(check(image.bytes, image.size, PCOL_CHECK_STRICT, &log), 1);
+    cr_assert(strstr(log.message, "implausible number of rows"), "%s", log.message);
+    read_everything(image.bytes, image.size);
+    free(image.bytes);
+}
+
+/* As many rows as are plausible, in one column more than is plausible with them. */
+Test(check, values_without_bytes)
+{
+    struct log log = {0};
+    struct image image = wide_image(PCF_FREE_VALUES / PCF_FREE_ROWS + 1, PCF_FREE_ROWS);
     cr_assert_geq(check(image.bytes, image.size, PCOL_CHECK_STRICT, &log), 1);
     cr_assert(strstr(log.message, "implausible number of values of all tables, 553648128"), "%s",
               log.message);

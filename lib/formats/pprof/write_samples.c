@@ -140,7 +140,6 @@ pcol_status pci_pprof_put_sample(struct pci_pprof_export *e, uint64_t stack, con
     PciPprof__Sample s = PCI_PPROF__SAMPLE__INIT;
     int64_t *mutable_values;
     PCI_TRY(pci_pprof_stack(e, stack, err));
-    e->written.most = PCI_STREAMED_FRAMES;
     PCI_TRY(pci_written_stacks_add(&e->written, e->depth, err));
     /* Drops const: protobuf-c does not modify the values. */
     memcpy(&mutable_values, &values, sizeof mutable_values);

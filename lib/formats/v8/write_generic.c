@@ -16,6 +16,7 @@
 #include "model/frame_names.h"
 #include "model/types.h"
 #include "util/alloc.h"
+#include "util/integer.h"
 #include "util/strbuf.h"
 #include "json/json.h"
 
@@ -192,16 +193,6 @@ static pcol_status add_time(struct writer *w, const struct row *row, pcol_error 
                                     "the sum of times is beyond the integers of JavaScript");
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static pcol_status add_value(struct writer *w, const struct row *row, pcol_error *err)
 {
     struct node *node = &w->nodes[row->stack];
@@ -212,7 +203,7 @@ static pcol_status add_value(struct writer *w, const struct row *row, pcol_error
         w->entries += value < MAX_ENTRIES ? value : MAX_ENTRIES;
     } else if (!w->is_heap) {
         value = row->us > 0 ? (uint64_t)llround(row->us * 1e3) : 0;
-        w->hit_ns = common_divisor(value, w->hit_ns);
+        w->hit_ns = pci_gcd(value, w->hit_ns);
     }
     node->id = 1;
     node->value += value;
