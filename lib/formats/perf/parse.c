@@ -10,6 +10,9 @@
  * comm to 15 bytes; an event can be a whole expression. */
 #define LONGEST_COMM 256u
 #define LONGEST_EVENT 1024u
+/* perf script aligns thread ids to 5 columns and periods to 10, after a blank. */
+#define THREAD_COLUMNS 6u
+#define PERIOD_COLUMNS 11u
 
 static int is_blank(uint8_t byte)
 {
@@ -91,13 +94,20 @@ static int is_thread(pcol_str word, struct pci_perf_header *h)
     return 1;
 }
 
-/* "[002]" */
+/* "[002]": its digits, or empty */
+static pcol_str cpu_digits(pcol_str word)
+{
+    pcol_str digits = {word.data + 1, word.size - 2};
+    if (word.size < 3 || word.data[0] != '[' || word.data[word.size - 1] != ']' ||
+        !is_number(digits))
+        return (pcol_str){"", 0};
+    return digits;
+}
+
 static int is_cpu(pcol_str word, struct pci_perf_header *h)
 {
-    if (word.size < 3 || word.data[0] != '[' || word.data[word.size - 1] != ']')
-        return 0;
-    pcol_str digits = {word.data + 1, word.size - 2};
-    h->has_cpu = is_number(digits) != 0;
+    pcol_str digits = cpu_digits(word);
+    h->has_cpu = digits.size > 0;
     h->beyond_cpu = h->has_cpu && !to_number(digits, &h->cpu);
     return h->has_cpu;
 }
@@ -175,7 +185,9 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
     h->beyond_period = is_number(word) && !to_number(word, &h->period);
     if (is_number(word)) {
         h->has_period = 1;
+        h->is_aligned = w.at - at >= PERIOD_COLUMNS;
         at = w.at;
+        word = next_word(&w);
     }
     while (at < size && is_blank(text[at]))
         at++;
@@ -186,6 +198,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         if (text[end] != ':' || (end + 1 < size && !is_blank(text[end + 1])))
             continue;
         if (end == at || is_digit(text[at])) /* a malformed time */
+            break;
+        if (cpu_digits(word).size) /* the number before was no period */
             break;
         h->has_event = 1;
         h->event = str(text + at, end - at);
@@ -241,9 +255,11 @@ static int may_have_time(const uint8_t *text, size_t size)
 
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
+    /* A time determines the position of the thread. Otherwise an event is required, and a comm may
+     * end in a number: of the two before an event, the second is a period if it is aligned. */
+    enum { ANY, ALIGNED, TIMED };
     struct words w = {text, size, 0};
-    /* A time determines the position of the thread; otherwise an event is required. */
-    for (int timed = may_have_time(text, size); timed >= 0; timed--) {
+    for (int rule = may_have_time(text, size) ? TIMED : ALIGNED; rule >= ANY; rule--) {
         w.at = 0;
         for (;;) {
             struct pci_perf_header h = {.comm = {"", 0}};
@@ -259,7 +275,8 @@ int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *he
                 continue;
             size_t at = w.at;
             h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
-            if (complete(text, size, at, thread, &h) && (h.has_time || !timed)) {
+            if (complete(text, size, at, thread, &h) && (h.has_time || rule != TIMED) &&
+                (!h.has_period || h.is_aligned || h.has_cpu || rule != ALIGNED)) {
                 h.comm = trim(text, start);
                 *header = h;
                 return 1;
@@ -285,11 +302,15 @@ void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *hea
     memset(header, 0, sizeof *header);
     header->tail = header->event = header->misc = str(text, 0);
     header->comm = trim(text, size);
-    size_t end = header->comm.size, at = end;
-    while (at && !is_blank((uint8_t)header->comm.data[at - 1]))
+    size_t end = header->comm.size, word = end, at;
+    while (word && !is_blank((uint8_t)header->comm.data[word - 1]))
+        word--;
+    for (at = word; at && is_blank((uint8_t)header->comm.data[at - 1]);)
         at--;
-    if (is_thread((pcol_str){header->comm.data + at, end - at}, header))
-        header->comm = trim((const uint8_t *)header->comm.data, at);
+    /* A narrower number is the end of the comm. */
+    if ((end - at >= THREAD_COLUMNS || !at) &&
+        is_thread((pcol_str){header->comm.data + word, end - word}, header))
+        header->comm.size = at;
 }
 
 /* ---- frames ---- */

@@ -7,7 +7,8 @@
  *             ^address     ^symbol             ^offset   ^object
  *
  * Users select the fields (perf script -F); a comm may contain blanks, an event colons. A header is
- * recognised by unambiguous fields: its time, else a pid or cpu followed by an event.
+ * recognised by unambiguous fields: its time, else a pid or cpu followed by an event. A comm that
+ * ends in a number, without a time, is recognised by the alignment of periods.
  */
 #ifndef PCI_PERF_PARSE_H
 #define PCI_PERF_PARSE_H
@@ -23,7 +24,8 @@ struct pci_perf_header {
         has_misc : 1;
     /* Numbers beyond 64 bits: present, with the value 0. */
     unsigned beyond_period : 1, beyond_time : 1, beyond_cpu : 1;
-    unsigned is_record : 1; /* a PERF_RECORD_... line, not a sample */
+    unsigned is_aligned : 1; /* the period has the columns that perf prints */
+    unsigned is_record : 1;  /* a PERF_RECORD_... line, not a sample */
 };
 
 /* Returns 0 if the line is not a header. */
