@@ -327,7 +327,9 @@ static pcol_status append_row(pcol_sums *sums, const struct pci_sum_row *wanted,
     if (sums->row_count >= PCI_HASH_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many sums");
     PCI_TRY(PCI_GROW(sums->rows, sums->row_capacity, sums->row_count + 1, err));
-    PCI_TRY(PCI_GROW(sums->values, sums->value_capacity, sums->value_count + wanted->values, err));
+    /* One more than needed: the array exists without sample types, too. */
+    PCI_TRY(
+        PCI_GROW(sums->values, sums->value_capacity, sums->value_count + wanted->values + 1, err));
     sums->last = sums->row_count++;
     sums->rows[sums->last] = *wanted;
     sums->rows[sums->last].first = sums->value_count;
