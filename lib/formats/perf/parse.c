@@ -253,38 +253,43 @@ static int may_have_time(const uint8_t *text, size_t size)
     return 0;
 }
 
+/* How sure the reading of a header is. A comm may end in a number or in what looks like a time. */
+enum { EVENT, ALIGNED_EVENT, TIME, TIME_AND_EVENT };
+
+static int rank(const struct pci_perf_header *h)
+{
+    if (h->has_time)
+        return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
+    /* Of two numbers before an event, the second is a period if it is aligned. */
+    return !h->has_period || h->is_aligned || h->has_cpu ? ALIGNED_EVENT : EVENT;
+}
+
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
-    /* A time determines the position of the thread. Otherwise an event is required, and a comm may
-     * end in a number: of the two before an event, the second is a period if it is aligned. */
-    enum { ANY, ALIGNED, TIMED };
     struct words w = {text, size, 0};
-    for (int rule = may_have_time(text, size) ? TIMED : ALIGNED; rule >= ANY; rule--) {
-        w.at = 0;
-        for (;;) {
-            struct pci_perf_header h = {.comm = {"", 0}};
-            size_t comm = w.at; /* its end; the number of blanks after it is alignment */
-            pcol_str word = next_word(&w);
-            size_t start = (size_t)((const uint8_t *)word.data - text);
-            if (!word.size || comm > LONGEST_COMM)
-                break;
-            int thread = is_thread(word, &h);
-            if (!thread && (is_cpu(word, &h) || is_time(word, &h)))
-                w.at = start; /* no thread */
-            else if (!thread)
-                continue;
-            size_t at = w.at;
-            h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
-            if (complete(text, size, at, thread, &h) && (h.has_time || rule != TIMED) &&
-                (!h.has_period || h.is_aligned || h.has_cpu || rule != ALIGNED)) {
-                h.comm = trim(text, start);
-                *header = h;
-                return 1;
-            }
-            w.at = start + word.size;
+    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : ALIGNED_EVENT;
+    while (best < highest) {
+        struct pci_perf_header h = {.comm = {"", 0}};
+        size_t comm = w.at; /* its end; the number of blanks after it is alignment */
+        pcol_str word = next_word(&w);
+        size_t start = (size_t)((const uint8_t *)word.data - text);
+        if (!word.size || comm > LONGEST_COMM)
+            break;
+        int thread = is_thread(word, &h);
+        if (!thread && (is_cpu(word, &h) || is_time(word, &h)))
+            w.at = start; /* no thread */
+        else if (!thread)
+            continue;
+        size_t at = w.at;
+        h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
+        if (complete(text, size, at, thread, &h) && rank(&h) > best) {
+            best = rank(&h);
+            h.comm = trim(text, start);
+            *header = h;
         }
+        w.at = start + word.size;
     }
-    return 0;
+    return best >= 0;
 }
 
 void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,

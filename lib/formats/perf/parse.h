@@ -7,8 +7,8 @@
  *             ^address     ^symbol             ^offset   ^object
  *
  * Users select the fields (perf script -F); a comm may contain blanks, an event colons. A header is
- * recognised by unambiguous fields: its time, else a pid or cpu followed by an event. A comm that
- * ends in a number, without a time, is recognised by the alignment of periods.
+ * recognised by its time and event, else by its time, else by an event after a pid or cpu. A comm
+ * that ends in a number is recognised by the alignment of the numbers.
  */
 #ifndef PCI_PERF_PARSE_H
 #define PCI_PERF_PARSE_H
