@@ -94,6 +94,29 @@ static void require_columns(struct accept *a, int is_code)
             set_problem(a, "%s.%s has no column %s", path, required[i].table, required[i].column);
 }
 
+/* Columns that the reader requires: a file that lacks one was not made by an import. */
+static pcol_status check_readable(struct pci_ff_native *b, pcol_error *err)
+{
+    static const struct {
+        int id;
+        const char *column, *other;
+    } required[] = {{PCI_FF_FRAMES, "func", "func"},
+                    {PCI_FF_STACKS, "frame", "frame"},
+                    {PCI_FF_STACKS, "prefix", "prefixOffset"}};
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
+        const char *table = pci_ff_source_tables[required[i].id];
+        const struct pci_order *order;
+        if (has_code_column(b, table, required[i].column) ||
+            has_code_column(b, table, required[i].other))
+            continue;
+        PCI_TRY(pci_ff_native_order(b, required[i].id, &order, err));
+        if (order->count)
+            return pci_corrupt(err, "source_columns", "column", PCOL_POSITION_UNKNOWN,
+                               "%s has rows, but no %s", table, required[i].column);
+    }
+    return PCOL_OK;
+}
+
 /* ---- samples and markers */
 
 static pcol_status check_times(struct accept *a, size_t number, pcol_error *err)
@@ -173,8 +196,10 @@ static pcol_status check_thread(struct accept *a, struct pci_label_reader *label
 {
     static const char *const tables[] = {"samples", "jsAllocations", "nativeAllocations"};
     int64_t version = a->native->version;
-    if (version < PCI_FF_SINCE_SHARED_CODE)
+    if (version < PCI_FF_SINCE_SHARED_CODE) {
         require_columns(a, 1);
+        PCI_TRY(check_readable(a->native, err));
+    }
     PCI_TRY(check_name(a, labels, number, err));
     require_columns(a, 0);
     PCI_TRY(check_times(a, number, err));
@@ -326,8 +351,10 @@ pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err)
     PCI_TRY(pci_nodes_open(&a.nodes, native->file, err));
     PCI_TRY(find_root(native, &root, err));
     PCI_TRY(check_meta(&a, root, err));
-    if (native->version >= PCI_FF_SINCE_SHARED_CODE)
+    if (native->version >= PCI_FF_SINCE_SHARED_CODE) {
         require_columns(&a, 1);
+        PCI_TRY(check_readable(native, err));
+    }
     PCI_TRY(check_threads(&a, err));
     PCI_TRY(check_counters(&a, err));
     PCI_TRY(check_overhead(&a, root, err));

@@ -58,6 +58,9 @@ static pcol_status read_preserved(const struct pci_ff_native *b, const struct pr
     k->count = (uint64_t)value;
     PCI_TRY(pci_get(b->file, c->first, row, &value, &valid, err));
     k->first = (uint64_t)value;
+    if ((pci_ff_has_form(k, PCI_FF_FORM_VALUE) || pci_ff_has_form(k, PCI_FF_FORM_SAME)) &&
+        (!k->has_cells || k->count != 1))
+        return pci_corrupt(err, "source_columns", "cells", row, "this form has one cell");
     return k->has_cells ? check_cells(k, pci_rows(b->file, "source_cells"), err) : PCOL_OK;
 }
 

@@ -147,10 +147,10 @@ static pcol_status repeat_cell(struct pci_ff_native *b, int id,
                                pcol_error *err)
 {
     uint64_t rows;
-    if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS || column->count != 1 ||
+    if (id < PCI_FF_SOURCES || id > PCI_FF_MARKERS ||
         (id > PCI_FF_STACKS && b->thread == PCOL_NONE))
         return pci_corrupt(err, "source_columns", "form", column->row,
-                           "the form \"same\" requires one cell, and a table of the source");
+                           "the form \"same\" requires a table of the source");
     PCI_TRY(row_count(b, id, &rows, err));
     if (!rows)
         cells->count = 0;
