@@ -1667,7 +1667,10 @@ PCOL_API int pcol_query_shows_location(pcol_query *query, uint64_t location);
 typedef enum pcol_idle {
     PCOL_IDLE_KEEP = 0,
     PCOL_IDLE_COLLAPSE = 1, /* those that add nothing to the one before them join it */
-    PCOL_IDLE_EXPAND = 2 /* a sample that represents several becomes all of them, evenly spaced */
+    /* A sample of a source with PCOL_SOURCE_COLLAPSED that represents several, by its count or its
+     * only value, becomes all of them, evenly spaced. E_LIMIT: more than 2^24, and more than 64 for
+     * each sample of the file. */
+    PCOL_IDLE_EXPAND = 2
 } pcol_idle;
 
 /* A name and its pseudonym; kind: "function", "file", "module" (of a mapping), "build",

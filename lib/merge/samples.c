@@ -6,8 +6,9 @@
  *     collapse  a sample without CPU time, with the thread, stack and sample types of the previous
  *               row and no other cells, is merged into it: values are summed, and the duration
  *               extends to it
- *     expand    a sample with a duration and a count of n becomes n samples of count 1 at equal
- *               intervals from its begin to its end; other values are divided so that they add up
+ *     expand    a sample with a duration and a count of n, of a source whose samples were joined,
+ *               becomes n samples of count 1 at equal intervals from its begin to its end; other
+ *               values are divided so that they add up
  * Tests: tests/cli/filter.test, suite answers.
  */
 #include "merge/added_frames.h"
@@ -18,10 +19,11 @@
 #include "util/strbuf.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PARTS (UINT64_C(1) << 20)  /* limit of the samples that one sample is expanded to */
+#define MAX_PARTS 0x1p50               /* beyond all limits; in integers and in doubles */
 #define FREE_PARTS (UINT64_C(1) << 24) /* limit of all expanded samples; above it, 64 per row */
 
 /* A sample that later samples may be collapsed into. */
@@ -41,6 +43,8 @@ struct sample_walk {
     uint32_t *is_gauge;    /* by sample type: 1 = gauge */
     uint64_t *value_types; /* by value of the current sample: its row of sample_types */
     uint64_t count_type;   /* row of sample_types of samples/count */
+    const struct pci_column *collapsed; /* of sources; NULL: no samples were joined */
+    int is_collapsed;                   /* the source of the current sample has joined ones */
     const struct pci_table *threads;
     struct pci_merge_label_rows *labels; /* NULL: label columns are among the other columns */
     struct pci_frame_adder *adder;       /* NULL: no frames are added */
@@ -157,6 +161,8 @@ static pcol_status read_sample(struct sample_walk *w, uint64_t row, pcol_sample 
     sample->source = m->sources[number];
     if (sample->source == PCOL_NONE)
         return PCOL_OK;
+    PCI_TRY(pci_get(m->file, w->collapsed, (uint64_t)number, &number, &valid, err));
+    w->is_collapsed = number != 0;
     PCI_TRY(pci_cells_row(&c[C_STACK], row, m->stack_count, &sample->stack, err));
     if (sample->stack != PCOL_NONE && w->adder)
         PCI_TRY(pci_frame_adder_stack(w->adder, row, sample->stack, &sample->stack, err));
@@ -227,16 +233,15 @@ static int find_weight(const struct sample_walk *w, const pcol_sample *sample, d
     return 0;
 }
 
-/* The number of samples to expand to; 1: unchanged. */
+/* The number of samples to expand to, of which write_parts() limits the sum; 1: unchanged. */
 static uint64_t count_parts(const struct sample_walk *w, const pcol_sample *sample)
 {
     double weight;
-    uint64_t parts;
-    if (!(sample->flags & PCOL_SAMPLE_HAS_TIME) || !(sample->flags & PCOL_SAMPLE_HAS_DURATION) ||
-        !find_weight(w, sample, &weight))
+    if (!w->is_collapsed || !(sample->flags & PCOL_SAMPLE_HAS_TIME) ||
+        !(sample->flags & PCOL_SAMPLE_HAS_DURATION) || sample->duration_ns <= 0 ||
+        !find_weight(w, sample, &weight) || !(weight > 1) || weight != floor(weight))
         return 1;
-    parts = pci_idle_part_count(sample->duration_ns, weight, 1);
-    return parts <= MAX_PARTS && weight == (double)parts ? parts : 1;
+    return weight < MAX_PARTS ? (uint64_t)weight : (uint64_t)MAX_PARTS;
 }
 
 static pcol_status write_parts(struct sample_walk *w, uint64_t row, const pcol_sample *sample,
@@ -426,6 +431,9 @@ static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
     for (size_t i = 0; i < C_KNOWN; i++)
         PCI_TRY(pci_cells_open(cells++, m->file, "samples", names[i], PCI_IS_INT, err));
     PCI_TRY(open_values(w, cells, err));
+    if (pci_merge_expands_idle(m))
+        PCI_TRY(pci_find_column(m->file, "sources", "collapsed", PCI_TYPE(PCF_BOOL), &w->collapsed,
+                                err));
     cells += m->type_count;
     for (uint32_t i = 0; i < w->table->column_count; i++)
         if (m->sample_columns[i] != PCOL_NONE)

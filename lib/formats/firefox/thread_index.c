@@ -98,11 +98,15 @@ static pcol_status find_track(struct pci_ff_write_generic *f, uint32_t source, u
                               struct pci_pair_set *keys, uint32_t *track, pcol_error *err)
 {
     struct pci_ff_thread t = {.source = source, .thread = thread};
-    int is_known;
+    int64_t collapsed;
+    int is_known, valid;
     PCI_TRY(pci_pair_set_index(keys, source, thread, track, &is_known, err));
     if (is_known)
         return PCOL_OK;
     PCI_TRY(pci_ff_is_firefox(f->file, source, &t.is_firefox, err));
+    PCI_TRY(pci_get_named(f->file, "sources", "collapsed", PCI_TYPE(PCF_BOOL), source, &collapsed,
+                          &valid, err));
+    t.is_collapsed = collapsed != 0;
     PCI_TRY(PCI_GROW(f->tracks, f->track_capacity, f->track_count + 1, err));
     f->tracks[f->track_count++] = t;
     return PCOL_OK;

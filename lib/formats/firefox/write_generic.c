@@ -264,7 +264,8 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
     const double cpu_unit = f->cycles ? 1 : 1e3;
     if (has_cpu && !pci_ff_returns(cpu, (double)cpu / cpu_unit, cpu_unit))
         f->lost |= PCI_FF_LOSS_DIGITS;
-    uint64_t parts = pci_idle_part_count(has_time && has_duration ? duration : 0, value, expand);
+    int is_joined = t->is_collapsed && has_time && has_duration;
+    uint64_t parts = pci_idle_part_count(is_joined ? duration : 0, value, expand);
     c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {
         struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);

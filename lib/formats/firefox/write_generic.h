@@ -29,6 +29,7 @@ struct pci_ff_thread {
     uint32_t source, thread; /* thread: PCOL_NONE for samples without a thread */
     uint64_t first, count;
     int is_main, is_firefox;
+    int is_collapsed; /* a sample with a duration represents several */
 };
 
 struct pci_ff_write_generic {
