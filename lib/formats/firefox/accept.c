@@ -350,6 +350,7 @@ pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err)
     uint64_t root;
     PCI_TRY(pci_nodes_open(&a.nodes, native->file, err));
     PCI_TRY(find_root(native, &root, err));
+    PCI_TRY(pci_ff_native_check_names(native, root, err));
     PCI_TRY(check_meta(&a, root, err));
     if (native->version >= PCI_FF_SINCE_SHARED_CODE) {
         require_columns(&a, 1);

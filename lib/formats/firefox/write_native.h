@@ -74,6 +74,9 @@ pcol_status pci_ff_native_is_named(struct pci_ff_native *native, int *named, pco
 
 /* accept.c: warns if the front end does not accept the restored profile */
 pcol_status pci_ff_native_warn(struct pci_ff_native *native, pcol_error *err);
+/* check_names.c: E_CORRUPT if an object has two members of one name. root: of the document */
+pcol_status pci_ff_native_check_names(const struct pci_ff_native *native, uint64_t root,
+                                      pcol_error *err);
 /* Whether all thread indexes in meta and profilerOverhead are below `threads`. */
 pcol_status pci_ff_native_numbers_fit(const struct pci_ff_native *native, size_t threads, int *fit,
                                       pcol_error *err);
