@@ -94,7 +94,7 @@ pcol_status pci_otlp_find_layout(struct pci_otlp *r, pcol_error *err)
         return pci_otlp_fail(r, e.old_at > e.new_at ? e.old_at : e.new_at, err,
                              "this sample and earlier ones have the layouts of OTLP 1.9 and 1.10");
     r->has_old_samples = e.old_at || (!e.new_at && e.like_values == e.unclear && e.beyond);
-    if (!e.old_at && !e.new_at && e.unclear)
+    if (!e.old_at && !e.new_at && e.unclear && !r->is_export)
         pci_import_message("the version of OTLP is ambiguous: samples read as those of %s",
                            r->has_old_samples ? "1.8 and 1.9" : "1.10 and later");
     return PCOL_OK;

@@ -93,6 +93,7 @@ struct pci_otlp {
     int is_json;
     int has_old_samples; /* their fields have the numbers of 1.8 and 1.9 */
     int has_source;
+    int is_export; /* the message is read again, before it is written */
 
     /* The current message. */
     struct pci_otlp_table tables[PCI_OTLP_TABLES];
