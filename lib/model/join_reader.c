@@ -150,6 +150,9 @@ static pcol_status open_frames(struct pci_join_reader *r, pcol_error *err)
     const pcol_file *file = r->table->file;
     if (r->has_frames)
         return PCOL_OK;
+    /* Rows may be read any number of times. */
+    r->path.written =
+        (struct pci_written_stacks){.most = PCI_WRITTEN_FRAMES, .input_bytes = UINT64_MAX};
     PCI_TRY(pci_stacks_open(file, &r->path.tree, err));
     PCI_TRY(pci_frame_namer_open(&r->namer, file, err));
     r->namer.libraries = 1;

@@ -13,6 +13,7 @@
 pcol_status pci_stack_path_open(struct pci_stack_path *path, const pcol_file *file, pcol_error *err)
 {
     memset(path, 0, sizeof *path);
+    path->written = pci_written_stacks_begin(file, PCI_WRITTEN_FRAMES);
     PCI_TRY(pci_stacks_open(file, &path->tree, err));
     return pci_stacks_verify(&path->tree, err);
 }

@@ -13,8 +13,6 @@
 #define NODES_OF_FEW 256u
 #define NODES_OF_MANY 2u
 
-/* Frames that are written for any file, and for each stack that is written. */
-#define WRITTEN_FRAMES (UINT64_C(1) << 24)
 #define WRITTEN_FRAMES_OF_STACK 1024u
 
 pcol_status pci_stacks_open(const pcol_file *file, struct pci_stacks *tree, pcol_error *err)
@@ -78,13 +76,21 @@ pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t fram
                     (unsigned long long)most);
 }
 
+struct pci_written_stacks pci_written_stacks_begin(const pcol_file *file, uint64_t most)
+{
+    uint64_t bytes = file->input_bytes ? file->input_bytes : file->size;
+    return (struct pci_written_stacks){.most = most,
+                                       .input_bytes = file->trusted ? UINT64_MAX : bytes};
+}
+
 pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,
                                    pcol_error *err)
 {
     written->stacks++;
     written->frames += frames;
-    uint64_t most = written->most ? written->most : WRITTEN_FRAMES;
-    if (written->frames <= most + WRITTEN_FRAMES_OF_STACK * written->stacks)
+    uint64_t stacks =
+        written->stacks < written->input_bytes ? written->stacks : written->input_bytes;
+    if (written->frames <= written->most + WRITTEN_FRAMES_OF_STACK * stacks)
         return PCOL_OK;
     return pci_fail(err, PCOL_E_LIMIT,
                     "the call stacks are too deep to be repeated for each sample: the first %llu "

@@ -303,13 +303,16 @@ uint64_t pci_stacks_most_nodes(const pcol_file *file);
 /* Fails if `frames`, which are held for this tree, are more than its limit. */
 pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t frames,
                                     pcol_error *err);
-/* What was written of call stacks that are repeated for each sample: a stack of millions of frames
- * and its samples may take a few bytes of a file, so that their frames are limited: to `most`, 0:
- * 2^24, and 1,024 more for each stack. The rest is zeroed by the caller. */
+/* What was written of call stacks that are repeated for each sample. Millions of samples of a stack
+ * of millions of frames may take a few bytes of a file, so that their frames are limited: to
+ * `most` for any file, and 1,024 more for each stack, up to one stack for each byte of the file or
+ * of the imported input, unless that is trusted. */
 struct pci_written_stacks {
-    uint64_t stacks, frames, most;
+    uint64_t most, input_bytes, stacks, frames;
 };
+#define PCI_WRITTEN_FRAMES (UINT64_C(1) << 24)
 #define PCI_STREAMED_FRAMES (UINT64_C(1) << 30) /* of formats that are written at 5 ns a frame */
+struct pci_written_stacks pci_written_stacks_begin(const pcol_file *file, uint64_t most);
 pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,
                                    pcol_error *err);
 /* The locations of a group, verified like the group itself. */

@@ -277,6 +277,7 @@ static pcol_status write_document(struct writer *w, const struct pci_export *exp
     PCI_TRY(pci_types_verify(&w->types, err));
     PCI_TRY(open_values(w, err));
     PCI_TRY(pci_stack_path_open(&w->path, w->file, err));
+    w->path.written.most = PCI_STREAMED_FRAMES;
     PCI_TRY(open_trees(w, root, err));
     PCI_TRY(pci_json_writer_open(&json, export->sink, 0, err));
     pcol_status status = pci_json_from_nodes(w->file, w->document, &json, write_table, w, err);

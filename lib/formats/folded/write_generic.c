@@ -246,7 +246,7 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
 
 static pcol_status write_lines(struct sums *s, pcol_error *err)
 {
-    s->written.most = PCI_STREAMED_FRAMES;
+    s->written = pci_written_stacks_begin(s->file, PCI_STREAMED_FRAMES);
     PCI_TRY(PCI_CALLOC(s->depths, s->tree.count + 1, err));
     for (size_t index = 0; index < s->tree.count; index++) {
         uint32_t node = s->tree.order[index];

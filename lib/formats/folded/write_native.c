@@ -204,6 +204,7 @@ static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err
     const struct pci_column *from = o->types->source, *text;
     PCI_TRY(open_columns(o, source, err));
     PCI_TRY(pci_stack_path_open(&o->path, o->file, err));
+    o->path.written.most = PCI_STREAMED_FRAMES;
     for (uint64_t row = 0; row < rows; row++) {
         int64_t of = 0;
         PCI_TRY(pci_get(o->file, from, row, &of, &(int){0}, err));

@@ -134,6 +134,7 @@ static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
     PCI_TRY(pci_stacks_open(f->file, &f->tree, err));
     PCI_TRY(pci_check_row_count(f->file, "stacks", err));
     f->samples = pci_rows(f->file, "samples");
+    f->written = pci_written_stacks_begin(f->file, PCI_WRITTEN_FRAMES);
     PCI_TRY(PCI_MALLOC(f->sums, (size_t)f->tree.stacks + 1, err));
     PCI_TRY(PCI_MALLOC(f->has, (size_t)f->tree.stacks + 1, err));
     PCI_TRY(open_types(f, err));

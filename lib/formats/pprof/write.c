@@ -434,7 +434,7 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     pcol_str type;
     PCI_TRY(open_sources(e, &h->columns, err));
     e->source_count = (uint32_t)pci_rows(e->file, "sources");
-    e->written.most = PCI_STREAMED_FRAMES;
+    e->written = pci_written_stacks_begin(e->file, PCI_STREAMED_FRAMES);
     PCI_TRY(PCI_CALLOC(e->is_exported, e->source_count, err));
     for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++) {
         e->is_exported[i] = 1;

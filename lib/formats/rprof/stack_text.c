@@ -35,6 +35,7 @@ pcol_status pci_rprof_stack_text_open(struct pci_rprof_stack_text *stacks, const
     struct pci_rprof_stack_text *s = stacks;
     memset(s, 0, sizeof *s);
     s->file = file;
+    s->written = pci_written_stacks_begin(file, PCI_STREAMED_FRAMES);
     s->unit = unit;
     s->context = context;
     s->group_count = group_count;

@@ -505,6 +505,7 @@ static pcol_status prepare(struct writer *w, pcol_error *err)
     PCI_TRY(pci_frame_namer_open(&w->names, w->file, err));
     w->names.libraries = 1;
     PCI_TRY(pci_stack_path_open(&w->path, w->file, err));
+    w->path.written.most = PCI_STREAMED_FRAMES;
     PCI_TRY(pci_find_verified_column(w->file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
     PCI_TRY(pci_find_verified_column(w->file, "samples", "thread", PCI_TYPES_ROW, &w->thread, err));
     w->source = w->types.source;

@@ -97,6 +97,7 @@ static pcol_status prepare(struct native *n, pcol_error *err)
     PCI_TRY(pci_types_open(n->file, &n->types, err));
     PCI_TRY(pci_types_verify(&n->types, err));
     PCI_TRY(pci_stack_path_open(&n->path, n->file, err));
+    n->path.written.most = PCI_STREAMED_FRAMES;
     PCI_TRY(pci_find_verified_column(n->file, "samples", "stack", PCI_TYPES_ROW, &n->stack, err));
     PCI_TRY(pci_find_verified_column(n->file, "samples", "thread", PCI_TYPES_ROW, &n->thread, err));
     PCI_TRY(PCI_CALLOC(n->list, (size_t)n->types.count + 1, err));

@@ -83,7 +83,7 @@ static pcol_status put_rows(struct pci_json_writer *w, const pcol_table *table, 
 {
     pcol_scan *scan;
     pcol_batch batch = PCOL_INIT(pcol_batch);
-    struct pci_written_stacks written = {0};
+    struct pci_written_stacks written = pci_written_stacks_begin(table->file, PCI_WRITTEN_FRAMES);
     PCI_TRY(pcol_scan_new(table, NULL, &scan, err));
     pci_json_put_newline(w);
     pci_json_put_begin_member(w, pcol_table_name(table), '[', err);
