@@ -10,9 +10,10 @@
  * comm to 15 bytes; an event can be a whole expression. */
 #define LONGEST_COMM 256u
 #define LONGEST_EVENT 1024u
-/* perf script aligns thread ids to 5 columns and periods to 10, after a blank. */
+/* perf script aligns thread ids to 5 columns, periods to 10, and addresses to 16, after a blank. */
 #define THREAD_COLUMNS 6u
 #define PERIOD_COLUMNS 11u
+#define ADDRESS_COLUMNS 17u
 
 static int is_blank(uint8_t byte)
 {
@@ -171,6 +172,17 @@ static size_t fields(const uint8_t *text, size_t size, size_t at, struct pci_per
     return here.at;
 }
 
+/* An address, aligned as perf does it, at the beginning of the text? */
+static int is_aligned_address(const uint8_t *text, size_t size)
+{
+    struct words w = {text, size, 0};
+    pcol_str word = next_word(&w);
+    for (size_t i = 0; i < word.size; i++)
+        if (hex_digit((uint8_t)word.data[i]) < 0)
+            return 0;
+    return word.size && w.at >= ADDRESS_COLUMNS;
+}
+
 /* [period] event: tail */
 static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_header *h)
 {
@@ -181,12 +193,12 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         h->is_record = 1;
         return;
     }
-    size_t start = at;
+    size_t start = at, after = at;
     h->beyond_period = is_number(word) && !to_number(word, &h->period);
     if (is_number(word)) {
         h->has_period = 1;
         h->is_aligned = w.at - at >= PERIOD_COLUMNS;
-        at = w.at;
+        after = at = w.at;
         word = next_word(&w);
     }
     while (at < size && is_blank(text[at]))
@@ -210,7 +222,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         at++;
     while (size > at && is_blank(text[size - 1]))
         size--;
-    if (h->has_period && !h->has_event && at < size) { /* it was an address */
+    if (h->has_period && !h->has_event && at < size &&
+        !is_aligned_address(text + after, size - after)) { /* it was an address */
         h->has_period = h->beyond_period = 0;
         for (at = start; is_blank(text[at]);)
             at++;
@@ -254,20 +267,23 @@ static int may_have_time(const uint8_t *text, size_t size)
 }
 
 /* How sure the reading of a header is. A comm may end in a number or in what looks like a time. */
-enum { EVENT, ALIGNED_EVENT, TIME, TIME_AND_EVENT };
+enum { EVENT, ALIGNED_EVENT, TIME, CPU_AND_EVENT, TIME_AND_EVENT };
 
 static int rank(const struct pci_perf_header *h)
 {
+    int has_cpu = h->has_tid && (h->has_cpu || h->has_pid);
     if (h->has_time)
         return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
     /* Of two numbers before an event, the second is a period if it is aligned. */
-    return !h->has_period || h->is_aligned || h->has_cpu ? ALIGNED_EVENT : EVENT;
+    if (h->has_period && !h->is_aligned && !(has_cpu && h->has_cpu))
+        return EVENT;
+    return has_cpu ? CPU_AND_EVENT : ALIGNED_EVENT;
 }
 
 int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
-    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : ALIGNED_EVENT;
+    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : CPU_AND_EVENT;
     while (best < highest) {
         struct pci_perf_header h = {.comm = {"", 0}};
         size_t comm = w.at; /* its end; the number of blanks after it is alignment */

@@ -269,6 +269,13 @@ static pcol_status next_sample(struct reader *r, const struct pci_line *line,
     return begin_sample(r, line, header, err);
 }
 
+/* 1 for a sample without call chain: its frame is in the line of the header. */
+static int is_flat(const struct reader *r, const struct pci_perf_header *header)
+{
+    struct pci_perf_frame frame;
+    return !r->has_frame_lines && pci_perf_tail_frame(header, r->groups.addressed, &frame);
+}
+
 static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
 {
     struct pci_perf_header header;
@@ -289,7 +296,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
     int known = pci_perf_header(line->text, line->size, &header);
-    if (known && (header.has_time || !r->open))
+    if (known && (header.has_time || !r->open || is_flat(r, &header)))
         return next_sample(r, line, &header, err);
     if (r->open && blank) {
         pcol_str file;
