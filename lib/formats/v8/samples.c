@@ -60,8 +60,11 @@ static pcol_status insert_late_samples(struct pci_v8 *v8, struct pci_v8_sample *
 
 pcol_status pci_v8_sort_samples(struct pci_v8 *v8, size_t first, size_t end, pcol_error *err)
 {
-    struct pci_v8_sample *samples = v8->samples + first;
     v8->move_count = 0;
+    v8->has_moves = 1;
+    if (first == end) /* perhaps without an array */
+        return PCOL_OK;
+    struct pci_v8_sample *samples = v8->samples + first;
     PCI_TRY(insert_late_samples(v8, samples, end - first, &v8->has_moves, err));
     return v8->has_moves
                ? PCOL_OK
