@@ -1451,7 +1451,7 @@ typedef struct pcol_export_options {
  *
  * Errors: E_NOT_FOUND (format, source, sample type), E_LOSS (the target cannot express the profile
  * at all, such as a sum beyond 64 bits), E_LIMIT (perf, perun and v1 would repeat the stacks of
- * samples with more than 2^24 frames, other targets with 2^30, and 1,024 more for each sample, up
+ * samples with more than 2^26 frames, other targets with 2^30, and 1,024 more for each sample, up
  * to one sample for each byte of the file or of the imported input, unless it was trusted),
  * E_ARGUMENT (drop_frames that are no pattern), those of the sink and of reading the file.
  */

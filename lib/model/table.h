@@ -310,7 +310,7 @@ pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t fram
 struct pci_written_stacks {
     uint64_t most, input_bytes, stacks, frames;
 };
-#define PCI_WRITTEN_FRAMES (UINT64_C(1) << 24)
+#define PCI_WRITTEN_FRAMES (UINT64_C(1) << 26)
 #define PCI_STREAMED_FRAMES (UINT64_C(1) << 30) /* of formats that are written at 5 ns a frame */
 struct pci_written_stacks pci_written_stacks_begin(const pcol_file *file, uint64_t most);
 pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,
