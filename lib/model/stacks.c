@@ -92,10 +92,14 @@ pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t 
         written->stacks < written->input_bytes ? written->stacks : written->input_bytes;
     if (written->frames <= written->most + WRITTEN_FRAMES_OF_STACK * stacks)
         return PCOL_OK;
-    return pci_fail(err, PCOL_E_LIMIT,
-                    "the call stacks are too deep to be repeated for each sample: the first %llu "
-                    "have %llu frames",
-                    (unsigned long long)written->stacks, (unsigned long long)written->frames);
+    int is_trusted = written->input_bytes == UINT64_MAX;
+    pcol_status status = pci_fail(
+        err, PCOL_E_LIMIT,
+        "the call stacks are too deep to be repeated for each sample: the first %llu have %llu "
+        "frames%s",
+        (unsigned long long)written->stacks, (unsigned long long)written->frames,
+        is_trusted ? "" : "; if you trust the input, open it as trusted");
+    return is_trusted ? status : pci_error_option(err, "PCOL_IMPORT_TRUSTED", status);
 }
 
 pcol_status pci_stacks_verify(const struct pci_stacks *tree, pcol_error *err)
