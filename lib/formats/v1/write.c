@@ -220,7 +220,12 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
         pci_merge_file(builder, export->file, NULL, export->first_source, export->last_source, err);
     PCI_THEN(status, pcol_builder_write_memory(builder, 0, NULL, &data, &size, err));
     PCI_THEN(status, pci_file_open_memory(data, size, &options, export->file->schemas, &file, err));
-    PCI_THEN(status, put_file(export, file, err));
+    if (status == PCOL_OK) { /* limits are those of the whole file */
+        file->trusted = export->file->trusted;
+        file->input_bytes =
+            export->file->input_bytes ? export->file->input_bytes : export->file->size;
+        status = put_file(export, file, err);
+    }
     pcol_file_close(file);
     pci_free(data);
     pcol_builder_free(builder);
