@@ -26,11 +26,15 @@
 #include <sys/prctl.h>
 #endif
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_OUTPUT ((size_t)1 << 30)
+/* Limit of the memory of answers: a symbol occurs in `symbols`, and in the call of the library. */
+#define FREE_BYTES ((uint64_t)256 << 20)
+#define BYTES_PER_BYTE 200 /* of the binary */
+#define SYMBOL_BYTES (2 * sizeof(pcol_symbol))
 #define MOST_MEMORY ((rlim_t)16 << 30) /* address space of the program */
 
 /* ---- the process ---- */
@@ -40,7 +44,8 @@ struct process {
     pid_t parent, pid;
     int output; /* read end of the pipe; -1: closed */
     uint64_t seconds;
-    time_t end; /* of seconds_now(), which are rounded down */
+    uint64_t most; /* bytes of answers */
+    time_t end;    /* of seconds_now(), which are rounded down */
 };
 
 static time_t seconds_now(void)
@@ -131,6 +136,16 @@ static int wait_output(const struct process *process)
     }
 }
 
+static int check_memory(const struct process *process, const struct cli_symbols *symbols)
+{
+    if (symbols->size + symbols->count * SYMBOL_BYTES <= process->most)
+        return CLI_OK;
+    return cli_fail(CLI_INPUT,
+                    "%s: the answers of %s take more than %" PRIu64
+                    " bytes; if you trust the binary, symbolize with --trusted",
+                    process->binary, process->program, process->most);
+}
+
 static int read_output(const struct process *process, struct cli_symbols *symbols)
 {
     size_t capacity = 0;
@@ -154,9 +169,9 @@ static int read_output(const struct process *process, struct cli_symbols *symbol
         if (n == 0)
             return CLI_OK;
         symbols->size += (size_t)n;
-        if (symbols->size > MOST_OUTPUT)
-            return cli_fail(CLI_INPUT, "%s: %s wrote more than 1 GiB", process->binary,
-                            process->program);
+        code = check_memory(process, symbols);
+        if (code != CLI_OK)
+            return code;
     }
 }
 
@@ -241,12 +256,13 @@ static void split_place(pcol_str place, pcol_symbol *symbol)
         symbol->filename = (pcol_str){place.data, colon};
 }
 
-static int add_symbol(struct cli_symbols *symbols, pcol_str function, pcol_str place)
+static int add_symbol(const struct process *process, struct cli_symbols *symbols, pcol_str function,
+                      pcol_str place)
 {
     if (function.size == 0 || (function.size == 2 && memcmp(function.data, "??", 2) == 0))
         return CLI_OK;
     if (symbols->count == symbols->capacity) {
-        size_t capacity = 2 * symbols->capacity + 256;
+        size_t capacity = symbols->capacity + symbols->capacity / 2 + 256;
         pcol_symbol *grown = realloc(symbols->symbols, capacity * sizeof *grown);
         if (grown == NULL)
             return cli_fail_memory();
@@ -256,7 +272,7 @@ static int add_symbol(struct cli_symbols *symbols, pcol_str function, pcol_str p
     pcol_symbol *symbol = &symbols->symbols[symbols->count++];
     symbol->function = function;
     split_place(place, symbol);
-    return CLI_OK;
+    return check_memory(process, symbols);
 }
 
 static int parse_answers(struct cli_symbols *symbols, const struct process *process,
@@ -279,7 +295,7 @@ static int parse_answers(struct cli_symbols *symbols, const struct process *proc
                 return cli_fail(CLI_INPUT,
                                 "%s: the output of %s ends in line %zu, after a function",
                                 process->binary, process->program, lines.number);
-            code = add_symbol(symbols, line, place);
+            code = add_symbol(process, symbols, line, place);
             line = next_line(&lines);
         }
     }
@@ -290,11 +306,23 @@ static int parse_answers(struct cli_symbols *symbols, const struct process *proc
     return code;
 }
 
-int cli_addr2line(struct cli_symbols *symbols, const char *program, const char *binary,
-                  const uint64_t *addresses, size_t count, uint64_t seconds)
+static uint64_t most_bytes(const char *binary, int trusted)
 {
-    struct process process = {
-        .program = program, .binary = binary, .output = -1, .seconds = seconds};
+    struct stat info;
+
+    if (trusted)
+        return UINT64_MAX;
+    return FREE_BYTES + (stat(binary, &info) == 0 ? BYTES_PER_BYTE * (uint64_t)info.st_size : 0);
+}
+
+int cli_addr2line(struct cli_symbols *symbols, const char *program, const char *binary,
+                  const uint64_t *addresses, size_t count, uint64_t seconds, int trusted)
+{
+    struct process process = {.program = program,
+                              .binary = binary,
+                              .output = -1,
+                              .seconds = seconds,
+                              .most = most_bytes(binary, trusted)};
     FILE *input = NULL;
 
     memset(symbols, 0, sizeof *symbols);

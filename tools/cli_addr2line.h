@@ -15,9 +15,10 @@ struct cli_symbols {
     size_t *first; /* by address: symbols [first[i], first[i + 1]) */
 };
 
-/* Run `program -a -f -i -e binary`, at most so many seconds, for ascending distinct addresses. */
+/* Run `program -a -f -i -e binary`, at most so many seconds, for ascending distinct addresses.
+ * trusted: the answers may take any memory. */
 int cli_addr2line(struct cli_symbols *symbols, const char *program, const char *binary,
-                  const uint64_t *addresses, size_t count, uint64_t seconds);
+                  const uint64_t *addresses, size_t count, uint64_t seconds, int trusted);
 void cli_symbols_free(struct cli_symbols *symbols);
 
 #endif

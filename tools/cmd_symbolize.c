@@ -148,10 +148,10 @@ static int ask(struct symbolize_work *w, size_t number)
         if (distinct == 0 || addresses[i] != addresses[distinct - 1])
             addresses[distinct++] = addresses[i];
     if (distinct > 0)
-        code = cli_addr2line(&binary->symbols,
-                             w->args->addr2line != NULL ? w->args->addr2line : "addr2line",
-                             binary->path, addresses, distinct,
-                             w->args->timeout == CLI_UNSET ? SECONDS : w->args->timeout);
+        code = cli_addr2line(
+            &binary->symbols, w->args->addr2line != NULL ? w->args->addr2line : "addr2line",
+            binary->path, addresses, distinct,
+            w->args->timeout == CLI_UNSET ? SECONDS : w->args->timeout, w->args->trusted);
     for (size_t i = 0; i < w->request_count && code == CLI_OK; i++)
         if (w->mappings[w->requests[i].mapping].binary == number)
             w->requests[i].answer = find_answer(addresses, distinct, w->requests[i].address);
