@@ -298,7 +298,8 @@ static pcol_status derive_zones(pcol_builder *b, uint64_t *rows, pcol_error *err
 
 /* A few hundred bytes can state a stack of 2^32 frames. The call tree stores a frame once, but
  * sample_locations has a row for each frame of each sample. A plain file may have FREE_LOCATIONS
- * of these rows, and LOCATIONS_PER_ROW more for each sample and each stack. */
+ * of these rows, and LOCATIONS_PER_ROW more for each sample and each stack, up to one for each byte
+ * of untrusted input. */
 #define FREE_LOCATIONS (UINT64_C(1) << 26)
 #define LOCATIONS_PER_ROW 1024u
 
@@ -506,8 +507,10 @@ pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err
         PCI_TRY(derive_sums(b, err));
     if (!plain)
         return PCOL_OK;
-    if (locations / LOCATIONS_PER_ROW >
-        FREE_LOCATIONS / LOCATIONS_PER_ROW + b->sample_count + b->tree.count)
+    uint64_t rows = b->sample_count + b->tree.count, bytes = b->budget.input_bytes;
+    if (b->budget.used && !b->budget.trusted && rows > bytes)
+        rows = bytes;
+    if (locations / LOCATIONS_PER_ROW > FREE_LOCATIONS / LOCATIONS_PER_ROW + rows)
         return pci_fail(err, PCOL_E_LIMIT,
                         "a plain file would have %llu rows of sample_locations, implausibly many",
                         (unsigned long long)locations);
