@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MAX_PARTS 1e9 /* above it, a sample expands to two */
+#define MAX_PARTS 0x1p50               /* beyond all limits; in integers and in doubles */
+#define FREE_PARTS (UINT64_C(1) << 24) /* of all samples; above it, 64 for each row */
 
 static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_value *values,
                       const pcol_sample *next, int commit)
@@ -132,14 +133,26 @@ pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration
 
 static int is_expandable(double value)
 {
-    return value < MAX_PARTS && value == floor(value);
+    return value == floor(value);
 }
 
 uint64_t pci_idle_part_count(int64_t duration_ns, double value, int all)
 {
     if (duration_ns <= 0 || !(value > 1))
         return 1;
-    return all && is_expandable(value) ? (uint64_t)value : 2;
+    if (!all || !is_expandable(value))
+        return 2;
+    return value < MAX_PARTS ? (uint64_t)value : (uint64_t)MAX_PARTS;
+}
+
+pcol_status pci_idle_add_parts(uint64_t *expanded, uint64_t parts, uint64_t row, uint64_t rows,
+                               pcol_error *err)
+{
+    *expanded += parts;
+    if (*expanded > FREE_PARTS && *expanded / 64 > rows)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", "duration", row,
+                             "the samples are too many to be expanded");
+    return PCOL_OK;
 }
 
 struct pci_idle_part pci_idle_part(int64_t duration_ns, double value, uint64_t parts, uint64_t part,

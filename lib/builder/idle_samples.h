@@ -43,6 +43,10 @@ pcol_status pci_sample_check_end(uint64_t row, int64_t time_ns, int64_t duration
 /* Number of samples that one expands to: all, if `all` is set and its value is an integer,
  * otherwise two; 1 if it has no duration. */
 uint64_t pci_idle_part_count(int64_t duration_ns, double value, int all);
+/* Adds the parts of row `row` of samples to `expanded`. E_LIMIT: more than 2^24, and more than 64
+ * for each of `rows` rows. */
+pcol_status pci_idle_add_parts(uint64_t *expanded, uint64_t parts, uint64_t row, uint64_t rows,
+                               pcol_error *err);
 struct pci_idle_part {
     int64_t after_ns; /* relative to the sample's time, at most the duration */
     double value;

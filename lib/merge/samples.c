@@ -23,9 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PARTS 0x1p50               /* beyond all limits; in integers and in doubles */
-#define FREE_PARTS (UINT64_C(1) << 24) /* limit of all expanded samples; above it, 64 per row */
-
 /* A sample that later samples may be collapsed into. */
 struct pending_sample {
     int is_pending;
@@ -233,24 +230,21 @@ static int find_weight(const struct sample_walk *w, const pcol_sample *sample, d
     return 0;
 }
 
-/* The number of samples to expand to, of which write_parts() limits the sum; 1: unchanged. */
+/* The number of samples to expand to; 1: unchanged. */
 static uint64_t count_parts(const struct sample_walk *w, const pcol_sample *sample)
 {
     double weight;
     if (!w->is_collapsed || !(sample->flags & PCOL_SAMPLE_HAS_TIME) ||
-        !(sample->flags & PCOL_SAMPLE_HAS_DURATION) || sample->duration_ns <= 0 ||
-        !find_weight(w, sample, &weight) || !(weight > 1) || weight != floor(weight))
+        !(sample->flags & PCOL_SAMPLE_HAS_DURATION) || !find_weight(w, sample, &weight) ||
+        weight != floor(weight))
         return 1;
-    return weight < MAX_PARTS ? (uint64_t)weight : (uint64_t)MAX_PARTS;
+    return pci_idle_part_count(sample->duration_ns, weight, 1);
 }
 
 static pcol_status write_parts(struct sample_walk *w, uint64_t row, const pcol_sample *sample,
                                uint64_t count, pcol_error *err)
 {
-    w->expanded_count += count;
-    if (w->expanded_count > FREE_PARTS && w->expanded_count / 64 > w->table->rows)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", "duration", row,
-                             "the samples are too many to be expanded");
+    PCI_TRY(pci_idle_add_parts(&w->expanded_count, count, row, w->table->rows, err));
     for (uint64_t part = 0; part < count; part++) {
         struct pci_range share = {(int64_t)part, (int64_t)part + 1, PCOL_SHARE_ADDITIVE};
         pcol_sample part_sample = *sample;

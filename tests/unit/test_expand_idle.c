@@ -84,3 +84,28 @@ Test(expand_idle, too_many_are_an_error)
         cr_expect_eq(status, PCOL_E_LIMIT, "%lld", (long long)counts[i]);
     }
 }
+
+static pcol_status ignore_bytes(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)err;
+    return PCOL_OK;
+}
+
+Test(expand_idle, too_many_for_an_export_are_an_error)
+{
+    static const char *const formats[] = {"firefox", "jslb"};
+    for (size_t i = 0; i < 2; i++) {
+        pcol_file *file = make((INT64_C(1) << 24) + 64, 1000, PCOL_SOURCE_COLLAPSED);
+        pcol_export_options options = PCOL_INIT(pcol_export_options);
+        pcol_sink sink = {ignore_bytes, NULL};
+        options.expand_idle = 1;
+        cr_expect_eq(pcol_export(file, formats[i], &options, sink, NULL), PCOL_E_LIMIT, "%s",
+                     formats[i]);
+        options.expand_idle = 0;
+        OK(pcol_export(file, formats[i], &options, sink, &err));
+        pcol_file_close(file);
+    }
+}

@@ -61,8 +61,8 @@ struct samples {
     int has_stack, has_time, has_duration, has_cpu;
     const struct pci_column *weight; /* first value column that is not null */
     int64_t weight_value;
-    /* number of samples that the row becomes */
-    uint64_t parts;
+    /* number of samples that the row becomes, and all rows up to it */
+    uint64_t parts, all_parts;
     /* current one of these samples */
     int64_t part_time, part_ulp, part_cpu;
     int part_has_cpu;
@@ -125,7 +125,7 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
         PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));
     s->parts = pci_idle_part_count(s->has_time && s->has_duration ? s->duration_value : 0,
                                    s->weight ? get_weight(s) : 1, s->native->expand);
-    return PCOL_OK;
+    return pci_idle_add_parts(&s->all_parts, s->parts, row, pci_rows(f, "samples"), err);
 }
 
 static void make_part(struct samples *s, uint64_t part)

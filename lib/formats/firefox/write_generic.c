@@ -266,6 +266,7 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
         f->lost |= PCI_FF_LOSS_DIGITS;
     int is_joined = t->is_collapsed && has_time && has_duration;
     uint64_t parts = pci_idle_part_count(is_joined ? duration : 0, value, expand);
+    PCI_TRY(pci_idle_add_parts(&f->all_parts, parts, row, pci_rows(f->file, "samples"), err));
     c->any_cpu |= has_cpu || parts > 1;
     for (uint64_t i = 0; i < parts; i++) {
         struct pci_idle_part p = pci_idle_part(duration, value, parts, i, expand);

@@ -51,6 +51,7 @@ struct pci_ff_write_generic {
     const struct pci_column *cycles; /* column of CPU use if the only source has it in cycles */
     int is_firefox;                  /* the only source is of this format */
     int numbers_fit;                 /* thread numbers of the only source equal track numbers */
+    uint64_t all_parts;              /* samples that were written */
     unsigned lost;
 };
 
