@@ -69,7 +69,7 @@ Test(perf, headers)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pci_perf_header h;
         const char *line = cases[i].line;
-        cr_assert(pci_perf_header((const uint8_t *)line, strlen(line), &h), "%s", line);
+        cr_assert(pci_perf_header((const uint8_t *)line, strlen(line), 0, &h), "%s", line);
         cr_assert(is(h.comm, cases[i].comm), "%s: %.*s", line, (int)h.comm.size, h.comm.data);
         cr_assert_eq(h.has_pid, *cases[i].pid != 0, "%s", line);
         cr_assert_eq(h.has_tid, *cases[i].tid != 0, "%s", line);
@@ -90,12 +90,12 @@ Test(perf, long_comm)
     struct pci_perf_header h;
     for (int blanks = 1; blanks < 600; blanks += 299) {
         snprintf(line, sizeof line, "%0256d%*s 1.5: e:", 0, blanks + 1, "7");
-        cr_assert(pci_perf_header((const uint8_t *)line, strlen(line), &h), "%d", blanks);
+        cr_assert(pci_perf_header((const uint8_t *)line, strlen(line), 0, &h), "%d", blanks);
         cr_expect_eq(h.comm.size, 256);
         cr_expect(is(h.tid, "7"));
     }
     snprintf(line, sizeof line, "%0257d x 7 1.5: e:", 0);
-    cr_expect_not(pci_perf_header((const uint8_t *)line, strlen(line), &h));
+    cr_expect_not(pci_perf_header((const uint8_t *)line, strlen(line), 0, &h));
 }
 
 /* Without call chains the frame follows the event, padded; a number in a text is no
@@ -108,11 +108,11 @@ Test(perf, frame_in_a_header)
         "p 1 1.5: cycles:      7fff12345678 f (/x)",
         "p 1 1.5: cycles:      7fff12345678 f",
     };
-    static const int framed[] = {1, 0, 1, 0};
+    static const int framed[] = {1, 0, 1, 1};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct pci_perf_header h;
         struct pci_perf_frame f;
-        cr_assert(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), &h));
+        cr_assert(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), 0, &h));
         cr_expect_eq(pci_perf_tail_frame(&h, 0, &f), framed[i], "%s", lines[i]);
     }
 }
@@ -129,7 +129,7 @@ Test(perf, no_headers)
                                         "1 1 1 1 1 1"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct pci_perf_header h;
-        cr_assert_not(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), &h), "%s",
+        cr_assert_not(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), 0, &h), "%s",
                       lines[i]);
     }
 }
@@ -139,9 +139,9 @@ Test(perf, numbers_beyond_64_bits_are_marked)
     static const char time[] = "a 1 [3] 99999999999999999999.5: e:",
                       cpu[] = "a 1 [99999999999999999999] 1.5: e:";
     struct pci_perf_header h;
-    cr_assert(pci_perf_header((const uint8_t *)time, strlen(time), &h));
+    cr_assert(pci_perf_header((const uint8_t *)time, strlen(time), 0, &h));
     cr_assert(h.has_time && h.beyond_time && !h.beyond_cpu && h.cpu == 3);
-    cr_assert(pci_perf_header((const uint8_t *)cpu, strlen(cpu), &h));
+    cr_assert(pci_perf_header((const uint8_t *)cpu, strlen(cpu), 0, &h));
     cr_assert(h.has_cpu && h.beyond_cpu && !h.beyond_time && h.time_ns == 1500000000);
 }
 
@@ -153,7 +153,7 @@ Test(perf, long_lines_take_linear_time)
     cr_assert_not_null(line);
     for (size_t i = 0; i < size; i += 2)
         memcpy(line + i, i % 6 ? "1 " : ": ", 2);
-    pci_perf_header(line, size, &h);
+    pci_perf_header(line, size, 0, &h);
     memset(line, '(', size);
     struct pci_perf_frame frame;
     line[size - 1] = ')';

@@ -269,18 +269,18 @@ static int may_have_time(const uint8_t *text, size_t size)
 /* How sure the reading of a header is. A comm may end in a number or in what looks like a time. */
 enum { EVENT, ALIGNED_EVENT, TIME, CPU_AND_EVENT, TIME_AND_EVENT };
 
-static int rank(const struct pci_perf_header *h)
+static int rank(const struct pci_perf_header *h, int unaligned)
 {
     int has_cpu = h->has_tid && (h->has_cpu || h->has_pid);
     if (h->has_time)
         return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
     /* Of two numbers before an event, the second is a period if it is aligned. */
-    if (h->has_period && !h->is_aligned && !(has_cpu && h->has_cpu))
+    if (h->has_period && !h->is_aligned && !unaligned && !(has_cpu && h->has_cpu))
         return EVENT;
     return has_cpu ? CPU_AND_EVENT : ALIGNED_EVENT;
 }
 
-int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header)
+int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
     int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : CPU_AND_EVENT;
@@ -298,14 +298,25 @@ int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *he
             continue;
         size_t at = w.at;
         h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
-        if (complete(text, size, at, thread, &h) && rank(&h) > best) {
-            best = rank(&h);
+        if (complete(text, size, at, thread, &h) && rank(&h, unaligned) > best) {
+            best = rank(&h, unaligned);
             h.comm = trim(text, start);
             *header = h;
         }
         w.at = start + word.size;
     }
     return best >= 0;
+}
+
+int pci_perf_lacks_period(const struct pci_perf_header *header)
+{
+    size_t end = header->comm.size, at = end;
+    while (at && !is_blank((uint8_t)header->comm.data[at - 1]))
+        at--;
+    struct pci_perf_header unused;
+    return header->has_event && header->has_tid && !header->has_period && !header->has_time &&
+           !header->has_cpu && end &&
+           !is_thread((pcol_str){header->comm.data + at, end - at}, &unused);
 }
 
 void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,
@@ -453,8 +464,9 @@ int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
     if (!header->tail.size)
         return 0;
     const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
-    return pci_perf_frame(text, header->indent + header->tail.size, addressed, frame) &&
-           frame->has_address && frame->in_object;
+    size_t size = header->indent + header->tail.size;
+    return pci_perf_frame(text, size, addressed, frame) && frame->has_address &&
+           (frame->in_object || (frame->in_symbol && is_aligned_address(text, size)));
 }
 
 int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line)

@@ -28,8 +28,12 @@ struct pci_perf_header {
     unsigned is_record : 1;  /* a PERF_RECORD_... line, not a sample */
 };
 
-/* Returns 0 if the line is not a header. */
-int pci_perf_header(const uint8_t *text, size_t size, struct pci_perf_header *header);
+/* Returns 0 if the line is not a header. unaligned: periods need not be aligned. */
+int pci_perf_header(const uint8_t *text, size_t size, int unaligned,
+                    struct pci_perf_header *header);
+/* Whether a header shows that its file has no periods: it has none, and its comm does not end in a
+ * number, so that there is no other reading. */
+int pci_perf_lacks_period(const struct pci_perf_header *header);
 
 /* Copy the header of a line so that it refers to a copy of the line. */
 void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,
@@ -51,8 +55,8 @@ struct pci_perf_frame {
  * one is none by chance. 0 if it cannot be one. */
 int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame);
 
-/* The frame in the header's own line, as it is printed without call chains: with its address,
- * padded to 16, and its object. */
+/* The frame in the header's own line, as it is printed without call chains: with its address and
+ * object, or with an aligned address and a symbol. */
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
                         struct pci_perf_frame *frame);
 

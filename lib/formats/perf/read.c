@@ -30,6 +30,7 @@ struct reader {
     struct pci_perf_header header;
     struct pci_perf_groups groups; /* frames of the sample */
     /* Of the source. */
+    int unaligned;                /* periods need not be aligned: see find_alignment() */
     int has_frame_lines;          /* frames in lines of their own */
     int has_callers;              /* stacks of more than one location */
     uint64_t samples, blank_ends; /* samples, and those that a blank line ends */
@@ -295,7 +296,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
         return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
-    int known = pci_perf_header(line->text, line->size, &header);
+    int known = pci_perf_header(line->text, line->size, r->unaligned, &header);
     if (known && (header.has_time || !r->open || is_flat(r, &header)))
         return next_sample(r, line, &header, err);
     if (r->open && blank) {
@@ -315,6 +316,29 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
 }
 
 /* ---- file ---- */
+
+#define ALIGNMENT_BYTES (64u << 10)
+
+/* Of two numbers before an event, the second can be the thread, after a comm that ends in a number:
+ * if the beginning of the text has a header with one number only. Texts whose blanks were joined
+ * have two in all headers. */
+static pcol_status find_alignment(struct reader *r, pcol_error *err)
+{
+    struct pci_input *input = r->import->input;
+    while (input->size < ALIGNMENT_BYTES && !input->end)
+        PCI_TRY(pci_input_more(input, 0, err));
+    r->unaligned = 1;
+    for (size_t at = 0; at < input->size && at < ALIGNMENT_BYTES && r->unaligned;) {
+        const uint8_t *text = input->data + at, *feed = memchr(text, '\n', input->size - at);
+        size_t size = feed ? (size_t)(feed - text) : input->size - at;
+        struct pci_perf_header header;
+        at += size + 1;
+        size -= size && text[size - 1] == '\r';
+        if (size && text[0] != '\t' && pci_perf_header(text, size, 0, &header))
+            r->unaligned = !pci_perf_lacks_period(&header);
+    }
+    return PCOL_OK;
+}
 
 static pcol_status prepare(struct reader *r, pcol_error *err)
 {
@@ -356,6 +380,7 @@ static pcol_status set_source(struct reader *r, pcol_error *err)
 
 static pcol_status read_lines(struct reader *r, pcol_error *err)
 {
+    PCI_TRY(find_alignment(r, err));
     PCI_TRY(prepare(r, err));
     for (;;) {
         struct pci_line line;

@@ -18,7 +18,7 @@ static int sniff_line(const uint8_t *text, size_t size, int *header)
     }
     if (*header) /* no frames: the header line decides */
         return *header == 2 ? 2 : 0;
-    if (!pci_perf_header(text, size, &h))
+    if (!pci_perf_header(text, size, 0, &h))
         return 0;
     int framed = pci_perf_tail_frame(&h, 0, &frame);
     int event = h.has_event || h.is_record;

@@ -63,7 +63,7 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
 /* ---- sources ---- */
 
 /* *needed: the stack of a sample requires call chains. A frame in the header line needs an address
- * and must be the only text after the event. */
+ * and an object or symbol, and must be the only text after the event. */
 static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *needed,
                                 pcol_error *err)
 {
@@ -79,7 +79,8 @@ static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *
     PCI_TRY(pci_get(w->file, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
     *needed = !has_address || pci_perf_sample_label(w, "trace", PCI_LABEL_STRING) ||
-              pci_perf_group_label(w, "no_object", PCI_LABEL_BOOL) ||
+              (pci_perf_group_label(w, "no_object", PCI_LABEL_BOOL) &&
+               pci_perf_group_label(w, "no_symbol", PCI_LABEL_BOOL)) ||
               pci_perf_group_label(w, "inlined_offsets", PCI_LABEL_STRING);
     if (*needed)
         return PCOL_OK;

@@ -242,7 +242,7 @@ int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_head
     size_t size = w->line.size;
     if (size && text[size - 1] == '\r')
         size--;
-    if (!size || !pci_perf_header(text, size, h))
+    if (!size || !pci_perf_header(text, size, 0, h))
         pci_perf_comm(text, size, h);
     return (!size || text[0] != '\t') && pci_str_equal(h->comm, expected->comm) &&
            pci_perf_same_field(h->has_pid, h->pid, expected->has_pid, expected->pid) &&
