@@ -147,7 +147,32 @@ static pcol_status set_interval(const struct pci_merge *m, uint64_t row, pcol_er
     return PCOL_OK;
 }
 
-static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err)
+/* Sets the bytes of the sources that have, or had, samples to join: those without CPU time. */
+static pcol_status find_idle_sources(const struct pci_merge *m, uint8_t *idle, pcol_error *err)
+{
+    const struct pci_column *source, *cpu, *collapsed;
+    int64_t number, value;
+    int valid;
+    PCI_TRY(pci_find_column(m->file, "sources", "collapsed", PCI_TYPE(PCF_BOOL), &collapsed, err));
+    for (uint64_t row = 0; row < m->source_count; row++) {
+        PCI_TRY(pci_get(m->file, collapsed, row, &value, &valid, err));
+        idle[row] = value != 0;
+    }
+    PCI_TRY(pci_find_column(m->file, "samples", "source", PCI_TYPES_ROW, &source, err));
+    PCI_TRY(pci_find_column(m->file, "samples", "cpu_delta", PCI_TYPES_INT, &cpu, err));
+    for (uint64_t row = 0; cpu && row < pci_rows(m->file, "samples"); row++) {
+        PCI_TRY(pci_get(m->file, cpu, row, &value, &valid, err));
+        if (!valid || value)
+            continue;
+        PCI_TRY(pci_get(m->file, source, row, &number, &valid, err));
+        if ((uint64_t)number < m->source_count)
+            idle[number] = 1;
+    }
+    return PCOL_OK;
+}
+
+/* collapsed: its idle samples are joined. */
+static pcol_status add_source(struct pci_merge *m, uint64_t row, int collapsed, pcol_error *err)
 {
     const pcol_import_options *options = m->options;
     char *type;
@@ -158,7 +183,7 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, pcol_error *err
     int is_native = !m->selection || !m->selection->added || !schema || !schema->fixed_frames;
     pcol_source source = {.size = sizeof source,
                           .type = is_native ? type : "copy",
-                          .flags = pci_merge_collapses_idle(m) ? PCOL_SOURCE_COLLAPSED : 0};
+                          .flags = collapsed ? PCOL_SOURCE_COLLAPSED : 0};
     if (options) {
         source.uri = options->uri;
         source.timestamp = options->timestamp;
@@ -175,16 +200,22 @@ static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
     struct pci_cells *cells = w.cells = pci_malloc(2, sizeof *cells);
     if (!cells)
         return pci_fail_memory(err);
+    uint8_t *idle = NULL;
     pcol_status status =
         pci_cells_open(&cells[0], m->file, "source_types", "source", PCI_IS_INT, err);
     PCI_THEN(status,
              pci_cells_open(&cells[1], m->file, "source_types", "sample_type", PCI_IS_INT, err));
+    if (pci_merge_collapses_idle(m)) {
+        PCI_THEN(status, PCI_CALLOC(idle, (size_t)m->source_count + 1, err));
+        PCI_THEN(status, find_idle_sources(m, idle, err));
+    }
     for (uint64_t row = m->first_source; status == PCOL_OK && row <= m->last_source; row++) {
         if (!pci_merge_copies_source(m, row))
             continue;
-        status = add_source(m, row, err);
+        status = add_source(m, row, idle && idle[row], err);
         PCI_THEN(status, add_source_types(m, row, &w, err));
     }
+    pci_free(idle);
     /* Types of no source. */
     for (uint64_t row = 0; status == PCOL_OK && !m->partial && row < m->type_count; row++)
         if (m->types[row] == PCOL_NONE)
