@@ -283,7 +283,7 @@ static int rank(const struct pci_perf_header *h, int unaligned)
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
-    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : CPU_AND_EVENT;
+    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : ALIGNED_EVENT;
     while (best < highest) {
         struct pci_perf_header h = {.comm = {"", 0}};
         size_t comm = w.at; /* its end; the number of blanks after it is alignment */
