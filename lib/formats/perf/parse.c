@@ -127,11 +127,22 @@ static int is_time(pcol_str word, struct pci_perf_header *h)
     for (size_t i = fraction.size; i < 9; i++)
         part *= 10;
     h->has_time = 1;
+    h->is_exact = fraction.size == 6 || fraction.size == 9;
     h->beyond_time = !to_number(whole, &seconds) ||
                      __builtin_mul_overflow(seconds, INT64_C(1000000000), &seconds) ||
                      __builtin_add_overflow(seconds, part, &seconds);
     h->time_ns = h->beyond_time ? 0 : seconds;
     return 1;
+}
+
+/* Whether the last word is a time. */
+static int ends_in_time(const uint8_t *text, size_t size)
+{
+    struct pci_perf_header unused;
+    size_t at = size;
+    while (at && !is_blank(text[at - 1]))
+        at--;
+    return is_time(str(text + at, size - at), &unused);
 }
 
 /* Letters of the CPU mode, as printed by -F misc. */
@@ -211,8 +222,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
             continue;
         if (end == at || is_digit(text[at])) /* a malformed time */
             break;
-        if (cpu_digits(word).size) /* the number before was no period */
-            break;
+        if (cpu_digits(word).size || ends_in_time(text + at, end + 1 - at))
+            break; /* the number before was no period */
         h->has_event = 1;
         h->event = str(text + at, end - at);
         at = end + 1;
@@ -272,6 +283,8 @@ enum { EVENT, ALIGNED_EVENT, TIME, CPU_AND_EVENT, TIME_AND_EVENT };
 static int rank(const struct pci_perf_header *h, int unaligned)
 {
     int has_cpu = h->has_tid && (h->has_cpu || h->has_pid);
+    if (h->has_time && !h->is_exact && !h->has_tid)
+        return EVENT; /* perf prints 6 or 9 digits */
     if (h->has_time)
         return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
     /* Of two numbers before an event, the second is a period if it is aligned. */

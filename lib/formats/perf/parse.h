@@ -25,6 +25,7 @@ struct pci_perf_header {
     /* Numbers beyond 64 bits: present, with the value 0. */
     unsigned beyond_period : 1, beyond_time : 1, beyond_cpu : 1;
     unsigned is_aligned : 1; /* the period has the columns that perf prints */
+    unsigned is_exact : 1;   /* the time has as many digits as perf prints */
     unsigned is_record : 1;  /* a PERF_RECORD_... line, not a sample */
 };
 
