@@ -78,9 +78,8 @@ pcol_status pci_stacks_check_frames(const struct pci_stacks *tree, uint64_t fram
 
 struct pci_written_stacks pci_written_stacks_begin(const pcol_file *file, uint64_t most)
 {
-    uint64_t bytes = file->input_bytes ? file->input_bytes : file->size;
-    return (struct pci_written_stacks){.most = most,
-                                       .input_bytes = file->trusted ? UINT64_MAX : bytes};
+    return (struct pci_written_stacks){
+        .most = most, .input_bytes = file->trusted ? UINT64_MAX : file->input_bytes};
 }
 
 pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,

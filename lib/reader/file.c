@@ -196,7 +196,7 @@ static pcol_status load(const struct origin *o, pcol_file **file, pcol_error *er
     if (pcf_end_check(end, o->size, &fault))
         return fail_fault(err, &fault);
     PCI_TRY(new_file(&header, &parts, err));
-    parts.file->size = o->size;
+    parts.file->size = parts.file->input_bytes = o->size;
     *file = parts.file;
     if (pcf_is_archive(&header))
         PCI_TRY(read_compressed_index(o, &header, parts.index, err));

@@ -58,7 +58,7 @@ struct pcol_file {
     _Atomic uint32_t references; /* of pcol_file_retain(), beyond the first */
     const uint8_t *bytes;
     uint64_t size;
-    uint64_t input_bytes;          /* of what an import read; 0: the file was not imported */
+    uint64_t input_bytes;          /* of what an import read, else `size` */
     int owned;                     /* ownership of `bytes`: 0 borrowed, 1 mapped, 2 allocated */
     _Atomic uint8_t schema_known;  /* the schema has been checked (model/check.h) */
     _Atomic uint8_t lost;          /* reading the map failed; it is zeros now (sigbus_guard.h) */

@@ -65,7 +65,8 @@ pcol_status pcol_builder_file(pcol_builder *builder, unsigned flags, const pcol_
     PCI_TRY(pcol_builder_write_memory(builder, flags, control, &data, &size, err));
     PCI_TRY(open_owned(data, size, PCOL_OPEN_UNVERIFIED, 0, file, err)); /* by construction sound */
     (*file)->trusted = builder->budget.trusted;
-    (*file)->input_bytes = builder->budget.input_bytes;
+    if (builder->budget.input_bytes)
+        (*file)->input_bytes = builder->budget.input_bytes;
     return PCOL_OK;
 }
 

@@ -282,15 +282,14 @@ enum { EVENT, ALIGNED_EVENT, TIME, CPU_AND_EVENT, TIME_AND_EVENT };
 
 static int rank(const struct pci_perf_header *h, int unaligned)
 {
-    int has_cpu = h->has_tid && (h->has_cpu || h->has_pid);
     if (h->has_time && !h->is_exact && !h->has_tid)
         return EVENT; /* perf prints 6 or 9 digits */
     if (h->has_time)
         return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
     /* Of two numbers before an event, the second is a period if it is aligned. */
-    if (h->has_period && !h->is_aligned && !unaligned && !(has_cpu && h->has_cpu))
+    if (h->has_period && !h->is_aligned && !unaligned && !(h->has_tid && h->has_cpu))
         return EVENT;
-    return has_cpu ? CPU_AND_EVENT : ALIGNED_EVENT;
+    return h->has_tid && (h->has_cpu || h->has_pid) ? CPU_AND_EVENT : ALIGNED_EVENT;
 }
 
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_perf_header *header)

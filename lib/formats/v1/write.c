@@ -222,8 +222,7 @@ static pcol_status put_part(const struct pci_export *export, pcol_error *err)
     PCI_THEN(status, pci_file_open_memory(data, size, &options, export->file->schemas, &file, err));
     if (status == PCOL_OK) { /* limits are those of the whole file */
         file->trusted = export->file->trusted;
-        file->input_bytes =
-            export->file->input_bytes ? export->file->input_bytes : export->file->size;
+        file->input_bytes = export->file->input_bytes;
         status = put_file(export, file, err);
     }
     pcol_file_close(file);
