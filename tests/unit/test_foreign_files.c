@@ -479,3 +479,62 @@ Test(readers, lists_of_deep_stacks)
     pcol_file_close(file);
     pcol_free(data);
 }
+
+/* ---- segments of Rprof */
+
+static pcol_status discard(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)context, (void)data, (void)size, (void)err;
+    return PCOL_OK;
+}
+
+/* A header without columns that its segment has makes a text that is rejected. */
+Test(foreign, rprof_headers_that_contradict_their_segments)
+{
+    static const struct {
+        int header, memory, file;
+        const char *message;
+    } cases[] = {
+        {1, 1, 1, NULL},
+        {0, 0, 0, NULL},
+        {0, 1, 0, "its samples have memory columns"},
+        {0, 0, 1, "it has rows of rprof_files"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const char *const values[] = {"small_v", "big_v", "nodes", "dup_count"};
+        pcol_error err = {0};
+        void *data;
+        uint32_t type;
+        case_begin_as("rprof");
+        for (size_t v = 0; v < 4 && cases[i].memory; v++) {
+            char name[16];
+            OK(pcol_builder_sample_type(case_builder, values[v],
+                                        v == 3   ? "count"
+                                        : v == 2 ? "bytes"
+                                                 : "cells",
+                                        0, 0, &type, NULL));
+            snprintf(name, sizeof name, "value.%u", type);
+            for (uint64_t row = 0; row < 3; row++)
+                case_number("samples", name, PCOL_I64, NULL, row, 5);
+        }
+        case_number("rprof_segments", "source", PCOL_U32, "sources", 0, 0);
+        case_number("rprof_segments", "first_sample", PCOL_U64, NULL, 0, 0);
+        case_number("rprof_segments", "memory", PCOL_BOOL, NULL, 0, cases[i].header);
+        case_number("rprof_segments", "gc", PCOL_BOOL, NULL, 0, 0);
+        case_number("rprof_segments", "line", PCOL_BOOL, NULL, 0, cases[i].header);
+        case_number("rprof_segments", "crlf", PCOL_BOOL, NULL, 0, 0);
+        if (cases[i].file) {
+            case_number("rprof_files", "segment", PCOL_U32, "rprof_segments", 0, 0);
+            case_number("rprof_files", "before_sample", PCOL_U64, NULL, 0, 0);
+            case_number("rprof_files", "number", PCOL_I64, NULL, 0, 1);
+            case_string("rprof_files", "path", 0, "a.R");
+        }
+        pcol_file *file = case_open(&data);
+        pcol_status status = pcol_export(file, "rprof", NULL, (pcol_sink){discard, NULL}, &err);
+        cr_expect_eq(status, cases[i].message ? PCOL_E_CORRUPT : PCOL_OK, "%zu: %s", i,
+                     err.message);
+        cr_expect(!cases[i].message || strstr(err.message, cases[i].message), "%s", err.message);
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}

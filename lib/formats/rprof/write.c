@@ -31,7 +31,7 @@ struct pci_rprof_segments {
 struct segment {
     uint64_t row;
     uint64_t first, end; /* samples; those of other sources in between do not belong to it */
-    int crlf;
+    int crlf, has_memory, has_lines;
 };
 
 const struct pci_capabilities pci_rprof_capabilities = {
@@ -136,6 +136,9 @@ static pcol_status put_sample(struct pci_rprof_writer *w, const struct segment *
     if (b->text.valid[i])
         return put_string(w, b->text.value[i], err);
     if (b->value[1].valid[i]) {
+        if (!s->has_memory)
+            return pci_corrupt(err, "rprof_segments", "memory", s->row,
+                               "its samples have memory columns");
         for (int k = 1; k < PCI_RPROF_VALUES; k++) {
             *p++ = ':';
             p = pci_out_digits(p, b->value[k].valid[i] ? b->value[k].value[i] : 0);
@@ -162,14 +165,16 @@ static pcol_status put_header(struct pci_rprof_writer *w, struct segment *s, pco
     uint8_t header[96];
     PCI_TRY(pci_get(w->file, t->crlf, s->row, &crlf, &valid, err));
     s->crlf = crlf != 0;
+    PCI_TRY(pci_get(w->file, t->memory, s->row, &memory, &valid, err));
+    PCI_TRY(pci_get(w->file, t->line, s->row, &line, &valid, err));
+    s->has_memory = memory != 0;
+    s->has_lines = line != 0;
     PCI_TRY(pci_get(w->file, t->text, s->row, &text, &valid, err));
     if (valid)
         return put_string(w, text, err);
-    PCI_TRY(pci_get(w->file, t->memory, s->row, &memory, &valid, err));
     PCI_TRY(pci_get(w->file, t->gc, s->row, &gc, &valid, err));
-    PCI_TRY(pci_get(w->file, t->line, s->row, &line, &valid, err));
     PCI_TRY(pci_get(w->file, t->interval, s->row, &interval, &known, err));
-    flags = (struct pci_rprof_flags){memory != 0, gc != 0, line != 0,
+    flags = (struct pci_rprof_flags){s->has_memory, gc != 0, s->has_lines,
                                      known ? interval : PCI_RPROF_INTERVAL_US};
     PCI_TRY(pci_out(w->out, header, pci_rprof_header_text(header, &flags), err));
     return put_eol(w, s, err);
@@ -200,6 +205,8 @@ static pcol_status put_files(struct pci_rprof_writer *w, const struct segment *s
             PCI_TRY(put_string(w, text, err));
             continue;
         }
+        if (!s->has_lines)
+            return pci_corrupt(err, "rprof_segments", "line", s->row, "it has rows of rprof_files");
         PCI_TRY(pci_get(w->file, t->file_number, t->file_at, &number, &numbered, err));
         PCI_TRY(pci_get(w->file, t->file_path, t->file_at, &path, &has_path, err));
         if (numbered)
