@@ -424,6 +424,8 @@ struct cli_input {
 /* cli_heap.c: reserve a heap of huge pages for an input of this size if it is large; the first call
  * counts. */
 void cli_heap_reserve(uint64_t input_bytes);
+/* Size of all inputs that were opened; UINT64_MAX: they are trusted. */
+uint64_t cli_input_bytes(void);
 /* Open a .pcol, or pack another profile in memory with fast encodings for a single reading. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
 /* The same with the encodings of `pack`, for commands that show sizes and encodings. */

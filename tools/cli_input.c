@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static struct cli_input *opened; /* list of open inputs */
+static uint64_t input_bytes;     /* of all that were opened; UINT64_MAX: unlimited */
 
 /* 0 if it is not a regular file. */
 static uint64_t size_of_file(const char *path)
@@ -44,6 +45,17 @@ static pcol_import_options import_options(const struct cli_args *args, const pco
     return options;
 }
 
+static void count_input(const struct cli_args *args, uint64_t bytes)
+{
+    input_bytes =
+        args->trusted || bytes > UINT64_MAX - input_bytes ? UINT64_MAX : input_bytes + bytes;
+}
+
+uint64_t cli_input_bytes(void)
+{
+    return input_bytes;
+}
+
 /* Standard input is at its end after it was read. */
 static int take_stdin(const char *path, int *is_stdin)
 {
@@ -69,10 +81,12 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
         return code;
     cli_progress_input();
     if (is_stdin) {
+        count_input(args, UINT64_MAX); /* of unknown size */
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
-        /* Assumes that all inputs are as large as the first. */
-        cli_heap_reserve(size_of_file(path) * args->operand_count);
+        uint64_t bytes = size_of_file(path);
+        count_input(args, bytes);
+        cli_heap_reserve(bytes * args->operand_count); /* assumes that all are as large */
         status = pcol_import_path(builder, path, &options, &err);
     }
     return status == PCOL_OK ? CLI_OK : cli_fail_error(path, &err);
@@ -105,6 +119,7 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     cli_progress_end();
     if (status != PCOL_OK)
         return cli_fail_error(path, &err);
+    count_input(args, is_stdin ? pcol_file_size(input->file) : input->bytes);
     input->next = opened;
     opened = input;
     return CLI_OK;

@@ -21,6 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OUTPUT_BYTES (UINT64_C(1) << 33) /* as pcol_export() */
+#define OUTPUT_BYTES_PER_BYTE 4096u
+
 #ifndef PATH_MAX
 #define PATH_MAX 4096
 #endif
@@ -349,6 +352,13 @@ static void fold_lines(struct cli_out *out, const char *data, size_t size)
     }
 }
 
+/* A few bytes of input may have names and stacks that an output repeats any number of times. */
+static int is_within_limit(uint64_t written)
+{
+    return written <= OUTPUT_BYTES ||
+           (written - OUTPUT_BYTES) / OUTPUT_BYTES_PER_BYTE <= cli_input_bytes();
+}
+
 static void pass_on(struct cli_out *out, const char *data, size_t size)
 {
     pcol_error err;
@@ -357,6 +367,14 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
         return;
     if (out->memory) {
         out->code = CLI_IO;
+        return;
+    }
+    out->written += size;
+    if (!is_within_limit(out->written)) {
+        out->code = cli_fail(
+            CLI_INPUT,
+            "the output would take more than %llu MB; if you trust the input, use --trusted",
+            (unsigned long long)(out->written >> 20));
         return;
     }
     if (out->file == NULL && out->sink.write == NULL) {
@@ -369,7 +387,6 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
     pcol_sink sink = out->file != NULL ? pcol_output_sink(out->file) : out->sink;
     if (sink.write(sink.context, data, size, &err) != PCOL_OK)
         out->code = cli_fail_error(out->name, &err);
-    out->written += size;
     if (out->file != NULL)
         cli_progress_written(out->name, out->written);
 }

@@ -16,6 +16,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define OUTPUT_BYTES (UINT64_C(1) << 33)
+#define OUTPUT_BYTES_PER_BYTE 4096u
+
 /* Whether an exported source has drop_frames. */
 static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_options *options,
                                     int *has_drop_frames, pcol_error *err)
@@ -81,7 +84,10 @@ static pcol_status drop_frames(const pcol_file *file, pcol_export_options *optio
     PCI_TRY(pcol_filter(builder, file, &filter, err));
     PCI_TRY(pcol_builder_write_memory(builder, PCOL_WRITE_QUICK, NULL, data, &size, err));
     open.flags = PCOL_OPEN_UNVERIFIED; /* written by this process */
-    return pcol_file_open_memory(*data, size, &open, part, err);
+    PCI_TRY(pcol_file_open_memory(*data, size, &open, part, err));
+    (*part)->trusted = file->trusted;
+    (*part)->input_bytes = file->input_bytes;
+    return PCOL_OK;
 }
 
 static pcol_status export_dropped(const pcol_file *file, const char *format,
@@ -117,6 +123,36 @@ static pcol_status export_profile(const pcol_file *file, const char *format,
     return PCOL_OK;
 }
 
+/* ---- limit of the output ---- */
+
+/* What is written, which may repeat the stacks, names and labels of a few bytes of input any number
+ * of times. */
+struct limited_sink {
+    pcol_sink sink;
+    uint64_t written, most;
+};
+
+static pcol_status write_limited(void *context, const void *data, size_t size, pcol_error *err)
+{
+    struct limited_sink *limited = context;
+    if (size <= limited->most - limited->written) {
+        limited->written += size;
+        return limited->sink.write(limited->sink.context, data, size, err);
+    }
+    return pci_error_option(err, "PCOL_IMPORT_TRUSTED",
+                            pci_fail(err, PCOL_E_LIMIT,
+                                     "the output would take more than %llu MB; if you trust the "
+                                     "input, open it as trusted",
+                                     (unsigned long long)(limited->most >> 20)));
+}
+
+static uint64_t most_output(const pcol_file *file)
+{
+    if (file->trusted || file->input_bytes > (INT64_MAX - OUTPUT_BYTES) / OUTPUT_BYTES_PER_BYTE)
+        return UINT64_MAX;
+    return OUTPUT_BYTES + file->input_bytes * OUTPUT_BYTES_PER_BYTE;
+}
+
 pcol_status pcol_export(const pcol_file *file, const char *format,
                         const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
@@ -128,7 +164,9 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     PCI_TRY(pci_control_init(&scope, copy.control, "write", err));
     pcol_status status = pci_control_enter(&scope, err);
     pci_control_set_format(format);
-    PCI_THEN(status, export_profile(file, format, &copy, pci_program_sink(&sink), err));
+    struct limited_sink limited = {pci_program_sink(&sink), 0, most_output(file)};
+    PCI_THEN(status,
+             export_profile(file, format, &copy, (pcol_sink){write_limited, &limited}, err));
     pci_control_leave(&scope);
     return status;
 }
