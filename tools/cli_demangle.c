@@ -7,7 +7,8 @@
  *
  * Substitutions (S0_, T_) can make a name of 150 bytes expand to gigabytes, and the demangler has
  * no limit. A child process with limits on time and output demangles names with many
- * substitutions; names beyond the limits are shown unchanged.
+ * substitutions; names beyond the limits are shown unchanged. The time that slow names take in all
+ * is limited, too.
  */
 #include "cli.h"
 
@@ -25,9 +26,11 @@
 #define LONGEST 4096u /* longer names are not demangled: they may expand greatly */
 #define REPEATS 16u   /* substitutions demangled without a child process: at most some MB */
 #define EXPANSION 9u  /* substitutions that a pack expansion counts for: nested ones multiply */
-#define LONGEST_OUT 65536u /* maximum bytes from the child */
-#define PATIENCE 250       /* maximum ms for the child */
-#define GIVEN_UP 4u        /* names over the limits after which no more are tried */
+#define LONGEST_OUT 65536u  /* longer demangled names are not shown */
+#define MS 1000             /* in microseconds, like these: */
+#define PATIENCE (250 * MS) /* maximum for the child */
+#define USUAL (50 * MS)     /* names that take longer, or have no result, count: */
+#define MOST (1000 * MS)    /* of all of them, after which no more are demangled */
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
@@ -82,27 +85,26 @@ static void demangle_and_end(demangle_fn *demangler, const char *name, int fd)
     _exit(0);
 }
 
-static int64_t now_ms(void)
+static int64_t now_us(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Read until the end of the pipe, close it and terminate the text. 0: empty, or too late. */
-static size_t read_in_time(int fd, char *to, int *late)
+/* Read until the end of the pipe and terminate the text. 0: empty, too long, or too late. */
+static size_t read_in_time(int fd, char *to)
 {
-    int64_t end = now_ms() + PATIENCE;
+    int64_t end = now_us() + PATIENCE;
     size_t size = 0;
 
     for (;;) {
         struct pollfd one = {.fd = fd, .events = POLLIN};
-        int64_t left = end - now_ms();
-        int ready = poll(&one, 1, left > 0 ? (int)left : 0);
+        int64_t left = end - now_us();
+        int ready = poll(&one, 1, left > 0 ? (int)(left / MS) + 1 : 0);
         if (ready < 0 && errno == EINTR)
             continue;
-        *late = ready == 0;
         ssize_t n = ready > 0 ? read(fd, to + size, LONGEST_OUT + 1 - size) : -1;
         if (n < 0 && ready > 0 && errno == EINTR)
             continue;
@@ -119,9 +121,8 @@ static size_t read_in_time(int fd, char *to, int *late)
 /* The demangled name, which the caller frees; NULL: not demangled. */
 static char *demangle_apart(demangle_fn *demangler, const char *name)
 {
-    static unsigned given_up;
-    int ends[2], late = 0;
-    char *text = given_up < GIVEN_UP ? malloc(LONGEST_OUT + 1) : NULL;
+    int ends[2];
+    char *text = malloc(LONGEST_OUT + 1);
 
     if (text == NULL || pipe(ends) != 0) {
         free(text);
@@ -131,14 +132,13 @@ static char *demangle_apart(demangle_fn *demangler, const char *name)
     if (child == 0)
         demangle_and_end(demangler, name, ends[1]);
     close(ends[1]);
-    size_t size = child > 0 ? read_in_time(ends[0], text, &late) : 0;
+    size_t size = child > 0 ? read_in_time(ends[0], text) : 0;
     close(ends[0]);
     if (child > 0) {
         kill(child, SIGKILL);
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
-    given_up += late != 0;
     if (size > 0)
         return text;
     free(text);
@@ -150,6 +150,7 @@ static pcol_str demangle(pcol_str name, char **buffer)
 {
     static demangle_fn *demangler;
     static int looked;
+    static int64_t spent[2]; /* without and with a child process */
     char text[LONGEST + 1];
     int status = 0;
 
@@ -165,11 +166,16 @@ static pcol_str demangle(pcol_str name, char **buffer)
         return name;
     memcpy(text, name.data, name.size);
     text[name.size] = '\0';
-    *buffer = count_repeats(text) > REPEATS ? demangle_apart(demangler, text)
-                                            : demangler(text, NULL, NULL, &status);
-    if (*buffer == NULL || status != 0)
+    int is_apart = count_repeats(text) > REPEATS;
+    if (spent[is_apart] > MOST)
         return name;
-    return (pcol_str){*buffer, strlen(*buffer)};
+    int64_t start = now_us();
+    *buffer = is_apart ? demangle_apart(demangler, text) : demangler(text, NULL, NULL, &status);
+    int64_t taken = now_us() - start;
+    size_t size = *buffer != NULL && status == 0 ? strlen(*buffer) : 0;
+    int is_shown = size > 0 && size <= LONGEST_OUT;
+    spent[is_apart] += !is_shown || taken > USUAL ? taken : 0;
+    return is_shown ? (pcol_str){*buffer, size} : name;
 }
 
 void cli_names_init(struct cli_names *names, const struct cli_args *args, int people)
