@@ -67,7 +67,12 @@ Test(perf, headers)
          INT64_C(6500000000), 250000, "", "400000 f0+0x1 (/bin/x)"},
         {"p 25 6.5:  25000012 add (/bin/x)", "p", "", "25", -1, INT64_C(6500000000), -1, "",
          "25000012 add (/bin/x)"},
-        {"p 17 99999999999 e:u: ", "p", "", "17", -1, -1, 99999999999, "e:u", ""},
+        {"p    17 99999999999 e:u: ", "p", "", "17", -1, -1, 99999999999, "e:u", ""},
+        {"p 17 99999999999 e:u: ", "p 17", "", "", -1, -1, 99999999999, "e:u", ""},
+        {"p     250000 e:u: ", "p", "", "", -1, -1, 250000, "e:u", ""},
+        {"p    250000 e:u: ", "p", "", "250000", -1, -1, -1, "e:u", ""},
+        {"    250000 e:u: ", "", "", "", -1, -1, 250000, "e:u", ""},
+        {"p 2         99 e:u: ", "p 2", "", "", -1, -1, 99, "e:u", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pci_perf_header h;
@@ -83,6 +88,41 @@ Test(perf, headers)
         cr_assert_eq(h.has_event, *cases[i].event != 0, "%s", line);
         cr_assert(!h.has_event || is(h.event, cases[i].event), "%s", line);
         cr_assert(is(h.tail, cases[i].tail), "%s: %.*s", line, (int)h.tail.size, h.tail.data);
+    }
+}
+
+/* Headers without a time and without an event after a thread: by their columns. */
+Test(perf, bare_headers)
+{
+    static const struct {
+        const char *line, *comm, *pid, *tid, *event;
+        int64_t cpu, period;
+    } cases[] = {
+        {"sh ", "sh", "", "", "", -1, -1},
+        {"sh  7103/7103  [001]          1 ", "sh", "7103", "7103", "", 1, 1},
+        {"sh  7103 [001] ", "sh", "", "7103", "", 1, -1},
+        {"sh     250000 ", "sh", "", "", "", -1, 250000},
+        {"sh    250000 ", "sh", "", "250000", "", -1, -1},
+        {"sh 2  7103     250000 ", "sh 2", "", "7103", "", -1, 250000},
+        {"[001] ", "", "", "", "", 1, -1},
+        {"   99 ", "", "", "99", "", -1, -1},
+        {"        99 ", "", "", "", "", -1, 99},
+        {"sh page-faults:u: ", "sh", "", "", "page-faults:u", -1, -1},
+        {"pool 1", "pool 1", "", "", "", -1, -1},
+        {"pool [1]", "pool [1]", "", "", "", -1, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pci_perf_header h;
+        const char *line = cases[i].line;
+        pci_perf_comm((const uint8_t *)line, strlen(line), &h);
+        cr_expect(is(h.comm, cases[i].comm), "%s: %.*s", line, (int)h.comm.size, h.comm.data);
+        cr_expect_eq(h.has_pid, *cases[i].pid != 0, "%s", line);
+        cr_expect_eq(h.has_tid, *cases[i].tid != 0, "%s", line);
+        cr_expect(!h.has_tid || is(h.tid, cases[i].tid), "%s", line);
+        cr_expect_eq(h.has_cpu ? h.cpu : -1, cases[i].cpu, "%s", line);
+        cr_expect_eq(h.has_period ? h.period : -1, cases[i].period, "%s", line);
+        cr_expect_eq(h.has_event, *cases[i].event != 0, "%s", line);
+        cr_expect(!h.has_event || is(h.event, cases[i].event), "%s", line);
     }
 }
 

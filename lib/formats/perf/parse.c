@@ -14,6 +14,7 @@
 #define THREAD_COLUMNS 6u
 #define PERIOD_COLUMNS 11u
 #define ADDRESS_COLUMNS 17u
+#define CPU_DIGITS 3u
 
 static int is_blank(uint8_t byte)
 {
@@ -183,6 +184,12 @@ static size_t fields(const uint8_t *text, size_t size, size_t at, struct pci_per
     return here.at;
 }
 
+/* Is a number, whose columns begin at `from`, aligned as perf does it? */
+static int is_aligned(size_t from, size_t end, size_t columns)
+{
+    return end - from + (from == 0) >= columns;
+}
+
 /* An address, aligned as perf does it, at the beginning of the text? */
 static int is_aligned_address(const uint8_t *text, size_t size)
 {
@@ -208,7 +215,7 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
     h->beyond_period = is_number(word) && !to_number(word, &h->period);
     if (is_number(word)) {
         h->has_period = 1;
-        h->is_aligned = w.at - at >= PERIOD_COLUMNS;
+        h->is_aligned = is_aligned(at, w.at, PERIOD_COLUMNS) != 0;
         after = at = w.at;
         word = next_word(&w);
     }
@@ -255,12 +262,13 @@ static pcol_str trim(const uint8_t *text, size_t size)
     return str(text, size);
 }
 
-/* Do the fields after comm and thread, [text, at), form a header? */
-static int complete(const uint8_t *text, size_t size, size_t at, int thread,
+/* Do the fields after comm and thread, [text, at), form a header? `begun`: there is a thread, or a
+ * period follows. */
+static int complete(const uint8_t *text, size_t size, size_t at, int begun,
                     struct pci_perf_header *h)
 {
     size_t after = fields(text, size, at, h);
-    if (!h->has_time && !(thread && at < size) && !h->has_cpu)
+    if (!h->has_time && !(begun && at < size) && !h->has_cpu)
         return 0;
     rest(text, size, after, h);
     return h->has_time || h->is_record || h->has_event;
@@ -286,10 +294,23 @@ static int rank(const struct pci_perf_header *h, int unaligned)
         return EVENT; /* perf prints 6 or 9 digits */
     if (h->has_time)
         return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
-    /* Of two numbers before an event, the second is a period if it is aligned. */
-    if (h->has_period && !h->is_aligned && !unaligned && !(h->has_tid && h->has_cpu))
+    /* Of two numbers before an event, the second is a period if both are aligned. */
+    if (h->has_period && !unaligned && !(h->has_tid && h->has_cpu) &&
+        (!h->is_aligned || (h->has_tid && !h->is_thread_aligned)))
         return EVENT;
     return h->has_tid && (h->has_cpu || h->has_pid) ? CPU_AND_EVENT : ALIGNED_EVENT;
+}
+
+/* The better of two readings. */
+static void choose(const struct pci_perf_header *h, const uint8_t *text, size_t comm, int unaligned,
+                   int *best, struct pci_perf_header *header)
+{
+    int sure = rank(h, unaligned);
+    if (sure <= *best)
+        return;
+    *best = sure;
+    *header = *h;
+    header->comm = trim(text, comm);
 }
 
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_perf_header *header)
@@ -297,36 +318,37 @@ int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_
     struct words w = {text, size, 0};
     int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : ALIGNED_EVENT;
     while (best < highest) {
-        struct pci_perf_header h = {.comm = {"", 0}};
+        struct pci_perf_header h = {.comm = {"", 0}}, other = h;
         size_t comm = w.at; /* its end; the number of blanks after it is alignment */
         pcol_str word = next_word(&w);
-        size_t start = (size_t)((const uint8_t *)word.data - text);
+        size_t start = (size_t)((const uint8_t *)word.data - text), end = w.at;
         if (!word.size || comm > LONGEST_COMM)
             break;
+        /* Of a number alone, its columns tell whether it is a period. */
+        if (is_number(word) && is_aligned(comm, end, PERIOD_COLUMNS) &&
+            complete(text, size, comm, 1, &other) && !other.has_time && other.has_event)
+            choose(&other, text, comm, unaligned, &best, header);
         int thread = is_thread(word, &h);
         if (!thread && (is_cpu(word, &h) || is_time(word, &h)))
             w.at = start; /* no thread */
         else if (!thread)
             continue;
-        size_t at = w.at;
         h.has_cpu = h.has_time = h.beyond_cpu = h.beyond_time = 0;
-        if (complete(text, size, at, thread, &h) && rank(&h, unaligned) > best) {
-            best = rank(&h, unaligned);
-            h.comm = trim(text, start);
-            *header = h;
-        }
-        w.at = start + word.size;
+        h.is_thread_aligned = h.has_pid || is_aligned(comm, end, THREAD_COLUMNS);
+        if (complete(text, size, w.at, thread, &h))
+            choose(&h, text, start, unaligned, &best, header);
+        w.at = end;
     }
     return best >= 0;
 }
 
-int pci_perf_lacks_period(const struct pci_perf_header *header)
+int pci_perf_has_one_number(const struct pci_perf_header *header)
 {
     size_t end = header->comm.size, at = end;
     while (at && !is_blank((uint8_t)header->comm.data[at - 1]))
         at--;
     struct pci_perf_header unused;
-    return header->has_event && header->has_tid && !header->has_period && !header->has_time &&
+    return header->has_event && header->has_tid != header->has_period && !header->has_time &&
            !header->has_cpu && end &&
            !is_thread((pcol_str){header->comm.data + at, end - at}, &unused);
 }
@@ -341,20 +363,50 @@ void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_t
             parts[i]->data = to_text + (parts[i]->data - from_text);
 }
 
+static size_t end_of(const uint8_t *text, pcol_str word)
+{
+    return (size_t)((const uint8_t *)word.data - text) + word.size;
+}
+
+/* The last word of [text, end); *before: the end of the one before it. */
+static pcol_str last_word(const uint8_t *text, size_t end, size_t *before)
+{
+    size_t at;
+    while (end && is_blank(text[end - 1]))
+        end--;
+    for (at = end; at && !is_blank(text[at - 1]);)
+        at--;
+    for (*before = at; *before && is_blank(text[*before - 1]);)
+        --*before;
+    return str(text + at, end - at);
+}
+
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
+    size_t end = size, before;
     memset(header, 0, sizeof *header);
+    if (!size) /* frames without a header, of no text */
+        text = (const uint8_t *)"";
     header->tail = header->event = header->misc = str(text, 0);
-    header->comm = trim(text, size);
-    size_t end = header->comm.size, word = end, at;
-    while (word && !is_blank((uint8_t)header->comm.data[word - 1]))
-        word--;
-    for (at = word; at && is_blank((uint8_t)header->comm.data[at - 1]);)
-        at--;
+    pcol_str word = last_word(text, end, &before);
+    if (word.size > 1 && word.data[word.size - 1] == ':') {
+        header->has_event = 1;
+        header->event = (pcol_str){word.data, word.size - 1};
+        header->comm = trim(text, before);
+        return;
+    }
+    if (is_number(word) && is_aligned(before, end_of(text, word), PERIOD_COLUMNS)) {
+        header->has_period = 1;
+        header->beyond_period = !to_number(word, &header->period);
+        word = last_word(text, end = before, &before);
+    }
+    if (cpu_digits(word).size >= CPU_DIGITS && is_cpu(word, header))
+        word = last_word(text, end = before, &before);
     /* A narrower number is the end of the comm. */
-    if ((end - at >= THREAD_COLUMNS || !at) &&
-        is_thread((pcol_str){header->comm.data + word, end - word}, header))
-        header->comm.size = at;
+    if ((is_aligned(before, end_of(text, word), THREAD_COLUMNS) || !before) &&
+        is_thread(word, header))
+        end = before;
+    header->comm = trim(text, end);
 }
 
 /* ---- frames ---- */

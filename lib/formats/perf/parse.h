@@ -25,22 +25,24 @@ struct pci_perf_header {
     /* Numbers beyond 64 bits: present, with the value 0. */
     unsigned beyond_period : 1, beyond_time : 1, beyond_cpu : 1;
     unsigned is_aligned : 1; /* the period has the columns that perf prints */
-    unsigned is_exact : 1;   /* the time has as many digits as perf prints */
-    unsigned is_record : 1;  /* a PERF_RECORD_... line, not a sample */
+    unsigned is_thread_aligned : 1;
+    unsigned is_exact : 1;  /* the time has as many digits as perf prints */
+    unsigned is_record : 1; /* a PERF_RECORD_... line, not a sample */
 };
 
 /* Returns 0 if the line is not a header. unaligned: periods need not be aligned. */
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned,
                     struct pci_perf_header *header);
-/* Whether a header shows that its file has no periods: it has none, and its comm does not end in a
- * number, so that there is no other reading. */
-int pci_perf_lacks_period(const struct pci_perf_header *header);
+/* Whether a header without a time shows that its file is aligned: it has one number, and its comm
+ * does not end in another one, so that there is no other reading. */
+int pci_perf_has_one_number(const struct pci_perf_header *header);
 
 /* Copy the header of a line so that it refers to a copy of the line. */
 void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,
                           const char *to_text, struct pci_perf_header *to);
 
-/* Parse a header with only a comm and optionally a thread. */
+/* Parse a header without a time: comm and event, or comm, thread, cpu and period, as far as they are
+ * there. */
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header);
 
 struct pci_perf_frame {

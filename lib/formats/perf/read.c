@@ -270,11 +270,21 @@ static pcol_status next_sample(struct reader *r, const struct pci_line *line,
     return begin_sample(r, line, header, err);
 }
 
-/* 1 for a sample without call chain: its frame is in the line of the header. */
+/* 1 for a sample without call chain: its frame is in the line of the header, or not printed. */
 static int is_flat(const struct reader *r, const struct pci_perf_header *header)
 {
     struct pci_perf_frame frame;
-    return !r->has_frame_lines && pci_perf_tail_frame(header, r->groups.addressed, &frame);
+    return !r->has_frame_lines && ((header->has_event && !header->tail.size) ||
+                                   pci_perf_tail_frame(header, r->groups.addressed, &frame));
+}
+
+/* A comm may begin with `#`, too. The comments of perf have no header's time and event. */
+static int is_comment(const struct reader *r, const struct pci_line *line)
+{
+    struct pci_perf_header h;
+    return line->text[0] == '#' && !r->open &&
+           !(pci_perf_header(line->text, line->size, r->unaligned, &h) && h.has_event &&
+             (h.has_time || (h.has_tid && r->samples)));
 }
 
 static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
@@ -292,7 +302,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         r->blank_ends += r->open != 0;
         return end_sample(r, err);
     }
-    if (line->text[0] == '#' && !r->open) {
+    if (is_comment(r, line)) {
         PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
         return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
@@ -335,7 +345,7 @@ static pcol_status find_alignment(struct reader *r, pcol_error *err)
         at += size + 1;
         size -= size && text[size - 1] == '\r';
         if (size && text[0] != '\t' && pci_perf_header(text, size, 0, &header))
-            r->unaligned = !pci_perf_lacks_period(&header);
+            r->unaligned = !pci_perf_has_one_number(&header);
     }
     return PCOL_OK;
 }

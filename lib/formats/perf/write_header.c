@@ -7,13 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The tail of a header. The reader drops a CR before the line end, so a final CR is doubled. */
-static pcol_status put_trace(struct pci_perf_writer *w, pcol_str text, pcol_error *err)
-{
-    PCI_TRY(pci_perf_put_text(w, text, err));
-    return text.size && text.data[text.size - 1] == '\r' ? pci_perf_put(w, "\r", 1, err) : PCOL_OK;
-}
-
 static pcol_status put_blanks(struct pci_perf_writer *w, size_t width, size_t used, pcol_error *err)
 {
     for (; used < width; used++)
@@ -227,7 +220,7 @@ pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
     if (!trace)
         return PCOL_OK;
     w->header.tail = trace->as.text;
-    return put_trace(w, trace->as.text, err);
+    return pci_perf_put_text(w, trace->as.text, err);
 }
 
 int pci_perf_same_field(int has, pcol_str text, int has_other, pcol_str other)
@@ -240,8 +233,6 @@ int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_head
     const struct pci_perf_header *expected = &w->header;
     const uint8_t *text = (const uint8_t *)w->line.data;
     size_t size = w->line.size;
-    if (size && text[size - 1] == '\r')
-        size--;
     if (!size || !pci_perf_header(text, size, 0, h))
         pci_perf_comm(text, size, h);
     return (!size || text[0] != '\t') && pci_str_equal(h->comm, expected->comm) &&

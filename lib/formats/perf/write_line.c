@@ -25,7 +25,9 @@ pcol_status pci_perf_put_text(struct pci_perf_writer *w, pcol_str text, pcol_err
 
 pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err)
 {
-    PCI_TRY(pci_perf_put(w, "\n", 1, err));
+    /* The reader drops a CR before the line end. */
+    int has_cr = w->line.size && w->line.data[w->line.size - 1] == '\r';
+    PCI_TRY(pci_perf_put(w, has_cr ? "\r\n" : "\n", has_cr ? 2 : 1, err));
     size_t size = w->line.size;
     w->line.size = 0;
     return pci_out(w->out, w->line.data, size, err);
