@@ -12,9 +12,11 @@ struct pci_perun_ns {
 };
 
 /* One sample type of the source: amounts of resources with the same type and subtype. */
-struct pci_perun_sample_class {
-    uint32_t type, subtype; /* strings; PCOL_NONE: absent, or not a string */
-    uint32_t sample_type;
+#define PCI_PERUN_SAMPLE_TYPES 64u /* of a source: each is a column */
+
+/* Type and subtype of a resource: strings; PCOL_NONE: absent, or not a string. */
+struct pci_perun_class {
+    uint32_t type, subtype;
 };
 
 /* Tables, their columns, and their row counts before this source. */
@@ -27,8 +29,14 @@ struct pci_perun_out {
     uint32_t sample_type, sample_snapshot;
     uint64_t first_type, first_snapshot, first_model, array_row;
     struct pci_perun_ns *times; /* of snapshots */
-    struct pci_perun_sample_class *classes;
-    size_t class_count, class_capacity, last_class;
+    struct pci_pair_set classes;
+    struct pci_perun_class last_class;
+    uint32_t *class_types, last_type; /* sample types of the classes, and of the last one */
+    size_t class_capacity;
+    struct {
+        uint32_t name, unit, type; /* strings, sample type */
+    } sample_types[PCI_PERUN_SAMPLE_TYPES];
+    size_t sample_type_count;
     uint32_t default_type;   /* string; PCOL_NONE: none yet */
     uint32_t uid, uid_group; /* string and group of the last uid */
 };

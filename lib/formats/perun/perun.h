@@ -138,10 +138,6 @@ struct pci_perun_type {
 
 enum { PCI_PERUN_HEADER_TYPE, PCI_PERUN_COLLECTOR, PCI_PERUN_FACTS };
 
-struct pci_perun_unit {
-    uint32_t key, unit; /* strings */
-};
-
 struct pci_perun {
     struct pci_import *import;
     pcol_builder *builder;
@@ -168,8 +164,9 @@ struct pci_perun {
     size_t map_count, map_capacity;
     struct pci_perun_array *arrays;
     size_t array_count, array_capacity;
-    struct pci_perun_unit *units;
-    size_t unit_count, unit_capacity;
+    struct pci_pair_set unit_keys; /* of header.units: string, 0 */
+    uint32_t *units;               /* their strings */
+    size_t unit_capacity;
     uint32_t facts[PCI_PERUN_FACTS];             /* strings or PCOL_NONE */
     uint64_t resource_count_before_types;        /* resources that precede those by type */
     uint64_t root;                               /* node of the document */

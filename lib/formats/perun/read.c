@@ -287,21 +287,21 @@ static pcol_status record_facts(struct pci_perun *p, struct pci_json *json, pcol
             continue;
         }
         for (;;) {
-            struct pci_perun_unit unit;
+            uint32_t key, index;
+            int known;
             PCI_TRY(pci_json_member(json, &more, err));
             if (!more)
                 break;
-            PCI_TRY(
-                pcol_builder_string(p->builder, json->text.data, json->text.size, &unit.key, err));
+            PCI_TRY(pcol_builder_string(p->builder, json->text.data, json->text.size, &key, err));
             PCI_TRY(pci_json_next(json, err));
             if (json->type != PCI_JSON_STRING) {
                 PCI_TRY(pci_json_skip(json, err));
                 continue;
             }
-            PCI_TRY(
-                pcol_builder_string(p->builder, json->text.data, json->text.size, &unit.unit, err));
-            PCI_TRY(PCI_GROW(p->units, p->unit_capacity, p->unit_count + 1, err));
-            p->units[p->unit_count++] = unit;
+            PCI_TRY(pci_pair_set_index(&p->unit_keys, key, 0, &index, &known, err));
+            PCI_TRY(PCI_GROW(p->units, p->unit_capacity, p->unit_keys.count, err));
+            PCI_TRY(pcol_builder_string(p->builder, json->text.data, json->text.size,
+                                        &p->units[index], err));
         }
     }
 }
@@ -496,6 +496,7 @@ static void close_reader(struct pci_perun *p)
     pci_free(p->order);
     pci_free(p->map_order);
     pci_free(p->arrays);
+    pci_pair_set_clear(&p->unit_keys);
     pci_free(p->units);
     pci_free(p->cells);
     pci_free(p->text);

@@ -15,8 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_CLASSES 64u /* each is a column; profiles with more classes use a single one */
-
 /* ---- tables */
 
 static pcol_status add_column(struct pci_perun *p, uint32_t table, const char *name, pcol_type type,
@@ -45,7 +43,7 @@ static pcol_status open_types(struct pci_perun *p, struct pci_perun_out *o, pcol
 
 pcol_status pci_perun_out_open(struct pci_perun *p, struct pci_perun_out *o, pcol_error *err)
 {
-    o->default_type = o->uid = PCOL_NONE;
+    o->default_type = o->uid = o->last_type = PCOL_NONE;
     PCI_TRY(pcol_builder_table(p->builder, "snapshots", &o->snapshots, err));
     PCI_TRY(add_column(p, o->snapshots, "source", PCOL_U32, PCI_T_SOURCES + 1, &o->snapshot_source,
                        err));
@@ -78,7 +76,8 @@ pcol_status pci_perun_out_finish(struct pci_perun *p, struct pci_perun_out *o, p
 void pci_perun_out_close(struct pci_perun_out *o)
 {
     pci_free(o->times);
-    pci_free(o->classes);
+    pci_pair_set_clear(&o->classes);
+    pci_free(o->class_types);
 }
 
 /* ---- sample types */
@@ -91,14 +90,12 @@ static int is_text(const struct pci_perun *p, uint32_t string, const char *text)
     return pci_str_is(s, text);
 }
 
-static const struct pci_perun_unit *find_unit(const struct pci_perun *p, pcol_str key)
+/* A string of header.units; PCOL_NONE: it has no such key. */
+static uint32_t find_unit(const struct pci_perun *p, pcol_str key)
 {
-    for (size_t i = 0; i < p->unit_count; i++) {
-        pcol_str known = pci_string_pool_get(&p->builder->strings, p->units[i].key);
-        if (known.size == key.size && !memcmp(known.data, key.data, key.size))
-            return &p->units[i];
-    }
-    return NULL;
+    uint32_t code = pci_string_pool_find(&p->builder->strings, key);
+    uint32_t index = code == PCOL_NONE ? PCI_HASH_NONE : pci_pair_set_find(&p->unit_keys, code, 0);
+    return index == PCI_HASH_NONE ? PCOL_NONE : p->units[index];
 }
 
 /* Append a name; sample types end at the first zero byte. */
@@ -110,7 +107,7 @@ static pcol_status put_name(const struct pci_perun *p, struct pci_strbuf *to, ui
 }
 
 /* "TYPE(SUBTYPE)", with `between` as the opening parenthesis. */
-static pcol_status put_both_names(const struct pci_perun *p, const struct pci_perun_sample_class *c,
+static pcol_status put_both_names(const struct pci_perun *p, const struct pci_perun_class *c,
                                   const char *between, struct pci_strbuf *to, pcol_error *err)
 {
     to->size = 0;
@@ -120,37 +117,36 @@ static pcol_status put_both_names(const struct pci_perun *p, const struct pci_pe
     return pci_strbuf_append(to, ")", 1, err);
 }
 
-static pcol_status find_unit_of_class(const struct pci_perun *p,
-                                      const struct pci_perun_sample_class *c,
-                                      struct pci_strbuf *text, const struct pci_perun_unit **unit,
-                                      pcol_error *err)
+static pcol_status find_unit_of_class(const struct pci_perun *p, const struct pci_perun_class *c,
+                                      struct pci_strbuf *text, uint32_t *unit, pcol_error *err)
 {
     const struct pci_string_pool *strings = &p->builder->strings;
-    *unit = NULL;
+    *unit = PCOL_NONE;
     if (c->subtype != PCOL_NONE)
         *unit = find_unit(p, pci_string_pool_get(strings, c->subtype));
-    if (!*unit && c->type != PCOL_NONE)
+    if (*unit == PCOL_NONE && c->type != PCOL_NONE)
         *unit = find_unit(p, pci_string_pool_get(strings, c->type));
-    for (int blank = 0; blank < 2 && !*unit && c->type != PCOL_NONE && c->subtype != PCOL_NONE;
+    for (int blank = 0;
+         blank < 2 && *unit == PCOL_NONE && c->type != PCOL_NONE && c->subtype != PCOL_NONE;
          blank++) {
         PCI_TRY(put_both_names(p, c, blank ? " (" : "(", text, err));
         *unit = find_unit(p, (pcol_str){text->data, text->size});
     }
-    if (!*unit && c->type == PCOL_NONE && p->facts[PCI_PERUN_HEADER_TYPE] != PCOL_NONE)
+    if (*unit == PCOL_NONE && c->type == PCOL_NONE && p->facts[PCI_PERUN_HEADER_TYPE] != PCOL_NONE)
         *unit = find_unit(p, pci_string_pool_get(strings, p->facts[PCI_PERUN_HEADER_TYPE]));
     return PCOL_OK;
 }
 
-static pcol_status name_class(struct pci_perun *p, struct pci_perun_sample_class *c,
+static pcol_status name_class(struct pci_perun *p, const struct pci_perun_class *c,
                               struct pci_strbuf *name, struct pci_strbuf *unit, pcol_error *err)
 {
-    const struct pci_perun_unit *found;
+    uint32_t found;
     int is_separate = is_text(p, c->subtype, "free") || is_text(p, c->subtype, "real") ||
                       is_text(p, c->subtype, "user") || is_text(p, c->subtype, "sys");
     uint32_t type = c->type != PCOL_NONE ? c->type : p->facts[PCI_PERUN_HEADER_TYPE];
     PCI_TRY(find_unit_of_class(p, c, name, &found, err));
-    if (found)
-        PCI_TRY(put_name(p, unit, found->unit, err));
+    if (found != PCOL_NONE)
+        PCI_TRY(put_name(p, unit, found, err));
     name->size = 0;
     if (is_separate && c->type != PCOL_NONE)
         PCI_TRY(put_both_names(p, c, "(", name, err));
@@ -162,54 +158,76 @@ static pcol_status name_class(struct pci_perun *p, struct pci_perun_sample_class
     return pci_strbuf_append(unit, "", 1, err);
 }
 
-static pcol_status add_class(struct pci_perun *p, struct pci_perun_out *o,
-                             struct pci_perun_sample_class c, pcol_error *err)
+static int is_string(const struct pci_perun *p, uint32_t string, const struct pci_strbuf *text)
+{
+    pcol_str s = pci_string_pool_get(&p->builder->strings, string);
+    return pci_str_is(s, text->data);
+}
+
+/* Find or add the sample type of this name and unit, which become those of the common one if there
+ * are too many. */
+static pcol_status find_type(struct pci_perun *p, struct pci_perun_out *o, struct pci_strbuf *name,
+                             struct pci_strbuf *unit, uint32_t *type, pcol_error *err)
+{
+    unsigned flags = p->doubles ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
+    size_t i = 0;
+    while (i < o->sample_type_count && !(is_string(p, o->sample_types[i].name, name) &&
+                                         is_string(p, o->sample_types[i].unit, unit)))
+        i++;
+    if (i < o->sample_type_count) {
+        *type = o->sample_types[i].type;
+        return PCOL_OK;
+    }
+    if (i == PCI_PERUN_SAMPLE_TYPES) {
+        name->size = unit->size = 0;
+        PCI_TRY(pci_strbuf_append(name, "amount", sizeof "amount", err));
+        PCI_TRY(pci_strbuf_append(unit, "", 1, err));
+    }
+    PCI_TRY(pcol_builder_sample_type(p->builder, name->data, unit->data, flags, 0, type, err));
+    if (i == PCI_PERUN_SAMPLE_TYPES)
+        return PCOL_OK;
+    o->sample_types[i].type = *type;
+    o->sample_type_count++;
+    PCI_TRY(
+        pcol_builder_string(p->builder, name->data, name->size - 1, &o->sample_types[i].name, err));
+    return pcol_builder_string(p->builder, unit->data, unit->size - 1, &o->sample_types[i].unit,
+                               err);
+}
+
+static pcol_status type_of_class(struct pci_perun *p, struct pci_perun_out *o,
+                                 const struct pci_perun_class *c, uint32_t *type, pcol_error *err)
 {
     struct pci_strbuf name = {0}, unit = {0};
-    void *classes = o->classes;
-    uint32_t string;
-    unsigned flags = p->doubles ? PCOL_SAMPLE_TYPE_DOUBLE : 0;
-    pcol_status status = name_class(p, &c, &name, &unit, err);
-    if (status == PCOL_OK &&
-        pci_grow(&classes, &o->class_capacity, o->class_count + 1, sizeof *o->classes))
-        status = pci_fail_memory(err);
-    o->classes = classes;
-    PCI_THEN(status, pcol_builder_sample_type(p->builder, name.data, unit.data, flags, 0,
-                                              &c.sample_type, err));
-    if (status == PCOL_OK && o->default_type == PCOL_NONE && !is_text(p, c.subtype, "free")) {
-        status = pcol_builder_string(p->builder, name.data, name.size - 1, &string, err);
-        o->default_type = string;
-    }
+    pcol_status status = name_class(p, c, &name, &unit, err);
+    PCI_THEN(status, find_type(p, o, &name, &unit, type, err));
+    if (status == PCOL_OK && o->default_type == PCOL_NONE && !is_text(p, c->subtype, "free"))
+        status = pcol_builder_string(p->builder, name.data, name.size - 1, &o->default_type, err);
     pci_strbuf_clear(&name);
     pci_strbuf_clear(&unit);
-    if (status != PCOL_OK)
-        return status;
-    o->last_class = o->class_count;
-    o->classes[o->class_count++] = c;
-    return PCOL_OK;
+    return status;
 }
 
 static pcol_status find_class(struct pci_perun *p, struct pci_perun_out *o,
                               const struct pci_perun_sample *s, uint32_t *sample_type,
                               pcol_error *err)
 {
-    struct pci_perun_sample_class c = {PCOL_NONE, PCOL_NONE, 0};
+    struct pci_perun_class c = {PCOL_NONE, PCOL_NONE};
+    uint32_t index;
+    int known;
     if (s->has[PCI_PERUN_TYPE] && s->roles[PCI_PERUN_TYPE].kind == PCI_PERUN_STRING)
         c.type = (uint32_t)s->roles[PCI_PERUN_TYPE].value;
     if (s->has[PCI_PERUN_SUBTYPE] && s->roles[PCI_PERUN_SUBTYPE].kind == PCI_PERUN_STRING)
         c.subtype = (uint32_t)s->roles[PCI_PERUN_SUBTYPE].value;
-    if (o->class_count == MAX_CLASSES)
-        c.type = c.subtype = PCOL_NONE;
-    for (size_t n = 0; n < o->class_count; n++) {
-        size_t i = (o->last_class + n) % o->class_count;
-        if (o->classes[i].type == c.type && o->classes[i].subtype == c.subtype) {
-            o->last_class = i;
-            *sample_type = o->classes[i].sample_type;
-            return PCOL_OK;
-        }
+    if (o->last_type == PCOL_NONE || c.type != o->last_class.type ||
+        c.subtype != o->last_class.subtype) {
+        PCI_TRY(pci_pair_set_index(&o->classes, c.type, c.subtype, &index, &known, err));
+        PCI_TRY(PCI_GROW(o->class_types, o->class_capacity, o->classes.count, err));
+        if (!known)
+            PCI_TRY(type_of_class(p, o, &c, &o->class_types[index], err));
+        o->last_class = c;
+        o->last_type = o->class_types[index];
     }
-    PCI_TRY(add_class(p, o, c, err));
-    *sample_type = o->classes[o->last_class].sample_type;
+    *sample_type = o->last_type;
     return PCOL_OK;
 }
 
