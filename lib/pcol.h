@@ -1305,7 +1305,8 @@ typedef struct pcol_import_options {
     int lenient;              /* accept known deviations from formats, with a notice */
     uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
     int collapse_idle; /* a sample of the same thread and stack as the one before it that used
-                                 no CPU time joins that: weights add up, and it gets a duration */
+                                 no CPU time joins that: weights add up, and it gets a duration;
+                                 samples without a value of samples/count do not join */
     const pcol_control *control; /* may be NULL */
     unsigned open_flags;         /* PCOL_OPEN_*, for inputs that are pcol files */
     unsigned

@@ -5,6 +5,7 @@
 
 #include "builder/builder.h"
 #include "util/amount.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,9 +14,17 @@
 #define MAX_PARTS 0x1p50               /* beyond all limits; in integers and in doubles */
 #define FREE_PARTS (UINT64_C(1) << 24) /* of all samples; above it, 64 for each row */
 
+/* A value that says how many samples a row represents, so that they can be expanded again. */
+static int is_count(const pcol_builder *b, const struct pci_sample_type_record *type)
+{
+    return pci_str_is(pci_string_pool_get(&b->strings, type->type), "samples") &&
+           pci_str_is(pci_string_pool_get(&b->strings, type->unit), "count");
+}
+
 static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_value *values,
                       const pcol_sample *next, int commit)
 {
+    int is_counted = 0;
     for (size_t i = 0; i < first->value_count; i++) {
         const pcol_value *v = &next->values[i];
         unsigned flags;
@@ -25,6 +34,7 @@ static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_valu
         flags = b->types[v->sample_type].flags;
         if (flags & PCOL_SAMPLE_TYPE_GAUGE)
             return 0;
+        is_counted = is_counted || commit || is_count(b, &b->types[v->sample_type]);
         sum.i64 = values[i].as.i64; /* the bits of either kind */
         if (pci_amount_add((flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0, &sum,
                            (pcol_amount){.i64 = v->as.i64}))
@@ -32,7 +42,7 @@ static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_valu
         if (commit)
             values[i].as.i64 = sum.i64;
     }
-    return 1;
+    return is_counted;
 }
 
 void pci_idle_begin(struct pci_idle_run *run, const pcol_sample *first, uint64_t tolerance_ns)

@@ -2,7 +2,8 @@
  * idle_samples.h - merging of consecutive equal samples of an idle thread, and expanding them again
  *
  * A sample is merged into the one before it in its thread if the stack is the same and no CPU time
- * was used in between: values add up, and the duration extends to the last one. A merged sample
+ * was used in between: values add up, and the duration extends to the last one. Its samples/count
+ * tells how many samples it represents; samples without that are not merged. A merged sample
  * expands to its first sample and one for all others at its end, for viewers without durations, or
  * to all of them at equal intervals.
  */

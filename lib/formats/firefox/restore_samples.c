@@ -61,8 +61,7 @@ struct samples {
     int has_stack, has_time, has_duration, has_cpu;
     const struct pci_column *weight; /* first value column that is not null */
     int64_t weight_value;
-    /* number of samples that the row becomes, and all rows up to it */
-    uint64_t parts, all_parts;
+    uint64_t parts; /* number of samples that the row becomes */
     /* current one of these samples */
     int64_t part_time, part_ulp, part_cpu;
     int part_has_cpu;
@@ -125,7 +124,22 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
         PCI_TRY(pci_sample_check_end(row, s->time_value, s->duration_value, err));
     s->parts = pci_idle_part_count(s->has_time && s->has_duration ? s->duration_value : 0,
                                    s->weight ? get_weight(s) : 1, s->native->expand);
-    return pci_idle_add_parts(&s->all_parts, s->parts, row, pci_rows(f, "samples"), err);
+    return PCOL_OK;
+}
+
+pcol_status pci_ff_check_expansion(struct pci_ff_native *native, pcol_error *err)
+{
+    struct samples s;
+    uint64_t all = 0;
+    PCI_TRY(open_samples(&s, native, err));
+    for (size_t i = 0; i < native->thread_count; i++) {
+        const struct pci_ff_sample_run *rows = &native->threads[i].samples;
+        for (uint64_t row = rows->first; row < rows->first + rows->count; row++) {
+            PCI_TRY(load_row(&s, row, err));
+            PCI_TRY(pci_idle_add_parts(&all, s.parts, row, pci_rows(native->file, "samples"), err));
+        }
+    }
+    return PCOL_OK;
 }
 
 static void make_part(struct samples *s, uint64_t part)
