@@ -1453,8 +1453,8 @@ typedef struct pcol_export_options {
  *
  * Errors: E_NOT_FOUND (format, source, sample type), E_LOSS (the target cannot express the profile
  * at all, such as a sum beyond 64 bits), E_LIMIT (unless the file or the imported input was
- * trusted: more than 8 GiB and 4 KiB for each byte of it; perf, perun and v1 would repeat the
- * stacks of samples with more than 2^26 frames, other targets with 2^30, and 1,024 more for each
+ * trusted: more than 4 GiB and 4 KiB for each byte of it; perf, perun and v1 would repeat the
+ * stacks of samples with more than 2^26 frames, other targets with 2^28, and 1,024 more for each
  * sample, up to one sample for each byte; expand_idle: more samples than PCOL_IDLE_EXPAND allows),
  * E_ARGUMENT (drop_frames that are no pattern), those of the sink and of reading the file.
  */

@@ -426,6 +426,9 @@ struct cli_input {
 void cli_heap_reserve(uint64_t input_bytes);
 /* Size of all inputs that were opened; UINT64_MAX: they are trusted. */
 uint64_t cli_input_bytes(void);
+/* Fails if an output has more bytes than the inputs allow: a few bytes of input may have names and
+ * stacks that an output repeats any number of times. */
+int cli_check_written(uint64_t written);
 /* Open a .pcol, or pack another profile in memory with fast encodings for a single reading. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
 /* The same with the encodings of `pack`, for commands that show sizes and encodings. */

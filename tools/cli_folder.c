@@ -179,6 +179,8 @@ int cli_folder_open(struct cli_folder *folder, const struct cli_args *args,
 static void put(struct cli_folder *folder, struct cli_folder_file *file, const char *data,
                 size_t size)
 {
+    if (folder->code == CLI_OK)
+        folder->code = cli_check_written(folder->written + size);
     while (size > 0 && folder->code == CLI_OK) {
         ssize_t done = write(file->fd, data, size);
         if (done < 0 && errno == EINTR)

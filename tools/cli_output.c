@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OUTPUT_BYTES (UINT64_C(1) << 33) /* as pcol_export() */
+#define OUTPUT_BYTES (UINT64_C(1) << 32) /* as pcol_export() */
 #define OUTPUT_BYTES_PER_BYTE 4096u
 
 #ifndef PATH_MAX
@@ -352,11 +352,14 @@ static void fold_lines(struct cli_out *out, const char *data, size_t size)
     }
 }
 
-/* A few bytes of input may have names and stacks that an output repeats any number of times. */
-static int is_within_limit(uint64_t written)
+int cli_check_written(uint64_t written)
 {
-    return written <= OUTPUT_BYTES ||
-           (written - OUTPUT_BYTES) / OUTPUT_BYTES_PER_BYTE <= cli_input_bytes();
+    if (written <= OUTPUT_BYTES ||
+        (written - OUTPUT_BYTES) / OUTPUT_BYTES_PER_BYTE <= cli_input_bytes())
+        return CLI_OK;
+    return cli_fail(
+        CLI_INPUT, "the output would take more than %llu MB; if you trust the input, use --trusted",
+        (unsigned long long)(written >> 20));
 }
 
 static void pass_on(struct cli_out *out, const char *data, size_t size)
@@ -370,13 +373,9 @@ static void pass_on(struct cli_out *out, const char *data, size_t size)
         return;
     }
     out->written += size;
-    if (!is_within_limit(out->written)) {
-        out->code = cli_fail(
-            CLI_INPUT,
-            "the output would take more than %llu MB; if you trust the input, use --trusted",
-            (unsigned long long)(out->written >> 20));
+    out->code = cli_check_written(out->written);
+    if (out->code != CLI_OK)
         return;
-    }
     if (out->file == NULL && out->sink.write == NULL) {
         if (out->fold != 0)
             fold_lines(out, data, size);

@@ -16,7 +16,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define OUTPUT_BYTES (UINT64_C(1) << 33)
+#define OUTPUT_BYTES (UINT64_C(1) << 32)
 #define OUTPUT_BYTES_PER_BYTE 4096u
 
 /* Whether an exported source has drop_frames. */

@@ -109,6 +109,7 @@ static pcol_status find_name(struct sums *s, uint64_t location, uint32_t group, 
 
 static pcol_status build_tree(struct sums *s, pcol_error *err)
 {
+    struct pci_written_stacks entered = pci_written_stacks_begin(s->file, PCI_STREAMED_FRAMES);
     for (uint64_t row = 1; row < s->stacks.stacks; row++) {
         uint64_t first, count;
         int64_t group;
@@ -116,6 +117,7 @@ static pcol_status build_tree(struct sums *s, pcol_error *err)
         PCI_TRY(pci_stacks_node(&s->stacks, row, &parent, &first, &count, err));
         PCI_TRY(pci_get(s->file, s->stacks.group, row, &group, &(int){0}, err));
         uint32_t node = s->nodes[parent];
+        PCI_TRY(pci_written_stacks_add(&entered, count, err)); /* inlined calls are repeated */
         while (count--) { /* outermost call first */
             PCI_TRY(find_name(s, first + count, (uint32_t)group, &string, err));
             PCI_TRY(pci_call_tree_child(&s->tree, node, string, &node, err));
