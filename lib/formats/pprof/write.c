@@ -421,6 +421,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"different drop_frames and keep_frames of sources: those of the first apply to all",
          "source"},
         {"different sampling intervals of sources: it gets none", "source"},
+        {"files of lines without a function, and readers reject these lines", ""},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);

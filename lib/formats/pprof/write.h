@@ -36,7 +36,8 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_ZERO = 1u << 4,
     PCI_PPROF_LOSS_OUTSIDE = 1u << 5,
     PCI_PPROF_LOSS_DROPS = 1u << 6,
-    PCI_PPROF_LOSS_INTERVALS = 1u << 7
+    PCI_PPROF_LOSS_INTERVALS = 1u << 7,
+    PCI_PPROF_LOSS_FILES = 1u << 8
 };
 
 /* A sample type of the output. */

@@ -305,6 +305,16 @@ static pcol_status find_toplevel_function(struct pci_pprof_export *e,
     return pci_hash_add(&e->toplevel_hash, hash, (uint32_t)count, err);
 }
 
+static pcol_status find_file(struct pci_pprof_export *e, const struct location_columns *c,
+                             uint64_t row, pcol_error *err)
+{
+    int64_t file;
+    int valid;
+    PCI_TRY(pci_get(e->file, c->filename, row, &file, &valid, err));
+    e->lost |= valid ? PCI_PPROF_LOSS_FILES : 0u;
+    return PCOL_OK;
+}
+
 static pcol_status append_line(struct pci_pprof_export *e, const struct location_columns *c,
                                uint64_t row, uint64_t index, uint64_t root,
                                struct pci_strbuf *line_unknown, pcol_error *err)
@@ -318,6 +328,8 @@ static pcol_status append_line(struct pci_pprof_export *e, const struct location
         PCI_TRY(pci_pprof_entry_id(e, &e->functions, (uint64_t)function, &l.function_id, err));
     else if (!e->is_native)
         PCI_TRY(find_toplevel_function(e, c, row, &l.function_id, err));
+    else if (c->filename) /* no pprof profile has one */
+        PCI_TRY(find_file(e, c, row, err));
     l.has_function_id = l.function_id != 0;
     PCI_TRY(set_number(e, c->line, row, &l.line, &l.has_line, err));
     PCI_TRY(set_number(e, c->column, row, &l.column, &l.has_column, err));
