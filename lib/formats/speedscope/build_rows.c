@@ -61,6 +61,24 @@ static pcol_status add_types(struct pci_ss_reader *r, uint32_t *types, uint8_t *
     return PCOL_OK;
 }
 
+/* The type of the profile that viewers show first is the default one; that of the first profile
+ * need not be named, nor the only name of all types. */
+static pcol_status set_default_type(struct pci_ss_reader *r, pcol_error *err)
+{
+    if (r->active < 1 || (uint64_t)r->active >= r->profile_count)
+        return PCOL_OK;
+    const char *name = pci_speedscope_units[r->profiles[r->active].unit].type;
+    int differs = 0;
+    uint32_t code;
+    for (size_t i = 0; i < r->profile_count && !differs; i++)
+        differs = strcmp(pci_speedscope_units[r->profiles[i].unit].type, name) != 0;
+    if (!differs)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_string(r->builder, name, strlen(name), &code, err));
+    return pci_column_buffer_set(r->builder->columns[PCI_C_SOURCE_DEFAULT_TYPE], r->import->source,
+                                 code, err);
+}
+
 /* Position of a profile on its time line: the sum of all weights so far. */
 struct clock {
     int64_t integer;
@@ -179,6 +197,7 @@ pcol_status pci_ss_build(struct pci_ss_reader *r, pcol_error *err)
     PCI_THEN(status, put_samples(r, nodes, err));
     pci_free(nodes);
     PCI_TRY(status);
+    PCI_TRY(set_default_type(r, err));
     PCI_TRY(put_frame_order(r, err));
     return pci_document_end(&r->document, r->import->source, err);
 }

@@ -226,6 +226,16 @@ static pcol_status read_shared(struct pci_ss_reader *r, pcol_error *err)
 
 /* ---- document ---- */
 
+/* A member that tables do not have. */
+static pcol_status read_other(struct pci_ss_reader *r, pcol_error *err)
+{
+    int is_active = pci_json_is(&r->json, "activeProfileIndex");
+    PCI_TRY(pci_document_member(&r->document, &r->json, r->document.root, err));
+    if (is_active && r->json.type == PCI_JSON_INT)
+        r->active = r->json.integer;
+    return PCOL_OK;
+}
+
 /* From the key `profiles`. */
 static pcol_status read_profiles(struct pci_ss_reader *r, pcol_error *err)
 {
@@ -264,9 +274,8 @@ static pcol_status read_document(struct pci_ss_reader *r, pcol_error *err)
         if (part && (*part)++)
             return pci_json_fail(&r->json, err, "the file has this member twice");
         PCI_TRY(part == &profiles ? read_profiles(r, err)
-                : part == &shared
-                    ? read_shared(r, err)
-                    : pci_document_member(&r->document, &r->json, r->document.root, err));
+                : part == &shared ? read_shared(r, err)
+                                  : read_other(r, err));
     }
     if (!profiles || !shared)
         return pci_json_fail(&r->json, err,
