@@ -35,7 +35,8 @@ enum {
     LOSS_ENTRIES = 32,
     LOSS_NO_STACK = 64,
     LOSS_TIMES = 128,
-    LOSS_MICROSECONDS = 256
+    LOSS_MICROSECONDS = 256,
+    LOSS_AMOUNTS = 512
 };
 
 static const struct pci_loss losses[] = {
@@ -50,6 +51,7 @@ static const struct pci_loss losses[] = {
     {"the difference between samples without a call stack and with an empty one", ""},
     {"samples without times: each count lasts a millisecond", ""},
     {"fractions of microseconds", ""},
+    {"values that are neither times nor counts: each row is one sample", ""},
 };
 
 struct node {
@@ -442,6 +444,8 @@ static void set_units(struct writer *w)
     if (w->chosen.count && !(pci_str_is(w->chosen.type, w->is_heap ? "space" : "samples") &&
                              pci_str_is(w->chosen.unit, w->is_heap ? "bytes" : "count")))
         w->lost |= LOSS_UNIT;
+    if (w->chosen.count && !w->is_heap && !w->is_count && w->us <= 0)
+        w->lost |= LOSS_AMOUNTS;
 }
 
 static pcol_status prepare(struct writer *w, pcol_error *err)
