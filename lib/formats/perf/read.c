@@ -40,6 +40,7 @@ struct reader {
     uint32_t thread_columns[4];
     uint32_t cpu_key, misc_key, trace_key, event_key;
     uint64_t records;
+    int is_cut; /* the last line has no line feed */
     struct pci_tolerated tolerated;              /* lines that are neither header nor frame */
     struct pci_tolerated periods, fields, names; /* numbers beyond 64 bits */
 };
@@ -398,6 +399,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
         PCI_TRY(pci_lines_next(&r->lines, &line, &got, err));
         if (!got)
             break;
+        r->is_cut = line.end == PCI_LINE_CUT;
         PCI_TRY(read_line(r, &line, err));
     }
     if (r->open && r->bare)
@@ -423,6 +425,8 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
     pcol_status status = read_lines(&r, err);
     if (status == PCOL_OK && r.records)
         pci_import_message("PERF_RECORD lines left out: %" PRIu64, r.records);
+    if (status == PCOL_OK && r.is_cut)
+        pci_import_message("the last line has no line feed: it may be cut");
     if (status == PCOL_OK)
         report_tolerated(&r);
     pci_strbuf_clear(&r.header_text);
