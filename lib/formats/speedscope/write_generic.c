@@ -12,6 +12,7 @@
 #include "builder/string_pool.h"
 #include "formats/json_members.h"
 #include "formats/speedscope/speedscope.h"
+#include "formats/speedscope/units.h"
 #include "model/frame_names.h"
 #include "model/stack_path.h"
 #include "model/types.h"
@@ -403,6 +404,17 @@ static void note_unit(struct writer *w, uint32_t type)
         w->lost |= LOSS_SAME_UNIT;
 }
 
+/* A time line begins at 0 and ends at the sum of its values: 292 years are in 64 bits. */
+static pcol_status check_end(const char *unit, double sum, pcol_error *err)
+{
+    for (size_t i = 0; i < PCI_SPEEDSCOPE_UNITS; i++)
+        if (!strcmp(pci_speedscope_units[i].name, unit) &&
+            sum * (double)pci_speedscope_units[i].ns >= 0x1p63)
+            return pci_fail(err, PCOL_E_LOSS,
+                            "the sum of times of a thread is beyond 64 bits of nanoseconds");
+    return PCOL_OK;
+}
+
 static pcol_status put_profile(struct writer *w, const struct track *track, uint32_t type,
                                pcol_error *err)
 {
@@ -422,6 +434,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     PCI_TRY(each_run(w, track, column, NULL, &sum, err));
     if (sum <= 0)
         return PCOL_OK;
+    PCI_TRY(check_end(unit_of(unit), sum, err));
     int is_default = 0;
     for (uint32_t i = 0; i < w->chosen.count; i++)
         is_default |= w->chosen.rows[i] == type;
