@@ -85,7 +85,7 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
         uint64_t bytes = size_of_file(path);
-        count_input(args, bytes);
+        count_input(args, bytes != 0 ? bytes : UINT64_MAX);
         cli_heap_reserve(bytes * args->operand_count); /* assumes that all are as large */
         status = pcol_import_path(builder, path, &options, &err);
     }
@@ -119,7 +119,7 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     cli_progress_end();
     if (status != PCOL_OK)
         return cli_fail_error(path, &err);
-    count_input(args, is_stdin ? pcol_file_size(input->file) : input->bytes);
+    count_input(args, input->bytes != 0 ? input->bytes : pcol_file_size(input->file));
     input->next = opened;
     opened = input;
     return CLI_OK;
