@@ -41,8 +41,8 @@ int pci_perf_has_one_number(const struct pci_perf_header *header);
 void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,
                           const char *to_text, struct pci_perf_header *to);
 
-/* Parse a header without a time: comm and event, or comm, thread, cpu and period, as far as they are
- * there. */
+/* Parse a header without a time: comm and event, or comm, thread, cpu and period, as far as they
+ * are there. */
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header);
 
 struct pci_perf_frame {

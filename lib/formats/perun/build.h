@@ -13,8 +13,8 @@ struct pci_perun_ns {
 
 #define PCI_PERUN_SAMPLE_TYPES 64u /* of a source: each is a column */
 
-/* Type and subtype of a resource: strings; PCOL_NONE: absent, or not a string. Amounts of equal ones
- * are of one sample type. */
+/* Type and subtype of a resource: strings; PCOL_NONE: absent, or not a string. Amounts of equal
+ * ones are of one sample type. */
 struct pci_perun_class {
     uint32_t type, subtype;
 };

@@ -165,8 +165,8 @@ static void assert_readable(const struct fuzz_text *text, const pcol_format *for
     pcol_builder_free(builder);
 }
 
-/* Documents of speedscope and V8 are restored as the file has them: one that no import made may lack
- * what readers need. */
+/* Documents of speedscope and V8 are restored as the file has them: one that no import made may
+ * lack what readers need. */
 static int restores_document(const pcol_file *file, const char *format)
 {
     const pcol_table *sources;
