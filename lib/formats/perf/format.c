@@ -8,8 +8,7 @@ const struct pci_format_schema pci_perf_schema = {
 
 const struct pci_format pci_perf_format = {
     .info = {"perf", "text of Linux perf script", ".perf.txt .perfscript",
-             "every field and call stack; only blanks between columns may differ",
-             1, 1},
+             "every field and call stack; only blanks between columns may differ", 1, 1},
     .sniff = pci_perf_sniff,
     .read = pci_perf_read,
     .write = pci_perf_write,

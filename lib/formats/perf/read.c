@@ -40,7 +40,7 @@ struct reader {
     uint32_t thread_columns[4];
     uint32_t cpu_key, misc_key, trace_key, event_key;
     uint64_t records;
-    int is_cut; /* the last line has no line feed */
+    int is_cut;                                  /* the last line has no line feed */
     struct pci_tolerated tolerated;              /* lines that are neither header nor frame */
     struct pci_tolerated periods, fields, names; /* numbers beyond 64 bits */
 };

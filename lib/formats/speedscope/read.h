@@ -40,7 +40,7 @@ struct pci_ss_reader {
     struct pci_number_array starts; /* by sample of the evented profiles */
     struct pci_ss_profile *profiles;
     size_t profile_count, profile_capacity;
-    int64_t active; /* profile that a viewer shows first */
+    int64_t active;   /* profile that a viewer shows first */
     uint32_t *groups; /* by frame */
     size_t frame_count, group_capacity;
     int has_frames;
