@@ -7,8 +7,11 @@ import { SAMPLES, folder, path, pcol, rows, run } from "./tools.js";
 /* Names that are not UTF-8 are bytes here, and escaped by the command: they are not compared. */
 const shown = (text) => typeof text === "string" ? text : text === null ? "" : text.length;
 
+/* JSON.parse() of the command's answers has no integers beyond 2^53. */
+const rounded = (amount) => typeof amount === "bigint" ? Number(amount) : amount;
+
 function amounts(table, ...names) {
-    return table.rows().map((row) => names.map((name) => row[name]));
+    return table.rows().map((row) => names.map((name) => rounded(row[name])));
 }
 
 async function each(work) {
