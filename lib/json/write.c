@@ -150,6 +150,8 @@ static void put_escaped(struct pci_json_writer *w, const char *text, size_t size
 {
     const uint8_t *data = (const uint8_t *)text;
     size_t plain = 0, i = 0;
+    if (w->status != PCOL_OK) /* a text may be long */
+        return;
     while (i < size) {
         uint8_t c = data[i];
         if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {

@@ -131,7 +131,7 @@ static pcol_status fail_id(const pcol_column *column, uint64_t row, int64_t id, 
 static pcol_status keep_text(struct pci_join_reader *r, const pcol_column *column, uint64_t row,
                              pcol_str *text, pcol_error *err)
 {
-    uint64_t most = TEXT_BYTES + r->table->file->size * TEXT_BYTES_PER_BYTE;
+    uint64_t most = pci_file_limit(r->table->file, TEXT_BYTES, TEXT_BYTES_PER_BYTE);
     char *copy;
     if (text->size > most || r->texts.total > most - text->size)
         return pci_fail_cell(err, PCOL_E_LIMIT, column->table->name, column->name, row,

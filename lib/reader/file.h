@@ -85,6 +85,15 @@ struct pcol_file {
     void (*models_free)(struct pci_models *models);
 };
 
+/* How many bytes may be made of a file: `free` ones, and more for each byte of it or of the input
+ * that was imported, unless that is trusted. */
+static inline uint64_t pci_file_limit(const pcol_file *file, uint64_t free, uint64_t per_byte)
+{
+    if (file->trusted || file->input_bytes > (INT64_MAX - free) / per_byte)
+        return UINT64_MAX;
+    return free + file->input_bytes * per_byte;
+}
+
 /* E_IO: a guarded file changed while it was read. Always fails. */
 pcol_status pci_fail_changed(const pcol_file *file, pcol_error *err);
 

@@ -146,13 +146,6 @@ static pcol_status write_limited(void *context, const void *data, size_t size, p
                                      (unsigned long long)(limited->most >> 20)));
 }
 
-static uint64_t most_output(const pcol_file *file)
-{
-    if (file->trusted || file->input_bytes > (INT64_MAX - OUTPUT_BYTES) / OUTPUT_BYTES_PER_BYTE)
-        return UINT64_MAX;
-    return OUTPUT_BYTES + file->input_bytes * OUTPUT_BYTES_PER_BYTE;
-}
-
 pcol_status pcol_export(const pcol_file *file, const char *format,
                         const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
@@ -164,7 +157,8 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     PCI_TRY(pci_control_init(&scope, copy.control, "write", err));
     pcol_status status = pci_control_enter(&scope, err);
     pci_control_set_format(format);
-    struct limited_sink limited = {pci_program_sink(&sink), 0, most_output(file)};
+    struct limited_sink limited = {pci_program_sink(&sink), 0,
+                                   pci_file_limit(file, OUTPUT_BYTES, OUTPUT_BYTES_PER_BYTE)};
     PCI_THEN(status,
              export_profile(file, format, &copy, (pcol_sink){write_limited, &limited}, err));
     pci_control_leave(&scope);

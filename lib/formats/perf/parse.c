@@ -347,10 +347,10 @@ int pci_perf_has_one_number(const struct pci_perf_header *header)
     size_t end = header->comm.size, at = end;
     while (at && !is_blank((uint8_t)header->comm.data[at - 1]))
         at--;
+    pcol_str last = {header->comm.data + at, end - at};
     struct pci_perf_header unused;
     return header->has_event && header->has_tid != header->has_period && !header->has_time &&
-           !header->has_cpu && end &&
-           !is_thread((pcol_str){header->comm.data + at, end - at}, &unused);
+           !header->has_cpu && end && !is_thread(last, &unused) && !is_cpu(last, &unused);
 }
 
 void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_text,

@@ -34,7 +34,7 @@ struct pci_perf_header {
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned,
                     struct pci_perf_header *header);
 /* Whether a header without a time shows that its file is aligned: it has one number, and its comm
- * does not end in another one, so that there is no other reading. */
+ * does not end in another one or in a cpu, so that there is no other reading. */
 int pci_perf_has_one_number(const struct pci_perf_header *header);
 
 /* Copy the header of a line so that it refers to a copy of the line. */

@@ -267,7 +267,7 @@ static pcol_status name_type(struct generic_writer *f, const struct pci_name *ui
         size_t size = pci_flat_integer(uid->has_line ? uid->line : 0, line);
         PCI_TRY(pci_strbuf_append(&f->text, line, size, err));
     }
-    if (f->rule.uids.size + f->text.size > UID_BYTES + f->file->size * UID_BYTES_PER_BYTE)
+    if (f->rule.uids.size + f->text.size > pci_file_limit(f->file, UID_BYTES, UID_BYTES_PER_BYTE))
         return pci_fail(err, PCOL_E_LIMIT, "the uids of resources take implausibly many bytes");
     return pci_perun_type_rule_next(&f->rule, &f->text, err);
 }
