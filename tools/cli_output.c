@@ -489,7 +489,7 @@ void cli_out_safe(struct cli_out *out, const char *text, size_t size)
 {
     char safe[1024];
 
-    while (size > 0) {
+    while (size > 0 && out->code == 0) { /* a text may be long, and follow a failure */
         size_t part = size < sizeof safe / 4 ? size : sizeof safe / 4;
         size_t used;
         /* Do not split a character. */

@@ -109,6 +109,16 @@ int cli_unsafe(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
+/* Printable ASCII characters at the beginning of a text. */
+static size_t printable(const char *text, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size && text[i] >= 0x20 && text[i] < 0x7f)
+        i++;
+    return i;
+}
+
 size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used)
 {
     static const char hex[] = "0123456789abcdef";
@@ -117,8 +127,16 @@ size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used)
 
     for (size_t i = 0; i < size;) {
         uint32_t code = 0;
-        size_t length = cli_utf8(text + i, size - i, &code);
+        size_t length = printable(text + i, size - i);
 
+        if (length > 0) {
+            memcpy(to, text + i, length);
+            to += length;
+            i += length;
+            width += length;
+            continue;
+        }
+        length = cli_utf8(text + i, size - i, &code);
         if (length > 0 && !cli_unsafe(code) && (code < 0x80 || cli_is_utf8())) {
             memcpy(to, text + i, length);
             to += length;

@@ -12,7 +12,7 @@
 #include "util/pair_set.h"
 
 #define PCI_LONG_TEXT 4096u
-#define PCI_LONG_TEXT_BYTES (UINT64_C(1) << 30)
+#define PCI_LONG_TEXT_BYTES (UINT64_C(1) << 29)
 
 /* Numbers by long text, which is recognized by its place in memory. An empty one is all zero. */
 struct pci_text_memo {
