@@ -37,7 +37,8 @@ const struct cli_option cmd_flame_options[] = {
 #define GONE_BACK 240
 #define GONE_FRONT "153"
 
-#define LEAST_LABEL 5 /* width of a name that is cut */
+#define LEAST_LABEL 5   /* width of a name that is cut */
+#define LONG_NAME 4096u /* as in the picture */
 
 struct screen {
     struct cli_names *names;
@@ -71,12 +72,13 @@ static int is_wider(pcol_str name, size_t width)
 }
 
 /* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal": the part after
- * the last / or :: before any bracket. */
+ * the last / or :: before any bracket. Of a long name the beginning decides. */
 static pcol_str cut_path(pcol_str name)
 {
     static const char stops[] = {'(', '<', '[', ' '};
     size_t end = 0, start = 0;
-    for (; end < name.size && !memchr(stops, name.data[end], sizeof stops); end++) {
+    size_t most = name.size < LONG_NAME ? name.size : LONG_NAME;
+    for (; end < most && !memchr(stops, name.data[end], sizeof stops); end++) {
         if (name.data[end] == '/')
             start = end + 1;
         else if (end && name.data[end] == ':' && name.data[end - 1] == ':')

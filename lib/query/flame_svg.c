@@ -12,6 +12,7 @@
 #include "query/svg.h"
 
 #include "util/alloc.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 #include <math.h>
@@ -63,13 +64,14 @@ static pcol_status put_change_class(const struct drawing *d, uint32_t node, pcol
 }
 
 /* The class of a frame without a base: its kind, or one of eight colours by a hash (FNV-1a) of its
- * name, so that equal names have equal colours. */
+ * name, so that equal names have equal colours; of a long one, which many frames may have, of its
+ * beginning. */
 static pcol_status put_name_class(const struct drawing *d, uint32_t node, pcol_str name,
                                   pcol_error *err)
 {
     char text[8] = "c0";
     uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < name.size; i++)
+    for (size_t i = 0; i < name.size && i < PCI_LONG_TEXT; i++)
         hash = (hash ^ (uint8_t)name.data[i]) * 16777619u;
     unsigned shade = (hash >> 13) % 8;
     text[1] = (char)('0' + shade);

@@ -3,6 +3,8 @@
  */
 #include "query/svg.h"
 
+#include "util/long_texts.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -108,12 +110,14 @@ pcol_status pci_svg_text(struct pci_out *out, pcol_str text, size_t width, pcol_
 
 /* The same rule as in the script of the page, which cuts names again after zooming. */
 /* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal": the part after
- * the last / or :: before any bracket. */
+ * the last / or :: before any bracket. Of a long name, which many boxes may have, the beginning
+ * decides. */
 static pcol_str cut_path(pcol_str name)
 {
     static const char stops[] = {'(', '<', '[', ' '};
     size_t end = 0, start = 0;
-    for (; end < name.size && !memchr(stops, name.data[end], sizeof stops); end++) {
+    size_t most = name.size < PCI_LONG_TEXT ? name.size : PCI_LONG_TEXT;
+    for (; end < most && !memchr(stops, name.data[end], sizeof stops); end++) {
         if (name.data[end] == '/')
             start = end + 1;
         else if (end && name.data[end] == ':' && name.data[end - 1] == ':')
