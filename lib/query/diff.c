@@ -16,20 +16,11 @@
 
 /* ---- rows ---- */
 
-static uint64_t hash_frame(const struct pci_frame *frame)
-{
-    uint64_t name = pci_hash_bytes(frame->name.data,
-                                   (frame->flags & PCI_FRAME_HAS_NAME) ? frame->name.size : 0);
-    uint64_t file = pci_hash_bytes(frame->file.data,
-                                   (frame->flags & PCI_FRAME_HAS_FILE) ? frame->file.size : 0);
-    return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
-}
-
 /* Finds or appends the row of `frame`. */
 static pcol_status find_row(struct pci_diff *d, const struct pci_frame *frame,
                             struct pci_diff_row **row, pcol_error *err)
 {
-    uint64_t hash = hash_frame(frame);
+    uint64_t hash = pci_frame_hash(frame);
     size_t slot = pci_hash_start(&d->hash, hash);
     uint32_t id;
     *row = NULL;

@@ -85,6 +85,14 @@ int pci_frame_compare(const struct pci_frame *a, const struct pci_frame *b)
     return order ? order : get_presence(b) - get_presence(a);
 }
 
+uint64_t pci_frame_hash(const struct pci_frame *frame)
+{
+    uint64_t names = pci_hash_pair(pci_hash_bytes(frame->name.data, frame->name.size),
+                                   pci_hash_bytes(frame->file.data, frame->file.size));
+    uint64_t place = pci_hash_pair((uint64_t)frame->line, frame->address);
+    return pci_hash_pair(names, pci_hash_pair(place, frame->row));
+}
+
 /* ---- texts */
 
 static pcol_status append_text(struct pci_frames *frames, pcol_str a, pcol_str b, pcol_str c,

@@ -256,6 +256,8 @@ struct pci_frames {
 int pci_str_compare(pcol_str a, pcol_str b);
 /* Compares name, file, line, id and address; 0: both are displayed the same. */
 int pci_frame_compare(const struct pci_frame *a, const struct pci_frame *b);
+/* A hash of all that pci_frame_compare() compares but presence. */
+uint64_t pci_frame_hash(const struct pci_frame *frame);
 /* places: PCOL_BY_FUNCTION includes lines outside functions. */
 pcol_status pci_frames_open(pcol_query *query, pcol_by by, int places, struct pci_frames *frames,
                             pcol_error *err);

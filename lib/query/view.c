@@ -28,18 +28,11 @@ struct trie {
 
 /* ---- frames */
 
-static uint64_t hash_frame(const struct pci_frame *frame)
-{
-    uint64_t name = pci_hash_bytes(frame->name.data, frame->name.size);
-    uint64_t file = pci_hash_bytes(frame->file.data, frame->file.size);
-    return pci_hash_pair(pci_hash_pair(name, file), (uint64_t)frame->line ^ frame->address);
-}
-
 /* *number: that of the equal frame among those of the view, or PCI_HASH_NONE. */
 static uint32_t find_frame(const pcol_view *view, const struct pci_hash *hash,
                            const struct pci_frame *frame)
 {
-    uint64_t key = hash_frame(frame);
+    uint64_t key = pci_frame_hash(frame);
     size_t slot = pci_hash_start(hash, key);
     uint32_t number;
     while ((number = pci_hash_next(hash, key, &slot)) != PCI_HASH_NONE)
@@ -55,7 +48,7 @@ static pcol_status number_base(pcol_view *view, uint32_t *number, pcol_error *er
     struct pci_hash hash = {0};
     pcol_status status = PCOL_OK;
     for (uint32_t i = 0; status == PCOL_OK && i < view->frame_count; i++)
-        status = pci_hash_add(&hash, hash_frame(view->frames[i]), i, err);
+        status = pci_hash_add(&hash, pci_frame_hash(view->frames[i]), i, err);
     for (uint32_t i = 0; status == PCOL_OK && i < base->count; i++) {
         number[i] = find_frame(view, &hash, &base->frames[i]);
         if (number[i] != PCI_HASH_NONE)
