@@ -148,12 +148,15 @@ static pcol_status name_class(struct pci_perun *p, const struct pci_perun_class 
     if (found != PCOL_NONE)
         PCI_TRY(put_name(p, unit, found, err));
     name->size = 0;
-    if (is_separate && c->type != PCOL_NONE)
-        PCI_TRY(put_both_names(p, c, "(", name, err));
-    else if (type != PCOL_NONE)
+    if (type != PCOL_NONE)
         PCI_TRY(put_name(p, name, type, err));
     if (!name->size)
         PCI_TRY(pci_strbuf_append(name, "amount", 6, err));
+    if (is_separate) {
+        PCI_TRY(pci_strbuf_append(name, "(", 1, err));
+        PCI_TRY(put_name(p, name, c->subtype, err));
+        PCI_TRY(pci_strbuf_append(name, ")", 1, err));
+    }
     PCI_TRY(pci_strbuf_append(name, "", 1, err));
     return pci_strbuf_append(unit, "", 1, err);
 }
