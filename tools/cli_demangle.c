@@ -27,10 +27,10 @@
 #define REPEATS 16u   /* substitutions demangled without a child process: at most some MB */
 #define EXPANSION 9u  /* substitutions that a pack expansion counts for: nested ones multiply */
 #define LONGEST_OUT 65536u  /* longer demangled names are not shown */
-#define MS 1000             /* in microseconds, like these: */
-#define PATIENCE (250 * MS) /* maximum for the child */
-#define USUAL (50 * MS)     /* names that take longer, or have no result, count: */
-#define MOST (1000 * MS)    /* of all of them, after which no more are demangled */
+#define MS 1000             /* microseconds */
+#define PATIENCE (250 * MS) /* maximum for a name in a child process */
+#define USUAL (50 * MS)     /* a name that takes longer, or has no result, is slow */
+#define MOST (1000 * MS)    /* for all slow names; then no more are demangled */
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
@@ -150,7 +150,7 @@ static pcol_str demangle(pcol_str name, char **buffer)
 {
     static demangle_fn *demangler;
     static int looked;
-    static int64_t spent[2]; /* without and with a child process */
+    static int64_t spent[2]; /* by slow names, without and with a child process */
     char text[LONGEST + 1];
     int status = 0;
 

@@ -21,6 +21,7 @@ static int is_count(const pcol_builder *b, const struct pci_sample_type_record *
            pci_str_is(pci_string_pool_get(&b->strings, type->unit), "count");
 }
 
+/* Whether the values of two samples can be added; commit: they are. */
 static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_value *values,
                       const pcol_sample *next, int commit)
 {
@@ -34,7 +35,7 @@ static int add_values(const pcol_builder *b, const pcol_sample *first, pcol_valu
         flags = b->types[v->sample_type].flags;
         if (flags & PCOL_SAMPLE_TYPE_GAUGE)
             return 0;
-        is_counted = is_counted || commit || is_count(b, &b->types[v->sample_type]);
+        is_counted |= is_count(b, &b->types[v->sample_type]);
         sum.i64 = values[i].as.i64; /* the bits of either kind */
         if (pci_amount_add((flags & PCOL_SAMPLE_TYPE_DOUBLE) != 0, &sum,
                            (pcol_amount){.i64 = v->as.i64}))

@@ -297,7 +297,7 @@ pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_ex
     PCI_TRY(count_rows(b, whole, err));
     *why = *whole ? NULL : "samples were removed or moved since it was imported";
     PCI_TRY(pci_types_open(b->file, &b->types, err));
-    if (b->has_joins)
+    if (b->has_joins && b->expand)
         PCI_TRY(pci_ff_check_expansion(b, err));
     return pci_stacks_open(b->file, &b->stacks, err);
 }

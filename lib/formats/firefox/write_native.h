@@ -137,7 +137,7 @@ static inline int pci_ff_has_form(const struct pci_ff_preserved *column, const c
 pcol_status pci_ff_restore_samples(struct pci_ff_native *native,
                                    const struct pci_ff_preserved *column,
                                    struct pci_ff_cells *cells, pcol_error *err);
-/* E_LIMIT if the rows of all threads become too many samples. */
+/* E_LIMIT if the rows of all threads are expanded to too many samples. */
 pcol_status pci_ff_check_expansion(struct pci_ff_native *native, pcol_error *err);
 /* Number of samples that the rows of the current thread become. *single: each counts as 1. */
 pcol_status pci_ff_sample_count(struct pci_ff_native *native, uint64_t *count, int *single,

@@ -117,8 +117,9 @@ static pcol_status build_tree(struct sums *s, pcol_error *err)
         PCI_TRY(pci_stacks_node(&s->stacks, row, &parent, &first, &count, err));
         PCI_TRY(pci_get(s->file, s->stacks.group, row, &group, &(int){0}, err));
         uint32_t node = s->nodes[parent];
-        PCI_TRY(pci_written_stacks_add(&entered, count, err)); /* inlined calls are repeated */
-        while (count--) {                                      /* outermost call first */
+        /* A location of many inlined calls may occur in many stacks. */
+        PCI_TRY(pci_written_stacks_add(&entered, count, err));
+        while (count--) { /* outermost call first */
             PCI_TRY(find_name(s, first + count, (uint32_t)group, &string, err));
             PCI_TRY(pci_call_tree_child(&s->tree, node, string, &node, err));
             PCI_TRY(pci_stacks_check_frames(&s->stacks, s->tree.count, err));
