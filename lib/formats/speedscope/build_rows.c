@@ -61,8 +61,8 @@ static pcol_status add_types(struct pci_ss_reader *r, uint32_t *types, uint8_t *
     return PCOL_OK;
 }
 
-/* The type of the profile that viewers show first is the default one; that of the first profile
- * need not be named, nor the only name of all types. */
+/* Set the default type to that of the active profile, if it is not the default anyway: the type of
+ * the first profile is, and a name that all types have names none. */
 static pcol_status set_default_type(struct pci_ss_reader *r, pcol_error *err)
 {
     if (r->active < 1 || (uint64_t)r->active >= r->profile_count)
