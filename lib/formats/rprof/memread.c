@@ -26,6 +26,7 @@ struct reader {
     struct pci_rprof_record record;
     struct pci_rprof_pipeline queue;
     int has_source;
+    int is_truncated; /* the last line ends within a head or a name */
     struct pci_tolerated tolerated;
 };
 
@@ -135,7 +136,8 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
         PCI_TRY(report_fault(r, begin_source, PCI_RPROF_OVERFLOW, err));
     if (e.kind == NOT_AN_ENTRY) {
         r->text.frames.previous_size = 0;
-        if (line->eol != PCI_RPROF_NO_EOL || !is_head_prefix(p, end))
+        r->is_truncated = line->eol == PCI_RPROF_NO_EOL && is_head_prefix(p, end);
+        if (!r->is_truncated)
             PCI_TRY(report_fault(r, p, NO_ENTRY, err));
     } else if (p < end && *p != '"' &&
                (read_entry_head(&q, end, &other) != NOT_AN_ENTRY ||
@@ -149,7 +151,8 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
         PCI_TRY(read_frames(r, &e, err));
         if (u->fault.kind == PCI_RPROF_GARBAGE)
             PCI_TRY(report_fault(r, u->fault.at, "not a quoted frame", err));
-        else if (u->fault.kind == PCI_RPROF_OPEN && !u->line.is_last)
+        r->is_truncated = u->fault.kind == PCI_RPROF_OPEN && u->line.is_last;
+        if (u->fault.kind == PCI_RPROF_OPEN && !r->is_truncated)
             PCI_TRY(report_fault(r, u->fault.at, "unterminated frame name", err));
         r->text.previous_end = u->line.end;
         r->text.lines.keep = r->text.frames.previous_size ? u->start : u->line.start;
@@ -207,7 +210,7 @@ pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
     r.queue.record = &r.record;
     status = read_lines(&r, err);
     if (status == PCOL_OK)
-        pci_import_report_tolerated(&r.tolerated, "malformed lines kept as text");
+        pci_rprof_report_deviations(&r.tolerated, r.is_truncated);
     pci_rprof_pipeline_clear(&r.queue);
     pci_rprof_text_clear(&r.text);
     return status;

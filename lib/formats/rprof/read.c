@@ -432,9 +432,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
 
 static void report_deviations(const struct reader *r)
 {
-    pci_import_report_tolerated(&r->tolerated, "malformed lines kept as text");
-    if (r->is_truncated)
-        pci_import_message("the last line is cut: kept as far as it goes");
+    pci_rprof_report_deviations(&r->tolerated, r->is_truncated);
     if (r->too_long)
         pci_import_message("lines of %u bytes or more: %" PRIu64
                            " (R before 4.3 leaves out the outermost frames there)",

@@ -21,6 +21,13 @@ void pci_rprof_text_clear(struct pci_rprof_text *text)
     pci_free(text->scratch.data);
 }
 
+void pci_rprof_report_deviations(const struct pci_tolerated *tolerated, int is_truncated)
+{
+    pci_import_report_tolerated(tolerated, "malformed lines kept as text");
+    if (is_truncated)
+        pci_import_message("the last line is cut: kept as far as it goes");
+}
+
 void pci_rprof_text_pass(struct pci_rprof_text *text, const struct pci_rprof_line *line)
 {
     text->lines.at = line->next;

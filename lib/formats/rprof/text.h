@@ -23,6 +23,9 @@ void pci_rprof_text_pass(struct pci_rprof_text *text, const struct pci_rprof_lin
 /* 1 if the line ends as the first line of the segment does. */
 int pci_rprof_has_usual_eol(const struct pci_rprof_text *text, const struct pci_rprof_line *line);
 
+/* Report lines that were tolerated, and that the last line ends within a word. */
+void pci_rprof_report_deviations(const struct pci_tolerated *tolerated, int is_truncated);
+
 /* The units of a line. */
 struct pci_rprof_units {
     struct pci_rprof_line line;   /* in and out: extended by lines that continue names */
