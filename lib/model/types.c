@@ -580,17 +580,21 @@ pcol_status pci_types_counted_sources(const pcol_file *file, uint8_t *counted, u
     return PCOL_OK;
 }
 
-pcol_status pci_types_round_double(int64_t bits, uint64_t row, const char *target, int64_t *whole,
-                                   int *fraction, pcol_error *err)
+pcol_status pci_types_to_integer(int64_t bits, int is_double, double scale, uint64_t row,
+                                 const char *target, int64_t *whole, int *fraction, pcol_error *err)
 {
-    double number;
-    memcpy(&number, &bits, sizeof number);
+    if (!is_double && !__builtin_mul_overflow(bits, (int64_t)scale, whole))
+        return PCOL_OK;
+    double number = (double)bits;
+    if (is_double)
+        memcpy(&number, &bits, sizeof number);
+    number *= scale;
     double rounded = round(number);
-    if (!(rounded >= -0x1p63 && rounded < 0x1p63)) /* false for NaN */
+    if (!is_double || !(rounded >= -0x1p63 && rounded < 0x1p63)) /* false for NaN */
         return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
                              "%s cannot hold the value %g: its numbers have 64 bits", target,
                              number);
-    *fraction |= rounded < number || rounded > number;
+    *fraction |= fabs(rounded - number) > (scale > 1 ? 1e-9 * fabs(number) : 0);
     *whole = (int64_t)rounded;
     return PCOL_OK;
 }

@@ -109,10 +109,11 @@ pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, 
  * *count: their number. */
 pcol_status pci_types_counted_sources(const pcol_file *file, uint8_t *counted, uint64_t *count,
                                       pcol_error *err);
-/* Rounds a double of sample `row` to the nearest integer, halves away from zero, for targets that
- * have only integers; *fraction is set if the value changes. E_LOSS if no 64-bit integer is near:
- * NaN, infinity, 1e300. */
-pcol_status pci_types_round_double(int64_t bits, uint64_t row, const char *target, int64_t *whole,
-                                   int *fraction, pcol_error *err);
+/* For targets that have only integers: *whole is the value of sample `row` times `scale`, which is
+ * a whole number of at least 1, rounded to the nearest, halves away from zero; *fraction is set if
+ * that changes it by more than the error of a product. E_LOSS beyond 64 bits: NaN, 1e300. */
+pcol_status pci_types_to_integer(int64_t bits, int is_double, double scale, uint64_t row,
+                                 const char *target, int64_t *whole, int *fraction,
+                                 pcol_error *err);
 
 #endif

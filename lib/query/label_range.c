@@ -84,6 +84,15 @@ char pci_label_unit_size(pcol_str unit, double *size)
     return find_unit(unit, size);
 }
 
+double pci_label_integer_scale(int is_double, pcol_str *unit)
+{
+    double size;
+    if (!is_double || find_unit(*unit, &size) != 't')
+        return 1;
+    *unit = (pcol_str){"nanoseconds", 11};
+    return size;
+}
+
 size_t pci_label_scale(int64_t value, pcol_str unit, char *buffer)
 {
     static const struct {

@@ -83,6 +83,9 @@ int pci_label_range_test(const struct pci_label_range *range, int kind, pcol_str
 
 /* The dimension of a unit, 'b' (bytes) or 't' (nanoseconds), and its size; 0 and 1 if unknown. */
 char pci_label_unit_size(pcol_str unit, double *size);
+/* The scale of values in formats that have only integers: times that are doubles become
+ * nanoseconds, *unit with them; 1 for other values. */
+double pci_label_integer_scale(int is_double, pcol_str *unit);
 /* The text of a number as Go's pprof shows it, in `buffer` of PCI_LABEL_TEXT bytes: bytes and times
  * in their largest unit of at least 1, rounded to two digits ("1.50kB"), others without their unit.
  * Returns its size. */

@@ -86,7 +86,7 @@ static void add_event(struct pci_callgrind *w, uint32_t type)
         w->lost |= LOSS_EVENTS;
         return;
     }
-    struct pci_callgrind_event event = {.type = type, .unit = types->unit[type], .scale = 1};
+    struct pci_callgrind_event event = {.type = type, .unit = types->unit[type]};
     name_event(w, types->type[type], event.name, sizeof event.name);
     w->events[w->event_count++] = event;
 }
@@ -123,18 +123,10 @@ static pcol_status to_integer(struct pci_callgrind *w, const struct pci_callgrin
                               pcol_amount amount, int is_double, int64_t *whole, pcol_error *err)
 {
     int fraction = 0;
-    *whole = amount.i64;
     PCI_TRY(pci_work(sizeof *whole, err));
-    if (!is_double)
-        return PCOL_OK;
-    double value = amount.f64 * event->scale;
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    PCI_TRY(
-        pci_types_round_double(bits, PCOL_POSITION_UNKNOWN, "callgrind", whole, &fraction, err));
-    /* A time of whole nanoseconds is a fraction of a second. */
-    if (fraction && fabs(value - (double)*whole) > 1e-9 * fabs(value))
-        w->lost |= LOSS_FRACTION;
+    PCI_TRY(pci_types_to_integer(amount.i64, is_double, event->scale, PCOL_POSITION_UNKNOWN,
+                                 "callgrind", whole, &fraction, err));
+    w->lost |= fraction ? LOSS_FRACTION : 0u;
     return PCOL_OK;
 }
 
@@ -198,10 +190,7 @@ static pcol_status sum(struct pci_callgrind *w, struct pci_callgrind_event *even
     if (add_nodes(w, s))
         return pci_fail(err, PCOL_E_LOSS, "a sum exceeds 64 bits: callgrind cannot hold it");
     PCI_TRY(pci_work((uint64_t)view->node_count * sizeof *s->node, err));
-    if (s->is_double && pci_label_unit_size(event->unit, &event->scale) == 't')
-        event->unit = (pcol_str){"nanoseconds", 11};
-    else
-        event->scale = 1;
+    event->scale = pci_label_integer_scale(s->is_double, &event->unit);
     return store(w, event, s, err);
 }
 

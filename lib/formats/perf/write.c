@@ -7,6 +7,7 @@
  */
 #include "formats/perf/write.h"
 #include "formats/perf/perf.h"
+#include "query/labels.h"
 #include "util/alloc.h"
 
 static const struct pci_loss losses[] = {
@@ -143,7 +144,7 @@ static pcol_status scan_samples(struct pci_perf_writer *w, pcol_error *err)
 /* 1 if the reader derives the unit from the event's name. */
 static int has_read_unit(const struct pci_perf_writer *w)
 {
-    return pci_str_is(w->chosen.unit, pci_perf_is_clock(w->chosen.type) ? "nanoseconds" : "count");
+    return pci_str_is(w->unit, pci_perf_is_clock(w->chosen.type) ? "nanoseconds" : "count");
 }
 
 static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
@@ -160,6 +161,8 @@ static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
                                      &call_chains, err));
     PCI_TRY(pci_get(w->file, call_chains, w->source, &has_call_chains, &valid, err));
     w->has_call_chains = has_call_chains != 0;
+    w->unit = w->chosen.unit;
+    w->scale = pci_label_integer_scale(!w->is_perf && w->chosen.is_double, &w->unit);
     PCI_TRY(pci_types_of_source(&w->types, w->source, w->list, &w->list_count, err));
     if (!w->is_perf && w->list_count > w->chosen.count)
         w->lost |= LOSS_TYPES;

@@ -7,6 +7,7 @@
 #include "formats/pprof/write.h"
 #include "formats/pprof/pprof.h"
 
+#include "query/labels.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
@@ -342,8 +343,14 @@ static pcol_status add_type(struct pci_pprof_export *e, struct choice *c, uint32
         }
         PCI_TRY(pci_hash_add(&c->names, hash, e->type_count, err));
     }
-    e->types_out[e->type_count++] = (struct pci_pprof_out_type){row, PCOL_NONE};
+    e->types_out[e->type_count++] =
+        (struct pci_pprof_out_type){.row = row, .double_row = PCOL_NONE};
     return PCOL_OK;
+}
+
+static int has_doubles(const struct pci_types *types, uint32_t row)
+{
+    return types->columns[row] && types->columns[row]->desc->type == PCF_F64;
 }
 
 static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pcol_error *err)
@@ -356,9 +363,15 @@ static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pc
         for (uint32_t i = 0; i < count; i++)
             PCI_TRY(add_type(e, c, c->list[i], err));
     }
+    for (uint32_t t = 0; t < e->type_count; t++) {
+        struct pci_pprof_out_type *out = &e->types_out[t];
+        int is_double = out->double_row != PCOL_NONE || has_doubles(&e->types, out->row);
+        out->unit = e->types.unit[out->row];
+        out->scale = pci_label_integer_scale(is_double, &out->unit);
+    }
     /* The growth of heap gauges can be summed. */
     if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
-        e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE};
+        e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE, 1, BYTES};
     return PCOL_OK;
 }
 
@@ -368,9 +381,9 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
     for (uint32_t t = 0; t < e->type_count; t++) {
         PciPprof__ValueType m = PCI_PPROF__VALUE_TYPE__INIT;
         uint32_t row = e->types_out[t].row;
-        int derived = row == PCOL_NONE;
-        PCI_TRY(pci_pprof_index(&e->w, derived ? MEMORY : e->types.type[row], &m.type, err));
-        PCI_TRY(pci_pprof_index(&e->w, derived ? BYTES : e->types.unit[row], &m.unit, err));
+        pcol_str name = row == PCOL_NONE ? MEMORY : e->types.type[row];
+        PCI_TRY(pci_pprof_index(&e->w, name, &m.type, err));
+        PCI_TRY(pci_pprof_index(&e->w, e->types_out[t].unit, &m.unit, err));
         m.has_type = m.type != 0;
         m.has_unit = m.unit != 0;
         e->unknown_bytes.size = 0;

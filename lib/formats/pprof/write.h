@@ -44,6 +44,8 @@ enum pci_pprof_loss {
 struct pci_pprof_out_type {
     uint32_t row;        /* of sample_types; PCOL_NONE: memory/bytes, derived from gauges */
     uint32_t double_row; /* another row of the same name whose values are doubles, or PCOL_NONE */
+    double scale;        /* of the values: times that are doubles become nanoseconds */
+    pcol_str unit;
 };
 
 /* Cache of the unknown fields of one tree, the last one used. */

@@ -98,10 +98,9 @@ static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
             const struct pci_pprof_cells *cells = &b->values[(size_t)2 * t + k];
             if (!columns[k] || !cells->valid[b->at])
                 continue;
-            b->sample[t] = cells->values[b->at];
-            if (columns[k]->desc->type == PCF_F64)
-                PCI_TRY(pci_types_round_double(cells->values[b->at], b->first + b->at, "pprof",
-                                               &b->sample[t], &fraction, err));
+            PCI_TRY(pci_types_to_integer(cells->values[b->at], columns[k]->desc->type == PCF_F64,
+                                         type->scale, b->first + b->at, "pprof", &b->sample[t],
+                                         &fraction, err));
         }
     }
     e->lost |= fraction ? PCI_PPROF_LOSS_FRACTIONS : 0u;

@@ -119,10 +119,10 @@ static pcol_status read_value(struct writer *w, uint64_t row, double *value, int
         PCI_TRY(pci_get(w->file, column, row, &bits, has, err));
         if (!*has)
             continue;
-        *whole = bits;
-        *value = pci_number_value(bits, column->desc->type == PCF_F64);
-        if (column->desc->type == PCF_F64)
-            PCI_TRY(pci_types_round_double(bits, row, "V8's profiles", whole, &fraction, err));
+        int is_double = column->desc->type == PCF_F64;
+        *value = pci_number_value(bits, is_double);
+        PCI_TRY(
+            pci_types_to_integer(bits, is_double, 1, row, "V8's profiles", whole, &fraction, err));
         if (fraction && w->us <= 0)
             w->lost |= LOSS_FRACTION;
     }
