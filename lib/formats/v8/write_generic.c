@@ -21,10 +21,11 @@
 #include "json/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Sum of counts up to which each has an entry: a few bytes of input can have any count. */
 #define MAX_ENTRIES (UINT64_C(1) << 20)
+
+#define NANOSECOND 1e-3 /* in microseconds */
 
 enum {
     LOSS_NOT_POSITIVE = 1,
@@ -390,7 +391,7 @@ static pcol_status put_delta(struct writer *w, const struct row *row, pcol_error
     for (int64_t i = 0; i < count; i++) {
         double exact = w->now + row->us * (double)i / (double)count;
         int64_t now = llround(exact);
-        w->lost |= fabs(exact - (double)now) > 1e-3 ? LOSS_MICROSECONDS : 0u;
+        w->lost |= fabs(exact - (double)now) > NANOSECOND ? LOSS_MICROSECONDS : 0u;
         pci_json_put_int(&w->json, now - w->previous, err);
         w->previous = now;
     }
@@ -409,14 +410,17 @@ static pcol_status put_sample(struct writer *w, const struct row *row, pcol_erro
     return w->json.status;
 }
 
-/* The time of the last entry is not the average of the others. */
-static int needs_end(const struct writer *w)
+/* Whether an entry at the end tells the time of the last one better than the average of the others,
+ * which readers assume. */
+static int needs_end(struct writer *w)
 {
-    int64_t last = llround(w->now) - w->previous;
-    return w->written == 1
-               ? last > 0
-               : w->written > 1 &&
-                     llabs(last - llround((double)w->previous / (double)(w->written - 1))) > 1;
+    double last = w->now - (double)w->previous;
+    double average = w->written > 1 ? (double)w->previous / (double)(w->written - 1) : 0;
+    double rounding = fabs(last - round(last)), error = fabs(last - average);
+    int is_better = error > rounding + NANOSECOND;
+    if ((is_better ? rounding : error) > NANOSECOND)
+        w->lost |= LOSS_MICROSECONDS;
+    return is_better;
 }
 
 static pcol_status put_samples(struct writer *w, pcol_error *err)
