@@ -1546,7 +1546,8 @@ typedef struct pcol_selection {
     size_t size;
     /* "TYPE" or "TYPE/UNIT", "memory" (derived, Rprof). NULL: the default of the first source
      * selected: its own, else its last for pprof, else its first. Of several pprofs the first that
-     * names its default decides, as where pprof merges them. */
+     * names its default decides, as where pprof merges them. Sources without the type are left out;
+     * a note tells how many if it is a default. */
     const char *sample_type;
     /* Frames. A pattern matches a frame's function name, its file or the file of its mapping.
      * focus: samples with a matching frame; ignore: samples with frames, none of which matches;

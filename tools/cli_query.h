@@ -30,9 +30,12 @@ int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_se
 /* Convert the selection options; the texts are borrowed from args. */
 int cli_selection(const struct cli_input *input, const struct cli_args *args,
                   pcol_selection *selection);
-/* Warn if the query has no samples. */
+/* Warn if the query leaves out sources without its sample type. */
+void cli_warn_left_out(const struct cli_input *input, const struct cli_args *args,
+                       pcol_query *query);
+/* The same, and if the query has no samples. */
 void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, pcol_query *query);
-/* Create a query of an input, and print its warning. */
+/* Create a query of an input, and print its warning, except of sources that it leaves out. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
 /* Create queries of two inputs with the same sample type: the requested one, or one of both. The
  * caller frees both, also after a failure. */

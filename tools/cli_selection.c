@@ -69,6 +69,13 @@ int cli_selects(const struct cli_args *args)
            args->order != NULL || args->source_metas.count > 0;
 }
 
+/* The note tells that the default type is that of some sources only. */
+static int is_about_type(const pcol_query_info *info)
+{
+    return info->note != NULL && info->note_option != NULL &&
+           strcmp(info->note_option, "sample_type") == 0;
+}
+
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query)
 {
     pcol_selection selection;
@@ -82,9 +89,19 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     if (pcol_query_new(input->file, &selection, NULL, query, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     cli_query_describe(*query, &info);
-    if (info.note != NULL)
+    if (info.note != NULL && !is_about_type(&info))
         cli_warn_hint(args, input->name, info.note, info.note_option, 1);
     return CLI_OK;
+}
+
+void cli_warn_left_out(const struct cli_input *input, const struct cli_args *args,
+                       pcol_query *query)
+{
+    pcol_query_info info;
+
+    cli_query_describe(query, &info);
+    if (is_about_type(&info))
+        cli_warn_hint(args, input->name, info.note, info.note_option, 0);
 }
 
 void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, pcol_query *query)
@@ -103,7 +120,8 @@ void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, 
     pcol_query_info info;
 
     cli_query_describe(query, &info);
-    if (info.note != NULL ||
+    cli_warn_left_out(input, args, query);
+    if ((info.note != NULL && !is_about_type(&info)) ||
         (info.flags & PCOL_QUERY_IS_DOUBLE ? info.selected.f64 != 0 : info.selected.i64 != 0))
         return;
     if (!(info.flags & PCOL_QUERY_IS_EMPTY)) {

@@ -374,6 +374,8 @@ int cmd_list(struct cli_args *args)
     if (code == CLI_OK) {
         code = cli_query_new(&input, args, &query);
         if (code == CLI_OK)
+            cli_warn_left_out(&input, args, query);
+        if (code == CLI_OK)
             code = run(&list, query, args->operands[0]);
         pcol_query_free(query);
         cli_input_close(&input);

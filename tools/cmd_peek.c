@@ -184,6 +184,8 @@ int cmd_peek(struct cli_args *args)
         return code;
     code = cli_query_new(&input, args, &query);
     if (code == CLI_OK)
+        cli_warn_left_out(&input, args, query);
+    if (code == CLI_OK)
         code = cli_result_open(&peek,
                                pcol_query_peek(query, args->operands[0], NULL, &peek.result, &err),
                                &err, input.name, own_columns);

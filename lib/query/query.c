@@ -67,6 +67,37 @@ void pci_query_give_note(const pcol_query *query)
                    query->note);
 }
 
+/* Sets a note if the default type is that of some sources only: the others are left out. */
+static pcol_status add_type_note(pcol_query *query, pcol_error *err)
+{
+    const struct pci_query_type *measure = &query->measure;
+    const uint8_t *selected = query->sample_filter.sources;
+    uint64_t without = 0, sources = 0;
+    pcol_status status = PCOL_OK;
+    uint32_t *list, count;
+    if (!measure->column_count || !query->types.list_rows || query->sample_filter.source_count < 2)
+        return PCOL_OK;
+    PCI_TRY(PCI_MALLOC(list, query->types.count, err));
+    for (uint64_t s = 0; s < query->sample_filter.source_count && status == PCOL_OK; s++) {
+        int has_type = 0;
+        if (selected && !selected[s])
+            continue;
+        status = pci_types_of_source(&query->types, s, list, &count, err);
+        for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
+            has_type |= measure->alike[list[i]];
+        without += count && !has_type;
+        sources++;
+    }
+    pci_free(list);
+    if (without)
+        pci_query_set_note(
+            query, "sample_type", "sources without values of %.*s/%.*s are left out: %llu of %llu",
+            (int)(measure->type.size < 40 ? measure->type.size : 40), measure->type.data,
+            (int)(measure->unit.size < 40 ? measure->unit.size : 40), measure->unit.data,
+            (unsigned long long)without, (unsigned long long)sources);
+    return status;
+}
+
 /* Sets a note with the reason if no sample can be in the requested range of time. */
 static pcol_status add_time_note(pcol_query *query, pcol_error *err)
 {
@@ -179,6 +210,8 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
         query->measure.is_double = 1;
     if (selection && selection->flags & PCOL_SELECTION_COUNT)
         PCI_TRY(pci_sample_filter_count(&query->sample_filter, query->file, &query->measure, err));
+    else if (!query->without_weights && !(selection && selection->sample_type))
+        PCI_TRY(add_type_note(query, err));
     PCI_TRY(add_time_note(query, err));
     add_order_note(query);
     PCI_TRY(find_function_sums(query, selection, err));
