@@ -348,7 +348,9 @@ int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3);
 /* cli_fail(CLI_USAGE) and a pointer to the help. */
 int cli_usage(const char *format, ...) CLI_PRINTF(1, 2);
 int cli_fail_memory(void);
-/* Fill an error for lack of memory. */
+/* Fill an error; return its status. */
+pcol_status cli_set_error(pcol_error *err, pcol_status status, const char *message);
+/* For lack of memory. */
 pcol_status cli_set_memory(pcol_error *err);
 /* Print one line with the position in `file` (NULL: none) from `err`; returns the exit code of
  * its status. */

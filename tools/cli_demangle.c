@@ -186,6 +186,12 @@ void cli_names_init(struct cli_names *names, const struct cli_args *args, int pe
                         : strcmp(args->demangle, "on") == 0;
 }
 
+void cli_names_in_graphs(struct cli_args *args)
+{
+    if (args->demangle == NULL || strcmp(args->demangle, "auto") == 0)
+        args->demangle = "on";
+}
+
 void cli_names_free(struct cli_names *names)
 {
     free(names->plain);

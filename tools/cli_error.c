@@ -90,13 +90,18 @@ int cli_fail_memory(void)
     return cli_fail(CLI_IO, "out of memory");
 }
 
-pcol_status cli_set_memory(pcol_error *err)
+pcol_status cli_set_error(pcol_error *err, pcol_status status, const char *message)
 {
     memset(err, 0, sizeof *err);
-    err->status = PCOL_E_NO_MEMORY;
+    err->status = status;
     err->offset = err->inflated_offset = err->row = PCOL_POSITION_UNKNOWN;
-    snprintf(err->message, sizeof err->message, "%s", pcol_status_text(err->status));
-    return err->status;
+    snprintf(err->message, sizeof err->message, "%s", message);
+    return status;
+}
+
+pcol_status cli_set_memory(pcol_error *err)
+{
+    return cli_set_error(err, PCOL_E_NO_MEMORY, pcol_status_text(PCOL_E_NO_MEMORY));
 }
 
 static int exit_code(pcol_status status)

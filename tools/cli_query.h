@@ -108,9 +108,27 @@ struct cli_names {
 };
 /* `people`: the names are for display. */
 void cli_names_init(struct cli_names *names, const struct cli_args *args, int people);
+/* In commands that draw graphs, "auto" shows names demangled. */
+void cli_names_in_graphs(struct cli_args *args);
 void cli_names_free(struct cli_names *names);
 /* Valid until the next call. */
 pcol_str cli_name(struct cli_names *names, pcol_str name);
+/* Patterns that match demangled names where these are shown (cli_demangled.c). */
+enum { CLI_DEMANGLED_SETS = 4 }; /* of focus, ignore, hide and show */
+struct cli_demangled {
+    uint32_t *rows[CLI_DEMANGLED_SETS];
+    pcol_rows sets[CLI_DEMANGLED_SETS];
+};
+/* Give a selection the functions whose demangled names match its patterns. The caller frees `d`,
+ * which the selection borrows, also after a failure. */
+pcol_status cli_demangled_select(const pcol_file *file, const struct cli_args *args,
+                                 pcol_selection *selection, struct cli_demangled *d,
+                                 pcol_error *err);
+void cli_demangled_free(struct cli_demangled *d);
+/* *pattern: one of the functions whose names, demangled or not, are `wanted` or else match it; the
+ * caller frees it. NULL if no demangled name does. */
+pcol_status cli_demangled_name(const pcol_file *file, const struct cli_args *args,
+                               const char *wanted, char **pattern, pcol_error *err);
 /* The order from --sort and --cum. */
 int cli_parse_order(const struct cli_args *args, pcol_order *order);
 
@@ -152,6 +170,11 @@ struct cli_result {
  * failure. */
 int cli_result_open(struct cli_result *rows, pcol_status status, const pcol_error *err,
                     const char *name, const char *const *columns);
+/* The same for pcol_query_peek() of a name, with the column CLI_FIELD_RELATION. It is an error if
+ * no function matches. */
+int cli_peek_open(struct cli_result *rows, const struct cli_input *input,
+                  const struct cli_args *args, pcol_query *query, const char *name);
+enum { CLI_FIELD_RELATION = CLI_FIELDS };
 void cli_result_close(struct cli_result *rows);
 /* Data NULL where null. */
 pcol_str cli_result_text(const struct cli_result *rows, size_t field, size_t row);

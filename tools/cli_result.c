@@ -106,6 +106,22 @@ int cli_flame_open(struct cli_result *rows, pcol_status status, const pcol_error
     return cli_result_open(rows, status, err, name, columns);
 }
 
+int cli_peek_open(struct cli_result *rows, const struct cli_input *input,
+                  const struct cli_args *args, pcol_query *query, const char *name)
+{
+    static const char *const columns[] = {"relation", NULL};
+    pcol_error err;
+    char *pattern;
+    pcol_status status = cli_demangled_name(input->file, args, name, &pattern, &err);
+
+    if (status == PCOL_OK)
+        status =
+            pcol_query_peek(query, pattern != NULL ? pattern : name, NULL, &rows->result, &err);
+    free(pattern);
+    int code = cli_result_open(rows, status, &err, input->name, columns);
+    return code == CLI_OK && rows->count == 0 ? cli_no_function(input->name, name) : code;
+}
+
 struct cli_box cli_flame_box(const struct cli_result *rows, size_t row)
 {
     return (struct cli_box){.name = cli_result_text(rows, CLI_FIELD_NAME, row),

@@ -76,6 +76,18 @@ static int is_about_type(const pcol_query_info *info)
            strcmp(info->note_option, "sample_type") == 0;
 }
 
+static pcol_status create_query(const struct cli_input *input, const struct cli_args *args,
+                                pcol_selection *selection, pcol_query **query, pcol_error *err)
+{
+    struct cli_demangled demangled;
+    pcol_status status = cli_demangled_select(input->file, args, selection, &demangled, err);
+
+    if (status == PCOL_OK)
+        status = pcol_query_new(input->file, selection, NULL, query, err);
+    cli_demangled_free(&demangled);
+    return status;
+}
+
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query)
 {
     pcol_selection selection;
@@ -86,7 +98,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     *query = NULL;
     if (code != CLI_OK)
         return code;
-    if (pcol_query_new(input->file, &selection, NULL, query, &err) != PCOL_OK)
+    if (create_query(input, args, &selection, query, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     cli_query_describe(*query, &info);
     if (info.note != NULL && !is_about_type(&info))
@@ -198,7 +210,7 @@ int cli_query_count(const struct cli_input *input, const struct cli_args *args, 
     if (code != CLI_OK)
         return code;
     selection.flags |= PCOL_SELECTION_COUNT;
-    pcol_status status = pcol_query_new(input->file, &selection, NULL, query, &err);
+    pcol_status status = create_query(input, args, &selection, query, &err);
     *fits = status == PCOL_OK;
     return *fits || status == PCOL_E_ARGUMENT ? CLI_OK : cli_fail_error(input->name, &err);
 }
@@ -259,6 +271,7 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
 {
     pcol_selection selection;
     pcol_filter_options own = *options;
+    struct cli_demangled demangled;
     pcol_error err;
 
     int code = cli_selection(input, args, &selection);
@@ -269,9 +282,11 @@ int cli_filter(const struct cli_input *input, const struct cli_args *args,
                : args->expand_idle ? PCOL_IDLE_EXPAND
                                    : PCOL_IDLE_KEEP;
     own.idle_tolerance_ns = args->tolerance_ns;
-    return pcol_filter(builder, input->file, &own, &err) == PCOL_OK
-               ? CLI_OK
-               : cli_fail_error(input->name, &err);
+    pcol_status status = cli_demangled_select(input->file, args, &selection, &demangled, &err);
+    if (status == PCOL_OK)
+        status = pcol_filter(builder, input->file, &own, &err);
+    cli_demangled_free(&demangled);
+    return status == PCOL_OK ? CLI_OK : cli_fail_error(input->name, &err);
 }
 
 static int filter_input(struct cli_input *input, const struct cli_args *args, int apply_drop_frames)

@@ -278,7 +278,7 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     cli_amounts_header(&s.amounts, out);
     if (s.compared)
         put_legend(&s);
-    cli_names_init(&names, args, 1);
+    cli_names_init(&names, args, 0);
     code = draw(&s, args->inverted);
     cli_names_free(&names);
     cli_result_close(&rows);
@@ -303,7 +303,7 @@ static int print_svg(const struct cli_args *args, pcol_query *query, pcol_flame_
                                                        : args->operands[0];
     struct cli_names names;
 
-    cli_names_init(&names, args, 1);
+    cli_names_init(&names, args, 0);
     options->rename = rename_frame;
     options->context = &names;
     pcol_status status = pcol_query_flame(query, options, &flame, &err);
@@ -367,6 +367,7 @@ int cmd_flame(struct cli_args *args)
     pcol_query *query = NULL, *base = NULL;
     int code = parse_options(args, &options), has_base = 0;
 
+    cli_names_in_graphs(args);
     if (code == CLI_OK)
         code = cli_input_open(&input, args->operands[0], args);
     if (code != CLI_OK)

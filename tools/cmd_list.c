@@ -26,9 +26,6 @@ const struct cli_option cmd_list_options[] = {
     CLI_OPTION_END,
 };
 
-enum { RELATION = CLI_FIELDS };
-static const char *const own_columns[] = {"relation", NULL};
-
 /* A row of peek that is a function. */
 struct function {
     pcol_str name;
@@ -44,7 +41,7 @@ struct line {
 
 struct listing {
     const struct cli_args *args;
-    const char *input;
+    const struct cli_input *input;
     struct cli_source *source;
     const struct cli_amounts *amounts;
     struct function *functions;
@@ -92,7 +89,7 @@ static int find_functions(struct listing *list, const struct cli_result *peek)
     if (list->functions == NULL)
         return cli_fail_memory();
     for (size_t i = 0; i < peek->count; i++) {
-        pcol_str relation = cli_result_text(peek, RELATION, i);
+        pcol_str relation = cli_result_text(peek, CLI_FIELD_RELATION, i);
         struct function *function = &list->functions[list->function_count];
         if (relation.size != strlen("function"))
             continue;
@@ -125,7 +122,7 @@ static int find_lines(struct listing *list, const struct cli_result *top)
     }
     qsort(list->lines, list->count, sizeof *list->lines, by_place);
     if (!has_lines)
-        cli_warn(list->args, list->input, "the lines of these functions are not known");
+        cli_warn(list->args, list->input->name, "the lines of these functions are not known");
     return CLI_OK;
 }
 
@@ -278,7 +275,7 @@ static void find_source(struct listing *list, const struct line *first, const st
     if (!list->is_found || last->row.frame.line <= (int64_t)list->source->count)
         return;
     list->is_found = 0;
-    cli_warn(list->args, list->input,
+    cli_warn(list->args, list->input->name,
              "a source file has fewer lines than the profile: it is another version, not shown");
 }
 
@@ -339,13 +336,10 @@ static int run(struct listing *list, pcol_query *query, const char *name)
     struct cli_result peek = {0}, top = {0};
     pcol_error err;
     options.by = PCOL_BY_LINE;
-    int code = cli_result_open(&peek, pcol_query_peek(query, name, NULL, &peek.result, &err), &err,
-                               list->input, own_columns);
+    int code = cli_peek_open(&peek, list->input, list->args, query, name);
     if (code == CLI_OK)
         code = cli_result_open(&top, pcol_query_top(query, &options, &top.result, &err), &err,
-                               list->input, NULL);
-    if (code == CLI_OK && peek.count == 0)
-        code = cli_no_function(list->input, name);
+                               list->input->name, NULL);
     if (code == CLI_OK)
         code = find_functions(list, &peek);
     if (code == CLI_OK)
@@ -363,7 +357,7 @@ int cmd_list(struct cli_args *args)
 {
     struct cli_input input;
     struct cli_source source = {0};
-    struct listing list = {.args = args, .input = args->operands[1], .source = &source};
+    struct listing list = {.args = args, .input = &input, .source = &source};
     pcol_query *query = NULL;
     int code = cli_require_name_first(args);
 

@@ -20,16 +20,13 @@ const struct cli_option cmd_peek_options[] = {
     CLI_OPTION_END,
 };
 
-enum { RELATION = CLI_FIELDS };
-static const char *const own_columns[] = {"relation", NULL};
-
 enum relation { CALLER, FUNCTION, CALLEE };
 
 static const char *const relations[] = {"caller", "function", "callee"};
 
 static enum relation relation_of(const struct cli_result *peek, size_t row)
 {
-    pcol_str text = cli_result_text(peek, RELATION, row);
+    pcol_str text = cli_result_text(peek, CLI_FIELD_RELATION, row);
 
     return text.size != 6 ? FUNCTION : memcmp(text.data, "caller", 6) == 0 ? CALLER : CALLEE;
 }
@@ -175,7 +172,6 @@ int cmd_peek(struct cli_args *args)
     struct cli_input input;
     pcol_query *query = NULL;
     struct cli_result peek = {0};
-    pcol_error err;
     int code = cli_require_name_first(args);
 
     if (code == CLI_OK)
@@ -186,11 +182,7 @@ int cmd_peek(struct cli_args *args)
     if (code == CLI_OK)
         cli_warn_left_out(&input, args, query);
     if (code == CLI_OK)
-        code = cli_result_open(&peek,
-                               pcol_query_peek(query, args->operands[0], NULL, &peek.result, &err),
-                               &err, input.name, own_columns);
-    if (code == CLI_OK && peek.count == 0)
-        code = cli_no_function(input.name, args->operands[0]);
+        code = cli_peek_open(&peek, &input, args, query, args->operands[0]);
     if (code == CLI_OK)
         code = print(args, query, &peek);
     cli_result_close(&peek);

@@ -220,11 +220,13 @@ int cmd_report(struct cli_args *args)
     struct part parts[2] = {{.size = 0}};
     struct report report = {.args = args, .parts = parts, .count = args->operand_count};
     /* The parts are what is selected: queries of them are not to select again. */
-    struct cli_args whole = *args;
+    struct cli_args whole;
     pcol_pseudonyms *names;
     pcol_error err;
     int code = CLI_OK;
 
+    cli_names_in_graphs(args);
+    whole = *args;
     if (args->output == NULL)
         return cli_usage("missing output: -o OUT.html; - is stdout");
     if ((code = cli_require_html_name(args)) != CLI_OK)
