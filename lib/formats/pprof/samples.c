@@ -68,8 +68,10 @@ static pcol_status read_label_numbers(struct pci_pprof_reader *r, const struct s
     while (p && p < end) {
         unsigned key = *p++;
         unsigned number = key >> 3;
-        if (key & 7 || number < L_KEY || number > L_UNIT)
+        if (key & 7 || number < L_KEY || number > L_UNIT) {
+            p = NULL;
             break;
+        }
         *seen |= 1u << number;
         if (p < end && *p < 128)
             values[number] = *p++;
