@@ -98,7 +98,8 @@ struct cli_args {
     int anonymize;
     const char *map;
 
-    const char *by, *sort, *demangle;
+    const char *by, *sort;
+    const char *demangle; /* NULL in commands without the option */
     int cum, bottom_up;
     uint64_t max_depth; /* CLI_UNSET: not given */
 

@@ -181,14 +181,14 @@ static pcol_str demangle(pcol_str name, char **buffer)
 void cli_names_init(struct cli_names *names, const struct cli_args *args, int people)
 {
     names->plain = NULL;
-    names->wanted = args->demangle == NULL || strcmp(args->demangle, "auto") == 0
-                        ? people
-                        : strcmp(args->demangle, "on") == 0;
+    names->wanted =
+        args->demangle != NULL &&
+        (strcmp(args->demangle, "auto") == 0 ? people : strcmp(args->demangle, "on") == 0);
 }
 
 void cli_names_in_graphs(struct cli_args *args)
 {
-    if (args->demangle == NULL || strcmp(args->demangle, "auto") == 0)
+    if (strcmp(args->demangle, "auto") == 0)
         args->demangle = "on";
 }
 

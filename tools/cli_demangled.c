@@ -214,7 +214,7 @@ pcol_status cli_demangled_name(const pcol_file *file, const struct cli_args *arg
         status = each_function(file, args, add_name, &maker, err);
     int failed = maker.same == NULL || fclose(maker.same) != 0;
     failed |= maker.like == NULL || fclose(maker.like) != 0;
-    if (status == PCOL_OK && !failed && sizes[0] + sizes[1] > 0) {
+    if (status == PCOL_OK && !failed && sizes[0] + (maker.is_stored ? 0 : sizes[1]) > 0) {
         *pattern = join(&maker, same, like);
         failed = *pattern == NULL;
     }

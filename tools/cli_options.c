@@ -316,6 +316,8 @@ int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **arg
     }
     if (args->help || args->version)
         return CLI_OK;
+    if (args->demangle == NULL && find_long(&parser, "demangle", strlen("demangle")) != NULL)
+        args->demangle = "auto";
     int code = cli_files_from(args);
     if (code != CLI_OK)
         return code;
