@@ -290,10 +290,11 @@ struct pci_ff_times {
     const struct pci_ff_table *table;
     struct pci_ff_column *column; /* NULL: the table has no times */
     struct pci_ff_cursor *cursor;
-    int deltas;   /* each cell is the difference to the previous one */
-    int exact;    /* all cells follow from ns and ulps */
-    int all_real; /* integral numbers are written with a decimal point */
-    int64_t before;
+    int deltas;     /* each cell is the difference to the previous one */
+    int exact;      /* all cells follow from ns and ulps */
+    int all_real;   /* integral numbers are written with a decimal point */
+    int64_t before; /* deltas: the sum of those read, */
+    double rest;    /* and the part of a nanosecond that it lacks */
 };
 /* Open the column `name`. deltas: name of the column of differences to read without it, or NULL. */
 pcol_status pci_ff_times_open(struct pci_ff *ff, const struct pci_ff_table *table, const char *name,

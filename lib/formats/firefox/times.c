@@ -59,10 +59,14 @@ struct pci_ff_claim pci_ff_claim_times(const struct pci_ff_times *times)
                                  times->exact};
 }
 
+static int64_t round_ns(double ns)
+{
+    return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+}
+
 static int64_t to_ns(double ms)
 {
-    double ns = ms * 1e6;
-    return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+    return round_ns(ms * 1e6);
 }
 
 static int64_t bits_of(double number)
@@ -91,9 +95,11 @@ static pcol_status convert_time(struct pci_ff *ff, struct pci_ff_times *times, u
         times->exact = 0;
         return PCOL_OK;
     }
-    *ns = to_ns(ms);
+    double exact = ms * 1e6 + times->rest;
+    *ns = round_ns(exact);
     *ulps = (int64_t)((uint64_t)bits_of(ms) - (uint64_t)bits_of((double)*ns / 1e6));
     if (times->deltas) {
+        times->rest = exact - (double)*ns;
         if (__builtin_add_overflow(times->before, *ns, ns))
             return pci_ff_fail_cell(ff, times->table, times->column, row, err,
                                     "the sum of times is out of range");
