@@ -11,6 +11,7 @@
 #include "util/hash.h"
 #include "util/strbuf.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -580,21 +581,22 @@ pcol_status pci_types_counted_sources(const pcol_file *file, uint8_t *counted, u
     return PCOL_OK;
 }
 
-pcol_status pci_types_to_integer(int64_t bits, int is_double, double scale, uint64_t row,
-                                 const char *target, int64_t *whole, int *fraction, pcol_error *err)
+pcol_status pci_types_to_integer(int64_t bits, int is_double, const struct pci_integer_form *form,
+                                 uint64_t row, int64_t *whole, int *fraction, pcol_error *err)
 {
-    if (!is_double && !__builtin_mul_overflow(bits, (int64_t)scale, whole))
+    double error = form->are_sums ? 1e-9 : form->scale > 1 ? 8 * DBL_EPSILON : 0;
+    if (!is_double && !__builtin_mul_overflow(bits, (int64_t)form->scale, whole))
         return PCOL_OK;
     double number = (double)bits;
     if (is_double)
         memcpy(&number, &bits, sizeof number);
-    number *= scale;
+    number *= form->scale;
     double rounded = round(number);
     if (!is_double || !(rounded >= -0x1p63 && rounded < 0x1p63)) /* false for NaN */
         return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
-                             "%s cannot hold the value %g: its numbers have 64 bits", target,
+                             "%s cannot hold the value %g: its numbers have 64 bits", form->format,
                              number);
-    *fraction |= fabs(rounded - number) > (scale > 1 ? 1e-9 * fabs(number) : 0);
+    *fraction |= fabs(rounded - number) > error * fabs(number);
     *whole = (int64_t)rounded;
     return PCOL_OK;
 }

@@ -109,11 +109,16 @@ pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, 
  * *count: their number. */
 pcol_status pci_types_counted_sources(const pcol_file *file, uint8_t *counted, uint64_t *count,
                                       pcol_error *err);
-/* For targets that have only integers: *whole is the value of sample `row` times `scale`, which is
- * a whole number of at least 1, rounded to the nearest, halves away from zero; *fraction is set if
- * that changes it by more than the error of a product. E_LOSS beyond 64 bits: NaN, 1e300. */
-pcol_status pci_types_to_integer(int64_t bits, int is_double, double scale, uint64_t row,
-                                 const char *target, int64_t *whole, int *fraction,
-                                 pcol_error *err);
+/* How values are written in a format that has only integers. */
+struct pci_integer_form {
+    const char *format; /* its name, for errors */
+    double scale;       /* of the values: a whole number of at least 1 */
+    int are_sums;       /* the values are sums of doubles, which are less exact than these */
+};
+/* *whole: the value of sample `row`, scaled and rounded to the nearest integer, halves away from
+ * zero; *fraction is set if that changes it by more than its error. E_LOSS beyond 64 bits: NaN,
+ * 1e300. */
+pcol_status pci_types_to_integer(int64_t bits, int is_double, const struct pci_integer_form *form,
+                                 uint64_t row, int64_t *whole, int *fraction, pcol_error *err);
 
 #endif

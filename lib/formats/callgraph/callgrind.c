@@ -124,8 +124,9 @@ static pcol_status to_integer(struct pci_callgrind *w, const struct pci_callgrin
 {
     int fraction = 0;
     PCI_TRY(pci_work(sizeof *whole, err));
-    PCI_TRY(pci_types_to_integer(amount.i64, is_double, event->scale, PCOL_POSITION_UNKNOWN,
-                                 "callgrind", whole, &fraction, err));
+    const struct pci_integer_form form = {"callgrind", event->scale, 1};
+    PCI_TRY(pci_types_to_integer(amount.i64, is_double, &form, PCOL_POSITION_UNKNOWN, whole,
+                                 &fraction, err));
     w->lost |= fraction ? LOSS_FRACTION : 0u;
     return PCOL_OK;
 }

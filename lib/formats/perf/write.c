@@ -162,7 +162,8 @@ static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
     PCI_TRY(pci_get(w->file, call_chains, w->source, &has_call_chains, &valid, err));
     w->has_call_chains = has_call_chains != 0;
     w->unit = w->chosen.unit;
-    w->scale = pci_label_integer_scale(!w->is_perf && w->chosen.is_double, &w->unit);
+    double scale = pci_label_integer_scale(!w->is_perf && w->chosen.is_double, &w->unit);
+    w->form = (struct pci_integer_form){"perf script text", scale, 0};
     PCI_TRY(pci_types_of_source(&w->types, w->source, w->list, &w->list_count, err));
     if (!w->is_perf && w->list_count > w->chosen.count)
         w->lost |= LOSS_TYPES;

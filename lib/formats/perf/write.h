@@ -50,12 +50,12 @@ struct pci_perf_writer {
     const struct pci_column *thread_name, *thread_tid, *thread_pid;
     uint32_t *list, list_count; /* types of the source */
     uint32_t source;
-    int is_perf;   /* the source is perf script text */
-    double scale;  /* of its values, if it is not: times that are doubles become nanoseconds */
-    pcol_str unit; /* of the scaled values */
-    int has_call_chains; /* of its text, although no sample shows it */
-    int chains;          /* call chains: each sample is a block of lines */
-    int nanoseconds;     /* some time is not a multiple of 1000 */
+    int is_perf;                  /* the source is perf script text */
+    struct pci_integer_form form; /* of its values, if it is not */
+    pcol_str unit;                /* of the scaled values */
+    int has_call_chains;          /* of its text, although no sample shows it */
+    int chains;                   /* call chains: each sample is a block of lines */
+    int nanoseconds;              /* some time is not a multiple of 1000 */
     size_t event_width;
     unsigned lost;
 };

@@ -60,8 +60,8 @@ pcol_status pci_perf_find_event(struct pci_perf_writer *w, uint64_t row,
         if (!valid)
             continue;
         event->type = list[i];
-        PCI_TRY(pci_types_to_integer(bits, column->desc->type == PCF_F64, w->scale, row,
-                                     "perf script text", &event->period, &fraction, err));
+        PCI_TRY(pci_types_to_integer(bits, column->desc->type == PCF_F64, &w->form, row,
+                                     &event->period, &fraction, err));
     }
     w->lost |= fraction ? LOSS_DOUBLE : 0u;
     if (event->type == PCOL_NONE)

@@ -305,74 +305,98 @@ static pcol_status build_header(struct pci_pprof_export *e, struct header *h, pc
 
 /* ---- sample types ---- */
 
-static int have_same_name(const struct pci_types *types, uint32_t a, uint32_t b)
+/* Add a row of sample_types unless present. */
+static void add_part(struct pci_pprof_export *e, uint8_t *is_added, uint32_t row)
 {
-    return types->type[a].size == types->type[b].size &&
-           types->unit[a].size == types->unit[b].size &&
-           !memcmp(types->type[a].data, types->type[b].data, types->type[a].size) &&
-           !memcmp(types->unit[a].data, types->unit[b].data, types->unit[a].size) &&
-           types->ordinal[a] == types->ordinal[b];
+    const struct pci_column *column = e->types.columns[row];
+    if (e->types.is_gauge[row] && !e->is_native)
+        e->lost |= PCI_PPROF_LOSS_LEVELS;
+    else if (!is_added[row])
+        e->parts[e->part_count++] =
+            (struct pci_pprof_part){.row = row,
+                                    .is_double = column && column->desc->type == PCF_F64,
+                                    .form = {"pprof", 1, 0}};
+    is_added[row] = 1;
 }
 
-/* State of the choice of types. */
-struct choice {
-    uint32_t *list;        /* types of a source */
-    uint8_t *is_added;     /* by row of sample_types */
-    struct pci_hash names; /* types_out by name, if not native */
-};
-
-/* Add a type unless present; integers and doubles of one name share an entry. */
-static pcol_status add_type(struct pci_pprof_export *e, struct choice *c, uint32_t row,
-                            pcol_error *err)
+/* Set the scale of each part: of times, if a part of the same name has doubles. */
+static pcol_status scale_parts(struct pci_pprof_export *e, struct pci_hash *names, pcol_error *err)
 {
-    if (e->types.is_gauge[row] && !e->is_native) {
-        e->lost |= PCI_PPROF_LOSS_LEVELS;
-        return PCOL_OK;
-    }
-    if (c->is_added[row])
-        return PCOL_OK;
-    c->is_added[row] = 1;
-    if (!e->is_native) {
-        uint64_t hash = pci_types_hash(&e->types, row);
-        size_t at = pci_hash_start(&c->names, hash);
-        for (uint32_t t; (t = pci_hash_next(&c->names, hash, &at)) != PCI_HASH_NONE;) {
-            if (have_same_name(&e->types, e->types_out[t].row, row)) {
-                e->types_out[t].double_row = row;
-                return PCOL_OK;
-            }
+    const struct pci_types *types = &e->types;
+    for (uint32_t p = 0; p < e->part_count; p++) {
+        struct pci_pprof_part *part = &e->parts[p];
+        uint64_t hash = pci_types_hash(types, part->row);
+        size_t at = pci_hash_start(names, hash);
+        uint32_t first = pci_hash_next(names, hash, &at);
+        while (first != PCI_HASH_NONE && !pci_types_equal(types, e->parts[first].row, part->row))
+            first = pci_hash_next(names, hash, &at);
+        if (first == PCI_HASH_NONE)
+            PCI_TRY(pci_hash_add(names, hash, first = p, err));
+        part->type = first;
+        if (part->is_double) {
+            pcol_str unit = types->unit[part->row];
+            e->parts[first].form.scale = pci_label_integer_scale(1, &unit);
         }
-        PCI_TRY(pci_hash_add(&c->names, hash, e->type_count, err));
     }
-    e->types_out[e->type_count++] =
-        (struct pci_pprof_out_type){.row = row, .double_row = PCOL_NONE};
+    for (uint32_t p = 0; p < e->part_count; p++)
+        e->parts[p].form.scale = e->parts[e->parts[p].type].form.scale;
     return PCOL_OK;
 }
 
-static int has_doubles(const struct pci_types *types, uint32_t row)
+static int is_type(const struct pci_pprof_export *e, uint32_t type, uint32_t row, pcol_str unit)
 {
-    return types->columns[row] && types->columns[row]->desc->type == PCF_F64;
+    const struct pci_pprof_out_type *out = &e->types_out[type];
+    return pci_str_equal(e->types.type[out->row], e->types.type[row]) &&
+           pci_str_equal(out->unit, unit) && e->types.ordinal[out->row] == e->types.ordinal[row];
 }
 
-static pcol_status choose_types(struct pci_pprof_export *e, struct choice *c, pcol_error *err)
+/* Find or add the type of each part; native: each part has its own. */
+static pcol_status number_types(struct pci_pprof_export *e, struct pci_hash *names, pcol_error *err)
 {
+    for (uint32_t p = 0; p < e->part_count; p++) {
+        struct pci_pprof_part *part = &e->parts[p];
+        pcol_str name = e->types.type[part->row], unit = e->types.unit[part->row];
+        uint32_t type = PCI_HASH_NONE;
+        if (part->form.scale > 1)
+            unit = (pcol_str){"nanoseconds", 11};
+        uint64_t hash = pci_hash_pair(pci_hash_bytes(name.data, name.size),
+                                      pci_hash_bytes(unit.data, unit.size));
+        size_t at = pci_hash_start(names, hash);
+        do
+            type = e->is_native ? PCI_HASH_NONE : pci_hash_next(names, hash, &at);
+        while (type != PCI_HASH_NONE && !is_type(e, type, part->row, unit));
+        if (type == PCI_HASH_NONE) {
+            type = e->type_count++;
+            e->types_out[type] = (struct pci_pprof_out_type){part->row, unit};
+            PCI_TRY(pci_hash_add(names, hash, type, err));
+        }
+        part->type = type;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, uint8_t *is_added,
+                                pcol_error *err)
+{
+    struct pci_hash unscaled = {0}, names = {0};
+    pcol_status status = PCOL_OK;
     uint32_t count;
     for (uint32_t source = 0; source < e->source_count; source++) {
         if (!e->is_exported[source])
             continue;
-        PCI_TRY(pci_types_of_source(&e->types, source, c->list, &count, err));
+        PCI_TRY(pci_types_of_source(&e->types, source, list, &count, err));
         for (uint32_t i = 0; i < count; i++)
-            PCI_TRY(add_type(e, c, c->list[i], err));
+            add_part(e, is_added, list[i]);
     }
-    for (uint32_t t = 0; t < e->type_count; t++) {
-        struct pci_pprof_out_type *out = &e->types_out[t];
-        int is_double = out->double_row != PCOL_NONE || has_doubles(&e->types, out->row);
-        out->unit = e->types.unit[out->row];
-        out->scale = pci_label_integer_scale(is_double, &out->unit);
-    }
+    if (!e->is_native)
+        status = scale_parts(e, &unscaled, err);
+    PCI_THEN(status, number_types(e, &names, err));
+    pci_hash_clear(&unscaled);
+    pci_hash_clear(&names);
     /* The growth of heap gauges can be summed. */
     if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
-        e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCOL_NONE, 1, BYTES};
-    return PCOL_OK;
+        e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, BYTES};
+    return status;
 }
 
 static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_error *err)
@@ -435,6 +459,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
          "source"},
         {"different sampling intervals of sources: it gets none", "source"},
         {"files of lines without a function, and readers reject these lines", ""},
+        {"values of one sample in several units of a type: they are added up", ""},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);
@@ -457,14 +482,15 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     }
     e->is_native = e->has_pprof_source && x->first_source == x->last_source;
     PCI_TRY(pci_types_open(e->file, &e->types, err));
-    e->types_out = pci_malloc((size_t)e->types.count + 1, sizeof *e->types_out);
-    struct choice c = {.list = pci_malloc(e->types.count, sizeof *c.list),
-                       .is_added = pci_calloc((size_t)e->types.count + 1, sizeof *c.is_added)};
+    size_t types = (size_t)e->types.count + 1;
+    PCI_TRY(PCI_MALLOC(e->types_out, types, err));
+    PCI_TRY(PCI_MALLOC(e->parts, types, err));
+    uint32_t *list = pci_malloc(types, sizeof *list);
+    uint8_t *is_added = pci_calloc(types, sizeof *is_added);
     pcol_status status =
-        e->types_out && c.list && c.is_added ? choose_types(e, &c, err) : pci_fail_memory(err);
-    pci_hash_clear(&c.names);
-    pci_free(c.list);
-    pci_free(c.is_added);
+        list && is_added ? choose_types(e, list, is_added, err) : pci_fail_memory(err);
+    pci_free(list);
+    pci_free(is_added);
     PCI_THEN(status, pci_nodes_open(&e->nodes, e->file, err));
     PCI_THEN(status, pci_pprof_entries_open(e, err));
     return status == PCOL_OK ? pci_pprof_tree_open(e, err) : status;
@@ -530,6 +556,7 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_hash_clear(&h.comment_hash);
     pci_free(e->toplevel_code);
     pci_free(e->types_out);
+    pci_free(e->parts);
     pci_free(e->is_exported);
     pci_free(e->parent);
     pci_free(e->group);

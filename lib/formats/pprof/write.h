@@ -37,15 +37,22 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_OUTSIDE = 1u << 5,
     PCI_PPROF_LOSS_DROPS = 1u << 6,
     PCI_PPROF_LOSS_INTERVALS = 1u << 7,
-    PCI_PPROF_LOSS_FILES = 1u << 8
+    PCI_PPROF_LOSS_FILES = 1u << 8,
+    PCI_PPROF_LOSS_UNITS = 1u << 9
 };
 
 /* A sample type of the output. */
 struct pci_pprof_out_type {
-    uint32_t row;        /* of sample_types; PCOL_NONE: memory/bytes, derived from gauges */
-    uint32_t double_row; /* another row of the same name whose values are doubles, or PCOL_NONE */
-    double scale;        /* of the values: times that are doubles become nanoseconds */
+    uint32_t row; /* of sample_types, the first; PCOL_NONE: memory/bytes, derived from gauges */
     pcol_str unit;
+};
+
+/* A row of sample_types, and the type under which its values are written. Generic: rows of one
+ * name are one type, also if the units of times become equal. */
+struct pci_pprof_part {
+    uint32_t row, type;
+    int is_double;
+    struct pci_integer_form form;
 };
 
 /* Cache of the unknown fields of one tree, the last one used. */
@@ -71,7 +78,8 @@ struct pci_pprof_export {
     struct pci_pprof_writer w;
     struct pci_types types;
     struct pci_pprof_out_type *types_out;
-    uint32_t type_count;
+    struct pci_pprof_part *parts;
+    uint32_t type_count, part_count;
     uint32_t memory_levels[PCI_MEMORY_GAUGES];
     uint8_t *is_exported; /* by source */
     uint32_t source_count;
@@ -136,10 +144,11 @@ struct pci_pprof_batches {
     uint64_t rows, first, next;
     size_t count, at;
     struct pci_memory *memory; /* values of the derived type, which is the last; NULL: none */
-    struct pci_pprof_cells sources, stacks, *values; /* two for each type: row and double_row */
+    struct pci_pprof_cells sources, stacks, *values; /* of each part, then of the derived type */
     /* the current sample: */
     uint64_t row, stack_row;
     int64_t *sample; /* values */
+    uint8_t *is_set; /* by type: a part has a value */
 };
 pcol_status pci_pprof_batches_next(struct pci_pprof_batches *b, int *end, pcol_error *err);
 /* Write a sample whose labels are encoded already. */

@@ -21,12 +21,6 @@ static pcol_status read_cells(const struct pci_pprof_export *e, const struct pci
     return PCOL_OK;
 }
 
-/* Column of a row of sample_types; NULL for PCOL_NONE. */
-static const struct pci_column *type_column(const struct pci_pprof_export *e, uint32_t row)
-{
-    return row == PCOL_NONE ? NULL : e->types.columns[row];
-}
-
 static pcol_status verify_column(struct pci_pprof_export *e, const struct pci_column *column,
                                  pcol_error *err)
 {
@@ -38,14 +32,13 @@ static pcol_status batches_open(struct pci_pprof_export *e, struct pci_pprof_bat
 {
     *b = (struct pci_pprof_batches){.e = e, .rows = pci_rows(e->file, "samples")};
     PCI_TRY(pci_find_column(e->file, "samples", "stack", PCI_TYPES_ROW, &b->stack, err));
-    PCI_TRY(PCI_MALLOC(b->values, (size_t)e->type_count * 2 + 1, err));
+    PCI_TRY(PCI_MALLOC(b->values, (size_t)e->part_count + 1, err));
     PCI_TRY(PCI_MALLOC(b->sample, (size_t)e->type_count, err));
+    PCI_TRY(PCI_MALLOC(b->is_set, (size_t)e->type_count, err));
     PCI_TRY(verify_column(e, e->types.source, err));
     PCI_TRY(verify_column(e, b->stack, err));
-    for (uint32_t t = 0; t < e->type_count; t++) {
-        PCI_TRY(verify_column(e, type_column(e, e->types_out[t].row), err));
-        PCI_TRY(verify_column(e, type_column(e, e->types_out[t].double_row), err));
-    }
+    for (uint32_t p = 0; p < e->part_count; p++)
+        PCI_TRY(verify_column(e, e->types.columns[e->parts[p].row], err));
     if (e->type_count && e->types_out[e->type_count - 1].row == PCOL_NONE)
         return pci_memory_open(e->file, &e->types, e->memory_levels, e->source_count, &b->memory,
                                err);
@@ -57,6 +50,7 @@ static void batches_close(struct pci_pprof_batches *b)
     pci_memory_close(b->memory);
     pci_free(b->values);
     pci_free(b->sample);
+    pci_free(b->is_set);
 }
 
 static pcol_status load_batch(struct pci_pprof_batches *b, pcol_error *err)
@@ -68,16 +62,12 @@ static pcol_status load_batch(struct pci_pprof_batches *b, pcol_error *err)
     b->at = 0;
     PCI_TRY(read_cells(e, e->types.source, b->first, b->count, &b->sources, 0, 1, err));
     PCI_TRY(read_cells(e, b->stack, b->first, b->count, &b->stacks, 0, 0, err));
-    for (uint32_t t = 0; t < e->type_count; t++) {
-        const struct pci_pprof_out_type *type = &e->types_out[t];
-        const struct pci_column *double_row = type_column(e, type->double_row);
-        struct pci_pprof_cells *cells = &b->values[(size_t)2 * t];
-        PCI_TRY(read_cells(e, type_column(e, type->row), b->first, b->count, cells, 0, 0, err));
-        if (double_row)
-            PCI_TRY(read_cells(e, double_row, b->first, b->count, cells + 1, 0, 0, err));
-        if (type->row == PCOL_NONE)
-            PCI_TRY(
-                pci_memory_read(b->memory, b->first, b->count, cells->values, cells->valid, err));
+    for (uint32_t p = 0; p < e->part_count; p++)
+        PCI_TRY(read_cells(e, e->types.columns[e->parts[p].row], b->first, b->count, &b->values[p],
+                           0, 0, err));
+    if (b->memory) {
+        struct pci_pprof_cells *cells = &b->values[e->part_count];
+        PCI_TRY(pci_memory_read(b->memory, b->first, b->count, cells->values, cells->valid, err));
     }
     b->next += b->count;
     return PCOL_OK;
@@ -87,22 +77,24 @@ static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
 {
     struct pci_pprof_export *e = b->e;
     int fraction = 0;
-    for (uint32_t t = 0; t < e->type_count; t++) {
-        const struct pci_pprof_out_type *type = &e->types_out[t];
-        const struct pci_column *columns[2] = {type_column(e, type->row),
-                                               type_column(e, type->double_row)};
-        b->sample[t] = 0;
-        if (type->row == PCOL_NONE)
-            b->sample[t] = b->values[(size_t)2 * t].values[b->at]; /* 0 without gauges */
-        for (size_t k = 0; k < 2; k++) {
-            const struct pci_pprof_cells *cells = &b->values[(size_t)2 * t + k];
-            if (!columns[k] || !cells->valid[b->at])
-                continue;
-            PCI_TRY(pci_types_to_integer(cells->values[b->at], columns[k]->desc->type == PCF_F64,
-                                         type->scale, b->first + b->at, "pprof", &b->sample[t],
-                                         &fraction, err));
-        }
+    memset(b->sample, 0, e->type_count * sizeof *b->sample);
+    memset(b->is_set, 0, e->type_count);
+    for (uint32_t p = 0; p < e->part_count; p++) {
+        const struct pci_pprof_part *part = &e->parts[p];
+        const struct pci_pprof_cells *cells = &b->values[p];
+        int64_t value, *sum = &b->sample[part->type];
+        if (!cells->valid[b->at])
+            continue;
+        PCI_TRY(pci_types_to_integer(cells->values[b->at], part->is_double, &part->form,
+                                     b->first + b->at, &value, &fraction, err));
+        if (__builtin_add_overflow(*sum, value, sum))
+            return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, b->first + b->at,
+                                 "the sum of the values of a type exceeds 64 bits");
+        e->lost |= b->is_set[part->type] ? PCI_PPROF_LOSS_UNITS : 0u;
+        b->is_set[part->type] = 1;
     }
+    if (b->memory) /* 0 without gauges */
+        b->sample[e->type_count - 1] = b->values[e->part_count].values[b->at];
     e->lost |= fraction ? PCI_PPROF_LOSS_FRACTIONS : 0u;
     return PCOL_OK;
 }

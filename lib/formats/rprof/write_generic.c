@@ -263,7 +263,8 @@ static pcol_status count_repeats(struct generic_writer *w, size_t i, int64_t *ti
     if (!valid) {
         PCI_TRY(pci_get(w->file, w->double_values, row, times, &valid, err));
         if (valid)
-            PCI_TRY(pci_types_to_integer(*times, 1, 1, row, "rprof", times, &fraction, err));
+            PCI_TRY(pci_types_to_integer(*times, 1, &(struct pci_integer_form){"rprof", 1, 0}, row,
+                                         times, &fraction, err));
     }
     if (!valid)
         *times = 1;

@@ -110,6 +110,7 @@ static double unit_us(pcol_str unit)
 static pcol_status read_value(struct writer *w, uint64_t row, double *value, int64_t *whole,
                               int *has, pcol_error *err)
 {
+    const struct pci_integer_form form = {"V8's profiles", 1, 0};
     *has = 0;
     for (uint32_t i = 0; i < w->chosen.count && !*has; i++) {
         const struct pci_column *column = w->types.columns[w->chosen.rows[i]];
@@ -122,8 +123,7 @@ static pcol_status read_value(struct writer *w, uint64_t row, double *value, int
             continue;
         int is_double = column->desc->type == PCF_F64;
         *value = pci_number_value(bits, is_double);
-        PCI_TRY(
-            pci_types_to_integer(bits, is_double, 1, row, "V8's profiles", whole, &fraction, err));
+        PCI_TRY(pci_types_to_integer(bits, is_double, &form, row, whole, &fraction, err));
         if (fraction && w->us <= 0)
             w->lost |= LOSS_FRACTION;
     }
