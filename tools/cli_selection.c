@@ -234,10 +234,10 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
         }
         name_type(type, unit, name);
         snprintf(message, sizeof message, "comparing by %s, a sample type of both profiles", name);
-        if (!is_default)
+        if (!is_default) {
             cli_warn(args, input->name, message);
-        if (type.size > 0)
-            asked.sample_type = name;
+            asked.sample_type = type.size > 0 ? name : NULL;
+        }
     }
     if (code == CLI_OK)
         code = cli_query_new(input, &asked, query);
