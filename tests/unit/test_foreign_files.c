@@ -538,3 +538,67 @@ Test(foreign, rprof_headers_that_contradict_their_segments)
         pcol_free(data);
     }
 }
+
+/* ---- times of several units */
+
+static pcol_status write_stream(void *context, const void *data, size_t size, pcol_error *err)
+{
+    (void)err;
+    cr_assert_eq(fwrite(data, 1, size, context), size);
+    return PCOL_OK;
+}
+
+static void count_unit_losses(void *context, const pcol_notice *notice)
+{
+    *(int *)context +=
+        notice->code == PCOL_NOTICE_LOSS && strstr(notice->text, "units of a type") != NULL;
+}
+
+/* Times that become nanoseconds in pprof are added to those that are, in the same row with a
+ * notice. */
+Test(readers, times_of_several_units)
+{
+    for (int together = 0; together < 2; together++) {
+        uint32_t type[2];
+        char name[2][16], *image;
+        size_t size;
+        void *data;
+        int losses = 0;
+        pcol_error err = {0};
+        pcol_control control = PCOL_INIT(pcol_control);
+        pcol_export_options options = PCOL_INIT(pcol_export_options);
+        case_stacked();
+        OK(pcol_builder_sample_type(case_builder, "time", "s", PCOL_SAMPLE_TYPE_DOUBLE, 0, &type[0],
+                                    NULL));
+        OK(pcol_builder_sample_type(case_builder, "time", "nanoseconds", 0, 0, &type[1], NULL));
+        for (int k = 0; k < 2; k++)
+            snprintf(name[k], sizeof name[k], "value.%u", type[k]);
+        OK(pcol_builder_set_f64(case_builder, case_column("samples", name[0], PCOL_F64, NULL), 0,
+                                0.25, NULL));
+        case_number("samples", name[1], PCOL_I64, NULL, together ? 0 : 1, 7);
+        pcol_file *file = case_open(&data), *back;
+        FILE *to = open_memstream(&image, &size);
+        control.context = &losses;
+        control.notice = count_unit_losses;
+        options.control = &control;
+        cr_assert_eq(pcol_export(file, "pprof", &options, (pcol_sink){write_stream, to}, &err),
+                     PCOL_OK, "%s", err.message);
+        fclose(to);
+        cr_expect_eq(losses, together);
+        cr_assert_eq(pcol_open_any_memory(image, size, "", NULL, &back, &err), PCOL_OK, "%s",
+                     err.message);
+        pcol_selection selection = PCOL_INIT(pcol_selection);
+        pcol_query *query;
+        pcol_query_info info = PCOL_INIT(pcol_query_info);
+        selection.sample_type = "time/nanoseconds";
+        cr_assert_eq(pcol_query_new(back, &selection, NULL, &query, &err), PCOL_OK, "%s",
+                     err.message);
+        OK(pcol_query_describe(query, &info, NULL));
+        cr_expect_eq(info.total.i64, 250000007);
+        pcol_query_free(query);
+        pcol_file_close(back);
+        free(image);
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
