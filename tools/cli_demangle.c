@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@
 #define PATIENCE (250 * MS) /* maximum for a name in a child process */
 #define USUAL (50 * MS)     /* a name that takes longer, or has no result, is slow */
 #define MOST (1000 * MS)    /* for all slow names; then no more are demangled */
+#define MOST_FILES 256      /* that the command may have open */
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
@@ -64,27 +66,6 @@ static size_t count_repeats(const char *name)
     return count;
 }
 
-/* Runs in the child. Its memory ends with it. No code of the command may run: no handlers. */
-static void demangle_and_end(demangle_fn *demangler, const char *name, int fd)
-{
-    const struct rlimit second = {1, 1};
-    sigset_t all;
-    int status = 0;
-
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    setrlimit(RLIMIT_CPU, &second); /* ends the child if its parent exits */
-    char *text = demangler(name, NULL, NULL, &status);
-    size_t size = text != NULL && status == 0 ? strlen(text) : 0;
-    for (size_t at = 0; size <= LONGEST_OUT && at < size;) {
-        ssize_t n = write(fd, text + at, size - at);
-        if (n <= 0)
-            break;
-        at += (size_t)n;
-    }
-    _exit(0);
-}
-
 static int64_t now_us(void)
 {
     struct timespec t;
@@ -93,53 +74,130 @@ static int64_t now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Read until the end of the pipe and terminate the text. 0: empty, too long, or too late. */
-static size_t read_in_time(int fd, char *to)
-{
-    int64_t end = now_us() + PATIENCE;
-    size_t size = 0;
+/* ---- the child process ---- */
 
-    for (;;) {
+/* The process that demangles names with many substitutions, one after the other. */
+static struct {
+    pid_t id; /* 0: none */
+    int socket;
+} child;
+
+/* Read exactly `size` bytes; 0: the other process has ended, or it is late. end: by now_us(), 0: at
+ * any time. */
+static int read_all(int fd, void *to, size_t size, int64_t end)
+{
+    for (size_t at = 0; at < size;) {
         struct pollfd one = {.fd = fd, .events = POLLIN};
-        int64_t left = end - now_us();
-        int ready = poll(&one, 1, left > 0 ? (int)(left / MS) + 1 : 0);
-        if (ready < 0 && errno == EINTR)
+        int64_t left = end > 0 ? end - now_us() : 0;
+        int ready = end > 0 ? poll(&one, 1, left > 0 ? (int)(left / MS) + 1 : 0) : 1;
+        ssize_t n = ready > 0 ? recv(fd, (char *)to + at, size - at, 0) : ready;
+        if (n < 0 && errno == EINTR)
             continue;
-        ssize_t n = ready > 0 ? read(fd, to + size, LONGEST_OUT + 1 - size) : -1;
-        if (n < 0 && ready > 0 && errno == EINTR)
-            continue;
-        if (n < 0 || size + (size_t)n > LONGEST_OUT)
+        if (n <= 0)
             return 0;
-        if (n == 0) {
-            to[size] = '\0';
-            return size;
-        }
-        size += (size_t)n;
+        at += (size_t)n;
     }
+    return 1;
 }
 
-/* The demangled name, which the caller frees; NULL: not demangled. */
+static int write_all(int fd, const void *from, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t n = send(fd, (const char *)from + at, size - at, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
+            return 0;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return 1;
+}
+
+/* Runs in the child, until its parent ends or it has used its time. No other code of the command
+ * may run: no handlers. */
+static void serve(demangle_fn *demangler, int fd)
+{
+    const struct rlimit seconds = {MOST / (1000 * MS), MOST / (1000 * MS)};
+    char name[LONGEST + 1];
+    sigset_t all;
+    uint32_t size;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setrlimit(RLIMIT_CPU, &seconds);
+    for (int other = 0; other < MOST_FILES; other++) /* the command's files end with the command */
+        if (other != fd)
+            close(other);
+    while (read_all(fd, &size, sizeof size, 0) && read_all(fd, name, size, 0)) {
+        int status = 0;
+        name[size] = '\0';
+        char *text = demangler(name, NULL, NULL, &status);
+        size_t length = text != NULL && status == 0 ? strlen(text) : 0;
+        size = length <= LONGEST_OUT ? (uint32_t)length : 0;
+        if (!write_all(fd, &size, sizeof size) || !write_all(fd, text, size))
+            break;
+        free(text);
+    }
+    _exit(0);
+}
+
+static void end_child(void)
+{
+    if (child.id == 0)
+        return;
+    kill(child.id, SIGKILL);
+    while (waitpid(child.id, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    close(child.socket);
+    child.id = 0;
+}
+
+static int start_child(demangle_fn *demangler)
+{
+    static int is_registered;
+    int ends[2];
+
+    is_registered = is_registered || atexit(end_child) == 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return 0;
+    child.id = fork();
+    if (child.id == 0)
+        serve(demangler, ends[1]);
+    close(ends[1]);
+    child.socket = ends[0];
+    if (child.id > 0)
+        return 1;
+    close(ends[0]);
+    child.id = 0;
+    return 0;
+}
+
+/* *text: the demangled name, none if there is no demangled form. 0: the child has ended, or it is
+ * late. */
+static int ask_child(const char *name, char *text, int64_t end)
+{
+    uint32_t size = (uint32_t)strlen(name);
+
+    if (!write_all(child.socket, &size, sizeof size) || !write_all(child.socket, name, size) ||
+        !read_all(child.socket, &size, sizeof size, end) || size > LONGEST_OUT ||
+        !read_all(child.socket, text, size, end))
+        return 0;
+    text[size] = '\0';
+    return 1;
+}
+
+/* The demangled name, which the caller frees; NULL: not demangled. A child that has used its time
+ * for other names is replaced. */
 static char *demangle_apart(demangle_fn *demangler, const char *name)
 {
-    int ends[2];
+    int64_t end = now_us() + PATIENCE;
     char *text = malloc(LONGEST_OUT + 1);
+    int is_done = 0;
 
-    if (text == NULL || pipe(ends) != 0) {
-        free(text);
-        return NULL;
+    while (text != NULL && !is_done && now_us() < end && (child.id > 0 || start_child(demangler))) {
+        is_done = ask_child(name, text, end);
+        if (!is_done)
+            end_child();
     }
-    pid_t child = fork();
-    if (child == 0)
-        demangle_and_end(demangler, name, ends[1]);
-    close(ends[1]);
-    size_t size = child > 0 ? read_in_time(ends[0], text) : 0;
-    close(ends[0]);
-    if (child > 0) {
-        kill(child, SIGKILL);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    }
-    if (size > 0)
+    if (is_done && text[0] != '\0')
         return text;
     free(text);
     return NULL;
