@@ -151,6 +151,8 @@ pcol_status pci_gperftools_convert(struct pci_import *import, uint8_t **data, si
         status = pci_input_more(input, 0, err);
     PCI_THEN(status, pci_gp_is_cpu(input->data, input->size) ? pci_gp_read_cpu(&r, err)
                                                              : read_text(&r, err));
+    if (status == PCOL_OK && r.has_cut_line)
+        pci_import_message("the last line has no line end: it may be cut");
     choose_frames(&r.profile);
     PCI_THEN(status, pci_gp_encode(&r.profile, data, size, err));
     pci_gp_clear(&r.profile);

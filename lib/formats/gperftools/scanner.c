@@ -90,7 +90,9 @@ int pci_gp_is_map_header(const uint8_t *p, const uint8_t *end)
 
 pcol_status pci_gp_next(struct pci_gp_reader *r, pcol_error *err)
 {
-    return pci_lines_next(&r->lines, &r->line, &r->found, err);
+    PCI_TRY(pci_lines_next(&r->lines, &r->line, &r->found, err));
+    r->has_cut_line |= r->found && r->line.end == PCI_LINE_CUT;
+    return PCOL_OK;
 }
 
 pcol_status pci_gp_fail(const struct pci_gp_reader *r, const uint8_t *at, pcol_error *err,

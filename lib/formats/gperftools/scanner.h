@@ -79,6 +79,7 @@ struct pci_gp_reader {
     int found; /* 0: end of input, `line` is empty */
     struct pci_gp_profile profile;
     uint64_t stackless; /* number of samples accepted without addresses */
+    int has_cut_line;   /* the last line has no line end */
 };
 
 pcol_status pci_gp_next(struct pci_gp_reader *reader, pcol_error *err);
