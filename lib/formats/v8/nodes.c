@@ -119,6 +119,7 @@ static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
         if (member == F_NAME)
             frame->is_root = pci_json_is(json, "(root)") ? 1 : 0;
         uint32_t *to = member == F_NAME ? &frame->name : &frame->url;
+        *to = PCOL_NONE; /* also of a member that is repeated */
         if (!json->text.size)
             return PCOL_OK;
         if (!v8->has_document)
@@ -126,12 +127,13 @@ static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
         *to = v8->records.string;
         return PCOL_OK;
     }
-    if (json->type != PCI_JSON_INT || json->integer < base || json->integer > LARGEST_LINE)
-        return PCOL_OK;
+    int has_number =
+        json->type == PCI_JSON_INT && json->integer >= base && json->integer <= LARGEST_LINE;
+    int64_t number = has_number ? json->integer - base + 1 : 0;
     if (member == F_LINE)
-        frame->has_line = 1, frame->line = json->integer - base + 1;
+        frame->has_line = has_number ? 1 : 0, frame->line = number;
     else
-        frame->has_column = 1, frame->column = json->integer - base + 1;
+        frame->has_column = has_number ? 1 : 0, frame->column = number;
     return PCOL_OK;
 }
 
