@@ -32,7 +32,7 @@
 #define PATIENCE (250 * MS) /* maximum for a name in a child process */
 #define USUAL (50 * MS)     /* a name that takes longer, or has no result, is slow */
 #define MOST (1000 * MS)    /* for all slow names; then no more are demangled */
-#define MOST_FILES 256      /* that the command may have open */
+#define MOST_FILES 256      /* that the child closes */
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
@@ -159,8 +159,10 @@ static int start_child(demangle_fn *demangler)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return 0;
     child.id = fork();
-    if (child.id == 0)
+    if (child.id == 0) {
+        close(ends[0]);
         serve(demangler, ends[1]);
+    }
     close(ends[1]);
     child.socket = ends[0];
     if (child.id > 0)
