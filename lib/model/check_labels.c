@@ -100,12 +100,15 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
                              (uint64_t)key.occurrence,
                          pci_hash_bytes(key.text[KEY].data, key.text[KEY].size));
     at = pci_hash_start(&k->hash, hash);
-    while ((id = pci_hash_next(&k->hash, hash, &at)) != PCI_HASH_NONE)
-        if (same_key(&k->all[id], &key))
-            pci_fault(&k->twice, row, "row %u has the same key", id);
+    do
+        id = pci_hash_next(&k->hash, hash, &at);
+    while (id != PCI_HASH_NONE && !same_key(&k->all[id], &key));
     PCI_TRY(PCI_GROW(k->all, k->capacity, k->count + 1, err));
-    k->all[k->count] = key;
-    return pci_hash_add(&k->hash, hash, (uint32_t)k->count++, err);
+    k->all[k->count++] = key;
+    if (id == PCI_HASH_NONE)
+        return pci_hash_add(&k->hash, hash, (uint32_t)k->count - 1, err);
+    pci_fault(&k->twice, row, "row %u has the same key", id);
+    return PCOL_OK;
 }
 
 /* Reports columns label.K without row K of label_keys. */
