@@ -9,8 +9,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#define MOST_SECONDS 5         /* CPU time for all names of a profile */
 #define LONGEST_PATTERN 65536u /* of pcol_pattern_new() */
 
 /* Whether names are shown demangled, as cli_names_init() decides; args->demangle is "on" in
@@ -25,9 +27,10 @@ static int is_shown_demangled(const struct cli_args *args)
     return names.wanted;
 }
 
-/* Called for each function; plain: its demangled name, or no text if it has none. */
+/* Called for each function with a demangled name, `plain`, and for those without, which have no
+ * text. is_again: the names are those of the call before. */
 typedef pcol_status visit_fn(void *context, uint32_t row, pcol_str name, pcol_str plain,
-                             pcol_error *err);
+                             int is_again, pcol_error *err);
 
 static pcol_status each_function(const pcol_file *file, const struct cli_args *args,
                                  visit_fn *visit, void *context, pcol_error *err)
@@ -35,7 +38,9 @@ static pcol_status each_function(const pcol_file *file, const struct cli_args *a
     struct cli_names demangled;
     const pcol_table *table;
     pcol_names *names = NULL;
+    pcol_str before = {NULL, 0}, plain = before;
     uint64_t rows = 0;
+    clock_t start = clock();
     pcol_status status = cli_find_table(file, PCOL_MODEL_V2, "functions", &table, &rows, err);
 
     if (status == PCOL_OK)
@@ -47,10 +52,17 @@ static pcol_status each_function(const pcol_file *file, const struct cli_args *a
         status = pcol_names_function(names, row, &name, &valid, err);
         if (status != PCOL_OK || !valid)
             continue;
-        pcol_str plain = cli_name(&demangled, name);
+        /* Rows of one name have the same text. */
+        int is_again = row > 0 && name.data == before.data && name.size == before.size;
+        before = name;
+        if (!is_again)
+            plain = cli_name(&demangled, name);
         if (plain.data == name.data)
             plain.size = 0;
-        status = visit(context, (uint32_t)row, name, plain, err);
+        status = visit(context, (uint32_t)row, name, plain, is_again, err);
+        if (!is_again && (clock() - start) / CLOCKS_PER_SEC >= MOST_SECONDS)
+            status = cli_set_error(err, PCOL_E_LIMIT,
+                                   "the names are too many or too long to be matched demangled");
     }
     cli_names_free(&demangled);
     pcol_names_free(names);
@@ -69,10 +81,11 @@ struct maker {
     pcol_pattern *patterns[CLI_DEMANGLED_SETS];
     struct cli_demangled *sets;
     uint64_t functions;
+    int matches[CLI_DEMANGLED_SETS]; /* of the last name */
 };
 
 static pcol_status add_to_sets(void *context, uint32_t row, pcol_str name, pcol_str plain,
-                               pcol_error *err)
+                               int is_again, pcol_error *err)
 {
     struct maker *maker = context;
     struct cli_demangled *d = maker->sets;
@@ -80,10 +93,9 @@ static pcol_status add_to_sets(void *context, uint32_t row, pcol_str name, pcol_
     (void)name;
 
     for (size_t i = 0; plain.size > 0 && i < CLI_DEMANGLED_SETS && status == PCOL_OK; i++) {
-        int matches = 0;
-        if (maker->patterns[i] != NULL)
-            status = pcol_pattern_test(maker->patterns[i], plain, &matches, err);
-        if (matches)
+        if (maker->patterns[i] != NULL && !is_again)
+            status = pcol_pattern_test(maker->patterns[i], plain, &maker->matches[i], err);
+        if (maker->matches[i])
             d->rows[i][d->sets[i].count++] = row;
     }
     return status;
@@ -152,13 +164,15 @@ static void put_alternative(FILE *to, pcol_str name)
 }
 
 static pcol_status add_name(void *context, uint32_t row, pcol_str name, pcol_str plain,
-                            pcol_error *err)
+                            int is_again, pcol_error *err)
 {
     struct names_maker *maker = context;
     size_t size = strlen(maker->wanted);
     int matches = 0, is_known = 0;
     (void)row;
 
+    if (is_again)
+        return PCOL_OK;
     if (name.size == size && memcmp(name.data, maker->wanted, size) == 0)
         maker->is_stored = 1;
     if (plain.size == size && memcmp(plain.data, maker->wanted, size) == 0)
