@@ -159,6 +159,7 @@ static const struct pci_schema_row shared[] = {
     {"snapshot", U32, .kind = PCI_KIND_SNAPSHOTS, .references = "snapshots"},
     {"value.", .anonymize = PCI_COPY},
     {"time_ulp", .anonymize = PCI_COPY},
+    {"time_delta_ulp", .anonymize = PCI_COPY},
     {"label_shape", .anonymize = PCI_COPY},
     {"cpu_cycles", .anonymize = PCI_COPY, .kind = PCI_KIND_CPU},
     {"label.", .anonymize = PCI_COPY, .kind = PCI_KIND_LABELS},

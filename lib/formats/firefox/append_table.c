@@ -34,7 +34,8 @@ static pcol_status open_times(struct pci_ff *ff, struct append_state *w, pcol_er
             continue;
         PCI_TRY(pci_builder_column(ff->b, a->builder_table, spec->column, PCOL_I64, 0,
                                    &w->ns[w->time_count], err));
-        PCI_TRY(pci_builder_column(ff->b, a->builder_table, spec->ulps, PCOL_I64, 0,
+        PCI_TRY(pci_builder_column(ff->b, a->builder_table,
+                                   t->deltas ? PCI_FF_DELTA_ULP : spec->ulps, PCOL_I64, 0,
                                    &w->ulps[w->time_count], err));
         w->time_count++;
     }

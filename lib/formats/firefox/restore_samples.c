@@ -33,7 +33,8 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table
     int deltas = pci_str_is(column->column, "timeDeltas"), all_real = is_all_real(column);
     int64_t previous = 0;
     PCI_TRY(pci_find_column(native->file, table, ns, PCI_TYPES_INT, &times, err));
-    PCI_TRY(pci_find_column(native->file, table, ulps, PCI_TYPES_INT, &ulp_column, err));
+    PCI_TRY(pci_find_column(native->file, table, deltas ? PCI_FF_DELTA_ULP : ulps, PCI_TYPES_INT,
+                            &ulp_column, err));
     for (uint64_t i = rows->first; i < rows->first + rows->count; i++) {
         int64_t time, ulp;
         int valid, has;
@@ -54,10 +55,10 @@ pcol_status pci_ff_restore_times(struct pci_ff_native *native, const char *table
 
 struct samples {
     struct pci_ff_native *native;
-    const struct pci_column *stack, *time, *ulp, *duration, *cpu, *cycles;
+    const struct pci_column *stack, *time, *ulp, *delta_ulp, *duration, *cpu, *cycles;
     /* current row */
     uint64_t row;
-    int64_t stack_value, time_value, ulp_value, duration_value, cpu_value;
+    int64_t stack_value, time_value, ulp_value, delta_ulp_value, duration_value, cpu_value;
     int has_stack, has_time, has_duration, has_cpu;
     const struct pci_column *weight; /* first value column that is not null */
     int64_t weight_value;
@@ -76,6 +77,8 @@ static pcol_status open_samples(struct samples *s, struct pci_ff_native *b, pcol
     PCI_TRY(pci_find_column(b->file, "samples", "stack", PCI_TYPES_ROW, &s->stack, err));
     PCI_TRY(pci_find_column(b->file, "samples", "time", PCI_TYPES_INT, &s->time, err));
     PCI_TRY(pci_find_column(b->file, "samples", "time_ulp", PCI_TYPES_INT, &s->ulp, err));
+    PCI_TRY(
+        pci_find_column(b->file, "samples", PCI_FF_DELTA_ULP, PCI_TYPES_INT, &s->delta_ulp, err));
     PCI_TRY(pci_find_column(b->file, "samples", "duration", PCI_TYPES_INT, &s->duration, err));
     PCI_TRY(pci_find_column(b->file, "samples", "cpu_delta", PCI_TYPES_INT, &s->cpu, err));
     return pci_find_column(b->file, "samples", "cpu_cycles", PCI_TYPES_INT, &s->cycles, err);
@@ -116,6 +119,7 @@ static pcol_status load_row(struct samples *s, uint64_t row, pcol_error *err)
     PCI_TRY(pci_get(f, s->stack, row, &s->stack_value, &s->has_stack, err));
     PCI_TRY(pci_get(f, s->time, row, &s->time_value, &s->has_time, err));
     PCI_TRY(pci_get(f, s->ulp, row, &s->ulp_value, &has, err));
+    PCI_TRY(pci_get(f, s->delta_ulp, row, &s->delta_ulp_value, &has, err));
     PCI_TRY(pci_get(f, s->duration, row, &s->duration_value, &s->has_duration, err));
     PCI_TRY(pci_get(f, s->native->cpu_unit == PCI_FF_CPU_CYCLES ? s->cycles : s->cpu, row,
                     &s->cpu_value, &s->has_cpu, err));
@@ -247,7 +251,9 @@ pcol_status pci_ff_restore_samples(struct pci_ff_native *native,
                 previous = s.part_time;
                 /* ulps belong to the difference to a row of the source, which may have been
                  * joined. */
-                int64_t ulp = column_id == DELTA && native->has_joins ? 0 : s.part_ulp;
+                int64_t ulp = column_id != DELTA          ? s.part_ulp
+                              : part || native->has_joins ? 0
+                                                          : s.delta_ulp_value;
                 PCI_TRY(add_number(cells, pci_ff_ms(from, ulp), is_all_real(column), err));
             }
         }

@@ -391,10 +391,12 @@ static pcol_status find_columns(struct sample_import *w, pcol_error *err)
         ff->shared.uses.next[PCI_FF_STACKS] = PCI_FF_UNORDERED;
     const struct pci_ff_column *length = pci_ff_find_scalar(ff, w->table, "length");
     w->scope->has_length = length && length->cells.kind == PCI_FF_INT;
-    PCI_TRY(pci_builder_column(ff->b, PCI_T_SAMPLES, "time_ulp", PCOL_I64, 0, &w->ulp_column, err));
-    PCI_TRY(pci_builder_column(ff->b, PCI_T_SAMPLES, "cpu_cycles", PCOL_I64, 0, &w->cycles_column,
-                               err));
-    return pci_ff_times_open(ff, w->table, "time", "timeDeltas", &w->times, err);
+    PCI_TRY(pci_ff_times_open(ff, w->table, "time", "timeDeltas", &w->times, err));
+    PCI_TRY(pci_builder_column(ff->b, PCI_T_SAMPLES,
+                               w->times.deltas ? PCI_FF_DELTA_ULP : "time_ulp", PCOL_I64, 0,
+                               &w->ulp_column, err));
+    return pci_builder_column(ff->b, PCI_T_SAMPLES, "cpu_cycles", PCOL_I64, 0, &w->cycles_column,
+                              err);
 }
 
 static pcol_status read_rows(struct sample_import *w, pcol_error *err)

@@ -93,6 +93,9 @@ extern const struct pci_ff_spec pci_ff_counter_specs[2];
  * does not list are in the order of their first use. */
 #define PCI_FF_FORM_BY_USE "by use"
 
+/* Column with the ulps of differences of times, where the source has these. */
+#define PCI_FF_DELTA_ULP "time_delta_ulp"
+
 /* Milliseconds from ns and ulps: the double ns / 1e6, moved by `ulps` units in the last place. */
 static inline double pci_ff_ms(int64_t ns, int64_t ulps)
 {
