@@ -9,6 +9,7 @@
 
 #include "model/check.h"
 #include "model/row_details.h"
+#include "query/labels.h"
 #include "util/alloc.h"
 #include "util/amount.h"
 #include "util/arg_check.h"
@@ -78,6 +79,7 @@ struct file_walk {
     size_t word_count, word_capacity;
     struct pci_cells *cells; /* samples.source, samples.stack, then values by sample type */
     struct pci_label_reader labels;
+    struct pci_label_frames *frames; /* NULL if no label is one */
     int has_labels;
     struct pci_strbuf list; /* labels of a sample */
     struct pci_text_memo long_strings;
@@ -164,6 +166,19 @@ static pcol_status describe_types(struct file_walk *w, uint64_t source, pcol_err
     return PCOL_OK;
 }
 
+/* Names the default sample type of a source whose type makes that the last one. */
+static pcol_status keep_default(struct file_walk *w, uint64_t source, pcol_str type,
+                                pcol_error *err)
+{
+    const struct pci_format_schema *schema = pci_format_schema(w->f.file, type);
+    uint32_t row, *word = &w->words[D_DEFAULT_TYPE];
+    int named;
+    if (!schema || !schema->last_type_is_default)
+        return PCOL_OK;
+    PCI_TRY(pci_types_first_default(&w->types, NULL, source, source + 1, &row, &named, err));
+    return row == PCOL_NONE || named ? PCOL_OK : intern(w, w->types.type[row], word, err);
+}
+
 /* Finds or adds the source of the sums for a source of the file. */
 static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32_t *metas,
                               pcol_error *err)
@@ -175,8 +190,10 @@ static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32
         PCI_TRY(describe_text(w, pci_sums_text_columns[i], source, &w->words[i], err));
     pcol_str text = {"", 0};
     PCI_TRY(pci_get_named_str(w->f.file, "sources", "type", source, &text, &(int){0}, err));
-    if (!pci_str_is(text, "pprof")) /* sums of other formats cannot be written as their files */
+    if (!pci_str_is(text, "pprof")) { /* sums of other formats cannot be written as their files */
+        PCI_TRY(keep_default(w, source, text, err));
         text = (pcol_str){"sums", 4};
+    }
     PCI_TRY(intern(w, text, &w->words[D_TYPE], err));
     PCI_TRY(describe_number(w, "period", source, &w->words[D_PERIOD], err));
     PCI_TRY(describe_number(w, "interval_ns", source, &w->words[D_INTERVAL], err));
@@ -215,7 +232,7 @@ static int is_kept_kind(int kind)
 {
     return kind == PCI_LABEL_STRING || kind == PCI_LABEL_INTEGER || kind == PCI_LABEL_DOUBLE ||
            kind == PCI_LABEL_BIGINT || kind == PCI_LABEL_BOOL || kind == PCI_LABEL_NULL ||
-           kind == PCI_LABEL_EMPTY;
+           kind == PCI_LABEL_EMPTY || pci_label_is_frame(kind);
 }
 
 static pcol_status open_labels(struct file_walk *w, pcol_error *err)
@@ -230,6 +247,8 @@ static pcol_status open_labels(struct file_walk *w, pcol_error *err)
             w->f.sums->lost |= UINT64_C(1) << PCI_KIND_LABELS;
         key->unwanted = !is_kept || !is_kept_kind(key->kind);
         w->has_labels |= !key->unwanted;
+        if (!key->unwanted && pci_label_is_frame(key->kind))
+            PCI_TRY(pci_label_frames_open(w->f.file, &w->frames, err));
     }
     w->has_labels |= w->labels.table && pci_column_find(w->labels.table, "extra");
     return PCOL_OK;
@@ -259,13 +278,31 @@ static pcol_status append_label(struct file_walk *w, int kind, pcol_str key, con
     return pci_strbuf_append(&w->list, &label, sizeof label, err);
 }
 
+/* Append the name of a frame: the sums have no values that refer to frames. */
+static pcol_status append_frame(struct file_walk *w, int kind, uint64_t row, pcol_str key,
+                                int64_t bits, pcol_error *err)
+{
+    struct pci_label label;
+    pcol_str name;
+    memset(&label, 0, sizeof label);
+    label.unit = PCOL_NONE;
+    label.kind = PCI_LABEL_STRING;
+    PCI_TRY(intern(w, key, &label.key, err));
+    PCI_TRY(pci_label_frames_open(w->f.file, &w->frames, err));
+    PCI_TRY(pci_label_frame_text(w->frames, kind, row, bits, &name, err));
+    PCI_TRY(pcol_builder_string(w->f.sums->builder, name.data, name.size, &label.text, err));
+    return pci_strbuf_append(&w->list, &label, sizeof label, err);
+}
+
 /* A label in a column. */
-static pcol_status read_cell(struct file_walk *w, const struct pci_label_cell *cell,
+static pcol_status read_cell(struct file_walk *w, const struct pci_label_cell *cell, uint64_t row,
                              pcol_error *err)
 {
     const struct pci_label_key *key = cell->key;
     if (key->unwanted)
         return PCOL_OK;
+    if (pci_label_is_frame(key->kind))
+        return append_frame(w, key->kind, row, key->key, cell->as.i64, err);
     return append_label(w, key->kind, key->key, key->has_unit ? &key->unit : NULL,
                         is_text(key->kind) ? cell->as.text : (pcol_str){"", 0},
                         is_text(key->kind) ? 0 : cell->as.i64, err);
@@ -285,6 +322,8 @@ static pcol_status read_member(struct file_walk *w, uint64_t row, pcol_error *er
     PCI_TRY(pci_node_get(w->f.file, row, &node, err));
     if (!node.has_key || !pci_sums_keeps(w->f.sums, node.key))
         return PCOL_OK;
+    if (node.tag == PCI_NODE_ROW && pci_str_is(node.text, "location_groups"))
+        return append_frame(w, PCI_LABEL_FRAME, row, node.key, node.integer, err);
     if (node.tag > PCI_NODE_BIG) {
         w->f.sums->lost |= UINT64_C(1) << PCI_KIND_LABELS;
         return PCOL_OK;
@@ -307,7 +346,7 @@ static pcol_status read_labels(struct file_walk *w, uint64_t row, uint32_t *code
     w->list.size = 0;
     for (size_t i = 0; i < w->labels.cell_count; i++) {
         const struct pci_label_cell *cell = &w->labels.cells[i];
-        PCI_TRY(cell->key ? read_cell(w, cell, err) : read_member(w, cell->node, err));
+        PCI_TRY(cell->key ? read_cell(w, cell, row, err) : read_member(w, cell->node, err));
     }
     return w->list.size
                ? pci_string_pool_intern(&w->f.sums->labels, w->list.data, w->list.size, code, err)
@@ -463,6 +502,7 @@ static void free_walk(struct file_walk *w)
     pci_free(w->f.stacks);
     pci_free(w->f.used_stacks);
     pci_labels_close(&w->labels);
+    pci_label_frames_close(w->frames);
     pci_strbuf_clear(&w->list);
     pci_text_memo_clear(&w->long_strings);
     pci_types_close(&w->types);

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names of values that are frames. */
 struct pci_label_frames {
     struct pci_keyed_reader samples;
     struct pci_stacks stacks;
@@ -75,22 +74,32 @@ static pcol_status fail_unknown_key(const struct pci_label_reader *reader, const
                     (int)(size > 60 ? 60 : size), key, used ? "; existing labels: " : "", list);
 }
 
-static int is_frame(int kind)
+int pci_label_is_frame(int kind)
 {
     return kind == PCI_LABEL_FRAME || kind == PCI_LABEL_OWNFRAME || kind == PCI_LABEL_OWNNAME;
 }
 
-static pcol_status open_frames(struct pci_label_columns *c, pcol_error *err)
+pcol_status pci_label_frames_open(const pcol_file *file, struct pci_label_frames **frames,
+                                  pcol_error *err)
 {
     const struct pci_column *stack;
-    if (c->frames)
+    if (*frames)
         return PCOL_OK;
-    PCI_TRY(PCI_CALLOC(c->frames, 1, err));
-    PCI_TRY(pci_find_verified_column(c->file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
-    PCI_TRY(pci_keyed_open(&c->frames->samples, c->file, "samples", err));
-    PCI_TRY(pci_stacks_open(c->file, &c->frames->stacks, err));
-    PCI_TRY(pci_stacks_verify(&c->frames->stacks, err));
-    return pci_frame_namer_open(&c->frames->names, c->file, err);
+    PCI_TRY(PCI_CALLOC(*frames, 1, err));
+    PCI_TRY(pci_find_verified_column(file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    PCI_TRY(pci_keyed_open(&(*frames)->samples, file, "samples", err));
+    PCI_TRY(pci_stacks_open(file, &(*frames)->stacks, err));
+    PCI_TRY(pci_stacks_verify(&(*frames)->stacks, err));
+    return pci_frame_namer_open(&(*frames)->names, file, err);
+}
+
+void pci_label_frames_close(struct pci_label_frames *frames)
+{
+    if (!frames)
+        return;
+    pci_keyed_close(&frames->samples);
+    pci_frame_namer_close(&frames->names);
+    pci_free(frames);
 }
 
 static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
@@ -104,12 +113,12 @@ static pcol_status find_columns(const struct pci_label_reader *reader, const cha
             continue;
         c->columns[c->count++] =
             (struct pci_label_column){label_key->column, label_key->kind, label_key->unit};
-        if (is_frame(label_key->kind))
-            PCI_TRY(open_frames(c, err));
+        if (pci_label_is_frame(label_key->kind))
+            PCI_TRY(pci_label_frames_open(c->file, &c->frames, err));
     }
     PCI_TRY(pci_label_members_open(&c->members, c->file, key, size, err));
     if (c->members.roots)
-        return open_frames(c, err);
+        return pci_label_frames_open(c->file, &c->frames, err);
     return c->count ? PCOL_OK : fail_unknown_key(reader, key, size, err);
 }
 
@@ -126,11 +135,7 @@ pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol
 
 void pci_label_columns_close(struct pci_label_columns *columns)
 {
-    if (columns->frames) {
-        pci_keyed_close(&columns->frames->samples);
-        pci_frame_namer_close(&columns->frames->names);
-        pci_free(columns->frames);
-    }
+    pci_label_frames_close(columns->frames);
     pci_free(columns->columns);
     *columns = (struct pci_label_columns){0};
 }
@@ -159,6 +164,14 @@ static pcol_status get_frame_text(struct pci_label_frames *f, int kind, int64_t 
     /* A repeated name is that of the function; a generated name is not. */
     *text = kind == PCI_LABEL_OWNNAME && name.is_made ? (pcol_str){"", 0} : name.name;
     return PCOL_OK;
+}
+
+pcol_status pci_label_frame_text(struct pci_label_frames *frames, int kind, uint64_t row,
+                                 int64_t bits, pcol_str *text, pcol_error *err)
+{
+    if (kind != PCI_LABEL_FRAME)
+        PCI_TRY(pci_keyed_own_frame(&frames->samples, row, bits, &bits, err));
+    return get_frame_text(frames, kind, bits, text, err);
 }
 
 static pcol_str constant(const char *text)
@@ -205,7 +218,7 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
 int pci_label_is_stored(const struct pci_label_columns *columns, int kind, pcol_str text)
 {
     return kind == PCI_LABEL_STRING || kind == PCI_LABEL_BIGINT ||
-           (is_frame(kind) && text.data != columns->frames->names.made);
+           (pci_label_is_frame(kind) && text.data != columns->frames->names.made);
 }
 
 pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_str *text,

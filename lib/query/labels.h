@@ -17,7 +17,16 @@ struct pci_label_column {
     pcol_str unit; /* "" if absent; borrowed from the file */
 };
 
+/* Names of values that are frames. */
 struct pci_label_frames;
+int pci_label_is_frame(int kind);
+pcol_status pci_label_frames_open(const pcol_file *file, struct pci_label_frames **frames,
+                                  pcol_error *err);
+void pci_label_frames_close(struct pci_label_frames *frames);
+/* The text of a value of a sample as it is stored, valid until the next call; row: of the sample,
+ * for kinds other than FRAME. */
+pcol_status pci_label_frame_text(struct pci_label_frames *frames, int kind, uint64_t row,
+                                 int64_t bits, pcol_str *text, pcol_error *err);
 
 /* Values of a key without a column: members of the rows' `extra`. */
 struct pci_label_members {
