@@ -156,6 +156,13 @@ static int is_text_kind(const struct cli_cell *kind)
            cli_cell_is(kind, "double") || cli_cell_is(kind, "bigint") || cli_cell_is(kind, "bool");
 }
 
+/* Kinds of labels whose cells refer to frames. */
+static int is_frame_kind(const struct cli_cell *kind)
+{
+    return cli_cell_is(kind, "frame") || cli_cell_is(kind, "ownframe") ||
+           cli_cell_is(kind, "ownname");
+}
+
 static int find_labels(struct reader *r, const pcol_table *keys, uint64_t rows)
 {
     for (uint64_t row = 0; row < rows; row++) {
@@ -165,11 +172,18 @@ static int find_labels(struct reader *r, const pcol_table *keys, uint64_t rows)
             cli_cell_find(keys, "key", row, &key, &err) != PCOL_OK ||
             cli_cell_find(keys, "kind", row, &kind, &err) != PCOL_OK)
             return fail(r, &err);
-        if (!cli_cell_is(&table, "samples") || !is_text_kind(&kind))
+        if (!cli_cell_is(&table, "samples"))
             continue;
         for (uint32_t i = 0; i < r->run->key_count; i++) {
             char name[CLI_NUMBER_SIZE];
             uint32_t at;
+            if (cli_cell_is(&key, r->run->keys[i]) && is_frame_kind(&kind))
+                return cli_fail(CLI_INPUT,
+                                "%s: values of the label '%s' are names of frames; merge "
+                                "--sums=%s makes texts of them",
+                                r->input->name, r->run->keys[i], r->run->keys[i]);
+            if (!is_text_kind(&kind))
+                continue;
             snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
             if (cli_cell_is(&key, r->run->keys[i]) && add_column(r, name, &at))
                 r->labels[r->label_count++] = (struct label){i, at};
