@@ -2028,16 +2028,18 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_tree(pcol_query *query,
                                                     const pcol_tree_options *options,
                                                     pcol_result **result, pcol_error *err);
 
+#define PCOL_PEEK_WHOLE 0x1u /* a function of that name only: @name is no pattern */
+
 typedef struct pcol_peek_options {
     size_t size;
-    uint32_t flags; /* 0 */
+    uint32_t flags; /* PCOL_PEEK_* */
     uint32_t reserved;
 } pcol_peek_options;
 
 /**
  * pcol_query_peek() - who calls a function, and what it calls
  * @name: a function's whole name; if there is none of that name, a pattern for names
- * @options: NULL
+ * @options: NULL for the defaults
  * @result: receives, for each function that matches in order of total: its callers, itself, its
  *          callees, callers and callees by total. No match gives no rows. Columns:
  *   relation  string  "caller", "function" or "callee"

@@ -149,12 +149,14 @@ pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err)
         pcol_view_get(a->view, (uint32_t)request_integer(r, "frame", 0), &frame, err);
     if (status != PCOL_OK)
         return status;
+    pcol_peek_options options = PCOL_INIT(pcol_peek_options);
+    options.flags = PCOL_PEEK_WHOLE;
     char *name = malloc(frame.name.size + 1);
     if (name == NULL)
         return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     memcpy(name, frame.name.data, frame.name.size);
     name[frame.name.size] = '\0';
-    status = pcol_query_peek(a->query[slot], name, NULL, &result, err);
+    status = pcol_query_peek(a->query[slot], name, &options, &result, err);
     free(name);
     if (status == PCOL_OK)
         status = put_rows(a, result, plain, err);

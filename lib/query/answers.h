@@ -65,8 +65,8 @@ struct pci_peek_row {
 };
 
 struct pci_peek;
-pcol_status pci_query_peek(pcol_query *query, const char *name, struct pci_peek **peek,
-                           pcol_error *err);
+pcol_status pci_query_peek(pcol_query *query, const char *name, int is_whole,
+                           struct pci_peek **peek, pcol_error *err);
 void pci_peek_free(struct pci_peek *peek);
 
 /* ---- diff.c */

@@ -25,6 +25,7 @@ struct call {
 
 struct peek_builder {
     pcol_query *query;
+    int is_whole; /* the name is no pattern */
     struct pci_peek *peek;
     uint8_t *wanted;   /* by frame */
     int has_wanted;    /* a frame is wanted */
@@ -68,7 +69,7 @@ static pcol_status select_frames(struct peek_builder *p, const char *name, pcol_
                        (name[0] && pci_str_is(pci_address_of_name(frame_name), name));
         p->has_wanted |= p->wanted[i];
     }
-    return p->has_wanted ? PCOL_OK : match_pattern(p, name, err);
+    return p->has_wanted || p->is_whole ? PCOL_OK : match_pattern(p, name, err);
 }
 
 /* ---- the walk */
@@ -315,10 +316,10 @@ static pcol_status build_peek(struct peek_builder *p, const char *name, pcol_err
     return status;
 }
 
-pcol_status pci_query_peek(pcol_query *query, const char *name, struct pci_peek **peek,
-                           pcol_error *err)
+pcol_status pci_query_peek(pcol_query *query, const char *name, int is_whole,
+                           struct pci_peek **peek, pcol_error *err)
 {
-    struct peek_builder p = {.query = query};
+    struct peek_builder p = {.query = query, .is_whole = is_whole};
     pcol_status status;
     *peek = NULL;
     PCI_TRY(PCI_CALLOC(p.peek, 1, err));

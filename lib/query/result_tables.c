@@ -300,12 +300,12 @@ static void free_peek(void *peek)
     pci_peek_free(peek);
 }
 
-static pcol_status make_peek(pcol_query *query, const char *name, pcol_result **result,
-                             pcol_error *err)
+static pcol_status make_peek(pcol_query *query, const char *name, int is_whole,
+                             pcol_result **result, pcol_error *err)
 {
     struct pci_peek *peek;
     pcol_result *r;
-    PCI_TRY(pci_query_peek(query, name, &peek, err));
+    PCI_TRY(pci_query_peek(query, name, is_whole, &peek, err));
     PCI_TRY(pci_result_new("peek", query, peek->count, peek, free_peek, &r, err));
     return finish(r, add_peek(r, query, peek, err), result);
 }
@@ -319,10 +319,12 @@ pcol_status pcol_query_peek(pcol_query *query, const char *name, const pcol_peek
     *result = NULL;
     PCI_REQUIRE(query, err);
     PCI_STRUCT_READ(pcol_peek_options, own, options, err);
-    PCI_TRY(check_flags(own.flags | own.reserved, 0, "pcol_peek_options", err));
+    PCI_TRY(check_flags(own.flags, PCOL_PEEK_WHOLE, "pcol_peek_options", err));
+    PCI_TRY(check_flags(own.reserved, 0, "pcol_peek_options", err));
     if (!name || !*name)
         return pci_fail(err, PCOL_E_ARGUMENT, "no name given");
-    PCI_CONTROLLED(&query->control, status, make_peek(query, name, result, err), err);
+    PCI_CONTROLLED(&query->control, status,
+                   make_peek(query, name, (own.flags & PCOL_PEEK_WHOLE) != 0, result, err), err);
     return status;
 }
 

@@ -410,6 +410,22 @@ Test(query, deep_recursion_is_linear)
     OK(pcol_query_peek(query, "a", NULL, &peek, &m->err));
     cr_assert_eq(result_rows(peek), 3);
     pcol_result_free(peek);
+    static const struct {
+        const char *name;
+        uint64_t rows, whole; /* rows as a name or pattern, as a whole name */
+    } peeks[] = {{"a", 3, 3}, {"a|b", 6, 0}, {"[ab]", 6, 0}, {"c", 0, 0}};
+    pcol_peek_options whole = PCOL_INIT(pcol_peek_options);
+    whole.flags = PCOL_PEEK_WHOLE;
+    for (size_t i = 0; i < sizeof peeks / sizeof *peeks; i++) {
+        OK(pcol_query_peek(query, peeks[i].name, NULL, &peek, &m->err));
+        cr_expect_eq(result_rows(peek), peeks[i].rows, "%s", peeks[i].name);
+        pcol_result_free(peek);
+        OK(pcol_query_peek(query, peeks[i].name, &whole, &peek, &m->err));
+        cr_expect_eq(result_rows(peek), peeks[i].whole, "%s", peeks[i].name);
+        pcol_result_free(peek);
+    }
+    OK(pcol_query_peek(query, "[", &whole, &peek, &m->err));
+    pcol_result_free(peek);
     options.flags = PCOL_TREE_BOTTOM_UP;
     cr_assert_eq(pcol_query_tree(query, &options, &tree, &m->err), PCOL_E_LIMIT);
     cr_assert_null(tree);
