@@ -27,12 +27,13 @@
 #define LONGEST 4096u /* longer names are not demangled: they may expand greatly */
 #define REPEATS 16u   /* substitutions demangled without a child process: at most some MB */
 #define EXPANSION 9u  /* substitutions that a pack expansion counts for: nested ones multiply */
-#define LONGEST_OUT 65536u  /* longer demangled names are not shown */
-#define MS 1000             /* microseconds */
-#define PATIENCE (250 * MS) /* maximum for a name in a child process */
-#define USUAL (50 * MS)     /* a name that takes longer, or has no result, is slow */
-#define MOST (1000 * MS)    /* for all slow names; then no more are demangled */
-#define MOST_FILES 256      /* that the child closes */
+#define LONGEST_OUT 65536u      /* longer demangled names are not shown */
+#define MS 1000                 /* microseconds */
+#define PATIENCE (250 * MS)     /* maximum for a name in a child process */
+#define USUAL (50 * MS)         /* a name that takes longer, or has no result, is slow */
+#define MOST (1000 * MS)        /* for all slow names; then no more are demangled */
+#define MOST_OF_ALL (4000 * MS) /* for all names */
+#define MOST_FILES 256          /* that the child closes */
 
 typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
@@ -205,6 +206,13 @@ static char *demangle_apart(demangle_fn *demangler, const char *name)
     return NULL;
 }
 
+static int64_t all; /* time spent on names */
+
+int cli_names_are_over(void)
+{
+    return all > MOST_OF_ALL;
+}
+
 /* The caller frees *buffer. */
 static pcol_str demangle(pcol_str name, char **buffer)
 {
@@ -227,7 +235,7 @@ static pcol_str demangle(pcol_str name, char **buffer)
     memcpy(text, name.data, name.size);
     text[name.size] = '\0';
     int is_apart = count_repeats(text) > REPEATS;
-    if (spent[is_apart] > MOST)
+    if (spent[is_apart] > MOST || all > MOST_OF_ALL)
         return name;
     int64_t start = now_us();
     *buffer = is_apart ? demangle_apart(demangler, text) : demangler(text, NULL, NULL, &status);
@@ -235,6 +243,7 @@ static pcol_str demangle(pcol_str name, char **buffer)
     size_t size = *buffer != NULL && status == 0 ? strlen(*buffer) : 0;
     int is_shown = size > 0 && size <= LONGEST_OUT;
     spent[is_apart] += !is_shown || taken > USUAL ? taken : 0;
+    all += taken;
     return is_shown ? (pcol_str){*buffer, size} : name;
 }
 

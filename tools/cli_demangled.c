@@ -60,7 +60,8 @@ static pcol_status each_function(const pcol_file *file, const struct cli_args *a
         if (plain.data == name.data)
             plain.size = 0;
         status = visit(context, (uint32_t)row, name, plain, is_again, err);
-        if (!is_again && (clock() - start) / CLOCKS_PER_SEC >= MOST_SECONDS)
+        if (!is_again &&
+            (cli_names_are_over() || (clock() - start) / CLOCKS_PER_SEC >= MOST_SECONDS))
             status = cli_set_error(err, PCOL_E_LIMIT,
                                    "the names are too many or too long to be matched demangled");
     }

@@ -111,6 +111,8 @@ void cli_names_init(struct cli_names *names, const struct cli_args *args, int pe
 /* In commands that draw graphs, "auto" shows names demangled. */
 void cli_names_in_graphs(struct cli_args *args);
 void cli_names_free(struct cli_names *names);
+/* The time for demangling is over: further names are as they are. */
+int cli_names_are_over(void);
 /* Valid until the next call. */
 pcol_str cli_name(struct cli_names *names, pcol_str name);
 /* Patterns that match demangled names where these are shown (cli_demangled.c). */
@@ -234,6 +236,7 @@ struct cli_box cli_flame_box(const struct cli_result *rows, size_t row);
 /* ---- source files (cli_source.c) ---- */
 
 struct cli_source {
+    size_t tries, read; /* paths that were tried, and bytes of files, of all functions */
     const struct cli_list *directories;
     char *own; /* directory of the profile; NULL: none */
     char *text;

@@ -18,6 +18,8 @@
 
 #define MAX_SOURCE_BYTES ((size_t)16 << 20)
 #define MAX_PATH_BYTES 4096u
+#define MAX_TRIES 1000000u          /* paths for all functions; then no more are tried */
+#define MAX_BYTES ((size_t)1 << 30) /* of all files that are read */
 
 /* Skip slashes and components `.`. Each suffix of a path is tried: if thousands of `.`, which
  * exist everywhere, were opened for each, a path would take seconds. */
@@ -106,6 +108,7 @@ static int read_file(struct cli_source *source, int file)
         source->inode == (uint64_t)info.st_ino)
         return 1;
     clear(source);
+    source->read += (size_t)info.st_size;
     source->device = (uint64_t)info.st_dev;
     source->inode = (uint64_t)info.st_ino;
     if (read_text(source, file, &info) && index_lines(source))
@@ -116,6 +119,8 @@ static int read_file(struct cli_source *source, int file)
 
 static int try_file(struct cli_source *source, const char *directory, const char *path, size_t size)
 {
+    if (source->tries++ >= MAX_TRIES || source->read >= MAX_BYTES)
+        return 0;
     int file = open_below(open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY), path, size);
     int is_read = file >= 0 && read_file(source, file);
 
