@@ -60,7 +60,7 @@ static pcol_status each_function(const pcol_file *file, const struct cli_args *a
         if (plain.data == name.data)
             plain.size = 0;
         status = visit(context, (uint32_t)row, name, plain, is_again, err);
-        if (!is_again &&
+        if (status == PCOL_OK && !is_again &&
             (cli_names_are_over() || (clock() - start) / CLOCKS_PER_SEC >= MOST_SECONDS))
             status = cli_set_error(err, PCOL_E_LIMIT,
                                    "the names are too many or too long to be matched demangled");
@@ -81,7 +81,6 @@ static int is_pattern(const char *text, pcol_pattern **pattern)
 struct maker {
     pcol_pattern *patterns[CLI_DEMANGLED_SETS];
     struct cli_demangled *sets;
-    uint64_t functions;
     int matches[CLI_DEMANGLED_SETS]; /* of the last name */
 };
 
@@ -113,6 +112,7 @@ pcol_status cli_demangled_select(const pcol_file *file, const struct cli_args *a
         &selection->show_functions};
     struct maker maker = {.sets = d};
     const pcol_table *table;
+    uint64_t functions = 0;
     pcol_status status = PCOL_OK;
     int given = 0;
 
@@ -121,11 +121,11 @@ pcol_status cli_demangled_select(const pcol_file *file, const struct cli_args *a
         given |= texts[i] != NULL;
     if (!given || !is_shown_demangled(args))
         return PCOL_OK;
-    status = cli_find_table(file, PCOL_MODEL_V2, "functions", &table, &maker.functions, err);
+    status = cli_find_table(file, PCOL_MODEL_V2, "functions", &table, &functions, err);
     for (size_t i = 0; i < CLI_DEMANGLED_SETS && status == PCOL_OK; i++) {
         if (texts[i] == NULL || !is_pattern(texts[i], &maker.patterns[i]))
             continue;
-        d->rows[i] = malloc((maker.functions + 1) * sizeof *d->rows[i]);
+        d->rows[i] = malloc((functions + 1) * sizeof *d->rows[i]);
         if (d->rows[i] == NULL)
             status = cli_set_memory(err);
         d->sets[i].rows = d->rows[i];
@@ -197,14 +197,12 @@ static char *join(const struct names_maker *maker, const char *same, const char 
 
     if (to == NULL)
         return NULL;
-    if (same[0] != '\0')
-        fprintf(to, "^(?:%s", same + 1);
-    else
-        fprintf(to, "^(?:%s)$|%s", like + 1, maker->wanted);
-    if (same[0] != '\0' && maker->is_stored)
+    fprintf(to, "^(?:%s", (same[0] != '\0' ? same : like) + 1);
+    if (maker->is_stored)
         put_alternative(to, (pcol_str){maker->wanted, strlen(maker->wanted)});
-    if (same[0] != '\0')
-        fputs(")$", to);
+    fputs(")$", to);
+    if (same[0] == '\0')
+        fprintf(to, "|%s", maker->wanted);
     if (fclose(to) == 0)
         return pattern;
     free(pattern);

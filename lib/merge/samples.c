@@ -293,7 +293,7 @@ static pcol_status has_other_cells(struct sample_walk *w, uint64_t row, int *mor
         if (m->sample_columns[i] == PCOL_NONE)
             continue;
         const struct pci_column *column = &w->table->columns[i];
-        if (!strcmp(column->name, "time_ulp") || !strcmp(column->name, "time_delta_ulp"))
+        if (pci_is_remainder(column->name))
             *more = 0;
         else if (column->desc->type == PCF_BYTES)
             PCI_TRY(pci_get_str(m->file, column, row, &text, more, err));

@@ -247,8 +247,6 @@ static pcol_status open_labels(struct file_walk *w, pcol_error *err)
             w->f.sums->lost |= UINT64_C(1) << PCI_KIND_LABELS;
         key->unwanted = !is_kept || !is_kept_kind(key->kind);
         w->has_labels |= !key->unwanted;
-        if (!key->unwanted && pci_label_is_frame(key->kind))
-            PCI_TRY(pci_label_frames_open(w->f.file, &w->frames, err));
     }
     w->has_labels |= w->labels.table && pci_column_find(w->labels.table, "extra");
     return PCOL_OK;
@@ -278,7 +276,8 @@ static pcol_status append_label(struct file_walk *w, int kind, pcol_str key, con
     return pci_strbuf_append(&w->list, &label, sizeof label, err);
 }
 
-/* Append the name of a frame: the sums have no values that refer to frames. */
+/* Append the name of a frame: the sums have no values that refer to frames. A name may be made in
+ * a buffer, so it is not interned by intern(). */
 static pcol_status append_frame(struct file_walk *w, int kind, uint64_t row, pcol_str key,
                                 int64_t bits, pcol_error *err)
 {

@@ -86,6 +86,12 @@ int pci_is_label_column(const char *name)
     return !strncmp(name, "label.", 6) && name[6] && !name[6 + strspn(name + 6, "0123456789")];
 }
 
+int pci_is_remainder(const char *name)
+{
+    size_t size = strlen(name);
+    return size > 4 && !strcmp(name + size - 4, "_ulp");
+}
+
 /* ---- open */
 
 struct open_key_columns {

@@ -84,6 +84,8 @@ unsigned pci_label_types(int kind, const char **references);
 int pci_label_kind_by_name(pcol_str name);
 /* 1 if a column is named "label." and digits. */
 int pci_is_label_column(const char *name);
+/* 1 for a column NAME_ulp, what the source's double has beyond the integer in NAME. */
+int pci_is_remainder(const char *name);
 
 /* ---- nodes */
 

@@ -254,8 +254,7 @@ static void add_further_column(pcol_table *t, const struct pci_column *source)
 /* Columns that only serve the exact restoration of a source. */
 static int is_restoration(const char *name)
 {
-    size_t size = strlen(name);
-    return !strcmp(name, "label_shape") || (size > 4 && !strcmp(name + size - 4, "_ulp"));
+    return !strcmp(name, "label_shape") || pci_is_remainder(name);
 }
 
 /* The rarely used column `extra` is the last. */

@@ -426,17 +426,11 @@ static int equal_patterns(const struct drop_patterns *a, const struct drop_patte
 static pcol_status source_has_type(pcol_query *query, uint64_t source, uint32_t *list,
                                    int *has_type, pcol_error *err)
 {
-    const struct pci_query_type *measure = &query->measure;
     uint32_t count;
     *has_type = !query->sample_filter.sources || query->sample_filter.sources[source];
-    if (!*has_type || !measure->column_count)
+    if (!*has_type || !query->measure.column_count)
         return PCOL_OK;
-    *has_type = 0;
-    PCI_TRY(pci_types_of_source(&query->types, source, list, &count, err));
-    for (uint32_t i = 0; i < count && !*has_type; i++)
-        for (uint32_t k = 0; k < measure->column_count; k++)
-            *has_type |= list[i] == measure->columns[k];
-    return PCOL_OK;
+    return pci_query_type_in(&query->measure, &query->types, source, list, &count, has_type, err);
 }
 
 /* Reads the patterns of the first source of the query, as pprof does when it merges profiles. A

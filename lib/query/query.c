@@ -82,9 +82,7 @@ static pcol_status add_type_note(pcol_query *query, pcol_error *err)
         int has_type = 0;
         if (selected && !selected[s])
             continue;
-        status = pci_types_of_source(&query->types, s, list, &count, err);
-        for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
-            has_type |= measure->alike[list[i]];
+        status = pci_query_type_in(measure, &query->types, s, list, &count, &has_type, err);
         without += count && !has_type;
         sources++;
     }

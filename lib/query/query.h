@@ -41,6 +41,10 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
                                 uint64_t source_count, const char *name,
                                 struct pci_query_type *measure, pcol_error *err);
 void pci_query_type_close(struct pci_query_type *measure);
+/* *has_type: 1 if the source has values of the type. list, *count: all types of the source. */
+pcol_status pci_query_type_in(const struct pci_query_type *measure, const struct pci_types *types,
+                              uint64_t source, uint32_t *list, uint32_t *count, int *has_type,
+                              pcol_error *err);
 
 /* ---- samples.c */
 

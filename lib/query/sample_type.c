@@ -305,6 +305,18 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
     return find_seconds(types, selected, source_count, measure, err);
 }
 
+pcol_status pci_query_type_in(const struct pci_query_type *measure, const struct pci_types *types,
+                              uint64_t source, uint32_t *list, uint32_t *count, int *has_type,
+                              pcol_error *err)
+{
+    *has_type = 0;
+    PCI_TRY(pci_types_of_source(types, source, list, count, err));
+    for (uint32_t i = 0; i < *count && !*has_type; i++)
+        for (uint32_t k = 0; k < measure->column_count; k++)
+            *has_type |= list[i] == measure->columns[k];
+    return PCOL_OK;
+}
+
 void pci_query_type_close(struct pci_query_type *measure)
 {
     pci_free(measure->columns);
