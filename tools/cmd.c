@@ -187,7 +187,7 @@ const struct cmd cmd_table[] = {
      cmd_report_options,
      "Writes one HTML file that holds the profile and needs no network: flame graphs, callers\n"
      "and callees, tables, stacks over time, search, and selection by time, thread, source and\n"
-     "label. With BASE all of them compare. The file contains only what is selected. Without\n"
+     "label. With BASE all of them compare. The file has the selected samples only. Without\n"
      "scripts it shows a table and a flame graph.\n"
      "\n"
      "  pcol report run.pcol -o run.html\n"
