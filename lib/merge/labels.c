@@ -80,6 +80,16 @@ static pcol_status check_unique(struct key_walk *w, uint64_t row, uint32_t numbe
     return PCOL_OK;
 }
 
+/* The marks of the copied rows of a table; NULL: not known. */
+static const uint8_t *get_marks(const struct pci_merge *m, const struct pci_table *table)
+{
+    if (!strcmp(table->name, "samples"))
+        return m->copied_samples;
+    if (!strcmp(table->name, "functions"))
+        return m->used_functions;
+    return !strcmp(table->name, "location_groups") ? m->used_groups : m->used[table->number];
+}
+
 /* *needed: 1 if copied rows have values of a key. */
 static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str key, uint64_t number,
                              int kind, int *needed, pcol_error *err)
@@ -95,7 +105,8 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
     if (m->actions[table->number] == PCI_MERGE_APPEND ||
         m->actions[table->number] == PCI_MERGE_UNIFY)
         *needed = m->used[table->number] && pci_merge_copies_table(m, table);
-    if (!*needed || !pci_label_types(kind, &references) || strcmp(table->name, "samples") != 0)
+    const uint8_t *marks = get_marks(m, table);
+    if (!*needed || !pci_label_types(kind, &references) || !marks)
         return PCOL_OK;
     snprintf(name, sizeof name, "label.%llu", (unsigned long long)number);
     const struct pci_column *column = pci_column_find(table, name);
@@ -104,7 +115,7 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
     *needed = 0;
     for (uint64_t row = 0; status == PCOL_OK && column && !*needed && row < table->rows; row++) {
         int64_t bits;
-        if (!m->copied_samples[row])
+        if (!marks[row])
             continue;
         status = pci_cells_get(cells, row, &bits, needed, err);
     }

@@ -15,7 +15,7 @@
 
 struct marker {
     struct pci_merge *m;
-    struct pci_cells *cells;
+    struct pci_cells *cells, *source_cells;
     int marks_appended; /* references to appended tables are marked, too */
     int has_trees;      /* a copied cell refers to a tree */
 };
@@ -106,28 +106,42 @@ static pcol_status find_copied_samples(struct marker *k, const struct pci_table 
     return PCOL_OK;
 }
 
+/* The marks of the rows of a table that rows of others belong to; NULL: none. */
+static const uint8_t *get_owners(const struct pci_merge *m, const struct pci_table *to)
+{
+    return !strcmp(to->name, "location_groups") ? m->used_groups : m->used[to->number];
+}
+
 /* Marks rows that belong to a source whatever samples it has: its metadata and comments, header
  * lines and file lines of Rprof; threads, without a selection of samples. owner: the column that
- * refers to a source, or to a row of another table that is already marked. */
+ * refers to a source, or to a row of another table that is already marked; rows of sources that are
+ * not copied are not marked. */
 static pcol_status mark_owned(struct marker *k, const struct pci_column *owner, pcol_error *err)
 {
     struct pci_merge *m = k->m;
     const struct pci_table *table = owner->table, *to = owner->references;
+    const uint8_t *owners = get_owners(m, to);
     int of_sources = !strcmp(to->name, "sources");
+    struct pci_cells *sources = k->source_cells;
     uint64_t rows;
+    if (of_sources && table->schema->table_flags & PCI_TABLE_OF_SAMPLES && m->selection &&
+        !m->selection->all_samples)
+        return PCOL_OK;
     PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
     if (m->actions[table->number] != PCI_MERGE_APPEND || !pci_merge_copies_table(m, table))
         return PCOL_OK;
     PCI_TRY(open_set(&m->used[table->number], rows, err));
     PCI_TRY(pci_cells_open(k->cells, m->file, table->name, owner->name, PCI_IS_INT, err));
+    PCI_TRY(pci_cells_open(sources, m->file, table->name, "source", PCI_IS_INT, err));
     for (uint64_t row = 0; row < rows; row++) {
-        int64_t value;
-        int valid, is_copied;
+        int64_t value, source = 0;
+        int valid, is_copied = 1;
         PCI_TRY(pci_cells_get(k->cells, row, &value, &valid, err));
-        if (of_sources)
-            is_copied = pci_merge_copies_source(m, (uint64_t)value);
-        else
-            is_copied = (uint64_t)value < to->rows && m->used[to->number][value];
+        if (sources->column)
+            PCI_TRY(pci_cells_get(sources, row, &source, &valid, err));
+        is_copied = !sources->column || pci_merge_copies_source(m, (uint64_t)source);
+        if (!of_sources)
+            is_copied &= (uint64_t)value < to->rows && owners[value];
         m->used[table->number][row] |= (uint8_t)is_copied;
     }
     return PCOL_OK;
@@ -142,7 +156,7 @@ static pcol_status mark_all_owned(struct marker *k, int of_sources, pcol_error *
         const struct pci_table *to = column->references;
         if (!column->schema || !(column->schema->flags & PCI_OWNER) || !to)
             continue;
-        if (of_sources ? !strcmp(to->name, "sources") : m->used[to->number] != NULL)
+        if (of_sources ? !strcmp(to->name, "sources") : get_owners(m, to) != NULL)
             PCI_TRY(mark_owned(k, column, err));
     }
     return PCOL_OK;
@@ -336,12 +350,24 @@ static pcol_status mark_lines(struct marker *k, pcol_error *err)
     return status;
 }
 
-/* Whether row 0 of mappings is the program of a copied source: it is that of the first one, unless
- * only others have mappings. */
-static int has_program(const struct pci_merge *m, const struct pci_table *mappings, uint64_t rows)
+/* *is_needed: row 0 of mappings is the program of a copied source. It is that of the first one,
+ * unless only others have mappings. */
+static pcol_status find_program(const struct pci_merge *m, const struct pci_table *mappings,
+                                uint64_t rows, int *is_needed, pcol_error *err)
 {
-    return m->source_count <= 1 ||
-           (pci_merge_copies_source(m, 0) && memchr(m->used[mappings->number], 1, (size_t)rows));
+    const struct pci_column *type;
+    pcol_str text = {"", 0};
+    int valid;
+    *is_needed = 0;
+    if (!rows || !m->source_count ||
+        (m->source_count > 1 &&
+         (!pci_merge_copies_source(m, 0) || !memchr(m->used[mappings->number], 1, (size_t)rows))))
+        return PCOL_OK;
+    PCI_TRY(pci_find_verified_column(m->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_get_str(m->file, type, 0, &text, &valid, err));
+    const struct pci_format_schema *schema = pci_format_schema(m->file, text);
+    *is_needed = schema && schema->program_first;
+    return PCOL_OK;
 }
 
 static pcol_status mark_code(struct marker *k, pcol_error *err)
@@ -362,8 +388,10 @@ static pcol_status mark_code(struct marker *k, pcol_error *err)
             continue;
         PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
         PCI_TRY(open_set(&m->used[table->number], rows, err));
-        if (rows && !strcmp(table->name, "mappings") && has_program(m, table, rows))
-            m->used[table->number][0] = 1;
+        int is_needed = 0;
+        if (!strcmp(table->name, "mappings"))
+            PCI_TRY(find_program(m, table, rows, &is_needed, err));
+        m->used[table->number][0] |= (uint8_t)is_needed;
         PCI_TRY(mark_table(k, table, m->used[table->number], err));
     }
     return PCOL_OK;
@@ -374,7 +402,8 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err)
     struct marker k = {.m = merge};
     int names = 0;
     merge->used = pci_calloc(merge->file->index.header.table_count, sizeof(uint8_t *));
-    k.cells = pci_malloc(1, sizeof *k.cells);
+    k.cells = pci_malloc(2, sizeof *k.cells);
+    k.source_cells = k.cells + 1;
     pcol_status status = merge->used && k.cells ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, mark_referenced(&k, err));
     PCI_THEN(status, mark_code(&k, err));

@@ -138,6 +138,7 @@ enum pci_anonymize {
 #define PCI_TABLE_NAMES_FRAMES 64u /* named after frames, which a copy may lack */
 #define PCI_TABLE_SEGMENTS 128u    /* a row for each part of a recording; source, first_sample */
 #define PCI_TABLE_VERIFIED 256u    /* checksums are verified before it is copied */
+#define PCI_TABLE_OF_SAMPLES 512u  /* a selection of samples copies only what they lead to */
 
 /* A list of rows: the row of a table, then those of its columns; it ends with a row of neither. */
 struct pci_schema_row {
@@ -163,6 +164,7 @@ struct pci_format_schema {
     unsigned last_type_is_default : 1;   /* of a source without default_sample_type */
     unsigned renames_functions : 1;      /* data model v1 names functions as R does */
     unsigned row_is_sample : 1;          /* a row is one sample, whatever its values are */
+    unsigned program_first : 1;          /* its first mapping is the program */
     unsigned
         whole_document : 1; /* sources.extra describes all samples: selections of some omit it */
     /* The table of a source that its document numbers: copies with the document have its order of

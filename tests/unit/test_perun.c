@@ -11,6 +11,7 @@
 #include <criterion/criterion.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int sniff(const char *text)
@@ -241,16 +242,22 @@ Test(perun, stacks_by_collector)
     done(file);
 }
 
-Test(perun, names_of_types_that_follow_the_rule_are_not_stored)
+Test(perun, of_names_that_follow_from_uids_the_number_is_stored)
 {
     pcol_file *file =
-        file_of("{\"resource_type_map\":{\"a#0\":{\"uid\":\"a\"},\"a#1\":{\"uid\":\"a\"},"
-                "\"x:2#0\":{\"uid\":{\"line\":2,\"function\":\"x\"}}}}");
+        file_of("{\"resource_type_map\":{\"a#7\":{\"uid\":\"a\"},\"a#4294967294\":{\"uid\":\"a\"},"
+                "\"x:2#0\":{\"uid\":{\"line\":2,\"function\":\"x\"}},\"#0\":{\"uid\":\"\"}}}");
     cr_assert_null(column_of(file, "resource_types", "name"));
     done(file);
-    file = file_of("{\"resource_type_map\":{\"a#1\":{\"uid\":\"a\"},\"a#0\":{\"uid\":\"a\"}}}");
-    is_text(file, "resource_types", "name", 0, "a#1");
-    done(file);
+    static const char *const others[] = {"a#00", "a#", "a#-0", "a#+1", "a#4294967295", "b#0",
+                                         "a",    "",   "a#1 ", "#0",   "aa#0"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char json[80];
+        snprintf(json, sizeof json, "{\"resource_type_map\":{\"%s\":{\"uid\":\"a\"}}}", others[i]);
+        file = file_of(json);
+        is_text(file, "resource_types", "name", 0, others[i]);
+        done(file);
+    }
 }
 
 /* ---- memory that runs out */

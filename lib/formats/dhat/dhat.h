@@ -10,6 +10,7 @@ int pci_dhat_sniff(const uint8_t *data, size_t size, int all);
 pcol_status pci_dhat_read(struct pci_import *import, pcol_error *err);
 pcol_status pci_dhat_write(const struct pci_export *export, pcol_error *err);
 extern const struct pci_capabilities pci_dhat_capabilities;
+extern const struct pci_schema_row pci_dhat_tables[];
 
 /* Keys of the values of a program point, in the order of the sample types. unit: the member of the
  * document that names it, if there is one, else `otherwise`. */

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct pci_format_schema pci_dhat_schema = {.source_type = "dhat", .fixed_frames = 1};
+const struct pci_format_schema pci_dhat_schema = {
+    .source_type = "dhat", .fixed_frames = 1, .tables = pci_dhat_tables};
 
 const struct pci_format pci_dhat_format = {
     .info = {"dhat", "heap profile of Valgrind's DHAT, JSON", ".dhat .dhat.json",

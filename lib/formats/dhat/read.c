@@ -2,10 +2,9 @@
  * read.c - import of DHAT profiles: one pass over the JSON text
  *
  * Program points (`pps`) refer to frames of `ftbl`, which follows them: their values and frame
- * numbers wait in a spill until the document ends. Then each frame becomes a location group, each
- * point a sample. sources.extra is an array of two trees: the document, whose members pps and ftbl
- * are marked positions, and the frames in order as rows of location_groups, each followed by its
- * text if its cells do not print as the same text. Tests: tests/cli/dhat.test.
+ * numbers wait in a spill until the document ends. Each frame becomes a location group and a row of
+ * dhat_frames, then each point a sample. sources.extra is the document, whose members pps and ftbl
+ * are marked positions. Tests: tests/cli/dhat.test.
  */
 #include "formats/dhat/dhat.h"
 
@@ -30,9 +29,10 @@ struct dhat {
     struct pci_spill points;
     uint64_t point_count, seen;
     char *units[3]; /* of bu, bksu, tu; NULL: absent */
-    uint64_t root, document, frames;
-    uint32_t location_groups; /* string */
-    uint32_t *groups;         /* by frame */
+    uint64_t document;
+    uint64_t first_frame;                    /* row of dhat_frames */
+    uint32_t source, number, group_of, text; /* columns of dhat_frames */
+    uint32_t *groups;                        /* by frame */
     size_t group_count, group_capacity;
     uint64_t most, most_line, most_column; /* the greatest frame number, and where it is */
     int has_version, has_points, has_frames;
@@ -200,13 +200,27 @@ static pcol_status add_group(struct dhat *d, const struct pci_dhat_frame *f, uin
     return pci_builder_group(d->builder, 1, &group, NULL, NULL, 0, row, NULL, err);
 }
 
+static pcol_status open_frames(struct dhat *d, pcol_error *err)
+{
+    pcol_builder *b = d->builder;
+    uint32_t table;
+    PCI_TRY(pcol_builder_table(b, "dhat_frames", &table, err));
+    PCI_TRY(pci_builder_column(b, table, "source", PCOL_U32, PCI_T_SOURCES + 1, &d->source, err));
+    PCI_TRY(pci_builder_column(b, table, "number", PCOL_U32, 0, &d->number, err));
+    PCI_TRY(pci_builder_column(b, table, "location_group", PCOL_U32, PCI_T_GROUPS + 1, &d->group_of,
+                               err));
+    PCI_TRY(pci_builder_column(b, table, "text", PCOL_STRING, 0, &d->text, err));
+    d->first_frame = b->columns[d->number]->rows;
+    return PCOL_OK;
+}
+
 /* Add the frame with the current string as its text. */
 static pcol_status read_frame(struct dhat *d, pcol_error *err)
 {
-    struct pci_new_node node = {.parent = d->frames, .key = PCOL_NONE, .tag = PCI_NODE_ROW};
+    pcol_builder *b = d->builder;
     struct pci_dhat_frame frame;
     uint32_t group;
-    uint64_t row;
+    uint64_t row = d->first_frame + d->group_count;
     char *text;
     size_t size;
     if (d->group_count >= PCOL_NONE - 1)
@@ -217,21 +231,17 @@ static pcol_status read_frame(struct dhat *d, pcol_error *err)
     int same = size == d->json.text.size && !memcmp(text, d->json.text.data, size);
     pci_free(text);
     PCI_TRY(PCI_GROW(d->groups, d->group_capacity, d->group_count + 1, err));
+    PCI_TRY(pcol_builder_set_i64(b, d->source, row, d->import->source, err));
+    PCI_TRY(pcol_builder_set_i64(b, d->number, row, (int64_t)d->group_count, err));
+    PCI_TRY(pcol_builder_set_i64(b, d->group_of, row, group, err));
     d->groups[d->group_count++] = group;
-    node.as.i64 = group;
-    node.text = d->location_groups;
-    PCI_TRY(pci_builder_node(d->builder, &node, &row, err));
-    if (same)
-        return PCOL_OK;
-    node = (struct pci_new_node){.parent = d->frames, .key = PCOL_NONE, .tag = PCI_NODE_STRING};
-    PCI_TRY(intern(d, d->json.text, &node.text, err));
-    return pci_builder_node(d->builder, &node, &row, err);
+    return same ? PCOL_OK
+                : pcol_builder_set_str(b, d->text, row, d->json.text.data, d->json.text.size, err);
 }
 
 static pcol_status read_frames(struct dhat *d, pcol_error *err)
 {
     PCI_TRY(pci_json_expect(&d->json, PCI_JSON_ARRAY, "ftbl", err));
-    PCI_TRY(pcol_builder_string(d->builder, "location_groups", 15, &d->location_groups, err));
     for (;;) {
         int more;
         PCI_TRY(pci_json_element(&d->json, &more, err));
@@ -381,10 +391,9 @@ static pcol_status read_profile(struct dhat *d, pcol_error *err)
 {
     pcol_source source = {.size = sizeof source};
     PCI_TRY(pci_import_source(d->import, &source, err));
-    PCI_TRY(add_node(d, PCI_NO_NODE, NULL, PCI_NODE_ARRAY, NULL, &d->root, err));
-    PCI_TRY(add_node(d, d->root, NULL, PCI_NODE_OBJECT, NULL, &d->document, err));
-    PCI_TRY(add_node(d, d->root, NULL, PCI_NODE_ARRAY, NULL, &d->frames, err));
-    PCI_TRY(pci_builder_extra(d->builder, PCI_T_SOURCES, d->import->source, d->root, err));
+    PCI_TRY(add_node(d, PCI_NO_NODE, NULL, PCI_NODE_OBJECT, NULL, &d->document, err));
+    PCI_TRY(pci_builder_extra(d->builder, PCI_T_SOURCES, d->import->source, d->document, err));
+    PCI_TRY(open_frames(d, err));
     PCI_TRY(read_document(d, err));
     return add_samples(d, err);
 }

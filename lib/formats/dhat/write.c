@@ -2,8 +2,8 @@
  * write.c - export of a DHAT profile to DHAT: the document with the rows at the marked positions
  *
  * Only a source that was read from DHAT can be written: its values have no meaning for other
- * profiles. Frames are numbered in the order of the tree of the source; those that a selection
- * removed are left out. Tests: tests/cli/dhat.test.
+ * profiles. Frames are numbered in the order of dhat_frames; those that a selection removed are
+ * left out. Tests: tests/cli/dhat.test.
  */
 #include "formats/dhat/dhat.h"
 #include "formats/json_members.h"
@@ -26,10 +26,11 @@ struct writer {
     const struct pci_column *of, *stack, *extra;
     const struct pci_column *function, *line, *column, *name, *file_name, *address, *mapping,
         *object;
+    const struct pci_column *frame_source, *number, *frame_group, *text;
     struct pci_stack_path path;
     uint32_t *frames; /* number of the frame by group; PCOL_NONE: none */
+    int puts_root;    /* a selection removed frame 0 */
     struct pci_node_reader nodes;
-    uint64_t document, list; /* nodes of the two trees */
 };
 
 /* ---- opening */
@@ -48,6 +49,10 @@ static pcol_status open_columns(struct writer *w, pcol_error *err)
         {"location_groups", "address", PCI_TYPES_INT, &w->address},
         {"location_groups", "mapping", PCI_TYPES_ROW, &w->mapping},
         {"mappings", "filename", PCI_TYPES_TEXT, &w->object},
+        {"dhat_frames", "source", PCI_TYPES_ROW, &w->frame_source},
+        {"dhat_frames", "number", PCI_TYPES_ROW, &w->number},
+        {"dhat_frames", "location_group", PCI_TYPES_ROW, &w->frame_group},
+        {"dhat_frames", "text", PCI_TYPES_TEXT, &w->text},
     };
     return pci_find_verified_columns(w->file, columns, sizeof columns / sizeof *columns, err);
 }
@@ -91,35 +96,46 @@ static pcol_status open_values(struct writer *w, pcol_error *err)
     return status;
 }
 
-/* Go to the two trees of the source, and number its frames. */
-static pcol_status open_trees(struct writer *w, uint64_t root, pcol_error *err)
+/* Move to the next frame of the source; *group is PCOL_NONE after the last. */
+static pcol_status next_frame(const struct writer *w, uint64_t *row, uint32_t *group,
+                              pcol_error *err)
 {
-    const uint64_t groups = pci_rows(w->file, "location_groups");
-    struct pci_node_value node;
-    uint32_t count = 0;
-    PCI_TRY(pci_check_row_count(w->file, "location_groups", err));
-    PCI_TRY(PCI_MALLOC(w->frames, (size_t)groups + 1, err));
-    memset(w->frames, 0xff, ((size_t)groups + 1) * sizeof *w->frames);
-    PCI_TRY(pci_nodes_open(&w->nodes, w->file, err));
-    PCI_TRY(pci_nodes_first(&w->nodes, root, &w->document, err));
-    w->list = w->document;
-    if (w->document != PCI_NO_NODE)
-        PCI_TRY(pci_nodes_next(&w->nodes, root, &w->list, err));
-    if (w->list == PCI_NO_NODE)
-        return pci_corrupt(err, "nodes", NULL, root,
-                           "a DHAT profile needs its document and its frames");
-    for (uint64_t row = w->list + 1; row < w->nodes.rows; row++) {
-        PCI_TRY(pci_nodes_get(&w->nodes, row, &node, err));
-        if (node.parent != w->list)
-            break;
-        if (node.tag != PCI_NODE_ROW)
+    const uint64_t rows = pci_rows(w->file, "dhat_frames");
+    *group = PCOL_NONE;
+    for (; *row < rows; ++*row) {
+        int64_t source, number;
+        int valid;
+        PCI_TRY(pci_get(w->file, w->frame_source, *row, &source, &valid, err));
+        if ((uint64_t)source != w->source)
             continue;
-        if (!pci_str_is(node.text, "location_groups") || (uint64_t)node.integer >= groups)
-            return pci_corrupt(err, "nodes", "integer", row,
-                               "a frame of DHAT is no row of location_groups");
-        w->frames[node.integer] = count++;
+        PCI_TRY(get_row(w, w->frame_group, *row, "location_groups", &number, &valid, err));
+        *group = (uint32_t)number;
+        return PCOL_OK;
     }
     return PCOL_OK;
+}
+
+static pcol_status number_frames(struct writer *w, pcol_error *err)
+{
+    const uint64_t groups = pci_rows(w->file, "location_groups");
+    uint32_t group, count = 0;
+    int64_t number;
+    int valid;
+    PCI_TRY(pci_check_row_count(w->file, "location_groups", err));
+    PCI_TRY(pci_check_row_count(w->file, "dhat_frames", err));
+    PCI_TRY(PCI_MALLOC(w->frames, (size_t)groups + 1, err));
+    memset(w->frames, 0xff, ((size_t)groups + 1) * sizeof *w->frames);
+    for (uint64_t row = 0;; row++) {
+        PCI_TRY(next_frame(w, &row, &group, err));
+        if (group == PCOL_NONE)
+            return PCOL_OK;
+        if (!count) {
+            PCI_TRY(pci_get(w->file, w->number, row, &number, &valid, err));
+            w->puts_root = number > 0;
+            count = number > 0;
+        }
+        w->frames[group] = count++;
+    }
 }
 
 /* ---- frames */
@@ -166,23 +182,24 @@ static pcol_status put_frame(struct writer *w, uint64_t group, struct pci_json_w
 
 static pcol_status write_frames(struct writer *w, struct pci_json_writer *json, pcol_error *err)
 {
-    struct pci_node_value node, next;
-    int more;
     pci_json_put_begin(json, '[', err);
-    for (uint64_t row = w->list + 1; row < w->nodes.rows; row++) {
-        PCI_TRY(pci_nodes_get(&w->nodes, row, &node, err));
-        if (node.parent != w->list)
+    if (w->puts_root) {
+        pci_json_put_newline(json);
+        pci_json_put_string(json, (pcol_str){"[root]", 6}, err);
+    }
+    for (uint64_t row = 0;; row++) {
+        pcol_str text;
+        uint32_t group;
+        int valid;
+        PCI_TRY(next_frame(w, &row, &group, err));
+        if (group == PCOL_NONE)
             break;
-        if (node.tag != PCI_NODE_ROW)
-            continue;
-        more = row + 1 < w->nodes.rows;
-        if (more)
-            PCI_TRY(pci_nodes_get(&w->nodes, row + 1, &next, err));
-        if (more && next.parent == w->list && next.tag == PCI_NODE_STRING) {
+        PCI_TRY(pci_get_str(w->file, w->text, row, &text, &valid, err));
+        if (valid) {
             pci_json_put_newline(json);
-            pci_json_put_string(json, next.text, err);
+            pci_json_put_string(json, text, err);
         } else {
-            PCI_TRY(put_frame(w, (uint64_t)node.integer, json, err));
+            PCI_TRY(put_frame(w, group, json, err));
         }
     }
     pci_json_put_newline(json);
@@ -278,9 +295,10 @@ static pcol_status write_document(struct writer *w, const struct pci_export *exp
     PCI_TRY(open_values(w, err));
     PCI_TRY(pci_stack_path_open(&w->path, w->file, err));
     w->path.written.most = PCI_STREAMED_FRAMES;
-    PCI_TRY(open_trees(w, root, err));
+    PCI_TRY(number_frames(w, err));
+    PCI_TRY(pci_nodes_open(&w->nodes, w->file, err));
     PCI_TRY(pci_json_writer_open(&json, export->sink, 0, err));
-    pcol_status status = pci_json_from_nodes(w->file, w->document, &json, write_table, w, err);
+    pcol_status status = pci_json_from_nodes(w->file, root, &json, write_table, w, err);
     PCI_THEN(status, pci_json_writer_finish(&json, err));
     pci_json_writer_close(&json);
     return status;

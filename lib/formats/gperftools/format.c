@@ -3,8 +3,8 @@
  */
 #include "formats/gperftools/gperftools.h"
 
-const struct pci_format_schema pci_gperftools_schema = {.source_type = "gperftools",
-                                                        .last_type_is_default = 1};
+const struct pci_format_schema pci_gperftools_schema = {
+    .source_type = "gperftools", .last_type_is_default = 1, .program_first = 1};
 
 const struct pci_format pci_gperftools_format = {
     .info =

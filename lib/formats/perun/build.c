@@ -35,7 +35,7 @@ static pcol_status add_type(struct pci_perun *p, const struct pci_perun_out *out
     pcol_builder *b = p->builder;
     pcol_str name = pci_string_pool_get(&p->names, t->name);
     struct pci_perun_record *record = &p->type_record;
-    int by_rule = 0;
+    uint32_t number = PCOL_NONE;
     t->row = (uint32_t)row;
     PCI_TRY(pcol_builder_set_i64(b, out->type_source, row, p->import->source, err));
     if (t->resources_ordinal != PCOL_NONE)
@@ -43,13 +43,14 @@ static pcol_status add_type(struct pci_perun *p, const struct pci_perun_out *out
     if (t->map_ordinal != PCOL_NONE) {
         PCI_TRY(pcol_builder_set_i64(b, out->type_map, row, t->map_ordinal, err));
         PCI_TRY(pci_perun_read_record(p, &p->type_records, t->record, record, err));
-        PCI_TRY(pci_perun_is_rule_name(p, record, name, &by_rule, err));
+        PCI_TRY(pci_perun_name_number(p, record, name, &number, err));
         p->cell_count = 0;
         PCI_TRY(pci_perun_push_record(p, record, 0, err));
         PCI_TRY(pci_perun_add_labels(p, out->types, row, p->cells, p->cell_count, err));
     }
-    return by_rule ? PCOL_OK
-                   : pcol_builder_set_str(b, out->type_name, row, name.data, name.size, err);
+    return number != PCOL_NONE
+               ? pcol_builder_set_i64(b, out->type_number, row, number, err)
+               : pcol_builder_set_str(b, out->type_name, row, name.data, name.size, err);
 }
 
 static pcol_status add_types(struct pci_perun *p, struct pci_perun_out *out, pcol_error *err)

@@ -22,7 +22,7 @@ struct pci_perun_class {
 /* Tables, their columns, and their row counts before this source. */
 struct pci_perun_out {
     uint32_t types, snapshots, models, arrays; /* tables */
-    uint32_t type_source, type_name, type_map, type_resources;
+    uint32_t type_source, type_name, type_number, type_map, type_resources;
     uint32_t snapshot_source, snapshot_region;
     uint32_t model_source, model_snapshot;
     uint32_t array_type, array_key, array_length, array_rest;
@@ -62,9 +62,9 @@ struct pci_perun_ns pci_perun_parse_time(struct pci_perun *p, const struct pci_p
 /* Append a row of samples. */
 pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *out,
                                  struct pci_perun_sample *sample, uint64_t *row, pcol_error *err);
-/* Whether a type's name is its flattened uid, '#', and the number of earlier types with that
- * uid. */
-pcol_status pci_perun_is_rule_name(struct pci_perun *p, const struct pci_perun_record *record,
-                                   pcol_str name, int *by_rule, pcol_error *err);
+/* type_name_elision.c: the number of a type's name that is its flattened uid, '#' and a number;
+ * PCOL_NONE: another name. */
+pcol_status pci_perun_name_number(const struct pci_perun *p, const struct pci_perun_record *record,
+                                  pcol_str name, uint32_t *number, pcol_error *err);
 
 #endif

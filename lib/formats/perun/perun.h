@@ -18,7 +18,7 @@
 #include "builder/rows.h"
 #include "builder/string_pool.h"
 #include "formats/format.h"
-#include "formats/perun/type_naming.h"
+#include "formats/perun/flat.h"
 #include "json/json.h"
 
 /* ---- cells */
@@ -176,8 +176,7 @@ struct pci_perun {
     struct pci_perun_record record, type_record; /* decoded records */
     struct pci_label *labels;                    /* of the row being built */
     size_t label_capacity;
-    struct pci_perun_type_rule rule; /* rule for names of types */
-    struct pci_perun_cell *cells;    /* of the record being read */
+    struct pci_perun_cell *cells; /* of the record being read */
     size_t cell_count, cell_capacity;
     struct pci_json_writer writer; /* of texts, into `text` */
     char *text;

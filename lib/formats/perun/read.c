@@ -503,7 +503,6 @@ static void close_reader(struct pci_perun *p)
     pci_free(p->record.values);
     pci_free(p->type_record.values);
     pci_free(p->labels);
-    pci_perun_type_rule_clear(&p->rule);
 }
 
 /* The header of an object of Perun's store. */

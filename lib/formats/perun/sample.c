@@ -29,6 +29,7 @@ static pcol_status open_types(struct pci_perun *p, struct pci_perun_out *o, pcol
     PCI_TRY(pcol_builder_table(p->builder, "resource_types", &o->types, err));
     PCI_TRY(add_column(p, o->types, "source", PCOL_U32, PCI_T_SOURCES + 1, &o->type_source, err));
     PCI_TRY(add_column(p, o->types, "name", PCOL_STRING, 0, &o->type_name, err));
+    PCI_TRY(add_column(p, o->types, "number", PCOL_U32, 0, &o->type_number, err));
     PCI_TRY(add_column(p, o->types, "map_ordinal", PCOL_U32, 0, &o->type_map, err));
     PCI_TRY(add_column(p, o->types, "resources_ordinal", PCOL_U32, 0, &o->type_resources, err));
     PCI_TRY(pcol_builder_table(p->builder, "nodes", &nodes, err));

@@ -1,12 +1,13 @@
 /*
- * type_name_elision.c - omits names of types that follow from Perun's rule
+ * type_name_elision.c - omits names of types that follow from their uids
  *
- * Most types of a profile have such names ("main#0", see type_naming.h), which would otherwise
- * dominate its strings. A type whose name equals the rule's is stored without a name.
+ * Perun names a type "main#0": its uid, and the number of earlier types with that uid. Such names
+ * would dominate a profile's strings; of them, only the number is stored.
  */
 #include "formats/perun/build.h"
 
-#include "formats/perun/type_naming.h"
+#include "formats/perun/flat.h"
+#include "util/integer.h"
 
 pcol_status pci_perun_flat_scalar(const struct pci_perun *p, const struct pci_perun_cell *cell,
                                   struct pci_strbuf *to, pcol_error *err)
@@ -69,13 +70,28 @@ static pcol_status flat_frame(const struct pci_perun *p, const struct pci_perun_
     return PCOL_OK;
 }
 
-pcol_status pci_perun_is_rule_name(struct pci_perun *p, const struct pci_perun_record *record,
-                                   pcol_str name, int *by_rule, pcol_error *err)
+/* The number of a name "UID#NUMBER"; PCOL_NONE: another name. */
+static uint32_t parse_number(pcol_str name, const struct pci_strbuf *uid)
+{
+    char text[PCI_FLAT_NUMBER];
+    int64_t number;
+    if (name.size < uid->size + 2 || name.data[uid->size] != '#' ||
+        (uid->size && memcmp(name.data, uid->data, uid->size) != 0))
+        return PCOL_NONE;
+    pcol_str digits = {name.data + uid->size + 1, name.size - uid->size - 1};
+    if (!pci_parse_i64(digits.data, digits.size, &number) || number < 0 || number >= PCOL_NONE ||
+        pci_flat_integer(number, text) != digits.size) /* leading zeros */
+        return PCOL_NONE;
+    return (uint32_t)number;
+}
+
+pcol_status pci_perun_name_number(const struct pci_perun *p, const struct pci_perun_record *record,
+                                  pcol_str name, uint32_t *number, pcol_error *err)
 {
     struct pci_perun_cell uid;
     struct pci_strbuf text = {0};
-    pcol_status status = PCOL_OK;
-    *by_rule = 0;
+    pcol_status status;
+    *number = PCOL_NONE;
     if (!pci_perun_get_role(record, PCI_PERUN_UID, &uid))
         return PCOL_OK;
     if (uid.kind == PCI_PERUN_STRING)
@@ -84,9 +100,8 @@ pcol_status pci_perun_is_rule_name(struct pci_perun *p, const struct pci_perun_r
         status = flat_frame(p, &p->frames.frames[uid.value], &text, err);
     else
         return PCOL_OK;
-    PCI_THEN(status, pci_perun_type_rule_next(&p->rule, &text, err));
-    *by_rule =
-        status == PCOL_OK && name.size == text.size && !memcmp(name.data, text.data, text.size);
+    if (status == PCOL_OK)
+        *number = parse_number(name, &text);
     pci_strbuf_clear(&text);
     return status;
 }

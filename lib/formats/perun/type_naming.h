@@ -1,5 +1,5 @@
 /*
- * type_naming.h - the rule by which Perun names types, for reader and writers
+ * type_naming.h - the rule by which Perun names types, for the writer of other profiles
  */
 #ifndef PCI_PERUN_TYPE_NAMING_H
 #define PCI_PERUN_TYPE_NAMING_H

@@ -23,6 +23,7 @@ static pcol_status open_columns(struct pci_perun_writer *w, pcol_error *err)
         {"samples", "snapshot", PCI_TYPES_ROW, &w->sample_snapshot},
         {"resource_types", "source", PCI_TYPES_ROW, &w->type_source},
         {"resource_types", "name", PCI_TYPES_TEXT, &w->type_name},
+        {"resource_types", "number", PCI_TYPES_ROW, &w->type_number},
         {"resource_types", "map_ordinal", PCI_TYPES_ROW, &w->type_map},
         {"resource_types", "resources_ordinal", PCI_TYPES_ROW, &w->type_resources},
         {"snapshots", "source", PCI_TYPES_ROW, &w->snapshot_source},

@@ -5,7 +5,6 @@
 #define PCI_PERUN_WRITE_H
 
 #include "formats/format.h"
-#include "formats/perun/type_naming.h"
 #include "model/keyed_json.h"
 
 struct pci_perun_writer {
@@ -16,7 +15,7 @@ struct pci_perun_writer {
     struct pci_values values;
     struct pci_keyed_reader samples, types, snapshots, models;
     const struct pci_column *sample_source, *sample_type, *sample_snapshot;
-    const struct pci_column *type_source, *type_name, *type_map, *type_resources;
+    const struct pci_column *type_source, *type_name, *type_number, *type_map, *type_resources;
     const struct pci_column *snapshot_source, *snapshot_region;
     const struct pci_column *model_source, *model_snapshot;
     const struct pci_column *array_type, *array_key, *array_length, *array_rest;

@@ -6,6 +6,7 @@
  * collector.
  */
 #include "formats/json_members.h"
+#include "formats/perun/type_naming.h"
 #include "formats/perun/write.h"
 
 #include "model/frame_names.h"

@@ -7,6 +7,7 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_CELLS 65536u /* greatest number of buffered cells of a type, of as many of its keys */
@@ -37,44 +38,44 @@ static pcol_status flat_frame(struct pci_perun_writer *w, int64_t group, struct 
     return PCOL_OK;
 }
 
-/* Make the name that the rule gives to the type whose members were read last. The rule counts the
- * type even if it has a name of its own, as the reader did. *made: the type has a uid. */
-static pcol_status name_by_rule(struct pci_perun_writer *w, struct pci_perun_type_rule *rule,
-                                struct pci_strbuf *name, int *made, pcol_error *err)
+/* Append the flattened uid of the type whose members were read last. */
+static pcol_status append_uid(struct pci_perun_writer *w, uint64_t row, struct pci_strbuf *to,
+                              pcol_error *err)
 {
-    const struct pci_value *uid = NULL;
-    for (size_t i = 0; i < w->types.count; i++)
-        if (pci_str_is(w->types.members[i].key, "uid"))
-            uid = &w->types.members[i].value;
-    name->size = 0;
-    *made = uid && (uid->kind == PCI_VALUE_STRING || uid->kind == PCI_VALUE_FRAME);
-    if (!*made)
-        return PCOL_OK;
-    PCI_TRY(uid->kind == PCI_VALUE_FRAME ? flat_frame(w, uid->as.i64, name, err)
-                                         : pci_flat_text(uid, name, err));
-    return pci_perun_type_rule_next(rule, name, err);
+    for (size_t i = 0; i < w->types.count; i++) {
+        const struct pci_value *uid = &w->types.members[i].value;
+        if (!pci_str_is(w->types.members[i].key, "uid"))
+            continue;
+        return uid->kind == PCI_VALUE_FRAME ? flat_frame(w, uid->as.i64, to, err)
+                                            : pci_flat_text(uid, to, err);
+    }
+    return pci_corrupt(err, "resource_types", "number", row, "the type has no uid");
 }
 
-static pcol_status type_name(struct pci_perun_writer *w, struct pci_perun_type_rule *rule,
-                             uint64_t row, struct pci_strbuf *name, pcol_error *err)
+/* Read the members of a type, and write its name as a key. name: buffer. */
+static pcol_status put_name(struct pci_perun_writer *w, uint64_t row, struct pci_strbuf *name,
+                            pcol_error *err)
 {
-    pcol_str stored_name = {"", 0};
-    int64_t ordinal;
-    int made = 0, valid = 0, in_map;
-    PCI_TRY(pci_get(w->file, w->type_map, row, &ordinal, &in_map, err));
-    if (in_map) {
-        PCI_TRY(pci_keyed_row(&w->types, row, err));
-        PCI_TRY(name_by_rule(w, rule, name, &made, err));
+    pcol_str stored_name;
+    char text[PCI_FLAT_NUMBER];
+    int64_t number;
+    int valid;
+    name->size = 0;
+    PCI_TRY(pci_keyed_row(&w->types, row, err));
+    PCI_TRY(pci_get(w->file, w->type_number, row, &number, &valid, err));
+    if (valid) {
+        PCI_TRY(append_uid(w, row, name, err));
+        PCI_TRY(pci_strbuf_append(name, "#", 1, err));
+        PCI_TRY(pci_strbuf_append(name, text, pci_flat_integer(number, text), err));
+        pci_json_put_key_bytes(&w->json, (pcol_str){name->data, name->size}, err);
+        return w->json.status;
     }
     PCI_TRY(pci_get_str(w->file, w->type_name, row, &stored_name, &valid, err));
-    if (valid) {
-        name->size = 0;
-        return pci_strbuf_append(name, stored_name.data, stored_name.size, err);
-    }
-    if (made)
-        return PCOL_OK;
-    return pci_corrupt(err, "resource_types", "name", row,
-                       "the type has neither a name nor a uid that determines it");
+    if (!valid)
+        return pci_corrupt(err, "resource_types", "name", row,
+                           "the type has neither a name nor a number");
+    pci_json_put_key_bytes(&w->json, stored_name, err);
+    return w->json.status;
 }
 
 /* ---- map */
@@ -89,8 +90,7 @@ static pcol_status is_own_type(const struct pci_perun_writer *w, uint64_t row, i
     return status;
 }
 
-static pcol_status write_map(struct pci_perun_writer *w, struct pci_perun_type_rule *rule,
-                             struct pci_strbuf *name, pcol_error *err)
+static pcol_status write_map(struct pci_perun_writer *w, struct pci_strbuf *name, pcol_error *err)
 {
     pci_json_put_begin(&w->json, '{', err);
     for (uint64_t row = 0; row < w->type_rows; row++) {
@@ -102,8 +102,7 @@ static pcol_status write_map(struct pci_perun_writer *w, struct pci_perun_type_r
         PCI_TRY(pci_get(w->file, w->type_map, row, &ordinal, &in_map, err));
         if (!in_map)
             continue;
-        PCI_TRY(type_name(w, rule, row, name, err)); /* reads the row's members */
-        pci_json_put_key_bytes(&w->json, (pcol_str){name->data, name->size}, err);
+        PCI_TRY(put_name(w, row, name, err));
         PCI_TRY(pci_members_json(&w->values, w->types.members, w->types.count, &w->json, NULL, NULL,
                                  err));
     }
@@ -113,10 +112,8 @@ static pcol_status write_map(struct pci_perun_writer *w, struct pci_perun_type_r
 
 pcol_status pci_perun_write_map(struct pci_perun_writer *w, pcol_error *err)
 {
-    struct pci_perun_type_rule rule = {0};
     struct pci_strbuf name = {0};
-    pcol_status status = write_map(w, &rule, &name, err);
-    pci_perun_type_rule_clear(&rule);
+    pcol_status status = write_map(w, &name, err);
     pci_strbuf_clear(&name);
     return status;
 }
@@ -271,49 +268,42 @@ static pcol_status write_type(struct pci_perun_writer *w, uint64_t type, pcol_er
 struct order {
     uint64_t *rows; /* of resource_types, by position in `resources` */
     size_t count, capacity;
-    uint64_t *names; /* end offsets of names in `text`, by row */
-    size_t name_count, name_capacity;
-    struct pci_strbuf text;
-    struct pci_perun_type_rule rule;
     struct pci_strbuf name;
     uint64_t first; /* row of the source's first type */
 };
 
-/* Add a type's name, which the rule gives in the order of rows, and its position in `resources`. */
+/* Add a type's position in `resources`. */
 static pcol_status add_to_order(struct pci_perun_writer *w, struct order *o, uint64_t row,
                                 pcol_error *err)
 {
     int64_t ordinal;
     int valid;
-    PCI_TRY(type_name(w, &o->rule, row, &o->name, err));
-    PCI_TRY(pci_strbuf_append(&o->text, o->name.data, o->name.size, err));
-    PCI_TRY(PCI_GROW(o->names, o->name_capacity, o->name_count + 1, err));
-    PCI_TRY(PCI_GROW(o->rows, o->capacity, o->count + 1, err));
-    o->names[o->name_count++] = o->text.size;
     PCI_TRY(pci_get(w->file, w->type_resources, row, &ordinal, &valid, err));
-    if (valid)
-        o->rows[o->count++] = (uint64_t)ordinal << 32 | (row - o->first);
+    if (!valid)
+        return PCOL_OK;
+    PCI_TRY(PCI_GROW(o->rows, o->capacity, o->count + 1, err));
+    o->rows[o->count++] = (uint64_t)ordinal << 32 | (row - o->first);
     return PCOL_OK;
 }
 
-/* Counting sort by ordinal; each ordinal must occur once. */
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sort by ordinal; selections leave gaps. */
 static pcol_status sort_order(struct order *o, pcol_error *err)
 {
-    uint64_t *sorted;
-    PCI_TRY(PCI_MALLOC(sorted, o->count, err));
-    memset(sorted, 0xff, o->count * sizeof *sorted);
+    if (o->count)
+        qsort(o->rows, o->count, sizeof *o->rows, compare_numbers);
     for (size_t i = 0; i < o->count; i++) {
-        uint64_t ordinal = o->rows[i] >> 32;
-        if (ordinal >= o->count || sorted[ordinal] != UINT64_MAX) {
-            pci_free(sorted);
+        if (i && o->rows[i] >> 32 == o->rows[i - 1] >> 32)
             return pci_corrupt(err, "resource_types", "resources_ordinal",
-                               o->first + (uint32_t)o->rows[i],
-                               "the ordinals are not a permutation");
-        }
-        sorted[ordinal] = (uint32_t)o->rows[i];
+                               o->first + (uint32_t)o->rows[i], "the ordinal occurs twice");
     }
-    pci_free(o->rows);
-    o->rows = sorted;
+    for (size_t i = 0; i < o->count; i++)
+        o->rows[i] = (uint32_t)o->rows[i];
     return PCOL_OK;
 }
 
@@ -340,10 +330,9 @@ static pcol_status write_types(struct pci_perun_writer *w, struct order *o, pcol
     }
     pci_json_put_begin(&w->json, '{', err);
     for (size_t i = 0; i < o->count; i++) {
-        uint64_t at = o->rows[i], begin = at ? o->names[at - 1] : 0;
-        pcol_str name = {o->text.data + begin, (size_t)(o->names[at] - begin)};
-        pci_json_put_key_bytes(&w->json, name, err);
-        PCI_TRY(write_type(w, o->first + at, err));
+        uint64_t type = o->first + o->rows[i];
+        PCI_TRY(put_name(w, type, &o->name, err));
+        PCI_TRY(write_type(w, type, err));
     }
     pci_json_put_end(&w->json, '}', err);
     return w->json.status;
@@ -354,9 +343,6 @@ pcol_status pci_perun_write_types(struct pci_perun_writer *w, pcol_error *err)
     struct order order = {0};
     pcol_status status = write_types(w, &order, err);
     pci_free(order.rows);
-    pci_free(order.names);
-    pci_strbuf_clear(&order.text);
     pci_strbuf_clear(&order.name);
-    pci_perun_type_rule_clear(&order.rule);
     return status;
 }

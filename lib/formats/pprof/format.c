@@ -9,7 +9,8 @@ static const char *const ordered_tables[] = {"mapping",  "mappings",  "location"
 const struct pci_format_schema pci_pprof_schema = {.source_type = "pprof",
                                                    .tables = pci_pprof_tables,
                                                    .ordered_tables = ordered_tables,
-                                                   .last_type_is_default = 1};
+                                                   .last_type_is_default = 1,
+                                                   .program_first = 1};
 
 const struct pci_format pci_pprof_format = {
     .info = {"pprof", "profile.proto, what pprof reads and writes", ".pb .pprof",
