@@ -124,8 +124,8 @@ static pcol_status mark_owned(struct marker *k, const struct pci_column *owner, 
     int of_sources = !strcmp(to->name, "sources");
     struct pci_cells *sources = k->source_cells;
     uint64_t rows;
-    if (of_sources && table->schema->table_flags & PCI_TABLE_OF_SAMPLES && m->selection &&
-        !m->selection->all_samples)
+    if (of_sources && table->schema->table_flags & PCI_TABLE_OF_SAMPLES &&
+        !pci_merge_keeps_documents(m->selection))
         return PCOL_OK;
     PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
     if (m->actions[table->number] != PCI_MERGE_APPEND || !pci_merge_copies_table(m, table))

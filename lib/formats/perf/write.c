@@ -31,6 +31,18 @@ const struct pci_capabilities pci_perf_capabilities = {
                PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(THREADS) |
                PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(LABELS)};
 
+/* Report that the first event, which the reader takes for the default type, is another one. */
+static void check_default(struct pci_perf_writer *w, uint32_t type)
+{
+    const struct pci_types *t = &w->types;
+    if (w->has_event || !w->is_perf || !w->chosen.count)
+        return;
+    w->has_event = 1;
+    if (!pci_str_equal(t->type[type], w->chosen.type) ||
+        !pci_str_equal(t->unit[type], w->chosen.unit))
+        pci_export_report_kind(w->export, PCI_KIND_DEFAULT_TYPE);
+}
+
 static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_error *err)
 {
     struct pci_perf_event event;
@@ -43,6 +55,8 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
         return PCOL_OK;
     if (event.type != PCOL_NONE && event.period < 0) /* periods are unsigned */
         return PCOL_OK;
+    if (event.type != PCOL_NONE)
+        check_default(w, event.type);
     PCI_TRY(pci_perf_put_header(w, row, &event, err));
     PCI_TRY(pci_get(w->file, w->stack, row, &stack, &valid, err));
     w->lost |= valid ? 0u : LOSS_EMPTY; /* a header without frames is an empty stack */
