@@ -362,11 +362,12 @@ static pcol_status cell(const struct writer *w, const char *table, const char *n
     return pci_get_str(w->file, column, row, text, &(int){0}, err);
 }
 
-/* Name of a profile: "[URI: ]THREAD (pid P, tid T): TYPE", only parts that distinguish profiles. */
+/* Name of a profile: "[URI: ]THREAD (pid P, tid T): TYPE", only parts that distinguish profiles. Of
+ * a source that was read from speedscope, the type follows from the unit. */
 static pcol_status make_title(const struct writer *w, const struct track *track, uint32_t type,
                               struct pci_strbuf *title, pcol_error *err)
 {
-    pcol_str uri, name, tid, pid;
+    pcol_str uri, source_type, name, tid, pid;
     PCI_TRY(cell(w, "sources", "uri", track->source, &uri, err));
     if (w->export->first_source < w->export->last_source && uri.size) {
         PCI_TRY(add(title, uri, err));
@@ -386,6 +387,9 @@ static pcol_status make_title(const struct writer *w, const struct track *track,
             }
             PCI_TRY(add(title, text_of(")"), err));
         }
+        PCI_TRY(cell(w, "sources", "type", track->source, &source_type, err));
+        if (pci_str_is(source_type, "speedscope"))
+            return PCOL_OK;
         PCI_TRY(add(title, text_of(": "), err));
     }
     return add(title, w->types.type[type], err);
