@@ -237,6 +237,7 @@ struct cli_box cli_flame_box(const struct cli_result *rows, size_t row);
 
 struct cli_source {
     size_t tries, read; /* paths that were tried, and bytes of files, of all functions */
+    int is_limited;     /* further files were not read */
     const struct cli_list *directories;
     char *own; /* directory of the profile; NULL: none */
     char *text;

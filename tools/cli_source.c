@@ -18,7 +18,8 @@
 
 #define MAX_SOURCE_BYTES ((size_t)16 << 20)
 #define MAX_PATH_BYTES 4096u
-#define MAX_TRIES 1000000u          /* paths for all functions; then no more are tried */
+/* Paths for all functions; then no more are tried, and a warning follows. */
+#define MAX_TRIES 1000000u
 #define MAX_BYTES ((size_t)1 << 30) /* of all files that are read */
 
 /* Skip slashes and components `.`. Each suffix of a path is tried: if thousands of `.`, which
@@ -119,8 +120,11 @@ static int read_file(struct cli_source *source, int file)
 
 static int try_file(struct cli_source *source, const char *directory, const char *path, size_t size)
 {
-    if (source->tries++ >= MAX_TRIES || source->read >= MAX_BYTES)
+    if (source->tries >= MAX_TRIES || source->read >= MAX_BYTES) {
+        source->is_limited = 1;
         return 0;
+    }
+    source->tries++;
     int file = open_below(open(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY), path, size);
     int is_read = file >= 0 && read_file(source, file);
 

@@ -371,6 +371,9 @@ int cmd_list(struct cli_args *args)
             cli_warn_left_out(&input, args, query);
         if (code == CLI_OK)
             code = run(&list, query, args->operands[0]);
+        if (code == CLI_OK && source.is_limited)
+            cli_warn(args, args->operands[1],
+                     "source lines of further files are left out, after 1,000,000 paths or 1 GiB");
         pcol_query_free(query);
         cli_input_close(&input);
     }

@@ -460,7 +460,11 @@ pcol_status pcol_file_default_type(const pcol_file *file, uint32_t *sample_type,
 /* ---- samples by source */
 
 #define BATCH_ROWS 1024u
-#define MAX_SORTED_SAMPLES ((uint64_t)1 << 24) /* limit of samples that are sorted, 4 bytes each */
+/* Limits: samples that are sorted, 4 bytes each, and samples of other sources that are passed. */
+#define SORTED_SAMPLES ((uint64_t)1 << 24)
+#define SORTED_PER_BYTE 4u
+#define PASSED_SAMPLES ((uint64_t)1 << 28)
+#define PASSED_PER_BYTE 64u
 
 struct source_batch {
     const pcol_file *file;
@@ -518,7 +522,10 @@ pcol_status pci_samples_by_source_open(const pcol_file *file, const struct pci_c
 {
     struct source_batch walk = {file, source, pci_rows(file, "samples"), {0}, {0}};
     uint64_t before = 0, count;
-    *turns = (struct pci_samples_by_source){.sources = pci_rows(file, "sources")};
+    uint64_t most = pci_file_limit(file, SORTED_SAMPLES, SORTED_PER_BYTE);
+    *turns = (struct pci_samples_by_source){
+        .sources = pci_rows(file, "sources"),
+        .most = pci_file_limit(file, PASSED_SAMPLES, PASSED_PER_BYTE)};
     if (!source || turns->sources < 2) /* the samples are one range */
         return PCOL_OK;
     turns->in_order = 1;
@@ -529,7 +536,7 @@ pcol_status pci_samples_by_source_open(const pcol_file *file, const struct pci_c
             before = (uint64_t)walk.values[i];
         }
     }
-    if (turns->in_order || walk.rows > MAX_SORTED_SAMPLES)
+    if (turns->in_order || walk.rows > (most < UINT32_MAX ? most : UINT32_MAX))
         return PCOL_OK;
     PCI_TRY(pci_check_row_count(file, "sources", err));
     return sort_samples(turns, &walk, err);
@@ -565,7 +572,7 @@ pcol_status pci_samples_by_source_skip(struct pci_samples_by_source *turns, uint
 {
     if (turns->in_order)
         turns->next = row + 1;
-    else if (++turns->passed > (uint64_t)1 << 32)
+    else if (++turns->passed > turns->most)
         return pci_fail(err, PCOL_E_LIMIT, "too many interleaved sources");
     return PCOL_OK;
 }

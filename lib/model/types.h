@@ -36,7 +36,8 @@ pcol_status pci_types_of_source(const struct pci_types *types, uint64_t source, 
 struct pci_samples_by_source {
     int in_order;
     uint64_t next;   /* ordered: no sample before it belongs to this or a later source; else 0 */
-    uint64_t passed; /* otherwise: skipped samples of other sources */
+    uint64_t passed; /* otherwise: skipped samples of other sources, and their limit */
+    uint64_t most;
     uint64_t sources;
     uint32_t *first; /* sorted: by source, and the end, offset in `rows` */
     uint32_t *rows;
@@ -50,8 +51,8 @@ void pci_samples_by_source_close(struct pci_samples_by_source *turns);
 /* 1 if sorted: *row is the source's first sample from *row on, or UINT64_MAX. */
 int pci_samples_by_source_find(const struct pci_samples_by_source *turns, uint64_t source,
                                uint64_t *row);
-/* Called for each sample of another source. E_LIMIT after 2^32 in a file that is neither ordered
- * nor sorted: a few bytes may encode any number of samples. */
+/* Called for each sample of another source. E_LIMIT in a file that is neither ordered nor sorted,
+ * after 2^28 and 64 for each of its bytes: a few bytes may encode any number of samples. */
 pcol_status pci_samples_by_source_skip(struct pci_samples_by_source *turns, uint64_t row,
                                        pcol_error *err);
 
