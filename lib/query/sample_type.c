@@ -7,6 +7,7 @@
  * derived from gauges per sample (samples.c). Tests: tests/unit/test_foreign_files.c, suite
  * answers.
  */
+#include "query/labels.h"
 #include "query/query.h"
 
 #include "model/check.h"
@@ -149,18 +150,8 @@ pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other
 /* Duration of a unit of time in seconds; 0 for other units. */
 static double get_unit_seconds(pcol_str unit)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"nanoseconds", 1e-9},  {"nanosecond", 1e-9},  {"ns", 1e-9},
-                 {"microseconds", 1e-6}, {"microsecond", 1e-6}, {"us", 1e-6},
-                 {"milliseconds", 1e-3}, {"millisecond", 1e-3}, {"ms", 1e-3},
-                 {"seconds", 1},         {"second", 1},         {"s", 1}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (is_text(unit, units[i].name, strlen(units[i].name)))
-            return units[i].seconds;
-    }
-    return 0;
+    double ns;
+    return pci_label_unit_size(unit, &ns) == 't' ? ns / 1e9 : 0;
 }
 
 static pcol_status get_source_number(const pcol_file *file, const char *column, uint64_t source,

@@ -15,6 +15,7 @@
 
 #include "model/frame_names.h"
 #include "model/types.h"
+#include "query/labels.h"
 #include "util/alloc.h"
 #include "util/integer.h"
 #include "util/strbuf.h"
@@ -91,19 +92,11 @@ struct row {
     double us;
 };
 
+/* Duration of a unit of time in microseconds; 0 for other units. */
 static double unit_us(pcol_str unit)
 {
-    static const struct {
-        const char *name;
-        double us;
-    } units[] = {{"nanoseconds", 1e-3}, {"nanosecond", 1e-3}, {"ns", 1e-3},
-                 {"microseconds", 1},   {"microsecond", 1},   {"us", 1},
-                 {"milliseconds", 1e3}, {"millisecond", 1e3}, {"ms", 1e3},
-                 {"seconds", 1e6},      {"second", 1e6},      {"s", 1e6}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (pci_str_is(unit, units[i].name))
-            return units[i].us;
-    return 0;
+    double ns;
+    return pci_label_unit_size(unit, &ns) == 't' ? ns / 1e3 : 0;
 }
 
 /* The value of a row; *has is 0 if it has none that is positive. */
