@@ -181,6 +181,8 @@ void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err)
 void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err);
 /* Write a value literally: true, false, null, a number as text. */
 void pci_json_put_raw(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err);
+/* Write the value of a JSON text; E_CORRUPT if it is not one. */
+void pci_json_put_text(struct pci_json_writer *w, pcol_str text, pcol_error *err);
 /* Write the current token of a reader; numbers and words as they were spelled. */
 void pci_json_put_token(struct pci_json_writer *w, const struct pci_json *json, pcol_error *err);
 /* Write a line feed before the next element or the container's end. */

@@ -289,12 +289,8 @@ static pcol_status write_value(struct tree_writer *wr, const struct pci_node_val
         pci_json_put_string(wr->w, node->text, err);
         return PCOL_OK;
     case PCI_NODE_BIG:
-        for (size_t i = 0; i < node->text.size; i++)
-            if ((node->text.data[i] < '0' || node->text.data[i] > '9') &&
-                (i || node->text.data[i] != '-'))
-                return fail_node(node->row, "a big integer has other characters than digits", err);
         pci_json_put_raw(wr->w, node->text.data, node->text.size, err);
-        return node->text.size ? PCOL_OK : fail_node(node->row, "a big integer is empty", err);
+        return PCOL_OK;
     case PCI_NODE_ARRAY:
     case PCI_NODE_OBJECT:
         return begin_container(wr, node, err);

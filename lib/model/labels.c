@@ -8,6 +8,7 @@
 #include "model/row_details.h"
 
 #include "util/alloc.h"
+#include "util/integer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -282,6 +283,9 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     }
     if (!*present)
         return PCOL_OK;
+    if (key->kind == PCI_LABEL_BIGINT && !key->unwanted && !pci_is_integer(text.data, text.size))
+        return pci_corrupt(err, r->table->name, key->column ? key->column->name : NULL, row,
+                           "a big integer has other characters than digits");
     if (kinds[key->kind].references && (uint64_t)bits >= r->state->limits[k])
         return pci_corrupt(err, r->table->name, key->column ? key->column->name : NULL, row,
                            "%llu names no row of %s", (unsigned long long)bits,
@@ -420,7 +424,9 @@ static int update_value(struct pci_label_reader *r, size_t entry, uint64_t row)
     if ((uint64_t)bits == cell->node)
         return 1;
     cell->node = (uint64_t)bits;
-    return pci_string(r->file, cell->node, &cell->as.text, NULL) == PCOL_OK;
+    return pci_string(r->file, cell->node, &cell->as.text, NULL) == PCOL_OK &&
+           (key->kind != PCI_LABEL_BIGINT ||
+            pci_is_integer(cell->as.text.data, cell->as.text.size));
 }
 
 int pci_labels_same_shape(const struct pci_label_reader *reader, uint64_t row)

@@ -7,6 +7,8 @@
  */
 #include "model/row_details.h"
 
+#include "util/integer.h"
+
 #include <string.h>
 
 enum { N_PARENT, N_KEY, N_TAG, N_INTEGER, N_NUMBER, N_TEXT, N_FIRST, N_COUNT };
@@ -87,6 +89,8 @@ static pcol_status get_value(const struct pci_node_reader *r, struct pci_node_va
     PCI_TRY(get_text(r, N_TEXT, node->row, &node->text, &node->has_text, err));
     if (needs_text(node->tag) && !node->has_text)
         return fail_node(node->row, "text", "a node of this tag needs a text", err);
+    if (node->tag == PCI_NODE_BIG && !pci_is_integer(node->text.data, node->text.size))
+        return fail_node(node->row, "text", "a big integer has other characters than digits", err);
     if (needs_integer(node->tag)) {
         PCI_TRY(pci_get(r->file, r->columns[N_INTEGER], node->row, &node->integer, &valid, err));
         if (!valid)

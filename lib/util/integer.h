@@ -20,6 +20,15 @@ static inline uint64_t pci_gcd(uint64_t a, uint64_t b)
     return a;
 }
 
+/* 1 if a text is an integer in JSON, of any size. */
+static inline int pci_is_integer(const char *text, size_t size)
+{
+    size_t begin = size && *text == '-', at = begin;
+    while (at < size && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return at == size && at > begin && (text[begin] != '0' || size == begin + 1);
+}
+
 /* Parses [-] digits; 0 if the text is anything else, or its number does not fit. */
 static inline int pci_parse_i64(const void *text, size_t size, int64_t *value)
 {

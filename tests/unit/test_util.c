@@ -451,3 +451,14 @@ Test(long_texts, limit_counts_long_texts_only)
     cr_assert_eq(pci_count_long_text(&bytes, PCI_LONG_TEXT, &err), PCOL_OK);
     cr_assert_eq(pci_count_long_text(&bytes, PCI_LONG_TEXT + 1, &err), PCOL_E_LIMIT);
 }
+
+Test(integers, integers_of_json)
+{
+    static const char *const integers[] = {"0", "-0", "7", "-118059162071741130424"};
+    static const char *const others[] = {"", "-", "00", "-01", "+1", "1 ", "1.0", "1e3", "0x1"};
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        cr_assert(pci_is_integer(integers[i], strlen(integers[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        cr_assert(!pci_is_integer(others[i], strlen(others[i])));
+    cr_assert(!pci_is_integer("1\0", 2));
+}

@@ -109,7 +109,7 @@ pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value
         break;
     case PCI_FF_JSON:
         PCI_TRY(pci_string(out->file, (uint64_t)value, &text, err));
-        pci_json_put_raw(w, text.data, text.size, err);
+        pci_json_put_text(w, text, err);
         break;
     default:
         pci_json_put_raw(w, "null", 4, err);
