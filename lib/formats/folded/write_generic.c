@@ -10,6 +10,7 @@
 #include "builder/string_pool.h"
 #include "formats/folded/frame_form.h"
 #include "formats/folded/line_parser.h"
+#include "formats/folded/misread.h"
 #include "formats/folded/write_native.h"
 #include "model/frame_names.h"
 #include "util/alloc.h"
@@ -35,8 +36,7 @@ static const struct pci_loss losses[] = {
     {"more than one sample type", "sample_type"},
     {"a type and unit other than samples/count: numbers are written without their unit", ""},
     {"stacks whose value is 0", ""},
-    {"names that readers take for a comment, a file and a line, another number or encoded text",
-     ""},
+    PCI_FOLDED_MISREAD,
 };
 
 struct sums {
@@ -44,7 +44,7 @@ struct sums {
     const pcol_file *file;
     const struct pci_types *types;
     const struct pci_selected_type *chosen;
-    struct pci_out *out;
+    struct pci_folded_output output;
     struct pci_stacks stacks;
     struct pci_frame_namer names;
     struct pci_string_pool strings;
@@ -62,8 +62,6 @@ struct sums {
     uint32_t *depths; /* by index of the tree's order */
     struct pci_written_stacks written;
     uint64_t lines, numbered; /* lines, and those whose stack ends in a number */
-    size_t head_size;
-    uint8_t head[PCI_FOLDED_FORM_BYTES]; /* the first bytes of the output */
     unsigned lost;
 };
 
@@ -197,14 +195,6 @@ static int is_zero(const struct pci_folded_count *count)
     return count->is_double ? count->as.f64 == 0 : !count->as.i64;
 }
 
-static pcol_status put(struct sums *s, const char *text, size_t size, pcol_error *err)
-{
-    size_t left = sizeof s->head - s->head_size, kept = size < left ? size : left;
-    memcpy(s->head + s->head_size, text, kept);
-    s->head_size += kept;
-    return pci_out(s->out, text, size, err);
-}
-
 /* Whether the stack of a line ends in a blank and integers: it looks like a line of two counts. */
 static int is_numbered(const char *stack, size_t size)
 {
@@ -212,16 +202,6 @@ static int is_numbered(const char *stack, size_t size)
     while (start && memchr("0123456789,-", stack[start - 1], 12))
         start--;
     return start < size && start && (stack[start - 1] == ' ' || stack[start - 1] == '\t');
-}
-
-/* Whether the text begins like UTF-8 with a mark, UTF-16 or gzip. */
-static int begins_encoded(const struct sums *s)
-{
-    static const char marks[][4] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (s->head_size >= strlen(marks[i]) && !memcmp(s->head, marks[i], strlen(marks[i])))
-            return 1;
-    return 0;
 }
 
 static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
@@ -233,18 +213,15 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
         return pci_fail(err, PCOL_E_LOSS,
                         "a value is NaN or infinite: folded stacks cannot hold it");
     if (size)
-        PCI_TRY(put(s, s->line, size - 1, err));
+        PCI_TRY(pci_folded_put_stack(&s->output, s->line, size - 1, err));
     else
-        PCI_TRY(put(s, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
+        PCI_TRY(pci_folded_put(&s->output, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
     s->lost |= size ? 0u : LOSS_EMPTY;
     s->lines++;
     s->numbered += size && is_numbered(s->line, size - 1);
-    /* The semicolon after the last frame is a blank in the line. */
-    if (size > 1 && s->line[0] == '#' && (size == 2 || s->line[1] == ' ' || s->line[1] == '\t'))
-        s->lost |= LOSS_TEXT;
-    PCI_TRY(put(s, " ", 1, err));
-    PCI_TRY(put(s, number, digits, err));
-    return put(s, "\n", 1, err);
+    PCI_TRY(pci_folded_put(&s->output, " ", 1, err));
+    PCI_TRY(pci_folded_put(&s->output, number, digits, err));
+    return pci_folded_put(&s->output, "\n", 1, err);
 }
 
 static pcol_status write_lines(struct sums *s, pcol_error *err)
@@ -284,8 +261,7 @@ static pcol_status report_losses(struct sums *s, pcol_error *err)
     PCI_TRY(pci_types_has_others(s->types, s->export->first_source, s->export->last_source,
                                  s->chosen, &others, err));
     s->lost |= others ? LOSS_TYPES : 0u;
-    if ((s->lines && s->numbered == s->lines) || begins_encoded(s) ||
-        pci_folded_find_form(s->head, s->head_size, s->head_size < sizeof s->head))
+    if ((s->lines && s->numbered == s->lines) || pci_folded_is_misread(&s->output, PCI_FOLDED_NAME))
         s->lost |= LOSS_TEXT;
     if (s->chosen->count &&
         (!pci_str_is(s->chosen->type, "samples") || !pci_str_is(s->chosen->unit, "count")))
@@ -318,8 +294,11 @@ pcol_status pci_folded_write_generic(const struct pci_export *export, const stru
                                      const struct pci_selected_type *chosen, struct pci_out *out,
                                      pcol_error *err)
 {
-    struct sums s = {
-        .export = export, .file = export->file, .types = types, .chosen = chosen, .out = out};
+    struct sums s = {.export = export,
+                     .file = export->file,
+                     .types = types,
+                     .chosen = chosen,
+                     .output = {.out = out}};
     pcol_status status = aggregate_and_write(&s, err);
     pci_frame_namer_close(&s.names);
     pci_string_pool_clear(&s.strings);

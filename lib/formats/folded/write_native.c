@@ -9,6 +9,7 @@
 #include "formats/folded/frame_form.h"
 
 #include "formats/folded/line_parser.h"
+#include "formats/folded/misread.h"
 #include "model/stack_path.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -20,7 +21,7 @@ const struct pci_capabilities pci_folded_capabilities = {.loss_prefix =
 
 struct native {
     const pcol_file *file;
-    struct pci_out *out;
+    struct pci_folded_output output;
     const struct pci_selected_type *chosen;
     const struct pci_types *types;
     const struct pci_column *text, *stack, *function, *name;
@@ -105,6 +106,7 @@ static pcol_status append_frame(struct native *o, const struct pci_stack_step *s
     PCI_TRY(read_frame(o, step, &frame, &has_place, err));
     size_t size = frame.function.size;
     size += has_place ? frame.file.size + PCI_FOLDED_FRAME_MARGIN : 0;
+    o->output.has_parts |= has_place;
     if (size > PCI_FOLDED_LONGEST - *end)
         return pci_fail(err, PCOL_E_LIMIT, "text of a call stack is longer than %zu bytes",
                         PCI_FOLDED_LONGEST);
@@ -147,12 +149,15 @@ static pcol_status read_count(struct native *o, uint64_t row, struct pci_folded_
     return PCOL_OK;
 }
 
-/* Write the prefix of the thread of a sample; stack: of the sample. */
-static pcol_status write_thread(struct native *o, uint64_t row, uint64_t stack, pcol_error *err)
+/* Write the prefix of the thread of a sample, if it has one; stack: of the sample. */
+static pcol_status write_thread(struct native *o, uint64_t row, uint64_t stack, int *is_written,
+                                pcol_error *err)
 {
+    struct pci_folded_output *output = &o->output;
     pcol_str tid, pid = {"", 0};
     int64_t thread;
     int valid = 0, has_pid = 0;
+    *is_written = 0;
     if (o->thread && o->tid)
         PCI_TRY(pci_get(o->file, o->thread, row, &thread, &valid, err));
     if (!valid)
@@ -165,13 +170,14 @@ static pcol_status write_thread(struct native *o, uint64_t row, uint64_t stack, 
         PCI_TRY(pci_get_str(o->file, o->pid, (uint64_t)thread, &pid, &has_pid, err));
     if (!valid)
         return PCOL_OK;
+    *is_written = output->has_parts = 1;
     if (has_pid) {
-        PCI_TRY(pci_out(o->out, "P", 1, err));
-        PCI_TRY(pci_out(o->out, pid.data, pid.size, err));
+        PCI_TRY(pci_folded_put(output, "P", 1, err));
+        PCI_TRY(pci_folded_put(output, pid.data, pid.size, err));
     }
-    PCI_TRY(has_pid ? pci_out(o->out, ";T", 2, err) : pci_out(o->out, "tid:", 4, err));
-    PCI_TRY(pci_out(o->out, tid.data, tid.size, err));
-    return stack ? pci_out(o->out, ";", 1, err) : PCOL_OK;
+    PCI_TRY(pci_folded_put(output, has_pid ? ";T" : "tid:", has_pid ? 2 : 4, err));
+    PCI_TRY(pci_folded_put(output, tid.data, tid.size, err));
+    return stack ? pci_folded_put(output, ";", 1, err) : PCOL_OK;
 }
 
 static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
@@ -180,22 +186,25 @@ static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
     char number[PCI_FOLDED_COUNT_SIZE];
     pcol_str text;
     int64_t stack = 0;
-    int valid = 0;
+    int valid = 0, has_thread;
     size_t size = 0;
     PCI_TRY(pci_get_str(o->file, o->text, row, &text, &valid, err));
-    if (valid)
-        return pci_out(o->out, text.data, text.size, err);
+    if (valid) {
+        o->output.has_parts |= o->form != PCI_FOLDED_NAME;
+        return pci_folded_put(&o->output, text.data, text.size, err);
+    }
     PCI_TRY(read_count(o, row, &count, &valid, err));
     size_t digits = valid ? pci_folded_print(&count, number) : 0;
     if (!digits) /* a row without a count is no line */
         return PCOL_OK;
     PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
     PCI_TRY(update_line(o, (uint64_t)stack, &size, err));
-    PCI_TRY(write_thread(o, row, (uint64_t)stack, err));
-    PCI_TRY(pci_out(o->out, o->line, size, err));
-    PCI_TRY(pci_out(o->out, " ", 1, err));
-    PCI_TRY(pci_out(o->out, number, digits, err));
-    return o->crlf ? pci_out(o->out, "\r\n", 2, err) : pci_out(o->out, "\n", 1, err);
+    PCI_TRY(write_thread(o, row, (uint64_t)stack, &has_thread, err));
+    PCI_TRY(has_thread ? pci_folded_put(&o->output, o->line, size, err)
+                       : pci_folded_put_stack(&o->output, o->line, size, err));
+    PCI_TRY(pci_folded_put(&o->output, " ", 1, err));
+    PCI_TRY(pci_folded_put(&o->output, number, digits, err));
+    return pci_folded_put(&o->output, o->crlf ? "\r\n" : "\n", o->crlf ? 2 : 1, err);
 }
 
 static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err)
@@ -218,15 +227,19 @@ static pcol_status write_rows(struct native *o, uint32_t source, pcol_error *err
         return PCOL_OK;
     pcol_str comments;
     PCI_TRY(pci_get_str(o->file, text, source, &comments, &(int){0}, err));
-    return pci_out(o->out, comments.data, comments.size, err);
+    return pci_folded_put(&o->output, comments.data, comments.size, err);
 }
 
 static pcol_status write_native(const struct pci_export *export, const struct pci_types *types,
                                 const struct pci_selected_type *chosen, struct pci_out *out,
                                 pcol_error *err)
 {
-    struct native o = {.file = export->file, .out = out, .chosen = chosen, .types = types};
+    static const struct pci_loss losses[] = {PCI_FOLDED_MISREAD};
+    struct native o = {
+        .file = export->file, .output = {.out = out}, .chosen = chosen, .types = types};
     pcol_status status = write_rows(&o, export->first_source, err);
+    if (status == PCOL_OK)
+        pci_export_report(export, losses, 1, (unsigned)pci_folded_is_misread(&o.output, o.form));
     pci_stack_path_close(&o.path);
     pci_free(o.line);
     pci_free(o.ends);

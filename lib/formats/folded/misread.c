@@ -1,0 +1,46 @@
+/*
+ * misread.c - output of folded stacks, with what the reader would take for something else
+ */
+#include "formats/folded/misread.h"
+
+#include <string.h>
+
+pcol_status pci_folded_put(struct pci_folded_output *output, const void *text, size_t size,
+                           pcol_error *err)
+{
+    if (output->size < sizeof output->head && size) {
+        size_t left = sizeof output->head - (size_t)output->size;
+        memcpy(output->head + output->size, text, size < left ? size : left);
+    }
+    output->size += size;
+    return pci_out(output->out, text, size, err);
+}
+
+pcol_status pci_folded_put_stack(struct pci_folded_output *output, const void *text, size_t size,
+                                 pcol_error *err)
+{
+    const char *stack = text;
+    /* A blank follows the stack. */
+    output->has_comments |=
+        size && stack[0] == '#' && (size == 1 || stack[1] == ' ' || stack[1] == '\t');
+    return pci_folded_put(output, text, size, err);
+}
+
+/* Whether the text begins like UTF-8 with a mark, UTF-16 or gzip. */
+static int begins_encoded(const struct pci_folded_output *output)
+{
+    static const char marks[][4] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (output->size >= strlen(marks[i]) && !memcmp(output->head, marks[i], strlen(marks[i])))
+            return 1;
+    return 0;
+}
+
+int pci_folded_is_misread(const struct pci_folded_output *output, enum pci_folded_form form)
+{
+    int is_whole = output->size <= sizeof output->head;
+    enum pci_folded_form read = pci_folded_find_form(
+        output->head, is_whole ? (size_t)output->size : sizeof output->head, is_whole);
+    return output->has_comments || begins_encoded(output) ||
+           (read != form && (read || output->has_parts));
+}
