@@ -350,23 +350,28 @@ static pcol_status mark_lines(struct marker *k, pcol_error *err)
     return status;
 }
 
-/* *is_needed: row 0 of mappings is the program of a copied source. It is that of the first one,
+/* Marks row 0 of mappings if it is the program of a copied source. It is that of the first one,
  * unless only others have mappings. */
-static pcol_status find_program(const struct pci_merge *m, const struct pci_table *mappings,
-                                uint64_t rows, int *is_needed, pcol_error *err)
+static pcol_status mark_program(struct marker *k, pcol_error *err)
 {
+    struct pci_merge *m = k->m;
+    const struct pci_table *mappings = pci_table_find(m->file, "mappings");
     const struct pci_column *type;
     pcol_str text = {"", 0};
+    uint64_t rows;
     int valid;
-    *is_needed = 0;
-    if (!rows || !m->source_count ||
-        (m->source_count > 1 &&
-         (!pci_merge_copies_source(m, 0) || !memchr(m->used[mappings->number], 1, (size_t)rows))))
+    if (!mappings || !m->source_count || !pci_merge_copies_table(m, mappings))
+        return PCOL_OK;
+    PCI_TRY(pci_merge_rows(m->file, "mappings", &rows, err));
+    PCI_TRY(open_set(&m->used[mappings->number], rows, err));
+    if (!rows || (m->source_count > 1 && (!pci_merge_copies_source(m, 0) ||
+                                          !memchr(m->used[mappings->number], 1, (size_t)rows))))
         return PCOL_OK;
     PCI_TRY(pci_find_verified_column(m->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     PCI_TRY(pci_get_str(m->file, type, 0, &text, &valid, err));
     const struct pci_format_schema *schema = pci_format_schema(m->file, text);
-    *is_needed = schema && schema->program_first;
+    if (schema && schema->program_first)
+        m->used[mappings->number][0] = 1;
     return PCOL_OK;
 }
 
@@ -381,6 +386,7 @@ static pcol_status mark_code(struct marker *k, pcol_error *err)
     PCI_TRY(mark_lines(k, err));
     PCI_TRY(mark_table(k, pci_table_find(m->file, "location_groups"), m->used_groups, err));
     PCI_TRY(mark_table(k, pci_table_find(m->file, "functions"), m->used_functions, err));
+    PCI_TRY(mark_program(k, err));
     for (size_t i = m->unify_count; i-- > 0;) {
         const struct pci_table *table = &m->file->tables[m->unify_order[i]];
         uint64_t rows;
@@ -388,10 +394,6 @@ static pcol_status mark_code(struct marker *k, pcol_error *err)
             continue;
         PCI_TRY(pci_merge_rows(m->file, table->name, &rows, err));
         PCI_TRY(open_set(&m->used[table->number], rows, err));
-        int is_needed = 0;
-        if (!strcmp(table->name, "mappings"))
-            PCI_TRY(find_program(m, table, rows, &is_needed, err));
-        m->used[table->number][0] |= (uint8_t)is_needed;
         PCI_TRY(mark_table(k, table, m->used[table->number], err));
     }
     return PCOL_OK;
