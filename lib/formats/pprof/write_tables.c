@@ -252,7 +252,8 @@ static pcol_status put_mapping(struct pci_pprof_export *e, const struct columns 
                          err);
 }
 
-static pcol_status put_mappings(struct pci_pprof_export *e, pcol_error *err)
+/* Write the mappings that are listed and not yet written. */
+static pcol_status put_mappings(struct pci_pprof_export *e, uint64_t *written, pcol_error *err)
 {
     static const char *const names[] = {
         "start",         "limit",         "file_offset",      "filename",          "build_id",
@@ -263,8 +264,8 @@ static pcol_status put_mappings(struct pci_pprof_export *e, pcol_error *err)
                                      PCI_TYPES_ROW};
     struct columns c;
     PCI_TRY(open_columns(e->file, "mappings", names, types, 10, &c, err));
-    for (uint64_t i = 0; i < e->mappings.count; i++)
-        PCI_TRY(put_mapping(e, &c, e->mappings.order[i], err));
+    for (; *written < e->mappings.count; ++*written)
+        PCI_TRY(put_mapping(e, &c, e->mappings.order[*written], err));
     return PCOL_OK;
 }
 
@@ -494,14 +495,15 @@ static pcol_status put_functions(struct pci_pprof_export *e, pcol_error *err)
     return put_toplevel_functions(e, err);
 }
 
-/* Generic: locations come first, since they assign the ids of mappings and functions. */
+/* Mappings and functions that are not listed get their ids from locations. */
 pcol_status pci_pprof_put_tables(struct pci_pprof_export *e, pcol_error *err)
 {
     struct pci_strbuf line_unknown = {0};
-    pcol_status status = e->is_native ? put_mappings(e, err) : PCOL_OK;
+    uint64_t mappings = 0;
+    pcol_status status = put_mappings(e, &mappings, err);
     PCI_THEN(status, put_locations(e, &line_unknown, err));
     pci_strbuf_clear(&line_unknown);
-    if (status == PCOL_OK && !e->is_native)
-        status = put_mappings(e, err);
-    return status == PCOL_OK ? put_functions(e, err) : status;
+    PCI_THEN(status, put_mappings(e, &mappings, err));
+    PCI_THEN(status, put_functions(e, err));
+    return status;
 }
