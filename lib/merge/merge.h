@@ -69,9 +69,8 @@ struct pci_merge {
     const struct pci_merge_selection *selection; /* NULL: all */
     const pcol_symbolize_options *symbols;       /* for nameless locations; NULL: none */
     uint64_t first_source, last_source;
-    int partial;         /* a selection: unused rows and tables of formats are omitted */
-    int alone;           /* the builder was empty */
-    int omits_documents; /* a source has a document that does not describe the copy (schema.h) */
+    int partial; /* a selection: unused rows and tables of formats are omitted */
+    int alone;   /* the builder was empty */
 
     /* By row of the file: row of the builder, PCOL_NONE if omitted. */
     uint32_t *strings;                  /* NULL if partial: strings are interned one by one */
@@ -183,7 +182,7 @@ int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row);
 /* 1 if the copied sources keep all of their samples and labels, so that their documents hold.
  * selection: may be NULL. */
 int pci_merge_keeps_documents(const struct pci_merge_selection *selection);
-/* Sets merge->omits_documents. */
+/* Marks sources whose documents do not describe the copy (schema.h) in merge->incomplete_sources. */
 pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err);
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column);
 /* Tables that are not fed to the builder row by row. */

@@ -7,6 +7,7 @@
  */
 #include "merge/merge.h"
 #include "merge/pseudonyms.h"
+#include "util/alloc.h"
 #include "util/control.h"
 
 #include <stdio.h>
@@ -103,16 +104,16 @@ pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
 {
     const struct pci_column *type = NULL;
     const pcol_file *file = merge->file;
-    uint64_t rows = pci_rows(file, "sources");
     if (pci_merge_keeps_documents(merge->selection))
         return PCOL_OK;
+    PCI_TRY(PCI_CALLOC(merge->incomplete_sources, (size_t)merge->source_count + 1, err));
     PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    for (uint64_t row = 0; type && row < rows && !merge->omits_documents; row++) {
+    for (uint64_t row = 0; type && row < merge->source_count; row++) {
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
         const struct pci_format_schema *schema = valid ? pci_format_schema(file, text) : NULL;
-        merge->omits_documents = schema && schema->whole_document;
+        merge->incomplete_sources[row] = schema && schema->whole_document;
     }
     return PCOL_OK;
 }
@@ -126,9 +127,6 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
         (pci_merge_is_label(column->name) || !strcmp(column->name, "extra")))
         return 0;
     if (selection && is_of_samples && !strcmp(column->name, "text") && changes_samples(selection))
-        return 0;
-    if (selection && !strcmp(column->table->name, "sources") && !strcmp(column->name, "extra") &&
-        merge->omits_documents)
         return 0;
     /* Frames that were dropped must not be dropped again from stacks that lost other frames. */
     if (selection && selection->omitted_frames && !strcmp(column->table->name, "sources") &&
