@@ -254,7 +254,8 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
         PCI_TRY(copy_selected(f, builder, options, err));
     for (uint32_t group = 0; groups > 1 && group < groups; group++)
         PCI_TRY(copy_group(f, group, builder, options, err));
-    if (!f->has_sample && !f->query->note[0] && !options->apply_drop_frames)
+    if (!f->has_sample && !f->selection.all_samples && !f->query->note[0] &&
+        !options->apply_drop_frames)
         pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample is selected");
     if (options->anonymize && options->pseudonym)
         pci_pseudonyms_report(names, options->pseudonym, options->pseudonym_context);

@@ -1,9 +1,10 @@
 /*
- * export.c - public export function: applies drop_frames and keep_frames, then calls the exporter
+ * export.c - public export function: calls the exporter, for some exports with a filtered copy
  *
  * drop_frames and keep_frames of a pprof profile remove frames when it is read. Only pprof can
- * represent them: other targets are written from a filtered copy in memory (pcol_filter()). Tests:
- * tests/cli, tests/roundtrip/pprof.
+ * represent them: other targets are written from a filtered copy in memory (pcol_filter()). So is
+ * one of several sources in another format than its own: the output has no name of the others.
+ * Tests: tests/cli, tests/roundtrip/pprof.
  */
 #include "builder/builder.h"
 #include "model/table.h"
@@ -12,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +45,23 @@ static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_opt
     return PCOL_OK;
 }
 
+/* Whether a single source of several is exported to another format than its own. */
+static pcol_status is_converted_part(const pcol_file *file, const char *format,
+                                     const pcol_export_options *options, int *is_part,
+                                     pcol_error *err)
+{
+    uint64_t sources = pci_rows(file, "sources");
+    pcol_str type;
+    int valid;
+    *is_part = 0;
+    if (!options->source_id || options->source_id > sources || sources < 2)
+        return PCOL_OK;
+    PCI_TRY(pci_get_named_str(file, "sources", "type", options->source_id - 1, &type, &valid, err));
+    *is_part = !valid || !(pci_str_is(type, format) ||
+                           (pci_str_is(type, "firefox") && !strcmp(format, "jslb")));
+    return PCOL_OK;
+}
+
 /* Forward the notices and the progress of the filter to the caller of the export: what the filter
  * leaves out is a loss of the export. */
 static void forward_notice(void *context, const pcol_notice *notice)
@@ -62,9 +81,9 @@ static int forward_progress(void *context, const char *phase, uint64_t done, uin
 
 /* Filter the exported sources into *part, a file in memory at *data. The caller closes and frees
  * both. */
-static pcol_status drop_frames(const pcol_file *file, pcol_export_options *options,
-                               pcol_builder *builder, void **data, pcol_file **part,
-                               pcol_error *err)
+static pcol_status filter_part(const pcol_file *file, pcol_export_options *options,
+                               int has_drop_frames, pcol_builder *builder, void **data,
+                               pcol_file **part, pcol_error *err)
 {
     pcol_filter_options filter = PCOL_INIT(pcol_filter_options);
     pcol_open_options open = PCOL_INIT(pcol_open_options);
@@ -74,7 +93,7 @@ static pcol_status drop_frames(const pcol_file *file, pcol_export_options *optio
     pcol_control outer = pci_thread_control ? pci_thread_control->given : (pcol_control){0};
     pcol_control inner = {sizeof inner, &outer, forward_progress, forward_notice};
     filter.selection = &selection;
-    filter.apply_drop_frames = 1;
+    filter.apply_drop_frames = has_drop_frames;
     filter.control = &inner;
     if (options->source_id) {
         snprintf(source, sizeof source, "%" PRIu64, options->source_id);
@@ -90,14 +109,15 @@ static pcol_status drop_frames(const pcol_file *file, pcol_export_options *optio
     return PCOL_OK;
 }
 
-static pcol_status export_dropped(const pcol_file *file, const char *format,
-                                  pcol_export_options *options, pcol_sink sink, pcol_error *err)
+static pcol_status export_part(const pcol_file *file, const char *format,
+                               pcol_export_options *options, int has_drop_frames, pcol_sink sink,
+                               pcol_error *err)
 {
     pcol_builder *builder;
     pcol_file *part = NULL;
     void *data = NULL;
     PCI_TRY(pcol_builder_new(NULL, &builder, err));
-    pcol_status status = drop_frames(file, options, builder, &data, &part, err);
+    pcol_status status = filter_part(file, options, has_drop_frames, builder, &data, &part, err);
     pcol_builder_free(builder);
     PCI_THEN(status, pci_export(part, format, options, sink, err));
     pcol_file_close(part);
@@ -108,14 +128,18 @@ static pcol_status export_dropped(const pcol_file *file, const char *format,
 static pcol_status export_profile(const pcol_file *file, const char *format,
                                   pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
-    int has_drop_frames = 0;
+    int has_drop_frames = 0, is_part = 0;
     const struct pci_capabilities *capabilities = pci_format_capabilities(format);
     if (capabilities && !(capabilities->generic & PCI_KIND_BIT(DROP_FRAMES)) &&
         !options->keep_dropped)
         PCI_TRY(find_drop_frames(file, options, &has_drop_frames, err));
+    if (capabilities)
+        PCI_TRY(is_converted_part(file, format, options, &is_part, err));
+    PCI_TRY(has_drop_frames || is_part
+                ? export_part(file, format, options, has_drop_frames, sink, err)
+                : pci_export(file, format, options, sink, err));
     if (!has_drop_frames)
-        return pci_export(file, format, options, sink, err);
-    PCI_TRY(export_dropped(file, format, options, sink, err));
+        return PCOL_OK;
     pci_export_loss_option(&(struct pci_export){.options = options, .capabilities = capabilities},
                            "keep_dropped",
                            "%s drop_frames and keep_frames: the frames they remove are left out",
