@@ -88,8 +88,7 @@ static pcol_status select_events(struct pci_merge *m, struct pci_cells cells[4],
     for (uint64_t row = 0; row < table->rows; row++)
         PCI_TRY(select_row(m, cells, row, &set[row], err));
     drop_empty(m, table);
-    /* The set of used threads must exist, since events refer to threads. */
-    return m->used[table->number] ? open_set(m, "threads", &table, &set, err) : PCOL_OK;
+    return PCOL_OK;
 }
 
 /* Selects counters, their samples in the range, and all threads of their sources. */

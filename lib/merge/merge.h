@@ -184,6 +184,8 @@ int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row);
 int pci_merge_keeps_documents(const struct pci_merge_selection *selection);
 /* Marks sources whose documents do not describe the copy (schema.h) in merge->incomplete_sources. */
 pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err);
+/* 1 if a column is not left out itself; copies_column(): nor what it refers to, by the marks. */
+int pci_merge_selects_column(const struct pci_merge *merge, const struct pci_column *column);
 int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column);
 /* Tables that are not fed to the builder row by row. */
 int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table *table);

@@ -37,7 +37,8 @@ static uint8_t **find_set(struct marker *k, const struct pci_table *to, uint64_t
         return &m->used[to->number];
     }
     if (m->actions[to->number] == PCI_MERGE_UNIFY ||
-        (k->marks_appended && m->actions[to->number] == PCI_MERGE_APPEND))
+        (k->marks_appended && m->actions[to->number] == PCI_MERGE_APPEND &&
+         pci_merge_copies_table(m, to)))
         return &m->used[to->number];
     return NULL;
 }
@@ -76,7 +77,8 @@ static pcol_status mark_table(struct marker *k, const struct pci_table *table, c
                               pcol_error *err)
 {
     for (uint32_t i = 0; table && i < table->column_count; i++)
-        if (pci_merge_copies_column(k->m, &table->columns[i]))
+        if (k->marks_appended ? pci_merge_selects_column(k->m, &table->columns[i])
+                              : pci_merge_copies_column(k->m, &table->columns[i]))
             PCI_TRY(mark_column(k, &table->columns[i], rows, err));
     return PCOL_OK;
 }

@@ -118,10 +118,9 @@ pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
     return PCOL_OK;
 }
 
-int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column)
+int pci_merge_selects_column(const struct pci_merge *merge, const struct pci_column *column)
 {
     const struct pci_merge_selection *selection = merge->selection;
-    const struct pci_table *to = column->references;
     int is_of_samples = !strcmp(column->table->name, "samples");
     if (selection && selection->drop_labels && is_of_samples &&
         (pci_merge_is_label(column->name) || !strcmp(column->name, "extra")))
@@ -139,10 +138,18 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
         unsigned long k = strtoul(column->name + 6, NULL, 10);
         return k >= merge->label_key_count || merge->label_keys[k] != PCOL_NONE;
     }
+    return 1;
+}
+
+int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_column *column)
+{
+    const struct pci_table *to = column->references;
+    if (!pci_merge_selects_column(merge, column))
+        return 0;
     /* References to an omitted table. */
     return !merge->partial || !to || merge->actions[to->number] != PCI_MERGE_APPEND ||
            !merge->used || merge->used[to->number] ||
-           (is_of_samples && pci_merge_copies_table(merge, to));
+           (!strcmp(column->table->name, "samples") && pci_merge_copies_table(merge, to));
 }
 
 /* ---- labels */
