@@ -100,6 +100,21 @@ int pci_merge_keeps_documents(const struct pci_merge_selection *selection)
                           !selection->drop_labels && !selection->drop_key_count);
 }
 
+/* 1 if the samples lose labels that the document of their source needs. */
+static int drops_document_labels(const struct pci_merge_selection *selection,
+                                 const struct pci_format_schema *schema)
+{
+    const char *const *label = schema->document_labels;
+    for (; label && *label; label++) {
+        int is_dropped = selection->drop_labels;
+        for (size_t i = 0; i < selection->drop_key_count; i++)
+            is_dropped |= !strcmp(selection->drop_keys[i], *label);
+        if (is_dropped)
+            return 1;
+    }
+    return 0;
+}
+
 pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
 {
     const struct pci_column *type = NULL;
@@ -113,7 +128,8 @@ pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
         const struct pci_format_schema *schema = valid ? pci_format_schema(file, text) : NULL;
-        merge->incomplete_sources[row] = schema && schema->whole_document;
+        merge->incomplete_sources[row] =
+            schema && (schema->whole_document || drops_document_labels(merge->selection, schema));
     }
     return PCOL_OK;
 }

@@ -167,6 +167,9 @@ struct pci_format_schema {
     unsigned program_first : 1;          /* its first mapping is the program */
     unsigned
         whole_document : 1; /* sources.extra describes all samples: selections of some omit it */
+    /* Keys of samples' labels that its document needs: a copy without them has no document. A list
+     * that ends in NULL; NULL: none. */
+    const char *const *document_labels;
     /* The table of a source that its document numbers: copies with the document have its order of
      * location_groups in source_rows. NULL: none. */
     const char *document_order;

@@ -322,12 +322,13 @@ static pcol_status find_root(const struct pci_export *export, uint64_t *root, pc
                         "a DHAT profile holds heap blocks of DHAT only: source %lu is of type %.*s",
                         (unsigned long)export->first_source + 1,
                         text.size < 40 ? (int)text.size : 40, text.data);
-    PCI_TRY(pci_require_column(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
+    PCI_TRY(pci_find_verified_column(export->file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
     PCI_TRY(pci_get(export->file, extra, export->first_source, &node, &valid, err));
     *root = (uint64_t)node;
     return valid ? PCOL_OK
-                 : pci_corrupt(err, "sources", "extra", export->first_source,
-                               "a source of type dhat needs its document");
+                 : pci_fail(err, PCOL_E_LOSS,
+                            "a DHAT profile needs the document of its source, which an anonymized "
+                            "copy does not have: export it as pprof");
 }
 
 pcol_status pci_dhat_write(const struct pci_export *export, pcol_error *err)

@@ -3,8 +3,13 @@
  */
 #include "formats/perun/perun.h"
 
-const struct pci_format_schema pci_perun_schema = {
-    .source_type = "perun", .fixed_frames = 1, .tables = pci_perun_tables};
+static const char *const document_labels[] = {"amount", "type", "subtype", "uid",
+                                              "trace",  "time", NULL};
+
+const struct pci_format_schema pci_perun_schema = {.source_type = "perun",
+                                                   .fixed_frames = 1,
+                                                   .tables = pci_perun_tables,
+                                                   .document_labels = document_labels};
 
 const struct pci_format pci_perun_format = {
     .info = {"perun", "a Perun profile, plain or as an object of its store", ".perf .perun",
