@@ -352,28 +352,49 @@ static pcol_status mark_lines(struct marker *k, pcol_error *err)
     return status;
 }
 
-/* Marks row 0 of mappings if it is the program of a copied source. It is that of the first one,
- * unless only others have mappings. */
+/* *row: the mapping of the program of a source; PCOL_NONE: it has none. Of a source without recorded
+ * rows it is row 0, if the source is the first one and others do not have all mappings. */
+static pcol_status find_program(const struct pci_merge *m, uint32_t source, uint32_t *row,
+                                pcol_error *err)
+{
+    const struct pci_table *mappings = pci_table_find(m->file, "mappings");
+    const uint8_t *used = m->used[mappings->number];
+    const struct pci_column *type;
+    struct pci_order order = {0};
+    pcol_str text = {"", 0};
+    int valid;
+    *row = PCOL_NONE;
+    PCI_TRY(pci_find_verified_column(m->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_get_str(m->file, type, source, &text, &valid, err));
+    const struct pci_format_schema *schema = pci_format_schema(m->file, text);
+    if (!schema || !schema->program_first)
+        return PCOL_OK;
+    pcol_status status = pci_order_read(m->file, source, PCOL_NONE, "mapping", &order, err);
+    if (status == PCOL_OK && order.known)
+        *row = order.count ? (uint32_t)order.rows[0] : PCOL_NONE;
+    else if (!source && (m->source_count == 1 || memchr(used, 1, (size_t)mappings->rows)))
+        *row = 0;
+    pci_order_clear(&order);
+    return status;
+}
+
+/* Marks the program of the first copied source, and notes its row. */
 static pcol_status mark_program(struct marker *k, pcol_error *err)
 {
     struct pci_merge *m = k->m;
     const struct pci_table *mappings = pci_table_find(m->file, "mappings");
-    const struct pci_column *type;
-    pcol_str text = {"", 0};
-    uint64_t rows;
-    int valid;
-    if (!mappings || !m->source_count || !pci_merge_copies_table(m, mappings))
+    uint64_t source = 0, rows;
+    if (!mappings || !pci_merge_copies_table(m, mappings))
         return PCOL_OK;
     PCI_TRY(pci_merge_rows(m->file, "mappings", &rows, err));
     PCI_TRY(open_set(&m->used[mappings->number], rows, err));
-    if (!rows || (m->source_count > 1 && (!pci_merge_copies_source(m, 0) ||
-                                          !memchr(m->used[mappings->number], 1, (size_t)rows))))
+    while (source < m->source_count && !pci_merge_copies_source(m, source))
+        source++;
+    if (!rows || source >= m->source_count)
         return PCOL_OK;
-    PCI_TRY(pci_find_verified_column(m->file, "sources", "type", PCI_TYPES_TEXT, &type, err));
-    PCI_TRY(pci_get_str(m->file, type, 0, &text, &valid, err));
-    const struct pci_format_schema *schema = pci_format_schema(m->file, text);
-    if (schema && schema->program_first)
-        m->used[mappings->number][0] = 1;
+    PCI_TRY(find_program(m, (uint32_t)source, &m->program, err));
+    if (m->program != PCOL_NONE)
+        m->used[mappings->number][m->program] = 1;
     return PCOL_OK;
 }
 
@@ -405,6 +426,7 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err)
 {
     struct marker k = {.m = merge};
     int names = 0;
+    merge->program = PCOL_NONE;
     merge->used = pci_calloc(merge->file->index.header.table_count, sizeof(uint8_t *));
     k.cells = pci_malloc(2, sizeof *k.cells);
     k.source_cells = k.cells + 1;

@@ -162,8 +162,11 @@ static pcol_status unify_table(struct pci_merge *m, const struct pci_table *tabl
     status = pci_row_content_open(&content, m, table, m->tables[table->number],
                                   has_symbols ? pci_symbol_columns : none, err);
     const uint8_t *used = m->used ? m->used[table->number] : NULL;
+    uint64_t first = used && !strcmp(table->name, "mappings") ? m->program : PCOL_NONE;
+    if (status == PCOL_OK && first < rows)
+        status = unify_row(m, &content, first, &(*map)[first], err);
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)
-        if (!used || used[row])
+        if (row != first && (!used || used[row]))
             status = unify_row(m, &content, row, &(*map)[row], err);
     if (has_symbols)
         PCI_THEN(status, pci_symbol_flags(m, m->tables[table->number], *map, rows, err));
