@@ -7,6 +7,7 @@
 #include "formats/perun/write.h"
 #include "formats/document.h"
 #include "formats/perun/perun.h"
+#include "model/types.h"
 
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -209,6 +210,62 @@ static pcol_status write_document(struct pci_perun_writer *w, uint64_t root, pco
     return pci_json_writer_finish(&w->json, err);
 }
 
+/* ---- default sample type */
+
+static int is_free(pcol_str type)
+{
+    static const char end[] = "(free)";
+    size_t size = sizeof end - 1;
+    return type.size >= size && !memcmp(type.data + type.size - size, end, size);
+}
+
+/* *name: the default type that the reader derives: that of the first resource whose subtype is not
+ * free; empty without one. stored: a default type, so its subtype is not free, whatever its name
+ * is. *any: some resource has a value. */
+static pcol_status find_read_default(const struct pci_perun_writer *w,
+                                     const struct pci_types *types, const uint32_t *list,
+                                     uint32_t count, pcol_str stored, pcol_str *name, int *any,
+                                     pcol_error *err)
+{
+    *name = (pcol_str){"", 0};
+    *any = 0;
+    for (uint64_t row = 0; row < w->sample_rows && !name->size; row++) {
+        int64_t source;
+        int valid;
+        PCI_TRY(pci_get(w->file, w->sample_source, row, &source, &valid, err));
+        for (uint32_t i = 0; (uint64_t)source == w->source && i < count && !name->size; i++) {
+            int64_t bits;
+            PCI_TRY(pci_get(w->file, types->columns[list[i]], row, &bits, &valid, err));
+            *any |= valid;
+            pcol_str type = types->type[list[i]];
+            if (valid && (!is_free(type) || pci_str_equal(type, stored)))
+                *name = type;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* Report that a selection changes the default type. */
+static pcol_status check_default(const struct pci_perun_writer *w, struct pci_types *types,
+                                 pcol_error *err)
+{
+    uint32_t count, *list;
+    pcol_str name, stored;
+    int valid, any = 0;
+    PCI_TRY(pci_types_verify(types, err));
+    PCI_TRY(pci_get_named_str(w->file, "sources", "default_sample_type", w->source, &stored, &valid,
+                              err));
+    if (!valid || !stored.size)
+        return PCOL_OK;
+    PCI_TRY(PCI_MALLOC(list, (size_t)types->count + 1, err));
+    pcol_status status = pci_types_of_source(types, w->source, list, &count, err);
+    PCI_THEN(status, find_read_default(w, types, list, count, stored, &name, &any, err));
+    pci_free(list);
+    if (status == PCOL_OK && any && !pci_str_equal(name, stored))
+        pci_export_report_kind(w->export, PCI_KIND_DEFAULT_TYPE);
+    return status;
+}
+
 const struct pci_capabilities pci_perun_capabilities = {
     .loss_prefix = "Perun cannot hold",
     .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) |
@@ -225,7 +282,13 @@ pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)
     w->export = export;
     w->file = export->file;
     w->source = export->first_source;
-    pcol_status status = write_document(w, root, err);
+    struct pci_types types;
+    pcol_status status = pci_types_open(w->file, &types, err);
+    if (status == PCOL_OK) {
+        status = write_document(w, root, err);
+        PCI_THEN(status, check_default(w, &types, err));
+        pci_types_close(&types);
+    }
     PCI_THEN(status, pci_export_losses(export, "", err));
     close_writer(w);
     pci_free(w);
