@@ -194,7 +194,7 @@ int pci_merge_copies_label(const struct pci_merge *merge, const char *table, pco
 /* 1 if the labels of a table have to be read row by row. */
 int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_table *table);
 /* Reports the omitted tables and columns. */
-void pci_merge_report_omitted(const struct pci_merge *merge);
+pcol_status pci_merge_report_omitted(const struct pci_merge *merge, pcol_error *err);
 /* The builder's code of a string of the file. In an anonymized copy the rule (enum pci_anonymize)
  * decides: unchanged, of its pseudonym, or PCOL_NONE: omitted. */
 pcol_status pci_merge_text(const struct pci_merge *merge, int rule, pcol_str text, uint32_t *string,

@@ -331,7 +331,7 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     PCI_TRY(pci_merge_open_maps(m, err));
     if (m->partial)
         PCI_TRY(pci_merge_mark_used(m, err));
-    pci_merge_report_omitted(m);
+    PCI_TRY(pci_merge_report_omitted(m, err));
     PCI_TRY(pci_merge_label_keys(m, err));
     PCI_TRY(add_sources(m, err));
     PCI_TRY(pci_merge_open_bias(m, err));

@@ -236,15 +236,51 @@ static int is_omitted(const struct pci_merge *m, const struct pci_table *table)
            (m->actions[table->number] == PCI_MERGE_APPEND && m->used && !m->used[table->number]);
 }
 
-void pci_merge_report_omitted(const struct pci_merge *merge)
+/* The column of a table that refers to a source, or else to a row that does (*owner: its column).
+ * NULL: none. */
+static const struct pci_column *find_source(const struct pci_table *table,
+                                            const struct pci_column **owner)
+{
+    const struct pci_column *source = pci_column_find(table, "source");
+    *owner = NULL;
+    for (uint32_t c = 0; !source && !*owner && c < table->column_count; c++)
+        if (table->columns[c].references && table->columns[c].references != table)
+            *owner = pci_column_find(table->columns[c].references, "source");
+    for (uint32_t c = 0; *owner && c < table->column_count; c++)
+        if (table->columns[c].references == (*owner)->table)
+            return &table->columns[c];
+    return source;
+}
+
+/* *has_rows: a row of the table belongs to a copied source, or to none. */
+static pcol_status has_copied_rows(const struct pci_merge *m, const struct pci_table *table,
+                                   int *has_rows, pcol_error *err)
+{
+    const struct pci_column *owner, *column = find_source(table, &owner);
+    *has_rows = !column;
+    for (uint64_t row = 0; row < table->rows && !*has_rows; row++) {
+        int64_t source;
+        int valid;
+        PCI_TRY(pci_get(m->file, column, row, &source, &valid, err));
+        if (owner && valid && (uint64_t)source < owner->table->rows)
+            PCI_TRY(pci_get(m->file, owner, (uint64_t)source, &source, &valid, err));
+        *has_rows = !valid || pci_merge_copies_source(m, (uint64_t)source);
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_report_omitted(const struct pci_merge *merge, pcol_error *err)
 {
     struct name_list list = {.size = 0};
     int anonymized = merge->selection && merge->selection->names;
     if (!merge->selection || !pci_notices_wanted())
-        return;
+        return PCOL_OK;
     for (uint32_t i = 0; i < merge->file->index.header.table_count; i++) {
         const struct pci_table *table = &merge->file->tables[i];
-        if (is_omitted(merge, table))
+        int is_listed = is_omitted(merge, table);
+        if (is_listed)
+            PCI_TRY(has_copied_rows(merge, table, &is_listed, err));
+        if (is_listed)
             add_name(&list, table, NULL);
         for (uint32_t c = 0; anonymized && has_allowed(table->schema) && c < table->column_count;
              c++)
@@ -252,7 +288,8 @@ void pci_merge_report_omitted(const struct pci_merge *merge)
                 add_name(&list, table, &table->columns[c]);
     }
     if (!list.size)
-        return;
+        return PCOL_OK;
     pci_notice(PCOL_NOTICE_SELECTION, "", "", "left out, since %s: %s",
                anonymized ? "they may contain names" : "no selected sample needs them", list.text);
+    return PCOL_OK;
 }

@@ -13,10 +13,10 @@
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sized_struct.h"
-#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define OUTPUT_BYTES (UINT64_C(1) << 32)
 #define OUTPUT_BYTES_PER_BYTE 4096u
@@ -45,6 +45,17 @@ static pcol_status find_drop_frames(const pcol_file *file, const pcol_export_opt
     return PCOL_OK;
 }
 
+/* Whether the writer of a format restores sources of this type. */
+static int is_own_format(const char *format, pcol_str type)
+{
+    char name[32] = "";
+    if (type.size < sizeof name && type.size)
+        memcpy(name, type.data, type.size);
+    const struct pci_format *source = pci_format_find(name);
+    return !strcmp(format, name) || (!strcmp(name, "firefox") && !strcmp(format, "jslb")) ||
+           (source && source->read_as && !strcmp(source->read_as, format));
+}
+
 /* Whether a single source of several is exported to another format than its own. */
 static pcol_status is_converted_part(const pcol_file *file, const char *format,
                                      const pcol_export_options *options, int *is_part,
@@ -57,8 +68,7 @@ static pcol_status is_converted_part(const pcol_file *file, const char *format,
     if (!options->source_id || options->source_id > sources || sources < 2)
         return PCOL_OK;
     PCI_TRY(pci_get_named_str(file, "sources", "type", options->source_id - 1, &type, &valid, err));
-    *is_part = !valid || !(pci_str_is(type, format) ||
-                           (pci_str_is(type, "firefox") && !strcmp(format, "jslb")));
+    *is_part = !valid || !is_own_format(format, type);
     return PCOL_OK;
 }
 
