@@ -183,7 +183,7 @@ int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row);
 /* 1 if the copied sources keep all of their samples and labels, so that their documents hold.
  * selection: may be NULL. */
 int pci_merge_keeps_documents(const struct pci_merge_selection *selection);
-/* Marks sources whose documents do not describe the copy (schema.h) in merge->incomplete_sources. */
+/* Marks sources whose documents do not describe the copy (schema.h) in incomplete_sources. */
 pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err);
 /* 1 if a column is not left out itself; copies_column(): nor what it refers to, by the marks. */
 int pci_merge_selects_column(const struct pci_merge *merge, const struct pci_column *column);

@@ -352,8 +352,8 @@ static pcol_status mark_lines(struct marker *k, pcol_error *err)
     return status;
 }
 
-/* *row: the mapping of the program of a source; PCOL_NONE: it has none. Of a source without recorded
- * rows it is row 0, if the source is the first one and others do not have all mappings. */
+/* *row: the mapping of the program of a source; PCOL_NONE: it has none. Of a source without
+ * recorded rows it is row 0, if the source is the first one and others do not have all mappings. */
 static pcol_status find_program(const struct pci_merge *m, uint32_t source, uint32_t *row,
                                 pcol_error *err)
 {
