@@ -7,10 +7,10 @@
  */
 #include "json/json.h"
 
+#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "json/number.h"
 #include "json/utf8.h"
-#include "stream/input_open.h"
 
 #include <math.h>
 #include <string.h>
