@@ -89,7 +89,7 @@ struct pci_merge {
     struct pci_placed_stacks *placed; /* with added frames: `stacks` is filled on demand */
     int tree_of_sample;               /* the tree being copied belongs to a sample */
     uint8_t *incomplete_sources;      /* by source: `extra` is not copied */
-    uint32_t program; /* of a part: the mapping that is copied first; PCOL_NONE: none */
+    uint32_t *programs; /* of a part, by source: the mapping of the program; PCOL_NONE: none */
     /* If partial, by source: the name of the order in source_rows that its document needs, or NULL;
      * NULL: none needs one. */
     const char **document_orders;

@@ -378,23 +378,23 @@ static pcol_status find_program(const struct pci_merge *m, uint32_t source, uint
     return status;
 }
 
-/* Marks the program of the first copied source, and notes its row. */
-static pcol_status mark_program(struct marker *k, pcol_error *err)
+/* Marks the programs of the copied sources. */
+static pcol_status mark_programs(struct marker *k, pcol_error *err)
 {
     struct pci_merge *m = k->m;
     const struct pci_table *mappings = pci_table_find(m->file, "mappings");
-    uint64_t source = 0, rows;
+    uint64_t rows;
     if (!mappings || !pci_merge_copies_table(m, mappings))
         return PCOL_OK;
     PCI_TRY(pci_merge_rows(m->file, "mappings", &rows, err));
     PCI_TRY(open_set(&m->used[mappings->number], rows, err));
-    while (source < m->source_count && !pci_merge_copies_source(m, source))
-        source++;
-    if (!rows || source >= m->source_count)
-        return PCOL_OK;
-    PCI_TRY(find_program(m, (uint32_t)source, &m->program, err));
-    if (m->program != PCOL_NONE)
-        m->used[mappings->number][m->program] = 1;
+    PCI_TRY(pci_merge_map(&m->programs, m->source_count, err));
+    for (uint64_t source = 0; rows && source < m->source_count; source++) {
+        if (pci_merge_copies_source(m, source))
+            PCI_TRY(find_program(m, (uint32_t)source, &m->programs[source], err));
+        if (m->programs[source] != PCOL_NONE)
+            m->used[mappings->number][m->programs[source]] = 1;
+    }
     return PCOL_OK;
 }
 
@@ -409,7 +409,7 @@ static pcol_status mark_code(struct marker *k, pcol_error *err)
     PCI_TRY(mark_lines(k, err));
     PCI_TRY(mark_table(k, pci_table_find(m->file, "location_groups"), m->used_groups, err));
     PCI_TRY(mark_table(k, pci_table_find(m->file, "functions"), m->used_functions, err));
-    PCI_TRY(mark_program(k, err));
+    PCI_TRY(mark_programs(k, err));
     for (size_t i = m->unify_count; i-- > 0;) {
         const struct pci_table *table = &m->file->tables[m->unify_order[i]];
         uint64_t rows;
@@ -426,7 +426,6 @@ pcol_status pci_merge_mark_used(struct pci_merge *merge, pcol_error *err)
 {
     struct marker k = {.m = merge};
     int names = 0;
-    merge->program = PCOL_NONE;
     merge->used = pci_calloc(merge->file->index.header.table_count, sizeof(uint8_t *));
     k.cells = pci_malloc(2, sizeof *k.cells);
     k.source_cells = k.cells + 1;

@@ -386,6 +386,26 @@ static pcol_status add_implicit_orders(struct order_copy *o, pcol_error *err)
     return PCOL_OK;
 }
 
+/* The program is the first mapping of its source; other mappings follow by use. */
+static pcol_status add_programs(struct pci_merge *m, pcol_error *err)
+{
+    static const char name[] = "mapping";
+    const struct pci_table *mappings = pci_table_find(m->file, "mappings");
+    for (uint64_t source = 0; m->programs && source < m->source_count; source++) {
+        struct pci_source_row to = {.source = m->sources[source], .thread = PCOL_NONE};
+        uint64_t row = m->programs[source];
+        int omitted;
+        if (row == PCOL_NONE)
+            continue;
+        PCI_TRY(pcol_builder_string(m->builder, name, sizeof name - 1, &to.table, err));
+        to.target = m->tables[mappings->number] + 1;
+        PCI_TRY(pci_merge_row(m, mappings, NULL, 0, row, &to.row, &omitted, err));
+        if (!omitted)
+            PCI_TRY(pci_builder_source_table(m->builder, &to, 1, err));
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_merge_source_orders(struct pci_merge *merge, pcol_error *err)
 {
     struct order_copy o = {.m = merge};
@@ -395,6 +415,7 @@ pcol_status pci_merge_source_orders(struct pci_merge *merge, pcol_error *err)
     o.ids = pci_malloc(1, sizeof *o.ids);
     status = o.cells && o.ids ? copy_rows(&o, err) : pci_fail_memory(err);
     PCI_THEN(status, add_implicit_orders(&o, err));
+    PCI_THEN(status, add_programs(merge, err));
     pci_free(o.cells);
     pci_free(o.ids);
     return status;

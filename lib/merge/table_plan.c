@@ -149,6 +149,15 @@ static pcol_status unify_row(struct pci_merge *m, struct pci_row_content *f, uin
     return is_new ? pci_row_content_copy_uncompared(f, row, *to, err) : PCOL_OK;
 }
 
+/* The program of the first source of a part that has one: the first mapping is that of the file. */
+static uint64_t find_first_program(const struct pci_merge *m)
+{
+    uint64_t source = 0;
+    while (source < m->source_count && m->programs[source] == PCOL_NONE)
+        source++;
+    return source < m->source_count ? m->programs[source] : PCOL_NONE;
+}
+
 static pcol_status unify_table(struct pci_merge *m, const struct pci_table *table, pcol_error *err)
 {
     static const char *const none[] = {NULL};
@@ -162,7 +171,7 @@ static pcol_status unify_table(struct pci_merge *m, const struct pci_table *tabl
     status = pci_row_content_open(&content, m, table, m->tables[table->number],
                                   has_symbols ? pci_symbol_columns : none, err);
     const uint8_t *used = m->used ? m->used[table->number] : NULL;
-    uint64_t first = used && !strcmp(table->name, "mappings") ? m->program : PCOL_NONE;
+    uint64_t first = m->programs && !strcmp(table->name, "mappings") ? find_first_program(m) : rows;
     if (status == PCOL_OK && first < rows)
         status = unify_row(m, &content, first, &(*map)[first], err);
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++)

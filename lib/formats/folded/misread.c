@@ -16,24 +16,25 @@ pcol_status pci_folded_put(struct pci_folded_output *output, const void *text, s
     return pci_out(output->out, text, size, err);
 }
 
+/* Whether a text begins like UTF-8 with a mark, UTF-16 or gzip. */
+static int begins_encoded(const void *text, size_t size)
+{
+    static const char marks[][4] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (size >= strlen(marks[i]) && !memcmp(text, marks[i], strlen(marks[i])))
+            return 1;
+    return 0;
+}
+
 pcol_status pci_folded_put_stack(struct pci_folded_output *output, const void *text, size_t size,
                                  pcol_error *err)
 {
     const char *stack = text;
     /* A blank follows the stack. */
-    output->has_comments |=
+    output->is_misread |=
         size && stack[0] == '#' && (size == 1 || stack[1] == ' ' || stack[1] == '\t');
+    output->is_misread |= !output->size && begins_encoded(text, size);
     return pci_folded_put(output, text, size, err);
-}
-
-/* Whether the text begins like UTF-8 with a mark, UTF-16 or gzip. */
-static int begins_encoded(const struct pci_folded_output *output)
-{
-    static const char marks[][4] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x1f\x8b"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (output->size >= strlen(marks[i]) && !memcmp(output->head, marks[i], strlen(marks[i])))
-            return 1;
-    return 0;
 }
 
 int pci_folded_is_misread(const struct pci_folded_output *output, enum pci_folded_form form)
@@ -41,6 +42,5 @@ int pci_folded_is_misread(const struct pci_folded_output *output, enum pci_folde
     int is_whole = output->size <= sizeof output->head;
     enum pci_folded_form read = pci_folded_find_form(
         output->head, is_whole ? (size_t)output->size : sizeof output->head, is_whole);
-    return output->has_comments || begins_encoded(output) ||
-           (read != form && (read || output->has_parts));
+    return output->is_misread || (read != form && (read || output->has_parts));
 }

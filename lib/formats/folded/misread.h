@@ -20,8 +20,8 @@ struct pci_folded_output {
     struct pci_out *out;
     uint64_t size;
     uint8_t head[PCI_FOLDED_FORM_BYTES]; /* the first bytes */
-    int has_comments;                    /* a line would be a comment */
-    int has_parts; /* frames with a file and a line, or threads, were written */
+    int is_misread; /* a line would be a comment, the text would begin like an encoding */
+    int has_parts;  /* frames with a file and a line, or threads, were written */
 };
 
 pcol_status pci_folded_put(struct pci_folded_output *output, const void *text, size_t size,
