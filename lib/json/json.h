@@ -127,6 +127,10 @@ pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the value: only blanks may follow. */
 pcol_status pci_json_finish(struct pci_json *json, pcol_error *err);
 
+/* *is_value: whether a text is one JSON value, which may be written into a document as it is. O(its
+ * size). Errors: E_NO_MEMORY, E_CANCELLED. */
+pcol_status pci_json_is_value(pcol_str text, int *is_value, pcol_error *err);
+
 /* The same, but further values may follow: *more, if there is one, which pci_json_next() reads. */
 pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err);
 
@@ -181,8 +185,6 @@ void pci_json_put_int(struct pci_json_writer *w, int64_t value, pcol_error *err)
 void pci_json_put_double(struct pci_json_writer *w, double value, pcol_error *err);
 /* Write a value literally: true, false, null, a number as text. */
 void pci_json_put_raw(struct pci_json_writer *w, const char *text, size_t size, pcol_error *err);
-/* Write the value of a JSON text; E_CORRUPT if it is not one. */
-void pci_json_put_text(struct pci_json_writer *w, pcol_str text, pcol_error *err);
 /* Write the current token of a reader; numbers and words as they were spelled. */
 void pci_json_put_token(struct pci_json_writer *w, const struct pci_json *json, pcol_error *err);
 /* Write a line feed before the next element or the container's end. */

@@ -9,6 +9,7 @@
 #include "json/json.h"
 
 #include "format/load.h"
+#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/integer.h"
@@ -614,4 +615,27 @@ pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type
         return PCOL_OK;
     return pci_json_fail(json, err, "%s must be %s, not %s", what, type_name(type),
                          type_name(json->type));
+}
+
+static pcol_status skip_text(struct pci_json *json, pcol_error *err)
+{
+    PCI_TRY(pci_json_skip_member(json, err));
+    return pci_json_finish(json, err);
+}
+
+pcol_status pci_json_is_value(pcol_str text, int *is_value, pcol_error *err)
+{
+    static const struct pci_json_options options = {PCI_JSON_SOUND, 0};
+    struct pci_input input;
+    struct pci_json json;
+    *is_value = 0;
+    if (text.size && (uint8_t)*text.data == 0xef) /* a byte order mark, which a file may have */
+        return PCOL_OK;
+    PCI_TRY(pci_input_open_memory(&input, text.data, text.size, "", NULL, err));
+    pcol_status status = pci_json_open(&json, &input, &options, err);
+    PCI_THEN(status, skip_text(&json, err));
+    pci_json_close(&json);
+    pci_input_close(&input);
+    *is_value = status == PCOL_OK;
+    return status == PCOL_E_NO_MEMORY || status == PCOL_E_CANCELLED ? status : PCOL_OK;
 }

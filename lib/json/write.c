@@ -7,7 +7,6 @@
  */
 #include "json/json.h"
 
-#include "stream/input_open.h"
 #include "util/alloc.h"
 #include "json/number.h"
 #include "json/utf8.h"
@@ -93,37 +92,6 @@ void pci_json_put_token(struct pci_json_writer *w, const struct pci_json *json, 
         pci_json_put_raw(w, json->text.data, json->text.size, err);
         break;
     }
-}
-
-static pcol_status copy_value(struct pci_json *json, struct pci_json_writer *w, pcol_error *err)
-{
-    size_t depth = 0;
-    do {
-        PCI_TRY(pci_json_next(json, err));
-        depth += json->type == PCI_JSON_OBJECT || json->type == PCI_JSON_ARRAY;
-        depth -= json->type == PCI_JSON_OBJECT_END || json->type == PCI_JSON_ARRAY_END;
-        pci_json_put_token(w, json, err);
-        PCI_TRY(w->status);
-    } while (depth);
-    return pci_json_finish(json, err);
-}
-
-void pci_json_put_text(struct pci_json_writer *w, pcol_str text, pcol_error *err)
-{
-    static const struct pci_json_options options = {PCI_JSON_SOUND, 0};
-    struct pci_input input;
-    struct pci_json json;
-    pcol_status status = pci_input_open_memory(&input, text.data, text.size, "", NULL, err);
-    if (status == PCOL_OK) {
-        status = pci_json_open(&json, &input, &options, err);
-        PCI_THEN(status, copy_value(&json, w, err));
-        pci_json_close(&json);
-        pci_input_close(&input);
-    }
-    if (w->status == PCOL_OK && status != PCOL_OK)
-        w->status = status == PCOL_E_NO_MEMORY
-                        ? status
-                        : pci_fail(err, PCOL_E_CORRUPT, "a text that must be JSON is not");
 }
 
 void pci_json_put_newline(struct pci_json_writer *w)

@@ -7,8 +7,8 @@
  */
 #include "model/row_details.h"
 
+#include "model/text_rules.h"
 #include "util/alloc.h"
-#include "util/integer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -271,7 +271,7 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     struct pci_label_cell *cell;
     int64_t bits = 0;
     pcol_str text = {"", 0};
-    int is_text = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT;
+    int is_text = key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT, follows = 1;
     *present = !kinds[key->kind].types;
     if (key->unwanted) {
         *present = 1;
@@ -283,7 +283,9 @@ static pcol_status add_value(struct pci_label_reader *r, size_t k, uint64_t row,
     }
     if (!*present)
         return PCOL_OK;
-    if (key->kind == PCI_LABEL_BIGINT && !key->unwanted && !pci_is_integer(text.data, text.size))
+    if (key->kind == PCI_LABEL_BIGINT && !key->unwanted)
+        PCI_TRY(pci_text_follows(r->file, PCI_TEXT_INTEGER, (uint64_t)bits, text, &follows, err));
+    if (!follows)
         return pci_corrupt(err, r->table->name, key->column ? key->column->name : NULL, row,
                            "a big integer has other characters than digits");
     if (kinds[key->kind].references && (uint64_t)bits >= r->state->limits[k])
@@ -424,9 +426,14 @@ static int update_value(struct pci_label_reader *r, size_t entry, uint64_t row)
     if ((uint64_t)bits == cell->node)
         return 1;
     cell->node = (uint64_t)bits;
-    return pci_string(r->file, cell->node, &cell->as.text, NULL) == PCOL_OK &&
-           (key->kind != PCI_LABEL_BIGINT ||
-            pci_is_integer(cell->as.text.data, cell->as.text.size));
+    if (pci_string(r->file, cell->node, &cell->as.text, NULL) != PCOL_OK)
+        return 0;
+    if (key->kind == PCI_LABEL_STRING)
+        return 1;
+    int follows;
+    return pci_text_follows(r->file, PCI_TEXT_INTEGER, cell->node, cell->as.text, &follows, NULL) ==
+               PCOL_OK &&
+           follows;
 }
 
 int pci_labels_same_shape(const struct pci_label_reader *reader, uint64_t row)

@@ -7,7 +7,7 @@
  */
 #include "model/row_details.h"
 
-#include "util/integer.h"
+#include "model/text_rules.h"
 
 #include <string.h>
 
@@ -81,6 +81,18 @@ static int needs_text(uint8_t tag)
            tag == PCI_NODE_TABLE || tag == PCI_NODE_ROW;
 }
 
+static pcol_status verify_big_integer(const struct pci_node_reader *r,
+                                      const struct pci_node_value *node, pcol_error *err)
+{
+    int64_t code;
+    int valid, follows;
+    PCI_TRY(pci_get(r->file, r->columns[N_TEXT], node->row, &code, &valid, err));
+    PCI_TRY(pci_text_follows(r->file, PCI_TEXT_INTEGER, (uint64_t)code, node->text, &follows, err));
+    return follows ? PCOL_OK
+                   : fail_node(node->row, "text", "a big integer has other characters than digits",
+                               err);
+}
+
 static pcol_status get_value(const struct pci_node_reader *r, struct pci_node_value *node,
                              pcol_error *err)
 {
@@ -89,8 +101,8 @@ static pcol_status get_value(const struct pci_node_reader *r, struct pci_node_va
     PCI_TRY(get_text(r, N_TEXT, node->row, &node->text, &node->has_text, err));
     if (needs_text(node->tag) && !node->has_text)
         return fail_node(node->row, "text", "a node of this tag needs a text", err);
-    if (node->tag == PCI_NODE_BIG && !pci_is_integer(node->text.data, node->text.size))
-        return fail_node(node->row, "text", "a big integer has other characters than digits", err);
+    if (node->tag == PCI_NODE_BIG)
+        PCI_TRY(verify_big_integer(r, node, err));
     if (needs_integer(node->tag)) {
         PCI_TRY(pci_get(r->file, r->columns[N_INTEGER], node->row, &node->integer, &valid, err));
         if (!valid)

@@ -74,8 +74,9 @@ struct pcol_file {
     const struct pci_column *strings;               /* strings.value, or NULL */
     const struct pci_format_schema *const *schemas; /* of all formats, ends in NULL; may be NULL */
     _Atomic uint8_t *section_state;                 /* one per section: enum pci_section_state */
-    int unverified;                                 /* opened with PCOL_OPEN_UNVERIFIED */
-    int imported;                                   /* from another format, by pcol_open_any_*() */
+    _Atomic(_Atomic uint8_t *) known_text_rules; /* one per string (model/text_rules.h), or NULL */
+    int unverified;                              /* opened with PCOL_OPEN_UNVERIFIED */
+    int imported;                                /* from another format, by pcol_open_any_*() */
     int trusted;                 /* copies of it have no import budget (PCOL_IMPORT_TRUSTED) */
     struct pci_archive *archive; /* archive_read.h; NULL: a plain file */
     void *memory; /* terminated names; all other arrays share the allocation of this struct */

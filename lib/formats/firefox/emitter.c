@@ -6,6 +6,7 @@
  */
 #include "formats/firefox/emitter.h"
 
+#include "model/text_rules.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
@@ -86,6 +87,7 @@ pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value
     struct pci_json_writer *w = &out->w;
     double number;
     pcol_str text;
+    int follows;
     switch (kind) {
     case PCI_FF_FALSE:
         pci_json_put_raw(w, "false", 5, err);
@@ -109,7 +111,10 @@ pcol_status pci_ff_emit_cell(struct pci_ff_emitter *out, int kind, int64_t value
         break;
     case PCI_FF_JSON:
         PCI_TRY(pci_string(out->file, (uint64_t)value, &text, err));
-        pci_json_put_text(w, text, err);
+        PCI_TRY(pci_text_follows(out->file, PCI_TEXT_JSON, (uint64_t)value, text, &follows, err));
+        if (!follows)
+            return pci_fail(err, PCOL_E_CORRUPT, "a text that must be JSON is not");
+        pci_json_put_raw(w, text.data, text.size, err);
         break;
     default:
         pci_json_put_raw(w, "null", 4, err);
