@@ -18,14 +18,15 @@
 /* Limit of samples whose selection, a byte each, is allocated without a comparison with the file's
  * size: equal samples take nearly no space in a file. */
 #define FREE_SAMPLES (UINT64_C(1) << 26)
+#define MOST_PARTS 64u /* that are copied for the order of sources; each takes a query */
 
 struct filter_state {
     pcol_query *query;
     struct pci_merge_selection selection;
     struct pci_pseudonyms names;
     uint8_t *samples;
-    uint32_t *groups; /* by source: see pci_drop_frames_groups() */
-    uint8_t *members; /* by source: 1 if it is of the group that is copied */
+    uint32_t *parts;  /* by source: the number of the part that it is copied with, or PCOL_NONE */
+    uint8_t *members; /* by source: 1 if it is of the part that is copied */
     int has_sample;   /* a sample was selected */
     int reported_drops;
 };
@@ -168,7 +169,7 @@ static int is_set(const char *pattern)
     return pattern && *pattern;
 }
 
-/* The note that the drop_frames of one source apply to others, which is not true of groups. */
+/* The note that the drop_frames of one source apply to others, which is not true of parts. */
 static int is_about_drops(const pcol_query *query)
 {
     return query->note_option && !strcmp(query->note_option, "keep_dropped");
@@ -188,16 +189,16 @@ static pcol_status copy_selected(struct filter_state *f, pcol_builder *builder,
     return pci_merge_selected(builder, f->query->file, &f->selection, err);
 }
 
-/* Copies the sources of a group of equal drop_frames, which its own query applies. The sources need
- * not have the selected sample type. */
-static pcol_status copy_group(struct filter_state *f, uint32_t group, pcol_builder *builder,
-                              const pcol_filter_options *options, pcol_error *err)
+/* Copies sources of equal drop_frames, which a query of their own applies. The sources need not
+ * have the selected sample type. */
+static pcol_status copy_part(struct filter_state *f, uint32_t part, pcol_builder *builder,
+                             const pcol_filter_options *options, pcol_error *err)
 {
     const pcol_file *file = f->query->file;
     pcol_selection criteria = *options->selection;
     criteria.sample_type = NULL;
     for (uint64_t source = 0; source < f->query->sample_filter.source_count; source++)
-        f->members[source] = f->groups[source] == group;
+        f->members[source] = f->parts[source] == part;
     struct filter_state own = {.selection = f->selection, .reported_drops = f->reported_drops};
     pcol_status status = pci_query_new_unweighted(file, &criteria, f->members, &own.query, err);
     PCI_THEN(status, copy_selected(&own, builder, options, err));
@@ -208,29 +209,54 @@ static pcol_status copy_group(struct filter_state *f, uint32_t group, pcol_build
     return status;
 }
 
-/* Finds the groups of sources whose stacks lose different frames. */
-static pcol_status find_groups(struct filter_state *f, const pcol_filter_options *options,
-                               uint32_t *count, pcol_error *err)
+/* The number of successive sources of one group; sets *count to the number of such parts. */
+static void split_groups(struct filter_state *f, uint32_t *count, int renumber)
+{
+    uint32_t group = PCOL_NONE;
+    *count = 0;
+    for (uint64_t source = 0; source < f->query->sample_filter.source_count; source++) {
+        if (f->parts[source] == PCOL_NONE)
+            continue;
+        *count += f->parts[source] != group;
+        group = f->parts[source];
+        if (renumber)
+            f->parts[source] = *count - 1;
+    }
+}
+
+/* Finds the parts of the sources whose stacks lose different frames: successive sources of equal
+ * drop_frames, or all, if there are too many parts. */
+static pcol_status find_parts(struct filter_state *f, const pcol_filter_options *options,
+                              uint32_t *count, pcol_error *err)
 {
     size_t sources = (size_t)f->query->sample_filter.source_count;
+    uint32_t parts;
     *count = 1;
     if (!rebuilds_stacks(options) || options->selection->keep_dropped)
         return PCOL_OK;
-    PCI_TRY(PCI_MALLOC(f->groups, sources + 1, err));
+    PCI_TRY(PCI_MALLOC(f->parts, sources + 1, err));
     PCI_TRY(PCI_MALLOC(f->members, sources + 1, err));
-    return pci_drop_frames_groups(f->query, f->groups, count, err);
+    PCI_TRY(pci_drop_frames_groups(f->query, f->parts, count, err));
+    split_groups(f, &parts, 0);
+    if (parts <= MOST_PARTS)
+        split_groups(f, count, 1);
+    else
+        pci_notice(PCOL_NOTICE_SELECTION, "", "",
+                   "the sources are not in the order of the input: those of equal drop_frames "
+                   "follow each other");
+    return PCOL_OK;
 }
 
 static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, const pcol_file *file,
                               const pcol_filter_options *options, pcol_error *err)
 {
     const pcol_selection *criteria = options->selection;
-    uint32_t groups;
+    uint32_t parts;
     PCI_TRY(check_options(options, err));
     PCI_TRY(pci_query_new_unweighted(file, criteria, NULL, &f->query, err));
     PCI_TRY(select_sources(f, err));
-    PCI_TRY(find_groups(f, options, &groups, err));
-    if (groups == 1 || !is_about_drops(f->query))
+    PCI_TRY(find_parts(f, options, &parts, err));
+    if (parts == 1 || !is_about_drops(f->query))
         pci_query_give_note(f->query);
     PCI_TRY(select_types(f, criteria, err));
     if (options->drop_label_key_count)
@@ -250,10 +276,10 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
         (struct pci_range){criteria->time_from_ns, criteria->time_to_ns, criteria->time_share};
     struct pci_pseudonyms *names = options->pseudonyms ? &options->pseudonyms->names : &f->names;
     f->selection.names = options->anonymize ? names : NULL;
-    if (groups == 1)
+    if (parts == 1)
         PCI_TRY(copy_selected(f, builder, options, err));
-    for (uint32_t group = 0; groups > 1 && group < groups; group++)
-        PCI_TRY(copy_group(f, group, builder, options, err));
+    for (uint32_t part = 0; parts > 1 && part < parts; part++)
+        PCI_TRY(copy_part(f, part, builder, options, err));
     if (!f->has_sample && !f->selection.all_samples && !f->query->note[0] &&
         !options->apply_drop_frames)
         pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample is selected");
@@ -280,7 +306,7 @@ static pcol_status filter(pcol_builder *builder, const pcol_file *file,
     pcol_query_free(f.query);
     pci_pseudonyms_clear(&f.names);
     pci_free(f.samples);
-    pci_free(f.groups);
+    pci_free(f.parts);
     pci_free(f.members);
     return status;
 }
