@@ -76,9 +76,12 @@ def smalls():
 
 # ---- larger profiles
 
-def content(name):
-    data = small(name).read_bytes()
+def inflated(data):
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def content(name):
+    return inflated(small(name).read_bytes())
 
 
 def grow(name, n, distinct=False):

@@ -308,6 +308,14 @@ pcol_status pci_document_find(const struct pci_export *export, const char *sourc
     return only ? get_extra(export, extra, err) : PCOL_OK;
 }
 
+pcol_status pci_document_restores(const struct pci_export *export, int *restored, pcol_error *err)
+{
+    uint64_t extra;
+    PCI_TRY(get_extra(export, &extra, err));
+    *restored = extra != PCI_NO_NODE;
+    return PCOL_OK;
+}
+
 pcol_status pci_document_find_member(const struct pci_node_reader *nodes, uint64_t object,
                                      const char *key, uint64_t *member, pcol_error *err)
 {

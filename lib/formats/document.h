@@ -137,6 +137,8 @@ struct pci_document_writer {
  * PCI_NO_NODE. */
 pcol_status pci_document_find(const struct pci_export *export, const char *source_type,
                               uint64_t *extra, pcol_error *err);
+/* pci_format.restores: the source has sources.extra. */
+pcol_status pci_document_restores(const struct pci_export *export, int *restored, pcol_error *err);
 /* Write an element of `arrays` that does not consist of numbers; element: its node. */
 typedef pcol_status (*pci_document_element_fn)(void *context, struct pci_document_writer *writer,
                                                const struct pci_node_value *place,

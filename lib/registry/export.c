@@ -3,7 +3,7 @@
  *
  * drop_frames and keep_frames of a pprof profile remove frames when it is read. Only pprof can
  * represent them: other targets are written from a filtered copy in memory (pcol_filter()). So is
- * one of several sources in another format than its own: the output has no name of the others.
+ * one of several sources, unless its own format restores it: the output has no name of the others.
  * Tests: tests/cli, tests/roundtrip/pprof.
  */
 #include "builder/builder.h"
@@ -56,7 +56,7 @@ static int is_own_format(const char *format, pcol_str type)
            (source && source->read_as && !strcmp(source->read_as, format));
 }
 
-/* Whether a single source of several is exported to another format than its own. */
+/* Whether a single source of several is exported and not restored. */
 static pcol_status is_converted_part(const pcol_file *file, const char *format,
                                      const pcol_export_options *options, int *is_part,
                                      pcol_error *err)
@@ -69,6 +69,14 @@ static pcol_status is_converted_part(const pcol_file *file, const char *format,
         return PCOL_OK;
     PCI_TRY(pci_get_named_str(file, "sources", "type", options->source_id - 1, &type, &valid, err));
     *is_part = !valid || !is_own_format(format, type);
+    const struct pci_format *target = pci_format_find(format);
+    if (*is_part || !target->restores)
+        return PCOL_OK;
+    uint32_t source = (uint32_t)options->source_id - 1;
+    struct pci_export export = {file, options, source, source, {NULL, NULL}, target->capabilities};
+    int restored;
+    PCI_TRY(target->restores(&export, &restored, err));
+    *is_part = !restored;
     return PCOL_OK;
 }
 

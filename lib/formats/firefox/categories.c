@@ -1,5 +1,5 @@
 /*
- * categories.c - merges the categories of all sources for a generic Firefox profile
+ * categories.c - merges the categories of the exported sources for a generic Firefox profile
  *
  * A category is identified by its name and color, a subcategory by its category and name.
  */
@@ -51,6 +51,10 @@ static pcol_status number_subcategories(struct pci_ff_categories *f,
         if (!valid)
             continue;
         uint32_t target = code->category_of[category], pair;
+        if (target == PCOL_NONE) {
+            code->part_of[first[category + 1]++] = 0;
+            continue;
+        }
         PCI_TRY(get_text_key(f->file, "subcategories", "name", row, &key, err));
         PCI_TRY(pci_pair_set_index(&f->parts, target, key, &pair, &is_known, err));
         if (!is_known)
@@ -60,14 +64,21 @@ static pcol_status number_subcategories(struct pci_ff_categories *f,
     return PCOL_OK;
 }
 
-/* Merge the categories of all sources. */
-static pcol_status merge_categories(struct pci_ff_categories *f, struct pci_ff_code_tables *code,
-                                    int *grey, pcol_error *err)
+/* Merge the categories of the exported sources; those of others get the number PCOL_NONE. */
+static pcol_status merge_categories(struct pci_ff_categories *f, const struct pci_export *export,
+                                    struct pci_ff_code_tables *code, int *grey, pcol_error *err)
 {
     uint64_t rows = pci_rows(code->file, "categories"), name, color;
     pcol_str text;
-    int is_known;
+    int is_known, valid;
     for (uint32_t row = 0; row < rows; row++) {
+        int64_t source;
+        PCI_TRY(pci_get_named(f->file, "categories", "source", PCI_TYPES_ROW, row, &source, &valid,
+                              err));
+        if (valid && (source < export->first_source || source > export->last_source)) {
+            code->category_of[row] = PCOL_NONE;
+            continue;
+        }
         PCI_TRY(get_text_key(f->file, "categories", "name", row, &name, err));
         PCI_TRY(get_text_key(f->file, "categories", "color", row, &color, err));
         PCI_TRY(
@@ -87,7 +98,8 @@ static pcol_status merge_categories(struct pci_ff_categories *f, struct pci_ff_c
 }
 
 pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
-                                   struct pci_ff_code_tables *code, pcol_error *err)
+                                   const struct pci_export *export, struct pci_ff_code_tables *code,
+                                   pcol_error *err)
 {
     struct pci_ff_categories *f = categories;
     const struct pci_column *category_column;
@@ -100,7 +112,7 @@ pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
     subcategory_rows = category_column ? pci_rows(f->file, "subcategories") : 0;
     PCI_TRY(PCI_MALLOC(f->rows, (size_t)rows + 1, err));
     PCI_TRY(PCI_CALLOC(code->part_first, (size_t)rows + 2, err));
-    PCI_TRY(merge_categories(f, code, &grey, err));
+    PCI_TRY(merge_categories(f, export, code, &grey, err));
     PCI_TRY(PCI_CALLOC(numbers, (size_t)subcategory_rows + f->count + 1, err));
     pcol_status status =
         subcategory_rows ? number_subcategories(f, code, category_column, numbers, err) : PCOL_OK;
@@ -109,6 +121,9 @@ pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
         code->other = (uint32_t)f->count;
         f->rows[f->count++] = PCOL_NONE;
     }
+    for (uint64_t row = 0; row < rows; row++)
+        if (code->category_of[row] == PCOL_NONE)
+            code->category_of[row] = code->other;
     return status;
 }
 

@@ -2,6 +2,7 @@
  * format.c - processed profiles of the Firefox Profiler, JSON and JSLB: name, capabilities and
  * entry points
  */
+#include "formats/document.h"
 #include "formats/firefox/firefox.h"
 
 const struct pci_format_schema pci_firefox_schema = {.source_type = "firefox",
@@ -14,6 +15,7 @@ const struct pci_format pci_firefox_format = {
     .read = pci_firefox_read,
     .write = pci_firefox_write,
     .capabilities = &pci_firefox_capabilities,
+    .restores = pci_document_restores,
 };
 
 const struct pci_format_schema pci_jslb_schema = {.source_type = "jslb"};
@@ -25,4 +27,5 @@ const struct pci_format pci_jslb_format = {
     .read = pci_jslb_read,
     .write = pci_jslb_write,
     .capabilities = &pci_firefox_capabilities,
+    .restores = pci_document_restores,
 };

@@ -536,7 +536,7 @@ static pcol_status write_all(struct pci_ff_write_generic *f, pcol_error *err)
     PCI_TRY(pci_ff_code_tables_open(&f->code, f->file, f->newest, err));
     PCI_TRY(pci_ff_convert_open(&f->convert, f->export, &f->code, err));
     PCI_TRY(pci_ff_threads_find(f, err));
-    PCI_TRY(pci_ff_find_categories(&f->categories, &f->code, err));
+    PCI_TRY(pci_ff_find_categories(&f->categories, f->export, &f->code, err));
     f->code.keeps_null = f->is_firefox;
     PCI_TRY(add_stacks(f, err));
     PCI_TRY(pci_ff_code_tables_add_used(&f->code, f->used, err));

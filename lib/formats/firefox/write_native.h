@@ -238,7 +238,8 @@ struct pci_ff_categories {
     struct pci_pair_set parts; /* category and name of each subcategory, in their order */
 };
 pcol_status pci_ff_find_categories(struct pci_ff_categories *categories,
-                                   struct pci_ff_code_tables *code, pcol_error *err);
+                                   const struct pci_export *export, struct pci_ff_code_tables *code,
+                                   pcol_error *err);
 pcol_status pci_ff_put_categories(const struct pci_ff_categories *categories,
                                   struct pci_ff_emitter *out, pcol_error *err);
 void pci_ff_categories_close(struct pci_ff_categories *categories);

@@ -1,6 +1,7 @@
 /*
  * format.c - Perun profiles: name, capabilities and entry points
  */
+#include "formats/document.h"
 #include "formats/perun/perun.h"
 
 static const char *const document_labels[] = {"amount", "type", "subtype", "uid",
@@ -18,4 +19,5 @@ const struct pci_format pci_perun_format = {
     .read = pci_perun_read,
     .write = pci_perun_write,
     .capabilities = &pci_perun_capabilities,
+    .restores = pci_document_restores,
 };

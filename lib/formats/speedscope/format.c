@@ -32,4 +32,5 @@ const struct pci_format pci_speedscope_format = {
     .read = pci_speedscope_read,
     .write = write,
     .capabilities = &pci_speedscope_capabilities,
+    .restores = pci_document_restores,
 };

@@ -39,6 +39,7 @@ const struct pci_format pci_cpuprofile_format = {
     .read = pci_cpuprofile_read,
     .write = write_cpuprofile,
     .capabilities = &cpuprofile_capabilities,
+    .restores = pci_document_restores,
 };
 
 const struct pci_format_schema pci_heapprofile_schema = {.source_type = "heapprofile",
@@ -51,6 +52,7 @@ const struct pci_format pci_heapprofile_format = {
     .read = pci_heapprofile_read,
     .write = write_heapprofile,
     .capabilities = &heapprofile_capabilities,
+    .restores = pci_document_restores,
 };
 
 const struct pci_format_schema pci_chrome_trace_schema = {.source_type = "chrome-trace"};
