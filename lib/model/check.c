@@ -220,11 +220,11 @@ static pcol_status run(struct pci_check *check, pcol_error *err)
         check_bytes,      pci_check_columns, pci_check_schema,        pci_check_keys,
         pci_check_stacks, pci_check_zones,   pci_check_nodes,         pci_check_labels,
         pci_check_orders, pci_check_sums,    pci_check_function_sums, pci_check_label_rows,
-        pci_check_plain,  pci_check_model,   pci_check_categories,
+        pci_check_plain,  pci_check_model,   pci_check_categories,    pci_check_threads,
     };
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)
-        count -= 6; /* from pci_check_sums on */
+        count -= 7; /* from pci_check_sums on */
     for (size_t i = 0; i < count && !check->stop; i++) {
         pcol_error error = {0}; /* errors of a part are faults, too */
         if (parts[i](check, &error) != PCOL_OK)

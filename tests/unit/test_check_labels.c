@@ -564,6 +564,53 @@ Test(check_sums, stacks_of_many_lines)
     }
 }
 
+/* Two samples, and two sources with a thread each; sample 1 has this thread. */
+static void set_threads(int thread)
+{
+    pcol_source source = PCOL_INIT(pcol_source);
+    uint32_t row;
+    case_stacked();
+    source.type = "test";
+    OK(pcol_builder_source(case_builder, &source, &row, NULL));
+    for (int i = 0; i < 2; i++)
+        case_number("threads", "source", PCOL_U32, "sources", (uint64_t)i, i);
+    case_number("samples", "thread", PCOL_U32, "threads", 1, thread);
+}
+
+Test(check_threads, sources)
+{
+    set_threads(0);
+    case_expect(PCOL_CHECK_STRICT, "");
+    set_threads(1);
+    case_expect(PCOL_CHECK_STRICT,
+                "samples.thread 1: thread 1 is of source 1, the sample of source 0");
+}
+
+/* A copy of a source does not have a thread of another one, nor a thread of no source. */
+Test(check_threads, selected_source)
+{
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+    selection.source = "1";
+    options.selection = &selection;
+    for (int thread = 0; thread < 2; thread++) {
+        pcol_error err = {0};
+        pcol_builder *part;
+        void *data;
+        set_threads(thread);
+        pcol_file *file = case_open(&data);
+        OK(pcol_builder_new(NULL, &part, NULL));
+        cr_expect_eq(pcol_filter(part, file, &options, &err), thread ? PCOL_E_CORRUPT : PCOL_OK);
+        cr_expect_str_eq(err.message,
+                         thread ? "a selected sample needs this row, which belongs to row 1 of "
+                                  "sources, which is not selected"
+                                : "");
+        pcol_builder_free(part);
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
+
 Test(check_categories, subcategories)
 {
     /* category 0 has two subcategories, category 1 none */
