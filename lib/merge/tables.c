@@ -166,16 +166,9 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
     if (!to)
         return PCOL_OK;
     merge->tree_of_sample = !strcmp(from->table->name, "samples");
-    const uint64_t target = (uint64_t)*bits;
-    PCI_TRY(pci_merge_row(merge, to, from, row, target, &out, &omitted, err));
+    PCI_TRY(pci_merge_row(merge, to, from, row, (uint64_t)*bits, &out, &omitted, err));
     *bits = (int64_t)out;
     *valid = !omitted;
-    /* Rows that are copied belong together; in a damaged file they can belong to others, too. */
-    if (omitted && from->schema->flags & (PCI_REQUIRED | PCI_NO_NULLS))
-        return pci_corrupt(err, from->table->name, from->name, row,
-                           "a selected sample needs this row, which belongs to row %" PRIu64
-                           " of %s, which is not selected",
-                           target, to->name);
     return PCOL_OK;
 }
 

@@ -220,7 +220,7 @@ static pcol_status run(struct pci_check *check, pcol_error *err)
         check_bytes,      pci_check_columns, pci_check_schema,        pci_check_keys,
         pci_check_stacks, pci_check_zones,   pci_check_nodes,         pci_check_labels,
         pci_check_orders, pci_check_sums,    pci_check_function_sums, pci_check_label_rows,
-        pci_check_plain,  pci_check_model,   pci_check_categories,    pci_check_threads,
+        pci_check_plain,  pci_check_model,   pci_check_categories,    pci_check_sources,
     };
     size_t count = sizeof parts / sizeof *parts;
     if (check->depth < PCOL_CHECK_STRICT)
@@ -287,6 +287,8 @@ pcol_status pci_check_before_copy(const pcol_file *file, int whole, pcol_error *
         status = verify_copied(file, err);
     PCI_THEN(status, pci_schema_verify(file, err));
     PCI_THEN(status, pci_check_keys(&check, err));
+    if (status == PCOL_OK && !check.stop)
+        status = pci_check_sources(&check, err);
     if (status == PCOL_OK && !check.stop && whole)
         status = pci_check_nodes(&check, err);
     if (status == PCOL_OK && !check.stop && whole)

@@ -77,7 +77,7 @@ pcol_status pci_check_label_rows(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_orders(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_zones(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_categories(struct pci_check *check, pcol_error *err);
-pcol_status pci_check_threads(struct pci_check *check, pcol_error *err);
+pcol_status pci_check_sources(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_function_sums(struct pci_check *check, pcol_error *err);
 pcol_status pci_check_plain(struct pci_check *check, pcol_error *err);

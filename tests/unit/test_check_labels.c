@@ -577,17 +577,31 @@ static void set_threads(int thread)
     case_number("samples", "thread", PCOL_U32, "threads", 1, thread);
 }
 
-Test(check_threads, sources)
+Test(check_sources, threads)
 {
     set_threads(0);
     case_expect(PCOL_CHECK_STRICT, "");
     set_threads(1);
     case_expect(PCOL_CHECK_STRICT,
-                "samples.thread 1: thread 1 is of source 1, the sample of source 0");
+                "samples.thread 1: row 1 of threads is of source 1, the sample of 0");
 }
 
-/* A copy of a source does not have a thread of another one, nor a thread of no source. */
-Test(check_threads, selected_source)
+Test(check_sources, types)
+{
+    for (int type = 0; type < 2; type++) {
+        uint32_t row;
+        case_stacked();
+        OK(pcol_builder_sample_type(case_builder, "cpu", "nanoseconds", 0, 0, &row, NULL));
+        case_number("source_types", "source", PCOL_U32, "sources", 0, 0);
+        case_number("source_types", "sample_type", PCOL_U32, "sample_types", 0, type);
+        case_number("samples", "value.0", PCOL_I64, NULL, 1, 7);
+        case_expect(PCOL_CHECK_STRICT,
+                    type ? "samples.value.0 1: source 0 does not have sample type 0" : "");
+    }
+}
+
+/* A copy of a source does not have a thread of no source. */
+Test(check_sources, selected_source)
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
     pcol_filter_options options = PCOL_INIT(pcol_filter_options);
@@ -602,9 +616,7 @@ Test(check_threads, selected_source)
         OK(pcol_builder_new(NULL, &part, NULL));
         cr_expect_eq(pcol_filter(part, file, &options, &err), thread ? PCOL_E_CORRUPT : PCOL_OK);
         cr_expect_str_eq(err.message,
-                         thread ? "a selected sample needs this row, which belongs to row 1 of "
-                                  "sources, which is not selected"
-                                : "");
+                         thread ? "row 1 of threads is of source 1, the sample of 0" : "");
         pcol_builder_free(part);
         pcol_file_close(file);
         pcol_free(data);

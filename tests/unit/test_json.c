@@ -711,18 +711,8 @@ Test(json_read, texts_of_values)
 {
     static const char *const values[] = {"1",     "-0", "1.50e3",         "null",
                                          "\"a\"", "[]", "{\"a\":[1,{}]}", " [1, 2]\n"};
-    static const char *const others[] = {"",
-                                         " ",
-                                         "1,2",
-                                         "1]",
-                                         "[",
-                                         "[1",
-                                         "{\"a\"}",
-                                         "x",
-                                         "007",
-                                         "\"a",
-                                         "\xef\xbb\xbf"
-                                         "1"};
+    static const char *const others[] = {"",  " ",   "1,2", "1]",           "[", "[1", "{\"a\"}",
+                                         "x", "007", "\"a", "\357\273\2771"};
     pcol_error err;
     int is_value;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
