@@ -414,7 +414,7 @@ static pcol_status get_drop_patterns(const struct drop_columns *columns, uint64_
 
 static int equal_texts(pcol_str a, pcol_str b)
 {
-    return a.size == b.size && (a.data == b.data || !pci_str_compare(a, b));
+    return a.size == b.size && (!a.size || a.data == b.data);
 }
 
 static int equal_patterns(const struct drop_patterns *a, const struct drop_patterns *b)
