@@ -172,8 +172,8 @@ static pcol_str last_word(const uint8_t *text, size_t *size)
     return (pcol_str){(const char *)text + start, end - start};
 }
 
-/* Number of integers in a word: "12" 1, "12,0,-5" 3, anything else 0. */
-static size_t count_integers(pcol_str word)
+/* Number of numbers in a word: "12" or "1.5" 1, "12,0,-5" 3, anything else 0. */
+static size_t count_numbers(pcol_str word)
 {
     size_t count = 1, digits = 0;
     for (size_t i = 0; i < word.size; i++) {
@@ -181,16 +181,16 @@ static size_t count_integers(pcol_str word)
             count++, digits = 0;
         else if (word.data[i] >= '0' && word.data[i] <= '9')
             digits++;
-        else if (word.data[i] != '-' || digits)
+        else if (digits ? word.data[i] != '.' : word.data[i] != '-')
             return 0;
     }
     return digits ? count : 0;
 }
 
-/* Whether all complete lines have a semicolon and end in two or more integers. */
+/* Whether all complete lines end in two or more numbers, and one has a semicolon before them. */
 static int has_several_numbers(const uint8_t *data, size_t size, int all)
 {
-    int found = 0;
+    int has_frames = 0;
     for (size_t next = 0; next < size;) {
         const uint8_t *text = data + next, *feed = memchr(text, '\n', size - next);
         size_t length = feed ? (size_t)(feed - text) : size - next;
@@ -200,14 +200,14 @@ static int has_several_numbers(const uint8_t *data, size_t size, int all)
         length -= length && text[length - 1] == '\r';
         if (!length || text[0] == '#')
             continue;
-        size_t count = count_integers(last_word(text, &length));
+        size_t count = count_numbers(last_word(text, &length));
         if (count == 1)
-            count += count_integers(last_word(text, &length)) > 0;
-        if (count < 2 || !memchr(text, ';', length))
+            count += count_numbers(last_word(text, &length)) > 0;
+        if (count < 2 || !length)
             return 0;
-        found = 1;
+        has_frames |= memchr(text, ';', length) != NULL;
     }
-    return found;
+    return has_frames;
 }
 
 const char *pci_describe_unsupported(const uint8_t *data, size_t size, int all, int certain)

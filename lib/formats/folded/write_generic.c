@@ -195,11 +195,11 @@ static int is_zero(const struct pci_folded_count *count)
     return count->is_double ? count->as.f64 == 0 : !count->as.i64;
 }
 
-/* Whether the stack of a line ends in a blank and integers: it looks like a line of two counts. */
+/* Whether the stack of a line ends in a blank and numbers: it looks like a line of two counts. */
 static int is_numbered(const char *stack, size_t size)
 {
     size_t start = size;
-    while (start && memchr("0123456789,-", stack[start - 1], 12))
+    while (start && memchr("0123456789,.-", stack[start - 1], 13))
         start--;
     return start < size && start && (stack[start - 1] == ' ' || stack[start - 1] == '\t');
 }
