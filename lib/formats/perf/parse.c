@@ -10,10 +10,12 @@
  * comm to 15 bytes; an event can be a whole expression. */
 #define LONGEST_COMM 256u
 #define LONGEST_EVENT 1024u
-/* perf script aligns thread ids to 5 columns, periods to 10, and addresses to 16, after a blank. */
+/* perf script aligns thread ids to 5 columns, periods to 10, and addresses to 16, after a blank; the
+ * letters of misc are at the beginning of 6. */
 #define THREAD_COLUMNS 6u
 #define PERIOD_COLUMNS 11u
 #define ADDRESS_COLUMNS 17u
+#define MISC_COLUMNS 6u
 #define CPU_DIGITS 3u
 
 static int is_blank(uint8_t byte)
@@ -176,7 +178,8 @@ static size_t fields(const uint8_t *text, size_t size, size_t at, struct pci_per
     }
     if (is_time(word, h))
         return w.at;
-    if (h->has_misc && !h->has_cpu) { /* a word of capitals alone is ambiguous */
+    /* A word of capitals alone is ambiguous, unless it has the blanks of this field after it. */
+    if (h->has_misc && !h->has_cpu && word.data < h->misc.data + MISC_COLUMNS) {
         h->has_misc = 0;
         h->misc = str(text, 0);
         return before.at;
