@@ -46,13 +46,15 @@ static int split_keys(const struct cli_args *args, char **text, const char ***ke
 
 static int add(pcol_sums *sums, const char *path, const struct cli_args *args)
 {
+    struct cli_notices notices = {args, path, NULL, 0};
+    pcol_control control = cli_control(&notices);
     struct cli_input input;
     pcol_error err;
     int code = cli_input_open(&input, path, args);
 
     if (code != CLI_OK)
         return code;
-    if (pcol_sums_add(sums, input.file, NULL, &err) != PCOL_OK)
+    if (pcol_sums_add(sums, input.file, &control, &err) != PCOL_OK)
         code = cli_fail_error(path, &err);
     cli_input_close(&input);
     return code;

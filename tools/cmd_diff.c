@@ -38,8 +38,8 @@ const struct cli_option cmd_diff_options[] = {
         "by change of self (default), change of total (default with --fail-above), or name"),
     CLI_OPTION_CUM,
     CLI_COUNT_OPTION('n', "rows", "N", rows,
-                     "at most N changed rows (default: 20 on a terminal, all elsewhere); 0: also "
-                     "unchanged rows"),
+                     "at most N changed rows (default: 20 on a terminal and in markdown, all "
+                     "elsewhere); 0: also unchanged rows"),
     CLI_OPTIONS_SELECTION,
     CLI_OPTIONS_ADDED_FRAMES,
     CLI_OPTION_DEMANGLE,

@@ -197,6 +197,8 @@ static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32
     PCI_TRY(intern(w, text, &w->words[D_TYPE], err));
     PCI_TRY(describe_number(w, "period", source, &w->words[D_PERIOD], err));
     PCI_TRY(describe_number(w, "interval_ns", source, &w->words[D_INTERVAL], err));
+    if (w->words[D_INTERVAL])
+        pci_builder_record_interval(sums->builder, pci_sums_number(&w->words[D_INTERVAL]));
     for (size_t k = 0; k < sums->key_count; k++)
         w->words[D_KEYS + k] = metas[source * sums->key_count + k];
     w->word_count = fixed;

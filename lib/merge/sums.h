@@ -69,6 +69,13 @@ enum described {
     D_INTERVAL = D_PERIOD + 3,
     D_KEYS = D_INTERVAL + 3
 };
+
+/* The number of three words: whether there is one, its low and its high half. */
+static inline int64_t pci_sums_number(const uint32_t words[3])
+{
+    return (int64_t)((uint64_t)words[2] << 32 | words[1]);
+}
+
 enum { T_TYPE, T_UNIT, T_FLAGS, T_ORDINAL, T_WORDS };
 
 /* Columns of sources of the words before D_TEXTS. */

@@ -41,8 +41,7 @@ static pcol_status set_number(pcol_sums *sums, const char *column, uint32_t sour
     if (!words[0])
         return PCOL_OK;
     PCI_TRY(pci_builder_column(sums->builder, PCI_T_SOURCES, column, PCOL_I64, 0, &number, err));
-    return pci_builder_set_bits(sums->builder, number, source,
-                                (int64_t)((uint64_t)words[2] << 32 | words[1]), err);
+    return pci_builder_set_bits(sums->builder, number, source, pci_sums_number(words), err);
 }
 
 /* Adds a source with its types; types: receives their rows in the builder. */
