@@ -56,8 +56,9 @@ const struct cmd cmd_table[] = {
      "first. --hide and --show remove frames from stacks, --sample-type removes the values of\n"
      "other types. A sample that is partly in --time is cut, and its values are divided. A\n"
      "warning lists removed data that belongs to no sample. Queries of the output give the\n"
-     "results of queries of the input with the same selection. The name of OUT chooses the\n"
-     "format, as for merge.\n"
+     "results of queries of the input with the same selection; keys and values of labels that\n"
+     "no selected sample has are unknown in it. The name of OUT chooses the format, as for\n"
+     "merge.\n"
      "\n"
      "--anonymize keeps structure and numbers. Functions become f1, f2, ..., files file1.R,\n"
      "and mappings, threads, labels and uris likewise; sample types and <GC> keep their names.\n"
@@ -161,7 +162,7 @@ const struct cmd cmd_table[] = {
      cmd_traces_options,
      "Stacks are printed in descending order of their values, frames innermost first: one a\n"
      "line on a terminal, in one column stack with ; between them elsewhere. Stacks are of\n"
-     "functions; samples of the same stack are one row.\n"
+     "functions, without lines of R outside them; samples of the same stack are one row.\n"
      "\n"
      "  pcol traces -n 5 cpu.pb.gz\n"
      "  pcol traces --focus parse --format csv run.pcol\n",

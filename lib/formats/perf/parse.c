@@ -316,6 +316,30 @@ static void choose(const struct pci_perf_header *h, const uint8_t *text, size_t 
     header->comm = trim(text, comm);
 }
 
+/* The last word of [text, end); *before: the end of the one before it. */
+static pcol_str last_word(const uint8_t *text, size_t end, size_t *before)
+{
+    size_t at;
+    while (end && is_blank(text[end - 1]))
+        end--;
+    for (at = end; at && !is_blank(text[at - 1]);)
+        at--;
+    for (*before = at; *before && is_blank(text[*before - 1]);)
+        --*before;
+    return str(text + at, end - at);
+}
+
+/* The end of a comm before the letters of misc, if a period that ends at `end` is in the columns
+ * after them. */
+static size_t before_misc(const uint8_t *text, size_t comm, size_t end, struct pci_perf_header *h)
+{
+    size_t before;
+    pcol_str word = last_word(text, comm, &before);
+    size_t columns = end - (size_t)((const uint8_t *)word.data - text);
+    return before && columns + 1 >= MISC_COLUMNS + PERIOD_COLUMNS && is_misc(word, h) ? before
+                                                                                      : comm;
+}
+
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
@@ -330,7 +354,7 @@ int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_
         /* Of a number alone, its columns tell whether it is a period. */
         if (is_number(word) && is_aligned(comm, end, PERIOD_COLUMNS) &&
             complete(text, size, comm, 1, &other) && !other.has_time && other.has_event)
-            choose(&other, text, comm, unaligned, &best, header);
+            choose(&other, text, before_misc(text, comm, end, &other), unaligned, &best, header);
         int thread = is_thread(word, &h);
         if (!thread && (is_cpu(word, &h) || is_time(word, &h)))
             w.at = start; /* no thread */
@@ -369,19 +393,6 @@ void pci_perf_copy_header(const struct pci_perf_header *from, const char *from_t
 static size_t end_of(const uint8_t *text, pcol_str word)
 {
     return (size_t)((const uint8_t *)word.data - text) + word.size;
-}
-
-/* The last word of [text, end); *before: the end of the one before it. */
-static pcol_str last_word(const uint8_t *text, size_t end, size_t *before)
-{
-    size_t at;
-    while (end && is_blank(text[end - 1]))
-        end--;
-    for (at = end; at && !is_blank(text[at - 1]);)
-        at--;
-    for (*before = at; *before && is_blank(text[*before - 1]);)
-        --*before;
-    return str(text + at, end - at);
 }
 
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header)
