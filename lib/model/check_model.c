@@ -92,7 +92,7 @@ static void check_list(const struct model *model, const struct pci_types *types,
         for (uint32_t k = 0; k < i && k < PCI_CHECK_ROWS; k++) {
             pcol_str type = types->type[list[i]], unit = types->unit[list[i]];
             pcol_str other = types->type[list[k]], other_unit = types->unit[list[k]];
-            if (!pci_str_equal(type, other) || !pci_str_equal(unit, other_unit))
+            if (!pci_str_same(type, other) || !pci_str_same(unit, other_unit))
                 continue;
             pci_fault(&tally, PCOL_POSITION_UNKNOWN,
                       "v2 key not satisfiable by this source: source %llu has a sample type twice",

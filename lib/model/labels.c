@@ -9,6 +9,7 @@
 
 #include "model/text_rules.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -109,32 +110,30 @@ static pcol_status open_key_columns(const pcol_file *file, struct open_key_colum
     return pci_find_column(file, "label_keys", "occurrence", PCI_TYPES_ROW, &c->occurrence, err);
 }
 
-static pcol_status read_key(const struct pci_label_reader *r, const struct open_key_columns *c,
-                            uint32_t row, struct pci_label_key *key, pcol_error *err)
+/* The kind of a key of unknown kind is PCI_LABEL_EXTRA. */
+static pcol_status read_key(const pcol_file *file, const struct pci_table *table,
+                            const struct open_key_columns *c, uint32_t row,
+                            struct pci_label_key *key, pcol_error *err)
 {
     char name[32];
     pcol_str kind;
     int64_t occurrence = 0;
     int valid, number;
     *key = (struct pci_label_key){.number = row};
-    PCI_TRY(pci_get_str(r->file, c->key, row, &key->key, &valid, err));
-    PCI_TRY(pci_get_str(r->file, c->kind, row, &kind, &valid, err));
+    PCI_TRY(pci_get_str(file, c->key, row, &key->key, &valid, err));
+    PCI_TRY(pci_get_str(file, c->kind, row, &kind, &valid, err));
     number = pci_label_kind_by_name(kind);
-    if (number < 0) { /* reported when a row is read: other columns can be displayed */
-        number = PCI_LABEL_EXTRA;
-        r->state->unknown_key = row + 1;
-    }
-    key->kind = (uint8_t)number;
+    key->kind = (uint8_t)(number < 0 ? PCI_LABEL_EXTRA : number);
     if (c->unit) {
-        PCI_TRY(pci_get_str(r->file, c->unit, row, &key->unit, &valid, err));
+        PCI_TRY(pci_get_str(file, c->unit, row, &key->unit, &valid, err));
         key->has_unit = (uint8_t)valid;
     }
-    PCI_TRY(pci_get(r->file, c->occurrence, row, &occurrence, &valid, err));
+    PCI_TRY(pci_get(file, c->occurrence, row, &occurrence, &valid, err));
     key->occurrence = (uint32_t)occurrence;
-    if (!kinds[number].types || !r->table)
+    if (!kinds[key->kind].types || !table)
         return PCOL_OK;
     snprintf(name, sizeof name, "label.%u", row);
-    return pci_find_column(r->file, r->table->name, name, kinds[number].types, &key->column, err);
+    return pci_find_column(file, table->name, name, kinds[key->kind].types, &key->column, err);
 }
 
 static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)
@@ -155,8 +154,48 @@ static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol
         if (key_table.size != size || memcmp(key_table.data, table, size) != 0)
             continue;
         PCI_TRY(PCI_GROW(r->keys, capacity, r->key_count + 1, err));
-        PCI_TRY(read_key(r, &c, row, &r->keys[r->key_count++], err));
+        PCI_TRY(read_key(r->file, r->table, &c, row, &r->keys[r->key_count++], err));
         s->keys_by_number[row] = (uint32_t)r->key_count;
+        if (r->keys[r->key_count - 1].kind == PCI_LABEL_EXTRA) /* reported when a row is read: */
+            s->unknown_key = row + 1;                          /* other columns can be displayed */
+    }
+    return PCOL_OK;
+}
+
+/* Appends row `row` of label_keys to *keys if it is of the table. */
+static pcol_status add_named_key(const pcol_file *file, const char *table,
+                                 const struct open_key_columns *c, uint32_t row,
+                                 struct pci_label_key **keys, size_t *count, size_t *capacity,
+                                 pcol_error *err)
+{
+    pcol_str key_table;
+    int valid;
+    PCI_TRY(pci_get_str(file, c->table, row, &key_table, &valid, err));
+    if (!pci_str_is(key_table, table))
+        return PCOL_OK;
+    PCI_TRY(PCI_GROW(*keys, *capacity, *count + 1, err));
+    return read_key(file, pci_table_find(file, table), c, row, &(*keys)[(*count)++], err);
+}
+
+pcol_status pci_label_keys_named(const pcol_file *file, const char *table, uint64_t name,
+                                 struct pci_label_key **keys, size_t *count, pcol_error *err)
+{
+    struct open_key_columns c;
+    uint64_t rows = pci_rows(file, "label_keys");
+    int64_t names[PCI_BATCH];
+    uint8_t valid[PCI_BATCH];
+    size_t capacity = 0;
+    *keys = NULL;
+    *count = 0;
+    PCI_TRY(open_key_columns(file, &c, err));
+    PCI_TRY(pci_check_row_count(file, "label_keys", err));
+    for (uint64_t row = 0; c.key && row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        PCI_TRY(pci_read(file, c.key, row, n, names, valid, err));
+        for (size_t i = 0; i < n; i++)
+            if (valid[i] && (uint64_t)names[i] == name)
+                PCI_TRY(add_named_key(file, table, &c, (uint32_t)(row + i), keys, count, &capacity,
+                                      err));
     }
     return PCOL_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "model/table.h"
 #include "util/arg_check.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -26,6 +27,24 @@ pcol_status pcol_file_string(const pcol_file *file, uint64_t code, pcol_str *str
     pcol_status status = pci_string(file, code, string, err);
     pci_partial_read_end(before);
     return status;
+}
+
+pcol_status pci_find_string(const pcol_file *file, pcol_str text, uint64_t *code, pcol_str *string,
+                            int *exists, pcol_error *err)
+{
+    uint64_t low = 0, high = pcol_file_string_count(file);
+    *exists = 0;
+    while (low < high && !*exists) {
+        *code = low + (high - low) / 2;
+        PCI_TRY(pci_string(file, *code, string, err));
+        int order = pci_str_compare(*string, text);
+        *exists = !order;
+        if (order < 0)
+            low = *code + 1;
+        else
+            high = *code;
+    }
+    return PCOL_OK;
 }
 
 static pcol_status read_codes(const pcol_column *column, uint64_t row, size_t count,

@@ -70,6 +70,23 @@ pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type)
     return column;
 }
 
+pcol_status pci_column_names_add(struct pci_column_names *names, uint32_t column, pcol_error *err)
+{
+    const char *name = names->table->columns[column].name;
+    return pci_hash_add(&names->hash, pci_hash_bytes(name, strlen(name)), column, err);
+}
+
+int pci_column_names_have(const struct pci_column_names *names, const char *name)
+{
+    uint64_t hash = pci_hash_bytes(name, strlen(name));
+    size_t slot = pci_hash_start(&names->hash, hash);
+    uint32_t id;
+    while ((id = pci_hash_next(&names->hash, hash, &slot)) != PCI_HASH_NONE)
+        if (!strcmp(names->table->columns[id].name, name))
+            return 1;
+    return 0;
+}
+
 static pcol_status bits_id(const pcol_column *column, uint64_t row, size_t count, int64_t *values,
                            uint8_t *valid, pcol_error *err)
 {

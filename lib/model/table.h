@@ -150,6 +150,11 @@ struct pci_models {
     uint32_t physical_count;
 };
 
+/* strings.c: the string of the file that equals a text, and its code, by binary search; *exists:
+ * whether there is one. */
+pcol_status pci_find_string(const pcol_file *file, pcol_str text, uint64_t *code, pcol_str *string,
+                            int *exists, pcol_error *err);
+
 /* data_models.c: returns the file's tables, allocated on first use; the caller holds the file's
  * lock */
 pcol_status pci_models_open(pcol_file *file, struct pci_models **models, pcol_error *err);
@@ -162,6 +167,14 @@ void pci_table_free(pcol_table *table);
 pcol_status pci_table_reserve(pcol_table *table, uint32_t more, pcol_error *err);
 /* Appends a zeroed column; requires capacity. */
 pcol_column *pci_table_add(pcol_table *table, const char *name, pcol_type type);
+/* The names of the columns of a table, to find one among many; all zero but `table`: empty. */
+struct pci_column_names {
+    const pcol_table *table;
+    struct pci_hash hash;
+};
+/* Adds the name of a column, which is not added twice. */
+pcol_status pci_column_names_add(struct pci_column_names *names, uint32_t column, pcol_error *err);
+int pci_column_names_have(const struct pci_column_names *names, const char *name);
 /* Shows a column of nanoseconds in milliseconds. */
 void pci_column_show_ms(pcol_column *column);
 /* Appends a column of ids, from 1. */

@@ -278,9 +278,9 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
 
 int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
 {
-    return pci_str_equal(types->type[a], types->type[b]) &&
-           pci_str_equal(types->unit[a], types->unit[b]) &&
-           types->ordinal[a] == types->ordinal[b] && types->is_gauge[a] == types->is_gauge[b];
+    return pci_str_same(types->type[a], types->type[b]) &&
+           pci_str_same(types->unit[a], types->unit[b]) && types->ordinal[a] == types->ordinal[b] &&
+           types->is_gauge[a] == types->is_gauge[b];
 }
 
 static int is_listed(const struct pci_types *types, const uint32_t *in_use, int units, uint32_t row)
@@ -288,8 +288,8 @@ static int is_listed(const struct pci_types *types, const uint32_t *in_use, int 
     int listed = 0;
     for (uint32_t i = 0; i < row && !listed; i++)
         listed = (!in_use || in_use[i]) && !types->is_gauge[i] &&
-                 pci_str_equal(types->type[i], types->type[row]) &&
-                 (!units || pci_str_equal(types->unit[i], types->unit[row]));
+                 pci_str_same(types->type[i], types->type[row]) &&
+                 (!units || pci_str_same(types->unit[i], types->unit[row]));
     return listed;
 }
 

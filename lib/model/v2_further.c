@@ -19,26 +19,9 @@ struct column_adder {
     pcol_table *t;
     const struct pci_table *physical;
     pci_column_adapt_fn adapt;
-    int is_further;        /* a further table: labels with units, of other kinds */
-    struct pci_hash names; /* column names */
+    int is_further; /* a further table: labels with units, of other kinds */
+    struct pci_column_names names;
 };
-
-static int has_name(const struct column_adder *a, const char *name)
-{
-    uint64_t hash = pci_hash_bytes(name, strlen(name));
-    size_t slot = pci_hash_start(&a->names, hash);
-    uint32_t id;
-    while ((id = pci_hash_next(&a->names, hash, &slot)) != PCI_HASH_NONE)
-        if (!strcmp(a->t->columns[id].name, name))
-            return 1;
-    return 0;
-}
-
-static pcol_status add_name(struct column_adder *a, uint32_t column, pcol_error *err)
-{
-    const char *name = a->t->columns[column].name;
-    return pci_hash_add(&a->names, pci_hash_bytes(name, strlen(name)), column, err);
-}
 
 /* Space for "#2" up to the largest number. */
 #define SUFFIX_BYTES 12u
@@ -46,11 +29,11 @@ static pcol_status add_name(struct column_adder *a, uint32_t column, pcol_error 
 /* Appends "#2", "#3", ... to a name of a size until it is unique, from *number on; 1: none. */
 static void make_unique(const struct column_adder *a, char *name, size_t size, uint32_t *number)
 {
-    for (; *number > 1 || has_name(a, name); ++*number) {
+    for (; *number > 1 || pci_column_names_have(&a->names, name); ++*number) {
         if (*number == 1)
             continue;
         snprintf(name + size, SUFFIX_BYTES, "#%u", *number);
-        if (!has_name(a, name))
+        if (!pci_column_names_have(&a->names, name))
             return;
     }
 }
@@ -76,7 +59,7 @@ static pcol_status add_column(struct column_adder *a, const char *name,
     column->references = source->references ? source->references->name : NULL;
     if (a->adapt)
         a->adapt(column);
-    return add_name(a, column->index, err);
+    return pci_column_names_add(&a->names, column->index, err);
 }
 
 static int is_used(const char *name, const char *const *used)
@@ -100,7 +83,7 @@ static pcol_status add_columns(struct column_adder *a, const char *const *used, 
             continue;
         PCI_TRY(allocate_name(a, size, &name, err));
         snprintf(name, size, ".%s", source->name);
-        if (has_name(a, name) || has_name(a, name + 1))
+        if (pci_column_names_have(&a->names, name) || pci_column_names_have(&a->names, name + 1))
             snprintf(name, size, ".%s.%s", a->physical->name, source->name);
         make_unique(a, name, strlen(name), &number);
         PCI_TRY(add_column(a, name, source, err));
@@ -201,7 +184,7 @@ static pcol_status add_remaining(struct column_adder *a, const char *const *used
     struct pci_label_reader labels;
     pcol_status status;
     for (uint32_t i = 0; i < a->t->column_count; i++)
-        PCI_TRY(add_name(a, i, err));
+        PCI_TRY(pci_column_names_add(&a->names, i, err));
     if (used)
         PCI_TRY(add_columns(a, used, err));
     status = pci_labels_open(&labels, a->t->file, a->physical->name, err);
@@ -214,13 +197,13 @@ pcol_status pci_table_add_remaining(pcol_table *table, const char *physical,
                                     const char *const *used, pci_column_adapt_fn adapt,
                                     pcol_error *err)
 {
-    struct column_adder a = {.t = table, .adapt = adapt};
+    struct column_adder a = {.t = table, .adapt = adapt, .names.table = table};
     pcol_status status;
     a.physical = pci_table_find(table->file, physical);
     if (!a.physical)
         return PCOL_OK;
     status = add_remaining(&a, used, err);
-    pci_hash_clear(&a.names);
+    pci_hash_clear(&a.names.hash);
     return status;
 }
 
@@ -275,7 +258,7 @@ static pcol_status fill_further(struct column_adder *a, pcol_error *err)
         status = pci_table_reserve(a->t, 1, err);
     if (status == PCOL_OK && last)
         add_further_column(a->t, last);
-    pci_hash_clear(&a->names);
+    pci_hash_clear(&a->names.hash);
     return status;
 }
 
@@ -287,6 +270,7 @@ pcol_status pci_further_table(const pcol_file *file, uint32_t index, pcol_table 
     PCI_TRY(pci_check_table_supported(a.physical, err));
     PCI_TRY(pci_table_new(file, a.physical->name, a.physical->rows, a.physical->column_count + 2,
                           &a.t, err));
+    a.names.table = a.t;
     pcol_status status = fill_further(&a, err);
     if (status == PCOL_OK)
         *table = a.t;

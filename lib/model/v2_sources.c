@@ -183,21 +183,25 @@ static int is_reserved(const char *name)
     return 0;
 }
 
-/* ".KEY", or ".meta.KEY" if that is another column. NUL becomes '?'. */
-static pcol_status set_column_name(const pcol_table *t, struct meta_key *meta_key, pcol_error *err)
+/* ".KEY", or ".meta.KEY" if that, with a further dot or not, is another column. NUL becomes '?'. */
+static pcol_status set_column_name(const struct pci_column_names *names, struct meta_key *meta_key,
+                                   pcol_error *err)
 {
     size_t prefix = sizeof ".meta." - 1, size = meta_key->text.size;
     char *name;
     PCI_TRY(PCI_MALLOC(name, prefix + size + 1, err));
     meta_key->name = name;
-    name[0] = '.';
-    memcpy(name + 1, meta_key->text.data, size);
-    name[1 + size] = '\0';
+    memcpy(name, "..", 2);
+    memcpy(name + 2, meta_key->text.data, size);
+    name[2 + size] = '\0';
     for (size_t i = 0; i < size; i++)
-        name[1 + i] = (char)(name[1 + i] ? name[1 + i] : '?');
-    if (is_reserved(name + 1) || pcol_table_column_by_name(t, name, NULL)) {
-        memmove(name + prefix, name + 1, size + 1);
+        name[2 + i] = (char)(name[2 + i] ? name[2 + i] : '?');
+    if (is_reserved(name + 2) || pci_column_names_have(names, name) ||
+        pci_column_names_have(names, name + 1)) {
+        memmove(name + prefix, name + 2, size + 1);
         memcpy(name, ".meta.", prefix);
+    } else {
+        memmove(name, name + 1, size + 2);
     }
     return PCOL_OK;
 }
@@ -217,21 +221,33 @@ static pcol_status add_fixed(pcol_table *t, pcol_error *err)
     return pci_table_add_remaining(t, "sources", used, NULL, err);
 }
 
-static pcol_status add_columns(pcol_table *t, struct meta *meta, pcol_error *err)
+static pcol_status add_keys(pcol_table *t, struct meta *meta, struct pci_column_names *names,
+                            pcol_error *err)
 {
-    PCI_TRY(add_fixed(t, err));
     PCI_TRY(pci_table_reserve(t, (uint32_t)meta->key_count, err));
+    for (uint32_t i = 0; i < t->column_count; i++)
+        PCI_TRY(pci_column_names_add(names, i, err));
     for (size_t i = 0; i < meta->key_count; i++) {
         struct meta_key *meta_key = &meta->keys[i];
         pcol_column *column;
-        PCI_TRY(set_column_name(t, meta_key, err));
+        PCI_TRY(set_column_name(names, meta_key, err));
         meta_key->meta = meta;
         column = pci_table_add(t, meta_key->name, PCOL_STRING);
         column->nullable = 1;
         column->aux = meta_key;
         column->str = str_meta;
+        PCI_TRY(pci_column_names_add(names, column->index, err));
     }
     return PCOL_OK;
+}
+
+static pcol_status add_columns(pcol_table *t, struct meta *meta, pcol_error *err)
+{
+    struct pci_column_names names = {.table = t};
+    PCI_TRY(add_fixed(t, err));
+    pcol_status status = add_keys(t, meta, &names, err);
+    pci_hash_clear(&names.hash);
+    return status;
 }
 
 pcol_status pci_v2_sources(const pcol_file *file, pcol_table **table, pcol_error *err)

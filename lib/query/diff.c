@@ -10,6 +10,7 @@
 #include "util/control.h"
 #include "util/sized_struct.h"
 #include "util/sort.h"
+#include "util/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include "util/control.h"
 #include "util/sized_struct.h"
 #include "util/sort.h"
+#include "util/strbuf.h"
 
 #include <float.h>
 #include <math.h>

@@ -12,6 +12,7 @@
 #include "query/query.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -412,14 +413,9 @@ static pcol_status get_drop_patterns(const struct drop_columns *columns, uint64_
     return get_source_text(columns->file, columns->keeps, source, &patterns->keep, err);
 }
 
-static int equal_texts(pcol_str a, pcol_str b)
-{
-    return a.size == b.size && (!a.size || a.data == b.data);
-}
-
 static int equal_patterns(const struct drop_patterns *a, const struct drop_patterns *b)
 {
-    return equal_texts(a->drop, b->drop) && equal_texts(a->keep, b->keep);
+    return pci_str_same(a->drop, b->drop) && pci_str_same(a->keep, b->keep);
 }
 
 /* *has_type: 1 if the source has values of the query's sample type. list: space for all types. */

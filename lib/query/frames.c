@@ -57,13 +57,6 @@ struct column_cursor {
 
 /* ---- order */
 
-int pci_str_compare(pcol_str a, pcol_str b)
-{
-    size_t n = a.size < b.size ? a.size : b.size;
-    int order = n ? memcmp(a.data, b.data, n) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* The members that a frame has, as a number. */
 static int get_presence(const struct pci_frame *frame)
 {

@@ -7,21 +7,18 @@
  */
 #include "query/labels.h"
 
+#include "util/strbuf.h"
+
 #include <string.h>
 
-static int has_text(pcol_str text, pcol_str wanted)
-{
-    return text.size == wanted.size && (!text.size || !memcmp(text.data, wanted.data, text.size));
-}
-
 pcol_status pci_label_members_open(struct pci_label_members *members, const pcol_file *file,
-                                   const char *key, size_t key_size, pcol_error *err)
+                                   pcol_str key, pcol_error *err)
 {
     const struct pci_column *roots, *keys;
     pcol_str texts[PCI_BATCH];
     uint8_t valid[PCI_BATCH];
     int found = 0;
-    *members = (struct pci_label_members){.key = {key, key_size}};
+    *members = (struct pci_label_members){.key = key};
     PCI_TRY(pci_find_verified_column(file, "samples", "extra", PCI_TYPES_ROW, &roots, err));
     if (!roots)
         return PCOL_OK;
@@ -32,7 +29,7 @@ pcol_status pci_label_members_open(struct pci_label_members *members, const pcol
         size_t n = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
         PCI_TRY(pci_read_str(file, keys, row, n, texts, valid, err));
         for (size_t i = 0; i < n; i++)
-            found |= valid[i] && has_text(texts[i], members->key);
+            found |= valid[i] && pci_str_same(texts[i], key);
     }
     if (found)
         members->roots = roots;
@@ -59,8 +56,7 @@ static uint8_t get_kind(const struct pci_node_value *node, int has_members)
     case PCI_NODE_OBJECT:
         return has_members ? PCI_LABEL_EXTRA : PCI_LABEL_EMPTY;
     case PCI_NODE_ROW:
-        return has_text(node->text, (pcol_str){"location_groups", 15}) ? PCI_LABEL_FRAME
-                                                                       : PCI_LABEL_STACK;
+        return pci_str_is(node->text, "location_groups") ? PCI_LABEL_FRAME : PCI_LABEL_STACK;
     case PCI_NODE_ARRAY:
     case PCI_NODE_INTEGERS:
     case PCI_NODE_DOUBLES:
@@ -83,7 +79,7 @@ static pcol_status read_value(const struct pci_label_columns *columns,
     if (node->has_text && (value->kind == PCI_LABEL_INTEGER || value->kind == PCI_LABEL_DOUBLE ||
                            value->kind == PCI_LABEL_EMPTY))
         value->unit = node->text;
-    if (value->kind == PCI_LABEL_BIGINT && has_text(value->text, (pcol_str){"-0", 2})) {
+    if (value->kind == PCI_LABEL_BIGINT && pci_str_is(value->text, "-0")) {
         value->kind = PCI_LABEL_INTEGER;
         value->bits = 0;
     }
@@ -105,7 +101,7 @@ pcol_status pci_label_members_next(const struct pci_label_columns *columns, uint
     while (value->member != PCI_NO_NODE) {
         uint64_t inner = PCI_NO_NODE;
         PCI_TRY(pci_nodes_get(nodes, value->member, &node, err));
-        if (node.has_key && has_text(node.key, columns->members.key)) {
+        if (node.has_key && pci_str_same(node.key, columns->members.key)) {
             if (node.tag == PCI_NODE_OBJECT)
                 PCI_TRY(pci_nodes_first(nodes, value->member, &inner, err));
             value->kind = get_kind(&node, inner != PCI_NO_NODE);

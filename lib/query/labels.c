@@ -11,6 +11,7 @@
 #include "model/keyed_rows.h"
 #include "util/alloc.h"
 #include "util/integer.h"
+#include "util/strbuf.h"
 #include "json/number.h"
 
 #include <float.h>
@@ -51,8 +52,7 @@ struct pci_label_test {
 static int is_repeated(const struct pci_label_reader *reader, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (reader->keys[i].column &&
-            !pci_str_compare(reader->keys[i].key, reader->keys[index].key))
+        if (reader->keys[i].column && pci_str_same(reader->keys[i].key, reader->keys[index].key))
             return 1;
     }
     return 0;
@@ -102,34 +102,51 @@ void pci_label_frames_close(struct pci_label_frames *frames)
     pci_free(frames);
 }
 
-static pcol_status find_columns(const struct pci_label_reader *reader, const char *key, size_t size,
-                                struct pci_label_columns *c, pcol_error *err)
+/* The columns of the keys with a name; none if the file does not have the string. */
+static pcol_status find_columns(struct pci_label_columns *c, pcol_str name,
+                                struct pci_label_key **keys, pcol_error *err)
 {
-    PCI_TRY(PCI_MALLOC(c->columns, reader->key_count + 1, err));
-    for (size_t i = 0; i < reader->key_count; i++) {
-        const struct pci_label_key *label_key = &reader->keys[i];
-        if (label_key->key.size != size || (size && memcmp(label_key->key.data, key, size)) ||
-            !label_key->column)
+    uint64_t code = 0;
+    size_t count;
+    pcol_str key = {"", 0};
+    int exists;
+    PCI_TRY(pci_find_string(c->file, name, &code, &key, &exists, err));
+    if (!exists)
+        return PCOL_OK;
+    PCI_TRY(pci_label_keys_named(c->file, "samples", code, keys, &count, err));
+    PCI_TRY(PCI_MALLOC(c->columns, count + 1, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct pci_label_key *label_key = &(*keys)[i];
+        if (!label_key->column)
             continue;
         c->columns[c->count++] =
             (struct pci_label_column){label_key->column, label_key->kind, label_key->unit};
         if (pci_label_is_frame(label_key->kind))
             PCI_TRY(pci_label_frames_open(c->file, &c->frames, err));
     }
-    PCI_TRY(pci_label_members_open(&c->members, c->file, key, size, err));
-    if (c->members.roots)
-        return pci_label_frames_open(c->file, &c->frames, err);
-    return c->count ? PCOL_OK : fail_unknown_key(reader, key, size, err);
+    PCI_TRY(pci_label_members_open(&c->members, c->file, key, err));
+    return c->members.roots ? pci_label_frames_open(c->file, &c->frames, err) : PCOL_OK;
+}
+
+static pcol_status fail_unknown(const pcol_file *file, const char *key, size_t size,
+                                pcol_error *err)
+{
+    struct pci_label_reader reader;
+    pcol_status status = pci_labels_open(&reader, file, "samples", err);
+    PCI_THEN(status, fail_unknown_key(&reader, key, size, err));
+    pci_labels_close(&reader);
+    return status;
 }
 
 pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol_file *file,
                                    const char *key, size_t key_size, pcol_error *err)
 {
-    struct pci_label_reader reader;
+    struct pci_label_key *keys = NULL;
     *columns = (struct pci_label_columns){.file = file};
-    pcol_status status = pci_labels_open(&reader, file, "samples", err);
-    PCI_THEN(status, find_columns(&reader, key, key_size, columns, err));
-    pci_labels_close(&reader);
+    pcol_status status = find_columns(columns, (pcol_str){key, key_size}, &keys, err);
+    pci_free(keys);
+    if (status == PCOL_OK && !columns->count && !columns->members.roots)
+        return fail_unknown(file, key, key_size, err);
     return status;
 }
 

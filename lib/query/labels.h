@@ -32,7 +32,7 @@ pcol_status pci_label_frame_text(struct pci_label_frames *frames, int kind, uint
 struct pci_label_members {
     const struct pci_column *roots; /* samples.extra; NULL: no node has the key */
     struct pci_node_reader nodes;
-    pcol_str key; /* borrowed */
+    pcol_str key; /* of the file */
 };
 
 /* All columns of a key, and its values without a column. */
@@ -104,7 +104,7 @@ size_t pci_label_scale(int64_t value, pcol_str unit, char *buffer);
 
 /* O(nodes of the file) if samples have members, else O(1). */
 pcol_status pci_label_members_open(struct pci_label_members *members, const pcol_file *file,
-                                   const char *key, size_t key_size, pcol_error *err);
+                                   pcol_str key, pcol_error *err);
 struct pci_label_value {
     uint64_t member; /* its node; PCI_NO_NODE before the first value and after the last */
     uint8_t kind;

@@ -257,7 +257,6 @@ struct pci_frames {
     struct pci_text_block *made; /* linked blocks of generated text */
     struct pci_frame_namer names;
 };
-int pci_str_compare(pcol_str a, pcol_str b);
 /* Compares name, file, line, id and address; 0: both are displayed the same. */
 int pci_frame_compare(const struct pci_frame *a, const struct pci_frame *b);
 /* A hash of all that pci_frame_compare() compares but presence. */

@@ -10,6 +10,7 @@
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sort.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 

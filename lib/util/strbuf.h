@@ -14,6 +14,21 @@ static inline int pci_str_equal(pcol_str a, pcol_str b)
     return a.size == b.size && (!a.size || a.data == b.data || !memcmp(a.data, b.data, a.size));
 }
 
+/* Order by unsigned bytes; a prefix comes before a longer text. */
+static inline int pci_str_compare(pcol_str a, pcol_str b)
+{
+    size_t n = a.size < b.size ? a.size : b.size;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+/* Equality of two strings of one file, where equal ones are at one address: O(1), where texts with
+ * a long common beginning are compared with each other. */
+static inline int pci_str_same(pcol_str a, pcol_str b)
+{
+    return a.size == b.size && (!a.size || a.data == b.data);
+}
+
 static inline int pci_str_is(pcol_str text, const char *word)
 {
     return pci_str_equal(text, (pcol_str){word, strlen(word)});

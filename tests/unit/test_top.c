@@ -5,6 +5,7 @@
 
 #include "query/top.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "model/frame_names.h"
 #include "model/types.h"
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,8 +87,8 @@ static void omit_ambiguous_types(struct generic_writer *f)
     size_t kept = 0;
     for (size_t i = 0; i < f->type_count; i++) {
         size_t k = 0;
-        while (k < kept && !(pci_str_equal(f->types[k].name, f->types[i].name) &&
-                             (!pci_str_equal(f->types[k].unit, f->types[i].unit) ||
+        while (k < kept && !(pci_str_same(f->types[k].name, f->types[i].name) &&
+                             (!pci_str_same(f->types[k].unit, f->types[i].unit) ||
                               f->types[k].ordinal != f->types[i].ordinal)))
             k++;
         if (k == kept)
@@ -337,9 +338,7 @@ static void put_header(struct generic_writer *f, pcol_error *err)
     pci_json_put_begin_member(w, "units", '{', err);
     for (size_t i = 0; i < f->type_count; i++) {
         size_t k = 0; /* a type that occurs as integers and as doubles has one unit */
-        while (k < i &&
-               (f->types[k].name.size != f->types[i].name.size ||
-                memcmp(f->types[k].name.data, f->types[i].name.data, f->types[i].name.size) != 0))
+        while (k < i && !pci_str_same(f->types[k].name, f->types[i].name))
             k++;
         if (k < i)
             continue;
