@@ -10,8 +10,8 @@
  * comm to 15 bytes; an event can be a whole expression. */
 #define LONGEST_COMM 256u
 #define LONGEST_EVENT 1024u
-/* perf script aligns thread ids to 5 columns, periods to 10, and addresses to 16, after a blank; the
- * letters of misc are at the beginning of 6. */
+/* perf script aligns thread ids to 5 columns, periods to 10, and addresses to 16, after a blank;
+ * the letters of misc begin a field of 6. */
 #define THREAD_COLUMNS 6u
 #define PERIOD_COLUMNS 11u
 #define ADDRESS_COLUMNS 17u

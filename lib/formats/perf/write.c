@@ -213,6 +213,7 @@ static pcol_status prepare(struct pci_perf_writer *w, pcol_error *err)
                              export->options->sample_type, &w->chosen, err));
     PCI_TRY(pci_frame_namer_open(&w->names, file, err));
     PCI_TRY(pci_stack_path_open(&w->path, file, err));
+    w->path.written.most = PCI_PRINTED_FRAMES;
     PCI_TRY(pci_labels_open(&w->labels, file, "samples", err));
     PCI_TRY(pci_labels_open(&w->group_labels, file, "location_groups", err));
     PCI_TRY(pci_find_verified_column(file, "samples", "stack", PCI_TYPES_ROW, &w->stack, err));
