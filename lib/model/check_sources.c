@@ -1,6 +1,6 @@
 /*
- * check_sources.c - what samples have of their source: rows of other tables, as threads, and values
- * of its sample types
+ * check_sources.c - what rows have of their source: rows of other tables, as threads, and samples
+ * values of its sample types
  *
  * Tests: tests/unit/test_check_labels.c.
  */
@@ -10,20 +10,22 @@
 #include "util/pair_set.h"
 #include "util/strbuf.h"
 
-/* The rows of another table to which samples refer are of the sample's source. */
-static pcol_status check_owners(struct pci_check *check, const struct pci_column *source,
-                                const struct pci_column *reference, const struct pci_column *owner,
-                                pcol_error *err)
+#include <string.h>
+
+/* The rows of another table to which rows of a table refer are of the same source. */
+static pcol_status check_owners(struct pci_check *check, const struct pci_table *table,
+                                const struct pci_column *source, const struct pci_column *reference,
+                                const struct pci_column *owner, pcol_error *err)
 {
-    struct pci_tally tally = PCI_TALLY(check, "samples", reference->name);
-    uint64_t rows = pci_rows(check->file, "samples");
+    struct pci_tally tally = PCI_TALLY(check, table->name, reference->name);
     size_t n;
-    for (uint64_t row = 0; row < rows; row += n) {
+    for (uint64_t row = 0; row < table->rows; row += n) {
         int64_t last = -1, of = 0;
-        int valid;
-        PCI_TRY(pci_check_read_rows(check, reference, row, rows, owner->desc->rows, 0, &n, err));
+        int has_source = 0;
+        PCI_TRY(
+            pci_check_read_rows(check, reference, row, table->rows, owner->desc->rows, 0, &n, err));
         if (n)
-            PCI_TRY(pci_check_read(check, source, row, rows, 1, &n, err));
+            PCI_TRY(pci_check_read(check, source, row, table->rows, 1, &n, err));
         if (!n)
             break;
         for (size_t i = 0; i < n; i++) {
@@ -31,10 +33,10 @@ static pcol_status check_owners(struct pci_check *check, const struct pci_column
             if (!check->valid[0][i])
                 continue;
             if (to != last)
-                PCI_TRY(pci_get(check->file, owner, (uint64_t)to, &of, &valid, err));
+                PCI_TRY(pci_get(check->file, owner, (uint64_t)to, &of, &has_source, err));
             last = to;
-            if (of != own)
-                pci_fault(&tally, row + i, "row %lld of %s is of source %lld, the sample of %lld",
+            if (has_source && of != own)
+                pci_fault(&tally, row + i, "row %lld of %s is of source %lld, this row of %lld",
                           (long long)to, owner->table->name, (long long)of, (long long)own);
         }
     }
@@ -42,17 +44,28 @@ static pcol_status check_owners(struct pci_check *check, const struct pci_column
     return PCOL_OK;
 }
 
-static pcol_status check_all_owners(struct pci_check *check, const struct pci_column *source,
-                                    pcol_error *err)
+/* source: NULL: all rows are of source 0. */
+static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
+                               const struct pci_column *source, pcol_error *err)
 {
-    const struct pci_table *samples = pci_table_find(check->file, "samples");
-    for (uint32_t i = 0; samples && i < samples->column_count && !check->stop; i++) {
-        const char *name = samples->columns[i].name;
-        const struct pci_column *reference = pci_check_column(check, "samples", name);
+    for (uint32_t i = 0; i < table->column_count && !check->stop; i++) {
+        const struct pci_column *reference =
+            pci_check_column(check, table->name, table->columns[i].name);
         const struct pci_table *to = reference ? reference->references : NULL;
         const struct pci_column *owner = to ? pci_check_column(check, to->name, "source") : NULL;
-        if (owner)
-            PCI_TRY(check_owners(check, source, reference, owner, err));
+        if (owner && to != table)
+            PCI_TRY(check_owners(check, table, source, reference, owner, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status check_references(struct pci_check *check, pcol_error *err)
+{
+    for (uint32_t i = 0; i < check->file->index.header.table_count && !check->stop; i++) {
+        const struct pci_table *table = &check->file->tables[i];
+        const struct pci_column *source = pci_check_column(check, table->name, "source");
+        if (source || !strcmp(table->name, "samples"))
+            PCI_TRY(check_table(check, table, source, err));
     }
     return PCOL_OK;
 }
@@ -134,7 +147,7 @@ pcol_status pci_check_sources(struct pci_check *check, pcol_error *err)
     const struct pci_column *source = pci_check_column(check, "samples", "source");
     struct pci_pair_set pairs = {0};
     uint64_t types = pci_rows(check->file, "sample_types"), *counts;
-    PCI_TRY(check_all_owners(check, source, err));
+    PCI_TRY(check_references(check, err));
     PCI_TRY(pci_check_row_count(check->file, "sample_types", err));
     PCI_TRY(PCI_CALLOC(counts, (size_t)types + 1, err));
     pcol_status status = check_all_values(check, source, &pairs, counts, types, err);

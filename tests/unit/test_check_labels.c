@@ -583,7 +583,7 @@ Test(check_sources, threads)
     case_expect(PCOL_CHECK_STRICT, "");
     set_threads(1);
     case_expect(PCOL_CHECK_STRICT,
-                "samples.thread 1: row 1 of threads is of source 1, the sample of 0");
+                "samples.thread 1: row 1 of threads is of source 1, this row of 0");
 }
 
 Test(check_sources, types)
@@ -597,6 +597,18 @@ Test(check_sources, types)
         case_number("samples", "value.0", PCOL_I64, NULL, 1, 7);
         case_expect(PCOL_CHECK_STRICT,
                     type ? "samples.value.0 1: source 0 does not have sample type 0" : "");
+    }
+}
+
+Test(check_sources, other_tables)
+{
+    for (int source = 0; source < 2; source++) {
+        set_threads(0);
+        case_number("markers", "source", PCOL_U32, "sources", 0, source);
+        case_number("markers", "thread", PCOL_U32, "threads", 0, 0);
+        case_expect(PCOL_CHECK_STRICT,
+                    source ? "markers.thread 0: row 0 of threads is of source 0, this row of 1"
+                           : "");
     }
 }
 
@@ -616,7 +628,7 @@ Test(check_sources, selected_source)
         OK(pcol_builder_new(NULL, &part, NULL));
         cr_expect_eq(pcol_filter(part, file, &options, &err), thread ? PCOL_E_CORRUPT : PCOL_OK);
         cr_expect_str_eq(err.message,
-                         thread ? "row 1 of threads is of source 1, the sample of 0" : "");
+                         thread ? "row 1 of threads is of source 1, this row of 0" : "");
         pcol_builder_free(part);
         pcol_file_close(file);
         pcol_free(data);
