@@ -6,6 +6,7 @@
 #include "util/alloc.h"
 #include "util/control.h"
 #include "util/sort.h"
+#include "util/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,7 @@ static int compare_keys(const void *pa, const void *pb, const void *context)
 {
     (void)context;
     const struct sort_key *a = pa, *b = pb;
-    size_t n = a->string.size < b->string.size ? a->string.size : b->string.size;
-    int order = n ? memcmp(a->string.data, b->string.data, n) : 0;
-    if (order)
-        return order;
-    return (a->string.size > b->string.size) - (a->string.size < b->string.size);
+    return pci_str_compare(a->string, b->string);
 }
 
 pcol_status pci_string_pool_sort(struct pci_string_pool *pool, pcol_error *err)

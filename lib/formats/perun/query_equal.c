@@ -8,6 +8,7 @@
 #include "formats/perun/query_answers.h"
 #include "util/alloc.h"
 #include "util/sort.h"
+#include "util/strbuf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,18 +104,11 @@ static void close_level(struct levels *l)
     pci_strbuf_clear(&level->text);
 }
 
-static int compare_keys(pcol_str a, pcol_str b)
-{
-    size_t n = a.size < b.size ? a.size : b.size;
-    int order = n ? memcmp(a.data, b.data, n) : 0;
-    return order ? order : a.size < b.size ? -1 : a.size > b.size;
-}
-
 static int compare_parts(const void *a, const void *b, const void *context)
 {
     const struct member_text *x = a, *y = b;
     (void)context;
-    return compare_keys(x->key, y->key);
+    return pci_str_compare(x->key, y->key);
 }
 
 /* Append the text of a container whose members are complete. */
@@ -129,7 +123,7 @@ static pcol_status end_level(struct level *level, struct pci_strbuf *to, pcol_er
     PCI_TRY(pci_sort(level->parts, level->count, sizeof *level->parts, compare_parts, NULL, err));
     for (size_t i = 0; i < level->count; i++) {
         const struct member_text *p = &level->parts[i];
-        if (i + 1 < level->count && !compare_keys(p->key, p[1].key))
+        if (i + 1 < level->count && !pci_str_compare(p->key, p[1].key))
             continue; /* of equal keys the last one counts */
         PCI_TRY(put_string('k', p->key, to, err));
         PCI_TRY(pci_strbuf_append(to, level->text.data + p->begin, p->size, err));

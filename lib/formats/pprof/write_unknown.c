@@ -8,6 +8,7 @@
 #include "formats/pprof/write.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +18,11 @@ struct pci_pprof_unknown_cache_field {
     uint64_t node;
 };
 
-static int compare_text(pcol_str a, pcol_str b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int sign = size ? memcmp(a.data, b.data, size) : 0;
-    return sign ? sign : (a.size > b.size) - (a.size < b.size);
-}
-
 /* Order by message, then by node. */
 static int compare_fields(const void *left, const void *right)
 {
     const struct pci_pprof_unknown_cache_field *a = left, *b = right;
-    int sign = compare_text(a->message, b->message);
+    int sign = pci_str_compare(a->message, b->message);
     return sign ? sign : (a->node > b->node) - (a->node < b->node);
 }
 
@@ -80,12 +74,12 @@ pcol_status pci_pprof_append_unknown(struct pci_pprof_export *e, uint64_t root, 
     size_t at = 0, end = cache->count;
     while (at < end) {
         size_t middle = at + (end - at) / 2;
-        if (compare_text(cache->fields[middle].message, message) < 0)
+        if (pci_str_compare(cache->fields[middle].message, message) < 0)
             at = middle + 1;
         else
             end = middle;
     }
-    for (; at < cache->count && !compare_text(cache->fields[at].message, message); at++) {
+    for (; at < cache->count && !pci_str_compare(cache->fields[at].message, message); at++) {
         PCI_TRY(pci_nodes_get(&e->nodes, cache->fields[at].node, &node, err));
         PCI_TRY(pci_strbuf_append(to, node.text.data, node.text.size, err));
     }
