@@ -47,8 +47,9 @@ $(WEB)/obj/web/%.o: web/%.c $(WEB)/flags | $(STAGED)
 $(WEB)/obj/%.o: %.c $(WEB)/flags | $(GEN)/pprof/profile.pb-c.h
 	$(call compile_web,$(WEB_FLAGS))
 
-# Tables of a checksum that is computed once a file.
+# Tables of zlib that are computed on first use.
 $(WEB)/obj/third_party/zlib/crc32.o: WEB_THIRD_FLAGS += -DDYNAMIC_CRC_TABLE
+$(WEB)/obj/third_party/zlib/inflate.o: WEB_THIRD_FLAGS += -DBUILDFIXED
 
 # Functions are exported by attributes in the sources. $(1): objects; all others are linked where they are needed.
 define link_web
@@ -62,10 +63,11 @@ $(WEB)/engine.linked.wasm: WEB_LIB_OBJ := $(filter-out $(ENGINE_LEFT_OUT:%=$(WEB
 $(WEB)/engine.linked.wasm: $(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o) $(WEB_LIB_OBJ)
 	$(call link_web,$(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o))
 
-# The page's size matters more than that of the toolkit.
+# The page's size matters more than that of the toolkit. Two passes of -Oz and --low-memory-unused (the linker places data from
+# address 1024) are 1.5 % of the packed engine.
 $(WEB)/engine.wasm: $(WEB)/engine.linked.wasm
 	$(call say,WASMOPT,$@)
-	$(Q)wasm-opt -Oz --one-caller-inline-max-function-size=200 --enable-bulk-memory $< -o $@
+	$(Q)wasm-opt -Oz -Oz --one-caller-inline-max-function-size=100 --low-memory-unused --enable-bulk-memory $< -o $@
 
 # The engine is committed, with the hashes of its sources: building the command needs no compiler for WebAssembly.
 .PHONY: web check-web
