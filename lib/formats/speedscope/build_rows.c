@@ -37,10 +37,30 @@ static pcol_status put_frame_order(struct pci_ss_reader *r, pcol_error *err)
                : PCOL_OK;
 }
 
-/* Sample types by unit; PCOL_NONE for a unit that no profile has. */
+/* The active profile; NULL if it is the first one or does not exist. */
+static const struct pci_ss_profile *get_active(const struct pci_ss_reader *r)
+{
+    int exists = r->active > 0 && (uint64_t)r->active < r->profile_count;
+    return exists ? &r->profiles[r->active] : NULL;
+}
+
+static pcol_status add_type(struct pci_ss_reader *r, int unit, uint32_t *types,
+                            const uint8_t *is_double, pcol_error *err)
+{
+    const struct pci_speedscope_unit *u = &pci_speedscope_units[unit];
+    if (types[unit] != PCOL_NONE)
+        return PCOL_OK;
+    return pcol_builder_sample_type(r->builder, u->type, u->unit,
+                                    is_double[unit] ? PCOL_SAMPLE_TYPE_DOUBLE : 0, 0, &types[unit],
+                                    err);
+}
+
+/* Sample types by unit; PCOL_NONE for a unit that no profile has. The active profile's is the
+ * first: the default of types of one name. */
 static pcol_status add_types(struct pci_ss_reader *r, uint32_t *types, uint8_t *is_double,
                              pcol_error *err)
 {
+    const struct pci_ss_profile *active = get_active(r);
     uint64_t doubles;
     memset(is_double, 0, PCI_SPEEDSCOPE_UNITS);
     for (size_t i = 0; i < r->profile_count; i++) {
@@ -50,14 +70,10 @@ static pcol_status add_types(struct pci_ss_reader *r, uint32_t *types, uint8_t *
     }
     for (size_t i = 0; i < PCI_SPEEDSCOPE_UNITS; i++)
         types[i] = PCOL_NONE;
-    for (size_t i = 0; i < r->profile_count; i++) {
-        int unit = r->profiles[i].unit;
-        const struct pci_speedscope_unit *u = &pci_speedscope_units[unit];
-        if (types[unit] == PCOL_NONE)
-            PCI_TRY(pcol_builder_sample_type(r->builder, u->type, u->unit,
-                                             is_double[unit] ? PCOL_SAMPLE_TYPE_DOUBLE : 0, 0,
-                                             &types[unit], err));
-    }
+    if (active)
+        PCI_TRY(add_type(r, active->unit, types, is_double, err));
+    for (size_t i = 0; i < r->profile_count; i++)
+        PCI_TRY(add_type(r, r->profiles[i].unit, types, is_double, err));
     return PCOL_OK;
 }
 
@@ -65,9 +81,10 @@ static pcol_status add_types(struct pci_ss_reader *r, uint32_t *types, uint8_t *
  * the first profile is, and a name that all types have names none. */
 static pcol_status set_default_type(struct pci_ss_reader *r, pcol_error *err)
 {
-    if (r->active < 1 || (uint64_t)r->active >= r->profile_count)
+    const struct pci_ss_profile *active = get_active(r);
+    if (!active)
         return PCOL_OK;
-    const char *name = pci_speedscope_units[r->profiles[r->active].unit].type;
+    const char *name = pci_speedscope_units[active->unit].type;
     int differs = 0;
     uint32_t code;
     for (size_t i = 0; i < r->profile_count && !differs; i++)
