@@ -6,6 +6,7 @@
  */
 #include "merge/pseudonyms.h"
 
+#include "model/frame_names.h"
 #include "util/address_names.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -41,7 +42,9 @@ static int is_public(int kind, pcol_str name)
         {"bytes",       "byte",         "count",        "ns",      "us",        "ms",        "s",
          "nanoseconds", "microseconds", "milliseconds", "seconds", "kilobytes", "megabytes", NULL},
                              *const functions[] = {"<GC>", NULL};
-    return !name.size || (kind == PCI_NAME_UNIT && is_one_of(name, units)) ||
+    /* A path of slashes names no library, and neither must its copy. */
+    return !name.size || (kind == PCI_NAME_MODULE && !pci_frame_base_name(name).size) ||
+           (kind == PCI_NAME_UNIT && is_one_of(name, units)) ||
            (kind == PCI_NAME_FUNCTION && (is_one_of(name, functions) || pci_is_address_name(name)));
 }
 
