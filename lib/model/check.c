@@ -289,6 +289,10 @@ pcol_status pci_check_before_copy(const pcol_file *file, int whole, pcol_error *
     PCI_THEN(status, pci_check_keys(&check, err));
     if (status == PCOL_OK && !check.stop)
         status = pci_check_sources(&check, err);
+    if (status == PCOL_OK && !check.stop)
+        status = pci_check_label_rows(&check, err);
+    if (status == PCOL_OK && !check.stop)
+        status = pci_check_categories(&check, err);
     if (status == PCOL_OK && !check.stop && whole)
         status = pci_check_nodes(&check, err);
     if (status == PCOL_OK && !check.stop && whole)

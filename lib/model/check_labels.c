@@ -1,5 +1,5 @@
 /*
- * check_labels.c - label keys and shapes; strictly also the labels of each row
+ * check_labels.c - label keys and shapes; strictly, and before copying, also the labels of each row
  *
  * Tests: tests/unit/test_check_labels.c.
  */
@@ -224,6 +224,8 @@ static pcol_status check_rows(struct pci_check *check, struct pci_keyed_reader *
     const struct pci_table *table = labels->table;
     struct pci_tally tally = PCI_TALLY(check, table->name, "label_shape");
     size_t n = 0;
+    if (check->copied) /* otherwise implausible tables are already untrusted */
+        PCI_TRY(pci_check_row_count(check->file, table->name, err));
     for (uint64_t row = 0; row < table->rows && !check->stop; row += n) {
         PCI_TRY(count_values(check, labels, row, table->rows, counts, &n, err));
         for (size_t i = 0; i < n; i++) {
@@ -241,6 +243,15 @@ static pcol_status check_rows(struct pci_check *check, struct pci_keyed_reader *
     return PCOL_OK;
 }
 
+/* 1 if labels of a row can contradict its shape or its stack. */
+static int can_contradict(const struct pci_label_reader *labels)
+{
+    for (size_t k = 0; k < labels->key_count; k++)
+        if (labels->keys[k].kind == PCI_LABEL_OWNFRAME || labels->keys[k].kind == PCI_LABEL_OWNNAME)
+            return 1;
+    return pci_column_find(labels->table, "label_shape") != NULL;
+}
+
 /* Reads the members of each row; labels may refer to the row's own stack or a frame of it. */
 static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
                                uint32_t *counts, pcol_error *err)
@@ -252,7 +263,7 @@ static pcol_status check_table(struct pci_check *check, const struct pci_table *
         return PCOL_OK;
     if (pci_keyed_open(&keyed, check->file, table->name, &error) != PCOL_OK)
         status = pci_fault_error(check, &error, err);
-    else if (!keyed.labels.key_count && !pci_column_find(table, "label_shape"))
+    else if (!can_contradict(&keyed.labels))
         status = PCOL_OK;
     else
         status = check_rows(check, &keyed, counts, err);

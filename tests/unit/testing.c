@@ -117,7 +117,7 @@ int rejects_or_repairs(const void *data, size_t size)
     }
     cr_assert_eq(pcol_file_open_memory(packed, packed_size, NULL, &file, &err), PCOL_OK, "%s",
                  err.message);
-    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, &err),
+    cr_assert_eq(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, &err),
                  PCOL_OK);
     cr_assert_eq(faults, 0, "what is packed of a faulty file has %llu faults",
                  (unsigned long long)faults);

@@ -33,7 +33,7 @@ char *folder_path(const char *name);
 /* A file of these bytes in the folder. */
 const char *folder_file(const char *name, const void *data, size_t size);
 
-/* Pack a pcol file again: 1 if it is rejected; else the result must pass `check`. */
+/* Pack a pcol file again: 1 if it is rejected; else the result must pass `check --strict`. */
 int rejects_or_repairs(const void *data, size_t size);
 
 /* Make the checksums of a file right again, after its sections were changed. */

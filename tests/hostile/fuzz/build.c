@@ -274,7 +274,7 @@ static void finish(pcol_builder *builder)
         return;
     }
     FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &file, NULL) == PCOL_OK);
-    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
+    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL) ==
                 PCOL_OK);
     FUZZ_ASSERT(!faults);
     pcol_file_close(file);

@@ -64,7 +64,7 @@ static void filter_file(const pcol_file *file, int idle)
     if (pcol_filter(builder, file, &options, NULL) == PCOL_OK &&
         pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, NULL) == PCOL_OK) {
         FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &part, NULL) == PCOL_OK);
-        if (pcol_file_check(part, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) == PCOL_OK)
+        if (pcol_file_check(part, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL) == PCOL_OK)
             FUZZ_ASSERT(!faults);
         pcol_file_close(part);
     }

@@ -98,7 +98,7 @@ static void import(const uint8_t *data, size_t size, const char *format, int len
         pcol_free(same);
     }
     FUZZ_ASSERT(pcol_file_open_memory(file, packed, NULL, &open, NULL) == PCOL_OK);
-    FUZZ_ASSERT(pcol_file_check(open, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
+    FUZZ_ASSERT(pcol_file_check(open, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL) ==
                 PCOL_OK);
     FUZZ_ASSERT(faults == 0);
     if (fuzz_turn(3, 1))

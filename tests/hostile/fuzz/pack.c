@@ -16,7 +16,7 @@
 static void assert_sound(const pcol_file *file)
 {
     uint64_t faults = 0;
-    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
+    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL) ==
                 PCOL_OK);
     FUZZ_ASSERT(!faults);
 }

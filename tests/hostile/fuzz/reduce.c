@@ -61,7 +61,7 @@ static void judge(pcol_builder *builder, const pcol_file *input, int times)
     if (status != PCOL_OK)
         return;
     FUZZ_ASSERT(pcol_file_open_memory(bytes, size, NULL, &file, NULL) == PCOL_OK);
-    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_DEFAULT, NULL, NULL, NULL, &faults, NULL) ==
+    FUZZ_ASSERT(pcol_file_check(file, PCOL_CHECK_STRICT, NULL, NULL, NULL, &faults, NULL) ==
                 PCOL_OK);
     FUZZ_ASSERT(!faults);
     if (is_valid(input) && has_sum(input, &type, &unit, &before) &&
