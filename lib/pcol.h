@@ -734,7 +734,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_scan_new(const pcol_table *table,
  * A batch has at most batch_rows rows, and fewer before the end under conditions, for lists and for
  * composed texts.
  * A scan that has failed can only be freed (E_STATE). Errors: those of reading the columns;
- * E_LIMIT (a pattern that takes too many steps).
+ * E_LIMIT (a pattern that takes too many steps; conditions that read more than 1 GiB of names and
+ * stacks, and 1 KiB more for each byte of the file).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_scan_next(pcol_scan *scan, pcol_batch *batch,
                                                    pcol_error *err);

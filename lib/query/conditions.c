@@ -17,6 +17,11 @@
 
 #define MAX_MEMO_CODES ((uint64_t)1 << 26) /* texts of larger pools are tested for each row */
 
+/* Limit of the texts without codes, names and stacks, that conditions read, with a part for each
+ * byte of the file. */
+#define TEXT_BYTES ((uint64_t)1 << 30)
+#define TEXT_BYTES_PER_BYTE 1024u
+
 struct test {
     struct pci_test is;
     uint32_t cells; /* index in pci_conditions.cells */
@@ -32,6 +37,7 @@ struct cells {
     int64_t *bits;     /* numbers, biased; codes */
     pcol_str *texts;
     uint8_t *valid;
+    uint64_t text_bytes; /* of all texts so far */
 };
 
 struct pci_conditions {
@@ -230,6 +236,28 @@ int pci_conditions_may_match(const struct pci_conditions *conditions, uint64_t r
 
 /* ---- testing */
 
+/* 1 if a row has the text of the row before, at the same address. */
+static int repeats_text(const struct cells *cells, size_t i)
+{
+    const pcol_str *text = &cells->texts[i];
+    return i && cells->valid[i - 1] && cells->valid[i] && text->data == text[-1].data &&
+           text->size == text[-1].size;
+}
+
+static pcol_status load_texts(struct cells *cells, const struct pci_rows *rows, uint64_t row,
+                              size_t n, pcol_error *err)
+{
+    const struct pcol_table *table = cells->column->table;
+    PCI_TRY(pci_rows_read_str(rows, cells->column, row, n, cells->texts, cells->valid, err));
+    for (size_t i = 0; i < n; i++)
+        if (cells->valid[i] && !repeats_text(cells, i))
+            cells->text_bytes += cells->texts[i].size;
+    if (cells->text_bytes > pci_file_limit(table->file, TEXT_BYTES, TEXT_BYTES_PER_BYTE))
+        return pci_fail_cell(err, PCOL_E_LIMIT, table->name, cells->column->name, row,
+                             "the texts of this column take implausibly many bytes");
+    return PCOL_OK;
+}
+
 static pcol_status load(struct cells *cells, const struct pci_rows *rows, uint64_t row, size_t n,
                         pcol_error *err)
 {
@@ -240,7 +268,7 @@ static pcol_status load(struct cells *cells, const struct pci_rows *rows, uint64
         return PCOL_OK;
     }
     if (cells->texts)
-        return pci_rows_read_str(rows, column, row, n, cells->texts, cells->valid, err);
+        return load_texts(cells, rows, row, n, err);
     if (cells->by_code)
         return pci_rows_read_codes(rows, column, row, n, cells->bits, cells->valid, err);
     PCI_TRY(pci_rows_read_bits(rows, column, row, n, cells->bits, cells->valid, err));
@@ -289,17 +317,16 @@ static pcol_status test_code(const struct test *t, const pcol_column *column, ui
 static pcol_status test_texts(const struct test *t, const struct cells *cells, uint64_t row,
                               size_t n, uint8_t *alive, pcol_error *err)
 {
+    int holds = 0, is_tested = 0; /* the text of the row before */
     for (size_t i = 0; i < n; i++) {
-        int holds = 0;
-        if (!alive[i] || !cells->valid[i]) {
-            alive[i] = 0;
-            continue;
-        }
-        if (t->memo)
+        int is_wanted = alive[i] && cells->valid[i];
+        is_tested &= cells->texts && repeats_text(cells, i);
+        if (is_wanted && t->memo)
             PCI_TRY(test_code(t, cells->column, row + i, cells->bits[i], &holds, err));
-        else
+        else if (is_wanted && !is_tested)
             PCI_TRY(pci_test_text(&t->is, cells->texts[i], &holds, err));
-        alive[i] = (uint8_t)holds;
+        is_tested |= is_wanted;
+        alive[i] = (uint8_t)(is_wanted && holds);
     }
     return PCOL_OK;
 }

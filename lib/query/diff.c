@@ -82,7 +82,7 @@ static pcol_status add_tops(struct pci_diff *d, const struct pci_diff_queries *q
 
 /* ---- stacks ---- */
 
-#define MAX_PATH_BYTES ((uint64_t)1 << 30) /* limit of the bytes of all paths */
+#define MAX_PATH_BYTES ((uint64_t)1 << 29) /* limit of the bytes of all paths */
 
 static int has_self(const struct pci_diff *d, const struct pci_pair *pair, size_t node)
 {
@@ -104,7 +104,7 @@ static pcol_status compute_path_sizes(const struct pci_diff *d, const struct pci
                    pci_string_pool_get(&pair->names, tree->nodes[i].group).size;
         *bytes += has_self(d, pair, i) ? sizes[i] : 0;
         if (*bytes > MAX_PATH_BYTES)
-            return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 1 GiB");
+            return pci_fail(err, PCOL_E_LIMIT, "the names of all stacks take more than 512 MB");
     }
     return PCOL_OK;
 }
