@@ -18,6 +18,7 @@
 
 #define HEADER_SIZE 20u
 #define ENTRY_SIZE 12u
+#define MAX_WIDTH 8u /* of the elements of a slab */
 
 const char pci_slab_magic[8] = "\xdc\xdf\x4a\x53\x4c\x42\x01";
 const uint8_t pci_slab_widths[PCI_SLAB_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8, 8, 8, 1};
@@ -74,6 +75,19 @@ static pcol_status read_entry(struct pci_slabs *s, uint32_t i, pcol_error *err)
     return check_slab(s, i, err);
 }
 
+/* The last slab ends the container, but for alignment. */
+static pcol_status check_end(const struct pci_slabs *s, pcol_error *err)
+{
+    uint64_t end = HEADER_SIZE + (uint64_t)ENTRY_SIZE * s->count;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint64_t slab_end = (uint64_t)s->slabs[i].offset + s->slabs[i].size;
+        end = slab_end > end ? slab_end : end;
+    }
+    return s->size - end < MAX_WIDTH
+               ? PCOL_OK
+               : pci_fail_at_byte(err, PCOL_E_SYNTAX, end, "bytes after the end of the profile");
+}
+
 static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
 {
     const uint8_t *header;
@@ -98,6 +112,7 @@ static pcol_status read_table(struct pci_slabs *s, pcol_error *err)
     PCI_TRY(PCI_CALLOC(s->slabs, s->count, err));
     for (uint32_t i = 0; i < s->count; i++)
         PCI_TRY(read_entry(s, i, err));
+    PCI_TRY(check_end(s, err));
     if (s->slabs[s->root].type != PCI_SLAB_JSON)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 16, "root slab %u is not JSON",
                                 (unsigned)s->root);
