@@ -170,49 +170,74 @@ void cli_warn_positions(const struct cli_result *rows, pcol_by by, const char *n
         cli_warn(args, name, "--by srcline: no frame has a line");
 }
 
-enum { TYPE_SIZE = 520 };
-
-static void name_type(pcol_str type, pcol_str unit, char *name)
+/* "TYPE/UNIT", which the caller frees; NULL: no memory. */
+static char *name_type(pcol_str type, pcol_str unit)
 {
-    snprintf(name, TYPE_SIZE, "%.*s/%.*s", type.size < 256 ? (int)type.size : 256, type.data,
-             unit.size < 256 ? (int)unit.size : 256, unit.data);
+    char *name = malloc(type.size + unit.size + 2);
+
+    if (name == NULL)
+        return NULL;
+    if (type.size > 0)
+        memcpy(name, type.data, type.size);
+    name[type.size] = '/';
+    if (unit.size > 0)
+        memcpy(name + type.size + 1, unit.data, unit.size);
+    name[type.size + 1 + unit.size] = '\0';
+    return name;
 }
 
 int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
                    pcol_query **query)
 {
     struct cli_args asked = *args;
-    char name[TYPE_SIZE];
     pcol_query_info info;
 
     cli_query_describe(like, &info);
-    name_type(info.type, info.unit, name);
+    char *name = name_type(info.type, info.unit);
+    if (name == NULL)
+        return cli_fail_memory();
     if (info.type.size > 0)
         asked.sample_type = name;
-    return cli_query_new(input, &asked, query);
+    int code = cli_query_new(input, &asked, query);
+    free(name);
+    return code;
 }
 
 int cli_query_count(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
                     pcol_query **query, int *fits)
 {
     struct cli_args asked = *args;
-    char name[TYPE_SIZE] = "samples/count";
     pcol_selection selection;
-    pcol_query_info info = PCOL_INIT(pcol_query_info);
+    pcol_query_info info = {.type = {"samples", 7}, .unit = {"count", 5}};
+    pcol_status status = PCOL_OK;
     pcol_error err;
 
-    if (like != NULL) {
+    if (like != NULL)
         cli_query_describe(like, &info);
-        name_type(info.type, info.unit, name);
-    }
-    asked.sample_type = like == NULL || info.type.size > 0 ? name : NULL;
+    char *name = name_type(info.type, info.unit);
+    if (name == NULL)
+        return cli_fail_memory();
+    asked.sample_type = info.type.size > 0 ? name : NULL;
     int code = cli_selection(input, &asked, &selection);
-    if (code != CLI_OK)
-        return code;
-    selection.flags |= PCOL_SELECTION_COUNT;
-    pcol_status status = create_query(input, args, &selection, query, &err);
-    *fits = status == PCOL_OK;
-    return *fits || status == PCOL_E_ARGUMENT ? CLI_OK : cli_fail_error(input->name, &err);
+    if (code == CLI_OK) {
+        selection.flags |= PCOL_SELECTION_COUNT;
+        status = create_query(input, args, &selection, query, &err);
+        *fits = status == PCOL_OK;
+        if (status != PCOL_OK && status != PCOL_E_ARGUMENT)
+            code = cli_fail_error(input->name, &err);
+    }
+    free(name);
+    return code;
+}
+
+/* Warns that a comparison is by another sample type than the default of one of the profiles. */
+static void warn_shared_type(const struct cli_args *args, const struct cli_input *input,
+                             const char *type)
+{
+    char message[200];
+
+    snprintf(message, sizeof message, "comparing by %.100s, a sample type of both profiles", type);
+    cli_warn(args, input->name, message);
 }
 
 int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
@@ -220,7 +245,7 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
 {
     struct cli_args asked = *args;
     pcol_selection selection;
-    char name[TYPE_SIZE] = "", message[TYPE_SIZE + 80];
+    char *name = NULL;
     pcol_str type, unit;
     pcol_error err;
     int is_default, code = cli_selection(input, args, &selection);
@@ -232,16 +257,19 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
                 cli_query_new(base, args, base_query); /* whether the base is the unreadable one */
             return code != CLI_OK ? code : cli_fail_error(input->name, &err);
         }
-        name_type(type, unit, name);
-        snprintf(message, sizeof message, "comparing by %s, a sample type of both profiles", name);
+        if ((name = name_type(type, unit)) == NULL)
+            return cli_fail_memory();
         if (!is_default) {
-            cli_warn(args, input->name, message);
+            warn_shared_type(args, input, name);
             asked.sample_type = type.size > 0 ? name : NULL;
         }
     }
     if (code == CLI_OK)
         code = cli_query_new(input, &asked, query);
-    return code == CLI_OK ? cli_query_new(base, &asked, base_query) : code;
+    if (code == CLI_OK)
+        code = cli_query_new(base, &asked, base_query);
+    free(name);
+    return code;
 }
 
 /* ---- filtering ---- */

@@ -179,14 +179,27 @@ pcol_status pci_types_of_source(const struct pci_types *types, uint64_t source, 
 
 /* ---- one type ---- */
 
+/* 1 if the name is "TYPE/UNIT" of a row. */
+static int has_whole_name(const struct pci_types *types, uint32_t row, pcol_str name)
+{
+    pcol_str type = types->type[row], unit = types->unit[row];
+    return name.size == type.size + 1 + unit.size && name.data[type.size] == '/' &&
+           pci_str_equal((pcol_str){name.data, type.size}, type) &&
+           pci_str_equal((pcol_str){name.data + type.size + 1, unit.size}, unit);
+}
+
 int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name)
 {
-    pcol_str whole = {name, strlen(name)}, type = types->type[row], unit = types->unit[row];
-    if (pci_str_equal(whole, type))
+    pcol_str whole = {name, strlen(name)};
+    if (has_whole_name(types, row, whole))
         return 1;
-    return whole.size == type.size + 1 + unit.size && name[type.size] == '/' &&
-           pci_str_equal((pcol_str){name, type.size}, type) &&
-           pci_str_equal((pcol_str){name + type.size + 1, unit.size}, unit);
+    if (!pci_str_equal(whole, types->type[row]))
+        return 0;
+    /* The type a/b has the name of the type a in b, which has precedence. */
+    uint32_t other = strchr(name, '/') ? 0 : types->count;
+    while (other < types->count && !has_whole_name(types, other, whole))
+        other++;
+    return other == types->count;
 }
 
 /* Text of a source's cell; "" if absent. */
