@@ -23,7 +23,7 @@ int cli_format_by_name(struct cli_args *args, const struct cmd *cmd);
 int cli_profile_by_name(const struct cli_args *args, const pcol_format **format);
 /* A usage error if the output has the suffix of another format than HTML. */
 int cli_require_html_name(const struct cli_args *args);
-/* A usage error if its suffix is that of a profile, picture or archive: for plain text. */
+/* A usage error if its suffix is that of another format than .txt: for plain text. */
 int cli_require_text_name(const struct cli_args *args);
 /* A usage error if the output of a profile has the suffix of a table, picture or archive. */
 int cli_reject_text_name(const struct cli_args *args);

@@ -27,6 +27,7 @@ static const struct {
     {".txt", "text"},
     {".svg", "svg"},
     {".html", NULL},
+    {".htm", NULL},
     {".png", NULL},
     {".jpg", NULL},
     {".jpeg", NULL},
@@ -147,7 +148,7 @@ int cli_require_html_name(const struct cli_args *args)
 {
     const char *name = args->output;
 
-    if (!cli_is_file_name(name) || cli_ends_in(name, ".html"))
+    if (!cli_is_file_name(name) || cli_ends_in(name, ".html") || cli_ends_in(name, ".htm"))
         return CLI_OK;
     size_t i = find_text(name);
     const char *suffix = i < TEXTS ? texts[i].suffix : find_profile_suffix(name);
@@ -163,9 +164,8 @@ int cli_require_text_name(const struct cli_args *args)
     if (!cli_is_file_name(name))
         return CLI_OK;
     size_t i = find_text(name);
-    const char *suffix =
-        i < TEXTS && texts[i].format == NULL ? texts[i].suffix : find_profile_suffix(name);
-    if (suffix == NULL)
+    const char *suffix = i < TEXTS ? texts[i].suffix : find_profile_suffix(name);
+    if (suffix == NULL || strcmp(suffix, ".txt") == 0)
         return CLI_OK;
     return cli_usage("%s: %s cannot write %s; it writes text", name, args->command, suffix);
 }
