@@ -324,7 +324,7 @@ struct pci_written_stacks {
     uint64_t most, input_bytes, stacks, frames;
 };
 #define PCI_WRITTEN_FRAMES (UINT64_C(1) << 26)
-#define PCI_PRINTED_FRAMES (UINT64_C(1) << 24)  /* of formats that take 200 ns and more for one */
+#define PCI_PRINTED_FRAMES (UINT64_C(1) << 23)  /* of formats that take 200 ns and more for one */
 #define PCI_STREAMED_FRAMES (UINT64_C(1) << 28) /* of formats that take 5 to 16 ns for a frame */
 struct pci_written_stacks pci_written_stacks_begin(const pcol_file *file, uint64_t most);
 pcol_status pci_written_stacks_add(struct pci_written_stacks *written, uint64_t frames,

@@ -22,6 +22,14 @@
 /* Limit of the texts of uids: one long name may be that of many functions, of a uid each. */
 #define UID_BYTES ((uint64_t)64 << 20)
 #define UID_BYTES_PER_BYTE 64u
+/* Limit of the texts of frames that are kept; further ones are made again. */
+#define FRAME_BYTES ((uint64_t)16 << 20)
+#define FRAME_BYTES_PER_BYTE 16u
+
+/* The frames of a group as JSON, in generic_writer.made; size 0: not made yet. */
+struct frame_text {
+    size_t start, size;
+};
 
 struct type {
     pcol_str name, unit;
@@ -55,6 +63,9 @@ struct generic_writer {
     int lost_line, lost_null; /* lines without a file; files without a line */
     struct pci_perun_type_rule rule;
     struct pci_strbuf text;
+    struct frame_text *frames; /* by group */
+    struct pci_strbuf made;
+    struct pci_json_writer maker; /* appends to `made` */
     int64_t stacks[BATCH], sources[BATCH], values[BATCH];
     uint8_t stack_valid[BATCH], source_valid[BATCH], valid[BATCH];
 };
@@ -126,6 +137,11 @@ static pcol_status open_types(struct generic_writer *f, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status append_made(void *context, const void *data, size_t size, pcol_error *err)
+{
+    return pci_strbuf_append(context, data, size, err);
+}
+
 static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
 {
     const unsigned flags = PCI_JSON_BARE_NONFINITE | PCI_JSON_POINT | PCI_JSON_WTF8;
@@ -136,7 +152,10 @@ static pcol_status open_writer(struct generic_writer *f, pcol_error *err)
     PCI_TRY(pci_stacks_open(f->file, &f->tree, err));
     PCI_TRY(pci_check_row_count(f->file, "stacks", err));
     f->samples = pci_rows(f->file, "samples");
-    f->written = pci_written_stacks_begin(f->file, PCI_WRITTEN_FRAMES);
+    f->written = pci_written_stacks_begin(f->file, PCI_PRINTED_FRAMES);
+    PCI_TRY(pci_check_row_count(f->file, "location_groups", err));
+    PCI_TRY(PCI_CALLOC(f->frames, (size_t)pci_rows(f->file, "location_groups") + 1, err));
+    PCI_TRY(pci_json_writer_open(&f->maker, (pcol_sink){append_made, &f->made}, flags, err));
     PCI_TRY(PCI_MALLOC(f->sums, (size_t)f->tree.stacks + 1, err));
     PCI_TRY(PCI_MALLOC(f->has, (size_t)f->tree.stacks + 1, err));
     PCI_TRY(open_types(f, err));
@@ -196,9 +215,9 @@ static pcol_status sum_values(struct generic_writer *f, const struct type *t, pc
 
 /* ---- frames */
 
-static pcol_status put_frame(struct generic_writer *f, const struct pci_name *p, pcol_error *err)
+static pcol_status put_frame(struct generic_writer *f, struct pci_json_writer *w,
+                             const struct pci_name *p, pcol_error *err)
 {
-    struct pci_json_writer *w = &f->json;
     f->lost_line |= p->has_line && !p->has_filename;
     f->lost_null |= p->has_filename && !p->has_line;
     pci_json_put_begin(w, '{', err);
@@ -230,26 +249,53 @@ static pcol_status get_innermost(struct generic_writer *f, uint64_t stack, struc
     return count ? pci_frame_namer_get(&f->names, begin, (uint32_t)group, name, err) : PCOL_OK;
 }
 
+static pcol_status put_frames(struct generic_writer *f, struct pci_json_writer *w, uint64_t begin,
+                              uint64_t count, int64_t group, pcol_error *err)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct pci_name name;
+        PCI_TRY(pci_frame_namer_get(&f->names, begin + i, (uint32_t)group, &name, err));
+        PCI_TRY(put_frame(f, w, &name, err));
+    }
+    return PCOL_OK;
+}
+
+/* Make the text of a group: frames are repeated in many stacks. */
+static pcol_status make_frames(struct generic_writer *f, uint64_t begin, uint64_t count,
+                               int64_t group, pcol_error *err)
+{
+    struct frame_text *text = &f->frames[group];
+    text->start = f->made.size;
+    f->maker.comma = 0;
+    PCI_TRY(put_frames(f, &f->maker, begin, count, group, err));
+    PCI_TRY(pci_json_writer_finish(&f->maker, err));
+    f->made.size--; /* the line feed */
+    text->size = f->made.size - text->start;
+    return PCOL_OK;
+}
+
 /* Write the lines of a stack, innermost first. */
 static pcol_status put_trace(struct generic_writer *f, uint64_t stack, pcol_error *err)
 {
-    uint64_t frames = 0;
-    while (stack) {
-        struct pci_name name;
-        uint64_t begin, count;
-        int64_t group;
-        uint32_t parent;
-        int valid;
+    uint64_t most = pci_file_limit(f->file, FRAME_BYTES, FRAME_BYTES_PER_BYTE);
+    uint64_t frames = 0, begin, count;
+    int64_t group;
+    uint32_t parent;
+    int valid;
+    for (; stack; stack = parent) {
         PCI_TRY(pci_stacks_node(&f->tree, stack, &parent, &begin, &count, err));
         PCI_TRY(pci_get(f->file, f->tree.group, stack, &group, &valid, err));
         PCI_TRY(pci_stacks_check_frames(&f->tree, frames += count, err));
-        for (uint64_t i = 0; i < count; i++) {
-            PCI_TRY(pci_frame_namer_get(&f->names, begin + i, (uint32_t)group, &name, err));
-            PCI_TRY(put_frame(f, &name, err));
-        }
-        stack = parent;
+        const struct frame_text *text = &f->frames[group];
+        if (count && !text->size && f->made.size < most)
+            PCI_TRY(make_frames(f, begin, count, group, err));
+        if (text->size)
+            pci_json_put_raw(&f->json, f->made.data + text->start, text->size, err);
+        else
+            PCI_TRY(put_frames(f, &f->json, begin, count, group, err));
     }
-    return pci_written_stacks_add(&f->written, frames, err);
+    PCI_TRY(pci_written_stacks_add(&f->written, frames, err));
+    return f->json.status;
 }
 
 /* ---- document */
@@ -295,7 +341,7 @@ static pcol_status put_type(struct generic_writer *f, const struct type *t, uint
     } else {
         pci_json_put_key(w, "uid", err);
         if (uid.has_filename)
-            PCI_TRY(put_frame(f, &uid, err));
+            PCI_TRY(put_frame(f, w, &uid, err));
         else
             pci_json_put_string(w, uid.name, err);
         pci_json_put_string_member(w, "type", t->name, err);
@@ -391,7 +437,7 @@ static pcol_status write_document(struct generic_writer *f, pcol_error *err)
     if (f->lost_null)
         pci_export_loss(f->export, "%s files without a line: it becomes 0",
                         f->export->capabilities->loss_prefix);
-    if (f->json.replaced)
+    if (f->json.replaced || f->maker.replaced)
         pci_export_loss(f->export, "%s bytes that are not UTF-8: they become lone surrogates",
                         f->export->capabilities->loss_prefix);
     PCI_TRY(check_default(f, err));
@@ -406,6 +452,9 @@ pcol_status pci_perun_write_generic(const struct pci_export *export, pcol_error 
     f->file = export->file;
     pcol_status status = write_document(f, err);
     pci_json_writer_close(&f->json);
+    pci_json_writer_close(&f->maker);
+    pci_strbuf_clear(&f->made);
+    pci_free(f->frames);
     pci_frame_namer_close(&f->names);
     pci_types_close(&f->all_types);
     pci_perun_type_rule_clear(&f->rule);

@@ -460,6 +460,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"different sampling intervals of sources: it gets none", "source"},
         {"files of lines without a function, and readers reject these lines", ""},
         {"values of one sample in several units of a type: they are added up", ""},
+        {"addresses that are 0: they become none", ""},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);
@@ -473,7 +474,7 @@ static pcol_status open_export(struct pci_pprof_export *e, struct header *h, pco
     pcol_str type;
     PCI_TRY(open_sources(e, &h->columns, err));
     e->source_count = (uint32_t)pci_rows(e->file, "sources");
-    e->written = pci_written_stacks_begin(e->file, PCI_STREAMED_FRAMES);
+    e->written = pci_written_stacks_begin(e->file, PCI_WRITTEN_FRAMES);
     PCI_TRY(PCI_CALLOC(e->is_exported, e->source_count, err));
     for (uint32_t i = x->first_source; i <= x->last_source && i < e->source_count; i++) {
         e->is_exported[i] = 1;
