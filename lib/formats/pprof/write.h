@@ -38,7 +38,8 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_DROPS = 1u << 6,
     PCI_PPROF_LOSS_INTERVALS = 1u << 7,
     PCI_PPROF_LOSS_FILES = 1u << 8,
-    PCI_PPROF_LOSS_UNITS = 1u << 9
+    PCI_PPROF_LOSS_UNITS = 1u << 9,
+    PCI_PPROF_LOSS_ADDRESS = 1u << 10
 };
 
 /* A sample type of the output. */

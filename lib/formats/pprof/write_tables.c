@@ -360,7 +360,7 @@ static pcol_status put_location(struct pci_pprof_export *e, const struct locatio
 {
     PciPprof__Location l = PCI_PPROF__LOCATION__INIT;
     uint64_t first, count, root;
-    int64_t mapping;
+    int64_t mapping, address;
     int valid, is_empty = 0;
     l.id = e->groups.ids[row];
     l.has_id = l.id != 0;
@@ -368,7 +368,10 @@ static pcol_status put_location(struct pci_pprof_export *e, const struct locatio
     if (valid)
         PCI_TRY(pci_pprof_entry_id(e, &e->mappings, (uint64_t)mapping, &l.mapping_id, err));
     l.has_mapping_id = l.mapping_id != 0;
-    PCI_TRY(set_number(e, c->address, row, &l.address, &l.has_address, err));
+    PCI_TRY(pci_get(e->file, c->address, row, &address, &valid, err));
+    l.address = (uint64_t)address;
+    l.has_address = valid && address;
+    e->lost |= valid && !address ? PCI_PPROF_LOSS_ADDRESS : 0u;
     PCI_TRY(set_flag(e, c->folded, row, &l.is_folded, &l.has_is_folded, err));
     PCI_TRY(read_unknown_fields(e, c->extra, row, &root, err));
     PCI_TRY(pci_stacks_group(&c->tree, row, &first, &count, err));
