@@ -158,8 +158,9 @@ SEXP op_peek(struct call *c, SEXP args)
 /* A string that ends with a NUL, from R's memory: "TYPE/UNIT". */
 static SEXP type_text(pcol_str type, pcol_str unit)
 {
-    char text[512];
-    snprintf(text, sizeof text, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size, unit.data);
+    size_t size = type.size + unit.size + 2;
+    char *text = R_alloc(size, 1);
+    snprintf(text, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size, unit.data);
     return Rf_mkString(text);
 }
 
