@@ -1582,6 +1582,8 @@ typedef struct pcol_selection {
      * at the first = or ~. A source without the key fails. E_ARGUMENT: no source passes. */
     const char *const *source_metas;
     size_t source_meta_count;
+    /* Which one of the types that sources repeat under the name sample_type: 0 is the first. */
+    uint32_t type_ordinal;
 } pcol_selection;
 
 /**
@@ -1612,14 +1614,13 @@ PCOL_API void pcol_query_free(pcol_query *query);
  * @type, @unit: receive the default of @other if @base has it, else that of @base if @other has it,
  * else the first type of @other that both have; borrowed from @other, and empty if one of the files
  * has no types at all. Gauges are skipped.
+ * @ordinal: receives the type_ordinal of a pcol_selection that selects it, with "TYPE/UNIT"
  * @is_default: receives whether it is the default of both
  * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base,
-                                                           const pcol_file *other,
-                                                           const pcol_selection *selection,
-                                                           pcol_str *type, pcol_str *unit,
-                                                           int *is_default, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(
+    const pcol_file *base, const pcol_file *other, const pcol_selection *selection, pcol_str *type,
+    pcol_str *unit, uint32_t *ordinal, int *is_default, pcol_error *err);
 
 #define PCOL_QUERY_IS_DOUBLE 0x1u
 #define PCOL_QUERY_IS_EMPTY 0x2u  /* no sample that passes has a value other than 0 */
@@ -1629,7 +1630,7 @@ typedef struct pcol_query_info {
     size_t size;
     pcol_str type, unit; /* of the sample type */
     uint32_t flags;      /* PCOL_QUERY_* */
-    uint32_t reserved;
+    uint32_t type_ordinal;
     /* The base of percentages, as in pprof: the magnitudes of all samples before focus, ignore,
      * hide and show; where some are labelled pprof::base=true (a base that was subtracted), of
      * these. */

@@ -42,6 +42,7 @@ int cli_selection(const struct cli_input *input, const struct cli_args *args,
 {
     *selection = (pcol_selection)PCOL_INIT(pcol_selection);
     selection->sample_type = args->sample_type;
+    selection->type_ordinal = args->type_ordinal;
     selection->focus = args->focus;
     selection->ignore = args->ignore;
     selection->hide = args->hide;
@@ -196,8 +197,10 @@ int cli_query_like(const struct cli_input *input, const struct cli_args *args, p
     char *name = name_type(info.type, info.unit);
     if (name == NULL)
         return cli_fail_memory();
-    if (info.type.size > 0)
+    if (info.type.size > 0) {
         asked.sample_type = name;
+        asked.type_ordinal = info.type_ordinal;
+    }
     int code = cli_query_new(input, &asked, query);
     free(name);
     return code;
@@ -218,6 +221,7 @@ int cli_query_count(const struct cli_input *input, const struct cli_args *args, 
     if (name == NULL)
         return cli_fail_memory();
     asked.sample_type = info.type.size > 0 ? name : NULL;
+    asked.type_ordinal = info.type_ordinal;
     int code = cli_selection(input, &asked, &selection);
     if (code == CLI_OK) {
         selection.flags |= PCOL_SELECTION_COUNT;
@@ -251,8 +255,8 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
     int is_default, code = cli_selection(input, args, &selection);
 
     if (code == CLI_OK && args->sample_type == NULL) {
-        if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit, &is_default,
-                                   &err) != PCOL_OK) {
+        if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit,
+                                   &asked.type_ordinal, &is_default, &err) != PCOL_OK) {
             code =
                 cli_query_new(base, args, base_query); /* whether the base is the unreadable one */
             return code != CLI_OK ? code : cli_fail_error(input->name, &err);

@@ -29,7 +29,7 @@ static void select_range(const struct request *r, int slot, pcol_selection *sele
 
 /* The sample type of a request: "TYPE/UNIT" in `buffer`, a type of both profiles by default. */
 static pcol_status select_type(const answer *a, const struct request *r, char *buffer, size_t size,
-                               pcol_error *err)
+                               uint32_t *ordinal, pcol_error *err)
 {
     const char *given = request_text(r, "type");
     pcol_str type = {"", 0}, unit = {"", 0};
@@ -41,7 +41,7 @@ static pcol_status select_type(const answer *a, const struct request *r, char *b
     } else {
         if (a->file[ANSWER_BASE] != NULL)
             status = pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, &type,
-                                            &unit, &is_default, err);
+                                            &unit, ordinal, &is_default, err);
         used = type.size == 0 || type.size + unit.size >= size
                    ? snprintf(buffer, size, "%s", "")
                    : snprintf(buffer, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size,
@@ -53,7 +53,7 @@ static pcol_status select_type(const answer *a, const struct request *r, char *b
 }
 
 static pcol_status select_one(answer *a, int slot, const struct request *r, const char *type,
-                              pcol_query **query, pcol_error *err)
+                              uint32_t ordinal, pcol_query **query, pcol_error *err)
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
     const char *label = request_text(r, "label");
@@ -67,6 +67,7 @@ static pcol_status select_one(answer *a, int slot, const struct request *r, cons
     focus.rows = rows;
     focus.count = count;
     selection.sample_type = *type != '\0' ? type : NULL;
+    selection.type_ordinal = ordinal;
     selection.thread = request_text(r, "thread");
     selection.source = request_text(r, "source");
     selection.labels = &label;
@@ -129,15 +130,16 @@ pcol_status answer_select(answer *a, const struct request *r, pcol_error *err)
     pcol_query *query[2] = {NULL, NULL};
     const char *label;
     char type[1024];
+    uint32_t ordinal = 0;
     int built = 0;
     pcol_by by;
     pcol_status status = request_by(r, &by, &label, err);
 
     if (status == PCOL_OK)
-        status = select_type(a, r, type, sizeof type, err);
+        status = select_type(a, r, type, sizeof type, &ordinal, err);
     for (int i = 0; i < 2 && status == PCOL_OK; i++)
         if (a->file[i] != NULL)
-            status = select_one(a, i, r, type, &query[i], err);
+            status = select_one(a, i, r, type, ordinal, &query[i], err);
     if (status == PCOL_OK)
         status = set_view(a, query, by, &built, err);
     for (int i = 0; i < 2; i++) {

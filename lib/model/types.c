@@ -345,8 +345,8 @@ static int is_sum(const struct pci_types *types, uint32_t row)
 
 /* A name of a gauge and of a sum selects the sum. */
 static pcol_status select_type(const struct pci_types *types, const uint8_t *sources,
-                               uint64_t first, uint64_t last, const char *wanted, uint32_t *list,
-                               struct pci_selected_type *chosen, pcol_error *err)
+                               uint64_t first, uint64_t last, const char *wanted, uint32_t ordinal,
+                               uint32_t *list, struct pci_selected_type *chosen, pcol_error *err)
 {
     uint32_t count, row = PCOL_NONE;
     int named;
@@ -359,7 +359,7 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
             continue;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         for (uint32_t i = 0; !is_sum(types, row) && i < count; i++) {
-            if (!types->ordinal[list[i]] && pci_types_is_named(types, list[i], wanted) &&
+            if (types->ordinal[list[i]] == ordinal && pci_types_is_named(types, list[i], wanted) &&
                 (row == PCOL_NONE || !types->is_gauge[list[i]]))
                 row = list[i];
             chosen->rows[list[i]] = 1;
@@ -384,14 +384,15 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
 
 pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t *sources,
                                    uint64_t first, uint64_t last, const char *wanted,
-                                   struct pci_selected_type *chosen, pcol_error *err)
+                                   uint32_t ordinal, struct pci_selected_type *chosen,
+                                   pcol_error *err)
 {
     memset(chosen, 0, sizeof *chosen);
     chosen->type = chosen->unit = (pcol_str){"", 0};
     chosen->rows = pci_calloc((size_t)types->count + 1, sizeof *chosen->rows);
     uint32_t *list = pci_calloc((size_t)types->count + 1, sizeof *list);
     pcol_status status = chosen->rows && list ? PCOL_OK : pci_fail_memory(err);
-    PCI_THEN(status, select_type(types, sources, first, last, wanted, list, chosen, err));
+    PCI_THEN(status, select_type(types, sources, first, last, wanted, ordinal, list, chosen, err));
     pci_free(list);
     if (status != PCOL_OK) {
         pci_free(chosen->rows);
@@ -403,7 +404,7 @@ pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t 
 pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_selected_type *chosen, pcol_error *err)
 {
-    return pci_types_select_among(types, NULL, first, last, wanted, chosen, err);
+    return pci_types_select_among(types, NULL, first, last, wanted, 0, chosen, err);
 }
 
 static int is_selected(const struct pci_selected_type *chosen, uint32_t row)

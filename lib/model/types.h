@@ -97,10 +97,12 @@ int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *
  * gauge, which is never summed. */
 pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_selected_type *chosen, pcol_error *err);
-/* The same among sources only: a byte for each source, 1 for those to select from; NULL: all. */
+/* The same among sources only: a byte for each source, 1 for those to select from; NULL: all.
+ * ordinal: of the types of the wanted name. */
 pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t *sources,
                                    uint64_t first, uint64_t last, const char *wanted,
-                                   struct pci_selected_type *chosen, pcol_error *err);
+                                   uint32_t ordinal, struct pci_selected_type *chosen,
+                                   pcol_error *err);
 
 /* *others: 1 if sources first..last have values of types that are not selected. */
 pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, uint64_t last,

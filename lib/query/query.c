@@ -199,7 +199,8 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
         PCI_TRY(pci_sample_filter_restrict(query->file, sources, &query->sample_filter, err));
     PCI_TRY(pci_query_type_open(&query->types, query->sample_filter.sources,
                                 query->sample_filter.source_count,
-                                selection ? selection->sample_type : NULL, &query->measure, err));
+                                selection ? selection->sample_type : NULL,
+                                selection ? selection->type_ordinal : 0, &query->measure, err));
     if (!query->measure.type.size && !query->types.count)
         pci_query_set_note(query, NULL,
                            "the profile has no sample types, so there is nothing to add up");
@@ -278,6 +279,7 @@ void pci_query_describe(const pcol_query *query, pcol_query_info *info)
     *info = (pcol_query_info){.size = sizeof *info,
                               .type = query->measure.type,
                               .unit = query->measure.unit,
+                              .type_ordinal = query->measure.ordinal,
                               .total = query->total,
                               .selected = query->selected,
                               .seconds_per_value = query->measure.seconds_per_value,

@@ -26,6 +26,7 @@
 /* The sample type of a query and the rows of `sample_types` that contain it. */
 struct pci_query_type {
     pcol_str type, unit;
+    uint32_t ordinal;
     int is_double;
     uint32_t *columns; /* rows of sample_types; their values are added up */
     uint32_t column_count;
@@ -36,9 +37,10 @@ struct pci_query_type {
     int64_t duration_ns;                /* 0: unknown */
 };
 
-/* selected: one byte for each source. name: NULL selects the default type. */
+/* selected: one byte for each source. name: NULL selects the default type. ordinal: of the types of
+ * that name. */
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
-                                uint64_t source_count, const char *name,
+                                uint64_t source_count, const char *name, uint32_t ordinal,
                                 struct pci_query_type *measure, pcol_error *err);
 void pci_query_type_close(struct pci_query_type *measure);
 /* *has_type: 1 if the source has values of the type. list, *count: all types of the source. */

@@ -38,13 +38,13 @@ static pcol_status fail_type(const struct pci_types *types, const char *problem,
                           pci_memory_find(types, measure.gauges), err);
 }
 
-static pcol_status find_named(const struct pci_types *types, const char *name, uint32_t *k,
-                              pcol_error *err)
+static pcol_status find_named(const struct pci_types *types, const char *name, uint32_t ordinal,
+                              uint32_t *k, pcol_error *err)
 {
     size_t size = strlen(name);
     *k = PCOL_NONE;
     for (uint32_t i = 0; i < types->count; i++) {
-        if (!pci_types_is_named(types, i, name))
+        if (types->ordinal[i] != ordinal || !pci_types_is_named(types, i, name))
             continue;
         if (*k == PCOL_NONE)
             *k = i;
@@ -62,14 +62,15 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
 
 /* ---- common type of two files */
 
-/* The additive row of `types` with the type and unit of row `k` of `others`; PCOL_NONE if
+/* The additive row of `types` with the type, unit and ordinal of row `k` of `others`; PCOL_NONE if
  * absent. */
 static uint32_t find_same_type(const struct pci_types *types, const struct pci_types *others,
                                uint32_t k)
 {
     for (uint32_t i = 0; k != PCOL_NONE && !others->is_gauge[k] && i < types->count; i++)
         if (!types->is_gauge[i] && pci_str_equal(types->type[i], others->type[k]) &&
-            pci_str_equal(types->unit[i], others->unit[k]))
+            pci_str_equal(types->unit[i], others->unit[k]) &&
+            types->ordinal[i] == others->ordinal[k])
             return i;
     return PCOL_NONE;
 }
@@ -125,20 +126,22 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
 
 pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other,
                                    const pcol_selection *selection, pcol_str *type, pcol_str *unit,
-                                   int *is_default, pcol_error *err)
+                                   uint32_t *ordinal, int *is_default, pcol_error *err)
 {
     const pcol_file *const files[2] = {base, other};
     struct pci_types types[2] = {{0}};
     uint32_t k = PCOL_NONE;
-    if (!base || !other || !type || !unit || !is_default)
+    if (!base || !other || !type || !unit || !ordinal || !is_default)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file or no type given");
     *type = *unit = (pcol_str){"", 0};
+    *ordinal = 0;
     PCI_TRY(pci_schema_verify(base, err));
     PCI_TRY(pci_schema_verify(other, err));
     pcol_status status = find_shared_type(files, selection, types, &k, is_default, err);
     if (status == PCOL_OK && k != PCOL_NONE) { /* the texts belong to the file */
         *type = types[1].type[k];
         *unit = types[1].unit[k];
+        *ordinal = (uint32_t)types[1].ordinal[k];
     }
     pci_types_close(&types[0]);
     pci_types_close(&types[1]);
@@ -237,6 +240,7 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
     PCI_TRY(PCI_CALLOC(measure->alike, (size_t)types->count + 1, err));
     measure->type = types->type[k];
     measure->unit = types->unit[k];
+    measure->ordinal = (uint32_t)types->ordinal[k];
     for (uint32_t i = 0; i < types->count; i++) {
         if (!pci_types_equal(types, i, k))
             continue;
@@ -251,18 +255,20 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
 
 /* As in a file of the selected sources alone, one of them must have the sample type. */
 static pcol_status require_in_sources(const struct pci_types *types, const uint8_t *selected,
-                                      uint64_t source_count, const char *name, pcol_error *err)
+                                      uint64_t source_count, const char *name, uint32_t ordinal,
+                                      pcol_error *err)
 {
     struct pci_selected_type chosen;
     if (!selected || !memchr(selected, 1, (size_t)source_count))
         return PCOL_OK;
-    PCI_TRY(pci_types_select_among(types, selected, 0, source_count - 1, name, &chosen, err));
+    PCI_TRY(
+        pci_types_select_among(types, selected, 0, source_count - 1, name, ordinal, &chosen, err));
     pci_free(chosen.rows);
     return PCOL_OK;
 }
 
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
-                                uint64_t source_count, const char *name,
+                                uint64_t source_count, const char *name, uint32_t ordinal,
                                 struct pci_query_type *measure, pcol_error *err)
 {
     uint32_t k = PCOL_NONE;
@@ -281,8 +287,8 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
         }
     }
     if (k == PCOL_NONE && name) {
-        PCI_TRY(find_named(types, name, &k, err));
-        PCI_TRY(require_in_sources(types, selected, source_count, name, err));
+        PCI_TRY(find_named(types, name, ordinal, &k, err));
+        PCI_TRY(require_in_sources(types, selected, source_count, name, ordinal, err));
     } else if (k == PCOL_NONE)
         PCI_TRY(pci_types_first_default(types, selected, 0, source_count, &k, &named, err));
     if (k == PCOL_NONE) {

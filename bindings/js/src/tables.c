@@ -179,8 +179,9 @@ static pcol_status ask_files(const pcol_file *file, const pcol_file *base_file,
     if (status == PCOL_OK && base_file && !chosen.selection.sample_type) {
         pcol_str name, unit;
         int is_default;
-        status = pcol_query_shared_type(base_file, file, &chosen.selection, &name, &unit,
-                                        &is_default, &toolkit_failure);
+        status =
+            pcol_query_shared_type(base_file, file, &chosen.selection, &name, &unit,
+                                   &chosen.selection.type_ordinal, &is_default, &toolkit_failure);
         if (status == PCOL_OK && name.size && name.size + unit.size + 2 <= sizeof type) {
             memcpy(type, name.data, name.size);
             type[name.size] = '/';

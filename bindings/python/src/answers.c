@@ -189,7 +189,7 @@ static pcol_status queries_open(queries *q, call *c)
     int is_default;
     if (q->count > 1 && q->s.s.sample_type == NULL) {
         status = pcol_query_shared_type(q->files[1]->file, q->files[0]->file, &q->s.s, &type, &unit,
-                                        &is_default, &c->err);
+                                        &q->s.s.type_ordinal, &is_default, &c->err);
         if (status == PCOL_OK && type.size > 0 && type.size + unit.size + 2 < sizeof q->shared) {
             memcpy(shared, type.data, type.size);
             shared[type.size] = '/';

@@ -178,7 +178,8 @@ static int compare_queries(struct call *c, SEXP bases, SEXP other, SEXP list)
     if (!sel.sample_type) {
         pcol_str type, unit;
         int is_default;
-        if (failed(c, pcol_query_shared_type(b, o, &sel, &type, &unit, &is_default, &c->err)))
+        if (failed(c, pcol_query_shared_type(b, o, &sel, &type, &unit, &sel.type_ordinal,
+                                             &is_default, &c->err)))
             return 0;
         shared = type_text(type, unit);
     }

@@ -43,7 +43,7 @@ static const struct pci_loss losses[] = {
     {"sample types that are gauges", ""},
     {"sample types other than the chosen one", ""},
     {"samples with an empty call stack: it gets a frame", ""},
-    {"more than 64 sample types, or several of one name", ""},
+    {"more than 64 sample types, or those whose names contain a NUL byte", ""},
     {"whole call stacks: it has callers and their callees", ""},
 };
 
@@ -80,7 +80,7 @@ static void add_event(struct pci_callgrind *w, uint32_t type)
     for (uint32_t i = 0; i < w->event_count; i++)
         if (pci_types_equal(types, w->events[i].type, type))
             return;
-    if (types->ordinal[type] || w->event_count == PCI_CALLGRIND_EVENTS ||
+    if (w->event_count == PCI_CALLGRIND_EVENTS ||
         memchr(types->type[type].data, 0, types->type[type].size) ||
         memchr(types->unit[type].data, 0, types->unit[type].size)) {
         w->lost |= LOSS_EVENTS;

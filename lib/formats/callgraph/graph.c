@@ -32,6 +32,7 @@ pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type
         *named = status == PCOL_OK && !memchr(name.data, 0, name.size);
         PCI_THEN(status, pci_strbuf_append(&name, "", 1, err));
         selection.sample_type = name.data;
+        selection.type_ordinal = (uint32_t)graph->types.ordinal[type];
     }
     if (*named)
         PCI_THEN(status, pcol_query_new(export->file, &selection, NULL, query, err));
