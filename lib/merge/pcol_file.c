@@ -11,6 +11,7 @@
 #include "model/check.h"
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/import_budget.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -320,6 +321,20 @@ static pcol_status add_metas(struct pci_merge *m, pcol_error *err)
     return PCOL_OK;
 }
 
+/* Fails before the samples are copied if there will be too many; pcol_builder_write() would. */
+static pcol_status check_cells(const struct pci_merge *m, uint64_t samples, pcol_error *err)
+{
+    const pcol_builder *b = m->builder;
+    uint64_t count = 0;
+    for (uint64_t row = 0; m->copied_samples && row < samples; row++)
+        count += m->copied_samples[row] != 0;
+    if (!m->copied_samples)
+        count = m->partial ? 0 : samples;
+    if (pci_merge_collapses_idle(m))
+        count = 0;
+    return pci_budget_check_cells(pci_thread_budget, b->sample_count + count, b->type_count, err);
+}
+
 static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(m->file, "samples");
@@ -341,6 +356,7 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     PCI_TRY(pci_merge_nodes(m, err));
     PCI_TRY(add_sample_columns(m, samples ? samples->column_count : 0, err));
     PCI_TRY(pci_merge_tables(m, 0, err));
+    PCI_TRY(check_cells(m, pci_rows(m->file, "samples"), err));
     PCI_TRY(pci_merge_samples(m, err));
     PCI_TRY(pci_merge_tables(m, 1, err));
     PCI_TRY(add_sources_cells(m, err));
