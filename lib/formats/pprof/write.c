@@ -263,7 +263,19 @@ static pcol_status add_origin_comment(struct pci_pprof_export *e, struct header 
 
 /* ---- default sample type ---- */
 
-/* Set the default sample type as in answers of queries. A single type needs none. */
+/* The first written type with the name of a row: that which readers take for the name. */
+static uint32_t find_first_named(const struct pci_pprof_export *e, uint32_t row)
+{
+    for (uint32_t i = 0; i < e->type_count; i++) {
+        uint32_t other = e->types_out[i].row;
+        if (other != PCOL_NONE && pci_str_same(e->types.type[other], e->types.type[row]))
+            return other;
+    }
+    return row;
+}
+
+/* Set the default sample type as in answers of queries. A single type needs none, nor does the last
+ * one, which is the default anyway, if its name is that of another one. */
 static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pcol_error *err)
 {
     uint32_t row;
@@ -275,6 +287,12 @@ static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pco
         return PCOL_OK;
     if (row == PCOL_NONE || e->types.is_gauge[row])
         row = e->types_out[0].row;
+    if (row != PCOL_NONE && !pci_types_equal(&e->types, find_first_named(e, row), row)) {
+        uint32_t last = e->types_out[e->type_count - 1].row;
+        if (last != PCOL_NONE && pci_types_equal(&e->types, last, row))
+            return PCOL_OK;
+        pci_export_report_kind(e->export, PCI_KIND_DEFAULT_TYPE);
+    }
     PCI_TRY(pci_pprof_index(&e->w, row == PCOL_NONE ? MEMORY : e->types.type[row], index, err));
     h->message.has_default_sample_type = *index != 0;
     return PCOL_OK;
