@@ -106,6 +106,17 @@ static int rebuilds_stacks(const pcol_filter_options *options)
            criteria->show_functions || options->anonymize || options->apply_drop_frames;
 }
 
+static int is_set(const char *pattern)
+{
+    return pattern && *pattern;
+}
+
+static int selects_by_frames(const pcol_selection *criteria)
+{
+    return is_set(criteria->focus) || is_set(criteria->ignore) || criteria->focus_functions ||
+           criteria->ignore_functions;
+}
+
 /* Expressions that have dropped frames do not stay: they would drop others from what is left. */
 static pcol_status report_drops(struct filter_state *f, const pcol_filter_options *options,
                                 pcol_error *err)
@@ -164,12 +175,7 @@ static pcol_status report_unknown_keys(const pcol_file *file, const pcol_filter_
     return PCOL_OK;
 }
 
-static int is_set(const char *pattern)
-{
-    return pattern && *pattern;
-}
-
-/* The note that the drop_frames of one source apply to others, which is not true of parts. */
+/* The note that the drop_frames of one source apply to others: here each source has its own. */
 static int is_about_drops(const pcol_query *query)
 {
     return query->note_option && !strcmp(query->note_option, "keep_dropped");
@@ -224,7 +230,8 @@ static void split_groups(struct filter_state *f, uint32_t *count, int renumber)
     }
 }
 
-/* Finds the parts of the sources whose stacks lose different frames: successive sources of equal
+/* Finds the parts of the sources whose stacks lose different frames, or are selected without
+ * different frames: successive sources of equal
  * drop_frames, or all, if there are too many parts. */
 static pcol_status find_parts(struct filter_state *f, const pcol_filter_options *options,
                               uint32_t *count, pcol_error *err)
@@ -232,7 +239,8 @@ static pcol_status find_parts(struct filter_state *f, const pcol_filter_options 
     size_t sources = (size_t)f->query->sample_filter.source_count;
     uint32_t parts;
     *count = 1;
-    if (!rebuilds_stacks(options) || options->selection->keep_dropped)
+    if (options->selection->keep_dropped ||
+        !(rebuilds_stacks(options) || selects_by_frames(options->selection)))
         return PCOL_OK;
     PCI_TRY(PCI_MALLOC(f->parts, sources + 1, err));
     PCI_TRY(PCI_MALLOC(f->members, sources + 1, err));
@@ -256,7 +264,7 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     PCI_TRY(pci_query_new_unweighted(file, criteria, NULL, &f->query, err));
     PCI_TRY(select_sources(f, err));
     PCI_TRY(find_parts(f, options, &parts, err));
-    if (parts == 1 || !is_about_drops(f->query))
+    if (!is_about_drops(f->query))
         pci_query_give_note(f->query);
     PCI_TRY(select_types(f, criteria, err));
     if (options->drop_label_key_count)
@@ -267,9 +275,7 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     f->selection.idle = options->idle;
     f->selection.idle_tolerance_ns = options->idle_tolerance_ns;
     /* Events have no frames, labels or sample ids that could be selected. */
-    f->selection.events = !criteria->label_count && !is_set(criteria->focus) &&
-                          !is_set(criteria->ignore) && !criteria->focus_functions &&
-                          !criteria->ignore_functions &&
+    f->selection.events = !criteria->label_count && !selects_by_frames(criteria) &&
                           !(criteria->flags & PCOL_SELECTION_HAS_ORDER);
     f->selection.has_range = criteria->has_time;
     f->selection.range =

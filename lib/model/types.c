@@ -214,6 +214,11 @@ static pcol_status get_source_text(const struct pci_types *types, const char *na
     return pci_get_str(types->file, column, source, text, &(int){0}, err);
 }
 
+static int is_sum(const struct pci_types *types, uint32_t row)
+{
+    return row != PCOL_NONE && !types->is_gauge[row];
+}
+
 /* The default of a source; *named: 1 if the source declares it. */
 static pcol_status find_default(const struct pci_types *types, uint64_t source,
                                 const uint32_t *list, uint32_t count, uint32_t *row, int *named,
@@ -262,14 +267,17 @@ static pcol_status find_first_default(const struct pci_types *types, const uint8
         pcol_str type;
         if (selected && !selected[source])
             continue;
+        PCI_TRY(get_source_text(types, "type", source, &type, err));
+        const struct pci_format_schema *schema = pci_format_schema(types->file, type);
+        int is_pprof = schema && schema->last_type_is_default;
+        if (is_sum(types, *row) && !is_pprof) /* it decides for no pprof before it */
+            break;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         PCI_TRY(find_default(types, source, list, count, &default_type, named, err));
-        PCI_TRY(get_source_text(types, "type", source, &type, err));
         int is_additive = default_type != PCOL_NONE && !types->is_gauge[default_type];
         if (*named || *row == PCOL_NONE || (is_additive && types->is_gauge[*row]))
             *row = default_type;
-        const struct pci_format_schema *schema = pci_format_schema(types->file, type);
-        if (*named || (is_additive && !(schema && schema->last_type_is_default)))
+        if (*named || (is_additive && !is_pprof))
             break;
     }
     return PCOL_OK;
@@ -336,11 +344,6 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
     pci_types_list(types, in_use, memory ? PCI_LIST_AND_MEMORY : PCI_LIST_NAMES, list);
     return pci_fail(err, status, "%s '%.*s'; use one of: %s", problem,
                     (int)(name.size < 60 ? name.size : 60), name.data, list);
-}
-
-static int is_sum(const struct pci_types *types, uint32_t row)
-{
-    return row != PCOL_NONE && !types->is_gauge[row];
 }
 
 /* A name of a gauge and of a sum selects the sum. */

@@ -526,6 +526,18 @@ static pcol_status compile_pattern(struct frame_filter *f, int pattern, const ch
                         : PCOL_OK;
 }
 
+/* A pattern of the profile that is none is a fault of the profile. */
+static pcol_status compile_own(struct frame_filter *f, int pattern, pcol_str text,
+                               const char *owner, pcol_error *err)
+{
+    pcol_status status = pcol_pattern_new(text.data, text.size, owner, 1, &f->match[pattern], err);
+    if (status != PCOL_E_ARGUMENT)
+        return status;
+    if (err)
+        err->status = PCOL_E_UNSUPPORTED;
+    return PCOL_E_UNSUPPORTED;
+}
+
 static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection *selection,
                                     pcol_error *err)
 {
@@ -533,11 +545,9 @@ static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection
     if (!selection || !selection->keep_dropped) {
         PCI_TRY(find_drops(f->query, &own, err));
         if (own.drop.size)
-            PCI_TRY(pcol_pattern_new(own.drop.data, own.drop.size, "drop_frames of the profile", 1,
-                                     &f->match[DROP], err));
+            PCI_TRY(compile_own(f, DROP, own.drop, "drop_frames of the profile", err));
         if (own.drop.size && own.keep.size)
-            PCI_TRY(pcol_pattern_new(own.keep.data, own.keep.size, "keep_frames of the profile", 1,
-                                     &f->match[KEEP], err));
+            PCI_TRY(compile_own(f, KEEP, own.keep, "keep_frames of the profile", err));
     }
     if (!selection)
         return PCOL_OK;
