@@ -252,6 +252,15 @@ static int can_contradict(const struct pci_label_reader *labels)
     return pci_column_find(labels->table, "label_shape") != NULL;
 }
 
+static int has_labels(const struct pci_table *table)
+{
+    for (uint32_t c = 0; c < table->column_count; c++)
+        if (!strcmp(table->columns[c].name, "label_shape") ||
+            pci_is_label_column(table->columns[c].name))
+            return 1;
+    return 0;
+}
+
 /* Reads the members of each row; labels may refer to the row's own stack or a frame of it. */
 static pcol_status check_table(struct pci_check *check, const struct pci_table *table,
                                uint32_t *counts, pcol_error *err)
@@ -259,7 +268,7 @@ static pcol_status check_table(struct pci_check *check, const struct pci_table *
     struct pci_keyed_reader keyed;
     pcol_error error = {0};
     pcol_status status;
-    if (!pci_check_table(check, table->name))
+    if (!has_labels(table) || !pci_check_table(check, table->name))
         return PCOL_OK;
     if (pci_keyed_open(&keyed, check->file, table->name, &error) != PCOL_OK)
         status = pci_fault_error(check, &error, err);
