@@ -1542,6 +1542,13 @@ typedef struct pcol_rows {
     size_t count;
 } pcol_rows;
 
+/* A sample type exactly. A name can be ambiguous: "a/b" in "c" and "a" in "b/c" are both a/b/c, and
+ * a source can repeat a type. */
+typedef struct pcol_sample_type {
+    pcol_str type, unit; /* both empty: the default if the file has no such type */
+    uint32_t ordinal;    /* of the types that a source repeats under this type and unit, from 0 */
+} pcol_sample_type;
+
 /* Which part of a file is asked about. A member that is NULL or 0 selects everything. Patterns
  * (pcol_pattern) match anywhere in a name, and are held against each distinct name once. */
 typedef struct pcol_selection {
@@ -1582,8 +1589,8 @@ typedef struct pcol_selection {
      * at the first = or ~. A source without the key fails. E_ARGUMENT: no source passes. */
     const char *const *source_metas;
     size_t source_meta_count;
-    /* Which one of the types that sources repeat under the name sample_type: 0 is the first. */
-    uint32_t type_ordinal;
+    /* Instead of sample_type; NULL: sample_type, or the default. Valid until the query is made. */
+    const pcol_sample_type *exact_type;
 } pcol_selection;
 
 /**
@@ -1611,16 +1618,18 @@ PCOL_API void pcol_query_free(pcol_query *query);
 /**
  * pcol_query_shared_type() - the sample type under which two files can be compared
  * @selection: its source determines whose defaults count; NULL: those of the first sources
- * @type, @unit: receive the default of @other if @base has it, else that of @base if @other has it,
- * else the first type of @other that both have; borrowed from @other, and empty if one of the files
- * has no types at all. Gauges are skipped.
- * @ordinal: receives the type_ordinal of a pcol_selection that selects it, with "TYPE/UNIT"
+ * @shared: receives the default of @other if @base has it, else that of @base if @other has it,
+ * else the first type of @other that both have; for exact_type of the selections of both queries.
+ * Its texts are borrowed from @other, and empty if one of the files has no types at all. Gauges are
+ * skipped.
  * @is_default: receives whether it is the default of both
  * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(
-    const pcol_file *base, const pcol_file *other, const pcol_selection *selection, pcol_str *type,
-    pcol_str *unit, uint32_t *ordinal, int *is_default, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base,
+                                                           const pcol_file *other,
+                                                           const pcol_selection *selection,
+                                                           pcol_sample_type *shared,
+                                                           int *is_default, pcol_error *err);
 
 #define PCOL_QUERY_IS_DOUBLE 0x1u
 #define PCOL_QUERY_IS_EMPTY 0x2u  /* no sample that passes has a value other than 0 */
@@ -1628,9 +1637,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(
 
 typedef struct pcol_query_info {
     size_t size;
-    pcol_str type, unit; /* of the sample type */
-    uint32_t flags;      /* PCOL_QUERY_* */
-    uint32_t type_ordinal;
+    pcol_str type, unit;   /* of the sample type */
+    uint32_t flags;        /* PCOL_QUERY_* */
+    uint32_t type_ordinal; /* the sample type's ordinal, as in pcol_sample_type */
     /* The base of percentages, as in pprof: the magnitudes of all samples before focus, ignore,
      * hide and show; where some are labelled pprof::base=true (a base that was subtracted), of
      * these. */

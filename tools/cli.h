@@ -72,7 +72,7 @@ struct cli_args {
     int rebase;
 
     const char *to, *sample_type;
-    uint32_t type_ordinal; /* of the types that sources repeat under that name */
+    const pcol_sample_type *exact_type; /* instead of sample_type */
     const char *node_fraction, *edge_fraction;
     uint64_t node_count; /* CLI_UNSET: not given */
     uint64_t source;

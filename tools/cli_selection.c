@@ -42,7 +42,7 @@ int cli_selection(const struct cli_input *input, const struct cli_args *args,
 {
     *selection = (pcol_selection)PCOL_INIT(pcol_selection);
     selection->sample_type = args->sample_type;
-    selection->type_ordinal = args->type_ordinal;
+    selection->exact_type = args->exact_type;
     selection->focus = args->focus;
     selection->ignore = args->ignore;
     selection->hide = args->hide;
@@ -171,39 +171,23 @@ void cli_warn_positions(const struct cli_result *rows, pcol_by by, const char *n
         cli_warn(args, name, "--by srcline: no frame has a line");
 }
 
-/* "TYPE/UNIT", which the caller frees; NULL: no memory. */
-static char *name_type(pcol_str type, pcol_str unit)
+/* The sample type of a query, which owns its texts. */
+static pcol_sample_type get_type(pcol_query *query)
 {
-    char *name = malloc(type.size + unit.size + 2);
+    pcol_query_info info;
 
-    if (name == NULL)
-        return NULL;
-    if (type.size > 0)
-        memcpy(name, type.data, type.size);
-    name[type.size] = '/';
-    if (unit.size > 0)
-        memcpy(name + type.size + 1, unit.data, unit.size);
-    name[type.size + 1 + unit.size] = '\0';
-    return name;
+    cli_query_describe(query, &info);
+    return (pcol_sample_type){info.type, info.unit, info.type_ordinal};
 }
 
 int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
                    pcol_query **query)
 {
     struct cli_args asked = *args;
-    pcol_query_info info;
+    pcol_sample_type type = get_type(like);
 
-    cli_query_describe(like, &info);
-    char *name = name_type(info.type, info.unit);
-    if (name == NULL)
-        return cli_fail_memory();
-    if (info.type.size > 0) {
-        asked.sample_type = name;
-        asked.type_ordinal = info.type_ordinal;
-    }
-    int code = cli_query_new(input, &asked, query);
-    free(name);
-    return code;
+    asked.exact_type = &type;
+    return cli_query_new(input, &asked, query);
 }
 
 int cli_query_count(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
@@ -211,17 +195,13 @@ int cli_query_count(const struct cli_input *input, const struct cli_args *args, 
 {
     struct cli_args asked = *args;
     pcol_selection selection;
-    pcol_query_info info = {.type = {"samples", 7}, .unit = {"count", 5}};
+    pcol_sample_type type = {{"samples", 7}, {"count", 5}, 0};
     pcol_status status = PCOL_OK;
     pcol_error err;
 
     if (like != NULL)
-        cli_query_describe(like, &info);
-    char *name = name_type(info.type, info.unit);
-    if (name == NULL)
-        return cli_fail_memory();
-    asked.sample_type = info.type.size > 0 ? name : NULL;
-    asked.type_ordinal = info.type_ordinal;
+        type = get_type(like);
+    asked.exact_type = &type;
     int code = cli_selection(input, &asked, &selection);
     if (code == CLI_OK) {
         selection.flags |= PCOL_SELECTION_COUNT;
@@ -230,17 +210,18 @@ int cli_query_count(const struct cli_input *input, const struct cli_args *args, 
         if (status != PCOL_OK && status != PCOL_E_ARGUMENT)
             code = cli_fail_error(input->name, &err);
     }
-    free(name);
     return code;
 }
 
 /* Warns that a comparison is by another sample type than the default of one of the profiles. */
 static void warn_shared_type(const struct cli_args *args, const struct cli_input *input,
-                             const char *type)
+                             const pcol_sample_type *type)
 {
     char message[200];
 
-    snprintf(message, sizeof message, "comparing by %.100s, a sample type of both profiles", type);
+    snprintf(message, sizeof message, "comparing by %.*s/%.*s, a sample type of both profiles",
+             type->type.size < 60 ? (int)type->type.size : 60, type->type.data,
+             type->unit.size < 60 ? (int)type->unit.size : 60, type->unit.data);
     cli_warn(args, input->name, message);
 }
 
@@ -249,30 +230,26 @@ int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
 {
     struct cli_args asked = *args;
     pcol_selection selection;
-    char *name = NULL;
-    pcol_str type, unit;
+    pcol_sample_type type;
     pcol_error err;
     int is_default, code = cli_selection(input, args, &selection);
 
     if (code == CLI_OK && args->sample_type == NULL) {
-        if (pcol_query_shared_type(base->file, input->file, &selection, &type, &unit,
-                                   &asked.type_ordinal, &is_default, &err) != PCOL_OK) {
+        if (pcol_query_shared_type(base->file, input->file, &selection, &type, &is_default, &err) !=
+            PCOL_OK) {
             code =
                 cli_query_new(base, args, base_query); /* whether the base is the unreadable one */
             return code != CLI_OK ? code : cli_fail_error(input->name, &err);
         }
-        if ((name = name_type(type, unit)) == NULL)
-            return cli_fail_memory();
         if (!is_default) {
-            warn_shared_type(args, input, name);
-            asked.sample_type = type.size > 0 ? name : NULL;
+            warn_shared_type(args, input, &type);
+            asked.exact_type = &type;
         }
     }
     if (code == CLI_OK)
         code = cli_query_new(input, &asked, query);
     if (code == CLI_OK)
         code = cli_query_new(base, &asked, base_query);
-    free(name);
     return code;
 }
 

@@ -95,7 +95,8 @@ static pcol_status put_samples(struct bytes *json, const pcol_file *file, pcol_e
 
 pcol_status answer_info(answer *a, const struct request *r, pcol_error *err)
 {
-    static const char *const types[][2] = {{"type", "type"}, {"unit", "unit"}, {"level", "gauge"}};
+    static const char *const types[][2] = {
+        {"type", "type"}, {"unit", "unit"}, {"ordinal", "ordinal"}, {"level", "gauge"}};
     static const char *const sources[][2] = {{"source_id", "id"},
                                              {"source_type", "type"},
                                              {"source_uri", "uri"},
@@ -117,7 +118,7 @@ pcol_status answer_info(answer *a, const struct request *r, pcol_error *err)
     if (status == PCOL_OK)
         bytes_member(json, "type", type == PCOL_NONE ? -1 : (int64_t)type);
     if (status == PCOL_OK)
-        status = put_rows(json, file, "sample_types", "types", types, 3, err);
+        status = put_rows(json, file, "sample_types", "types", types, 4, err);
     if (status == PCOL_OK)
         status = put_rows(json, file, "sources", "sources", sources, 4, err);
     if (status == PCOL_OK)

@@ -27,33 +27,29 @@ static void select_range(const struct request *r, int slot, pcol_selection *sele
     }
 }
 
-/* The sample type of a request: "TYPE/UNIT" in `buffer`, a type of both profiles by default. */
-static pcol_status select_type(const answer *a, const struct request *r, char *buffer, size_t size,
-                               uint32_t *ordinal, pcol_error *err)
+static pcol_str get_text(const struct request *r, const char *key)
 {
-    const char *given = request_text(r, "type");
-    pcol_str type = {"", 0}, unit = {"", 0};
-    pcol_status status = PCOL_OK;
-    int is_default, used;
+    const char *text = request_text(r, key);
 
-    if (given != NULL) {
-        used = snprintf(buffer, size, "%s", given);
-    } else {
-        if (a->file[ANSWER_BASE] != NULL)
-            status = pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, &type,
-                                            &unit, ordinal, &is_default, err);
-        used = type.size == 0 || type.size + unit.size >= size
-                   ? snprintf(buffer, size, "%s", "")
-                   : snprintf(buffer, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size,
-                              unit.data);
-    }
-    if (status == PCOL_OK && (used < 0 || (size_t)used >= size))
-        status = pcol_error_set(err, PCOL_E_ARGUMENT, 0, "the name of the sample type is too long");
-    return status;
+    return text != NULL ? (pcol_str){text, strlen(text)} : (pcol_str){"", 0};
 }
 
-static pcol_status select_one(answer *a, int slot, const struct request *r, const char *type,
-                              uint32_t ordinal, pcol_query **query, pcol_error *err)
+/* The sample type of a request; by default one of both profiles. Empty: the profile's default. */
+static pcol_status select_type(const answer *a, const struct request *r, pcol_sample_type *type,
+                               pcol_error *err)
+{
+    int is_default;
+
+    *type = (pcol_sample_type){get_text(r, "type"), get_text(r, "unit"),
+                               (uint32_t)request_integer(r, "ordinal", 0)};
+    if (request_text(r, "type") != NULL || a->file[ANSWER_BASE] == NULL)
+        return PCOL_OK;
+    return pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, type,
+                                  &is_default, err);
+}
+
+static pcol_status select_one(answer *a, int slot, const struct request *r,
+                              const pcol_sample_type *type, pcol_query **query, pcol_error *err)
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
     const char *label = request_text(r, "label");
@@ -66,8 +62,8 @@ static pcol_status select_one(answer *a, int slot, const struct request *r, cons
         return status;
     focus.rows = rows;
     focus.count = count;
-    selection.sample_type = *type != '\0' ? type : NULL;
-    selection.type_ordinal = ordinal;
+    if (type->type.size + type->unit.size > 0)
+        selection.exact_type = type;
     selection.thread = request_text(r, "thread");
     selection.source = request_text(r, "source");
     selection.labels = &label;
@@ -129,17 +125,16 @@ pcol_status answer_select(answer *a, const struct request *r, pcol_error *err)
     struct bytes *json = &a->buffers[0];
     pcol_query *query[2] = {NULL, NULL};
     const char *label;
-    char type[1024];
-    uint32_t ordinal = 0;
+    pcol_sample_type type;
     int built = 0;
     pcol_by by;
     pcol_status status = request_by(r, &by, &label, err);
 
     if (status == PCOL_OK)
-        status = select_type(a, r, type, sizeof type, &ordinal, err);
+        status = select_type(a, r, &type, err);
     for (int i = 0; i < 2 && status == PCOL_OK; i++)
         if (a->file[i] != NULL)
-            status = select_one(a, i, r, type, ordinal, &query[i], err);
+            status = select_one(a, i, r, &type, &query[i], err);
     if (status == PCOL_OK)
         status = set_view(a, query, by, &built, err);
     for (int i = 0; i < 2; i++) {

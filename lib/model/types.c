@@ -202,6 +202,16 @@ int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *
     return other == types->count;
 }
 
+int pci_types_is_requested(const struct pci_types *types, uint32_t row,
+                           const struct pci_requested_type *requested)
+{
+    const pcol_sample_type *exact = requested->exact;
+    if (!exact)
+        return types->ordinal[row] == 0 && pci_types_is_named(types, row, requested->name);
+    return types->ordinal[row] == exact->ordinal && pci_str_equal(types->type[row], exact->type) &&
+           pci_str_equal(types->unit[row], exact->unit);
+}
+
 /* Text of a source's cell; "" if absent. */
 static pcol_status get_source_text(const struct pci_types *types, const char *name, uint64_t source,
                                    pcol_str *text, pcol_error *err)
@@ -346,13 +356,28 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
                     (int)(name.size < 60 ? name.size : 60), name.data, list);
 }
 
+pcol_str pci_requested_name(const struct pci_requested_type *requested,
+                            char text[PCI_TYPE_NAME_SIZE])
+{
+    enum { MOST = 60 };
+    const pcol_sample_type *exact = requested->exact;
+    if (!exact)
+        return (pcol_str){requested->name, strlen(requested->name)};
+    int size = snprintf(text, PCI_TYPE_NAME_SIZE, "%.*s/%.*s",
+                        exact->type.size < MOST ? (int)exact->type.size : MOST, exact->type.data,
+                        exact->unit.size < MOST ? (int)exact->unit.size : MOST, exact->unit.data);
+    return (pcol_str){text, size > 0 ? (size_t)size : 0};
+}
+
 /* A name of a gauge and of a sum selects the sum. */
 static pcol_status select_type(const struct pci_types *types, const uint8_t *sources,
-                               uint64_t first, uint64_t last, const char *wanted, uint32_t ordinal,
-                               uint32_t *list, struct pci_selected_type *chosen, pcol_error *err)
+                               uint64_t first, uint64_t last,
+                               const struct pci_requested_type *requested, uint32_t *list,
+                               struct pci_selected_type *chosen, pcol_error *err)
 {
     uint32_t count, row = PCOL_NONE;
-    int named;
+    char name[PCI_TYPE_NAME_SIZE];
+    int named, wanted = requested->name || requested->exact;
     if (!wanted)
         PCI_TRY(pci_types_first_default(types, sources, first, last + 1, &row, &named, err));
     if (row != PCOL_NONE && types->is_gauge[row])
@@ -362,7 +387,7 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
             continue;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
         for (uint32_t i = 0; !is_sum(types, row) && i < count; i++) {
-            if (types->ordinal[list[i]] == ordinal && pci_types_is_named(types, list[i], wanted) &&
+            if (pci_types_is_requested(types, list[i], requested) &&
                 (row == PCOL_NONE || !types->is_gauge[list[i]]))
                 row = list[i];
             chosen->rows[list[i]] = 1;
@@ -370,7 +395,7 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
     }
     if (row == PCOL_NONE)
         return wanted ? pci_types_fail(types, chosen->rows, PCOL_E_NOT_FOUND, "no sample type",
-                                       (pcol_str){wanted, strlen(wanted)}, 0, err)
+                                       pci_requested_name(requested, name), 0, err)
                       : PCOL_OK;
     chosen->type = types->type[row];
     chosen->unit = types->unit[row];
@@ -386,16 +411,16 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
 }
 
 pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t *sources,
-                                   uint64_t first, uint64_t last, const char *wanted,
-                                   uint32_t ordinal, struct pci_selected_type *chosen,
-                                   pcol_error *err)
+                                   uint64_t first, uint64_t last,
+                                   const struct pci_requested_type *requested,
+                                   struct pci_selected_type *chosen, pcol_error *err)
 {
     memset(chosen, 0, sizeof *chosen);
     chosen->type = chosen->unit = (pcol_str){"", 0};
     chosen->rows = pci_calloc((size_t)types->count + 1, sizeof *chosen->rows);
     uint32_t *list = pci_calloc((size_t)types->count + 1, sizeof *list);
     pcol_status status = chosen->rows && list ? PCOL_OK : pci_fail_memory(err);
-    PCI_THEN(status, select_type(types, sources, first, last, wanted, ordinal, list, chosen, err));
+    PCI_THEN(status, select_type(types, sources, first, last, requested, list, chosen, err));
     pci_free(list);
     if (status != PCOL_OK) {
         pci_free(chosen->rows);
@@ -407,7 +432,8 @@ pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t 
 pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_selected_type *chosen, pcol_error *err)
 {
-    return pci_types_select_among(types, NULL, first, last, wanted, 0, chosen, err);
+    struct pci_requested_type requested = {.name = wanted};
+    return pci_types_select_among(types, NULL, first, last, &requested, chosen, err);
 }
 
 static int is_selected(const struct pci_selected_type *chosen, uint32_t row)

@@ -92,17 +92,28 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
 /* 1 if "TYPE" or "TYPE/UNIT" names a row of sample_types; both may contain any bytes. */
 int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name);
 
+/* The sample type that a caller requests; neither: the default. */
+enum { PCI_TYPE_NAME_SIZE = 128 };
+struct pci_requested_type {
+    const char *name;              /* of repeated types the first */
+    const pcol_sample_type *exact; /* has precedence */
+};
+int pci_types_is_requested(const struct pci_types *types, uint32_t row,
+                           const struct pci_requested_type *requested);
+/* Its name, for messages, in `text`. */
+pcol_str pci_requested_name(const struct pci_requested_type *requested,
+                            char text[PCI_TYPE_NAME_SIZE]);
+
 /* Selects the type of sources first..last. wanted: "TYPE" or "TYPE/UNIT"; NULL:
  * pci_types_first_default(), if it is not a gauge. E_NOT_FOUND lists the types; E_ARGUMENT for a
  * gauge, which is never summed. */
 pcol_status pci_types_select(const struct pci_types *types, uint64_t first, uint64_t last,
                              const char *wanted, struct pci_selected_type *chosen, pcol_error *err);
-/* The same among sources only: a byte for each source, 1 for those to select from; NULL: all.
- * ordinal: of the types of the wanted name. */
+/* The same among sources only: a byte for each source, 1 for those to select from; NULL: all. */
 pcol_status pci_types_select_among(const struct pci_types *types, const uint8_t *sources,
-                                   uint64_t first, uint64_t last, const char *wanted,
-                                   uint32_t ordinal, struct pci_selected_type *chosen,
-                                   pcol_error *err);
+                                   uint64_t first, uint64_t last,
+                                   const struct pci_requested_type *requested,
+                                   struct pci_selected_type *chosen, pcol_error *err);
 
 /* *others: 1 if sources first..last have values of types that are not selected. */
 pcol_status pci_types_has_others(const struct pci_types *types, uint64_t first, uint64_t last,

@@ -197,10 +197,12 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
     PCI_TRY(pci_sample_filter_open(query->file, selection, &query->sample_filter, err));
     if (sources)
         PCI_TRY(pci_sample_filter_restrict(query->file, sources, &query->sample_filter, err));
+    struct pci_requested_type requested = {0};
+    if (selection)
+        requested = (struct pci_requested_type){selection->sample_type, selection->exact_type};
     PCI_TRY(pci_query_type_open(&query->types, query->sample_filter.sources,
-                                query->sample_filter.source_count,
-                                selection ? selection->sample_type : NULL,
-                                selection ? selection->type_ordinal : 0, &query->measure, err));
+                                query->sample_filter.source_count, &requested, &query->measure,
+                                err));
     if (!query->measure.type.size && !query->types.count)
         pci_query_set_note(query, NULL,
                            "the profile has no sample types, so there is nothing to add up");
@@ -209,7 +211,7 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
         query->measure.is_double = 1;
     if (selection && selection->flags & PCOL_SELECTION_COUNT)
         PCI_TRY(pci_sample_filter_count(&query->sample_filter, query->file, &query->measure, err));
-    else if (!query->without_weights && !(selection && selection->sample_type))
+    else if (!query->without_weights && !requested.name && !requested.exact)
         PCI_TRY(add_type_note(query, err));
     PCI_TRY(add_time_note(query, err));
     add_order_note(query);

@@ -37,10 +37,9 @@ struct pci_query_type {
     int64_t duration_ns;                /* 0: unknown */
 };
 
-/* selected: one byte for each source. name: NULL selects the default type. ordinal: of the types of
- * that name. */
+/* selected: one byte for each source. */
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
-                                uint64_t source_count, const char *name, uint32_t ordinal,
+                                uint64_t source_count, const struct pci_requested_type *requested,
                                 struct pci_query_type *measure, pcol_error *err);
 void pci_query_type_close(struct pci_query_type *measure);
 /* *has_type: 1 if the source has values of the type. list, *count: all types of the source. */

@@ -16,11 +16,6 @@
 
 #include <string.h>
 
-static int is_text(pcol_str str, const char *text, size_t size)
-{
-    return str.size == size && (size == 0 || memcmp(str.data, text, size) == 0);
-}
-
 static pcol_status get_source_text(const pcol_file *file, const char *column, uint64_t source,
                                    pcol_str *text, int *valid, pcol_error *err)
 {
@@ -28,7 +23,7 @@ static pcol_status get_source_text(const pcol_file *file, const char *column, ui
     return pci_get_named_str(file, "sources", column, source, text, valid, err);
 }
 
-/* ---- by name */
+/* ---- requested type */
 
 static pcol_status fail_type(const struct pci_types *types, const char *problem, pcol_str name,
                              pcol_error *err)
@@ -38,13 +33,15 @@ static pcol_status fail_type(const struct pci_types *types, const char *problem,
                           pci_memory_find(types, measure.gauges), err);
 }
 
-static pcol_status find_named(const struct pci_types *types, const char *name, uint32_t ordinal,
-                              uint32_t *k, pcol_error *err)
+/* *k: PCOL_NONE if the file has no such type. */
+static pcol_status find_requested(const struct pci_types *types,
+                                  const struct pci_requested_type *requested, uint32_t *k,
+                                  pcol_error *err)
 {
-    size_t size = strlen(name);
+    const char *name = requested->name;
     *k = PCOL_NONE;
     for (uint32_t i = 0; i < types->count; i++) {
-        if (types->ordinal[i] != ordinal || !pci_types_is_named(types, i, name))
+        if (!pci_types_is_requested(types, i, requested))
             continue;
         if (*k == PCOL_NONE)
             *k = i;
@@ -56,8 +53,16 @@ static pcol_status find_named(const struct pci_types *types, const char *name, u
                             name, name, (int)types->unit[*k].size, types->unit[*k].data, name,
                             (int)types->unit[i].size, types->unit[i].data);
     }
-    return *k != PCOL_NONE ? PCOL_OK
-                           : fail_type(types, "no sample type", (pcol_str){name, size}, err);
+    return PCOL_OK;
+}
+
+/* 1 for the type that is derived from the gauges of Rprof. */
+static int is_memory(const struct pci_requested_type *requested)
+{
+    const pcol_sample_type *exact = requested->exact;
+    if (exact)
+        return pci_str_is(exact->type, "memory") && pci_str_is(exact->unit, "bytes");
+    return strcmp(requested->name, "memory") == 0 || strcmp(requested->name, "memory/bytes") == 0;
 }
 
 /* ---- common type of two files */
@@ -105,8 +110,10 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
         PCI_TRY(find_default(files[i], selection, &types[i], &defaults[i], err));
     *is_default = 1;
     *k = defaults[1];
-    if (!types[0].count || !types[1].count)
+    if (!types[0].count || !types[1].count) {
+        *k = PCOL_NONE;
         return PCOL_OK;
+    }
     uint32_t alike = find_same_type(&types[0], &types[1], *k);
     *is_default = alike != PCOL_NONE && alike == defaults[0];
     if (alike != PCOL_NONE)
@@ -125,24 +132,21 @@ static pcol_status find_shared_type(const pcol_file *const files[2],
 }
 
 pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other,
-                                   const pcol_selection *selection, pcol_str *type, pcol_str *unit,
-                                   uint32_t *ordinal, int *is_default, pcol_error *err)
+                                   const pcol_selection *selection, pcol_sample_type *shared,
+                                   int *is_default, pcol_error *err)
 {
     const pcol_file *const files[2] = {base, other};
     struct pci_types types[2] = {{0}};
     uint32_t k = PCOL_NONE;
-    if (!base || !other || !type || !unit || !ordinal || !is_default)
+    if (!base || !other || !shared || !is_default)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file or no type given");
-    *type = *unit = (pcol_str){"", 0};
-    *ordinal = 0;
+    *shared = (pcol_sample_type){{"", 0}, {"", 0}, 0};
     PCI_TRY(pci_schema_verify(base, err));
     PCI_TRY(pci_schema_verify(other, err));
     pcol_status status = find_shared_type(files, selection, types, &k, is_default, err);
-    if (status == PCOL_OK && k != PCOL_NONE) { /* the texts belong to the file */
-        *type = types[1].type[k];
-        *unit = types[1].unit[k];
-        *ordinal = (uint32_t)types[1].ordinal[k];
-    }
+    if (status == PCOL_OK && k != PCOL_NONE) /* the texts belong to the file */
+        *shared =
+            (pcol_sample_type){types[1].type[k], types[1].unit[k], (uint32_t)types[1].ordinal[k]};
     pci_types_close(&types[0]);
     pci_types_close(&types[1]);
     return status;
@@ -195,8 +199,8 @@ static pcol_status find_seconds(const struct pci_types *types, const uint8_t *se
     double common_seconds = 0;
     int agree = 1;
     measure->seconds_per_value = get_unit_seconds(measure->unit);
-    if (measure->seconds_per_value > 0 || !is_text(measure->type, "samples", 7) ||
-        !is_text(measure->unit, "count", 5))
+    if (measure->seconds_per_value > 0 || !pci_str_is(measure->type, "samples") ||
+        !pci_str_is(measure->unit, "count"))
         return PCOL_OK;
     for (uint64_t source = 0; source < source_count && agree; source++) {
         double seconds;
@@ -255,42 +259,40 @@ static pcol_status open_columns(const struct pci_types *types, uint32_t k,
 
 /* As in a file of the selected sources alone, one of them must have the sample type. */
 static pcol_status require_in_sources(const struct pci_types *types, const uint8_t *selected,
-                                      uint64_t source_count, const char *name, uint32_t ordinal,
-                                      pcol_error *err)
+                                      uint64_t source_count,
+                                      const struct pci_requested_type *requested, pcol_error *err)
 {
     struct pci_selected_type chosen;
     if (!selected || !memchr(selected, 1, (size_t)source_count))
         return PCOL_OK;
-    PCI_TRY(
-        pci_types_select_among(types, selected, 0, source_count - 1, name, ordinal, &chosen, err));
+    PCI_TRY(pci_types_select_among(types, selected, 0, source_count - 1, requested, &chosen, err));
     pci_free(chosen.rows);
     return PCOL_OK;
 }
 
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
-                                uint64_t source_count, const char *name, uint32_t ordinal,
+                                uint64_t source_count, const struct pci_requested_type *requested,
                                 struct pci_query_type *measure, pcol_error *err)
 {
+    const pcol_sample_type *exact = requested->exact;
     uint32_t k = PCOL_NONE;
+    char name[PCI_TYPE_NAME_SIZE];
     int named;
     *measure = (struct pci_query_type){0};
     PCI_TRY(find_duration(types->file, selected, source_count, &measure->duration_ns, err));
-    if (name && (strcmp(name, "memory") == 0 || strcmp(name, "memory/bytes") == 0)) {
-        /* A sample type with this very name has precedence. */
-        for (uint32_t i = 0; i < types->count && k == PCOL_NONE; i++)
-            k = pci_types_is_named(types, i, name) ? i : PCOL_NONE;
-        if (k == PCOL_NONE && pci_memory_find(types, measure->gauges)) {
-            measure->is_memory = 1;
-            measure->type = (pcol_str){"memory", 6};
-            measure->unit = (pcol_str){"bytes", 5};
-            return PCOL_OK;
-        }
-    }
-    if (k == PCOL_NONE && name) {
-        PCI_TRY(find_named(types, name, ordinal, &k, err));
-        PCI_TRY(require_in_sources(types, selected, source_count, name, ordinal, err));
-    } else if (k == PCOL_NONE)
+    if (exact || requested->name)
+        PCI_TRY(find_requested(types, requested, &k, err));
+    if (k != PCOL_NONE)
+        PCI_TRY(require_in_sources(types, selected, source_count, requested, err));
+    else if (exact ? exact->type.size + exact->unit.size == 0 : !requested->name)
         PCI_TRY(pci_types_first_default(types, selected, 0, source_count, &k, &named, err));
+    else if (is_memory(requested) && pci_memory_find(types, measure->gauges)) {
+        measure->is_memory = 1;
+        measure->type = (pcol_str){"memory", 6};
+        measure->unit = (pcol_str){"bytes", 5};
+        return PCOL_OK;
+    } else
+        return fail_type(types, "no sample type", pci_requested_name(requested, name), err);
     if (k == PCOL_NONE) {
         /* Nothing to sum; samples can still be selected. */
         measure->type = measure->unit = (pcol_str){"", 0};

@@ -126,16 +126,22 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
                               pcol_selection selection, pcol_error *err)
 {
     int found = 0;
-    if (selection.sample_type) {
+    if (selection.sample_type || selection.exact_type) {
+        struct pci_requested_type requested = {selection.sample_type, selection.exact_type};
         PCI_TRY(pci_types_open(table->file, &s->types, err));
         PCI_TRY(PCI_CALLOC(s->takes_type, s->types.count + (size_t)1, err));
         for (uint32_t i = 0; i < s->types.count; i++) {
-            s->takes_type[i] = (uint8_t)pci_types_is_named(&s->types, i, selection.sample_type);
+            s->takes_type[i] =
+                (uint8_t)(requested.exact
+                              ? pci_types_is_requested(&s->types, i, &requested)
+                              : pci_types_is_named(&s->types, i, selection.sample_type));
             found |= s->takes_type[i];
         }
     }
-    if (found)
+    if (found) {
         selection.sample_type = NULL;
+        selection.exact_type = NULL;
+    }
     if (strcmp(table->name, "sample_values") != 0) {
         pci_free(s->takes_type);
         s->takes_type = NULL;

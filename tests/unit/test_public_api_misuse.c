@@ -238,7 +238,7 @@ Test(public_api_misuse, queries)
     pcol_names *names;
     pcol_pattern *pattern;
     pcol_str text;
-    uint32_t ordinal;
+    pcol_sample_type type;
     int flag;
     uint8_t taken[4];
     BAD(pcol_query_new(NULL, NULL, NULL, &query, &err));
@@ -258,7 +258,7 @@ Test(public_api_misuse, queries)
     BAD(pcol_query_samples(query, UINT64_MAX, 2, taken, &err));
     cr_expect_eq(pcol_query_shows_location(NULL, 0), 0);
     cr_expect_eq(pcol_query_shows_location(query, UINT64_MAX), 0);
-    BAD(pcol_query_shared_type(file, NULL, NULL, &text, &text, &ordinal, &flag, &err));
+    BAD(pcol_query_shared_type(file, NULL, NULL, &type, &flag, &err));
     BAD(pcol_names_new(NULL, &names, &err));
     BAD(pcol_names_new(file, NULL, &err));
     IS(OK, pcol_names_new(file, &names, &err));

@@ -109,6 +109,20 @@ export async function numbers() {
                 await settle(page);
             });
     });
+    await test("numbers of sample types of one name", async () => {
+        const twice = profileOfTypes("twice.pb", ["cpu", "ns"], ["cpu", "us"], ["cpu", "ns"]);
+        const choose = (type) => async (page) => {
+            await page.selectOption("#type", type);
+            await settle(page);
+        };
+        await same(twice); /* the default is the last one */
+        await same(twice, [], choose("cpu/ns (2)"));
+        await same(twice, ["--sample-type", "cpu/ns"], choose("cpu/ns"));
+        await same(twice, ["--sample-type", "cpu/us"], choose("cpu/us"));
+        const slashes = profileOfTypes("slashes.pb", ["a", "b/c"], ["a/b", "c"]);
+        await same(slashes, [], choose("a/b/c (2)"));
+        await same(slashes, ["--sample-type", "a"], choose("a/b/c"));
+    });
     await test("numbers with dropped frames", async () => {
         const file = droppingProfile(), keep = ["--keep-dropped"];
         assert.notDeepEqual(exactRows("top", "-q", file), exactRows("top", "-q", ...keep, file));
@@ -120,13 +134,32 @@ export async function numbers() {
     await diffs();
 }
 
+/* Messages of profile.proto: a field of bytes, a field of a number below 128. */
+const field = (number, ...parts) => {
+    const bytes = parts.flat();
+    return [number << 3 | 2, bytes.length, ...bytes];
+};
+const number = (field_, value) => [field_ << 3, value];
+
+/* A pprof profile of samples in f and in g, whose values count from 1. */
+function profileOfTypes(name, ...types) {
+    const strings = ["", "f", "g"], text = (s) => {
+        if (!strings.includes(s)) strings.push(s);
+        return strings.indexOf(s);
+    };
+    const named = types.flatMap(([type, unit]) =>
+        field(1, number(1, text(type)), number(2, text(unit))));
+    const file = path.join(WORK, name);
+    const frames = [1, 2].flatMap((id) => [...field(4, number(1, id), field(4, number(1, id))),
+        ...field(5, number(1, id), number(2, id))]);
+    writeFileSync(file, Buffer.from([...named, ...[1, 2].flatMap((id) => field(2, field(1, [id]),
+        field(2, types.map((_, i) => 1 + id * i)))),
+    ...frames, ...strings.flatMap((s) => field(6, [...Buffer.from(s)]))]));
+    return file;
+}
+
 /* A pprof profile, main -> run -> alloc, whose drop_frames match alloc (profile.proto). */
 function droppingProfile() {
-    const field = (number, ...parts) => {
-        const bytes = parts.flat();
-        return [number << 3 | 2, bytes.length, ...bytes];
-    };
-    const number = (field_, value) => [field_ << 3, value];
     const strings = ["", "cpu", "count", "main", "run", "alloc"];
     const file = path.join(WORK, "dropping.pb");
     const frames = [1, 2, 3].flatMap((id) => [

@@ -25,12 +25,18 @@ function fillFiles(app) {
     fillSelect($("base"), [["-", "none"], ...options], files[1]);
 }
 
+/* The name of a sample type; of types of one name the second is NAME (2). */
+function typeKey(info, type) {
+    const name = (t) => t.type + (t.unit ? "/" + t.unit : "");
+    const alike = info.types.filter((t) => !t.gauge && name(t) === name(type)).indexOf(type);
+    return name(type) + (alike > 0 ? ` (${alike + 1})` : "");
+}
+
 function fillChoices(app) {
     fillFiles(app);
-    const { info, state } = app, typeName = (t) => t.type + (t.unit ? "/" + t.unit : "");
-    const types = info.types.filter((t) => !t.gauge);
-    const first = info.types[info.type] || types[0];
-    fillSelect($("type"), types.map((t) => [t === first ? "" : typeName(t), typeName(t)]),
+    const { info, state } = app, types = info.types.filter((t) => !t.gauge);
+    fillSelect($("type"), [...types.length > 1 ? [["", "default"]] : [],
+        ...types.map((t) => [types.length > 1 ? typeKey(info, t) : "", typeKey(info, t)])],
         state.get("type"));
     const names = [...new Set(info.threads.map((t) => plain(t.name || "")))].filter(Boolean).sort();
     fillSelect($("thread"), [["", "all"], ...names.map((n) => [n, n])], state.get("thread"));

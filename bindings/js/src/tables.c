@@ -174,21 +174,13 @@ static pcol_status ask_files(const pcol_file *file, const pcol_file *base_file,
 {
     pcol_query *query = NULL, *base = NULL;
     struct selection chosen;
-    char type[512];
+    pcol_sample_type shared;
+    int is_default;
     pcol_status status = request_selection(request, &chosen);
     if (status == PCOL_OK && base_file && !chosen.selection.sample_type) {
-        pcol_str name, unit;
-        int is_default;
-        status =
-            pcol_query_shared_type(base_file, file, &chosen.selection, &name, &unit,
-                                   &chosen.selection.type_ordinal, &is_default, &toolkit_failure);
-        if (status == PCOL_OK && name.size && name.size + unit.size + 2 <= sizeof type) {
-            memcpy(type, name.data, name.size);
-            type[name.size] = '/';
-            memcpy(type + name.size + 1, unit.data, unit.size);
-            type[name.size + 1 + unit.size] = 0;
-            chosen.selection.sample_type = type;
-        }
+        status = pcol_query_shared_type(base_file, file, &chosen.selection, &shared, &is_default,
+                                        &toolkit_failure);
+        chosen.selection.exact_type = &shared;
     }
     if (status == PCOL_OK)
         status =

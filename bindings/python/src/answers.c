@@ -139,7 +139,7 @@ typedef struct queries {
     File **files; /* those that were entered are not NULL */
     pcol_query **q;
     selection s;
-    char shared[1024]; /* TYPE/UNIT that base and profile have */
+    pcol_sample_type shared; /* that base and profile have */
 } queries;
 
 static void queries_end(queries *q)
@@ -184,20 +184,11 @@ static int queries_begin(queries *q, File *self, PyObject *selected, PyObject *b
 static pcol_status queries_open(queries *q, call *c)
 {
     pcol_status status = PCOL_OK;
-    pcol_str type = {0}, unit = {0};
-    char *shared = q->shared;
     int is_default;
     if (q->count > 1 && q->s.s.sample_type == NULL) {
-        status = pcol_query_shared_type(q->files[1]->file, q->files[0]->file, &q->s.s, &type, &unit,
-                                        &q->s.s.type_ordinal, &is_default, &c->err);
-        if (status == PCOL_OK && type.size > 0 && type.size + unit.size + 2 < sizeof q->shared) {
-            memcpy(shared, type.data, type.size);
-            shared[type.size] = '/';
-            if (unit.size > 0)
-                memcpy(shared + type.size + 1, unit.data, unit.size);
-            shared[type.size + 1 + unit.size] = 0;
-            q->s.s.sample_type = shared;
-        }
+        status = pcol_query_shared_type(q->files[1]->file, q->files[0]->file, &q->s.s, &q->shared,
+                                        &is_default, &c->err);
+        q->s.s.exact_type = &q->shared;
     }
     for (size_t i = 0; i < q->count && status == PCOL_OK; i++)
         status = pcol_query_new(q->files[i]->file, &q->s.s, &c->control, &q->q[i], &c->err);

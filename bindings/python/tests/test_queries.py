@@ -65,6 +65,18 @@ def test_diff(folded):
     assert other.diff(folded, normalize=True).scale == pytest.approx(10 / 9)
 
 
+def test_diff_by_types_of_any_length():
+    def profile(types):
+        b = pcol.Builder("test", sample_types=[(name, "count") for name, _ in types])
+        stack = b.stack([b.location(b.function("work"))])
+        b.samples(stack=[stack], values={name: [value] for name, value in types})
+        return b.profile()
+
+    common, other = "c" * 5000, "o" * 5000
+    rows = profile([(other, 1), (common, 5)]).diff(profile([(common, 3)])).records()
+    assert [(row.name, row.self_base, row.self_new) for row in rows] == [("work", 3, 5)]
+
+
 def test_selection(tmp_path):
     b = pcol.Builder("mytool", sample_types=[("n", "count")])
     work = b.stack([b.location(b.function("work"))])

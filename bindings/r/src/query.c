@@ -155,15 +155,6 @@ SEXP op_peek(struct call *c, SEXP args)
     return answer_of(c, arg(args, 0), q, flag_of(arg(args, 3)));
 }
 
-/* A string that ends with a NUL, from R's memory: "TYPE/UNIT". */
-static SEXP type_text(pcol_str type, pcol_str unit)
-{
-    size_t size = type.size + unit.size + 2;
-    char *text = R_alloc(size, 1);
-    snprintf(text, size, "%.*s/%.*s", (int)type.size, type.data, (int)unit.size, unit.data);
-    return Rf_mkString(text);
-}
-
 /* Queries of the bases, a list of handles, and of @other, for one sample type; 0 on failure. */
 static int compare_queries(struct call *c, SEXP bases, SEXP other, SEXP list)
 {
@@ -174,18 +165,13 @@ static int compare_queries(struct call *c, SEXP bases, SEXP other, SEXP list)
     if (!c->bases)
         return 0;
     read_selection(c, list, &sel);
-    SEXP shared = R_NilValue;
+    pcol_sample_type shared;
+    int is_default;
     if (!sel.sample_type) {
-        pcol_str type, unit;
-        int is_default;
-        if (failed(c, pcol_query_shared_type(b, o, &sel, &type, &unit, &sel.type_ordinal,
-                                             &is_default, &c->err)))
+        if (failed(c, pcol_query_shared_type(b, o, &sel, &shared, &is_default, &c->err)))
             return 0;
-        shared = type_text(type, unit);
+        sel.exact_type = &shared;
     }
-    PROTECT(shared);
-    if (shared != R_NilValue)
-        sel.sample_type = CHAR(STRING_ELT(shared, 0));
     int ok = !failed(c, pcol_query_new(b, &sel, &c->control, &c->queries[0], &c->err)) &&
              !failed(c, pcol_query_new(o, &sel, &c->control, &c->queries[1], &c->err));
     for (; ok && c->base_count < further; c->base_count += (size_t)ok) {
@@ -193,7 +179,6 @@ static int compare_queries(struct call *c, SEXP bases, SEXP other, SEXP list)
         ok = file &&
              !failed(c, pcol_query_new(file, &sel, &c->control, c->bases + c->base_count, &c->err));
     }
-    UNPROTECT(1);
     return ok;
 }
 

@@ -200,8 +200,7 @@ static pcol_status weigh(struct pci_callgrind *w, struct pci_callgrind_event *ev
 {
     pcol_query *query = NULL;
     struct sums s = {0};
-    int named;
-    PCI_TRY(pci_callgraph_query(&w->graph, event->type, &query, &named, err));
+    PCI_TRY(pci_callgraph_query(&w->graph, event->type, &query, err));
     pcol_status status = pcol_view_weigh(w->graph.view, query, NULL, err);
     if (status == PCOL_E_LIMIT) {
         status = PCOL_E_LOSS; /* a sum */

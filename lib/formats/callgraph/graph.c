@@ -10,32 +10,24 @@
 #include <stdio.h>
 
 pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type,
-                                pcol_query **query, int *named, pcol_error *err)
+                                pcol_query **query, pcol_error *err)
 {
     const struct pci_export *export = graph->export;
     pcol_selection selection = PCOL_INIT(pcol_selection);
-    struct pci_strbuf name = {0};
+    pcol_sample_type exact;
     char source[24];
     *query = NULL;
-    *named = 1;
     selection.keep_dropped = export->options->keep_dropped;
     if (export->options->source_id) {
         snprintf(source, sizeof source, "%" PRIu64, export->options->source_id);
         selection.source = source;
     }
-    pcol_status status = PCOL_OK;
     if (type != PCOL_NONE) {
-        pcol_str texts[2] = {graph->types.type[type], graph->types.unit[type]};
-        status = pci_strbuf_append(&name, texts[0].data, texts[0].size, err);
-        PCI_THEN(status, pci_strbuf_append(&name, "/", 1, err));
-        PCI_THEN(status, pci_strbuf_append(&name, texts[1].data, texts[1].size, err));
-        *named = status == PCOL_OK && !memchr(name.data, 0, name.size);
-        PCI_THEN(status, pci_strbuf_append(&name, "", 1, err));
-        selection.sample_type = name.data;
-        selection.type_ordinal = (uint32_t)graph->types.ordinal[type];
+        exact = (pcol_sample_type){graph->types.type[type], graph->types.unit[type],
+                                   (uint32_t)graph->types.ordinal[type]};
+        selection.exact_type = &exact;
     }
-    if (*named)
-        PCI_THEN(status, pcol_query_new(export->file, &selection, NULL, query, err));
+    pcol_status status = pcol_query_new(export->file, &selection, NULL, query, err);
     if (status == PCOL_E_ARGUMENT && type != PCOL_NONE) /* the file's own name: not read alike */
         status = pci_corrupt(err, "sample_types", "type", type, "the name has changed");
     if (status == PCOL_E_LIMIT) { /* a sum beyond 64 bits */
@@ -43,7 +35,6 @@ pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type
         if (err)
             err->status = status;
     }
-    pci_strbuf_clear(&name);
     return status;
 }
 
@@ -51,7 +42,6 @@ static pcol_status open_view(struct pci_callgraph *g, pcol_by by, pcol_error *er
 {
     const struct pci_export *export = g->export;
     pcol_view_options options = PCOL_INIT(pcol_view_options);
-    int named;
     PCI_TRY(PCI_MALLOC(g->out, 1, err));
     pci_out_open(g->out, export->sink);
     PCI_TRY(pci_check_row_count(export->file, "locations", err));
@@ -61,10 +51,8 @@ static pcol_status open_view(struct pci_callgraph *g, pcol_by by, pcol_error *er
                              export->options->sample_type, &g->chosen, err));
     if (!g->chosen.count && g->types.count)
         return pci_fail(err, PCOL_E_LOSS, "no sample type has values that can be added up");
-    PCI_TRY(pci_callgraph_query(g, g->chosen.count ? g->chosen.rows[0] : PCOL_NONE, &g->query,
-                                &named, err));
-    if (!named)
-        return pci_fail(err, PCOL_E_LOSS, "the name of the sample type contains a NUL byte");
+    PCI_TRY(
+        pci_callgraph_query(g, g->chosen.count ? g->chosen.rows[0] : PCOL_NONE, &g->query, err));
     options.by = by;
     return pcol_view_new(g->query, NULL, &options, &g->view, err);
 }

@@ -176,8 +176,8 @@ static pcol_status open_maps(const struct pci_export *export, const pcol_file *f
     PCI_TRY(pci_types_open(file, &types, err));
     pcol_status status = PCOL_OK;
     if (count || (wanted && all))
-        status = pci_types_select_among(&types, wanted ? NULL : sources, 0, all - 1, wanted, 0,
-                                        chosen, err);
+        status = pci_types_select_among(&types, wanted ? NULL : sources, 0, all - 1,
+                                        &(struct pci_requested_type){.name = wanted}, chosen, err);
     pci_types_close(&types);
     int is_count = pci_str_is(chosen->type, "samples") && pci_str_is(chosen->unit, "count");
     if (status == PCOL_OK && !count && wanted && !is_count)
