@@ -44,12 +44,14 @@ def of_addresses(mappings, addresses):
     return out + string.message()
 
 
-def of_functions(values, types):
-    """Of each function one sample without callers. values: tuples by name; types: (type, unit) of each value."""
+def of_functions(values, types, default_type=""):
+    """Of each function one sample without callers. values: tuples by name; types: (type, unit) of each value; default_type: its name."""
     string = Strings()
     out = b"".join(field(1, field(1, string(kind)) + field(2, string(unit))) for kind, unit in types)
     for i, (name, amounts) in enumerate(values.items(), 1):
         out += field(2, field(1, varint(i)) + field(2, b"".join(map(varint, amounts))))
         out += field(4, field(1, i) + field(4, field(1, i)))
         out += field(5, field(1, i) + field(2, string(name)))
+    if default_type:
+        out += field(14, string(default_type))
     return out + string.message()

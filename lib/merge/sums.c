@@ -166,19 +166,6 @@ static pcol_status describe_types(struct file_walk *w, uint64_t source, pcol_err
     return PCOL_OK;
 }
 
-/* Names the default sample type of a source whose type makes that the last one. */
-static pcol_status keep_default(struct file_walk *w, uint64_t source, pcol_str type,
-                                pcol_error *err)
-{
-    const struct pci_format_schema *schema = pci_format_schema(w->f.file, type);
-    uint32_t row, *word = &w->words[D_DEFAULT_TYPE];
-    int named;
-    if (!schema || !schema->last_type_is_default)
-        return PCOL_OK;
-    PCI_TRY(pci_types_first_default(&w->types, NULL, source, source + 1, &row, &named, err));
-    return row == PCOL_NONE || named ? PCOL_OK : intern(w, w->types.type[row], word, err);
-}
-
 /* Finds or adds the source of the sums for a source of the file. */
 static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32_t *metas,
                               pcol_error *err)
@@ -190,10 +177,10 @@ static pcol_status add_source(struct file_walk *w, uint64_t source, const uint32
         PCI_TRY(describe_text(w, pci_sums_text_columns[i], source, &w->words[i], err));
     pcol_str text = {"", 0};
     PCI_TRY(pci_get_named_str(w->f.file, "sources", "type", source, &text, &(int){0}, err));
-    if (!pci_str_is(text, "pprof")) { /* sums of other formats cannot be written as their files */
-        PCI_TRY(keep_default(w, source, text, err));
-        text = (pcol_str){"sums", 4};
-    }
+    /* Texts that pprof reads become pprof profiles, as there: one rule decides on default types.
+     * Sums of other formats cannot be written as their files. */
+    const struct pci_format_schema *schema = pci_format_schema(w->f.file, text);
+    text = schema && schema->last_type_is_default ? (pcol_str){"pprof", 5} : (pcol_str){"sums", 4};
     PCI_TRY(intern(w, text, &w->words[D_TYPE], err));
     PCI_TRY(describe_number(w, "period", source, &w->words[D_PERIOD], err));
     PCI_TRY(describe_number(w, "interval_ns", source, &w->words[D_INTERVAL], err));
