@@ -127,11 +127,19 @@ static int is_answer(const struct cli_args *args, pcol_question *question)
            cli_answers_table(args->table, question);
 }
 
+/* answers: the table is one of those that are answers. */
+static int check_options(const struct cli_args *args, int answers)
+{
+    if (answers && args->join)
+        return cli_usage("--join does not apply to table %s", args->table);
+    if (!answers && args->flat)
+        return cli_usage("--flat applies to the tables resources and models");
+    return CLI_OK;
+}
+
 static int show_answer(const struct cli_input *input, struct cli_args *args, pcol_question question,
                        enum part part)
 {
-    if (args->join)
-        return cli_usage("--join does not apply to table %s", args->table);
     if (part != PART_ALL && args->rows == CLI_UNSET)
         args->rows = 10;
     return cli_answers_print(input, args, question, part == PART_LAST);
@@ -144,18 +152,17 @@ static int show(struct cli_args *args, enum part part)
     struct cli_rows rows;
     uint64_t offset = args->offset == CLI_UNSET ? 0 : args->offset;
     uint64_t limit = cli_row_limit(args, part == PART_ALL ? UINT64_MAX : 10);
-    int code = cli_input_open(&input, args->operands[0], args);
+    int answers = is_answer(args, &question),
+        code = cli_input_open(&input, args->operands[0], args);
 
     if (code != CLI_OK)
         return code;
-    if (is_answer(args, &question)) {
-        code = show_answer(&input, args, question, part);
+    code = check_options(args, answers);
+    if (code != CLI_OK || answers) {
+        if (code == CLI_OK)
+            code = show_answer(&input, args, question, part);
         cli_input_close(&input);
         return code;
-    }
-    if (args->flat) {
-        cli_input_close(&input);
-        return cli_usage("--flat applies to the tables resources and models");
     }
     code = cli_rows_open(&rows, &input, args);
     if (code == CLI_OK && part == PART_LAST) {
@@ -210,12 +217,15 @@ int cmd_count_rows(struct cli_args *args)
     struct cli_rows rows;
     pcol_question question;
     uint64_t count = 0;
-    int code = cli_input_open(&input, args->operands[0], args);
+    int answers = is_answer(args, &question),
+        code = cli_input_open(&input, args->operands[0], args);
 
     if (code != CLI_OK)
         return code;
-    if (is_answer(args, &question)) {
-        code = cli_answers_count(&input, args, question, &count);
+    code = check_options(args, answers);
+    if (code != CLI_OK || answers) {
+        if (code == CLI_OK)
+            code = cli_answers_count(&input, args, question, &count);
         if (code == CLI_OK)
             code = print_count(args->table, args, count);
         cli_input_close(&input);
