@@ -115,7 +115,9 @@ export async function numbers() {
             await page.selectOption("#type", type);
             await settle(page);
         };
-        await same(twice); /* the default is the last one */
+        await same(twice, [], async (page) => assert.deepEqual( /* the default is the last one */
+            await page.$$eval("#type option", (list) => list.map((o) => o.textContent)),
+            ["cpu/ns (default)", "cpu/ns", "cpu/us", "cpu/ns (2)"]));
         await same(twice, [], choose("cpu/ns (2)"));
         await same(twice, ["--sample-type", "cpu/ns"], choose("cpu/ns"));
         await same(twice, ["--sample-type", "cpu/us"], choose("cpu/us"));

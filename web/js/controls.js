@@ -25,11 +25,13 @@ function fillFiles(app) {
     fillSelect($("base"), [["-", "none"], ...options], files[1]);
 }
 
+const typeName = (t) => t.type + (t.unit ? "/" + t.unit : "");
+
 /* The name of a sample type; of types of one name the second is NAME (2). */
 function typeKey(info, type) {
-    const name = (t) => t.type + (t.unit ? "/" + t.unit : "");
-    const alike = info.types.filter((t) => !t.gauge && name(t) === name(type)).indexOf(type);
-    return name(type) + (alike > 0 ? ` (${alike + 1})` : "");
+    const name = typeName(type);
+    const alike = info.types.filter((t) => !t.gauge && typeName(t) === name).indexOf(type);
+    return name + (alike > 0 ? ` (${alike + 1})` : "");
 }
 
 function fillChoices(app) {

@@ -457,8 +457,9 @@ class App {
 
     showSummary() {
         const { query, info } = this;
-        const parts = [query.type + (query.unit ? "/" + query.unit : ""),
-            "total " + amountText(query.total, query)];
+        const name = typeName(query), { options, value } = $("type");
+        if (options.length > 1 && !value) options[0].text = name + " (default)";
+        const parts = [name, "total " + amountText(query.total, query)];
         if (this.base) {
             const [now, then] = [query, this.base].map((q) => Number(q.total));
             parts.push("base " + amountText(this.base.total, this.base) + (then ?
