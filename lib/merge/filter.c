@@ -88,7 +88,7 @@ static pcol_status select_types(struct filter_state *f, const pcol_selection *cr
                                 pcol_error *err)
 {
     const struct pci_query_type *measure = &f->query->measure;
-    if (!criteria->sample_type)
+    if (!criteria->sample_type && !criteria->exact_type)
         return PCOL_OK;
     if (measure->is_memory)
         return pci_fail(err, PCOL_E_ARGUMENT,
@@ -203,6 +203,7 @@ static pcol_status copy_part(struct filter_state *f, uint32_t part, pcol_builder
     const pcol_file *file = f->query->file;
     pcol_selection criteria = *options->selection;
     criteria.sample_type = NULL;
+    criteria.exact_type = NULL;
     for (uint64_t source = 0; source < f->query->sample_filter.source_count; source++)
         f->members[source] = f->parts[source] == part;
     struct filter_state own = {.selection = f->selection, .reported_drops = f->reported_drops};
@@ -231,8 +232,8 @@ static void split_groups(struct filter_state *f, uint32_t *count, int renumber)
 }
 
 /* Finds the parts of the sources whose stacks lose different frames, or are selected without
- * different frames: successive sources of equal
- * drop_frames, or all, if there are too many parts. */
+ * different frames: successive sources of equal drop_frames, or all, if there are too many parts.
+ */
 static pcol_status find_parts(struct filter_state *f, const pcol_filter_options *options,
                               uint32_t *count, pcol_error *err)
 {

@@ -286,6 +286,83 @@ Test(query, drop_frames_of_several_sources)
     done(m);
 }
 
+/* The rows of sample_values that a selection passes, and the sample types that a filter keeps. */
+static void expect_type(struct made *m, const pcol_selection *s, uint64_t rows, uint64_t types)
+{
+    pcol_scan_options options = PCOL_INIT(pcol_scan_options);
+    pcol_filter_options filter = PCOL_INIT(pcol_filter_options);
+    const pcol_table *table;
+    pcol_builder *builder;
+    pcol_file *part;
+    pcol_scan *scan;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    uint64_t count = 0;
+    OK(pcol_file_table_by_name(m->file, PCOL_MODEL_V2, "sample_values", &table, &m->err));
+    options.row_count = pcol_table_rows(table);
+    options.selection = s;
+    OK(pcol_scan_new(table, &options, &scan, &m->err));
+    do {
+        OK(pcol_scan_next(scan, &batch, &m->err));
+        count += batch.rows;
+    } while (batch.rows > 0);
+    pcol_scan_free(scan);
+    cr_expect_eq(count, rows);
+    filter.selection = s;
+    OK(pcol_builder_new(NULL, &builder, &m->err));
+    OK(pcol_filter(builder, m->file, &filter, &m->err));
+    OK(pcol_builder_file(builder, 0, NULL, &part, &m->err));
+    OK(pcol_file_table_by_name(part, PCOL_MODEL_PHYSICAL, "sample_types", &table, &m->err));
+    cr_expect_eq(pcol_table_rows(table), types);
+    pcol_file_close(part);
+    pcol_builder_free(builder);
+}
+
+/* A name may be that of several types: a/b in c, a in b/c, and types that a source repeats. */
+Test(query, exact_sample_types)
+{
+    const struct {
+        pcol_sample_type type;
+        int64_t total;
+    } cases[] = {{{{"a/b", 3}, {"c", 1}, 0}, 1},
+                 {{{"a", 1}, {"b/c", 3}, 0}, 2},
+                 {{{"a", 1}, {"b/c", 3}, 1}, 3},
+                 {{{"", 0}, {"", 0}, 0}, 1}}; /* the default */
+    struct made made, *m = &made;
+    pcol_value values[3];
+    pcol_sample row = PCOL_INIT(pcol_sample);
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    pcol_query *query;
+    begin(m, "a/b", "c", 0);
+    for (size_t i = 0; i < 3; i++) {
+        const pcol_sample_type *type = &cases[i].type;
+        values[i].as.i64 = cases[i].total;
+        OK(pcol_builder_sample_type(m->builder, type->type.data, type->unit.data, 0, type->ordinal,
+                                    &values[i].sample_type, &m->err));
+    }
+    row.source = m->source;
+    row.thread = PCOL_NONE;
+    row.values = values;
+    row.value_count = 3;
+    OK(pcol_builder_sample(m->builder, &row, NULL, &m->err));
+    finish(m);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pcol_query_info info = PCOL_INIT(pcol_query_info);
+        s.exact_type = &cases[i].type;
+        OK(pcol_query_new(m->file, &s, NULL, &query, &m->err));
+        OK(pcol_query_describe(query, &info, &m->err));
+        cr_expect_eq(info.total.i64, cases[i].total);
+        cr_expect_eq(info.type_ordinal, cases[i].type.ordinal);
+        pcol_query_free(query);
+        if (i < 3)
+            expect_type(m, &s, 1, 1);
+    }
+    pcol_sample_type absent = {{"a", 1}, {"b/c", 3}, 2};
+    s.exact_type = &absent;
+    cr_expect_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
+    cr_expect_str_eq(m->err.message, "no sample type 'a/b/c'; use one of: a/b, a");
+    done(m);
+}
+
 Test(query, negative_values)
 {
     struct made m;
