@@ -31,8 +31,8 @@ struct pci_callgraph {
 pcol_status pci_callgraph_open(struct pci_callgraph *graph, const struct pci_export *export,
                                pcol_by by, pcol_error *err);
 void pci_callgraph_close(struct pci_callgraph *graph);
-/* A query for a row of sample_types, or for the default, over the exported sources. The caller frees
- * it. */
+/* A query for a row of sample_types, or for the default, over the exported sources. The caller
+ * frees it. */
 pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type,
                                 pcol_query **query, pcol_error *err);
 /* 1 if a weighed node of the view has two callers above it: stacks look like calls. */
