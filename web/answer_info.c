@@ -22,19 +22,26 @@ pcol_status answer_find_table(const pcol_file *file, const char *name, const pco
     return status;
 }
 
+pcol_status answer_find_column(const pcol_table *table, const char *name,
+                               const pcol_column **column, pcol_error *err)
+{
+    *column = table != NULL ? pcol_table_column_by_name(table, name, NULL) : NULL;
+    return *column != NULL ? pcol_column_verify(*column, err) : PCOL_OK;
+}
+
 /* A text of a table as a member of the current object; none if it is null or has no column. */
 static pcol_status put_text(struct bytes *json, const pcol_table *table, const char *column,
                             const char *key, uint64_t row, pcol_error *err)
 {
-    const pcol_column *c = pcol_table_column_by_name(table, column, NULL);
+    const pcol_column *c;
     pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_str text;
     int valid = 0;
 
-    if (c == NULL)
-        return PCOL_OK;
-    pcol_status status = pcol_column_describe(c, &info, err);
-    if (status != PCOL_OK)
+    pcol_status status = answer_find_column(table, column, &c, err);
+    if (status == PCOL_OK && c != NULL)
+        status = pcol_column_describe(c, &info, err);
+    if (status != PCOL_OK || c == NULL)
         return status;
     if (info.type != PCOL_STRING && info.type != PCOL_BYTES) {
         int64_t number;

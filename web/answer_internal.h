@@ -86,6 +86,10 @@ void answer_tracks_free(struct answer_tracks *tracks);
 /* A table of the model v2 or of the further tables; NULL and 0 rows if the file has none. */
 pcol_status answer_find_table(const pcol_file *file, const char *name, const pcol_table **table,
                               uint64_t *rows, pcol_error *err);
+/* A column for reads of single cells, which verify nothing by themselves: verified here, once per
+ * file; NULL if there is none. */
+pcol_status answer_find_column(const pcol_table *table, const char *name,
+                               const pcol_column **column, pcol_error *err);
 /* A table in which all numbers are as in the file; NULL and 0 rows if it has none. */
 pcol_status answer_find_physical(const pcol_file *file, const char *name, const pcol_table **table,
                                  size_t *rows, pcol_error *err);

@@ -55,17 +55,17 @@ pcol_status answer_integers(const pcol_table *table, const char *name, size_t ro
 pcol_status answer_put_text(struct bytes *json, const pcol_table *table, const char *column,
                             const char *key, uint64_t row, pcol_error *err)
 {
-    const pcol_column *c = table != NULL && row < pcol_table_rows(table)
-                               ? pcol_table_column_by_name(table, column, NULL)
-                               : NULL;
+    const pcol_column *c;
     pcol_column_info info = PCOL_INIT(pcol_column_info);
     pcol_str text;
     int valid;
 
-    if (c == NULL)
+    if (table == NULL || row >= pcol_table_rows(table))
         return PCOL_OK;
-    pcol_status status = pcol_column_describe(c, &info, err);
-    if (status != PCOL_OK || (info.type != PCOL_STRING && info.type != PCOL_BYTES))
+    pcol_status status = answer_find_column(table, column, &c, err);
+    if (status == PCOL_OK && c != NULL)
+        status = pcol_column_describe(c, &info, err);
+    if (status != PCOL_OK || c == NULL || (info.type != PCOL_STRING && info.type != PCOL_BYTES))
         return status;
     status = pcol_column_str(c, row, &text, &valid, err);
     if (status == PCOL_OK && valid)
@@ -130,8 +130,10 @@ static pcol_status list_data(const pcol_table *table, struct datum **list, size_
         const pcol_column *column = pcol_table_column(table, i);
         pcol_column_info info = PCOL_INIT(pcol_column_info);
         status = pcol_column_describe(column, &info, err);
-        if (status == PCOL_OK && strncmp(info.name, ".label.", 7) == 0)
-            (*list)[(*count)++] = (struct datum){column, info.name + 7, info.type};
+        if (status != PCOL_OK || strncmp(info.name, ".label.", 7) != 0)
+            continue;
+        status = pcol_column_verify(column, err);
+        (*list)[(*count)++] = (struct datum){column, info.name + 7, info.type};
     }
     return status;
 }
@@ -187,6 +189,7 @@ pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err)
     int slot = request_integer(r, "slot", 0) != 0;
     int64_t row = request_integer(r, "row", -1), category = -1, times[2];
     const pcol_table *physical, *table, *categories;
+    const pcol_column *column;
     struct bytes *json = &a->buffers[0];
     int valid[2] = {0, 0}, has_category = 0;
     uint64_t rows;
@@ -206,13 +209,14 @@ pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err)
     bytes_text(json, "{");
     status = answer_put_text(json, table, "name", "name", (uint64_t)row, err);
     for (int i = 0; i < 2 && status == PCOL_OK; i++) {
-        const pcol_column *column = pcol_table_column_by_name(physical, i ? "end" : "start", NULL);
-        if (column != NULL)
+        status = answer_find_column(physical, i ? "end" : "start", &column, err);
+        if (status == PCOL_OK && column != NULL)
             status = pcol_column_i64(column, (uint64_t)row, &times[i], &valid[i], err);
         if (status == PCOL_OK && valid[i])
             bytes_member_amount(json, i ? "end" : "start", (pcol_amount){.i64 = times[i]}, 0);
     }
-    const pcol_column *column = pcol_table_column_by_name(physical, "category", NULL);
+    if (status == PCOL_OK)
+        status = answer_find_column(physical, "category", &column, err);
     if (status == PCOL_OK && column != NULL)
         status = pcol_column_i64(column, (uint64_t)row, &category, &has_category, err);
     if (status == PCOL_OK && has_category && category >= 0)

@@ -161,8 +161,10 @@ pcol_status answer_put_texts(struct bytes *json, const pcol_file *file, const ch
     const pcol_table *table;
     uint64_t rows;
     pcol_status status = answer_find_table(file, name, &table, &rows, err);
-    const pcol_column *c = table != NULL ? pcol_table_column_by_name(table, column, NULL) : NULL;
+    const pcol_column *c = NULL;
 
+    if (status == PCOL_OK)
+        status = answer_find_column(table, column, &c, err);
     bytes_key(json, name);
     bytes_text(json, "[");
     for (uint64_t row = 0; c != NULL && row < rows && status == PCOL_OK; row++) {
@@ -178,26 +180,30 @@ pcol_status answer_put_texts(struct bytes *json, const pcol_file *file, const ch
 }
 
 /* The row that a location names in a column such as `mapping_id`; PCOL_NONE: none. */
-static uint32_t named_row(const pcol_column *column, uint32_t location)
+static pcol_status named_row(const pcol_column *column, uint32_t location, uint32_t *row,
+                             pcol_error *err)
 {
-    int64_t row;
-    int valid;
+    int64_t value = 0;
+    int valid = 0;
+    pcol_status status = PCOL_OK;
 
-    if (column == NULL || location == PCOL_NONE ||
-        pcol_column_i64(column, location, &row, &valid, NULL) != PCOL_OK || !valid)
-        return PCOL_NONE;
-    return (uint32_t)row;
+    if (column != NULL && location != PCOL_NONE)
+        status = pcol_column_i64(column, location, &value, &valid, err);
+    *row = valid ? (uint32_t)value : PCOL_NONE;
+    return status;
 }
 
 /* Kinds of frames in a profile of managed and native code. */
 enum { CODE_UNKNOWN, CODE_MANAGED, CODE_NATIVE };
 
-/* Columns with the kind: Firefox has `is_js` of functions, Java Flight Recorder a label. */
-struct code_columns {
-    const pcol_column *is_js, *frame_type;
+/* Columns of "names"; NULL: absent. Firefox has `is_js` of functions, Java Flight Recorder a label
+ * for the kind of code. */
+struct name_columns {
+    const pcol_column *files[2]; /* of the functions of the profile and its base */
+    const pcol_column *mapping, *category, *is_js, *frame_type;
 };
 
-static pcol_status get_code(const struct code_columns *columns, const pcol_view_frame *frame,
+static pcol_status get_code(const struct name_columns *columns, const pcol_view_frame *frame,
                             int has_mapping, uint32_t *code, pcol_error *err)
 {
     pcol_status status = PCOL_OK;
@@ -218,10 +224,31 @@ static pcol_status get_code(const struct code_columns *columns, const pcol_view_
     return status;
 }
 
-/* A column of a table that may be missing. */
-static const pcol_column *find_column(const pcol_table *table, const char *name)
+static pcol_status find_columns(const answer *a, struct name_columns *columns, pcol_error *err)
 {
-    return table != NULL ? pcol_table_column_by_name(table, name, NULL) : NULL;
+    const struct {
+        const char *table, *column;
+        const pcol_column **found;
+        int slot;
+    } wanted[] = {{"functions", "filename", &columns->files[0], ANSWER_NEW},
+                  {"functions", "filename", &columns->files[1], ANSWER_BASE},
+                  {"functions", ".is_js", &columns->is_js, ANSWER_NEW},
+                  {"locations", ".mapping_id", &columns->mapping, ANSWER_NEW},
+                  {"locations", ".category", &columns->category, ANSWER_NEW},
+                  {"locations", ".label.frame_type", &columns->frame_type, ANSWER_NEW}};
+    pcol_status status = PCOL_OK;
+
+    *columns = (struct name_columns){0};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && status == PCOL_OK; i++) {
+        const pcol_table *table;
+        uint64_t rows;
+        if (a->query[wanted[i].slot] == NULL)
+            continue;
+        status = answer_find_table(a->file[wanted[i].slot], wanted[i].table, &table, &rows, err);
+        if (status == PCOL_OK)
+            status = answer_find_column(table, wanted[i].column, wanted[i].found, err);
+    }
+    return status;
 }
 
 /* The file of a frame, or that of its function; frames of functions have none of their own.
@@ -245,44 +272,36 @@ static pcol_status get_file(const pcol_column *const files[2], const pcol_view_f
 pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
 {
     struct bytes *json = &a->buffers[0];
-    const pcol_table *locations, *functions, *base_functions = NULL;
-    struct code_columns columns;
+    struct name_columns columns;
     pcol_str file;
-    uint32_t code;
+    uint32_t code, module, category;
     pcol_view_info info = PCOL_INIT(pcol_view_info);
-    uint64_t rows;
     pcol_status status = pcol_view_describe(a->view, &info, err);
 
     (void)r;
     if (status == PCOL_OK)
-        status = answer_find_table(a->file[0], "locations", &locations, &rows, err);
-    if (status == PCOL_OK)
-        status = answer_find_table(a->file[0], "functions", &functions, &rows, err);
-    if (status == PCOL_OK && a->query[ANSWER_BASE] != NULL)
-        status = answer_find_table(a->file[1], "functions", &base_functions, &rows, err);
+        status = find_columns(a, &columns, err);
     if (status != PCOL_OK)
         return status;
-    const pcol_column *const files[2] = {find_column(functions, "filename"),
-                                         find_column(base_functions, "filename")};
-    const pcol_column *mapping = find_column(locations, ".mapping_id");
-    const pcol_column *category = find_column(locations, ".category");
-    columns.is_js = find_column(functions, ".is_js");
-    columns.frame_type = find_column(locations, ".label.frame_type");
     for (uint32_t i = 0; i < info.frame_count && status == PCOL_OK; i++) {
         pcol_view_frame frame = PCOL_INIT(pcol_view_frame);
         status = pcol_view_get(a->view, i, &frame, err);
         if (status == PCOL_OK)
-            status = get_file(files, &frame, &file, err);
+            status = get_file(columns.files, &frame, &file, err);
+        if (status == PCOL_OK)
+            status = named_row(columns.mapping, frame.location, &module, err);
+        if (status == PCOL_OK)
+            status = named_row(columns.category, frame.location, &category, err);
+        if (status == PCOL_OK)
+            status = get_code(&columns, &frame, module != PCOL_NONE, &code, err);
         if (status != PCOL_OK)
             break;
         answer_text(a, 1, frame.name);
         answer_text(a, 3, file);
         bytes_f64(&a->buffers[5], frame.flags & PCOL_VIEW_FRAME_HAS_LINE ? (double)frame.line : -1);
-        uint32_t module = named_row(mapping, frame.location);
-        status = get_code(&columns, &frame, module != PCOL_NONE, &code, err);
         bytes_u32(&a->buffers[8], code);
         bytes_u32(&a->buffers[6], module);
-        bytes_u32(&a->buffers[7], named_row(category, frame.location));
+        bytes_u32(&a->buffers[7], category);
     }
     bytes_text(json, "{");
     bytes_member(json, "frames", (int64_t)info.frame_count);
