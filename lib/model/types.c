@@ -252,7 +252,8 @@ static pcol_status find_default(const struct pci_types *types, uint64_t source,
             *row = list[i];
     if (*row == PCOL_NONE && count)
         *row = list[0];
-    *named = last && declared.size; /* pprof takes the last type for a name that no type has */
+    /* pprof takes the last type for a name that no type has. */
+    *named = last && declared.size && count;
     return PCOL_OK;
 }
 
