@@ -175,12 +175,6 @@ static pcol_status report_unknown_keys(const pcol_file *file, const pcol_filter_
     return PCOL_OK;
 }
 
-/* The note that the drop_frames of one source apply to others: here each source has its own. */
-static int is_about_drops(const pcol_query *query)
-{
-    return query->note_option && !strcmp(query->note_option, "keep_dropped");
-}
-
 /* Copies what the query selects. */
 static pcol_status copy_selected(struct filter_state *f, pcol_builder *builder,
                                  const pcol_filter_options *options, pcol_error *err)
@@ -265,8 +259,7 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     PCI_TRY(pci_query_new_unweighted(file, criteria, NULL, &f->query, err));
     PCI_TRY(select_sources(f, err));
     PCI_TRY(find_parts(f, options, &parts, err));
-    if (!is_about_drops(f->query))
-        pci_query_give_note(f->query);
+    pci_query_give_note(f->query);
     PCI_TRY(select_types(f, criteria, err));
     if (options->drop_label_key_count)
         PCI_TRY(report_unknown_keys(file, options, err));

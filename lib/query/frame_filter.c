@@ -505,14 +505,18 @@ static int is_set(const char *pattern)
     return pattern && *pattern;
 }
 
+int pci_selects_frames(const pcol_selection *selection)
+{
+    return is_set(selection->focus) || is_set(selection->ignore) || is_set(selection->hide) ||
+           is_set(selection->show) || selection->focus_functions || selection->ignore_functions ||
+           selection->hide_functions || selection->show_functions;
+}
+
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                                  pcol_error *err)
 {
     struct drop_patterns patterns = {{"", 0}, {"", 0}};
-    *any = selection &&
-           (is_set(selection->focus) || is_set(selection->ignore) || is_set(selection->hide) ||
-            is_set(selection->show) || selection->focus_functions || selection->ignore_functions ||
-            selection->hide_functions || selection->show_functions);
+    *any = selection && pci_selects_frames(selection);
     if (!*any && !(selection && selection->keep_dropped))
         PCI_TRY(find_drops(query, &patterns, err));
     *any |= patterns.drop.size > 0;

@@ -62,7 +62,8 @@ void pci_query_set_note(pcol_query *query, const char *option, const char *forma
 
 void pci_query_give_note(const pcol_query *query)
 {
-    if (query->note[0])
+    int is_about_drops = query->note_option && !strcmp(query->note_option, "keep_dropped");
+    if (query->note[0] && !is_about_drops)
         pci_notice(PCOL_NOTICE_SELECTION, "", query->note_option ? query->note_option : "", "%s",
                    query->note);
 }

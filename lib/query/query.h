@@ -192,7 +192,8 @@ static inline pcol_status pci_query_add(pcol_query *query, pcol_amount *sum, pco
 /* Sets the note of a query; option: member of the selection that it is about, or NULL. */
 void pci_query_set_note(pcol_query *query, const char *option, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Gives the note as a notice, for calls that have no query to describe. */
+/* Gives the note as a notice, for calls that have no query to describe. These apply each source's
+ * own drop_frames: a note that those of the first one are applied is omitted. */
 void pci_query_give_note(const pcol_query *query);
 
 /* As pcol_query_describe(), of a query that is not NULL. */
@@ -236,6 +237,8 @@ pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection,
  * E_ARGUMENT for more than 64 groups. */
 pcol_status pci_drop_frames_groups(const pcol_query *query, uint32_t *groups, uint32_t *count,
                                    pcol_error *err);
+/* 1 if a selection depends on frames: focus, ignore, hide or show. */
+int pci_selects_frames(const pcol_selection *selection);
 /* *any: 1 if the selection or the file has a frame filter. */
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
                                  pcol_error *err);

@@ -37,13 +37,14 @@ struct scan_column {
 
 /* Rows of samples that a selection takes. */
 struct selected_rows {
-    pcol_query *query;
+    pcol_query **queries; /* one for the sources of each drop_frames, if these matter */
+    uint32_t query_count;
     struct pci_types types;
     uint8_t *takes_type; /* by row of sample_types, for sample_values; NULL: all */
     int locations;       /* hide or show select rows of sample_locations */
     uint64_t samples, first;
-    size_t count; /* samples of `taken`, from `first` */
-    uint8_t taken[PCI_BATCH];
+    size_t count;             /* samples of `taken`, from `first` */
+    uint8_t taken[PCI_BATCH]; /* number of the query, counted from 1; 0: not taken */
 };
 
 struct pcol_scan {
@@ -120,7 +121,48 @@ static pcol_status open_columns(pcol_scan *scan, const pcol_scan_options *option
     return PCOL_OK;
 }
 
-/* Opens the query of a selection. Rows may be of any type that the file has, also of levels, which
+/* Opens a query for the sources of each drop_frames in the place of the one for all sources. */
+static pcol_status split_query(struct selected_rows *s, const pcol_selection *selection,
+                               uint32_t *groups, uint8_t *members, pcol_error *err)
+{
+    pcol_query *whole = s->queries[0];
+    uint64_t sources = whole->sample_filter.source_count;
+    uint32_t count;
+    PCI_TRY(pci_drop_frames_groups(whole, groups, &count, err));
+    if (count < 2)
+        return PCOL_OK;
+    pcol_query **queries = pci_calloc(count, sizeof *queries);
+    if (!queries)
+        return pci_fail_memory(err);
+    pcol_status status = PCOL_OK;
+    for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
+        for (uint64_t source = 0; source < sources; source++)
+            members[source] = groups[source] == i;
+        status = pci_query_new_unweighted(whole->file, selection, members, &queries[i], err);
+    }
+    pcol_query_free(whole);
+    pci_free(s->queries);
+    s->queries = queries;
+    s->query_count = count;
+    return status;
+}
+
+static pcol_status apply_own_drops(struct selected_rows *s, const pcol_selection *selection,
+                                   pcol_error *err)
+{
+    size_t sources = (size_t)s->queries[0]->sample_filter.source_count;
+    if (selection->keep_dropped || !pci_selects_frames(selection))
+        return PCOL_OK;
+    uint32_t *groups = pci_malloc(sources + 1, sizeof *groups);
+    uint8_t *members = pci_malloc(sources + 1, 1);
+    pcol_status status =
+        groups && members ? split_query(s, selection, groups, members, err) : pci_fail_memory(err);
+    pci_free(groups);
+    pci_free(members);
+    return status;
+}
+
+/* Opens the queries of a selection. Rows may be of any type that the file has, also of levels, which
  * cannot be weighed; a type that it does not have fails as for queries. */
 static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
                               pcol_selection selection, pcol_error *err)
@@ -146,9 +188,11 @@ static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
         pci_free(s->takes_type);
         s->takes_type = NULL;
     }
-    PCI_TRY(pci_query_new_unweighted(table->file, &selection, NULL, &s->query, err));
-    pci_query_give_note(s->query);
-    return PCOL_OK;
+    PCI_TRY(PCI_CALLOC(s->queries, 1, err));
+    s->query_count = 1;
+    PCI_TRY(pci_query_new_unweighted(table->file, &selection, NULL, &s->queries[0], err));
+    pci_query_give_note(s->queries[0]);
+    return apply_own_drops(s, &selection, err);
 }
 
 /* The selection of rows of a table with samples. */
@@ -264,7 +308,9 @@ static void close_selection(struct selected_rows *s)
         return;
     pci_types_close(&s->types);
     pci_free(s->takes_type);
-    pcol_query_free(s->query);
+    for (uint32_t i = 0; s->queries && i < s->query_count; i++)
+        pcol_query_free(s->queries[i]);
+    pci_free(s->queries);
     pci_free(s);
 }
 
@@ -295,6 +341,20 @@ void pcol_scan_free(pcol_scan *scan)
 
 /* ---- which rows of a chunk */
 
+/* Fills `taken`: the queries are about different sources. */
+static pcol_status take_samples(struct selected_rows *s, pcol_error *err)
+{
+    uint8_t taken[PCI_BATCH];
+    PCI_TRY(pcol_query_samples(s->queries[0], s->first, s->count, s->taken, err));
+    for (uint32_t k = 1; k < s->query_count; k++) {
+        PCI_TRY(pcol_query_samples(s->queries[k], s->first, s->count, taken, err));
+        for (size_t i = 0; i < s->count; i++)
+            if (taken[i])
+                s->taken[i] = (uint8_t)(k + 1);
+    }
+    return PCOL_OK;
+}
+
 static pcol_status take_sample(struct selected_rows *s, uint64_t sample, uint8_t *alive,
                                pcol_error *err)
 {
@@ -302,9 +362,9 @@ static pcol_status take_sample(struct selected_rows *s, uint64_t sample, uint8_t
         uint64_t left = sample < s->samples ? s->samples - sample : 0;
         s->first = sample;
         s->count = left < PCI_BATCH ? (size_t)left : PCI_BATCH;
-        PCI_TRY(pcol_query_samples(s->query, sample, s->count, s->taken, err));
+        PCI_TRY(take_samples(s, err));
     }
-    *alive &= s->count && s->taken[sample - s->first];
+    *alive &= s->count && s->taken[sample - s->first] > 0;
     return PCOL_OK;
 }
 
@@ -318,8 +378,8 @@ static pcol_status select_rows(pcol_scan *scan, size_t n, int *any, pcol_error *
             continue;
         PCI_TRY(take_sample(s, sample, &scan->alive[i], err));
         if (scan->alive[i] && s->locations)
-            scan->alive[i] =
-                (uint8_t)pcol_query_shows_location(s->query, (uint64_t)lanes->lane[2][i]);
+            scan->alive[i] = (uint8_t)pcol_query_shows_location(
+                s->queries[s->taken[sample - s->first] - 1], (uint64_t)lanes->lane[2][i]);
         if (scan->alive[i] && s->takes_type)
             scan->alive[i] = s->takes_type[lanes->lane[1][i]];
     }
