@@ -1876,7 +1876,8 @@ typedef enum pcol_by {
     PCOL_BY_FUNCTION = 0, /* name */
     PCOL_BY_FILE = 1,     /* source file */
     PCOL_BY_LINE = 2,     /* function, file, line */
-    PCOL_BY_SRCLINE = 3,  /* file and line; frames without a line are passed over */
+    PCOL_BY_SRCLINE = 3,  /* file and line; frames without a line are passed over, and samples
+                           * without any such frame are "<no location>" */
     PCOL_BY_LOCATION = 4, /* address, function, file, line */
     PCOL_BY_MAPPING = 5,  /* binary or library, its path as name */
     PCOL_BY_THREAD = 6,   /* these four of the sample: pcol_query_top(), pcol_diff() only */

@@ -59,15 +59,23 @@ static pcol_status enter_child(struct builder *b, uint32_t frame, pcol_error *er
 }
 
 /* Adds the weight of a stack to the current node. deeper: the innermost frames are below max_depth,
- * so the weight is not the node's own. */
+ * so the weight is not the node's own. Stacks without frames of the kind have a node of their own,
+ * if such a kind has. */
 static pcol_status add_weight(struct builder *b, uint32_t row, int deeper, pcol_error *err)
 {
-    struct sums *sums = &b->sums[b->node];
     pcol_amount weight = b->query->weight[row];
-    if (!deeper)
-        return pci_query_add(b->query, &sums->self, weight, err);
-    sums->is_truncated |= !pci_amount_is_zero(b->query->measure.is_double, weight);
-    return pci_query_add(b->query, &sums->total, weight, err);
+    uint32_t node = b->node;
+    if (pci_amount_is_zero(b->query->measure.is_double, weight))
+        return PCOL_OK;
+    if (!deeper) {
+        if (node == 0 && b->frames->stackless != PCOL_NONE)
+            PCI_TRY(enter_child(b, b->frames->stackless, err));
+        PCI_TRY(pci_query_add(b->query, &b->sums[b->node].self, weight, err));
+        b->node = node;
+        return PCOL_OK;
+    }
+    b->sums[node].is_truncated = 1;
+    return pci_query_add(b->query, &b->sums[node].total, weight, err);
 }
 
 /* ---- top-down */
