@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TERMINAL_ROWS 20
-#define MAX_LABEL_COLUMNS 512u /* keys beyond this number have no row in label_keys */
+#define PIECE 1024u
 
 const struct cli_option cmd_labels_options[] = {
     CLI_COUNT_OPTION(
@@ -27,8 +27,8 @@ const struct cli_option cmd_labels_options[] = {
 struct keys {
     char **names;
     size_t count;
-    uint64_t columns; /* label columns of samples */
-    int is_partial;   /* a key is omitted: no option can name it */
+    int is_partial; /* a key is omitted: no option can name it */
+    int has_others; /* samples have labels without a column, whose keys are not in label_keys */
 };
 
 static void free_keys(struct keys *keys)
@@ -65,7 +65,6 @@ static pcol_status read_keys(const pcol_table *table, const pcol_table *samples,
         snprintf(column, sizeof column, "label.%" PRIu64, row);
         if (pcol_table_column_by_name(samples, column, NULL) == NULL)
             continue;
-        keys->columns++;
         /* A selection names a key by a C string. */
         if (key.as.text.size > 0 && memchr(key.as.text.data, 0, key.as.text.size) != NULL) {
             keys->is_partial = 1;
@@ -96,6 +95,74 @@ static void remove_repeated(struct keys *keys)
     keys->count = kept;
 }
 
+/* Marks the nodes that contain the labels of a sample without columns. */
+static pcol_status mark_roots(const pcol_column *extra, uint64_t samples, uint8_t *is_root,
+                              uint64_t nodes, pcol_error *err)
+{
+    pcol_status status = PCOL_OK;
+
+    for (uint64_t row = 0; row < samples && status == PCOL_OK; row += PIECE) {
+        size_t count = samples - row < PIECE ? (size_t)(samples - row) : PIECE;
+        int64_t roots[PIECE];
+        uint8_t valid[PIECE];
+        status = pcol_column_read_i64(extra, row, count, roots, valid, err);
+        for (size_t i = 0; i < count && status == PCOL_OK; i++)
+            if (valid[i] && (uint64_t)roots[i] < nodes)
+                is_root[roots[i]] = 1;
+    }
+    return status;
+}
+
+/* Whether a member of a marked node is a label: documents, which are trees, are no labels. */
+static pcol_status find_members(const pcol_table *table, const uint8_t *is_root, uint64_t nodes,
+                                int *found, pcol_error *err)
+{
+    enum { NODE_BIG = 6, NODE_ROW = 13 }; /* the tags of labels: up to 6, and 13 */
+    const pcol_column *parent = pcol_table_column_by_name(table, "parent", NULL);
+    const pcol_column *tag = pcol_table_column_by_name(table, "tag", NULL);
+    pcol_status status = PCOL_OK;
+
+    for (uint64_t row = 0; parent != NULL && tag != NULL && row < nodes && status == PCOL_OK;
+         row += PIECE) {
+        size_t count = nodes - row < PIECE ? (size_t)(nodes - row) : PIECE;
+        int64_t parents[PIECE], tags[PIECE];
+        uint8_t valid[PIECE];
+        status = pcol_column_read_i64(tag, row, count, tags, valid, err);
+        if (status == PCOL_OK)
+            status = pcol_column_read_i64(parent, row, count, parents, valid, err);
+        for (size_t i = 0; i < count && status == PCOL_OK; i++)
+            *found |= valid[i] && (uint64_t)parents[i] < nodes && is_root[parents[i]] &&
+                      (tags[i] <= NODE_BIG || tags[i] == NODE_ROW);
+    }
+    return status;
+}
+
+static pcol_status find_others(const struct cli_input *input, const pcol_table *samples,
+                               uint64_t sample_rows, int *found, pcol_error *err)
+{
+    const pcol_column *extra =
+        samples != NULL ? pcol_table_column_by_name(samples, "extra", NULL) : NULL;
+    const pcol_table *nodes = NULL;
+    uint64_t rows = 0;
+
+    if (extra == NULL)
+        return PCOL_OK;
+    pcol_status status =
+        cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "nodes", &nodes, &rows, err);
+    if (status == PCOL_OK && nodes != NULL)
+        status = cli_verify_row_count(input->file, "nodes", rows, err);
+    if (status != PCOL_OK || nodes == NULL)
+        return status;
+    uint8_t *is_root = calloc((size_t)rows + 1, 1);
+    if (is_root == NULL)
+        return cli_set_memory(err);
+    status = mark_roots(extra, sample_rows, is_root, rows, err);
+    if (status == PCOL_OK)
+        status = find_members(nodes, is_root, rows, found, err);
+    free(is_root);
+    return status;
+}
+
 static int find_keys(const struct cli_input *input, struct keys *keys)
 {
     const pcol_table *table, *samples = NULL;
@@ -106,11 +173,13 @@ static int find_keys(const struct cli_input *input, struct keys *keys)
 
     if (status == PCOL_OK && table != NULL)
         status = cli_verify_row_count(input->file, "label_keys", rows, &err);
-    if (status == PCOL_OK && table != NULL)
+    if (status == PCOL_OK)
         status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "samples", &samples, &sample_rows,
                                 &err);
     if (status == PCOL_OK && table != NULL && samples != NULL)
         status = read_keys(table, samples, keys, &err);
+    if (status == PCOL_OK)
+        status = find_others(input, samples, sample_rows, &keys->has_others, &err);
     if (status != PCOL_OK)
         return cli_fail_error(input->name, &err);
     if (keys->count > 0)
@@ -203,13 +272,14 @@ int cmd_labels(struct cli_args *args)
         cli_warn_empty(&input, args, query);
     if (code == CLI_OK)
         code = find_keys(&input, &keys);
-    if (code == CLI_OK && keys.count == 0 && !keys.is_partial)
+    if (code == CLI_OK && keys.count == 0 && !keys.is_partial && !keys.has_others)
         cli_warn(args, input.name, "no sample has a label");
     if (code == CLI_OK && keys.is_partial)
         cli_warn(args, input.name, "keys with a byte 0 are not listed: cat shows them");
-    if (code == CLI_OK && keys.columns >= MAX_LABEL_COLUMNS)
+    if (code == CLI_OK && keys.has_others)
         cli_warn(args, input.name,
-                 "keys beyond the first 512 are not listed: top --by label:KEY sums one of them");
+                 "keys without a column, as those beyond the first 512, are not listed: "
+                 "top --by label:KEY sums one of them");
     if (code == CLI_OK)
         code = print(args, &input, query, &keys);
     free_keys(&keys);
