@@ -67,65 +67,106 @@ static int is_memory(const struct pci_requested_type *requested)
 
 /* ---- common type of two files */
 
-/* The additive row of `types` with the type, unit and ordinal of row `k` of `others`; PCOL_NONE if
- * absent. */
-static uint32_t find_same_type(const struct pci_types *types, const struct pci_types *others,
+struct compared {
+    struct pci_types types;
+    uint32_t *in_use;      /* by row of sample_types: 1 if a selected source has it */
+    uint64_t *hash;        /* of these: 65,536 types are compared with as many */
+    uint32_t default_type; /* of the selected sources; PCOL_NONE: they have no types */
+};
+
+/* The additive type of `side` in use with the type, unit and ordinal of row `k` of `others`;
+ * PCOL_NONE if absent. */
+static uint32_t find_same_type(const struct compared *side, const struct pci_types *others,
                                uint32_t k)
 {
-    for (uint32_t i = 0; k != PCOL_NONE && !others->is_gauge[k] && i < types->count; i++)
-        if (!types->is_gauge[i] && pci_str_equal(types->type[i], others->type[k]) &&
+    const struct pci_types *types = &side->types;
+    if (k == PCOL_NONE || others->is_gauge[k])
+        return PCOL_NONE;
+    uint64_t hash = pci_types_hash(others, k);
+    for (uint32_t i = 0; i < types->count; i++)
+        if (side->hash[i] == hash && side->in_use[i] && !types->is_gauge[i] &&
+            pci_str_equal(types->type[i], others->type[k]) &&
             pci_str_equal(types->unit[i], others->unit[k]) &&
             types->ordinal[i] == others->ordinal[k])
             return i;
     return PCOL_NONE;
 }
 
-static pcol_status find_default(const pcol_file *file, const pcol_selection *selection,
-                                struct pci_types *types, uint32_t *k, pcol_error *err)
+static pcol_status mark_types(struct compared *side, const struct pci_sample_filter *filter,
+                              uint32_t *list, pcol_error *err)
+{
+    for (uint64_t source = 0; source < filter->source_count; source++) {
+        uint32_t count;
+        if (filter->sources && !filter->sources[source])
+            continue;
+        PCI_TRY(pci_types_of_source(&side->types, source, list, &count, err));
+        for (uint32_t i = 0; i < count; i++)
+            side->in_use[list[i]] = 1;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status open_compared(const pcol_file *file, const pcol_selection *selection,
+                                 struct compared *side, pcol_error *err)
 {
     pcol_selection source_selection = PCOL_INIT(pcol_selection);
-    struct pci_sample_filter sample_filter;
+    struct pci_sample_filter filter;
     int named;
     if (selection) {
         source_selection.source = selection->source;
         source_selection.source_metas = selection->source_metas;
         source_selection.source_meta_count = selection->source_meta_count;
     }
-    PCI_TRY(pci_types_open(file, types, err));
-    pcol_status status = pci_sample_filter_open(file, &source_selection, &sample_filter, err);
-    PCI_THEN(status, pci_types_first_default(types, sample_filter.sources, 0,
-                                             sample_filter.source_count, k, &named, err));
-    pci_sample_filter_close(&sample_filter);
+    PCI_TRY(pci_schema_verify(file, err));
+    PCI_TRY(pci_types_open(file, &side->types, err));
+    PCI_TRY(PCI_CALLOC(side->in_use, (size_t)side->types.count + 1, err));
+    PCI_TRY(PCI_CALLOC(side->hash, (size_t)side->types.count + 1, err));
+    for (uint32_t i = 0; i < side->types.count; i++)
+        side->hash[i] = pci_types_hash(&side->types, i);
+    uint32_t *list = pci_malloc((size_t)side->types.count + 1, sizeof *list);
+    pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
+    PCI_THEN(status, pci_sample_filter_open(file, &source_selection, &filter, err));
+    if (status == PCOL_OK) {
+        status = mark_types(side, &filter, list, err);
+        PCI_THEN(status,
+                 pci_types_first_default(&side->types, filter.sources, 0, filter.source_count,
+                                         &side->default_type, &named, err));
+        pci_sample_filter_close(&filter);
+    }
+    pci_free(list);
     return status;
 }
 
-/* types: of the base and of the other file. *k: a row of the other's. */
-static pcol_status find_shared_type(const pcol_file *const files[2],
-                                    const pcol_selection *selection, struct pci_types types[2],
+static void close_compared(struct compared *side)
+{
+    pci_types_close(&side->types);
+    pci_free(side->in_use);
+    pci_free(side->hash);
+}
+
+/* *k: a row of the other file's types. */
+static pcol_status find_shared_type(const struct compared *base, const struct compared *other,
                                     uint32_t *k, int *is_default, pcol_error *err)
 {
-    uint32_t defaults[2];
     char lists[2][PCI_TYPES_LIST_SIZE];
-    for (int i = 0; i < 2; i++)
-        PCI_TRY(find_default(files[i], selection, &types[i], &defaults[i], err));
     *is_default = 1;
-    *k = defaults[1];
-    if (!types[0].count || !types[1].count) {
-        *k = PCOL_NONE;
+    *k = PCOL_NONE;
+    if (base->default_type == PCOL_NONE || other->default_type == PCOL_NONE)
         return PCOL_OK;
-    }
-    uint32_t alike = find_same_type(&types[0], &types[1], *k);
-    *is_default = alike != PCOL_NONE && alike == defaults[0];
+    *k = other->default_type;
+    uint32_t alike = find_same_type(base, &other->types, *k);
+    *is_default = alike != PCOL_NONE && pci_types_equal(&base->types, alike, base->default_type);
     if (alike != PCOL_NONE)
         return PCOL_OK;
-    *k = find_same_type(&types[1], &types[0], defaults[0]);
-    for (uint32_t i = 0; i < types[1].count && *k == PCOL_NONE; i++)
-        if (find_same_type(&types[0], &types[1], i) != PCOL_NONE)
+    *k = find_same_type(other, &base->types, base->default_type);
+    for (uint32_t i = 0; i < other->types.count && *k == PCOL_NONE; i++) {
+        if (other->in_use[i] && find_same_type(base, &other->types, i) != PCOL_NONE)
             *k = i;
+    }
     if (*k != PCOL_NONE)
         return PCOL_OK;
-    for (int i = 0; i < 2; i++)
-        pci_types_list(&types[i], NULL, PCI_LIST_UNITS, lists[i]);
+    pci_types_list(&base->types, base->in_use, PCI_LIST_UNITS, lists[0]);
+    pci_types_list(&other->types, other->in_use, PCI_LIST_UNITS, lists[1]);
     return pci_fail(err, PCOL_E_ARGUMENT,
                     "the profiles have no sample type in common: the base has %s; the other %s",
                     lists[0], lists[1]);
@@ -135,20 +176,19 @@ pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other
                                    const pcol_selection *selection, pcol_sample_type *shared,
                                    int *is_default, pcol_error *err)
 {
-    const pcol_file *const files[2] = {base, other};
-    struct pci_types types[2] = {{0}};
+    struct compared sides[2] = {0};
     uint32_t k = PCOL_NONE;
     if (!base || !other || !shared || !is_default)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file or no type given");
     *shared = (pcol_sample_type){{"", 0}, {"", 0}, 0};
-    PCI_TRY(pci_schema_verify(base, err));
-    PCI_TRY(pci_schema_verify(other, err));
-    pcol_status status = find_shared_type(files, selection, types, &k, is_default, err);
+    pcol_status status = open_compared(base, selection, &sides[0], err);
+    PCI_THEN(status, open_compared(other, selection, &sides[1], err));
+    PCI_THEN(status, find_shared_type(&sides[0], &sides[1], &k, is_default, err));
+    const struct pci_types *types = &sides[1].types;
     if (status == PCOL_OK && k != PCOL_NONE) /* the texts belong to the file */
-        *shared =
-            (pcol_sample_type){types[1].type[k], types[1].unit[k], (uint32_t)types[1].ordinal[k]};
-    pci_types_close(&types[0]);
-    pci_types_close(&types[1]);
+        *shared = (pcol_sample_type){types->type[k], types->unit[k], (uint32_t)types->ordinal[k]};
+    close_compared(&sides[0]);
+    close_compared(&sides[1]);
     return status;
 }
 
