@@ -334,8 +334,8 @@ static int print(struct diff_view *view, pcol_query *query)
         return code;
     cli_amounts_init(&view->amounts, query, view->args, &out);
     view->amounts.is_double = view->is_double;
-    view->amounts.people |= view->markdown;
     cli_names_init(view->shown, view->args, view->amounts.people);
+    view->amounts.people |= view->markdown;
     view->limit = cli_row_limit(view->args, view->amounts.people ? PEOPLE_ROWS : UINT64_MAX);
     if (view->amounts.people && !view->markdown)
         cli_out_fold(&out);
