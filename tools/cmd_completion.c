@@ -31,19 +31,38 @@ static void put_choices(struct cli_out *out, const struct cli_option *option)
     }
 }
 
-/* Text for zsh, where a colon separates the fields of an argument. */
+/* The choices as an action of _arguments of zsh. No blank follows one that ends with a colon, which
+ * elsewhere separates the fields of an argument. */
 static void zsh_choices(struct cli_out *out, const struct cli_option *option)
 {
     const char *choice;
     size_t size;
 
-    for (size_t i = 0; (choice = cli_choice(option, i, &size)) != NULL; i++) {
-        cli_out_text(out, i > 0 ? " " : "");
-        for (size_t k = 0; k < size; k++) {
-            cli_out_text(out, choice[k] == ':' ? "\\" : "");
-            cli_out_write(out, choice + k, 1);
+    cli_out_text(out, "{compadd \"$expl[@]\" --");
+    for (size_t i = 0; (choice = cli_choice(option, i, &size)) != NULL; i++)
+        if (choice[size - 1] != ':') {
+            cli_out_text(out, " ");
+            cli_out_write(out, choice, size);
         }
-    }
+    for (size_t i = 0; (choice = cli_choice(option, i, &size)) != NULL; i++)
+        if (choice[size - 1] == ':') {
+            cli_out_text(out, "; compadd -S \"\" \"$expl[@]\" -- ");
+            cli_out_write(out, choice, size - 1);
+            cli_out_text(out, "\\:");
+        }
+    cli_out_text(out, "}");
+}
+
+/* Whether the value of an option is a name of a file, a directory or a program. */
+static int is_file(const struct cli_option *option)
+{
+    static const char *const files[] = {"OUT",    "FILE", "BASE", "LIST",
+                                        "HASHES", "PATH", "DIR",  "PROGRAM"};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(option->argument, files[i]) == 0)
+            return 1;
+    return 0;
 }
 
 static void put_names(struct cli_out *out)
@@ -112,7 +131,7 @@ static void bash_state(struct cli_out *out)
     cli_out_text(
         out, "_pcol() {\n"
              "    local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]//[\\\"\\']/}\n"
-             "    local words= equal= option= operands= quote= head= name prefix i\n"
+             "    local words= equal= colon= option= operands= quote= head= name prefix i\n"
              "    COMPREPLY=()\n"
              "    # An open quote is a part of the word, but readline completes what follows it.\n"
              "    case $current in\n"
@@ -121,8 +140,11 @@ static void bash_state(struct cli_out *out)
              "    esac\n"
              "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
              "        [ \"${COMP_WORDS[i]}\" != -- ] || { operands=1; break; }\n"
-             "        [ \"${COMP_WORDS[i+1]}\" != = ] || { ((i += 2)); continue; }\n"
-             "        case $command:${COMP_WORDS[i]} in\n");
+             "        colon= equal=\n"
+             "        if [ \"${COMP_WORDS[i+1]}\" = = ]; then\n"
+             "            option=${COMP_WORDS[i]} equal=1\n"
+             "            ((++i))\n"
+             "        else case $command:${COMP_WORDS[i]} in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         int count = bash_valued(out, cmd_table[i].name, cmd_table[i].options, 0);
         if (cmd_table[i].alias != NULL)
@@ -132,13 +154,17 @@ static void bash_state(struct cli_out *out)
     if (bash_valued(out, "*", cli_common_options, 0) > 0)
         cli_out_text(out, ") option=${COMP_WORDS[i]} ;;\n");
     cli_out_text(out, "            *) continue ;;\n"
-                      "        esac\n"
-                      "        ((++i == COMP_CWORD)) || option=\n"
+                      "        esac fi\n"
+                      "        # The value, which bash splits at colons and equals signs.\n"
+                      "        ((++i))\n"
+                      "        while ((i < COMP_CWORD)) && [[ ${COMP_WORDS[i+1]} = [:=] ]]; do\n"
+                      "            colon=1\n"
+                      "            ((i += 2))\n"
+                      "        done\n"
+                      "        ((i >= COMP_CWORD)) || option= equal= colon=\n"
                       "    done\n"
-                      "    if [ \"${COMP_WORDS[COMP_CWORD-1]}\" = = ]; then\n"
-                      "        equal=1 option=${COMP_WORDS[COMP_CWORD-2]}\n"
-                      "    elif [ \"$current\" = = ]; then\n"
-                      "        equal=1 option=${COMP_WORDS[COMP_CWORD-1]} current=\n"
+                      "    if [ \"$equal$current\" = 1= ]; then\n"
+                      "        current=\n"
                       "    elif [ -z \"$option$operands\" ]; then\n"
                       "        case $current in\n"
                       "            --*=*) equal=1 option=${current%%=*} head=$option="
@@ -186,18 +212,43 @@ static void bash_words(struct cli_out *out)
                       "    esac\n");
 }
 
+static void bash_files(struct cli_out *out, const struct cmd *cmd)
+{
+    for (const struct cli_option *o = cmd->options; o->name != NULL; o++) {
+        if (o->argument == NULL || !is_file(o))
+            continue;
+        cli_out_printf(out, "        %s:--%s", cmd->name, o->name);
+        if (o->letter != 0)
+            cli_out_printf(out, "|%s:-%c", cmd->name, o->letter);
+        if (cmd->alias != NULL)
+            cli_out_printf(out, "|%s:--%s", cmd->alias, o->name);
+        if (cmd->alias != NULL && o->letter != 0)
+            cli_out_printf(out, "|%s:-%c", cmd->alias, o->letter);
+        cli_out_text(out, ") ;;\n");
+    }
+}
+
 static void put_bash(struct cli_out *out)
 {
     bash_state(out);
     bash_words(out);
+    cli_out_text(out,
+                 "    [ -z \"$colon\" ] || words=\n"
+                 "    if [ -n \"$words\" ]; then\n"
+                 "        compopt +o filenames +o default 2>/dev/null\n"
+                 "        COMPREPLY=($(compgen -P \"$head\" -W \"$words\" -- \"$current\"))\n"
+                 "        case ${COMPREPLY[0]} in *:) compopt -o nospace 2>/dev/null ;; esac\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    # Values that are no files; an operand with an equals sign looks like one.\n"
+                 "    case $command:$option in\n"
+                 "        *:|*:[!-]*) ;;\n");
+    for (size_t i = 0; i < cmd_count; i++)
+        bash_files(out, &cmd_table[i]);
     cli_out_text(
         out,
-        "    if [ -n \"$words\" ]; then\n"
-        "        compopt +o filenames +o default 2>/dev/null\n"
-        "        COMPREPLY=($(compgen -P \"$head\" -W \"$words\" -- \"$current\"))\n"
-        "        case ${COMPREPLY[0]} in *:) compopt -o nospace 2>/dev/null ;; esac\n"
-        "        return\n"
-        "    fi\n"
+        "        *) compopt +o default 2>/dev/null; return ;;\n"
+        "    esac\n"
         "    # bash itself completes a name in quotes.\n"
         "    [ -z \"$quote\" ] || [ -n \"$head\" ] || return\n"
         "    # File names, one a line. Of a name with a colon readline completes what follows it.\n"
@@ -234,12 +285,6 @@ static void zsh_text(struct cli_out *out, const char *text)
     }
 }
 
-static int is_file(const struct cli_option *option)
-{
-    return strcmp(option->argument, "OUT") == 0 || strcmp(option->argument, "FILE") == 0 ||
-           strcmp(option->argument, "BASE") == 0;
-}
-
 static void zsh_options(struct cli_out *out, const struct cli_option *options)
 {
     for (const struct cli_option *o = options; o->name != NULL; o++) {
@@ -258,9 +303,7 @@ static void zsh_options(struct cli_out *out, const struct cli_option *options)
             if (o->argument != NULL) {
                 cli_out_printf(out, "%s%s:", maybe ? "::" : ":", o->argument);
                 if (o->choices != NULL) {
-                    cli_out_text(out, "(");
                     zsh_choices(out, o);
-                    cli_out_text(out, ")");
                 } else if (is_file(o)) {
                     cli_out_text(out, "_files");
                 }

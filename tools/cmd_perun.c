@@ -6,7 +6,7 @@
 #include <string.h>
 
 const struct cli_option cmd_perun_options[] = {
-    CLI_TEXT_OPTION(0, "path", "PATH", path,
+    CLI_TEXT_OPTION(0, "path", "KEYS", path,
                     "values: keys separated by colons: uid:function, trace::line"),
     CLI_FLAG_OPTION(0, "unique", unique, "values: distinct values, in order of first appearance"),
     CLI_FLAG_OPTION(0, "models", models, "values: read models instead of resources"),
