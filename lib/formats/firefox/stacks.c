@@ -211,11 +211,13 @@ static pcol_status load_categories(struct stack_import *w, pcol_error *err)
         pci_ff_cursor_init(cursor, c ? &c->cells : NULL);
         for (uint64_t i = 0; i < w->frames; i++) {
             int kind;
-            PCI_TRY(pci_ff_cell(cursor, i, &kind, &w->frame_category[k][i], err));
-            if (kind != PCI_FF_INT ||
-                (k && !pci_ff_has_subcategory(w->ff, (uint64_t)w->frame_category[0][i],
-                                              w->frame_category[1][i])))
-                w->frame_category[k][i] = PCI_FF_NO_CATEGORY;
+            int64_t *number = &w->frame_category[k][i];
+            PCI_TRY(pci_ff_cell(cursor, i, &kind, number, err));
+            int exists =
+                k ? pci_ff_has_subcategory(w->ff, (uint64_t)w->frame_category[0][i], *number)
+                  : (uint64_t)*number < w->ff->category_count;
+            if (kind != PCI_FF_INT || !exists)
+                *number = PCI_FF_NO_CATEGORY;
         }
     }
     return PCOL_OK;
