@@ -218,8 +218,8 @@ static pcol_status check_threads(struct accept *a, pcol_error *err)
     for (size_t i = 0; i < b->thread_count && !a->text[0] && status == PCOL_OK; i++) {
         b->thread = b->first_thread + (uint32_t)i;
         status = check_thread(a, &labels, i, err);
+        pci_ff_native_leave_thread(b);
     }
-    b->thread = PCOL_NONE;
     pci_labels_close(&labels);
     return status;
 }

@@ -253,7 +253,6 @@ pcol_status pci_ff_convert_mark_stacks(struct pci_ff_convert *convert, uint32_t 
     if (status == PCOL_OK && !c->native->orders[1][PCI_FF_STACKS].known)
         status = mark_order(c, 0, used, err);
     pci_ff_native_leave_thread(c->native);
-    c->native->thread = PCOL_NONE;
     return status;
 }
 
@@ -508,10 +507,8 @@ pcol_status pci_ff_convert_markers(struct pci_ff_convert *convert, uint32_t thre
         PCI_TRY(put_marker_data(c, rows[i], err));
     pci_json_put_end(&c->out->w, ']', err);
     pci_json_put_end(&c->out->w, '}', err);
-    if (c->native) {
+    if (c->native)
         pci_ff_native_leave_thread(c->native);
-        c->native->thread = PCOL_NONE;
-    }
     return c->out->w.status;
 }
 

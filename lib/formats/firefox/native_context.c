@@ -312,6 +312,7 @@ void pci_ff_native_leave_thread(struct pci_ff_native *native)
         native->inverse[1][id] = NULL;
         native->loaded[1][id] = 0;
     }
+    native->thread = PCOL_NONE;
 }
 
 void pci_ff_native_close(struct pci_ff_native *native)
@@ -365,7 +366,6 @@ pcol_status pci_ff_native_is_named(struct pci_ff_native *native, int *named, pco
         status = find_unnamed_frame(native, 1, function, named, err);
         pci_ff_native_leave_thread(native);
     }
-    native->thread = PCOL_NONE;
     return status;
 }
 

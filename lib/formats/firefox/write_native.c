@@ -246,7 +246,6 @@ static pcol_status write_threads(struct document *d, pcol_error *err)
         status = write_labels(d, &labels, b->thread, write_marked_table, d, err);
         pci_ff_native_leave_thread(b);
     }
-    b->thread = PCOL_NONE;
     pci_json_put_end(&b->out.w, ']', err);
     pci_labels_close(&labels);
     return status;

@@ -67,6 +67,7 @@ struct pci_ff_native {
 pcol_status pci_ff_native_open(struct pci_ff_native *native, const struct pci_export *export,
                                int *whole, const char **why, pcol_error *err);
 void pci_ff_native_close(struct pci_ff_native *native);
+/* Leaves the current thread, of which orders are loaded: thread is PCOL_NONE then. */
 void pci_ff_native_leave_thread(struct pci_ff_native *native);
 
 /* Whether every frame of the source has a function, as the format requires. */
