@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BINS = 65536, MOST_LANES = 256 };
+enum { MOST_BINS = 16384, MOST_LANES = 256 };
 
 static void put_lane(struct bytes *json, const pcol_lane *lane, int is_double)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PIXELS = 65536, MOST_TRACKS = 256, NAMED_PIXELS = 4096 };
+enum { MOST_PIXELS = 16384, MOST_TRACKS = 256, NAMED_PIXELS = 4096 };
 
 struct marker {
     int64_t from, to; /* ns; equal: a point in time */

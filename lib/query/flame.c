@@ -21,6 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FREE_NODES (UINT64_C(1) << 21) /* of a tree of a comparison */
+#define NODES_PER_STACK 2u
+
 /* ---- nodes ---- */
 
 static void get_node(const struct pci_flame *flame, uint32_t i, struct pci_flame_node *node)
@@ -246,16 +249,29 @@ static void collect_drawn(struct pci_flame *f)
 
 /* ---- public functions ---- */
 
+/* A tree of callers can have the square of the nodes of the call tree; a comparison holds two. */
+static pcol_status build_tree(pcol_query *query, const pcol_tree_options *options,
+                              struct pci_calltree **tree, pcol_error *err)
+{
+    const uint64_t most = FREE_NODES + NODES_PER_STACK * pci_rows(query->file, "stacks");
+    PCI_TRY(pci_query_calltree(query, options, tree, err));
+    if ((*tree)->count <= most)
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_LIMIT,
+                    "the graph of the comparison has more than %llu nodes; select samples",
+                    (unsigned long long)most);
+}
+
 static pcol_status build_trees(struct pci_flame *f, pcol_query *query, pcol_error *err)
 {
     pcol_tree_options options = PCOL_INIT(pcol_tree_options);
     options.order = PCOL_ORDER_NAME;
     options.flags = f->options.flags & PCOL_FLAME_REVERSE ? PCOL_TREE_BOTTOM_UP : 0;
     options.max_depth = PCI_FLAME_DEPTH;
-    PCI_TRY(pci_query_calltree(query, &options, &f->tree, err));
+    PCI_TRY(build_tree(query, &options, &f->tree, err));
     PCI_TRY(pci_tree_pair_same_type(&f->base_info, &f->info, err));
     const int is_double[2] = {pci_info_is_double(&f->base_info), pci_info_is_double(&f->info)};
-    PCI_TRY(pci_query_calltree(f->options.base, &options, &f->base_tree, err));
+    PCI_TRY(build_tree(f->options.base, &options, &f->base_tree, err));
     PCI_TRY(pci_tree_pair_new(f->base_tree, f->tree, is_double, &f->pair, err));
     return order_trees(f, err);
 }

@@ -18,6 +18,8 @@
 
 #define MAX_STEPS (UINT64_C(1) << 28) /* limit of pairs moved outwards: some seconds */
 #define KEPT_SCRATCH 65536u           /* larger scratch memory is released after use */
+#define FREE_NODES (UINT64_C(1) << 21)
+#define NODES_PER_NODE 2u
 
 static int is_outwards(const struct pci_made_tree *tree)
 {
@@ -63,13 +65,11 @@ static void add_origin(const pcol_view *view, struct pci_made *made, uint32_t or
 
 /* ---- nodes */
 
+/* Outwards, a tree can have the square of the nodes of the view. A node takes up to 300 bytes with
+ * its box and its part of an answer of the page. */
 static int is_full(const pcol_view *view, const struct pci_made_tree *tree)
 {
-    uint64_t most = PCI_TREE_FREE_NODES;
-    if (tree->count < most) /* the usual case, without the limits of the files */
-        return 0;
-    for (int s = 0; s < 2; s++)
-        most += view->side[s].file ? pci_stacks_most_nodes(view->side[s].file) : 0;
+    uint64_t most = FREE_NODES + NODES_PER_NODE * (uint64_t)view->node_count;
     return tree->count >= most || tree->count >= PCOL_NONE - 1;
 }
 
