@@ -162,8 +162,8 @@ static pcol_status apply_own_drops(struct selected_rows *s, const pcol_selection
     return status;
 }
 
-/* Opens the queries of a selection. Rows may be of any type that the file has, also of levels, which
- * cannot be weighed; a type that it does not have fails as for queries. */
+/* Opens the queries of a selection. Rows may be of any type that the file has, also of levels,
+ * which cannot be weighed; a type that it does not have fails as for queries. */
 static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
                               pcol_selection selection, pcol_error *err)
 {
