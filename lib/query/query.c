@@ -260,6 +260,17 @@ pcol_status pci_query_new_unweighted(const pcol_file *file, const pcol_selection
     return create_query(file, selection, sources, NULL, 1, query, err);
 }
 
+void pci_query_release_stacks(pcol_query *query)
+{
+    uint32_t count = query->calls.count; /* the limit of samples.stack */
+    pci_stack_table_close(&query->calls);
+    query->calls.count = count;
+    pci_free(query->weight);
+    pci_free(query->joined_stacks);
+    query->weight = NULL;
+    query->joined_stacks = NULL;
+}
+
 void pcol_query_free(pcol_query *query)
 {
     if (!query)

@@ -189,6 +189,10 @@ static inline pcol_status pci_query_add(pcol_query *query, pcol_amount *sum, pco
                : PCOL_OK;
 }
 
+/* Frees what a query without weights needs for nothing but its creation: pcol_query_samples() and
+ * pcol_query_shows_location() still answer. */
+void pci_query_release_stacks(pcol_query *query);
+
 /* Sets the note of a query; option: member of the selection that it is about, or NULL. */
 void pci_query_set_note(pcol_query *query, const char *option, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -139,6 +139,8 @@ static pcol_status split_query(struct selected_rows *s, const pcol_selection *se
         for (uint64_t source = 0; source < sources; source++)
             members[source] = groups[source] == i;
         status = pci_query_new_unweighted(whole->file, selection, members, &queries[i], err);
+        if (status == PCOL_OK)
+            pci_query_release_stacks(queries[i]);
     }
     pcol_query_free(whole);
     pci_free(s->queries);
