@@ -188,7 +188,8 @@ static int has_whole_name(const struct pci_types *types, uint32_t row, pcol_str 
            pci_str_equal((pcol_str){name.data + type.size + 1, unit.size}, unit);
 }
 
-int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name)
+/* 1 if the name is "TYPE" or "TYPE/UNIT" of a row. */
+static int is_named(const struct pci_types *types, uint32_t row, const char *name)
 {
     pcol_str whole = {name, strlen(name)};
     if (has_whole_name(types, row, whole))
@@ -207,9 +208,29 @@ int pci_types_is_requested(const struct pci_types *types, uint32_t row,
 {
     const pcol_sample_type *exact = requested->exact;
     if (!exact)
-        return types->ordinal[row] == 0 && pci_types_is_named(types, row, requested->name);
+        return types->ordinal[row] == 0 && is_named(types, row, requested->name);
     return types->ordinal[row] == exact->ordinal && pci_str_equal(types->type[row], exact->type) &&
            pci_str_equal(types->unit[row], exact->unit);
+}
+
+pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
+                             const struct pci_requested_type *requested, uint32_t *chosen,
+                             pcol_error *err)
+{
+    const char *name = requested->name;
+    const pcol_str *unit = types->unit;
+    if (!pci_types_is_requested(types, row, requested))
+        return PCOL_OK;
+    if (*chosen == PCOL_NONE)
+        *chosen = row;
+    else if (pci_str_same(unit[row], unit[*chosen]))
+        *chosen = types->is_gauge[*chosen] ? row : *chosen;
+    else
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "sample type '%.60s' has several units; give %.60s/%.*s or %.60s/%.*s",
+                        name, name, (int)unit[*chosen].size, unit[*chosen].data, name,
+                        (int)unit[row].size, unit[row].data);
+    return PCOL_OK;
 }
 
 /* Text of a source's cell; "" if absent. */
@@ -370,7 +391,6 @@ pcol_str pci_requested_name(const struct pci_requested_type *requested,
     return (pcol_str){text, size > 0 ? (size_t)size : 0};
 }
 
-/* A name of a gauge and of a sum selects the sum. */
 static pcol_status select_type(const struct pci_types *types, const uint8_t *sources,
                                uint64_t first, uint64_t last,
                                const struct pci_requested_type *requested, uint32_t *list,
@@ -383,17 +403,16 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
         PCI_TRY(pci_types_first_default(types, sources, first, last + 1, &row, &named, err));
     if (row != PCOL_NONE && types->is_gauge[row])
         row = PCOL_NONE;
-    for (uint64_t source = first; wanted && !is_sum(types, row) && source <= last; source++) {
+    for (uint64_t source = first; wanted && source <= last; source++) {
         if (sources && !sources[source])
             continue;
         PCI_TRY(pci_types_of_source(types, source, list, &count, err));
-        for (uint32_t i = 0; !is_sum(types, row) && i < count; i++) {
-            if (pci_types_is_requested(types, list[i], requested) &&
-                (row == PCOL_NONE || !types->is_gauge[list[i]]))
-                row = list[i];
+        for (uint32_t i = 0; i < count; i++)
             chosen->rows[list[i]] = 1;
-        }
     }
+    for (uint32_t i = 0; wanted && i < types->count; i++)
+        if (chosen->rows[i])
+            PCI_TRY(pci_types_choose(types, i, requested, &row, err));
     if (row == PCOL_NONE)
         return wanted ? pci_types_fail(types, chosen->rows, PCOL_E_NOT_FOUND, "no sample type",
                                        pci_requested_name(requested, name), 0, err)

@@ -89,10 +89,8 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
                            pcol_status status, const char *problem, pcol_str name, int memory,
                            pcol_error *err);
 
-/* 1 if "TYPE" or "TYPE/UNIT" names a row of sample_types; both may contain any bytes. */
-int pci_types_is_named(const struct pci_types *types, uint32_t row, const char *name);
-
-/* The sample type that a caller requests; neither: the default. */
+/* The sample type that a caller requests; neither: the default. "TYPE" or "TYPE/UNIT", both of which
+ * may contain any bytes, names it. */
 enum { PCI_TYPE_NAME_SIZE = 128 };
 struct pci_requested_type {
     const char *name;              /* of repeated types the first */
@@ -100,6 +98,11 @@ struct pci_requested_type {
 };
 int pci_types_is_requested(const struct pci_types *types, uint32_t row,
                            const struct pci_requested_type *requested);
+/* Sets *chosen, at first PCOL_NONE, to the row if it is requested; of a gauge and a sum the sum is
+ * chosen. E_ARGUMENT if a type of another unit was chosen before. */
+pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
+                             const struct pci_requested_type *requested, uint32_t *chosen,
+                             pcol_error *err);
 /* Its name, for messages, in `text`. */
 pcol_str pci_requested_name(const struct pci_requested_type *requested,
                             char text[PCI_TYPE_NAME_SIZE]);

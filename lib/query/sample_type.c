@@ -38,21 +38,9 @@ static pcol_status find_requested(const struct pci_types *types,
                                   const struct pci_requested_type *requested, uint32_t *k,
                                   pcol_error *err)
 {
-    const char *name = requested->name;
     *k = PCOL_NONE;
-    for (uint32_t i = 0; i < types->count; i++) {
-        if (!pci_types_is_requested(types, i, requested))
-            continue;
-        if (*k == PCOL_NONE)
-            *k = i;
-        else if (pci_str_equal(types->unit[i], types->unit[*k]))
-            *k = types->is_gauge[*k] ? i : *k;
-        else
-            return pci_fail(err, PCOL_E_ARGUMENT,
-                            "sample type '%.60s' has several units; give %.60s/%.*s or %.60s/%.*s",
-                            name, name, (int)types->unit[*k].size, types->unit[*k].data, name,
-                            (int)types->unit[i].size, types->unit[i].data);
-    }
+    for (uint32_t i = 0; i < types->count; i++)
+        PCI_TRY(pci_types_choose(types, i, requested, k, err));
     return PCOL_OK;
 }
 

@@ -169,20 +169,17 @@ static pcol_status apply_own_drops(struct selected_rows *s, const pcol_selection
 static pcol_status open_query(const pcol_table *table, struct selected_rows *s,
                               pcol_selection selection, pcol_error *err)
 {
-    int found = 0;
+    uint32_t found = PCOL_NONE;
     if (selection.sample_type || selection.exact_type) {
         struct pci_requested_type requested = {selection.sample_type, selection.exact_type};
         PCI_TRY(pci_types_open(table->file, &s->types, err));
         PCI_TRY(PCI_CALLOC(s->takes_type, s->types.count + (size_t)1, err));
         for (uint32_t i = 0; i < s->types.count; i++) {
-            s->takes_type[i] =
-                (uint8_t)(requested.exact
-                              ? pci_types_is_requested(&s->types, i, &requested)
-                              : pci_types_is_named(&s->types, i, selection.sample_type));
-            found |= s->takes_type[i];
+            s->takes_type[i] = (uint8_t)pci_types_is_requested(&s->types, i, &requested);
+            PCI_TRY(pci_types_choose(&s->types, i, &requested, &found, err));
         }
     }
-    if (found) {
+    if (found != PCOL_NONE) {
         selection.sample_type = NULL;
         selection.exact_type = NULL;
     }
