@@ -18,7 +18,7 @@
 /* Limit of samples whose selection, a byte each, is allocated without a comparison with the file's
  * size: equal samples take nearly no space in a file. */
 #define FREE_SAMPLES (UINT64_C(1) << 26)
-#define MOST_PARTS 64u /* that are copied for the order of sources; each takes a query */
+#define MOST_PARTS 32u /* that are copied for the order of sources; each takes a query */
 
 struct filter_state {
     pcol_query *query;

@@ -36,7 +36,7 @@ enum {
 };
 
 /* Limit of different drop_frames, for each of which a filter reads the whole file. */
-#define DROP_GROUPS 64
+#define DROP_GROUPS 16
 
 struct frame_filter {
     pcol_query *query;

@@ -238,7 +238,7 @@ pcol_status pci_add_filtered(pcol_query *query, pcol_error *err);
 pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection, pcol_error *err);
 /* Groups of the selected sources by equal drop_frames and keep_frames: groups[source] is the number
  * of its group, counted from 0 in order of the sources, or PCOL_NONE if the source is not selected.
- * E_ARGUMENT for more than 64 groups. */
+ * E_ARGUMENT for more than 16 groups. */
 pcol_status pci_drop_frames_groups(const pcol_query *query, uint32_t *groups, uint32_t *count,
                                    pcol_error *err);
 /* 1 if a selection depends on frames: focus, ignore, hide or show. */
