@@ -34,15 +34,18 @@ static pcol_str get_text(const struct request *r, const char *key)
     return text != NULL ? (pcol_str){text, strlen(text)} : (pcol_str){"", 0};
 }
 
-/* The sample type of a request; by default one of both profiles. Empty: the profile's default. */
+/* The sample type of a request; by default one of both profiles. *exact: `type`, or NULL for the
+ * default of the only one. */
 static pcol_status select_type(const answer *a, const struct request *r, pcol_sample_type *type,
-                               pcol_error *err)
+                               const pcol_sample_type **exact, pcol_error *err)
 {
     int is_default;
+    int is_given = request_text(r, "type") != NULL;
 
+    *exact = is_given || a->file[ANSWER_BASE] != NULL ? type : NULL;
     *type = (pcol_sample_type){get_text(r, "type"), get_text(r, "unit"),
                                (uint32_t)request_integer(r, "ordinal", 0)};
-    if (request_text(r, "type") != NULL || a->file[ANSWER_BASE] == NULL)
+    if (is_given || *exact == NULL)
         return PCOL_OK;
     return pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, type,
                                   &is_default, err);
@@ -62,8 +65,7 @@ static pcol_status select_one(answer *a, int slot, const struct request *r,
         return status;
     focus.rows = rows;
     focus.count = count;
-    if (type->type.size + type->unit.size > 0)
-        selection.exact_type = type;
+    selection.exact_type = type;
     selection.thread = request_text(r, "thread");
     selection.source = request_text(r, "source");
     selection.labels = &label;
@@ -126,15 +128,16 @@ pcol_status answer_select(answer *a, const struct request *r, pcol_error *err)
     pcol_query *query[2] = {NULL, NULL};
     const char *label;
     pcol_sample_type type;
+    const pcol_sample_type *exact;
     int built = 0;
     pcol_by by;
     pcol_status status = request_by(r, &by, &label, err);
 
     if (status == PCOL_OK)
-        status = select_type(a, r, &type, err);
+        status = select_type(a, r, &type, &exact, err);
     for (int i = 0; i < 2 && status == PCOL_OK; i++)
         if (a->file[i] != NULL)
-            status = select_one(a, i, r, &type, &query[i], err);
+            status = select_one(a, i, r, exact, &query[i], err);
     if (status == PCOL_OK)
         status = set_view(a, query, by, &built, err);
     for (int i = 0; i < 2; i++) {

@@ -25,7 +25,7 @@ function fillFiles(app) {
     fillSelect($("base"), [["-", "none"], ...options], files[1]);
 }
 
-const typeName = (t) => t.type + (t.unit ? "/" + t.unit : "");
+const typeName = (t) => t.type + (t.unit ? "/" + t.unit : "") || "(no name)";
 
 /* The name of a sample type; of types of one name the second is NAME (2). */
 function typeKey(info, type) {
