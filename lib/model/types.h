@@ -89,8 +89,8 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
                            pcol_status status, const char *problem, pcol_str name, int memory,
                            pcol_error *err);
 
-/* The sample type that a caller requests; neither: the default. "TYPE" or "TYPE/UNIT", both of which
- * may contain any bytes, names it. */
+/* The sample type that a caller requests; neither: the default. "TYPE" or "TYPE/UNIT", both of
+ * which may contain any bytes, names it. */
 enum { PCI_TYPE_NAME_SIZE = 128 };
 struct pci_requested_type {
     const char *name;              /* of repeated types the first */
