@@ -121,6 +121,14 @@ export async function numbers() {
         await same(twice, [], choose("cpu/ns (2)"));
         await same(twice, ["--sample-type", "cpu/ns"], choose("cpu/ns"));
         await same(twice, ["--sample-type", "cpu/us"], choose("cpu/us"));
+        const mixed = path.join(WORK, "mixed.pcol"), scope = path.join(WORK, "scope.json");
+        writeFileSync(scope, JSON.stringify({ "$schema": "https://www.speedscope.app/file-format-schema.json",
+            shared: { frames: [{ name: "f" }] }, profiles: [{ type: "sampled", name: "p",
+                unit: "nanoseconds", startValue: 0, endValue: 2, samples: [[0]], weights: [1.5] }] }));
+        writeFileSync(path.join(WORK, "whole.json"), readFileSync(scope, "utf8").replace("1.5", "1"));
+        pcol("merge", "-q", "-f", scope, path.join(WORK, "whole.json"), "-o", mixed);
+        await same(mixed, [], async (page) => assert.equal( /* doubles and integers of one type */
+            (await page.$$("#type option")).length, 1));
         const slashes = profileOfTypes("slashes.pb", ["a", "b/c"], ["a/b", "c"]);
         await same(slashes, [], choose("a/b/c (2)"));
         await same(slashes, ["--sample-type", "a"], choose("a/b/c"));

@@ -25,20 +25,29 @@ function fillFiles(app) {
     fillSelect($("base"), [["-", "none"], ...options], files[1]);
 }
 
-const typeName = (t) => t.type + (t.unit ? "/" + t.unit : "") || "(no name)";
+const typeName = (t) => t.type + (t.unit ? "/" + t.unit : "");
 
-/* The name of a sample type; of types of one name the second is NAME (2). */
-function typeKey(info, type) {
-    const name = typeName(type);
-    const alike = info.types.filter((t) => !t.gauge && typeName(t) === name).indexOf(type);
-    return name + (alike > 0 ? ` (${alike + 1})` : "");
+/* The sample types by a name of their own: of types of one name the second is NAME (2). Integers and
+ * doubles of a type are one. */
+function sampleTypes(info) {
+    const named = new Map(), known = new Set();
+    for (const type of info.types.filter((t) => !t.gauge)) {
+        const exact = JSON.stringify([type.type, type.unit, type.ordinal]);
+        if (known.has(exact)) continue;
+        known.add(exact);
+        const name = typeName(type) || "(no name)";
+        let key = name;
+        for (let i = 2; named.has(key); i++) key = `${name} (${i})`;
+        named.set(key, type);
+    }
+    return named;
 }
 
 function fillChoices(app) {
     fillFiles(app);
-    const { info, state } = app, types = info.types.filter((t) => !t.gauge);
-    fillSelect($("type"), [...types.length > 1 ? [["", "default"]] : [],
-        ...types.map((t) => [types.length > 1 ? typeKey(info, t) : "", typeKey(info, t)])],
+    const { info, state } = app, types = [...sampleTypes(info).keys()];
+    fillSelect($("type"), types.length > 1 ?
+        [["", "default"], ...types.map((key) => [key, key])] : types.map((key) => ["", key]),
         state.get("type"));
     const names = [...new Set(info.threads.map((t) => plain(t.name || "")))].filter(Boolean).sort();
     fillSelect($("thread"), [["", "all"], ...names.map((n) => [n, n])], state.get("thread"));

@@ -69,7 +69,7 @@ class App {
 
     selection(withRange) {
         const s = this.state, label = s.get("key") && s.get("value");
-        const type = this.info.types.find((t) => typeKey(this.info, t) === s.get("type")) || {};
+        const type = sampleTypes(this.info).get(s.get("type")) || {};
         const args = { by: s.get("frames"), type: type.type, unit: type.unit,
             ordinal: type.ordinal,
             thread: s.get("thread") ? exactly(s.get("thread")) : undefined,
