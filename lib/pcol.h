@@ -1620,8 +1620,8 @@ PCOL_API void pcol_query_free(pcol_query *query);
  * @selection: its source determines whose defaults count; NULL: those of the first sources
  * @shared: receives the default of @other if @base has it, else that of @base if @other has it,
  * else the first type of @other that both have; for exact_type of the selections of both queries.
- * Its texts are borrowed from @other, and empty if one of the files has no types at all. Gauges are
- * skipped.
+ * Its texts are borrowed from @other, and empty if the selected sources of a file have no types.
+ * Gauges are skipped.
  * @is_default: receives whether it is the default of both
  * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
  */

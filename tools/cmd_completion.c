@@ -1,7 +1,7 @@
 /*
  * cmd_completion.c - scripts for bash, zsh and fish from the table of commands
  *
- * The scripts complete commands, options and choices; all other words complete to file names.
+ * The scripts complete commands, options, choices, and names of files where a file is expected.
  * Tests: tests/cli/completion.
  */
 #include "cmd.h"

@@ -225,9 +225,8 @@ static void split_groups(struct filter_state *f, uint32_t *count, int renumber)
     }
 }
 
-/* Finds the parts of the sources whose stacks lose different frames, or are selected without
- * different frames: successive sources of equal drop_frames, or all, if there are too many parts.
- */
+/* Divides the sources into parts to which different drop_frames apply, if these change stacks or
+ * the selection: successive sources of equal drop_frames, or all, if there are too many parts. */
 static pcol_status find_parts(struct filter_state *f, const pcol_filter_options *options,
                               uint32_t *count, pcol_error *err)
 {

@@ -89,9 +89,8 @@ pcol_status pci_types_fail(const struct pci_types *types, const uint32_t *in_use
                            pcol_status status, const char *problem, pcol_str name, int memory,
                            pcol_error *err);
 
-/* The sample type that a caller requests; neither: the default. "TYPE" or "TYPE/UNIT", both of
- * which may contain any bytes, names it. */
-enum { PCI_TYPE_NAME_SIZE = 128 };
+/* The sample type that a caller requests. name: "TYPE" or "TYPE/UNIT", both of which may contain
+ * any bytes. Neither name nor exact: the default. */
 struct pci_requested_type {
     const char *name;              /* of repeated types the first */
     const pcol_sample_type *exact; /* has precedence */
@@ -103,7 +102,8 @@ int pci_types_is_requested(const struct pci_types *types, uint32_t row,
 pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
                              const struct pci_requested_type *requested, uint32_t *chosen,
                              pcol_error *err);
-/* Its name, for messages, in `text`. */
+/* The name of the requested type, for messages; made in `text` if needed. */
+enum { PCI_TYPE_NAME_SIZE = 128 };
 pcol_str pci_requested_name(const struct pci_requested_type *requested,
                             char text[PCI_TYPE_NAME_SIZE]);
 

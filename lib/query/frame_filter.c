@@ -35,7 +35,7 @@ enum {
     SHOWN = 32 /* has a visible line */
 };
 
-/* Limit of different drop_frames, for each of which a filter reads the whole file. */
+/* Limit of different drop_frames, for each of which a filter or a scan makes a query. */
 #define DROP_GROUPS 16
 
 struct frame_filter {
