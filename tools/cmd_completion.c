@@ -398,7 +398,7 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
             put_choices(out, o);
             cli_out_text(out, "'");
         } else if (o->argument != NULL && o->kind != CLI_MAYBE) {
-            cli_out_text(out, " -r");
+            cli_out_text(out, is_file(o) ? " -r" : " -x");
         }
         cli_out_text(out, " -d '");
         fish_text(out, o->summary);
