@@ -1616,20 +1616,21 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_new(const pcol_file *file,
 PCOL_API void pcol_query_free(pcol_query *query);
 
 /**
- * pcol_query_shared_type() - the sample type under which two files can be compared
+ * pcol_query_shared_type() - the sample type under which files can be compared
+ * @bases: @base_count files, at least one
  * @selection: its source determines whose defaults count; NULL: those of the first sources
- * @shared: receives the default of @other if @base has it, else that of @base if @other has it,
- * else the first type of @other that both have; for exact_type of the selections of both queries.
- * Its texts are borrowed from @other, and empty if the selected sources of a file have no types.
- * Gauges are skipped.
- * @is_default: receives whether it is the default of both
+ * @shared: receives the default of @other if all bases have it, else that of the first base if all
+ * files have it, else the first type of @other that all have; for exact_type of the selections of
+ * all queries. Its texts are borrowed from @other, and empty if the selected sources of a file have
+ * no types. Gauges are skipped.
+ * @is_default: receives whether it is the default of all files
+ *
+ * Cost: O(sample types + sources).
  * Errors: E_ARGUMENT (no type in common; the message lists them), E_CORRUPT, E_NO_MEMORY.
  */
-PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(const pcol_file *base,
-                                                           const pcol_file *other,
-                                                           const pcol_selection *selection,
-                                                           pcol_sample_type *shared,
-                                                           int *is_default, pcol_error *err);
+PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(
+    const pcol_file *const *bases, size_t base_count, const pcol_file *other,
+    const pcol_selection *selection, pcol_sample_type *shared, int *is_default, pcol_error *err);
 
 #define PCOL_QUERY_IS_DOUBLE 0x1u
 #define PCOL_QUERY_IS_EMPTY 0x2u  /* no sample that passes has a value other than 0 */

@@ -37,13 +37,10 @@ void cli_warn_left_out(const struct cli_input *input, const struct cli_args *arg
 void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, pcol_query *query);
 /* Create a query of an input, and print its warning, except of sources that it leaves out. */
 int cli_query_new(const struct cli_input *input, const struct cli_args *args, pcol_query **query);
-/* Create queries of two inputs with the same sample type: the requested one, or one of both. The
- * caller frees both, also after a failure. */
-int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
-                   const struct cli_args *args, pcol_query **base_query, pcol_query **query);
-/* Make a query of the sample type of another one. */
-int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
-                   pcol_query **query);
+/* Create queries of an input and of `count` bases with the same sample type: the requested one, or
+ * one of all. The caller frees all, also after a failure. */
+int cli_query_compared(const struct cli_input *bases, size_t count, const struct cli_input *input,
+                       const struct cli_args *args, pcol_query **base_queries, pcol_query **query);
 /* Make a query that counts samples with a value of the type of another query, or of samples/count
  * if `like` is NULL. *fits: 0 without a query if values of the type are no samples. */
 int cli_query_count(const struct cli_input *input, const struct cli_args *args, pcol_query *like,

@@ -180,16 +180,6 @@ static pcol_sample_type get_type(pcol_query *query)
     return (pcol_sample_type){info.type, info.unit, info.type_ordinal};
 }
 
-int cli_query_like(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
-                   pcol_query **query)
-{
-    struct cli_args asked = *args;
-    pcol_sample_type type = get_type(like);
-
-    asked.exact_type = &type;
-    return cli_query_new(input, &asked, query);
-}
-
 int cli_query_count(const struct cli_input *input, const struct cli_args *args, pcol_query *like,
                     pcol_query **query, int *fits)
 {
@@ -215,41 +205,60 @@ int cli_query_count(const struct cli_input *input, const struct cli_args *args, 
 
 /* Warns that a comparison is by another sample type than the default of one of the profiles. */
 static void warn_shared_type(const struct cli_args *args, const struct cli_input *input,
-                             const pcol_sample_type *type)
+                             const pcol_sample_type *type, size_t base_count)
 {
     char message[200];
 
-    snprintf(message, sizeof message, "comparing by %.*s/%.*s, a sample type of both profiles",
+    snprintf(message, sizeof message, "comparing by %.*s/%.*s, a sample type of %s profiles",
              type->type.size < 60 ? (int)type->type.size : 60, type->type.data,
-             type->unit.size < 60 ? (int)type->unit.size : 60, type->unit.data);
+             type->unit.size < 60 ? (int)type->unit.size : 60, type->unit.data,
+             base_count > 1 ? "all" : "both");
     cli_warn(args, input->name, message);
 }
 
-int cli_query_pair(const struct cli_input *base, const struct cli_input *input,
-                   const struct cli_args *args, pcol_query **base_query, pcol_query **query)
+/* *type: the texts belong to the input. *is_default: all profiles have it by default. */
+static int find_shared_type(const struct cli_input *bases, size_t count,
+                            const struct cli_input *input, const struct cli_args *args,
+                            pcol_sample_type *type, int *is_default)
+{
+    const pcol_file **files = calloc(count, sizeof *files);
+    pcol_selection selection;
+    pcol_error err;
+    int code = files == NULL ? cli_fail_memory() : cli_selection(input, args, &selection);
+
+    for (size_t i = 0; i < count && code == CLI_OK; i++)
+        files[i] = bases[i].file;
+    if (code == CLI_OK && pcol_query_shared_type(files, count, input->file, &selection, type,
+                                                 is_default, &err) != PCOL_OK) {
+        for (size_t i = 0; i < count && code == CLI_OK; i++) { /* whether a base is unreadable */
+            pcol_query *query = NULL;
+            code = cli_query_new(&bases[i], args, &query);
+            pcol_query_free(query);
+        }
+        if (code == CLI_OK)
+            code = cli_fail_error(input->name, &err);
+    }
+    free(files);
+    return code;
+}
+
+int cli_query_compared(const struct cli_input *bases, size_t count, const struct cli_input *input,
+                       const struct cli_args *args, pcol_query **base_queries, pcol_query **query)
 {
     struct cli_args asked = *args;
-    pcol_selection selection;
     pcol_sample_type type;
-    pcol_error err;
-    int is_default, code = cli_selection(input, args, &selection);
+    int is_default = 1, code = CLI_OK;
 
-    if (code == CLI_OK && args->sample_type == NULL) {
-        if (pcol_query_shared_type(base->file, input->file, &selection, &type, &is_default, &err) !=
-            PCOL_OK) {
-            code =
-                cli_query_new(base, args, base_query); /* whether the base is the unreadable one */
-            return code != CLI_OK ? code : cli_fail_error(input->name, &err);
-        }
-        if (!is_default) {
-            warn_shared_type(args, input, &type);
-            asked.exact_type = &type;
-        }
+    if (args->sample_type == NULL)
+        code = find_shared_type(bases, count, input, args, &type, &is_default);
+    if (code == CLI_OK && !is_default) {
+        warn_shared_type(args, input, &type, count);
+        asked.exact_type = &type;
     }
     if (code == CLI_OK)
         code = cli_query_new(input, &asked, query);
-    if (code == CLI_OK)
-        code = cli_query_new(base, &asked, base_query);
+    for (size_t i = 0; i < count && code == CLI_OK; i++)
+        code = cli_query_new(&bases[i], &asked, &base_queries[i]);
     return code;
 }
 

@@ -393,10 +393,8 @@ static int open_queries(struct diff_view *view)
     const struct cli_input *inputs = view->inputs;
     pcol_query **queries = view->queries;
     size_t n = view->base_count;
-    int code = cli_query_pair(&inputs[0], &inputs[n], view->args, &queries[0], &queries[n]);
+    int code = cli_query_compared(inputs, n, &inputs[n], view->args, queries, &queries[n]);
 
-    for (size_t i = 1; i < n && code == CLI_OK; i++)
-        code = cli_query_like(&inputs[i], view->args, queries[0], &queries[i]);
     for (size_t i = 0; i <= n && code == CLI_OK; i++)
         cli_warn_empty(&inputs[i], view->args, queries[i]);
     for (size_t i = 0; i < n && code == CLI_OK && !view->args->normalize; i++)

@@ -378,7 +378,7 @@ int cmd_flame(struct cli_args *args)
         code = cli_input_open(&base_input, args->base, args);
         has_base = code == CLI_OK;
         if (has_base)
-            code = cli_query_pair(&base_input, &input, args, &base, &query);
+            code = cli_query_compared(&base_input, 1, &input, args, &base, &query);
         options.base = base;
     }
     if (code == CLI_OK)

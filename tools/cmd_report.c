@@ -185,8 +185,8 @@ static int write_report(const struct cli_args *args, struct report *report)
     int code;
 
     if (report->count > 1)
-        code = cli_query_pair(&report->parts[1].input, &report->parts[0].input, args, &report->base,
-                              &report->query);
+        code = cli_query_compared(&report->parts[1].input, 1, &report->parts[0].input, args,
+                                  &report->base, &report->query);
     else
         code = cli_query_new(&report->parts[0].input, args, &report->query);
     if (code != CLI_OK)

@@ -47,8 +47,8 @@ static pcol_status select_type(const answer *a, const struct request *r, pcol_sa
                                (uint32_t)request_integer(r, "ordinal", 0)};
     if (is_given || *exact == NULL)
         return PCOL_OK;
-    return pcol_query_shared_type(a->file[ANSWER_BASE], a->file[ANSWER_NEW], NULL, type,
-                                  &is_default, err);
+    const pcol_file *base = a->file[ANSWER_BASE];
+    return pcol_query_shared_type(&base, 1, a->file[ANSWER_NEW], NULL, type, &is_default, err);
 }
 
 static pcol_status select_one(answer *a, int slot, const struct request *r,

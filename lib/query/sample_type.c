@@ -12,6 +12,7 @@
 
 #include "model/check.h"
 #include "util/alloc.h"
+#include "util/hash.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -53,12 +54,12 @@ static int is_memory(const struct pci_requested_type *requested)
     return strcmp(requested->name, "memory") == 0 || strcmp(requested->name, "memory/bytes") == 0;
 }
 
-/* ---- common type of two files */
+/* ---- common type of several files */
 
 struct compared {
     struct pci_types types;
     uint32_t *in_use;      /* by row of sample_types: 1 if a selected source has it */
-    uint64_t *hash;        /* of these: 65,536 types are compared with as many */
+    struct pci_hash rows;  /* of the additive types in use, by type, unit and ordinal */
     uint32_t default_type; /* of the selected sources; PCOL_NONE: they have no types */
 };
 
@@ -71,9 +72,10 @@ static uint32_t find_same_type(const struct compared *side, const struct pci_typ
     if (k == PCOL_NONE || others->is_gauge[k])
         return PCOL_NONE;
     uint64_t hash = pci_types_hash(others, k);
-    for (uint32_t i = 0; i < types->count; i++)
-        if (side->hash[i] == hash && side->in_use[i] && !types->is_gauge[i] &&
-            pci_str_equal(types->type[i], others->type[k]) &&
+    size_t slot = pci_hash_start(&side->rows, hash);
+    uint32_t i;
+    while ((i = pci_hash_next(&side->rows, hash, &slot)) != PCI_HASH_NONE)
+        if (pci_str_equal(types->type[i], others->type[k]) &&
             pci_str_equal(types->unit[i], others->unit[k]) &&
             types->ordinal[i] == others->ordinal[k])
             return i;
@@ -91,6 +93,10 @@ static pcol_status mark_types(struct compared *side, const struct pci_sample_fil
         for (uint32_t i = 0; i < count; i++)
             side->in_use[list[i]] = 1;
     }
+    for (uint32_t i = 0; i < side->types.count; i++)
+        if (side->in_use[i] && find_same_type(side, &side->types, i) == PCOL_NONE &&
+            !side->types.is_gauge[i])
+            PCI_TRY(pci_hash_add(&side->rows, pci_types_hash(&side->types, i), i, err));
     return PCOL_OK;
 }
 
@@ -108,9 +114,6 @@ static pcol_status open_compared(const pcol_file *file, const pcol_selection *se
     PCI_TRY(pci_schema_verify(file, err));
     PCI_TRY(pci_types_open(file, &side->types, err));
     PCI_TRY(PCI_CALLOC(side->in_use, (size_t)side->types.count + 1, err));
-    PCI_TRY(PCI_CALLOC(side->hash, (size_t)side->types.count + 1, err));
-    for (uint32_t i = 0; i < side->types.count; i++)
-        side->hash[i] = pci_types_hash(&side->types, i);
     uint32_t *list = pci_malloc((size_t)side->types.count + 1, sizeof *list);
     pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, pci_sample_filter_open(file, &source_selection, &filter, err));
@@ -129,54 +132,98 @@ static void close_compared(struct compared *side)
 {
     pci_types_close(&side->types);
     pci_free(side->in_use);
-    pci_free(side->hash);
+    pci_hash_clear(&side->rows);
 }
 
-/* *k: a row of the other file's types. */
-static pcol_status find_shared_type(const struct compared *base, const struct compared *other,
-                                    uint32_t *k, int *is_default, pcol_error *err)
+struct comparison {
+    struct compared other; /* its types in use: those that all bases so far have, too */
+    uint32_t base_type;    /* its row of the first base's default */
+    int is_untyped;        /* a file has no types */
+    int same_default;      /* all bases have the default of the other file as theirs */
+};
+
+static pcol_status fail_shared(const struct comparison *c, const struct compared *base,
+                               size_t index, pcol_error *err)
 {
     char lists[2][PCI_TYPES_LIST_SIZE];
-    *is_default = 1;
-    *k = PCOL_NONE;
-    if (base->default_type == PCOL_NONE || other->default_type == PCOL_NONE)
-        return PCOL_OK;
-    *k = other->default_type;
-    uint32_t alike = find_same_type(base, &other->types, *k);
-    *is_default = alike != PCOL_NONE && pci_types_equal(&base->types, alike, base->default_type);
-    if (alike != PCOL_NONE)
-        return PCOL_OK;
-    *k = find_same_type(other, &base->types, base->default_type);
-    for (uint32_t i = 0; i < other->types.count && *k == PCOL_NONE; i++) {
-        if (other->in_use[i] && find_same_type(base, &other->types, i) != PCOL_NONE)
-            *k = i;
-    }
-    if (*k != PCOL_NONE)
-        return PCOL_OK;
     pci_types_list(&base->types, base->in_use, PCI_LIST_UNITS, lists[0]);
-    pci_types_list(&other->types, other->in_use, PCI_LIST_UNITS, lists[1]);
+    pci_types_list(&c->other.types, c->other.in_use, PCI_LIST_UNITS, lists[1]);
+    if (index == 0)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "the profiles have no sample type in common: the base has %s; the other "
+                        "%s",
+                        lists[0], lists[1]);
     return pci_fail(err, PCOL_E_ARGUMENT,
-                    "the profiles have no sample type in common: the base has %s; the other %s",
-                    lists[0], lists[1]);
+                    "the profiles have no sample type in common: base %zu has %s; the bases "
+                    "before it share %s with the other",
+                    index + 1, lists[0], lists[1]);
 }
 
-pcol_status pcol_query_shared_type(const pcol_file *base, const pcol_file *other,
-                                   const pcol_selection *selection, pcol_sample_type *shared,
-                                   int *is_default, pcol_error *err)
+static pcol_status compare_base(struct comparison *c, const struct compared *base, size_t index,
+                                pcol_error *err)
 {
-    struct compared sides[2] = {0};
-    uint32_t k = PCOL_NONE;
-    if (!base || !other || !shared || !is_default)
+    struct compared *other = &c->other;
+    const struct pci_types *types = &other->types;
+    int any = 0;
+    if (base->default_type == PCOL_NONE || other->default_type == PCOL_NONE) {
+        c->is_untyped = 1;
+        return PCOL_OK;
+    }
+    if (index == 0)
+        c->base_type = find_same_type(other, &base->types, base->default_type);
+    uint32_t alike = find_same_type(base, types, other->default_type);
+    c->same_default &=
+        alike != PCOL_NONE && pci_types_equal(&base->types, alike, base->default_type);
+    for (uint32_t i = 0; i < types->count && !any; i++)
+        any = other->in_use[i] && find_same_type(base, types, i) != PCOL_NONE;
+    if (!any)
+        return fail_shared(c, base, index, err);
+    for (uint32_t i = 0; i < types->count; i++)
+        other->in_use[i] = other->in_use[i] && find_same_type(base, types, i) != PCOL_NONE;
+    return PCOL_OK;
+}
+
+/* The row of the other file's types; all are compared. */
+static uint32_t choose_shared(const struct comparison *c)
+{
+    const struct compared *other = &c->other;
+    uint32_t k = 0;
+    if (c->is_untyped)
+        return PCOL_NONE;
+    if (other->in_use[other->default_type])
+        return other->default_type;
+    if (c->base_type != PCOL_NONE && other->in_use[c->base_type])
+        return c->base_type;
+    while (!other->in_use[k])
+        k++;
+    return k;
+}
+
+pcol_status pcol_query_shared_type(const pcol_file *const *bases, size_t base_count,
+                                   const pcol_file *other, const pcol_selection *selection,
+                                   pcol_sample_type *shared, int *is_default, pcol_error *err)
+{
+    struct comparison c = {.same_default = 1};
+    const struct pci_types *types = &c.other.types;
+    if (!bases || base_count == 0 || !other || !shared || !is_default)
         return pci_fail(err, PCOL_E_ARGUMENT, "no file or no type given");
     *shared = (pcol_sample_type){{"", 0}, {"", 0}, 0};
-    pcol_status status = open_compared(base, selection, &sides[0], err);
-    PCI_THEN(status, open_compared(other, selection, &sides[1], err));
-    PCI_THEN(status, find_shared_type(&sides[0], &sides[1], &k, is_default, err));
-    const struct pci_types *types = &sides[1].types;
-    if (status == PCOL_OK && k != PCOL_NONE) /* the texts belong to the file */
-        *shared = (pcol_sample_type){types->type[k], types->unit[k], (uint32_t)types->ordinal[k]};
-    close_compared(&sides[0]);
-    close_compared(&sides[1]);
+    pcol_status status = open_compared(other, selection, &c.other, err);
+    for (size_t i = 0; i < base_count && status == PCOL_OK; i++) {
+        struct compared base = {0};
+        status = bases[i] ? open_compared(bases[i], selection, &base, err)
+                          : pci_fail(err, PCOL_E_ARGUMENT, "base %zu is no file", i + 1);
+        PCI_THEN(status, compare_base(&c, &base, i, err));
+        close_compared(&base);
+    }
+    if (status == PCOL_OK) {
+        uint32_t k = choose_shared(&c);
+        *is_default = c.is_untyped || c.same_default;
+        if (k != PCOL_NONE) /* the texts belong to the file */
+            *shared =
+                (pcol_sample_type){types->type[k], types->unit[k], (uint32_t)types->ordinal[k]};
+    }
+    close_compared(&c.other);
     return status;
 }
 

@@ -258,7 +258,12 @@ Test(public_api_misuse, queries)
     BAD(pcol_query_samples(query, UINT64_MAX, 2, taken, &err));
     cr_expect_eq(pcol_query_shows_location(NULL, 0), 0);
     cr_expect_eq(pcol_query_shows_location(query, UINT64_MAX), 0);
-    BAD(pcol_query_shared_type(file, NULL, NULL, &type, &flag, &err));
+    const pcol_file *bases[2] = {file, NULL};
+    BAD(pcol_query_shared_type(bases, 1, NULL, NULL, &type, &flag, &err));
+    BAD(pcol_query_shared_type(bases, 0, file, NULL, &type, &flag, &err));
+    BAD(pcol_query_shared_type(NULL, 1, file, NULL, &type, &flag, &err));
+    BAD(pcol_query_shared_type(bases, 2, file, NULL, &type, &flag, &err));
+    IS(OK, pcol_query_shared_type(bases, 1, file, NULL, &type, &flag, &err));
     BAD(pcol_names_new(NULL, &names, &err));
     BAD(pcol_names_new(file, NULL, &err));
     IS(OK, pcol_names_new(file, &names, &err));

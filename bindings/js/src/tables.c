@@ -178,8 +178,8 @@ static pcol_status ask_files(const pcol_file *file, const pcol_file *base_file,
     int is_default;
     pcol_status status = request_selection(request, &chosen);
     if (status == PCOL_OK && base_file && !chosen.selection.sample_type) {
-        status = pcol_query_shared_type(base_file, file, &chosen.selection, &shared, &is_default,
-                                        &toolkit_failure);
+        status = pcol_query_shared_type(&base_file, 1, file, &chosen.selection, &shared,
+                                        &is_default, &toolkit_failure);
         chosen.selection.exact_type = &shared;
     }
     if (status == PCOL_OK)

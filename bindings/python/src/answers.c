@@ -186,8 +186,14 @@ static pcol_status queries_open(queries *q, call *c)
     pcol_status status = PCOL_OK;
     int is_default;
     if (q->count > 1 && q->s.s.sample_type == NULL) {
-        status = pcol_query_shared_type(q->files[1]->file, q->files[0]->file, &q->s.s, &q->shared,
-                                        &is_default, &c->err);
+        const pcol_file **bases = calloc(q->count - 1, sizeof *bases);
+        if (bases == NULL)
+            return pcol_error_set(&c->err, PCOL_E_NO_MEMORY, 0, NULL);
+        for (size_t i = 1; i < q->count; i++)
+            bases[i - 1] = q->files[i]->file;
+        status = pcol_query_shared_type(bases, q->count - 1, q->files[0]->file, &q->s.s,
+                                        &q->shared, &is_default, &c->err);
+        free(bases);
         q->s.s.exact_type = &q->shared;
     }
     for (size_t i = 0; i < q->count && status == PCOL_OK; i++)

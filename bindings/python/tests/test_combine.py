@@ -68,6 +68,14 @@ def test_diff_with_several_bases():
     profiles[0].close()  # no query of the failed call keeps it open
 
 
+def test_sample_type_of_several_bases(folded):
+    both = pcol.merge(heap(0x400000), folded)  # the default of both is that of the heap profile
+    assert both.diff(both).unit == "bytes"
+    assert both.diff([both, folded]).unit == both.diff([folded, both]).unit == "count"
+    with pytest.raises(pcol.ArgumentError, match="in common: base 2 has"):
+        both.diff([folded, heap(0x400000)])
+
+
 def test_drop_labels(cpu):
     assert "label.kind" in cpu.samples
     assert "label.kind" not in cpu.filter(drop_labels=["kind"]).samples

@@ -158,27 +158,29 @@ SEXP op_peek(struct call *c, SEXP args)
 /* Queries of the bases, a list of handles, and of @other, for one sample type; 0 on failure. */
 static int compare_queries(struct call *c, SEXP bases, SEXP other, SEXP list)
 {
-    pcol_file *b = handle_of(c, VECTOR_ELT(bases, 0)), *o = b ? handle_of(c, other) : NULL;
-    size_t further = (size_t)XLENGTH(bases) - 1;
+    pcol_file *o = handle_of(c, other);
+    size_t count = (size_t)XLENGTH(bases);
     pcol_selection sel = PCOL_INIT(pcol_selection);
-    c->bases = o ? hold(c, further, sizeof(pcol_query *)) : NULL;
+    const pcol_file **files = o ? hold(c, count, sizeof(pcol_file *)) : NULL;
+    c->bases = files ? hold(c, count, sizeof(pcol_query *)) : NULL;
     if (!c->bases)
         return 0;
+    for (size_t i = 0; i < count; i++)
+        if (!(files[i] = handle_of(c, VECTOR_ELT(bases, (R_xlen_t)i))))
+            return 0;
     read_selection(c, list, &sel);
     pcol_sample_type shared;
     int is_default;
     if (!sel.sample_type) {
-        if (failed(c, pcol_query_shared_type(b, o, &sel, &shared, &is_default, &c->err)))
+        if (failed(c, pcol_query_shared_type(files, count, o, &sel, &shared, &is_default, &c->err)))
             return 0;
         sel.exact_type = &shared;
     }
-    int ok = !failed(c, pcol_query_new(b, &sel, &c->control, &c->queries[0], &c->err)) &&
+    int ok = !failed(c, pcol_query_new(files[0], &sel, &c->control, &c->queries[0], &c->err)) &&
              !failed(c, pcol_query_new(o, &sel, &c->control, &c->queries[1], &c->err));
-    for (; ok && c->base_count < further; c->base_count += (size_t)ok) {
-        pcol_file *file = handle_of(c, VECTOR_ELT(bases, (R_xlen_t)c->base_count + 1));
-        ok = file &&
-             !failed(c, pcol_query_new(file, &sel, &c->control, c->bases + c->base_count, &c->err));
-    }
+    for (; ok && c->base_count + 1 < count; c->base_count += (size_t)ok)
+        ok = !failed(c, pcol_query_new(files[c->base_count + 1], &sel, &c->control,
+                                       c->bases + c->base_count, &c->err));
     return ok;
 }
 

@@ -109,6 +109,10 @@ test_that("profile_diff() compares with the median of several bases", {
     expect_identical(f$total_mad, 2)
     expect_identical(as.data.frame(profile_diff(list(open_profile(a)), b)), as.data.frame(profile_diff(a, b)))
     expect_error(profile_diff(list(), b), "needs a base", class = "pcol_e_argument")
+    both <- profile_merge(heap(0x400000), a) # the default of both is that of the heap profile
+    expect_identical(attr(profile_diff(both, both), "info")$unit, "bytes")
+    expect_identical(attr(profile_diff(list(both, a), both), "info")$unit, "count")
+    expect_error(profile_diff(list(a, heap(0x400000)), both), "in common: base 2 has", class = "pcol_e_argument")
 })
 
 test_that("conditions name the argument", {
