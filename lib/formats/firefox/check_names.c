@@ -1,6 +1,7 @@
 /*
  * check_names.c - no object of a restored profile has two members of one name where the reader
- * rejects them: in threads, tables, and among the tables of the document and of counters
+ * rejects them: in threads, tables, and among the tables of the document and of counters; and
+ * profiles of versions before shared tables have none
  *
  * An import makes no such file. Tests: tests/hostile/fuzz, found inputs of unpack_jslb.
  */
@@ -45,13 +46,34 @@ static pcol_status check_tables(struct names *n, uint64_t object, pcol_error *er
     return PCOL_OK;
 }
 
+static pcol_status reject_tables(struct names *n, uint64_t object, pcol_error *err)
+{
+    uint64_t member;
+    PCI_TRY(pci_nodes_first(&n->nodes, object, &member, err));
+    while (member != PCI_NO_NODE) {
+        struct pci_node_value node;
+        PCI_TRY(pci_nodes_get(&n->nodes, member, &node, err));
+        if (node.tag == PCI_NODE_TABLE)
+            return pci_corrupt(err, "nodes", NULL, member,
+                               "shared has tables, but profiles of version %lld have none there",
+                               (long long)n->native->version);
+        PCI_TRY(pci_nodes_next(&n->nodes, object, &member, err));
+    }
+    return PCOL_OK;
+}
+
 static pcol_status check_document(struct names *n, uint64_t root, pcol_error *err)
 {
     struct pci_node_value shared;
     int found;
     PCI_TRY(check_tables(n, root, err));
     PCI_TRY(pci_ff_node_member(&n->nodes, root, "shared", &shared, &found, err));
-    return found ? check_tables(n, shared.row, err) : PCOL_OK;
+    if (!found)
+        return PCOL_OK;
+    PCI_TRY(check_tables(n, shared.row, err));
+    return n->native->has_version && n->native->version < PCI_FF_SINCE_SHARED
+               ? reject_tables(n, shared.row, err)
+               : PCOL_OK;
 }
 
 /* Columns of tables, which are sorted by table. */

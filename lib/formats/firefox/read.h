@@ -108,6 +108,7 @@ struct pci_ff {
     unsigned seen; /* members of the document that were read: a bit each, by enum pci_ff_member */
     /* the shared tables are converted; each thread is converted when it has been read */
     int shared_converted;
+    int has_shared_tables; /* `shared` has tables */
     /* from meta */
     int has_meta, has_version;
     int64_t version;

@@ -297,6 +297,7 @@ static pcol_status read_shared(struct pci_ff *ff, uint32_t key, pcol_error *err)
         PCI_TRY(pci_ff_next(&ff->in, err));
         if (id >= 0 && id < PCI_FF_SAMPLES)
             PCI_TRY(read_table(ff, &ff->shared, id, &is_table, err));
+        ff->has_shared_tables |= is_table;
         if (is_table)
             PCI_TRY(add_table_node(ff, object, key, pci_ff_pcol_tables[id], err));
         else
@@ -379,6 +380,10 @@ pcol_status pci_ff_read_document(struct pci_ff *ff, pcol_error *err)
                         "JSON, but not a profile of the Firefox Profiler: member '%s' is missing",
                         ff->has_meta ? "threads" : "meta");
     PCI_TRY(pci_ff_next(&ff->in, err)); /* only blanks may follow */
+    if (ff->has_shared_tables && ff->has_version && ff->version < PCI_FF_SINCE_SHARED)
+        return pci_fail(err, PCOL_E_FORMAT,
+                        "shared has tables, but profiles of version %lld have none there",
+                        (long long)ff->version);
     pci_ff_prefetch_free(ff->prefetch);
     ff->prefetch = NULL;
     if (ff->shared_converted) /* all tables were measured when they were read */
