@@ -250,7 +250,8 @@ struct cli_option {
     CLI_TEXT_OPTION(0, "thread", "RE", thread, "only threads with a matching name"),               \
         CLI_LIST_OPTION(                                                                           \
             0, "label", "KEY=VALUE", labels,                                                       \
-            "only samples with this label; KEY=A:B: a number in this range (bytes=1kb:64kb); "     \
+            "only samples with this label; KEY=A:B: a number in this range (bytes=1kb:64kb, "      \
+            "bytes=64kb:); "                                                                       \
             "KEY~RE: with a matching value; KEY!=VALUE, KEY!~RE: without; repeatable"),            \
         CLI_TEXT_OPTION(                                                                           \
             0, "time", "A-B", time,                                                                \

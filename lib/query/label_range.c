@@ -1,5 +1,6 @@
 /*
- * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb"; units as text
+ * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb", "64kb:", ":64kb"; units
+ * as text
  *
  * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. A bound is a double in the
  * base unit of its dimension, bytes or nanoseconds, or an exact integer in its own unit; an unknown
@@ -156,12 +157,18 @@ void pci_label_range_parse(const char *text, struct pci_label_range *range)
     const char *colon = strchr(text, ':'), *end = text + strlen(text);
     pcol_str low_unit;
     double low_size, high_size;
-    *range = (struct pci_label_range){0};
-    if (!colon)
+    *range = (struct pci_label_range){.low.number = -INFINITY, .high.number = INFINITY};
+    if (!colon || end == text + 1)
         return;
-    if (!parse_bound(text, colon, &range->low, &low_unit) ||
-        !parse_bound(colon + 1, end, &range->high, &range->unit))
+    int has_low = colon != text, has_high = colon + 1 != end;
+    if (has_low && !parse_bound(text, colon, &range->low, &low_unit))
         return;
+    if (has_high && !parse_bound(colon + 1, end, &range->high, &range->unit))
+        return;
+    if (!has_high)
+        range->unit = low_unit;
+    else if (!has_low)
+        low_unit = range->unit;
     char low_dimension = find_unit(low_unit, &low_size);
     char high_dimension = find_unit(range->unit, &high_size);
     if (low_dimension != high_dimension || (!high_dimension && !are_same(low_unit, range->unit)))

@@ -76,11 +76,11 @@ struct pci_label_bound {
     int is_integer;
 };
 
-/* A closed range of numbers, "A:B" with units or without. */
+/* A closed range of numbers, "A:B" with units or without; a bound that is not given is infinite. */
 struct pci_label_range {
     int is_set;
     struct pci_label_bound low, high;
-    pcol_str unit; /* as given with `high`, borrowed; "": numbers as they are stored */
+    pcol_str unit; /* as given with a bound, borrowed; "": numbers as they are stored */
 };
 
 /* Leaves is_set 0 if the text is no range. */

@@ -82,7 +82,7 @@ def _condition(key: str, value: Any) -> str:
     if hasattr(value, "pattern"):
         return f"{key}~{value.pattern}"
     if isinstance(value, tuple):
-        low, high = value
+        low, high = ("" if bound is None else bound for bound in value)
         return f"{key}={low}:{high}"
     return f"{key}={value}"
 
@@ -253,11 +253,11 @@ class Profile(Mapping[str, Table]):
 
     Queries take a selection: ``sample_type`` ("TYPE" or "TYPE/UNIT"), the patterns ``focus``,
     ``ignore``, ``hide``, ``show`` (frames) and ``thread``, ``source`` (id or pattern), ``labels``
-    (a dict of values, compiled patterns or closed ranges of numbers (low, high), or a list of
-    "KEY=VALUE", "KEY~PATTERN", "KEY!=VALUE", "KEY!~PATTERN" and "KEY=1kb:64kb"), ``source_metas``
-    (metadata of sources: a dict of values or patterns, or a list of "KEY=VALUE" and
-    "KEY~PATTERN"), ``time`` ((from, to) in ms, None for open ends), ``time_share``,
-    ``keep_dropped``.
+    (a dict of values, compiled patterns or closed ranges of numbers (low, high), None for an open
+    end, or a list of "KEY=VALUE", "KEY~PATTERN", "KEY!=VALUE", "KEY!~PATTERN" and
+    "KEY=1kb:64kb"), ``source_metas`` (metadata of sources: a dict of values or patterns, or a list
+    of "KEY=VALUE" and "KEY~PATTERN"), ``time`` ((from, to) in ms, None for open ends),
+    ``time_share``, ``keep_dropped``.
 
     Any number of threads may use a profile. close() raises BufferError while arrays over the
     mapped file live.

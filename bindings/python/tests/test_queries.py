@@ -126,6 +126,10 @@ def test_ranges_of_labels():
     assert 0 < inside < len(sizes)
     for labels in ({"bytes": (low, high)}, f"bytes={low}:{high}"):
         assert p.filter(labels=labels).samples.rows == inside
+    from_low = sum(low <= size for size in sizes)
+    assert p.filter(labels={"bytes": (low, None)}).samples.rows == from_low > inside
+    to_low = sum(size <= low for size in sizes)
+    assert p.filter(labels={"bytes": (None, low)}).samples.rows == to_low > 0
 
 
 def test_source_metas():
