@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -262,6 +263,21 @@ static int announce(const struct view *view, unsigned port, pid_t *browser)
     return CLI_OK;
 }
 
+/* The server waits with select(), which takes descriptors below 1024 only: some are kept for it
+ * while any number of profiles is opened. -1: none left, the profiles will report that. */
+static void reserve_descriptors(int *reserved)
+{
+    for (size_t i = 0; i < VIEW_DESCRIPTORS; i++)
+        reserved[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void release_descriptors(const int *reserved)
+{
+    for (size_t i = 0; i < VIEW_DESCRIPTORS; i++)
+        if (reserved[i] >= 0)
+            close(reserved[i]);
+}
+
 static int open_inputs(struct view *view, const struct cli_args *args)
 {
     int code = CLI_OK;
@@ -299,7 +315,7 @@ int cmd_view(struct cli_args *args)
     struct view_session sessions[VIEW_SESSIONS] = {{.last_use = 0}};
     struct view view = {.args = args, .sessions = sessions};
     uint64_t port = args->port != CLI_UNSET ? args->port : 0;
-    int code;
+    int code, reserved[VIEW_DESCRIPTORS];
 
     if (port > 65535)
         return cli_usage("--port %" PRIu64 " is not a port: 0 to 65535", port);
@@ -309,7 +325,9 @@ int cmd_view(struct cli_args *args)
     view.inputs = calloc(args->operand_count, sizeof *view.inputs);
     if (view.inputs == NULL)
         return cli_fail_memory();
+    reserve_descriptors(reserved);
     code = open_inputs(&view, args);
+    release_descriptors(reserved);
     if (code == CLI_OK)
         code = build_page(&view);
     if (code == CLI_OK)

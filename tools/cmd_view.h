@@ -9,10 +9,12 @@
 #include <sys/types.h>
 
 enum {
-    VIEW_TOKEN_SIZE = 32,     /* hexadecimal digits */
-    VIEW_SESSION_SIZE = 16,   /* longest name of a session */
-    VIEW_SESSIONS = 8,        /* pages at a time; a further one replaces that unused the longest */
-    VIEW_BODY_BYTES = 1 << 26 /* largest request: the rows of all matching functions */
+    VIEW_TOKEN_SIZE = 32,      /* hexadecimal digits */
+    VIEW_SESSION_SIZE = 16,    /* longest name of a session */
+    VIEW_SESSIONS = 8,         /* pages at a time; a further one replaces that unused the longest */
+    VIEW_BODY_BYTES = 1 << 26, /* largest request: the rows of all matching functions */
+    VIEW_CONNECTIONS = 32,
+    VIEW_DESCRIPTORS = VIEW_CONNECTIONS + 32 /* for connections and temporary files */
 };
 
 struct view_session;

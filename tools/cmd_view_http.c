@@ -38,7 +38,6 @@ int view_serve(struct view *view, int listener, pid_t browser)
 #include <time.h>
 
 enum {
-    CONNECTIONS = 32,
     CONNECTION_BYTES = 32768, /* headers, and parts of bodies */
     RECEIVE_SECONDS = 15,     /* until a request is complete */
     IDLE_SECONDS = 30         /* without progress of a reply */
@@ -355,7 +354,8 @@ static int serve_once(struct MHD_Daemon *daemon, const struct server *server, in
     FD_ZERO(&errors);
     if (mhd.get_fdset2(daemon, &reads, &writes, &errors, &most, FD_SETSIZE) != MHD_YES)
         return cli_fail(CLI_IO, "too many open files");
-    if (server->client_count >= CONNECTIONS) /* further ones wait; the library would close them */
+    if (server->client_count >=
+        VIEW_CONNECTIONS) /* further ones wait; the library would close them */
         FD_CLR(server->listener, &reads);
     int limited = mhd.get_timeout(daemon, &ms) == MHD_YES || server->clients != NULL || impatient;
     if (ms > 1000)
@@ -390,7 +390,7 @@ int view_serve(struct view *view, int listener, pid_t browser)
     struct server server = {view, listener, NULL, 0, VIEW_TOKEN_SIZE};
     struct MHD_Daemon *daemon = mhd.start_daemon(
         MHD_NO_FLAG, 0, NULL, NULL, on_request, &server, MHD_OPTION_LISTEN_SOCKET,
-        (MHD_socket)listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS + 1,
+        (MHD_socket)listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)VIEW_CONNECTIONS + 1,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, &server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
