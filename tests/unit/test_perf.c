@@ -141,22 +141,60 @@ Test(perf, long_comm)
     cr_expect_not(pci_perf_header((const uint8_t *)line, strlen(line), 0, &h));
 }
 
-/* Without call chains the frame follows the event, padded; a number in a text is no
- * address. */
+/* Without call chains the frame follows the event, padded, and fields before and after it; a number
+ * in a text is no address. */
 Test(perf, frame_in_a_header)
 {
-    static const char *const lines[] = {
-        "swapper 0 [001] 1.5: cycles:                 0 f ([unknown])",
-        "p 1 1.5: sched:x: 2 f (x)",
-        "p 1 1.5: cycles:      7fff12345678 f (/x)",
-        "p 1 1.5: cycles:      7fff12345678 f",
+    static const struct {
+        const char *line;                    /* after the event */
+        const char *symbol, *before, *after; /* symbol NULL: no frame */
+    } cases[] = {
+        {"               0 f ([unknown])", "f", "", ""},
+        {"2 f (x)", NULL, "", ""},
+        {"    7fff12345678 f (/x)", "f", "", ""},
+        {"    7fff12345678 f", "f", "", ""},
+        {"    7fff12345678 f(int) const [clone .cold]", "f(int) const [clone .cold]", "", ""},
+        {"    7fff12345678 void (anonymous namespace)::f<int>(int) (/x (deleted))",
+         "void (anonymous namespace)::f<int>(int)", "", ""},
+        /* a data address, a weight, a data source */
+        {"    561d01ac6020 d+0x0 (/w) ffffffff81775dda f+0x28a ([k])", "f",
+         "561d01ac6020 d+0x0 (/w)", ""},
+        {"561d01ac6020 d+0x0 (/w) 7fff12345678 f+0x28a ([k])", "f", "561d01ac6020 d+0x0 (/w)", ""},
+        {"               0 ffffffff81775dda f+0x28a ([k])", "f", "0", ""},
+        {"               0     7fff12345678 f+0x28a", "f", "0", ""},
+        {"    ffff88810001          5080184 |OP LOAD|LVL L1 hit|BLK  N/A                  7 "
+         "ffffffff81abc120 f+0x10 ([k])",
+         "f", "ffff88810001          5080184 |OP LOAD|LVL L1 hit|BLK  N/A                  7", ""},
+        {"               0 ffffffff81abc120 add ([k])         12345678", "add", "0", "12345678"},
+        {"prev_comm=x next_pid=12 ffffffff81abc120 f+0x10 ([k])", "f", "prev_comm=x next_pid=12",
+         ""},
+        {"prev_comm=x next_pid=12 7fff12345678 f+0x10 ([k])", NULL, "", ""},
+        /* the target of a branch, an instruction, a physical address, cycles, branches */
+        {"          401136 f+0x10 (/w) =>           401140 g+0x0 (/w)", "f", "",
+         "=>           401140 g+0x0 (/w)"},
+        {"               7           401136 f+0x10 (/w) =>           401140 g+0x0 (/w)", "f", "7",
+         "=>           401140 g+0x0 (/w)"},
+        {"          401136 f+0x10 (/w)  insn: 48 89 e5", "f", "", "insn: 48 89 e5"},
+        {"          401136 f+0x10 (/w)         12345678", "f", "", "12345678"},
+        {"          401136 f+0x10 (/w)\t IPC: 0.50 (1/2)", "f", "", "IPC: 0.50 (1/2)"},
+        {"          401136 f(int)+0x10 (/w) 0x401136/0x401140/P/-/-/0", "f(int)", "",
+         "0x401136/0x401140/P/-/-/0"},
     };
-    static const int framed[] = {1, 0, 1, 1};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pci_perf_header h;
-        struct pci_perf_frame f;
-        cr_assert(pci_perf_header((const uint8_t *)lines[i], strlen(lines[i]), 0, &h));
-        cr_expect_eq(pci_perf_tail_frame(&h, 0, &f), framed[i], "%s", lines[i]);
+        struct pci_perf_tail t;
+        char line[256];
+        snprintf(line, sizeof line, "p 1 1.5: cycles: %s", cases[i].line);
+        cr_assert(pci_perf_header((const uint8_t *)line, strlen(line), 0, &h));
+        int framed = pci_perf_tail_frame(&h, 0, &t);
+        cr_expect_eq(framed, cases[i].symbol != NULL, "%s", line);
+        if (!framed || !cases[i].symbol)
+            continue;
+        cr_expect(is(t.frame.symbol, cases[i].symbol), "%s: %.*s", line, (int)t.frame.symbol.size,
+                  t.frame.symbol.data);
+        cr_expect(is(t.before, cases[i].before), "%s: %.*s", line, (int)t.before.size,
+                  t.before.data);
+        cr_expect(is(t.after, cases[i].after), "%s: %.*s", line, (int)t.after.size, t.after.data);
     }
 }
 

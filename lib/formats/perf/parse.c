@@ -16,6 +16,7 @@
 #define PERIOD_COLUMNS 11u
 #define ADDRESS_COLUMNS 17u
 #define MISC_COLUMNS 6u
+#define ADDRESS_DIGITS 6u /* of an address that is not aligned */
 #define CPU_DIGITS 3u
 
 static int is_blank(uint8_t byte)
@@ -512,7 +513,7 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
     size_t digits = hex(text + at, size - at, &frame->address);
     size_t end = at + digits;
     if (digits && (end == size || is_blank(text[end])) &&
-        (addressed || digits >= 6 || width + digits >= 16)) {
+        (addressed || digits >= ADDRESS_DIGITS || width + digits >= 16)) {
         frame->has_address = 1;
         at = end;
         while (at < size && is_blank(text[at]))
@@ -536,15 +537,84 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
     return 1;
 }
 
-int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
-                        struct pci_perf_frame *frame)
+static int is_word(const uint8_t *text, size_t size, const char *word)
 {
+    size_t length = strlen(word);
+    return size > length && !memcmp(text, word, length) && is_blank(text[length]);
+}
+
+/* Find the end of the frame at the beginning of the text: fields after it follow its object. */
+static size_t frame_end(const uint8_t *text, size_t size)
+{
+    size_t depth = 0, end = size;
+    int is_object = 0;
+    for (size_t at = 0; at < size; at++) {
+        if (text[at] == '(' && !depth++)
+            is_object = at && is_blank(text[at - 1]);
+        if (text[at] != ')' || !depth || --depth || !is_object ||
+            (at + 1 < size && !is_blank(text[at + 1])))
+            continue;
+        end = at + 1;
+        while (at + 1 < size && is_blank(text[at + 1]))
+            at++;
+        const uint8_t *next = text + at + 1;
+        if (is_word(next, size - at - 1, "=>") || is_word(next, size - at - 1, "IPC:"))
+            return end; /* these may end in an object's parenthesis */
+    }
+    return size && text[size - 1] == ')' ? size : end;
+}
+
+/* Whether a frame begins with the word that ends at `end`, after text up to `from`: an aligned
+ * address, or one after the object of a data address, but no target of a branch. */
+static int begins_frame(const uint8_t *text, size_t from, size_t end)
+{
+    size_t at = end;
+    while (at > from && hex_digit(text[at - 1]) >= 0)
+        at--;
+    if (at == from || !is_blank(text[at - 1]) || (from >= 2 && !memcmp(text + from - 2, "=>", 2)))
+        return 0;
+    return is_aligned(from, end, ADDRESS_COLUMNS) ||
+           (text[from - 1] == ')' && end - at >= ADDRESS_DIGITS);
+}
+
+/* Where the last frame begins that fields precede; 0: none. Of successive numbers only the last one
+ * can be its address. */
+static size_t after_fields(const uint8_t *text, size_t size)
+{
+    struct words w = {text, size, 0};
+    size_t from = 0, possible = 0, start = 0;
+    while (next_word(&w).size) {
+        int begins = from && begins_frame(text, from, w.at);
+        if (possible && !begins)
+            start = possible;
+        possible = begins ? from : 0;
+        from = w.at;
+    }
+    return start;
+}
+
+int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
+                        struct pci_perf_tail *tail)
+{
+    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
+    size_t size = header->indent + header->tail.size, start, end;
+    struct pci_perf_frame *f = &tail->frame;
+    *tail = (struct pci_perf_tail){.before = {"", 0}, .after = {"", 0}};
     if (!header->tail.size)
         return 0;
-    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
-    size_t size = header->indent + header->tail.size;
-    return pci_perf_frame(text, size, addressed, frame) && frame->has_address &&
-           (frame->in_object || (frame->in_symbol && is_aligned_address(text, size)));
+    start = after_fields(text, size);
+    end = start + frame_end(text + start, size - start);
+    if (start && (!pci_perf_frame(text + start, end - start, 1, f) || !f->has_address ||
+                  (!f->in_object && !f->has_offset))) {
+        start = 0;
+        end = frame_end(text, size);
+    }
+    if (!pci_perf_frame(text + start, end - start, addressed || start, f) || !f->has_address ||
+        (!f->in_object && !(f->in_symbol && is_aligned_address(text + start, end - start))))
+        return 0;
+    tail->before = trim(text, start);
+    tail->after = trim(text + end, size - end);
+    return 1;
 }
 
 int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line)

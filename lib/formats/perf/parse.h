@@ -58,10 +58,17 @@ struct pci_perf_frame {
  * one is none by chance. 0 if it cannot be one. */
 int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame);
 
-/* The frame in the header's own line, as it is printed without call chains: with its address and
- * object, or with an aligned address and a symbol. */
+/* A frame in the header's own line, as it is printed without call chains. Fields are printed before
+ * it (a data address with its symbol, a weight) and after it (a branch target, an instruction). */
+struct pci_perf_tail {
+    pcol_str before, after;
+    struct pci_perf_frame frame;
+};
+
+/* 1 if the text after the event has a frame: with an address and an object, or with an aligned
+ * address and a symbol. It is one only if no frames follow in lines of their own. */
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
-                        struct pci_perf_frame *frame);
+                        struct pci_perf_tail *tail);
 
 /* "  reader/file.c:42", or "  object[address]" where that is not known: no file then. */
 int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line);

@@ -28,6 +28,8 @@ struct reader {
     uint64_t header_line;
     struct pci_strbuf header_text;
     struct pci_perf_header header;
+    pcol_str after_frame;          /* fields after the frame in the line of the header */
+    int may_have_tail_frame;       /* there may be one: no frames have followed so far */
     struct pci_perf_groups groups; /* frames of the sample */
     /* Of the source. */
     int unaligned;                /* periods need not be aligned: see find_alignment() */
@@ -38,7 +40,7 @@ struct reader {
     uint32_t *types; /* by 2 * string + (1 if it counts samples): type + 1 */
     size_t type_capacity;
     uint32_t thread_columns[4];
-    uint32_t cpu_key, misc_key, trace_key, event_key;
+    uint32_t cpu_key, misc_key, trace_key, after_key, event_key;
     uint64_t records;
     int is_cut;                                  /* the last line has no line feed */
     struct pci_tolerated tolerated;              /* lines that are neither header nor frame */
@@ -109,7 +111,7 @@ static int is_ambiguous(const struct pci_perf_header *h)
 static pcol_status add_labels(struct reader *r, uint64_t row, pcol_error *err)
 {
     const struct pci_perf_header *h = &r->header;
-    struct pci_label labels[4];
+    struct pci_label labels[5];
     size_t count = 0;
     uint64_t extra = PCI_NO_NODE;
     struct pci_label text = {.unit = PCOL_NONE, .kind = PCI_LABEL_STRING};
@@ -134,9 +136,33 @@ static pcol_status add_labels(struct reader *r, uint64_t row, pcol_error *err)
         PCI_TRY(pci_perf_string(r->builder, h->tail, &text.text, err));
         labels[count++] = text;
     }
+    if (r->after_frame.size) {
+        text.key = r->after_key;
+        PCI_TRY(pci_perf_string(r->builder, r->after_frame, &text.text, err));
+        labels[count++] = text;
+    }
     if (!count)
         return PCOL_OK;
     return pci_builder_labels(r->builder, PCI_T_SAMPLES, row, labels, count, &extra, err);
+}
+
+static const char frame_overflow[] =
+    "address or offset beyond 64 bits; a lenient import makes it part of the name";
+
+/* Without call chains the frame is in the line of the header; text before it remains the tail. */
+static pcol_status add_tail_frame(struct reader *r, pcol_error *err)
+{
+    struct pci_perf_tail tail;
+    int is_frame =
+        r->may_have_tail_frame && pci_perf_tail_frame(&r->header, r->groups.addressed, &tail);
+    r->may_have_tail_frame = 0;
+    if (!is_frame)
+        return PCOL_OK;
+    r->header.tail = tail.before;
+    r->after_frame = tail.after;
+    if (tail.frame.beyond)
+        PCI_TRY(pci_import_tolerate(r->import, &r->names, r->header_line, 1, frame_overflow, err));
+    return pci_perf_groups_add(&r->groups, &tail.frame, err);
 }
 
 /* Add the current sample. */
@@ -149,6 +175,7 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
     if (!r->open)
         return PCOL_OK;
     r->open = 0;
+    PCI_TRY(add_tail_frame(r, err));
     PCI_TRY(pci_perf_groups_end(&r->groups, err));
     if (h->is_record) {
         r->records++;
@@ -174,9 +201,6 @@ static pcol_status end_sample(struct reader *r, pcol_error *err)
     return add_labels(r, row, err);
 }
 
-static const char frame_overflow[] =
-    "address or offset beyond 64 bits; a lenient import makes it part of the name";
-
 /* Remove numbers beyond 64 bits from a header. */
 static pcol_status drop_overflows(struct reader *r, struct pci_perf_header *h, uint64_t line,
                                   pcol_error *err)
@@ -201,10 +225,11 @@ static pcol_status drop_overflows(struct reader *r, struct pci_perf_header *h, u
 static pcol_status begin_sample(struct reader *r, const struct pci_line *line,
                                 const struct pci_perf_header *header, pcol_error *err)
 {
-    struct pci_perf_frame frame;
     PCI_TRY(end_sample(r, err));
     r->open = 1;
     r->bare = !header;
+    r->may_have_tail_frame = header != NULL;
+    r->after_frame.size = 0;
     r->header_line = line->number;
     r->header_text.size = 0;
     /* The window of the input moves while the frames are read. */
@@ -214,14 +239,7 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line,
         pci_perf_copy_header(header, (const char *)line->text, r->header_text.data, h);
     else
         pci_perf_comm((const uint8_t *)r->header_text.data, line->size, h);
-    PCI_TRY(drop_overflows(r, h, line->number, err));
-    /* Without call chains the frame is in the same line. */
-    if (!header || !pci_perf_tail_frame(h, r->groups.addressed, &frame))
-        return PCOL_OK;
-    h->tail.size = 0;
-    if (frame.beyond)
-        PCI_TRY(pci_import_tolerate(r->import, &r->names, line->number, 1, frame_overflow, err));
-    return pci_perf_groups_add(&r->groups, &frame, err);
+    return drop_overflows(r, h, line->number, err);
 }
 
 /* ---- lines ---- */
@@ -238,8 +256,10 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
     }
     r->bare = 0;
     r->has_frame_lines = 1;
-    if (r->groups.line_count && r->groups.addressed &&
-        pci_perf_source_line(line->text, line->size, &file, &number)) {
+    int is_source = pci_perf_source_line(line->text, line->size, &file, &number);
+    if (is_source)
+        PCI_TRY(add_tail_frame(r, err));
+    if (is_source && r->groups.line_count && r->groups.addressed) {
         struct pci_perf_group_line *last = &r->groups.lines[r->groups.line_count - 1];
         if (!file.size)
             return PCOL_OK;
@@ -250,6 +270,7 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
         (r->groups.addressed && !frame.has_address && !frame.inlined && !frame.beyond))
         return pci_import_tolerate(r->import, &r->tolerated, line->number, 1,
                                    "not a frame of a call stack", err);
+    r->may_have_tail_frame = 0;
     if (frame.beyond)
         PCI_TRY(pci_import_tolerate(r->import, &r->names, line->number, 1, frame_overflow, err));
     return pci_perf_groups_add(&r->groups, &frame, err);
@@ -274,9 +295,9 @@ static pcol_status next_sample(struct reader *r, const struct pci_line *line,
 /* 1 for a sample without call chain: its frame is in the line of the header, or not printed. */
 static int is_flat(const struct reader *r, const struct pci_perf_header *header)
 {
-    struct pci_perf_frame frame;
+    struct pci_perf_tail tail;
     return !r->has_frame_lines && ((header->has_event && !header->tail.size) ||
-                                   pci_perf_tail_frame(header, r->groups.addressed, &frame));
+                                   pci_perf_tail_frame(header, r->groups.addressed, &tail));
 }
 
 /* A comm may begin with `#`, too. The comments of perf have no header's time and event. */
@@ -362,6 +383,7 @@ static pcol_status prepare(struct reader *r, pcol_error *err)
     } keys[] = {{"cpu", &r->cpu_key},
                 {"misc", &r->misc_key},
                 {"trace", &r->trace_key},
+                {"after_frame", &r->after_key},
                 {"event", &r->event_key}};
     PCI_TRY(pci_import_source(r->import, &source, err));
     for (int i = 0; i < 4; i++)

@@ -12,6 +12,7 @@ static int sniff_line(const uint8_t *text, size_t size, int *header)
 {
     struct pci_perf_header h;
     struct pci_perf_frame frame;
+    struct pci_perf_tail tail;
     if (size && text[0] == '\t') {
         int found = pci_perf_frame(text, size, 0, &frame) && frame.has_address;
         return found && (*header || frame.in_object) ? 2 : 0;
@@ -20,7 +21,7 @@ static int sniff_line(const uint8_t *text, size_t size, int *header)
         return *header == 2 ? 2 : 0;
     if (!pci_perf_header(text, size, 0, &h))
         return 0;
-    int framed = pci_perf_tail_frame(&h, 0, &frame);
+    int framed = pci_perf_tail_frame(&h, 0, &tail);
     int event = h.has_event || h.is_record;
     *header = (h.has_time && h.has_tid && event) || ((h.has_time || event) && framed) ? 2 : 1;
     return 1;

@@ -13,7 +13,8 @@
 static const struct pci_loss losses[] = {
     {"line ends in names: they become blanks", ""},
     {"more than one sample type", "sample_type"},
-    {"labels of samples but cpu (from 0 on), misc and trace", ""},
+    {"labels of samples but cpu (from 0 on), misc, trace and, without call chains, after_frame",
+     ""},
     {"units of values other than count, and nanoseconds of clocks", ""},
     {"fractions of values", ""},
     {"negative values: their samples are left out", ""},
@@ -62,7 +63,7 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
     w->lost |= valid ? 0u : LOSS_EMPTY; /* a header without frames is an empty stack */
     PCI_TRY(pci_stack_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
     if (w->chains || !w->path.depth)
-        PCI_TRY(pci_perf_end_header(w, err));
+        PCI_TRY(pci_perf_end_header(w, !w->path.depth, err));
     for (size_t i = w->path.depth; i; i--) {
         const struct pci_stack_step *step = &w->path.steps[i - 1];
         PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
@@ -78,7 +79,7 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
 /* ---- sources ---- */
 
 /* *needed: the stack of a sample requires call chains. A frame in the header line needs an address
- * and an object or symbol, and must be the only text after the event. */
+ * and an object or symbol. */
 static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *needed,
                                 pcol_error *err)
 {
@@ -93,9 +94,11 @@ static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *
         return PCOL_OK;
     PCI_TRY(pci_get(w->file, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
-    *needed = !has_address || pci_perf_sample_label(w, "trace", PCI_LABEL_STRING) ||
+    *needed = !has_address ||
               (pci_perf_group_label(w, "no_object", PCI_LABEL_BOOL) &&
-               pci_perf_group_label(w, "no_symbol", PCI_LABEL_BOOL)) ||
+               (pci_perf_group_label(w, "no_symbol", PCI_LABEL_BOOL) ||
+                (pci_perf_sample_label(w, "trace", PCI_LABEL_STRING) &&
+                 !pci_perf_group_label(w, "offset", PCI_LABEL_INTEGER)))) ||
               pci_perf_group_label(w, "inlined_offsets", PCI_LABEL_STRING);
     if (*needed)
         return PCOL_OK;

@@ -73,6 +73,8 @@ pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err);
 /* Labels of the current sample and the current location group; NULL: none. */
 const struct pci_label_cell *pci_perf_sample_label(const struct pci_perf_writer *w, const char *key,
                                                    uint8_t kind);
+/* Fields after the frame in the header's line; NULL also if frames are in lines of their own. */
+const struct pci_label_cell *pci_perf_after_frame(const struct pci_perf_writer *w);
 const struct pci_label_cell *pci_perf_group_label(const struct pci_perf_writer *w, const char *key,
                                                   uint8_t kind);
 
@@ -89,8 +91,8 @@ pcol_status pci_perf_find_event(struct pci_perf_writer *w, uint64_t row,
                                 struct pci_perf_event *event, pcol_error *err);
 pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
                                 const struct pci_perf_event *event, pcol_error *err);
-/* End a header line without a frame. */
-pcol_status pci_perf_end_header(struct pci_perf_writer *w, pcol_error *err);
+/* End a header line; is_alone: no frames follow it. */
+pcol_status pci_perf_end_header(struct pci_perf_writer *w, int is_alone, pcol_error *err);
 /* 1 if the current line is parsed as the header that was written, except for its tail. */
 int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_header *h);
 int pci_perf_same_field(int has, pcol_str text, int has_other, pcol_str other);

@@ -101,7 +101,12 @@ static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_s
         return put_inlined(w, offsets, err);
     PCI_TRY(put_offset(w, "offset", &f->offset, &has_offset, err));
     f->has_offset = has_offset != 0;
-    return put_object(w, step->group, err);
+    PCI_TRY(put_object(w, step->group, err));
+    const struct pci_label_cell *after = pci_perf_after_frame(w);
+    if (!after)
+        return PCOL_OK;
+    PCI_TRY(pci_perf_put(w, " ", 1, err));
+    return pci_perf_put_text(w, after->as.text, err);
 }
 
 /* 1 if the current line is parsed as the frame that was written, after a header if there are no
@@ -109,7 +114,9 @@ static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_s
 static int verify_frame(const struct pci_perf_writer *w, int first)
 {
     const struct pci_perf_frame *expected = &w->frame;
+    const struct pci_label_cell *after = pci_perf_after_frame(w);
     struct pci_perf_header h;
+    struct pci_perf_tail tail;
     struct pci_perf_frame f;
     const uint8_t *text = (const uint8_t *)w->line.data;
     pcol_str file;
@@ -118,8 +125,12 @@ static int verify_frame(const struct pci_perf_writer *w, int first)
         if ((!first && w->addressed && pci_perf_source_line(text, w->line.size, &file, &line)) ||
             !pci_perf_frame(text, w->line.size, w->addressed, &f))
             return 0;
-    } else if (!pci_perf_verify_header(w, &h) || !pci_perf_tail_frame(&h, w->addressed, &f)) {
-        return 0;
+    } else {
+        if (!pci_perf_verify_header(w, &h) || !pci_perf_tail_frame(&h, w->addressed, &tail) ||
+            !pci_str_equal(tail.before, w->header.tail) ||
+            !pci_str_equal(tail.after, after ? after->as.text : (pcol_str){"", 0}))
+            return 0;
+        f = tail.frame;
     }
     return pci_perf_same_field(f.has_symbol, f.symbol, expected->has_symbol, expected->symbol) &&
            pci_perf_same_field(f.has_object, f.object, expected->has_object, expected->object) &&

@@ -198,10 +198,11 @@ pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
     const struct pci_label_cell *trace = pci_perf_sample_label(w, "trace", PCI_LABEL_STRING);
     const struct pci_label_cell *name =
         w->is_perf ? pci_perf_sample_label(w, "event", PCI_LABEL_STRING) : NULL;
+    const struct pci_label_cell *after = pci_perf_after_frame(w);
     if (cpu && cpu->as.i64 < 0)
         cpu = NULL;
     if (w->labels.cell_count >
-        (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL) + (name != NULL))
+        (size_t)(cpu != NULL) + (misc != NULL) + (trace != NULL) + (name != NULL) + (after != NULL))
         w->lost |= LOSS_LABELS;
     PCI_TRY(pci_get(w->file, w->time, row, &time, &has_time, err));
     if (!has_time)
@@ -245,12 +246,12 @@ int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_head
            (!h->has_period || h->period == expected->period);
 }
 
-pcol_status pci_perf_end_header(struct pci_perf_writer *w, pcol_error *err)
+pcol_status pci_perf_end_header(struct pci_perf_writer *w, int is_alone, pcol_error *err)
 {
     struct pci_perf_header h;
-    struct pci_perf_frame frame;
+    struct pci_perf_tail tail;
     if (!pci_perf_verify_header(w, &h) || !pci_str_equal(h.tail, w->header.tail) ||
-        pci_perf_tail_frame(&h, w->addressed, &frame))
+        (is_alone && pci_perf_tail_frame(&h, w->addressed, &tail)))
         w->lost |= LOSS_PARSED;
     return pci_perf_end_line(w, err);
 }

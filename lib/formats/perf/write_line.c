@@ -60,6 +60,11 @@ const struct pci_label_cell *pci_perf_sample_label(const struct pci_perf_writer 
     return find_label(&w->labels, key, kind);
 }
 
+const struct pci_label_cell *pci_perf_after_frame(const struct pci_perf_writer *w)
+{
+    return w->chains ? NULL : pci_perf_sample_label(w, "after_frame", PCI_LABEL_STRING);
+}
+
 const struct pci_label_cell *pci_perf_group_label(const struct pci_perf_writer *w, const char *key,
                                                   uint8_t kind)
 {

@@ -19,16 +19,27 @@ script() { # NAME INPUT SAMPLES OPTION...
 record calls -F 999 -e cpu-clock -g
 record flat -F 999 -e cpu-clock
 record two -c 1000000 -e cpu-clock,page-faults -g --sample-cpu
-# Three events whose periods differ, all samples: three.report has the answer of `perf report` to the same recording, for
-# each event and symbol the sum of periods: EVENT TAB PERIOD TAB SYMBOL.
+# All samples of a recording, and in NAME.report the answer of `perf report` to it: for each event and symbol the sum of
+# periods, EVENT TAB PERIOD TAB SYMBOL.
+reported() { # NAME OPTION... (of perf script)
+    name=$1
+    shift
+    perf script -i "$work/$name" "$@" >"$name.txt" 2>/dev/null
+    {
+        perf version | sed 's/^/# /'
+        perf report -i "$work/$name" --stdio --no-children -g none -s sym -F period,sym -t '|' 2>/dev/null |
+            sed -n "s/^# Samples: .* of event '\(.*\)'/event \1/p; s/^ *\([0-9][0-9]*\) *|\[[.k]\] *\(.*[^ ]\) *$/\1\t\2/p" |
+            awk -F '\t' '/^event / { event = substr($0, 7); next } { print event "\t" $1 "\t" $2 }'
+    } >"$name.report"
+}
+# Three events whose periods differ.
 record three -F 97 -e page-faults,cpu-clock,context-switches -g
-perf script -i "$work/three" >three.txt 2>/dev/null
-{
-    perf version | sed 's/^/# /'
-    perf report -i "$work/three" --stdio --no-children -g none -s sym -F period,sym -t '|' 2>/dev/null |
-        sed -n "s/^# Samples: .* of event '\(.*\)'/event \1/p; s/^ *\([0-9][0-9]*\) *|\[[.k]\] *\(.*[^ ]\) *$/\1\t\2/p" |
-        awk -F '\t' '/^event / { event = substr($0, 7); next } { print event "\t" $1 "\t" $2 }'
-} >three.report
+reported three
+# Data addresses with their symbols, and weights, before the frames: without and with call chains.
+record weights -c 199 -e page-faults -d -W
+reported weights -F +addr,+weight
+record addresses -c 499 -e page-faults -d -g
+reported addresses -F +addr,+data_src
 script calls calls 30
 script flat flat 30
 script events two 40
