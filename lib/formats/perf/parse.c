@@ -596,14 +596,13 @@ static size_t after_fields(const uint8_t *text, size_t size)
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
                         struct pci_perf_tail *tail)
 {
-    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
-    size_t size = header->indent + header->tail.size, start, end;
     struct pci_perf_frame *f = &tail->frame;
     *tail = (struct pci_perf_tail){.before = {"", 0}, .after = {"", 0}};
     if (!header->tail.size)
         return 0;
-    start = after_fields(text, size);
-    end = start + frame_end(text + start, size - start);
+    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
+    size_t size = header->indent + header->tail.size;
+    size_t start = after_fields(text, size), end = start + frame_end(text + start, size - start);
     if (start && (!pci_perf_frame(text + start, end - start, 1, f) || !f->has_address ||
                   (!f->in_object && !f->has_offset))) {
         start = 0;
