@@ -92,6 +92,42 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     return status == PCOL_OK ? CLI_OK : cli_fail_error(path, &err);
 }
 
+/* Inputs of comparisons and views are imported one by one, each with a budget of its own, and stay
+ * in memory. Together they may have what one of them may have for its bytes. Each node of the call
+ * stacks takes 130 bytes in a query; real profiles have at most one in two bytes. */
+#define FREE_BYTES (UINT64_C(256) << 20)
+#define BYTES_PER_BYTE 64u
+#define FREE_STACKS (UINT64_C(4) << 20)
+#define STACKS_PER_BYTE 4u
+
+static int is_beyond(uint64_t count, uint64_t free, unsigned per_byte)
+{
+    return count > free && (count - free) / per_byte > input_bytes;
+}
+
+/* Count an input that was opened. */
+static int check_together(const struct cli_input *input)
+{
+    static uint64_t bytes, stacks;
+    const pcol_table *table;
+
+    bytes += pcol_file_size(input->file);
+    if (pcol_file_table_by_name(input->file, PCOL_MODEL_PHYSICAL, "stacks", &table, NULL) ==
+        PCOL_OK)
+        stacks += pcol_table_rows(table);
+    if (input->next == NULL) /* the only one */
+        return CLI_OK;
+    if (is_beyond(bytes, FREE_BYTES, BYTES_PER_BYTE))
+        return cli_fail(CLI_INPUT,
+                        "the inputs take more than 256 MiB of memory, too much for their size; if "
+                        "you trust them, use --trusted");
+    if (is_beyond(stacks, FREE_STACKS, STACKS_PER_BYTE))
+        return cli_fail(CLI_INPUT,
+                        "the inputs have more than 4 million nodes of call stacks, too many for "
+                        "their size; if you trust them, use --trusted");
+    return CLI_OK;
+}
+
 static int open_input(struct cli_input *input, const char *path, const struct cli_args *args,
                       unsigned flags)
 {
@@ -122,7 +158,10 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     count_input(args, input->bytes != 0 ? input->bytes : pcol_file_size(input->file));
     input->next = opened;
     opened = input;
-    return CLI_OK;
+    code = check_together(input);
+    if (code != CLI_OK)
+        cli_input_close(input);
+    return code;
 }
 
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args)
