@@ -8,7 +8,8 @@
 #include "util/import_budget.h"
 
 /* Bytes of expanded input that a node counts as: queries need 130 bytes for each, and an input may
- * have a byte for thousands. 4 million nodes are free; real profiles have at most one in two bytes. */
+ * have a byte for thousands. 4 million nodes are free; real profiles have at most one in two
+ * bytes. */
 #define NODE_BYTES 16u
 
 pcol_status pci_call_tree_init(struct pci_call_tree *tree, pcol_error *err)
