@@ -299,7 +299,7 @@ struct pcol_builder {
     uint64_t mapping_row_limit; /* as pci_column_buffer.named, of groups */
     uint64_t sample_serial;     /* number of samples, rejected ones included */
     int written;                /* pcol_builder_write() has begun */
-    int sealed;                 /* pcol_builder_write() has ended */
+    const char *sealed;         /* why it can only be freed: it was written, an import failed */
 };
 
 /* Create a table, which must not exist (tables.c). */
@@ -480,13 +480,11 @@ void pci_function_sums_free(struct pci_function_sums *sums);
 /* Append the tables that are derived from others (derived_tables.c). */
 pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err);
 
-/* E_STATE after the builder was written. */
+/* E_STATE after the builder was written, or an import failed. */
 static inline pcol_status pci_builder_check_open(const pcol_builder *builder, pcol_error *err)
 {
     PCI_REQUIRE(builder, err);
-    return builder->sealed
-               ? pci_fail(err, PCOL_E_STATE, "the builder was written and cannot be extended")
-               : PCOL_OK;
+    return builder->sealed ? pci_fail(err, PCOL_E_STATE, "%s", builder->sealed) : PCOL_OK;
 }
 
 #endif

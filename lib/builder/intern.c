@@ -220,6 +220,13 @@ void pci_builder_begin_input(pcol_builder *builder)
     }
 }
 
+pcol_status pci_builder_end_input(pcol_builder *builder, pcol_status status)
+{
+    if (status != PCOL_OK)
+        builder->sealed = "an input of the builder failed: it can only be freed";
+    return status;
+}
+
 /* Number of earlier uses of row `row` by this input. */
 static pcol_status count_use(pcol_builder *b, uint32_t table, uint32_t row, uint32_t *number,
                              pcol_error *err)

@@ -55,6 +55,9 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
 /* Another input begins: equal rows of one input that must stay distinct get variants 0, 1, ..., so
  * that those of several inputs are merged and those of one never. */
 void pci_builder_begin_input(pcol_builder *builder);
+/* Returns `status`. After a failure a part of the input may be in the builder: it can only be
+ * freed. */
+pcol_status pci_builder_end_input(pcol_builder *builder, pcol_status status);
 
 /* A function or group with cells in further columns of `functions` or `location_groups`. The cells
  * are part of its key and are set if it is new (*is_new may be NULL). `distinct`: every call for an

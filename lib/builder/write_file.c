@@ -355,6 +355,7 @@ static pcol_status write_all(pcol_builder *b, unsigned flags, pcol_sink sink, pc
         (flags & PCOL_WRITE_ARCHIVE ? flags & (PCOL_WRITE_PLAIN | PCOL_WRITE_QUICK)
                                     : flags & (PCOL_WRITE_ARCHIVE_LZ4 | PCOL_WRITE_ARCHIVE_ZLIB)))
         return pci_fail(err, PCOL_E_ARGUMENT, "write flags 0x%x cannot be combined", flags);
+    PCI_TRY(pci_builder_check_open(b, err));
     if (b->written)
         return pci_fail(err, PCOL_E_STATE, "the builder has been written before");
     b->written = 1;
@@ -385,7 +386,7 @@ cleanup:
     plan_free(&plan);
     pci_archive_writer_free(w.archive);
     pci_container_clear(&w);
-    b->sealed = 1;
+    b->sealed = "the builder was written and can only be freed";
     return status;
 }
 

@@ -420,7 +420,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
     pci_free(m.label_keys);
     pci_free(m.label_shapes);
     pci_free(m.sample_columns);
-    return status;
+    return pci_builder_end_input(builder, status);
 }
 
 pcol_status pci_merge_file(pcol_builder *builder, const pcol_file *file,

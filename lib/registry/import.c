@@ -72,7 +72,8 @@ static pcol_status read_input(pcol_builder *builder, const struct pci_format *fo
 {
     struct pci_import import = {builder, input, options, format->info.name, pci_schemas, PCOL_NONE};
     pci_builder_begin_input(builder);
-    return format->read ? format->read(&import, err) : import_converted(format, &import, err);
+    return pci_builder_end_input(builder, format->read ? format->read(&import, err)
+                                                       : import_converted(format, &import, err));
 }
 
 /* Import into a builder of its own and merge that, because merging rebases. */

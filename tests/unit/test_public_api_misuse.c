@@ -634,6 +634,27 @@ Test(public_api_misuse, a_builder_that_was_written_takes_no_more)
     pcol_file_close(file);
 }
 
+/* A part of the input is in the builder: it must not become a file. */
+Test(public_api_misuse, a_builder_whose_input_failed_takes_no_more)
+{
+    static const char cut[] = "{\"meta\": {\"interval\": 1}, \"libs\": [], \"threads\": [";
+    pcol_builder *builder;
+    pcol_file *file = open_some();
+    void *bytes = NULL;
+    size_t size;
+    uint32_t row;
+    IS(OK, pcol_builder_new(NULL, &builder, &err));
+    IS(E_IO, pcol_import_path(builder, folder_path("nowhere"), NULL, &err));
+    IS(OK, pcol_builder_string(builder, "a", 1, &row, &err)); /* nothing was read */
+    IS(E_SYNTAX, pcol_import_memory(builder, cut, sizeof cut - 1, "x.json", NULL, &err));
+    IS(E_STATE, pcol_builder_string(builder, "a", 1, &row, &err));
+    IS(E_STATE, pcol_builder_add_file(builder, file, NULL, &err));
+    IS(E_STATE, pcol_import_memory(builder, "a 1\n", 4, "x", NULL, &err));
+    IS(E_STATE, pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, &err));
+    pcol_builder_free(builder);
+    pcol_file_close(file);
+}
+
 Test(public_api_misuse, importing_filtering_exporting)
 {
     static const char *const half[] = {"key", NULL};
