@@ -203,6 +203,7 @@ static pcol_status finish_threads(struct pci_ff *ff, pcol_error *err)
         for (size_t i = 0; i < ff->thread_count; i++)
             PCI_TRY(pci_ff_convert_thread(ff, ff->threads[i], err));
     }
+    PCI_TRY(pci_ff_finish_types(ff, err));
     PCI_TRY(pci_ff_record_orders(ff, &ff->shared, err));
     for (size_t i = 0; i < ff->thread_count; i++) {
         struct pci_ff_scope *scope = ff->threads[i];

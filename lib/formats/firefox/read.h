@@ -109,6 +109,9 @@ struct pci_ff {
     /* the shared tables are converted; each thread is converted when it has been read */
     int shared_converted;
     int has_shared_tables; /* `shared` has tables */
+    /* of samples */
+    int has_samples_table, has_type;
+    unsigned first_weight_type;
     /* from meta */
     int has_meta, has_version;
     int64_t version;
@@ -285,6 +288,8 @@ void pci_ff_cloner_free(struct pci_ff *ff);
 pcol_status pci_ff_resolve_stacks(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
 /* samples.c */
 pcol_status pci_ff_append_samples(struct pci_ff *ff, struct pci_ff_scope *scope, pcol_error *err);
+/* Without any sample, the sample type is that of the first thread. */
+pcol_status pci_ff_finish_types(struct pci_ff *ff, pcol_error *err);
 
 /* ---- times.c */
 struct pci_ff_times {

@@ -339,30 +339,52 @@ static int has_double(struct sample_import *w, pcol_error *err, pcol_status *sta
     return 0;
 }
 
-/* Find the sample type given by `weightType`. */
+static const struct {
+    const char *name, *type, *unit;
+} weight_types[] = {
+    {"samples", "samples", "count"}, {"tracing-ms", "tracing", "ms"}, {"bytes", "bytes", "bytes"}};
+
+static pcol_status add_type(struct pci_ff *ff, unsigned weight_type, unsigned flags, uint32_t *row,
+                            pcol_error *err)
+{
+    return pcol_builder_sample_type(ff->b, weight_types[weight_type].type,
+                                    weight_types[weight_type].unit, flags, 0, row, err);
+}
+
+/* Find the sample type given by `weightType`. A thread without samples adds none: it does not tell
+ * whether weights are integers. */
 static pcol_status find_type(struct sample_import *w, pcol_error *err)
 {
-    static const struct {
-        const char *name, *type, *unit;
-    } types[] = {{"samples", "samples", "count"},
-                 {"tracing-ms", "tracing", "ms"},
-                 {"bytes", "bytes", "bytes"}};
-    const struct pci_ff_column *c = pci_ff_find_scalar(w->ff, w->table, "weightType");
-    unsigned flags = w->real_weight ? PCOL_SAMPLE_TYPE_DOUBLE : 0, k = 0;
+    struct pci_ff *ff = w->ff;
+    const struct pci_ff_column *c = pci_ff_find_scalar(ff, w->table, "weightType");
+    unsigned k = 0;
     int kind;
     int64_t code;
     if (c) {
         pci_ff_cursor_init(&w->cursors[0], &c->cells);
         PCI_TRY(pci_ff_cell(&w->cursors[0], 0, &kind, &code, err));
         if (kind == PCI_FF_TEXT) {
-            pcol_str text = pci_string_pool_get(&w->ff->b->strings, (uint32_t)code);
+            pcol_str text = pci_string_pool_get(&ff->b->strings, (uint32_t)code);
             for (unsigned i = 1; i < 3; i++)
-                if (pci_str_is(text, types[i].name))
+                if (pci_str_is(text, weight_types[i].name))
                     k = i;
         }
     }
-    return pcol_builder_sample_type(w->ff->b, types[k].type, types[k].unit, flags, 0, &w->type,
-                                    err);
+    if (!ff->has_samples_table)
+        ff->first_weight_type = k;
+    ff->has_samples_table = 1;
+    if (!w->table->rows)
+        return PCOL_OK;
+    ff->has_type = 1;
+    return add_type(ff, k, w->real_weight ? PCOL_SAMPLE_TYPE_DOUBLE : 0, &w->type, err);
+}
+
+pcol_status pci_ff_finish_types(struct pci_ff *ff, pcol_error *err)
+{
+    uint32_t row;
+    return ff->has_type || !ff->has_samples_table
+               ? PCOL_OK
+               : add_type(ff, ff->first_weight_type, 0, &row, err);
 }
 
 static pcol_status find_columns(struct sample_import *w, pcol_error *err)
