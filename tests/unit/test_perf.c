@@ -166,6 +166,18 @@ Test(perf, frame_in_a_header)
          "ffffffff81abc120 f+0x10 ([k])",
          "f", "ffff88810001          5080184 |OP LOAD|LVL L1 hit|BLK  N/A                  7", ""},
         {"               0 ffffffff81abc120 add ([k])         12345678", "add", "0", "12345678"},
+        /* without objects and offsets */
+        {"               0     7f002b7b1085 _dl_map", "_dl_map", "0", ""},
+        {"    561d01ac6020 [unknown]     7f002b7b1085 _dl_map", "_dl_map", "561d01ac6020 [unknown]",
+         ""},
+        {"      1e05080021 |OP N/A|LVL N/A|BLK  N/A     7f002b7b1085 _dl_map", "_dl_map",
+         "1e05080021 |OP N/A|LVL N/A|BLK  N/A", ""},
+        {"      1e05080021 |OP N/A|LVL N/A|BLK  N/A", NULL, "", ""},
+        {"    7f002b7b1085 _dl_map               0", "_dl_map", "", "0"},
+        {"    7f002b7b1085 f               0 N/A 4K", "f", "", "0 N/A 4K"},
+        {"    7f002b7b1085 f+0x3  =>     7f3c2a1e0df0 g", "f", "", "=>     7f3c2a1e0df0 g"},
+        {"               0     55b1072e22c3 f+0xd3 (/usr/bin/bash)       2760ae52c 4K", "f", "0",
+         "2760ae52c 4K"},
         {"prev_comm=x next_pid=12 ffffffff81abc120 f+0x10 ([k])", "f", "prev_comm=x next_pid=12",
          ""},
         {"prev_comm=x next_pid=12 7fff12345678 f+0x10 ([k])", NULL, "", ""},
@@ -196,6 +208,30 @@ Test(perf, frame_in_a_header)
                   t.before.data);
         cr_expect(is(t.after, cases[i].after), "%s: %.*s", line, (int)t.after.size, t.after.data);
     }
+}
+
+Test(perf, lines_of_fields)
+{
+    static const struct {
+        const char *line;
+        int is;
+    } cases[] = {
+        {"               0", 1},
+        {"       131ef18c0 4K", 1},
+        {" N/A 4K", 1},
+        {"  insn: 48 89 e5", 1},
+        {" ABI:2    AX:0x1", 1},
+        {" 0x401136/0x401140/P/-/-/0", 1},
+        {"\t               0", 0},
+        {"            7f00 main", 0},
+        {"  file.c:42", 0},
+        {"p 1 1.5: cycles:", 0},
+        {"", 0},
+        {"  libc.so.6[1750a5]", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(pci_perf_fields_line((const uint8_t *)cases[i].line, strlen(cases[i].line)),
+                     cases[i].is, "%s", cases[i].line);
 }
 
 Test(perf, no_headers)

@@ -3,6 +3,7 @@
  */
 #include "formats/perf/parse.h"
 #include "util/integer.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define THREAD_COLUMNS 6u
 #define PERIOD_COLUMNS 11u
 #define ADDRESS_COLUMNS 17u
+#define FIELD_COLUMNS 16u /* of numbers that are no addresses of frames */
 #define MISC_COLUMNS 6u
 #define ADDRESS_DIGITS 6u /* of an address that is not aligned */
 #define CPU_DIGITS 3u
@@ -564,33 +566,65 @@ static size_t frame_end(const uint8_t *text, size_t size)
     return size && text[size - 1] == ')' ? size : end;
 }
 
-/* Whether a frame begins with the word that ends at `end`, after text up to `from`: an aligned
- * address, or one after the object of a data address, but no target of a branch. */
-static int begins_frame(const uint8_t *text, size_t from, size_t end)
+/* The columns of a number in hexadecimal, the word that ends at `end`, after text up to `from`;
+ * 0: it is none. An address after the object of a data address needs no alignment. */
+static size_t number_columns(const uint8_t *text, size_t from, size_t end)
 {
     size_t at = end;
     while (at > from && hex_digit(text[at - 1]) >= 0)
         at--;
-    if (at == from || !is_blank(text[at - 1]) || (from >= 2 && !memcmp(text + from - 2, "=>", 2)))
+    if (at == end || (at && !is_blank(text[at - 1])))
         return 0;
-    return is_aligned(from, end, ADDRESS_COLUMNS) ||
-           (text[from - 1] == ')' && end - at >= ADDRESS_DIGITS);
+    if (from && text[from - 1] == ')' && end - at >= ADDRESS_DIGITS)
+        return ADDRESS_COLUMNS;
+    return end - from + (from == 0);
 }
 
-/* Where the last frame begins that fields precede; 0: none. Of successive numbers only the last one
- * can be its address. */
-static size_t after_fields(const uint8_t *text, size_t size)
+/* "4K", as perf prints sizes of pages, or "N/A" */
+static int is_page_size(pcol_str word)
+{
+    pcol_str digits = {word.data, word.size ? word.size - 1 : 0};
+    return pci_str_is(word, "N/A") ||
+           (is_number(digits) && memchr("KMGTP", word.data[digits.size], 5) != NULL);
+}
+
+/* Fields before and after the frame in a header's own line. */
+struct around {
+    size_t start; /* of the frame after fields: the last number before a text; 0: no fields */
+    size_t end;   /* of the frame: before the target of a branch, or numbers and sizes at the end */
+};
+
+static struct around find_fields(const uint8_t *text, size_t size)
 {
     struct words w = {text, size, 0};
-    size_t from = 0, possible = 0, start = 0;
-    while (next_word(&w).size) {
-        int begins = from && begins_frame(text, from, w.at);
-        if (possible && !begins)
-            start = possible;
-        possible = begins ? from : 0;
-        from = w.at;
+    struct around found = {0, size};
+    size_t from = 0, possible = 0, arrow = 0, trailing = 0;
+    for (pcol_str word; (word = next_word(&w)).size; from = w.at) {
+        size_t columns = from ? number_columns(text, from, w.at) : 0;
+        int number = columns >= FIELD_COLUMNS;
+        if (number && arrow) {
+            found.end = arrow;
+            return found;
+        }
+        int field = number || (from && is_page_size(word));
+        if (possible && !field)
+            found.start = possible;
+        possible = columns >= ADDRESS_COLUMNS ? from : field ? possible : 0;
+        trailing = !field ? 0 : trailing ? trailing : from;
+        arrow = pci_str_is(word, "=>") ? from : 0;
     }
-    return start;
+    if (trailing)
+        found.end = trailing;
+    return found;
+}
+
+/* Whether `f`, read from `text`, is a frame: with an object, or aligned with a symbol, which no data
+ * source is ("|OP LOAD|..."). */
+static int is_tail_frame(const uint8_t *text, size_t size, const struct pci_perf_frame *f)
+{
+    return f->has_address && (f->in_object || f->has_offset ||
+                              (f->in_symbol && is_aligned_address(text, size) &&
+                               !(f->has_symbol && f->symbol.data[0] == '|')));
 }
 
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
@@ -602,17 +636,39 @@ int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
         return 0;
     const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
     size_t size = header->indent + header->tail.size;
-    size_t start = after_fields(text, size), end = start + frame_end(text + start, size - start);
-    if (start && (!pci_perf_frame(text + start, end - start, 1, f) || !f->has_address ||
-                  (!f->in_object && !f->has_offset))) {
+    struct around fields = find_fields(text, size);
+    size_t start = fields.start, end = start + frame_end(text + start, fields.end - start);
+    if (start && (!pci_perf_frame(text + start, end - start, 1, f) ||
+                  !is_tail_frame(text + start, end - start, f))) {
         start = 0;
-        end = frame_end(text, size);
+        end = frame_end(text, fields.end);
     }
-    if (!pci_perf_frame(text + start, end - start, addressed || start, f) || !f->has_address ||
-        (!f->in_object && !(f->in_symbol && is_aligned_address(text + start, end - start))))
+    if (!pci_perf_frame(text + start, end - start, addressed || start, f) ||
+        !is_tail_frame(text + start, end - start, f) ||
+        (!start && !f->in_object && !is_aligned_address(text, end)))
         return 0;
     tail->before = trim(text, start);
     tail->after = trim(text + end, size - end);
+    return 1;
+}
+
+int pci_perf_fields_line(const uint8_t *text, size_t size)
+{
+    static const char *const names[] = {"insn:", "ilen:", "ABI:", "IPC:"};
+    struct words w = {text, size, 0};
+    pcol_str word = next_word(&w);
+    if (!word.size || text[0] == '\t')
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (word.size >= strlen(names[i]) && !memcmp(word.data, names[i], strlen(names[i])))
+            return 1;
+    if (word.size > 2 && !memcmp(word.data, "0x", 2) && memchr(word.data, '/', word.size))
+        return 1; /* branches */
+    for (size_t from = 0; word.size; word = next_word(&w)) {
+        if (!is_page_size(word) && number_columns(text, from, w.at) < FIELD_COLUMNS)
+            return 0;
+        from = w.at;
+    }
     return 1;
 }
 

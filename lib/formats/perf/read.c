@@ -28,7 +28,7 @@ struct reader {
     uint64_t header_line;
     struct pci_strbuf header_text;
     struct pci_perf_header header;
-    pcol_str after_frame;          /* fields after the frame in the line of the header */
+    struct pci_strbuf after_frame; /* fields after the frame, or after the frames in a line */
     int may_have_tail_frame;       /* there may be one: no frames have followed so far */
     struct pci_perf_groups groups; /* frames of the sample */
     /* Of the source. */
@@ -138,7 +138,8 @@ static pcol_status add_labels(struct reader *r, uint64_t row, pcol_error *err)
     }
     if (r->after_frame.size) {
         text.key = r->after_key;
-        PCI_TRY(pci_perf_string(r->builder, r->after_frame, &text.text, err));
+        PCI_TRY(pci_perf_string(r->builder, (pcol_str){r->after_frame.data, r->after_frame.size},
+                                &text.text, err));
         labels[count++] = text;
     }
     if (!count)
@@ -159,7 +160,7 @@ static pcol_status add_tail_frame(struct reader *r, pcol_error *err)
     if (!is_frame)
         return PCOL_OK;
     r->header.tail = tail.before;
-    r->after_frame = tail.after;
+    PCI_TRY(pci_strbuf_append(&r->after_frame, tail.after.data, tail.after.size, err));
     if (tail.frame.beyond)
         PCI_TRY(pci_import_tolerate(r->import, &r->names, r->header_line, 1, frame_overflow, err));
     return pci_perf_groups_add(&r->groups, &tail.frame, err);
@@ -276,6 +277,19 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
     return pci_perf_groups_add(&r->groups, &frame, err);
 }
 
+/* Keep the line of fields after the frames of a sample. */
+static pcol_status add_fields(struct reader *r, const struct pci_line *line, pcol_error *err)
+{
+    size_t size = line->size, at = 0;
+    while (size && (line->text[size - 1] == ' ' || line->text[size - 1] == '\t'))
+        size--;
+    while (at < size && (line->text[at] == ' ' || line->text[at] == '\t'))
+        at++;
+    if (r->after_frame.size)
+        PCI_TRY(pci_strbuf_append(&r->after_frame, " ", 1, err));
+    return pci_strbuf_append(&r->after_frame, line->text + at, size - at, err);
+}
+
 static pcol_status report_bare_header(struct reader *r, pcol_error *err)
 {
     r->open = 0;
@@ -328,6 +342,9 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
         return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
+    if (r->open && r->groups.line_count && r->groups.frame.in_symbol &&
+        pci_perf_fields_line(line->text, line->size))
+        return add_fields(r, line, err);
     int known = pci_perf_header(line->text, line->size, r->unaligned, &header);
     if (known && (header.has_time || !r->open || is_flat(r, &header)))
         return next_sample(r, line, &header, err);
@@ -452,6 +469,7 @@ pcol_status pci_perf_read(struct pci_import *import, pcol_error *err)
     if (status == PCOL_OK)
         report_tolerated(&r);
     pci_strbuf_clear(&r.header_text);
+    pci_strbuf_clear(&r.after_frame);
     pci_strbuf_clear(&r.comments);
     pci_perf_groups_clear(&r.groups);
     pci_free(r.types);

@@ -13,8 +13,7 @@
 static const struct pci_loss losses[] = {
     {"line ends in names: they become blanks", ""},
     {"more than one sample type", "sample_type"},
-    {"labels of samples but cpu (from 0 on), misc, trace and, without call chains, after_frame",
-     ""},
+    {"labels of samples but cpu (from 0 on), misc, trace and after_frame", ""},
     {"units of values other than count, and nanoseconds of clocks", ""},
     {"fractions of values", ""},
     {"negative values: their samples are left out", ""},
@@ -44,6 +43,15 @@ static void check_default(struct pci_perf_writer *w, uint32_t type)
         pci_export_report_kind(w->export, PCI_KIND_DEFAULT_TYPE);
 }
 
+/* The line of fields after the frames. */
+static pcol_status put_fields_line(struct pci_perf_writer *w, pcol_str fields, pcol_error *err)
+{
+    PCI_TRY(pci_perf_put_fields(w, fields, err));
+    if (!w->frame.in_symbol || !pci_perf_fields_line((const uint8_t *)w->line.data, w->line.size))
+        w->lost |= LOSS_PARSED;
+    return pci_perf_end_line(w, err);
+}
+
 static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_error *err)
 {
     struct pci_perf_event event;
@@ -58,6 +66,7 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
         return PCOL_OK;
     if (event.type != PCOL_NONE)
         check_default(w, event.type);
+    const struct pci_label_cell *after = pci_perf_after_frame(w);
     PCI_TRY(pci_perf_put_header(w, row, &event, err));
     PCI_TRY(pci_get(w->file, w->stack, row, &stack, &valid, err));
     w->lost |= valid ? 0u : LOSS_EMPTY; /* a header without frames is an empty stack */
@@ -73,6 +82,10 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
             PCI_TRY(pci_perf_put_line(w, step, line, line < inlined ? &offsets : NULL,
                                       i == w->path.depth && !line, err));
     }
+    if (after && !w->path.depth)
+        w->lost |= LOSS_LABELS;
+    if (after && w->path.depth && w->chains)
+        PCI_TRY(put_fields_line(w, after->as.text, err));
     return w->chains ? pci_perf_end_line(w, err) : PCOL_OK;
 }
 
@@ -96,9 +109,7 @@ static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *
     PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
     *needed = !has_address ||
               (pci_perf_group_label(w, "no_object", PCI_LABEL_BOOL) &&
-               (pci_perf_group_label(w, "no_symbol", PCI_LABEL_BOOL) ||
-                (pci_perf_sample_label(w, "trace", PCI_LABEL_STRING) &&
-                 !pci_perf_group_label(w, "offset", PCI_LABEL_INTEGER)))) ||
+               pci_perf_group_label(w, "no_symbol", PCI_LABEL_BOOL)) ||
               pci_perf_group_label(w, "inlined_offsets", PCI_LABEL_STRING);
     if (*needed)
         return PCOL_OK;

@@ -65,6 +65,8 @@ struct pci_perf_writer {
 pcol_status pci_perf_put(struct pci_perf_writer *w, const void *data, size_t size, pcol_error *err);
 /* Line feeds become blanks, which is a loss. */
 pcol_status pci_perf_put_text(struct pci_perf_writer *w, pcol_str text, pcol_error *err);
+/* Fields after a frame: aligned, so that a number is none of a name. */
+pcol_status pci_perf_put_fields(struct pci_perf_writer *w, pcol_str fields, pcol_error *err);
 /* At most 95 bytes. */
 pcol_status pci_perf_putf(struct pci_perf_writer *w, pcol_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -73,7 +75,7 @@ pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err);
 /* Labels of the current sample and the current location group; NULL: none. */
 const struct pci_label_cell *pci_perf_sample_label(const struct pci_perf_writer *w, const char *key,
                                                    uint8_t kind);
-/* Fields after the frame in the header's line; NULL also if frames are in lines of their own. */
+/* Fields after the frame, or in a line after the frames. */
 const struct pci_label_cell *pci_perf_after_frame(const struct pci_perf_writer *w);
 const struct pci_label_cell *pci_perf_group_label(const struct pci_perf_writer *w, const char *key,
                                                   uint8_t kind);

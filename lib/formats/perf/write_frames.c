@@ -103,10 +103,9 @@ static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_s
     f->has_offset = has_offset != 0;
     PCI_TRY(put_object(w, step->group, err));
     const struct pci_label_cell *after = pci_perf_after_frame(w);
-    if (!after)
+    if (!after || w->chains)
         return PCOL_OK;
-    PCI_TRY(pci_perf_put(w, " ", 1, err));
-    return pci_perf_put_text(w, after->as.text, err);
+    return pci_perf_put_fields(w, after->as.text, err);
 }
 
 /* 1 if the current line is parsed as the frame that was written, after a header if there are no

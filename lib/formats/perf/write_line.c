@@ -23,6 +23,12 @@ pcol_status pci_perf_put_text(struct pci_perf_writer *w, pcol_str text, pcol_err
     return PCOL_OK;
 }
 
+pcol_status pci_perf_put_fields(struct pci_perf_writer *w, pcol_str fields, pcol_error *err)
+{
+    PCI_TRY(pci_perf_putf(w, err, "%16s", ""));
+    return pci_perf_put_text(w, fields, err);
+}
+
 pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err)
 {
     /* The reader drops a CR before the line end. */
@@ -62,7 +68,7 @@ const struct pci_label_cell *pci_perf_sample_label(const struct pci_perf_writer 
 
 const struct pci_label_cell *pci_perf_after_frame(const struct pci_perf_writer *w)
 {
-    return w->chains ? NULL : pci_perf_sample_label(w, "after_frame", PCI_LABEL_STRING);
+    return w->is_perf ? pci_perf_sample_label(w, "after_frame", PCI_LABEL_STRING) : NULL;
 }
 
 const struct pci_label_cell *pci_perf_group_label(const struct pci_perf_writer *w, const char *key,
