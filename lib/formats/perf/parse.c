@@ -618,8 +618,8 @@ static struct around find_fields(const uint8_t *text, size_t size)
     return found;
 }
 
-/* Whether `f`, read from `text`, is a frame: with an object, or aligned with a symbol, which no data
- * source is ("|OP LOAD|..."). */
+/* Whether `f`, read from `text`, is a frame: with an object, or aligned with a symbol, which no
+ * data source is ("|OP LOAD|..."). */
 static int is_tail_frame(const uint8_t *text, size_t size, const struct pci_perf_frame *f)
 {
     return f->has_address && (f->in_object || f->has_offset ||
