@@ -34,7 +34,7 @@ static inline uint64_t pcf_bits_to_bytes(uint64_t bits)
  * 2^48 rows. Writers stay within these limits; readers check them before a scan over all rows. The
  * limit for samples is higher: an idle program yields millions of equal samples. The values of all
  * tables, rows times columns, are limited together. */
-#define PCF_FREE_ROWS (UINT64_C(1) << 24)
+#define PCF_FREE_ROWS (UINT64_C(1) << 22)
 #define PCF_ROWS_PER_BYTE 8u
 #define PCF_FREE_SAMPLES (UINT64_C(1) << 24)
 #define PCF_SAMPLES_PER_BYTE (UINT64_C(1) << 8)

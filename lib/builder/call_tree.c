@@ -7,11 +7,6 @@
 #include "util/control.h"
 #include "util/import_budget.h"
 
-/* Bytes of expanded input that a node counts as: queries need 130 bytes for each, and an input may
- * have a byte for thousands. 4 million nodes are free; real profiles have at most one in two
- * bytes. */
-#define NODE_BYTES 16u
-
 pcol_status pci_call_tree_init(struct pci_call_tree *tree, pcol_error *err)
 {
     *tree = (struct pci_call_tree){0};
@@ -101,7 +96,7 @@ pcol_status pci_call_tree_child(struct pci_call_tree *tree, uint32_t parent, uin
 pcol_status pci_call_tree_finish(struct pci_call_tree *tree, pcol_error *err)
 {
     size_t n = tree->count;
-    PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, (uint64_t)n * NODE_BYTES, err));
+    PCI_TRY(pci_budget_check_stacks(pci_thread_budget, n, err));
     pci_hash_clear(&tree->hash);
     tree->preorder = pci_malloc(n, 3 * sizeof *tree->preorder);
     if (!tree->preorder)

@@ -12,6 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Distinct numbers may take no bytes of the file, and about 130 bytes each in a result. */
+#define FREE_NAMES (UINT64_C(1) << 21)
+
+static pcol_status check_names(const struct pci_label_pairs *p, pcol_error *err)
+{
+    uint64_t most = FREE_NAMES + p->query->file->size;
+    return p->names->count <= most
+               ? PCOL_OK
+               : pci_fail(err, PCOL_E_LIMIT,
+                          "more than %llu values of the label are too many for a file of %llu "
+                          "bytes",
+                          (unsigned long long)most, (unsigned long long)p->query->file->size);
+}
+
 /* is_stored: the text is that of a string of the file. */
 static pcol_status add_pair(struct pci_label_pairs *p, size_t at, pcol_str name, int is_stored,
                             pcol_error *err)
@@ -22,6 +36,7 @@ static pcol_status add_pair(struct pci_label_pairs *p, size_t at, pcol_str name,
     } else { /* a value with a long unit, or the path of a library */
         PCI_TRY(pci_count_long_text(&p->long_texts, name.size, err));
         PCI_TRY(pci_string_pool_intern(p->names, name.data, name.size, &id, err));
+        PCI_TRY(check_names(p, err));
     }
     PCI_TRY(PCI_GROW(p->pairs, p->capacity, p->count + 1, err));
     p->pairs[p->count++] = (struct pci_label_pair){(uint32_t)at, id};

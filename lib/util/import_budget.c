@@ -67,6 +67,17 @@ pcol_status pci_budget_check_cells(struct pci_budget *budget, uint64_t rows, uin
                       rows, columns, input_bytes(budget));
 }
 
+pcol_status pci_budget_check_stacks(struct pci_budget *budget, uint64_t nodes, pcol_error *err)
+{
+    if (!budget || budget->trusted || nodes <= PCI_BUDGET_STACKS ||
+        (nodes - PCI_BUDGET_STACKS) / PCI_BUDGET_STACKS_PER_BYTE <= input_bytes(budget))
+        return PCOL_OK;
+    return FAIL_LIMIT(err,
+                      "%" PRIu64 " nodes of call stacks are too many for an input of %" PRIu64
+                      " bytes" TRUST,
+                      nodes, input_bytes(budget));
+}
+
 /* Memory limit in bytes for total inputs so far. */
 static int64_t memory_limit(struct pci_budget *budget)
 {

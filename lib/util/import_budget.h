@@ -27,6 +27,8 @@
 #define PCI_BUDGET_CELLS (UINT64_C(64) << 20)
 #define PCI_BUDGET_CELLS_PER_BYTE 64u
 #define PCI_BUDGET_FREE_COLUMNS 64u
+#define PCI_BUDGET_STACKS (UINT64_C(4) << 20)
+#define PCI_BUDGET_STACKS_PER_BYTE 4u
 
 struct pci_budget {
     _Atomic uint64_t input_bytes;
@@ -53,6 +55,11 @@ pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t byte
  * plus 64 for each byte of input. rows * columns is below 2^64. */
 pcol_status pci_budget_check_cells(struct pci_budget *budget, uint64_t rows, uint64_t columns,
                                    pcol_error *err);
+
+/* Nodes of call stacks: an input may have a byte for thousands, and queries need 140 bytes for each.
+ * E_LIMIT if they are more than 4 Mi plus 4 for each byte of input; real profiles have at most one
+ * in two bytes. */
+pcol_status pci_budget_check_stacks(struct pci_budget *budget, uint64_t nodes, pcol_error *err);
 
 /* For alloc.c. Charge: 0, or -1 beyond the limit of the thread's budget; note: charge without a
  * limit; credit: bytes freed. */
