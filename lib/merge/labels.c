@@ -118,6 +118,10 @@ static pcol_status is_needed(struct key_walk *w, pcol_str table_name, pcol_str k
         if (!marks[row])
             continue;
         status = pci_cells_get(cells, row, &bits, needed, err);
+        int loses = 0;
+        if (*needed)
+            PCI_THEN(status, pci_merge_loses_label(m, table->name, row, key, &loses, err));
+        *needed &= !loses;
     }
     pci_free(cells);
     return status;
@@ -325,19 +329,6 @@ static pcol_status map_own_depth(struct pci_merge *m, uint64_t row, int64_t *dep
     return PCOL_OK;
 }
 
-/* *has: 1 if a value of the row is copied; a label of kind VALUE refers to it. */
-static pcol_status has_value(struct pci_merge *m, uint64_t row, int *is_copied, pcol_error *err)
-{
-    *is_copied = 0;
-    for (uint64_t k = 0; k < m->type_count && !*is_copied; k++) {
-        const struct pci_column *values = pci_merge_values(m, k);
-        int64_t bits;
-        if (values && m->types[k] != PCOL_NONE)
-            PCI_TRY(pci_get(m->file, values, row, &bits, is_copied, err));
-    }
-    return PCOL_OK;
-}
-
 /* *omitted: the label is not copied. */
 static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
                              const struct pci_label_cell *cell, uint32_t number, int *omitted,
@@ -348,15 +339,16 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
     uint32_t column, text;
     int64_t bits = cell->as.i64;
     const char *references;
-    int is_own_frame = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME,
-        has_copied_value = 1;
-    *omitted = 0;
+    int is_own_frame = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME, has,
+        copied;
     PCI_TRY(pci_label_column(m->builder, number, &column, err));
-    if (key->kind == PCI_LABEL_VALUE && m->selection && m->selection->types)
-        PCI_TRY(has_value(m, row, &has_copied_value, err));
-    *omitted = !has_copied_value;
-    if (column == PCOL_NONE)
-        return PCOL_OK; /* a kind without a column */
+    PCI_TRY(pci_merge_loses_label(m, r->reader.table->name, row, key->key, omitted, err));
+    if (key->kind == PCI_LABEL_VALUE && m->selection && m->selection->types) {
+        PCI_TRY(pci_merge_has_value(m, row, &has, &copied, err));
+        *omitted = !copied;
+    }
+    if (*omitted || column == PCOL_NONE) /* none: a kind without a column */
+        return PCOL_OK;
     pci_label_types(key->kind, &references);
     if (key->kind == PCI_LABEL_STRING || key->kind == PCI_LABEL_BIGINT) {
         int rule = key->kind == PCI_LABEL_STRING ? PCI_NAME_VALUE : PCI_COPY;
@@ -375,15 +367,17 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
 }
 
 /* An entry without a key is a member of the row's `extra`. */
-static pcol_status copies_member(struct pci_merge *m, const char *table,
+static pcol_status copies_member(struct pci_merge *m, const char *table, uint64_t row,
                                  const struct pci_label_cell *cell, int *is_copied, pcol_error *err)
 {
     struct pci_node_value node;
+    int loses;
     *is_copied = !m->selection || !m->selection->names;
-    if (!*is_copied || !m->selection || !m->selection->drop_key_count)
+    if (!*is_copied || !m->selection || !(m->selection->drop_key_count || m->value_labels))
         return PCOL_OK;
     PCI_TRY(pci_node_get(m->file, cell->node, &node, err));
-    *is_copied = pci_merge_copies_label(m, table, node.key);
+    PCI_TRY(pci_merge_loses_label(m, table, row, node.key, &loses, err));
+    *is_copied = !loses && pci_merge_copies_label(m, table, node.key);
     return PCOL_OK;
 }
 
@@ -409,7 +403,7 @@ static pcol_status copy_entries(struct pci_merge_label_rows *r, uint64_t row, si
         uint32_t number = cell->key ? m->label_keys[cell->key->number] : 0;
         int stays = number != PCOL_NONE, omitted = 0;
         if (!cell->key)
-            PCI_TRY(copies_member(m, r->reader.table->name, cell, &stays, err));
+            PCI_TRY(copies_member(m, r->reader.table->name, row, cell, &stays, err));
         else if (stays)
             PCI_TRY(add_label(r, row, cell, number, &omitted, err));
         if (stays && !omitted) {

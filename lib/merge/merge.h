@@ -88,7 +88,9 @@ struct pci_merge {
     uint64_t *sample_positions;
     struct pci_placed_stacks *placed; /* with added frames: `stacks` is filled on demand */
     int tree_of_sample;               /* the tree being copied belongs to a sample */
+    uint64_t tree_sample;             /* its row */
     uint8_t *incomplete_sources;      /* by source: `extra` is not copied */
+    const char **value_labels;        /* by source: value_label (schema.h); NULL: none is lost */
     uint32_t *programs; /* of a part, by source: the mapping of the program; PCOL_NONE: none */
     /* If partial, by source: the name of the order in source_rows that its document needs, or NULL;
      * NULL: none needs one. */
@@ -191,6 +193,12 @@ int pci_merge_copies_column(const struct pci_merge *merge, const struct pci_colu
 /* Tables that are not fed to the builder row by row. */
 int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table *table);
 int pci_merge_copies_label(const struct pci_merge *merge, const char *table, pcol_str key);
+/* *has: 1 if a sample has a value; *copied: of a selected type. */
+pcol_status pci_merge_has_value(const struct pci_merge *merge, uint64_t sample, int *has,
+                                int *copied, pcol_error *err);
+/* *loses: a label of a row, or a member of its `extra`, repeats a value that is not copied. */
+pcol_status pci_merge_loses_label(const struct pci_merge *merge, const char *table, uint64_t row,
+                                  pcol_str key, int *loses, pcol_error *err);
 /* 1 if the labels of a table have to be read row by row. */
 int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_table *table);
 /* Reports the omitted tables and columns. */

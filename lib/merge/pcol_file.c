@@ -404,6 +404,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
     pci_free(m.used_functions);
     pci_free(m.sample_positions);
     pci_free(m.incomplete_sources);
+    pci_free(m.value_labels);
     pci_free(m.programs);
     pci_free(m.document_orders);
     for (uint32_t i = 0; m.used && i < file->index.header.table_count; i++)

@@ -9,6 +9,7 @@
 #include "merge/pseudonyms.h"
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/strbuf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,13 +116,64 @@ static int drops_document_labels(const struct pci_merge_selection *selection,
     return 0;
 }
 
+/* *has: a sample has a label, or a member of `extra`, of this key. */
+static pcol_status has_label(struct pci_label_reader *labels, uint64_t sample, const char *key,
+                             int *has, pcol_error *err)
+{
+    *has = 0;
+    PCI_TRY(pci_labels_row(labels, sample, err));
+    for (size_t i = 0; i < labels->cell_count && !*has; i++) {
+        const struct pci_label_cell *cell = &labels->cells[i];
+        struct pci_node_value node;
+        if (!cell->key)
+            PCI_TRY(pci_node_get(labels->file, cell->node, &node, err));
+        *has = pci_str_is(cell->key ? cell->key->key : node.key, key);
+    }
+    return PCOL_OK;
+}
+
+/* Marks sources whose documents cannot lack the values that are not copied: values in a label of
+ * the samples' type, and those of some samples of a type, all of which have the same keys. */
+static pcol_status find_remaining_values(struct pci_merge *merge, struct pci_label_reader *labels,
+                                         pcol_error *err)
+{
+    const struct pci_column *sources, *types;
+    const uint8_t *samples = merge->selection->samples;
+    int64_t last_type = -1;
+    int last_loses = 0;
+    PCI_TRY(pci_find_column(merge->file, "samples", "source", PCI_TYPES_ROW, &sources, err));
+    PCI_TRY(pci_find_column(merge->file, "samples", "resource_type", PCI_TYPES_ROW, &types, err));
+    for (uint64_t row = 0; row < pci_rows(merge->file, "samples"); row++) {
+        int64_t source, type;
+        int valid, has, copied, loses, is_own = 1;
+        if (samples && !samples[row])
+            continue;
+        PCI_TRY(pci_get(merge->file, sources, row, &source, &valid, err));
+        if ((uint64_t)source >= merge->source_count || !merge->value_labels[source])
+            continue;
+        PCI_TRY(pci_get(merge->file, types, row, &type, &valid, err));
+        PCI_TRY(pci_merge_has_value(merge, row, &has, &copied, err));
+        loses = has && !copied;
+        if (loses && !(valid && type == last_type))
+            PCI_TRY(has_label(labels, row, merge->value_labels[source], &is_own, err));
+        if (!is_own || (valid && type == last_type && loses != last_loses))
+            merge->incomplete_sources[source] = 1;
+        last_type = valid ? type : -1;
+        last_loses = loses;
+    }
+    return PCOL_OK;
+}
+
 pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
 {
     const struct pci_column *type = NULL;
     const pcol_file *file = merge->file;
+    int is_needed = 0;
     if (pci_merge_keeps_documents(merge->selection))
         return PCOL_OK;
     PCI_TRY(PCI_CALLOC(merge->incomplete_sources, (size_t)merge->source_count + 1, err));
+    if (merge->selection->types)
+        PCI_TRY(PCI_CALLOC(merge->value_labels, (size_t)merge->source_count + 1, err));
     PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
     for (uint64_t row = 0; type && row < merge->source_count; row++) {
         pcol_str text;
@@ -130,8 +182,21 @@ pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
         const struct pci_format_schema *schema = valid ? pci_format_schema(file, text) : NULL;
         merge->incomplete_sources[row] =
             schema && (schema->whole_document || drops_document_labels(merge->selection, schema));
+        if (schema && merge->value_labels)
+            merge->value_labels[row] = schema->value_label;
+        is_needed |= schema && schema->value_label;
     }
-    return PCOL_OK;
+    if (!is_needed) { /* no source has such labels */
+        pci_free(merge->value_labels);
+        merge->value_labels = NULL;
+    }
+    if (!merge->value_labels)
+        return PCOL_OK;
+    struct pci_label_reader labels;
+    pcol_status status = pci_labels_open(&labels, file, "samples", err);
+    PCI_THEN(status, find_remaining_values(merge, &labels, err));
+    pci_labels_close(&labels);
+    return status;
 }
 
 int pci_merge_selects_column(const struct pci_merge *merge, const struct pci_column *column)
@@ -180,6 +245,40 @@ int pci_merge_copies_label(const struct pci_merge *merge, const char *table, pco
             !memcmp(selection->drop_keys[i], key.data, key.size))
             return 0;
     return !selection->drop_labels;
+}
+
+pcol_status pci_merge_has_value(const struct pci_merge *merge, uint64_t sample, int *has,
+                                int *copied, pcol_error *err)
+{
+    const uint8_t *types = merge->selection ? merge->selection->types : NULL;
+    *has = *copied = 0;
+    for (uint64_t k = 0; k < merge->type_count && !*copied; k++) {
+        int64_t bits;
+        int valid;
+        PCI_TRY(pci_get(merge->file, pci_merge_values(merge, k), sample, &bits, &valid, err));
+        *has |= valid;
+        *copied = valid && (!types || types[k]);
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_loses_label(const struct pci_merge *merge, const char *table, uint64_t row,
+                                  pcol_str key, int *loses, pcol_error *err)
+{
+    const struct pci_column *column;
+    int64_t source;
+    int valid, has, copied;
+    *loses = 0;
+    if (!merge->value_labels || strcmp(table, "samples") != 0)
+        return PCOL_OK;
+    PCI_TRY(pci_find_column(merge->file, "samples", "source", PCI_TYPES_ROW, &column, err));
+    PCI_TRY(pci_get(merge->file, column, row, &source, &valid, err));
+    const char *label = (uint64_t)source < merge->source_count ? merge->value_labels[source] : NULL;
+    if (!label || !pci_str_is(key, label))
+        return PCOL_OK;
+    PCI_TRY(pci_merge_has_value(merge, row, &has, &copied, err));
+    *loses = has && !copied;
+    return PCOL_OK;
 }
 
 int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_table *table)

@@ -166,6 +166,7 @@ pcol_status pci_merge_bits(struct pci_merge *merge, struct pci_cells *cells, uin
     if (!to)
         return PCOL_OK;
     merge->tree_of_sample = !strcmp(from->table->name, "samples");
+    merge->tree_sample = row;
     PCI_TRY(pci_merge_row(merge, to, from, row, (uint64_t)*bits, &out, &omitted, err));
     *bits = (int64_t)out;
     *valid = !omitted;

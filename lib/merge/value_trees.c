@@ -156,8 +156,12 @@ static pcol_status copy_tree(struct pci_merge *m, struct node_path *node_path, u
         if (omitted_root != PCI_NO_NODE && node.parent >= omitted_root)
             continue;
         omitted_root = PCI_NO_NODE;
-        if (m->tree_of_sample && node.parent == root && node.has_key &&
-            !pci_merge_copies_label(m, "samples", node.key)) {
+        int omitted = 0;
+        if (m->tree_of_sample && node.parent == root && node.has_key) {
+            PCI_TRY(pci_merge_loses_label(m, "samples", m->tree_sample, node.key, &omitted, err));
+            omitted |= !pci_merge_copies_label(m, "samples", node.key);
+        }
+        if (omitted) {
             omitted_root = row;
             continue;
         }

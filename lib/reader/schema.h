@@ -170,6 +170,9 @@ struct pci_format_schema {
     /* Keys of samples' labels that its document needs: a copy without them has no document. A list
      * that ends in NULL; NULL: none. */
     const char *const *document_labels;
+    /* The key of a label of samples that may repeat their value, to keep how it was written: it is
+     * copied only with the value. NULL: none. */
+    const char *value_label;
     /* The table of a source that its document numbers: copies with the document have its order of
      * location_groups in source_rows. NULL: none. */
     const char *document_order;

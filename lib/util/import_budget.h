@@ -56,9 +56,9 @@ pcol_status pci_budget_charge_expansion(struct pci_budget *budget, uint64_t byte
 pcol_status pci_budget_check_cells(struct pci_budget *budget, uint64_t rows, uint64_t columns,
                                    pcol_error *err);
 
-/* Nodes of call stacks: an input may have a byte for thousands, and queries need 140 bytes for each.
- * E_LIMIT if they are more than 4 Mi plus 4 for each byte of input; real profiles have at most one
- * in two bytes. */
+/* Nodes of call stacks: an input may have a byte for thousands, and queries need 140 bytes for
+ * each. E_LIMIT if they are more than 4 Mi plus 4 for each byte of input; real profiles have at
+ * most 0.6. */
 pcol_status pci_budget_check_stacks(struct pci_budget *budget, uint64_t nodes, pcol_error *err);
 
 /* For alloc.c. Charge: 0, or -1 beyond the limit of the thread's budget; note: charge without a

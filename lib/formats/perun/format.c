@@ -10,7 +10,8 @@ static const char *const document_labels[] = {"amount", "type", "subtype", "uid"
 const struct pci_format_schema pci_perun_schema = {.source_type = "perun",
                                                    .fixed_frames = 1,
                                                    .tables = pci_perun_tables,
-                                                   .document_labels = document_labels};
+                                                   .document_labels = document_labels,
+                                                   .value_label = "amount"};
 
 const struct pci_format pci_perun_format = {
     .info = {"perun", "a Perun profile, plain or as an object of its store", ".perf .perun",
