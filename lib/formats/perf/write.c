@@ -43,13 +43,15 @@ static void check_default(struct pci_perf_writer *w, uint32_t type)
         pci_export_report_kind(w->export, PCI_KIND_DEFAULT_TYPE);
 }
 
-/* The line of fields after the frames. */
+/* The line of fields after the frames; one that would be read as a frame is left out. */
 static pcol_status put_fields_line(struct pci_perf_writer *w, pcol_str fields, pcol_error *err)
 {
     PCI_TRY(pci_perf_put_fields(w, fields, err));
-    if (!w->frame.in_symbol || !pci_perf_fields_line((const uint8_t *)w->line.data, w->line.size))
-        w->lost |= LOSS_PARSED;
-    return pci_perf_end_line(w, err);
+    if (w->frame.in_symbol && pci_perf_fields_line((const uint8_t *)w->line.data, w->line.size))
+        return pci_perf_end_line(w, err);
+    w->lost |= LOSS_LABELS;
+    w->line.size = 0;
+    return PCOL_OK;
 }
 
 static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_error *err)
