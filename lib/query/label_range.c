@@ -157,7 +157,7 @@ void pci_label_range_parse(const char *text, struct pci_label_range *range)
     const char *colon = strchr(text, ':'), *end = text + strlen(text);
     pcol_str low_unit;
     double low_size, high_size;
-    *range = (struct pci_label_range){.low.number = -INFINITY, .high.number = INFINITY};
+    *range = (struct pci_label_range){.low.number = -HUGE_VAL, .high.number = HUGE_VAL};
     if (!colon || end == text + 1)
         return;
     int has_low = colon != text, has_high = colon + 1 != end;
