@@ -652,6 +652,12 @@ int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
     return 1;
 }
 
+int pci_perf_bare_record(const uint8_t *text, size_t size)
+{
+    static const char name[] = "PERF_RECORD_";
+    return size >= sizeof name && !memcmp(text, name, sizeof name - 1) && !memchr(text, ' ', size);
+}
+
 int pci_perf_fields_line(const uint8_t *text, size_t size)
 {
     static const char *const names[] = {"insn:", "ilen:", "ABI:", "IPC:"};

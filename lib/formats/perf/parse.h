@@ -69,6 +69,8 @@ struct pci_perf_tail {
  * address and a symbol. It is one only if no frames follow in lines of their own. */
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
                         struct pci_perf_tail *tail);
+/* 1 for a PERF_RECORD_... without a header, as --show-round-events prints it. */
+int pci_perf_bare_record(const uint8_t *text, size_t size);
 /* 1 for a line of the fields that are printed after frames. */
 int pci_perf_fields_line(const uint8_t *text, size_t size);
 

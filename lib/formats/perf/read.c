@@ -338,6 +338,10 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         r->blank_ends += r->open != 0;
         return end_sample(r, err);
     }
+    if (pci_perf_bare_record(line->text, line->size)) {
+        r->records++;
+        return end_sample(r, err);
+    }
     if (is_comment(r, line)) {
         PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
         return pci_strbuf_append(&r->comments, "\n", 1, err);

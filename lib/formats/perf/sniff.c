@@ -43,7 +43,8 @@ int pci_perf_sniff(const uint8_t *data, size_t size, int all)
         /* A header that decides nothing and has no frames: that of the next sample may decide. */
         if (blank == length && header == 1)
             header = 0;
-        if ((blank == length && !header) || (text[0] == '#' && !header))
+        if ((blank == length && !header) || (text[0] == '#' && !header) ||
+            pci_perf_bare_record(text, length))
             continue;
         sure = sniff_line(text, length, &header);
         if (!sure)
