@@ -2002,7 +2002,8 @@ typedef struct pcol_top_options {
  *   total  samples that hold it at least once
  * Rows whose self and total are both 0 are left out. Cost: O(stacks + rows log rows), however deep
  * stacks and recursion are; by function O(rows log rows) where the file carries their sums; by
- * thread, process, source, label or metadata O(samples). Errors: as pcol_query_new().
+ * thread, process, source, label or metadata O(samples). Errors: as pcol_query_new(); E_LIMIT also
+ * for more than 2^21 numbers as values of a label, and one more for each byte of the file.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_top(pcol_query *query,
                                                    const pcol_top_options *options,

@@ -94,7 +94,8 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
 
 /* Inputs of comparisons and views are imported one by one, each with a budget of its own, and stay
  * in memory. Together they may have what one of them may have for its bytes. Each node of the call
- * stacks takes 130 bytes in a query; real profiles have at most one in two bytes. */
+ * stacks takes 140 bytes in a query; real profiles have at most 0.6 a byte. The limits are those of
+ * lib/util/import_budget.h. */
 #define FREE_BYTES (UINT64_C(256) << 20)
 #define BYTES_PER_BYTE 64u
 #define FREE_STACKS (UINT64_C(4) << 20)
