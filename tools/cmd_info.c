@@ -28,9 +28,71 @@ struct info {
     const pcol_table *samples, *sources, *types, *threads; /* sources: v2; the others physical */
     uint64_t sample_rows, source_rows, type_rows, thread_rows;
     unsigned char *is_default; /* by sample type: queries use it by default */
+    uint32_t *first_equal;     /* by sample type: the first that differs only in its storage */
 };
 
 /* ---- data ---- */
+
+struct type_key {
+    struct cli_cell type, unit, ordinal;
+    uint64_t row;
+};
+
+static int compare_text(const struct cli_cell *a, const struct cli_cell *b)
+{
+    if (a->kind != CLI_CELL_TEXT || b->kind != CLI_CELL_TEXT)
+        return (a->kind == CLI_CELL_TEXT) - (b->kind == CLI_CELL_TEXT);
+    size_t size = a->as.text.size < b->as.text.size ? a->as.text.size : b->as.text.size;
+    int order = size > 0 ? memcmp(a->as.text.data, b->as.text.data, size) : 0;
+    return order != 0 ? order : (a->as.text.size > size) - (b->as.text.size > size);
+}
+
+static int compare_names(const struct type_key *a, const struct type_key *b)
+{
+    int order = compare_text(&a->type, &b->type);
+
+    if (order == 0)
+        order = compare_text(&a->unit, &b->unit);
+    if (order != 0)
+        return order;
+    int64_t of_a = a->ordinal.kind == CLI_CELL_I64 ? a->ordinal.as.i64 : 0;
+    int64_t of_b = b->ordinal.kind == CLI_CELL_I64 ? b->ordinal.as.i64 : 0;
+    return (of_a > of_b) - (of_a < of_b);
+}
+
+static int compare_types(const void *a, const void *b)
+{
+    const struct type_key *x = a, *y = b;
+    int order = compare_names(x, y);
+
+    return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Find sample types that differ only in the storage of their values, integers or doubles: for users
+ * they are one. */
+static pcol_status find_equal(struct info *info, pcol_error *err)
+{
+    struct type_key *keys = calloc((size_t)info->type_rows + 1, sizeof *keys);
+    pcol_status status = keys != NULL ? PCOL_OK : cli_set_memory(err);
+
+    for (uint64_t i = 0; i < info->type_rows && status == PCOL_OK; i++) {
+        keys[i].row = i;
+        status = cli_cell_find(info->types, "type", i, &keys[i].type, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(info->types, "unit", i, &keys[i].unit, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(info->types, "ordinal", i, &keys[i].ordinal, err);
+    }
+    if (status == PCOL_OK) {
+        qsort(keys, (size_t)info->type_rows, sizeof *keys, compare_types);
+        for (uint64_t i = 0; i < info->type_rows; i++)
+            info->first_equal[keys[i].row] = i > 0 && compare_names(&keys[i - 1], &keys[i]) == 0
+                                                 ? info->first_equal[keys[i - 1].row]
+                                                 : (uint32_t)keys[i].row;
+    }
+    free(keys);
+    return status;
+}
 
 /* Mark the type that queries use by default. They reject a file with too many sources. */
 static pcol_status mark_default(struct info *info, pcol_error *err)
@@ -39,7 +101,7 @@ static pcol_status mark_default(struct info *info, pcol_error *err)
     pcol_status status = pcol_file_default_type(info->input->file, &type, err);
 
     if (status == PCOL_OK && type < info->type_rows)
-        info->is_default[type] = 1;
+        info->is_default[info->first_equal[type]] = 1;
     return status == PCOL_E_LIMIT ? PCOL_OK : status;
 }
 
@@ -73,9 +135,11 @@ static pcol_status gather(struct info *info, const struct cli_input *input, pcol
     if (info->type_rows > 65536)
         info->type_rows = 65536;
     info->is_default = calloc((size_t)info->type_rows + 1, 1);
-    if (info->is_default == NULL)
+    info->first_equal = calloc((size_t)info->type_rows + 1, sizeof *info->first_equal);
+    if (info->is_default == NULL || info->first_equal == NULL)
         return cli_set_memory(err);
-    return mark_default(info, err);
+    status = find_equal(info, err);
+    return status == PCOL_OK ? mark_default(info, err) : status;
 }
 
 /* ---- text ---- */
@@ -221,6 +285,8 @@ static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_
         struct cli_cell type;
         struct cli_cell unit;
         struct cli_cell gauge;
+        if (info->first_equal[i] != i)
+            continue;
         status = cli_cell_find(info->types, "type", i, &type, err);
         if (status == PCOL_OK)
             status = cli_cell_find(info->types, "unit", i, &unit, err);
@@ -434,9 +500,10 @@ static void json_number(struct cli_out *out, int *first, const char *key, uint64
     cli_json_cell(out, &cell);
 }
 
-/* Write the rows of a table as an array of objects; `is_default` adds that key. */
+/* Write the rows of a table as an array of objects. types: NULL unless it is the sample types, of
+ * which equal ones are one object, with the key "default". */
 static pcol_status json_rows(struct cli_out *out, const pcol_table *table, uint64_t rows,
-                             const unsigned char *is_default, pcol_error *err)
+                             const struct info *types, pcol_error *err)
 {
     uint32_t count = table != NULL ? pcol_table_column_count(table) : 0;
     pcol_status status = PCOL_OK;
@@ -444,6 +511,8 @@ static pcol_status json_rows(struct cli_out *out, const pcol_table *table, uint6
     cli_out_text(out, "[");
     for (uint64_t row = 0; row < rows && status == PCOL_OK && out->code == 0; row++) {
         int first = 1;
+        if (types != NULL && types->first_equal[row] != row)
+            continue;
         cli_out_text(out, row > 0 ? ",{" : "{");
         for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
             pcol_column_info info = cli_describe(pcol_table_column(table, i));
@@ -452,8 +521,8 @@ static pcol_status json_rows(struct cli_out *out, const pcol_table *table, uint6
             cli_json_key(out, &first, info.name);
             cli_json_cell(out, &cell);
         }
-        if (is_default != NULL) {
-            struct cli_cell cell = cli_cell_bool(is_default[row]);
+        if (types != NULL) {
+            struct cli_cell cell = cli_cell_bool(types->is_default[row]);
             cli_json_key(out, &first, "default");
             cli_json_cell(out, &cell);
         }
@@ -531,7 +600,7 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
     }
     cli_json_key(out, first, "sample_types");
     if (status == PCOL_OK)
-        status = json_rows(out, info->types, info->type_rows, info->is_default, err);
+        status = json_rows(out, info->types, info->type_rows, info, err);
     cli_json_key(out, first, "sources");
     if (status == PCOL_OK)
         status = json_rows(out, info->sources, info->source_rows, NULL, err);
@@ -574,6 +643,7 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
     if (json)
         cli_out_text(out, "}\n");
     free(info.is_default);
+    free(info.first_equal);
     cli_input_close(&input);
     return code;
 }
