@@ -2053,7 +2053,8 @@ typedef struct pcol_peek_options {
 
 /**
  * pcol_query_peek() - who calls a function, and what it calls
- * @name: a function's whole name; if there is none of that name, a pattern for names
+ * @name: a function's whole name, or "[BINARY]", that of frames of a mapping without symbols; if
+ *        the file has none of that name, a pattern for names
  * @options: NULL for the defaults
  * @result: receives, for each function that matches in order of total: its callers, itself, its
  *          callees, callers and callees by total. No match gives no rows. Columns:

@@ -124,7 +124,8 @@ const struct cmd cmd_table[] = {
      "self counts samples with the row as innermost frame, total samples that contain it at\n"
      "least once. Percentages are of all samples that --label, --thread, --time, --order,\n"
      "--source and --source-meta select, before --focus. --focus and --ignore select whole\n"
-     "samples, --hide and --show frames; they match names of functions, files and mappings.\n"
+     "samples, --hide and --show frames; they match names of functions, files and mappings,\n"
+     "not [BINARY] and <unknown>, the rows of --by file and mapping for frames without one.\n"
      "\n"
      "  pcol top run.pcol\n"
      "  pcol top --by line --sort total -n 50 cpu.pb.gz\n"
@@ -143,9 +144,9 @@ const struct cmd cmd_table[] = {
      1, 1, cmd_tree},
     {"Query", "peek", NULL, "NAME FILE", "print the callers and callees of a function",
      cmd_peek_options,
-     "NAME is the whole name of a function, or else a regular expression. For callers and\n"
-     "callees, total is the weight of the samples with that call, self of those in which it is\n"
-     "the innermost.\n"
+     "NAME is the whole name of a function, or of the frames of a binary without symbols,\n"
+     "[BINARY], or else a regular expression. For callers and callees, total is the weight of\n"
+     "the samples with that call, self of those in which it is the innermost.\n"
      "\n"
      "  pcol peek sort.int run.pcol\n",
      2, 2, cmd_peek},

@@ -58,6 +58,36 @@ static pcol_status match_pattern(struct peek_builder *p, const char *name, pcol_
     return status;
 }
 
+/* 1 if `text` is the last part of a path. */
+static int is_base_name(pcol_str path, const char *text, size_t size)
+{
+    while (path.size && path.data[path.size - 1] == '/')
+        path.size--;
+    return path.size >= size && !memcmp(path.data + path.size - size, text, size) &&
+           (path.size == size || path.data[path.size - size - 1] == '/');
+}
+
+/* *is: 1 for "[prog]", the name of frames of a mapping without symbols, also if the selection has
+ * none. As a pattern it would match each name that has one of these characters. */
+static pcol_status is_binary(const pcol_file *file, const char *name, int *is, pcol_error *err)
+{
+    const struct pci_column *filename;
+    size_t size = strlen(name);
+    pcol_str path;
+    int valid;
+    *is = 0;
+    if (size < 3 || name[0] != '[' || name[size - 1] != ']')
+        return PCOL_OK;
+    PCI_TRY(pci_check_row_count(file, "mappings", err));
+    PCI_TRY(pci_find_column(file, "mappings", "filename", PCI_TYPES_TEXT, &filename, err));
+    for (uint64_t row = 0; !*is && row < pci_rows(file, "mappings"); row++) {
+        PCI_TRY(pci_work(PCI_ITEM_WORK, err));
+        PCI_TRY(pci_get_str(file, filename, row, &path, &valid, err));
+        *is = is_base_name(path, name, size) || is_base_name(path, name + 1, size - 2);
+    }
+    return PCOL_OK;
+}
+
 /* Marks frames whose name is `name`, or whose address is it without the library; if there are none,
  * those that match it as a pattern. */
 static pcol_status select_frames(struct peek_builder *p, const char *name, pcol_error *err)
@@ -69,7 +99,11 @@ static pcol_status select_frames(struct peek_builder *p, const char *name, pcol_
                        (name[0] && pci_str_is(pci_address_of_name(frame_name), name));
         p->has_wanted |= p->wanted[i];
     }
-    return p->has_wanted || p->is_whole ? PCOL_OK : match_pattern(p, name, err);
+    if (p->has_wanted || p->is_whole)
+        return PCOL_OK;
+    int is_name;
+    PCI_TRY(is_binary(p->query->file, name, &is_name, err));
+    return is_name ? PCOL_OK : match_pattern(p, name, err);
 }
 
 /* ---- the walk */
