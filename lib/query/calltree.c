@@ -17,6 +17,7 @@
 #include "util/sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_STEPS (UINT64_C(1) << 28) /* limit of a bottom-up tree: some seconds */
 
@@ -166,24 +167,26 @@ static pcol_status build_bottom_up(struct builder *b, pcol_error *err)
 
 /* ---- order of siblings */
 
-/* Sort key of a node: siblings are contiguous. */
-struct sort_entry {
-    uint32_t parent, node;
-    uint64_t key; /* descending */
-    uint32_t rank;
+struct sibling_order {
+    const struct builder *b;
+    const uint32_t *rank; /* by frame */
+    pcol_order order;
 };
 
-static int compare_entries(const void *pa, const void *pb, const void *context)
+static int compare_siblings(const void *pa, const void *pb, const void *context)
 {
-    (void)context;
-    const struct sort_entry *a = pa, *b = pb;
-    if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
+    const struct sibling_order *o = context;
+    const struct builder *b = o->b;
+    uint32_t x = *(const uint32_t *)pa, y = *(const uint32_t *)pb;
+    if (o->order != PCOL_ORDER_NAME) {
+        int is_double = b->query->measure.is_double;
+        uint64_t key = pci_amount_sort_key(is_double, b->sums[x].total);
+        uint64_t other = pci_amount_sort_key(is_double, b->sums[y].total);
+        if (key != other)
+            return key > other ? -1 : 1;
+    }
+    uint32_t rank = o->rank[b->tree.nodes[x].group], other = o->rank[b->tree.nodes[y].group];
+    return rank != other ? (rank > other) - (rank < other) : (x > y) - (x < y);
 }
 
 struct frame_name {
@@ -237,73 +240,83 @@ static pcol_status add_totals(struct builder *b, uint8_t *alive, pcol_error *err
     return PCOL_OK;
 }
 
-/* Sorts the nodes with weight, without the root, by parent and key. next: by node, zeroed;
- * afterwards the end of its children. */
-static pcol_status sort_entries(const struct builder *b, const uint8_t *alive, const uint32_t *rank,
-                                pcol_order order, struct sort_entry *entries, uint32_t *next,
-                                uint32_t *entry_count, pcol_error *err)
+/* The children of nodes. Millions of nodes take few bytes of a file: these arrays have only what
+ * the new tree needs besides the old one. */
+struct children {
+    uint32_t *nodes; /* those with weight, without the root, by parent; siblings in order */
+    uint32_t *end;   /* by parent: offset in `nodes` */
+    uint32_t count;
+};
+
+static void free_children(struct children *c)
 {
-    uint32_t count = 0, n = (uint32_t)b->tree.count;
+    pci_free(c->nodes);
+    pci_free(c->end);
+}
+
+/* Sorts the nodes that are `alive` by parent and order. */
+static pcol_status sort_children(const struct builder *b, const uint8_t *alive,
+                                 const struct sibling_order *order, struct children *c,
+                                 pcol_error *err)
+{
+    uint32_t n = (uint32_t)b->tree.count;
+    c->nodes = pci_malloc(n, sizeof *c->nodes);
+    c->end = pci_calloc(n, sizeof *c->end);
+    if (!c->nodes || !c->end)
+        return pci_fail_memory(err);
     for (uint32_t i = 1; i < n; i++)
-        next[b->tree.nodes[i].parent] += alive[i];
+        c->end[b->tree.nodes[i].parent] += alive[i];
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t children = next[i];
-        next[i] = count;
-        count += children;
+        uint32_t children = c->end[i];
+        c->end[i] = c->count;
+        c->count += children;
     }
-    PCI_TRY(pci_work((uint64_t)n * sizeof *next, err));
+    PCI_TRY(pci_work((uint64_t)n * sizeof *c->end, err));
     for (uint32_t i = 1; i < n; i++) {
-        const struct pci_node *node = &b->tree.nodes[i];
         PCI_TRY(pci_work(PCI_ITEM_WORK, err));
-        if (!alive[i])
-            continue;
-        entries[next[node->parent]++] = (struct sort_entry){
-            node->parent, i,
-            order == PCOL_ORDER_NAME
-                ? 0
-                : pci_amount_sort_key(b->query->measure.is_double, b->sums[i].total),
-            rank[node->group]};
+        if (alive[i])
+            c->nodes[c->end[b->tree.nodes[i].parent]++] = i;
     }
-    for (uint32_t i = 0, first = 0; i < n; first = next[i++])
-        PCI_TRY(pci_sort(entries + first, next[i] - first, sizeof *entries, compare_entries, NULL,
-                         err));
-    *entry_count = count;
+    for (uint32_t i = 0, first = 0; i < n; first = c->end[i++])
+        PCI_TRY(pci_sort(c->nodes + first, c->end[i] - first, sizeof *c->nodes, compare_siblings,
+                         order, err));
     return PCOL_OK;
 }
 
-/* Writes the nodes in pre-order. next, end: by node, the range of its remaining children in
- * `entries`. */
-static pcol_status write_preorder(const struct builder *b, const struct sort_entry *entries,
-                                  uint32_t count, struct pci_calltree *tree, pcol_error *err)
+static struct pci_calltree_node new_node(const struct builder *b, uint32_t node, uint32_t parent,
+                                         uint32_t depth)
 {
-    size_t n = b->tree.count;
-    uint32_t *next = pci_calloc(n + 1, sizeof *next), *end = pci_calloc(n + 1, sizeof *end);
-    uint32_t current = 0; /* the current node of the new tree */
-    tree->nodes = pci_malloc((size_t)count + 1, sizeof *tree->nodes);
-    uint32_t *old = pci_malloc((size_t)count + 1, sizeof *old);
-    pcol_status status = next && end && tree->nodes && old ? PCOL_OK : pci_fail_memory(err);
-    for (uint32_t i = 0; status == PCOL_OK && i < count; i++) {
-        if (i == 0 || entries[i].parent != entries[i - 1].parent)
-            next[entries[i].parent] = i;
-        end[entries[i].parent] = i + 1;
-    }
+    const struct sums *sums = &b->sums[node];
+    return (struct pci_calltree_node){node ? b->tree.nodes[node].group : PCOL_NONE,
+                                      parent,
+                                      0,
+                                      depth,
+                                      sums->self,
+                                      sums->total,
+                                      sums->is_truncated};
+}
+
+/* Writes the nodes in pre-order. */
+static pcol_status write_preorder(const struct builder *b, const struct children *c,
+                                  struct pci_calltree *tree, pcol_error *err)
+{
+    uint32_t current = 0;                                     /* the current node of the new tree */
+    uint32_t *next = pci_malloc(b->tree.count, sizeof *next); /* by node: its next child */
+    uint32_t *old = pci_malloc((size_t)c->count + 1, sizeof *old);
+    tree->nodes = pci_malloc((size_t)c->count + 1, sizeof *tree->nodes);
+    pcol_status status = next && old && tree->nodes ? PCOL_OK : pci_fail_memory(err);
     if (status == PCOL_OK) {
-        tree->nodes[0] = (struct pci_calltree_node){
-            PCOL_NONE, 0, 0, 0, b->sums[0].self, b->sums[0].total, b->sums[0].is_truncated};
+        next[0] = 0;
+        memcpy(next + 1, c->end, (b->tree.count - 1) * sizeof *next);
+        tree->nodes[0] = new_node(b, 0, 0, 0);
         tree->count = 1;
         old[0] = 0;
     }
     while (status == PCOL_OK) {
-        uint32_t old_current = old[current];
-        if (next[old_current] < end[old_current]) {
-            uint32_t child = entries[next[old_current]++].node;
-            tree->nodes[tree->count] = (struct pci_calltree_node){b->tree.nodes[child].group,
-                                                                  current,
-                                                                  0,
-                                                                  tree->nodes[current].depth + 1,
-                                                                  b->sums[child].self,
-                                                                  b->sums[child].total,
-                                                                  b->sums[child].is_truncated};
+        uint32_t node = old[current];
+        if (next[node] < c->end[node]) {
+            uint32_t child = c->nodes[next[node]++];
+            tree->nodes[tree->count] = new_node(b, child, current, tree->nodes[current].depth + 1);
             old[tree->count] = child;
             current = tree->count++;
             status = pci_work(PCI_ITEM_WORK, err);
@@ -315,7 +328,6 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
         current = tree->nodes[current].parent;
     }
     pci_free(next);
-    pci_free(end);
     pci_free(old);
     return status;
 }
@@ -323,19 +335,18 @@ static pcol_status write_preorder(const struct builder *b, const struct sort_ent
 static pcol_status sort_tree(struct builder *b, pcol_order order, struct pci_calltree *tree,
                              pcol_error *err)
 {
-    size_t n = b->tree.count;
-    uint8_t *alive = pci_calloc(n, 1);
-    struct sort_entry *entries = pci_malloc(n, sizeof *entries);
-    uint32_t *rank = NULL, *next = pci_calloc(n + 1, sizeof *next), count = 0;
-    pcol_status status = alive && entries && next ? PCOL_OK : pci_fail_memory(err);
+    uint8_t *alive = pci_calloc(b->tree.count, 1);
+    uint32_t *rank = NULL;
+    struct children children = {0};
+    pcol_status status = alive ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, add_totals(b, alive, err));
     PCI_THEN(status, rank_frames(b->frames, &rank, err));
-    PCI_THEN(status, sort_entries(b, alive, rank, order, entries, next, &count, err));
-    PCI_THEN(status, write_preorder(b, entries, count, tree, err));
+    PCI_THEN(status,
+             sort_children(b, alive, &(struct sibling_order){b, rank, order}, &children, err));
     pci_free(alive);
-    pci_free(entries);
-    pci_free(next);
     pci_free(rank);
+    PCI_THEN(status, write_preorder(b, &children, tree, err));
+    free_children(&children);
     return status;
 }
 
@@ -373,6 +384,7 @@ static pcol_status build_tree(pcol_query *query, const pcol_tree_options *option
     PCI_THEN(status, add_empty_stack(&b, err));
     PCI_THEN(status, options->flags & PCOL_TREE_BOTTOM_UP ? build_bottom_up(&b, err)
                                                           : build_top_down(&b, err));
+    pci_hash_clear(&b.tree.hash);
     PCI_THEN(status, sort_tree(&b, options->order, tree, err));
     pci_call_tree_clear(&b.tree);
     pci_stack_table_close(&b.calls);
