@@ -335,9 +335,7 @@ static pcol_status check_rows(const struct pci_container *w, uint64_t file_size,
     for (size_t i = 0; i < w->table_count; i++) {
         const struct pcf_table *t = &w->tables[i];
         const char *name = w->names + t->name_offset;
-        int samples = t->name_size == strlen("samples") && !memcmp(name, "samples", t->name_size);
-        if (samples ? pcf_samples_plausible(t->rows, file_size)
-                    : pcf_rows_plausible(t->rows, file_size))
+        if (pcf_table_plausible(name, t->name_size, t->rows, file_size))
             continue;
         return pci_fail(err, PCOL_E_LIMIT,
                         "table %.*s has %" PRIu64 " rows, which is implausible in a file of only "

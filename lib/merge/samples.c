@@ -457,7 +457,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     if (!w.table)
         return PCOL_OK;
     PCI_TRY(pci_check_table_supported(w.table, err));
-    PCI_TRY(pci_check_sample_count(m->file, err));
+    PCI_TRY(pci_check_row_count(m->file, "samples", err));
     pcol_status status = open_cells(&w, err);
     PCI_THEN(status, open_positions(&w, err));
     if (m->selection && m->selection->added)

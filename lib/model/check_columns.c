@@ -296,8 +296,7 @@ static int has_plausible_rows(struct pci_check *check, const struct pci_table *t
 {
     struct pci_tally tally = PCI_TALLY(check, table->name, "");
     const pcol_file *file = check->file;
-    int plausible = strcmp(table->name, "samples") ? pcf_rows_plausible(table->rows, file->size)
-                                                   : pcf_samples_plausible(table->rows, file->size);
+    int plausible = pcf_table_plausible(table->name, strlen(table->name), table->rows, file->size);
     if (plausible && pcf_values_plausible(file->values, file->size))
         return 1;
     pci_fault(&tally, PCOL_POSITION_UNKNOWN,

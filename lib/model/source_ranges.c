@@ -58,8 +58,7 @@ static pcol_status build_index(const pcol_file *file, const struct pci_table *ta
 {
     uint64_t sources = pci_rows(file, "sources");
     PCI_TRY(pci_check_row_count(file, "sources", err));
-    PCI_TRY(strcmp(table->name, "samples") ? pci_check_row_count(file, table->name, err)
-                                           : pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, table->name, err));
     struct pci_source_index *index =
         pci_calloc(1, sizeof *index + ((size_t)sources + 1) * sizeof *index->ranges);
     if (!index)

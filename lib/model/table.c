@@ -346,25 +346,15 @@ pcol_status pci_check_row_count(const pcol_file *file, const char *table, pcol_e
     const struct pci_table *t = pci_table_find(file, table);
     if (!t)
         return PCOL_OK;
-    return pcf_rows_plausible(t->rows, file->size) ? check_values(file, t, err)
-                                                   : fail_rows(file, table, err);
-}
-
-pcol_status pci_check_sample_count(const pcol_file *file, pcol_error *err)
-{
-    const struct pci_table *t = pci_table_find(file, "samples");
-    if (!t)
-        return PCOL_OK;
-    return pcf_samples_plausible(t->rows, file->size) ? check_values(file, t, err)
-                                                      : fail_rows(file, "samples", err);
+    return pcf_table_plausible(table, strlen(table), t->rows, file->size)
+               ? check_values(file, t, err)
+               : fail_rows(file, table, err);
 }
 
 pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err)
 {
     for (uint32_t i = 0; i < file->index.header.table_count; i++)
-        if (strcmp(file->tables[i].name, "samples") != 0)
-            PCI_TRY(pci_check_row_count(file, file->tables[i].name, err));
-    PCI_TRY(pci_check_sample_count(file, err));
+        PCI_TRY(pci_check_row_count(file, file->tables[i].name, err));
     return check_values(file, NULL, err);
 }
 

@@ -226,11 +226,9 @@ pcol_status pci_find_verified_columns(const pcol_file *file,
 /* Rows of a physical table, 0 if absent. */
 uint64_t pci_rows(const pcol_file *file, const char *table);
 /* E_LIMIT if the row count of a table is disproportionate to the file's size; rows may take no
- * bytes. To be called before memory is allocated per row. */
+ * bytes. To be called before memory is allocated per row, or before an iteration over samples, of
+ * which more are allowed. */
 pcol_status pci_check_row_count(const pcol_file *file, const char *table, pcol_error *err);
-/* E_LIMIT if the number of samples is too large to be iterated for a file of this size; equal
- * samples take no bytes. */
-pcol_status pci_check_sample_count(const pcol_file *file, pcol_error *err);
 /* All tables, before full scans. */
 pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err);
 

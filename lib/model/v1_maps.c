@@ -346,7 +346,7 @@ static pcol_status build_maps(struct pci_v1 *m, const struct pci_v1_counted *cou
                               pcol_error *err)
 {
     PCI_TRY(verify_tables(m->file, err));
-    PCI_TRY(pci_check_sample_count(m->file, err));
+    PCI_TRY(pci_check_row_count(m->file, "samples", err));
     PCI_TRY(pci_stacks_open(m->file, &m->stacks, err));
     PCI_TRY(map_functions(m, err));
     PCI_TRY(map_locations(m, err));

@@ -251,7 +251,7 @@ static pcol_status verify_zones(struct location_view *view, pcol_error *err)
     const pcol_file *file = view->stacks.file;
     if (!view->samples)
         return PCOL_OK;
-    PCI_TRY(pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, "samples", err));
     PCI_TRY(pci_check_row_count(file, "stacks", err));
     PCI_TRY(PCI_MALLOC(view->lines, (size_t)view->stacks.stacks + 1, err));
     PCI_TRY(count_lines(&view->stacks, view->lines, err));

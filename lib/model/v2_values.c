@@ -262,7 +262,8 @@ static const struct pci_expander expander = {values_open, values_next, values_cl
 static pcol_status verify_zones(const struct value_view *view, pcol_error *err)
 {
     struct value_cursor *c;
-    pcol_status status = view->zones ? pci_check_sample_count(view->types.file, err) : PCOL_OK;
+    pcol_status status =
+        view->zones ? pci_check_row_count(view->types.file, "samples", err) : PCOL_OK;
     if (status != PCOL_OK || !view->zones)
         return status;
     status = new_cursor(view, &c, err);

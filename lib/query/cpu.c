@@ -104,7 +104,7 @@ static pcol_status count_samples(struct cpu_counter *c, pcol_error *err)
 {
     const pcol_file *file = c->query->file;
     uint64_t rows = pci_rows(file, "samples");
-    PCI_TRY(pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, "samples", err));
     PCI_TRY(pci_check_row_count(file, "threads", err));
     c->thread_count = pci_rows(file, "threads");
     PCI_TRY(PCI_CALLOC(c->threads, (size_t)c->thread_count + 1, err));

@@ -62,7 +62,7 @@ static pcol_status open_cells(struct lane_builder *b, pcol_error *err)
     pcol_lanes *lanes = b->lanes;
     const pcol_file *file = b->query->file;
     b->row_count = pci_rows(file, "samples");
-    PCI_TRY(pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, "samples", err));
     if (lanes->by != PCOL_BY_LABEL) {
         int by_thread = lanes->by == PCOL_BY_THREAD;
         PCI_TRY(pci_check_row_count(file, by_thread ? "threads" : "sources", err));

@@ -88,7 +88,7 @@ pcol_status pci_samples_open(const pcol_file *file, const struct pci_types *type
     s->range = (struct pci_range){sample_filter->from, sample_filter->to, sample_filter->share};
     s->stack_count = stack_count;
     s->rows = pci_rows(file, "samples");
-    status = pci_check_sample_count(file, err);
+    status = pci_check_row_count(file, "samples", err);
     PCI_THEN(status, open_columns(s, err));
     if (status == PCOL_OK)
         *samples = s;

@@ -316,6 +316,30 @@ Test(rejected, string_of_a_row_that_was_set)
     pcol_free(data[1]);
 }
 
+/* Rows that are plausible in a file of 4 MiB: queries take 100 bytes for a row of call stacks. */
+Test(rejected, plausible_rows_depend_on_the_table)
+{
+    static const struct {
+        const char *table;
+        uint64_t most;
+    } tables[] = {{"samples", UINT64_C(1) << 30},
+                  {"stacks", 1 << 23},
+                  {"location_groups", 1 << 23},
+                  {"locations", 1 << 23},
+                  {"functions", 1 << 23},
+                  {"functions_x", 1 << 25},
+                  {"stack", 1 << 25}};
+    enum { SIZE = 1 << 22 };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const char *name = tables[i].table;
+        cr_expect(pcf_table_plausible(name, strlen(name), tables[i].most, SIZE), "%s", name);
+        cr_expect_not(pcf_table_plausible(name, strlen(name), tables[i].most + 256, SIZE - 1), "%s",
+                      name);
+        cr_expect_not(pcf_table_plausible(name, strlen(name), 2 * tables[i].most, SIZE), "%s",
+                      name);
+    }
+}
+
 /* Equal rows take no bytes: tables that readers would reject as implausible are not written. */
 Test(rejected, more_rows_than_are_plausible)
 {

@@ -125,7 +125,7 @@ pcol_status pci_resources_open(struct pci_resources *r, const pcol_file *file, p
         {"snapshots", "region", PCI_TYPES_TEXT, &r->snapshot_region},
     };
     PCI_TRY(pci_find_columns(file, columns, sizeof columns / sizeof *columns, err));
-    PCI_TRY(pci_check_sample_count(file, err));
+    PCI_TRY(pci_check_row_count(file, "samples", err));
     r->sample_rows = pci_rows(file, "samples");
     r->model_rows = pci_rows(file, "models");
     r->snapshot_rows = pci_rows(file, "snapshots");
