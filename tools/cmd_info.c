@@ -11,8 +11,10 @@
 const struct cli_option cmd_info_options[] = {
     CLI_TEXT_CHOICE(0, "format", "FORMAT", format, "text|json|ndjson",
                     "text (default); json or ndjson: one object and line for each file"),
-    CLI_COUNT_OPTION('n', "rows", "N", rows,
-                     "text: at most N sources and threads (default: 5); 0 or -v: all"),
+    CLI_COUNT_OPTION(
+        'n', "rows", "N", rows,
+        "text: at most N sources, threads (default: 5) and label keys (default: 20); 0 "
+        "or -v: all"),
     CLI_TEXT_OPTION(0, "time", "A-B", time,
                     "also show the CPU time of threads from A up to B, or A+LENGTH; +A-B: relative "
                     "to the first sample; in ms, or with s, ms, us, ns"),
@@ -310,6 +312,7 @@ static pcol_status put_types(struct cli_out *out, const struct info *info, pcol_
 }
 
 #define ROWS_SHOWN 5
+#define KEYS_SHOWN 20
 
 static pcol_status put_threads(struct cli_out *out, const struct info *info, uint64_t limit,
                                pcol_error *err)
@@ -486,7 +489,8 @@ static pcol_status put_text(struct cli_out *out, const struct info *info,
     if (status == PCOL_OK)
         status = put_threads(out, info, limit, err);
     if (status == PCOL_OK)
-        status = info_put_labels(out, file, args->verbose, err);
+        status = info_put_labels(out, file, args->verbose,
+                                 cli_row_limit(args, args->verbose ? UINT64_MAX : KEYS_SHOWN), err);
     return status == PCOL_OK ? put_tables(out, info, err) : status;
 }
 

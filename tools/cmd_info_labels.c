@@ -184,11 +184,12 @@ static pcol_status keys_of(const pcol_file *file, const pcol_table **keys, pcol_
     return status == PCOL_E_NO_MEMORY ? status : PCOL_OK;
 }
 
-pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all, pcol_error *err)
+pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all, uint64_t limit,
+                            pcol_error *err)
 {
     const pcol_table *keys;
     char number[CLI_NUMBER_SIZE];
-    uint64_t others = 0;
+    uint64_t others = 0, shown = 0, more = 0;
     pcol_status found = keys_of(file, &keys, err);
     if (found != PCOL_OK)
         return found;
@@ -199,6 +200,11 @@ pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all,
             others++;
             continue;
         }
+        if (status == PCOL_OK && shown >= limit) {
+            more++;
+            continue;
+        }
+        shown++;
         if (status == PCOL_OK)
             status = look(file, keys, row, &key, err);
         if (status != PCOL_OK)
@@ -220,6 +226,9 @@ pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all,
             cli_out_printf(out, ", values: %s", cli_format_grouped(number, key.distinct));
         cli_out_text(out, "\n");
     }
+    if (more > 0)
+        cli_out_printf(out, "  %s more label key%s, -n 0 shows all\n",
+                       cli_format_grouped(number, more), more == 1 ? "" : "s");
     if (others > 0)
         cli_out_printf(out, "  keys of other tables: %s, -v shows them\n",
                        cli_format_grouped(number, others));
