@@ -580,6 +580,7 @@ pcol_status pci_pprof_write(const struct pci_export *export, pcol_error *err)
     pci_free(e->parent);
     pci_free(e->group);
     pci_free(e->stack_ids);
+    pci_free(e->has_functions);
     pci_strbuf_clear(&e->labels);
     pci_strbuf_clear(&e->unknown_bytes);
     pci_free(e);

@@ -88,6 +88,9 @@ struct pci_pprof_export {
     struct pci_pprof_unknown_cache unknown_cache;
 
     struct pci_pprof_entries mappings, functions, groups;
+    /* By mapping: a location in it has a function. Without has_functions pprof would look for the
+     * binary and replace the names. Not for a native export, which has the flags of its source. */
+    uint8_t *has_functions;
     struct pci_pprof_file_line *toplevel_code; /* code outside functions */
     size_t toplevel_capacity;
     struct pci_hash toplevel_hash;

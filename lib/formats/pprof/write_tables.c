@@ -164,6 +164,7 @@ pcol_status pci_pprof_entries_open(struct pci_pprof_export *e, pcol_error *err)
 {
     e->functions.allows_zero = 1;
     PCI_TRY(open_entries(e, &e->mappings, "mappings", "mapping", err));
+    PCI_TRY(PCI_CALLOC(e->has_functions, (size_t)e->mappings.rows, err));
     PCI_TRY(open_entries(e, &e->groups, "location_groups", "location", err));
     return open_entries(e, &e->functions, "functions", "function", err);
 }
@@ -244,6 +245,8 @@ static pcol_status put_mapping(struct pci_pprof_export *e, const struct columns 
     PCI_TRY(set_text(e, c->column[3], row, &m.filename, &m.has_filename, err));
     PCI_TRY(set_text(e, c->column[4], row, &m.build_id, &m.has_build_id, err));
     PCI_TRY(set_flag(e, c->column[5], row, &m.has_functions, &m.has_has_functions, err));
+    if (e->has_functions[row])
+        m.has_functions = m.has_has_functions = 1;
     PCI_TRY(set_flag(e, c->column[6], row, &m.has_filenames, &m.has_has_filenames, err));
     PCI_TRY(set_flag(e, c->column[7], row, &m.has_line_numbers, &m.has_has_line_numbers, err));
     PCI_TRY(set_flag(e, c->column[8], row, &m.has_inline_frames, &m.has_has_inline_frames, err));
@@ -379,6 +382,8 @@ static pcol_status put_location(struct pci_pprof_export *e, const struct locatio
         PCI_TRY(is_empty_line(e, c, first, &is_empty, err));
     for (uint64_t i = 0; i < count && !is_empty; i++)
         PCI_TRY(append_line(e, c, first + i, i, root, line_unknown, err));
+    if (l.has_mapping_id && count && !is_empty && !e->is_native)
+        e->has_functions[mapping] = 1;
     return pci_pprof_put(&e->w, F_LOCATION, &l.base, e->unknown_bytes.data, e->unknown_bytes.size,
                          err);
 }
