@@ -240,6 +240,10 @@ struct cli_option {
 #define CLI_OPTION_DEMANGLE                                         \
     CLI_TEXT_CHOICE(0, "demangle", "WHEN", demangle, "auto|on|off", \
                     "demangle C++ names: auto (default: on a terminal and in graphs), on, off")
+/* Of commands that print no names of frames. */
+#define CLI_OPTION_DEMANGLE_PATTERNS                           \
+    CLI_TEXT_CHOICE(0, "demangle", "WHEN", demangle, "on|off", \
+                    "patterns match demangled C++ names, too: on (default), off")
 /* Selection options. */
 #define CLI_OPTIONS_FRAMES                                                                   \
     CLI_TEXT_OPTION(0, "focus", "RE", focus, "only samples with a matching frame"),          \
@@ -513,7 +517,8 @@ struct cli_rows {
     const struct cli_args *args;
     int selects; /* options select samples, by `selection` */
     pcol_selection selection;
-    int noticed;     /* notices about the selection were given */
+    struct cli_demangled demangled; /* what `selection` borrows */
+    int noticed;                    /* notices about the selection were given */
     pcol_scan *scan; /* the next scan of all rows that the options select; NULL: not yet opened */
 };
 

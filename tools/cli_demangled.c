@@ -1,6 +1,7 @@
 /*
- * cli_demangled.c - patterns that match demangled names, where these are shown
+ * cli_demangled.c - patterns that match demangled names
  *
+ * A name that one command shows is to be found by all, whether their output is a terminal or not.
  * The library matches the names that the file has. It is given the functions whose demangled names
  * match as sets with the patterns; peek and list, which take one name or pattern, are given a
  * pattern of the names of these functions. Tests: tests/cli/query.test.
@@ -10,21 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define MOST_SECONDS 5         /* CPU time for all names of a profile */
 #define LONGEST_PATTERN 65536u /* of pcol_pattern_new() */
 
-/* Whether names are shown demangled, as cli_names_init() decides; args->demangle is "on" in
- * commands that draw graphs. */
-static int is_shown_demangled(const struct cli_args *args)
+/* Whether patterns match demangled names, too: however names are shown, unless that is off. */
+static int is_matched(const struct cli_args *args)
 {
-    struct cli_names names;
-
-    cli_names_init(&names, args,
-                   args->format != NULL ? strcmp(args->format, "table") == 0
-                                        : args->output == NULL && isatty(STDOUT_FILENO));
-    return names.wanted;
+    return args->demangle == NULL || strcmp(args->demangle, "off") != 0;
 }
 
 /* Called for each function with a demangled name, `plain`, and for those without, which have no
@@ -32,10 +26,10 @@ static int is_shown_demangled(const struct cli_args *args)
 typedef pcol_status visit_fn(void *context, uint32_t row, pcol_str name, pcol_str plain,
                              int is_again, pcol_error *err);
 
-static pcol_status each_function(const pcol_file *file, const struct cli_args *args,
-                                 visit_fn *visit, void *context, pcol_error *err)
+static pcol_status each_function(const pcol_file *file, visit_fn *visit, void *context,
+                                 pcol_error *err)
 {
-    struct cli_names demangled;
+    struct cli_names demangled = {.wanted = 1};
     const pcol_table *table;
     pcol_names *names = NULL;
     pcol_str before = {NULL, 0}, plain = before;
@@ -45,7 +39,6 @@ static pcol_status each_function(const pcol_file *file, const struct cli_args *a
 
     if (status == PCOL_OK)
         status = pcol_names_new(file, &names, err);
-    cli_names_init(&demangled, args, 1);
     for (uint64_t row = 0; row < rows && status == PCOL_OK; row++) {
         pcol_str name;
         int valid;
@@ -63,7 +56,8 @@ static pcol_status each_function(const pcol_file *file, const struct cli_args *a
         if (status == PCOL_OK && !is_again &&
             (cli_names_are_over() || (clock() - start) / CLOCKS_PER_SEC >= MOST_SECONDS))
             status = cli_set_error(err, PCOL_E_LIMIT,
-                                   "the names are too many or too long to be matched demangled");
+                                   "the names are too many or too long to be matched demangled; "
+                                   "--demangle off matches them as they are");
     }
     cli_names_free(&demangled);
     pcol_names_free(names);
@@ -119,7 +113,7 @@ pcol_status cli_demangled_select(const pcol_file *file, const struct cli_args *a
     memset(d, 0, sizeof *d);
     for (size_t i = 0; i < CLI_DEMANGLED_SETS; i++)
         given |= texts[i] != NULL;
-    if (!given || !is_shown_demangled(args))
+    if (!given || !is_matched(args))
         return PCOL_OK;
     status = cli_find_table(file, PCOL_MODEL_V2, "functions", &table, &functions, err);
     for (size_t i = 0; i < CLI_DEMANGLED_SETS && status == PCOL_OK; i++) {
@@ -132,7 +126,7 @@ pcol_status cli_demangled_select(const pcol_file *file, const struct cli_args *a
         *selected[i] = &d->sets[i];
     }
     if (status == PCOL_OK)
-        status = each_function(file, args, add_to_sets, &maker, err);
+        status = each_function(file, add_to_sets, &maker, err);
     for (size_t i = 0; i < CLI_DEMANGLED_SETS; i++)
         pcol_pattern_free(maker.patterns[i]);
     return status;
@@ -218,13 +212,13 @@ pcol_status cli_demangled_name(const pcol_file *file, const struct cli_args *arg
     pcol_status status = PCOL_OK;
 
     *pattern = NULL;
-    if (!is_shown_demangled(args))
+    if (!is_matched(args))
         return PCOL_OK;
     (void)is_pattern(wanted, &maker.pattern);
     maker.same = open_memstream(&same, &sizes[0]);
     maker.like = open_memstream(&like, &sizes[1]);
     if (maker.same != NULL && maker.like != NULL)
-        status = each_function(file, args, add_name, &maker, err);
+        status = each_function(file, add_name, &maker, err);
     int failed = maker.same == NULL || fclose(maker.same) != 0;
     failed |= maker.like == NULL || fclose(maker.like) != 0;
     if (status == PCOL_OK && !failed && sizes[0] + (maker.is_stored ? 0 : sizes[1]) > 0) {

@@ -112,7 +112,7 @@ void cli_names_free(struct cli_names *names);
 int cli_names_are_over(void);
 /* Valid until the next call. */
 pcol_str cli_name(struct cli_names *names, pcol_str name);
-/* Patterns that match demangled names where these are shown (cli_demangled.c). */
+/* Patterns that match demangled names, too, unless --demangle is off (cli_demangled.c). */
 enum { CLI_DEMANGLED_SETS = 4 }; /* of focus, ignore, hide and show */
 struct cli_demangled {
     uint32_t *rows[CLI_DEMANGLED_SETS];

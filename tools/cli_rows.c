@@ -346,6 +346,10 @@ int cli_rows_open(struct cli_rows *rows, const struct cli_input *input, const st
         code = cli_where_new(&args->where, rows->columns, rows->column_count, &rows->where);
     if (code == CLI_OK && rows->selects)
         code = cli_selection(input, args, &rows->selection);
+    if (code == CLI_OK && rows->selects &&
+        cli_demangled_select(input->file, args, &rows->selection, &rows->demangled, &err) !=
+            PCOL_OK)
+        code = cli_fail_error(rows->file_name, &err);
     if (code == CLI_OK)
         code = plan_scan(rows);
     if (code == CLI_OK && is_filtered(rows) &&
@@ -362,6 +366,7 @@ void cli_rows_close(struct cli_rows *rows)
     free(rows->scanned);
     cli_where_free(rows->where);
     pcol_scan_free(rows->scan);
+    cli_demangled_free(&rows->demangled);
     memset(rows, 0, sizeof *rows);
 }
 

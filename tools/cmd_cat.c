@@ -34,6 +34,7 @@ const struct cli_option cmd_cat_options[] = {
     CLI_COUNT_OPTION('n', "rows", "N", rows, "at most N rows; 0: all (default)"),
     CLI_COUNT_OPTION(0, "offset", "N", offset, "skip N rows first"),
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE_PATTERNS,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
 };
@@ -44,15 +45,14 @@ const struct cli_option cmd_head_options[] = {
     COLUMN_OPTIONS,
     CLI_COUNT_OPTION('n', "rows", "N", rows, "at most N rows; 0: all (default: 10)"),
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE_PATTERNS,
     OUTPUT_OPTIONS,
     CLI_OPTION_END,
 };
 
 const struct cli_option cmd_count_options[] = {
-    TABLE_OPTIONS,
-    CLI_OPTIONS_SELECTION,
-    OUTPUT_OPTIONS,
-    CLI_OPTION_END,
+    TABLE_OPTIONS,  CLI_OPTIONS_SELECTION, CLI_OPTION_DEMANGLE_PATTERNS,
+    OUTPUT_OPTIONS, CLI_OPTION_END,
 };
 
 struct printing {

@@ -10,6 +10,7 @@
 
 const struct cli_option cmd_filter_options[] = {
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE_PATTERNS,
     CLI_MAYBE_OPTION(0, "drop-labels", "KEY,...", drop_labels, NULL,
                      "remove all labels of samples, or those with these keys; repeatable"),
     CLI_FLAG_OPTION(0, "anonymize", anonymize,

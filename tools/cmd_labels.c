@@ -18,6 +18,7 @@ const struct cli_option cmd_labels_options[] = {
         'n', "rows", "N", rows,
         "at most N values of each key; 0: all (default: 20 on a terminal, all elsewhere)"),
     CLI_OPTIONS_SELECTION,
+    CLI_OPTION_DEMANGLE_PATTERNS,
     CLI_OPTIONS_TABLE,
     CLI_OPTIONS_IMPORT,
     CLI_OPTION_END,
