@@ -186,6 +186,13 @@ static pcol_status add_inlined(struct pci_perf_groups *g, const struct pci_perf_
     return pci_strbuf_append(&g->inlined, text, (size_t)size, err);
 }
 
+pcol_status pci_perf_groups_inline(struct pci_perf_groups *groups, pcol_error *err)
+{
+    groups->frame.inlined = 1;
+    groups->is_complete = 0;
+    return add_inlined(groups, &groups->frame, err);
+}
+
 pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci_perf_frame *frame,
                                 pcol_error *err)
 {

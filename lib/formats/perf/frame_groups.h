@@ -48,6 +48,8 @@ void pci_perf_groups_clear(struct pci_perf_groups *groups);
 /* Append a frame. */
 pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci_perf_frame *frame,
                                 pcol_error *err);
+/* Mark the last frame as inlined, which had no mark of its own. */
+pcol_status pci_perf_groups_inline(struct pci_perf_groups *groups, pcol_error *err);
 /* Finish the current group, if there is one. */
 pcol_status pci_perf_groups_end(struct pci_perf_groups *groups, pcol_error *err);
 

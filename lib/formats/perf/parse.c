@@ -539,16 +539,35 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
     return 1;
 }
 
-static int is_word(const uint8_t *text, size_t size, const char *word)
+/* "insn:", "ilen:", "IPC:", "ABI:2" or branches, "0x401136/0x401140/P/-/-/0": the first words of
+ * fields that are printed after frames */
+static int begins_fields(pcol_str word)
 {
-    size_t length = strlen(word);
-    return size > length && !memcmp(text, word, length) && is_blank(text[length]);
+    static const char *const names[] = {"insn:", "ilen:", "IPC:"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pci_str_is(word, names[i]))
+            return 1;
+    if (word.size > 4 && !memcmp(word.data, "ABI:", 4))
+        return is_number((pcol_str){word.data + 4, word.size - 4});
+    return word.size > 2 && !memcmp(word.data, "0x", 2) && memchr(word.data, '/', word.size);
 }
 
-/* Find the end of the frame at the beginning of the text: fields after it follow its object. */
-static size_t frame_end(const uint8_t *text, size_t size)
+/* The end of the text before such fields. */
+static size_t end_before_fields(const uint8_t *text, size_t size)
 {
-    size_t depth = 0, end = size;
+    struct words w = {text, size, 0};
+    size_t end = 0;
+    for (pcol_str word; (word = next_word(&w)).size; end = w.at)
+        if (end && begins_fields(word))
+            return end;
+    return size;
+}
+
+/* Find the end of the frame at the beginning of the text: fields after it follow its object, or
+ * begin with a name. */
+static size_t frame_end(const uint8_t *text, size_t all)
+{
+    size_t size = end_before_fields(text, all), depth = 0, end = size;
     int is_object = 0;
     for (size_t at = 0; at < size; at++) {
         if (text[at] == '(' && !depth++)
@@ -559,9 +578,8 @@ static size_t frame_end(const uint8_t *text, size_t size)
         end = at + 1;
         while (at + 1 < size && is_blank(text[at + 1]))
             at++;
-        const uint8_t *next = text + at + 1;
-        if (is_word(next, size - at - 1, "=>") || is_word(next, size - at - 1, "IPC:"))
-            return end; /* these may end in an object's parenthesis */
+        if (size - at > 3 && !memcmp(text + at + 1, "=>", 2) && is_blank(text[at + 3]))
+            return end; /* the target may end in an object's parenthesis */
     }
     return size && text[size - 1] == ')' ? size : end;
 }
@@ -652,37 +670,49 @@ int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
     return 1;
 }
 
+int pci_perf_tail_address(const struct pci_perf_header *header, struct pci_perf_frame *frame)
+{
+    if (!header->tail.size)
+        return 0;
+    const uint8_t *text = (const uint8_t *)header->tail.data - header->indent;
+    size_t size = header->indent + header->tail.size;
+    return is_aligned_address(text, size) && pci_perf_frame(text, size, 1, frame) &&
+           frame->has_address && !frame->in_symbol && !frame->in_object;
+}
+
 int pci_perf_bare_record(const uint8_t *text, size_t size)
 {
     static const char name[] = "PERF_RECORD_";
     return size >= sizeof name && !memcmp(text, name, sizeof name - 1) && !memchr(text, ' ', size);
 }
 
-int pci_perf_fields_line(const uint8_t *text, size_t size)
+enum pci_perf_fields pci_perf_fields_line(const uint8_t *text, size_t size)
 {
-    static const char *const names[] = {"insn:", "ilen:", "ABI:", "IPC:"};
     struct words w = {text, size, 0};
     pcol_str word = next_word(&w);
     if (!word.size || text[0] == '\t')
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (word.size >= strlen(names[i]) && !memcmp(word.data, names[i], strlen(names[i])))
-            return 1;
-    if (word.size > 2 && !memcmp(word.data, "0x", 2) && memchr(word.data, '/', word.size))
-        return 1; /* branches */
+        return PCI_PERF_NO_FIELDS;
+    if (begins_fields(word))
+        return PCI_PERF_NAMED_FIELDS;
     for (size_t from = 0; word.size; word = next_word(&w)) {
         if (!is_page_size(word) && number_columns(text, from, w.at) < FIELD_COLUMNS)
-            return 0;
+            return PCI_PERF_NO_FIELDS;
         from = w.at;
     }
-    return 1;
+    return PCI_PERF_NUMBERS;
 }
 
-int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line)
+int pci_perf_source_line(const uint8_t *text, size_t size, struct pci_perf_source *source)
 {
+    static const char inlined[] = " (inlined)";
+    pcol_str *file = &source->file;
+    int64_t *line = &source->line;
     uint64_t address;
     while (size && is_blank(text[size - 1]))
         size--;
+    source->inlined = size > sizeof inlined &&
+                      !memcmp(text + size - (sizeof inlined - 1), inlined, sizeof inlined - 1);
+    size -= source->inlined ? sizeof inlined - 1 : 0;
     size_t at = size;
     if (!size || !is_blank(*text))
         return 0;

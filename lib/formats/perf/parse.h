@@ -15,6 +15,9 @@
 
 #include "util/error.h"
 
+/* The reader looks this far ahead for what the lines show of the whole text. */
+#define PCI_PERF_LOOK_AHEAD (64u << 10)
+
 struct pci_perf_header {
     pcol_str comm, event, tail, misc;
     pcol_str pid, tid; /* a number alone is a tid, as perf prints it by default */
@@ -69,13 +72,23 @@ struct pci_perf_tail {
  * address and a symbol. It is one only if no frames follow in lines of their own. */
 int pci_perf_tail_frame(const struct pci_perf_header *header, int addressed,
                         struct pci_perf_tail *tail);
+/* 1 if that text is an aligned address alone, which is a frame if a source line follows. */
+int pci_perf_tail_address(const struct pci_perf_header *header, struct pci_perf_frame *frame);
 /* 1 for a PERF_RECORD_... without a header, as --show-round-events prints it. */
 int pci_perf_bare_record(const uint8_t *text, size_t size);
-/* 1 for a line of the fields that are printed after frames. */
-int pci_perf_fields_line(const uint8_t *text, size_t size);
+/* A line of the fields that are printed after frames: with a name ("insn:", "ABI:2", branches), or
+ * only numbers and sizes of pages. */
+enum pci_perf_fields { PCI_PERF_NO_FIELDS, PCI_PERF_NUMBERS, PCI_PERF_NAMED_FIELDS };
+enum pci_perf_fields pci_perf_fields_line(const uint8_t *text, size_t size);
 
-/* "  reader/file.c:42", or "  object[address]" where that is not known: no file then. */
-int pci_perf_source_line(const uint8_t *text, size_t size, pcol_str *file, int64_t *line);
+/* "  reader/file.c:42", or "  object[address]" where that is not known: no file then. perf marks
+ * an inlined frame after its source line. */
+struct pci_perf_source {
+    pcol_str file;
+    int64_t line;
+    int inlined;
+};
+int pci_perf_source_line(const uint8_t *text, size_t size, struct pci_perf_source *source);
 
 /* An event whose period is in nanoseconds, with modifiers or without. */
 int pci_perf_is_clock(pcol_str event);

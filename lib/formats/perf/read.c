@@ -32,7 +32,8 @@ struct reader {
     int may_have_tail_frame;       /* there may be one: no frames have followed so far */
     struct pci_perf_groups groups; /* frames of the sample */
     /* Of the source. */
-    int unaligned;                /* periods need not be aligned: see find_alignment() */
+    int unaligned;                /* periods need not be aligned: see look_ahead() */
+    int has_tabs;                 /* a line near the beginning begins with a tab, as frames do */
     int has_frame_lines;          /* frames in lines of their own */
     int has_callers;              /* stacks of more than one location */
     uint64_t samples, blank_ends; /* samples, and those that a blank line ends */
@@ -245,28 +246,49 @@ static pcol_status begin_sample(struct reader *r, const struct pci_line *line,
 
 /* ---- lines ---- */
 
+/* Add the frame in the header's line if there is one, even an address alone, as its source line
+ * follows. */
+static pcol_status add_frame_of_source(struct reader *r, pcol_error *err)
+{
+    struct pci_perf_frame frame;
+    int is_address = r->may_have_tail_frame && pci_perf_tail_address(&r->header, &frame);
+    if (!is_address)
+        return add_tail_frame(r, err);
+    r->may_have_tail_frame = 0;
+    r->header.tail.size = 0;
+    return pci_perf_groups_add(&r->groups, &frame, err);
+}
+
+/* Set the source line of the last frame. */
+static pcol_status add_source(struct reader *r, const struct pci_perf_source *source,
+                              pcol_error *err)
+{
+    struct pci_perf_group_line *last = &r->groups.lines[r->groups.line_count - 1];
+    if (source->inlined && !r->groups.frame.inlined)
+        PCI_TRY(pci_perf_groups_inline(&r->groups, err));
+    if (!source->file.size)
+        return PCOL_OK;
+    last->number = source->line;
+    return pci_perf_string(r->builder, source->file, &last->file, err);
+}
+
 /* Read a frame or a source line. */
 static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol_error *err)
 {
     struct pci_perf_frame frame;
-    pcol_str file;
-    int64_t number;
+    struct pci_perf_source source;
     if (!r->open) { /* -F ip,sym: no header at all */
         struct pci_line none = {.text = line->text, .number = line->number};
         PCI_TRY(begin_sample(r, &none, NULL, err));
     }
     r->bare = 0;
     r->has_frame_lines = 1;
-    int is_source = pci_perf_source_line(line->text, line->size, &file, &number);
+    int is_source = pci_perf_source_line(line->text, line->size, &source);
     if (is_source)
-        PCI_TRY(add_tail_frame(r, err));
-    if (is_source && r->groups.line_count && r->groups.addressed) {
-        struct pci_perf_group_line *last = &r->groups.lines[r->groups.line_count - 1];
-        if (!file.size)
-            return PCOL_OK;
-        last->number = number;
-        return pci_perf_string(r->builder, file, &last->file, err);
-    }
+        PCI_TRY(add_frame_of_source(r, err));
+    if (is_source && r->groups.line_count && r->groups.addressed &&
+        !(source.inlined && r->groups.frame.in_object))
+        return add_source(r, &source, err);
     if (!pci_perf_frame(line->text, line->size, r->groups.addressed, &frame) ||
         (r->groups.addressed && !frame.has_address && !frame.inlined && !frame.beyond))
         return pci_import_tolerate(r->import, &r->tolerated, line->number, 1,
@@ -277,6 +299,16 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
     return pci_perf_groups_add(&r->groups, &frame, err);
 }
 
+/* 1 for a line of fields after the frames of a sample. Numbers alone may be frames of -F ip, unless
+ * frames have a symbol or begin with a tab. */
+static int is_fields_line(const struct reader *r, const struct pci_line *line)
+{
+    enum pci_perf_fields fields = pci_perf_fields_line(line->text, line->size);
+    return fields == PCI_PERF_NAMED_FIELDS ||
+           (fields == PCI_PERF_NUMBERS &&
+            (r->has_tabs || (r->groups.line_count && r->groups.frame.in_symbol)));
+}
+
 /* Keep the line of fields after the frames of a sample. */
 static pcol_status add_fields(struct reader *r, const struct pci_line *line, pcol_error *err)
 {
@@ -285,6 +317,8 @@ static pcol_status add_fields(struct reader *r, const struct pci_line *line, pco
         size--;
     while (at < size && (line->text[at] == ' ' || line->text[at] == '\t'))
         at++;
+    if (r->has_tabs) /* the line ends call chains only */
+        r->may_have_tail_frame = 0;
     if (r->after_frame.size)
         PCI_TRY(pci_strbuf_append(&r->after_frame, " ", 1, err));
     return pci_strbuf_append(&r->after_frame, line->text + at, size - at, err);
@@ -318,9 +352,8 @@ static int is_flat(const struct reader *r, const struct pci_perf_header *header)
 static int is_comment(const struct reader *r, const struct pci_line *line)
 {
     struct pci_perf_header h;
-    return line->text[0] == '#' && !r->open &&
-           !(pci_perf_header(line->text, line->size, r->unaligned, &h) && h.has_event &&
-             (h.has_time || (h.has_tid && r->samples)));
+    return line->text[0] == '#' && !(pci_perf_header(line->text, line->size, r->unaligned, &h) &&
+                                     h.has_event && (h.has_time || (h.has_tid && r->samples)));
 }
 
 static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
@@ -336,6 +369,8 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         PCI_TRY(report_bare_header(r, err));
     if (blank == line->size) {
         r->blank_ends += r->open != 0;
+        if (r->has_tabs) /* a blank line ends call chains only */
+            r->may_have_tail_frame = 0;
         return end_sample(r, err);
     }
     if (pci_perf_bare_record(line->text, line->size)) {
@@ -346,18 +381,16 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         PCI_TRY(pci_strbuf_append(&r->comments, line->text, line->size, err));
         return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
-    if (r->open && r->groups.line_count && r->groups.frame.in_symbol &&
-        pci_perf_fields_line(line->text, line->size))
+    if (r->open && is_fields_line(r, line))
         return add_fields(r, line, err);
     int known = pci_perf_header(line->text, line->size, r->unaligned, &header);
     if (known && (header.has_time || !r->open || is_flat(r, &header)))
         return next_sample(r, line, &header, err);
     if (r->open && blank) {
-        pcol_str file;
-        int64_t number;
+        struct pci_perf_source source;
         int framed = pci_perf_frame(line->text, line->size, r->groups.addressed, &frame);
         if (!known || (framed && frame.has_address) ||
-            pci_perf_source_line(line->text, line->size, &file, &number))
+            pci_perf_source_line(line->text, line->size, &source))
             return read_body(r, line, err);
     }
     if (known)
@@ -370,24 +403,24 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
 
 /* ---- file ---- */
 
-#define ALIGNMENT_BYTES (64u << 10)
-
-/* Of two numbers before an event, the second can be the thread, after a comm that ends in a number:
- * if the beginning of the text has a header with one number only. Texts whose blanks were joined
- * have two in all headers. */
-static pcol_status find_alignment(struct reader *r, pcol_error *err)
+/* What the beginning of the text shows. Of two numbers before an event, the second can be the
+ * thread, after a comm that ends in a number: if there is a header with one number only. Texts
+ * whose blanks were joined have two in all headers. */
+static pcol_status look_ahead(struct reader *r, pcol_error *err)
 {
     struct pci_input *input = r->import->input;
-    while (input->size < ALIGNMENT_BYTES && !input->end)
+    while (input->size < PCI_PERF_LOOK_AHEAD && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
     r->unaligned = 1;
-    for (size_t at = 0; at < input->size && at < ALIGNMENT_BYTES && r->unaligned;) {
+    for (size_t at = 0;
+         at < input->size && at < PCI_PERF_LOOK_AHEAD && (r->unaligned || !r->has_tabs);) {
         const uint8_t *text = input->data + at, *feed = memchr(text, '\n', input->size - at);
         size_t size = feed ? (size_t)(feed - text) : input->size - at;
         struct pci_perf_header header;
         at += size + 1;
         size -= size && text[size - 1] == '\r';
-        if (size && text[0] != '\t' && pci_perf_header(text, size, 0, &header))
+        r->has_tabs |= size && text[0] == '\t';
+        if (r->unaligned && size && text[0] != '\t' && pci_perf_header(text, size, 0, &header))
             r->unaligned = !pci_perf_has_one_number(&header);
     }
     return PCOL_OK;
@@ -434,7 +467,7 @@ static pcol_status set_source(struct reader *r, pcol_error *err)
 
 static pcol_status read_lines(struct reader *r, pcol_error *err)
 {
-    PCI_TRY(find_alignment(r, err));
+    PCI_TRY(look_ahead(r, err));
     PCI_TRY(prepare(r, err));
     for (;;) {
         struct pci_line line;

@@ -47,7 +47,9 @@ static void check_default(struct pci_perf_writer *w, uint32_t type)
 static pcol_status put_fields_line(struct pci_perf_writer *w, pcol_str fields, pcol_error *err)
 {
     PCI_TRY(pci_perf_put_fields(w, fields, err));
-    if (w->frame.in_symbol && pci_perf_fields_line((const uint8_t *)w->line.data, w->line.size))
+    enum pci_perf_fields kind = pci_perf_fields_line((const uint8_t *)w->line.data, w->line.size);
+    if (kind == PCI_PERF_NAMED_FIELDS ||
+        (kind == PCI_PERF_NUMBERS && (w->has_tabs || (w->path.depth && w->frame.in_symbol))))
         return pci_perf_end_line(w, err);
     w->lost |= LOSS_LABELS;
     w->line.size = 0;
@@ -84,9 +86,9 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
             PCI_TRY(pci_perf_put_line(w, step, line, line < inlined ? &offsets : NULL,
                                       i == w->path.depth && !line, err));
     }
-    if (after && !w->path.depth)
+    if (after && !w->path.depth && !w->chains)
         w->lost |= LOSS_LABELS;
-    if (after && w->path.depth && w->chains)
+    if (after && w->chains)
         PCI_TRY(put_fields_line(w, after->as.text, err));
     return w->chains ? pci_perf_end_line(w, err) : PCOL_OK;
 }
@@ -202,9 +204,7 @@ static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(w->file, "sources", "text", PCI_TYPES_TEXT, &text, err));
     if (w->is_perf && text) {
         PCI_TRY(pci_get_str(w->file, text, w->source, &value, &valid, err));
-        /* A blank line ends the previous sample: comments are recognized only between samples. */
-        if (value.size && w->source > w->export->first_source && !w->chains)
-            PCI_TRY(pci_out(w->out, "\n", 1, err));
+        w->bytes += value.size + 2;
         PCI_TRY(pci_out(w->out, value.data, value.size, err));
         PCI_TRY(pci_out_line_end(w->out, err));
     }

@@ -57,7 +57,9 @@ struct pci_perf_writer {
     int chains;                   /* call chains: each sample is a block of lines */
     int nanoseconds;              /* some time is not a multiple of 1000 */
     size_t event_width;
-    int has_event; /* an event was written: the reader takes the first for the default type */
+    uint64_t bytes; /* written so far */
+    int has_tabs;   /* so far the reader will find a line that begins with a tab */
+    int has_event;  /* an event was written: the reader takes the first for the default type */
     unsigned lost;
 };
 

@@ -118,10 +118,9 @@ static int verify_frame(const struct pci_perf_writer *w, int first)
     struct pci_perf_tail tail;
     struct pci_perf_frame f;
     const uint8_t *text = (const uint8_t *)w->line.data;
-    pcol_str file;
-    int64_t line;
+    struct pci_perf_source source;
     if (w->chains) {
-        if ((!first && w->addressed && pci_perf_source_line(text, w->line.size, &file, &line)) ||
+        if ((!first && w->addressed && pci_perf_source_line(text, w->line.size, &source)) ||
             !pci_perf_frame(text, w->line.size, w->addressed, &f))
             return 0;
     } else {
@@ -145,10 +144,10 @@ static int verify_frame(const struct pci_perf_writer *w, int first)
 /* 1 if the current line is parsed as the source line that was written. */
 static int verify_source_line(const struct pci_perf_writer *w, const struct pci_name *name)
 {
-    pcol_str file;
-    int64_t line;
-    return pci_perf_source_line((const uint8_t *)w->line.data, w->line.size, &file, &line) &&
-           pci_str_equal(file, name->filename) && line == name->line;
+    struct pci_perf_source source;
+    return pci_perf_source_line((const uint8_t *)w->line.data, w->line.size, &source) &&
+           !source.inlined && pci_str_equal(source.file, name->filename) &&
+           source.line == name->line;
 }
 
 /* 0 if the line was verified before, written in the same mode. Only for call chains. */

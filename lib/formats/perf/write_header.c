@@ -251,8 +251,9 @@ pcol_status pci_perf_end_header(struct pci_perf_writer *w, int is_alone, pcol_er
     struct pci_perf_header h;
     struct pci_perf_tail tail;
     if (!pci_perf_verify_header(w, &h) || !pci_str_equal(h.tail, w->header.tail) ||
-        (is_alone && (pci_perf_tail_frame(&h, w->addressed, &tail) ||
-                      !pci_perf_header((const uint8_t *)w->line.data, w->line.size, 0, &h))))
+        (is_alone &&
+         ((!(w->chains && w->has_tabs) && pci_perf_tail_frame(&h, w->addressed, &tail)) ||
+          !pci_perf_header((const uint8_t *)w->line.data, w->line.size, 0, &h))))
         w->lost |= LOSS_PARSED;
     return pci_perf_end_line(w, err);
 }

@@ -35,6 +35,8 @@ pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err)
     int has_cr = w->line.size && w->line.data[w->line.size - 1] == '\r';
     PCI_TRY(pci_perf_put(w, has_cr ? "\r\n" : "\n", has_cr ? 2 : 1, err));
     size_t size = w->line.size;
+    w->has_tabs |= w->bytes < PCI_PERF_LOOK_AHEAD && w->line.data[0] == '\t';
+    w->bytes += size;
     w->line.size = 0;
     return pci_out(w->out, w->line.data, size, err);
 }
