@@ -6,8 +6,21 @@
 #include "util/control.h"
 #include "util/strbuf.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+pcol_status pci_export_check_threads(const struct pci_export *export, uint64_t count,
+                                     pcol_error *err)
+{
+    uint64_t most = pci_file_limit(export->file, UINT64_C(1) << 22, 1) / 4;
+    if (count <= most)
+        return PCOL_OK;
+    return pci_fail(err, PCOL_E_LIMIT,
+                    "more than %" PRIu64 " threads or sources are too many for this format and "
+                    "the size of the file; --source selects one",
+                    most);
+}
 
 pcol_status pci_export_is_only(const struct pci_export *export, const char *type, int *only,
                                pcol_error *err)

@@ -55,6 +55,11 @@ struct pci_export {
     const struct pci_capabilities *capabilities; /* of the format */
 };
 
+/* E_LIMIT if so many threads, or sources, are implausible for the file: more than 2^20, and one for
+ * each 4 bytes of it or of the imported input. For formats in which each takes hundreds of bytes
+ * and microseconds; a file may have any number in few bytes. */
+pcol_status pci_export_check_threads(const struct pci_export *export, uint64_t count,
+                                     pcol_error *err);
 /* *only: the exported sources are one, of this type. */
 pcol_status pci_export_is_only(const struct pci_export *export, const char *type, int *only,
                                pcol_error *err);
@@ -86,6 +91,7 @@ struct pci_format {
                            pcol_error *err);
     const char *read_as;
     pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
+    int writes_samples; /* one by one, not sums: a few bytes of a file may be millions of them */
     const struct pci_capabilities *capabilities;                            /* NULL: not writable */
     /* *restored: whether `write` restores the exported source, which is one of this format, and not
      * what all formats have in common. NULL: always. */

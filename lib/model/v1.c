@@ -135,18 +135,17 @@ static pcol_status list_locations(const pcol_column *column, const struct pci_ro
 {
     const struct pci_v1 *m = column->table->aux;
     uint32_t node = (uint32_t)lanes->lane[1][at];
-    while (node) {
-        uint64_t first, lines;
-        PCI_TRY(pci_stacks_node(&m->stacks, node, &node, &first, &lines, err));
-        PCI_TRY(pci_stacks_check_frames(&m->stacks, *count + lines, err));
-        for (uint64_t i = 0; i < lines; i++) {
+    for (; node; node = m->nodes[node].parent) {
+        const struct pci_stack_node *n = &m->nodes[node];
+        PCI_TRY(pci_stacks_check_frames(&m->stacks, *count + n->count, err));
+        for (uint64_t i = 0; i < n->count; i++) {
             void *grown = *values;
-            if (!m->location_ids[first + i])
+            if (!m->location_ids[n->first + i])
                 continue;
             if (*count == *capacity && pci_grow(&grown, capacity, *count + 1, sizeof **values))
                 return pci_fail_memory(err);
             *values = grown;
-            (*values)[(*count)++] = m->location_ids[first + i];
+            (*values)[(*count)++] = m->location_ids[n->first + i];
         }
     }
     return PCOL_OK;

@@ -38,8 +38,9 @@ struct pci_v1 {
     uint8_t *has_start_line; /* by row of functions: what start_lines is */
     char **renamed;          /* changed names */
     size_t renamed_count, renamed_capacity;
-    uint8_t *included_stacks; /* bit set by stack: has a location with a function */
-    uint64_t *zones;          /* samples of v1 before each PCI_ZONE samples */
+    struct pci_stack_node *nodes; /* by stack: lists repeat them for each sample */
+    uint8_t *included_stacks;     /* bit set by stack: has a location with a function */
+    uint64_t *zones;              /* samples of v1 before each PCI_ZONE samples */
     size_t zone_count, zone_capacity;
 };
 

@@ -169,19 +169,30 @@ static pcol_status map_locations(struct pci_v1 *m, pcol_error *err)
 
 /* ---- stacks and samples */
 
+static pcol_status read_stacks(struct pci_v1 *m, pcol_error *err)
+{
+    uint32_t *starts;
+    pcol_status status = pci_stacks_starts(&m->stacks, &starts, err);
+    for (uint64_t row = 0, n; row < m->stacks.stacks && status == PCOL_OK; row += n) {
+        n = m->stacks.stacks - row < PCI_BATCH ? m->stacks.stacks - row : PCI_BATCH;
+        status = pci_stacks_read(&m->stacks, starts, row, (size_t)n, m->nodes + row, err);
+    }
+    pci_free(starts);
+    return status;
+}
+
 static pcol_status map_stacks(struct pci_v1 *m, pcol_error *err)
 {
     PCI_TRY(pci_check_row_count(m->file, "stacks", err));
     PCI_TRY(PCI_CALLOC(m->included_stacks, (size_t)(m->stacks.stacks / 8 + 1), err));
-    for (uint64_t node = 1; node < m->stacks.stacks; node++) {
-        uint32_t parent;
-        uint64_t first, count;
-        int is_included;
-        PCI_TRY(pci_stacks_node(&m->stacks, node, &parent, &first, &count, err));
-        is_included = pci_v1_includes_stack(m, parent);
-        for (uint64_t i = 0; i < count && !is_included; i++)
-            is_included = m->location_ids[first + i] != 0;
-        m->included_stacks[node / 8] |= (uint8_t)(is_included << (node % 8));
+    PCI_TRY(PCI_CALLOC(m->nodes, (size_t)m->stacks.stacks + 1, err));
+    PCI_TRY(read_stacks(m, err));
+    for (uint64_t row = 1; row < m->stacks.stacks; row++) {
+        const struct pci_stack_node *node = &m->nodes[row];
+        int is_included = pci_v1_includes_stack(m, node->parent);
+        for (uint64_t i = 0; i < node->count && !is_included; i++)
+            is_included = m->location_ids[node->first + i] != 0;
+        m->included_stacks[row / 8] |= (uint8_t)(is_included << (row % 8));
     }
     return PCOL_OK;
 }
@@ -385,6 +396,7 @@ void pci_v1_free(struct pci_v1 *m)
     pci_free(m->start_lines);
     pci_free(m->has_start_line);
     pci_free(m->included_stacks);
+    pci_free(m->nodes);
     pci_free(m->zones);
     pci_free(m->counted);
     pci_free(m);

@@ -67,6 +67,26 @@ static pcol_status check_type(const struct pci_export *export, pcol_error *err)
     return status;
 }
 
+#define WRITTEN_SAMPLES (UINT64_C(1) << 24)
+#define WRITTEN_PER_BYTE 8u /* real profiles have less than one sample for each byte */
+
+/* A few bytes may be any number of equal samples: queries add them up quickly, but some formats
+ * write one by one, or sort them. */
+static pcol_status check_samples(const pcol_file *file, const struct pci_format *target,
+                                 pcol_error *err)
+{
+    uint64_t samples = pci_rows(file, "samples");
+    if (!target->writes_samples ||
+        samples <= pci_file_limit(file, WRITTEN_SAMPLES, WRITTEN_PER_BYTE))
+        return PCOL_OK;
+    return pci_error_option(
+        err, "PCOL_IMPORT_TRUSTED",
+        pci_fail(err, PCOL_E_LIMIT,
+                 "%" PRIu64 " samples are too many to be written one by one for a file of %" PRIu64
+                 " bytes; if you trust the file, open it as trusted",
+                 samples, file->input_bytes));
+}
+
 pcol_status pci_export(const pcol_file *file, const char *format,
                        const pcol_export_options *options, pcol_sink sink, pcol_error *err)
 {
@@ -86,6 +106,7 @@ pcol_status pci_export(const pcol_file *file, const char *format,
                         names);
     }
     PCI_TRY(pci_check_row_counts(file, err));
+    PCI_TRY(check_samples(file, target, err));
     PCI_TRY(pci_schema_verify(file, err));
     const struct pci_table *sources = pci_table_find(file, "sources");
     uint64_t count = sources ? sources->rows : 0;

@@ -14,6 +14,7 @@ const struct pci_format pci_firefox_format = {
     .sniff = pci_firefox_sniff,
     .read = pci_firefox_read,
     .write = pci_firefox_write,
+    .writes_samples = 1,
     .capabilities = &pci_firefox_capabilities,
     .restores = pci_document_restores,
 };
@@ -26,6 +27,7 @@ const struct pci_format pci_jslb_format = {
     .sniff = pci_jslb_sniff,
     .read = pci_jslb_read,
     .write = pci_jslb_write,
+    .writes_samples = 1,
     .capabilities = &pci_firefox_capabilities,
     .restores = pci_document_restores,
 };

@@ -107,6 +107,7 @@ static pcol_status find_track(struct pci_ff_write_generic *f, uint32_t source, u
     PCI_TRY(pci_get_named(f->file, "sources", "collapsed", PCI_TYPE(PCF_BOOL), source, &collapsed,
                           &valid, err));
     t.is_collapsed = collapsed != 0;
+    PCI_TRY(pci_export_check_threads(f->export, f->track_count + 1, err));
     PCI_TRY(PCI_GROW(f->tracks, f->track_capacity, f->track_count + 1, err));
     f->tracks[f->track_count++] = t;
     return PCOL_OK;

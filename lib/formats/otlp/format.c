@@ -14,5 +14,6 @@ const struct pci_format pci_otlp_format = {
     .sniff = pci_otlp_sniff,
     .read = pci_otlp_read,
     .write = pci_otlp_write,
+    .writes_samples = 1,
     .capabilities = &otlp_capabilities,
 };

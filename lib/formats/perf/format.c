@@ -12,5 +12,6 @@ const struct pci_format pci_perf_format = {
     .sniff = pci_perf_sniff,
     .read = pci_perf_read,
     .write = pci_perf_write,
+    .writes_samples = 1,
     .capabilities = &pci_perf_capabilities,
 };

@@ -19,5 +19,6 @@ const struct pci_format pci_pprof_format = {
     .sniff = pci_pprof_sniff,
     .read = pci_pprof_read,
     .write = pci_pprof_write,
+    .writes_samples = 1,
     .capabilities = &pci_pprof_capabilities,
 };

@@ -12,6 +12,7 @@ const struct pci_format pci_rprof_format = {
     .sniff = pci_rprof_sniff,
     .read = pci_rprof_read,
     .write = pci_rprof_write,
+    .writes_samples = 1,
     .capabilities = &pci_rprof_capabilities,
 };
 
@@ -24,5 +25,6 @@ const struct pci_format pci_rprofmem_format = {
     .sniff = pci_rprofmem_sniff,
     .read = pci_rprofmem_read,
     .write = pci_rprofmem_write,
+    .writes_samples = 1,
     .capabilities = &pci_rprofmem_capabilities,
 };

@@ -31,6 +31,7 @@ const struct pci_format pci_speedscope_format = {
     .sniff = pci_speedscope_sniff,
     .read = pci_speedscope_read,
     .write = write,
+    .writes_samples = 1,
     .capabilities = &pci_speedscope_capabilities,
     .restores = pci_document_restores,
 };

@@ -127,6 +127,7 @@ static pcol_status find_track(struct writer *w, uint64_t row, uint32_t *track, p
                                err));
     if (is_known)
         return PCOL_OK;
+    PCI_TRY(pci_export_check_threads(w->export, w->track_count + 1, err));
     PCI_TRY(PCI_GROW(w->tracks, w->track_capacity, w->track_count + 1, err));
     w->tracks[w->track_count++] = (struct track){(uint32_t)source, (uint32_t)thread, 0, 0};
     return PCOL_OK;

@@ -11,5 +11,6 @@ const struct pci_format pci_v1_format = {
     .sniff = pci_v1_sniff,
     .read = pci_v1_read,
     .write = pci_v1_write,
+    .writes_samples = 1,
     .capabilities = &pci_v1_capabilities,
 };

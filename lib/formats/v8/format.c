@@ -38,6 +38,7 @@ const struct pci_format pci_cpuprofile_format = {
     .sniff = pci_cpuprofile_sniff,
     .read = pci_cpuprofile_read,
     .write = write_cpuprofile,
+    .writes_samples = 1,
     .capabilities = &cpuprofile_capabilities,
     .restores = pci_document_restores,
 };
