@@ -23,6 +23,7 @@ static const struct pci_loss losses[] = {
     {"lines whose file is not known", ""},
     {"names that look like other fields: they are read back as others", ""},
     {"values other than 1 of events without a period", ""},
+    {"samples without a time, a value and a call stack: they are left out", ""},
 };
 
 const struct pci_capabilities pci_perf_capabilities = {
@@ -75,6 +76,11 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
     PCI_TRY(pci_get(w->file, w->stack, row, &stack, &valid, err));
     w->lost |= valid ? 0u : LOSS_EMPTY; /* a header without frames is an empty stack */
     PCI_TRY(pci_stack_path_to(&w->path, valid ? (uint64_t)stack : 0, err));
+    if (!w->path.depth && !pci_perf_is_header(w)) {
+        w->lost |= LOSS_BARE;
+        w->line.size = 0;
+        return PCOL_OK;
+    }
     if (w->chains || !w->path.depth)
         PCI_TRY(pci_perf_end_header(w, !w->path.depth, err));
     for (size_t i = w->path.depth; i; i--) {

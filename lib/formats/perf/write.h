@@ -28,7 +28,8 @@ enum {
     LOSS_FILE = 256,
     LOSS_LINE = 512,
     LOSS_PARSED = 1024,
-    LOSS_COUNT = 2048
+    LOSS_COUNT = 2048,
+    LOSS_BARE = 4096
 };
 
 struct pci_perf_writer {
@@ -95,6 +96,8 @@ pcol_status pci_perf_find_event(struct pci_perf_writer *w, uint64_t row,
                                 struct pci_perf_event *event, pcol_error *err);
 pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
                                 const struct pci_perf_event *event, pcol_error *err);
+/* 1 if the current line is a header, even if no frames follow it. */
+int pci_perf_is_header(const struct pci_perf_writer *w);
 /* End a header line; is_alone: no frames follow it. */
 pcol_status pci_perf_end_header(struct pci_perf_writer *w, int is_alone, pcol_error *err);
 /* 1 if the current line is parsed as the header that was written, except for its tail. */

@@ -246,14 +246,18 @@ int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_head
            (!h->has_period || h->period == expected->period);
 }
 
+int pci_perf_is_header(const struct pci_perf_writer *w)
+{
+    struct pci_perf_header h;
+    return w->line.size && pci_perf_header((const uint8_t *)w->line.data, w->line.size, 0, &h);
+}
+
 pcol_status pci_perf_end_header(struct pci_perf_writer *w, int is_alone, pcol_error *err)
 {
     struct pci_perf_header h;
     struct pci_perf_tail tail;
     if (!pci_perf_verify_header(w, &h) || !pci_str_equal(h.tail, w->header.tail) ||
-        (is_alone &&
-         ((!(w->chains && w->has_tabs) && pci_perf_tail_frame(&h, w->addressed, &tail)) ||
-          !pci_perf_header((const uint8_t *)w->line.data, w->line.size, 0, &h))))
+        (is_alone && !(w->chains && w->has_tabs) && pci_perf_tail_frame(&h, w->addressed, &tail)))
         w->lost |= LOSS_PARSED;
     return pci_perf_end_line(w, err);
 }
