@@ -335,14 +335,23 @@ static void put_zsh(struct cli_out *out)
         zsh_text(out, cmd_table[i].summary);
         cli_out_text(out, "'\n");
     }
-    cli_out_text(out, "    )\n"
-                      "    if (( CURRENT == 2 )); then\n"
-                      "        _describe command commands\n"
-                      "        return\n"
-                      "    fi\n"
-                      "    shift words\n"
-                      "    (( CURRENT-- ))\n"
-                      "    case $words[1] in\n");
+    cli_out_text(out,
+                 "    )\n"
+                 "    shift words\n"
+                 "    (( CURRENT-- ))\n"
+                 "    while (( CURRENT > 1 )) && [[ $words[1] == -* ]]; do\n"
+                 "        if [[ $words[1] == --(color|progress) ]] && (( CURRENT > 2 )); then\n"
+                 "            shift words\n"
+                 "            (( CURRENT-- ))\n"
+                 "        fi\n"
+                 "        shift words\n"
+                 "        (( CURRENT-- ))\n"
+                 "    done\n"
+                 "    if (( CURRENT == 1 )); then\n"
+                 "        _describe command commands\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    case ${(Q)words[1]} in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_text(out, "    ");
         put_pattern(out, &cmd_table[i]);
