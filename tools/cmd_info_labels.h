@@ -7,8 +7,8 @@
 #include "cli.h"
 
 /* Write a line for each label key of samples with its kind, unit, number of rows and number of
- * distinct values, at most `limit`. `all`: also the keys of other tables, otherwise a line with their
- * number. */
+ * distinct values, at most `limit`. `all`: also the keys of other tables, otherwise a line with
+ * their number. */
 pcol_status info_put_labels(struct cli_out *out, const pcol_file *file, int all, uint64_t limit,
                             pcol_error *err);
 /* The same as a JSON array of objects. */

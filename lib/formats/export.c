@@ -18,7 +18,7 @@ pcol_status pci_export_check_threads(const struct pci_export *export, uint64_t c
         return PCOL_OK;
     return pci_fail(err, PCOL_E_LIMIT,
                     "more than %" PRIu64 " threads or sources are too many for this format and "
-                    "the size of the file; --source selects one",
+                    "the size of the file",
                     most);
 }
 

@@ -92,7 +92,7 @@ struct pci_format {
     const char *read_as;
     pcol_status (*write)(const struct pci_export *export, pcol_error *err); /* NULL: not writable */
     int writes_samples; /* one by one, not sums: a few bytes of a file may be millions of them */
-    const struct pci_capabilities *capabilities;                            /* NULL: not writable */
+    const struct pci_capabilities *capabilities; /* NULL: not writable */
     /* *restored: whether `write` restores the exported source, which is one of this format, and not
      * what all formats have in common. NULL: always. */
     pcol_status (*restores)(const struct pci_export *export, int *restored, pcol_error *err);
