@@ -228,6 +228,7 @@ Test(perf, lines_of_fields)
         {" 0x401136/0x401140/P/-/-/0", 2},
         {" ilen: 3", 2},
         {" insns: 3", 0},
+        {"insn: 25 1.5: cycles:", 0},
         {" ABI:x", 0},
         {"\t               0", 0},
         {"            7f00 main", 0},

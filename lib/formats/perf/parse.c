@@ -690,7 +690,7 @@ enum pci_perf_fields pci_perf_fields_line(const uint8_t *text, size_t size)
 {
     struct words w = {text, size, 0};
     pcol_str word = next_word(&w);
-    if (!word.size || text[0] == '\t')
+    if (!word.size || text[0] != ' ') /* a comm begins the line of a call chain */
         return PCI_PERF_NO_FIELDS;
     if (begins_fields(word))
         return PCI_PERF_NAMED_FIELDS;
