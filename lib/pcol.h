@@ -1926,7 +1926,8 @@ PCOL_API void pcol_names_free(pcol_names *names);
  *   name      string  the name of a frame is the same in every result, export and joined table: its
  *                     function's name ("libc.so.6+0x9a03e" if that is only an address in a known
  *                     binary or library); "FILE:LINE" or "<top level>:LINE" of a line outside
- *                     functions, which PCOL_BY_FUNCTION leaves out; else "[BINARY]", the last part
+ *                     functions, without a mapping and an address, which PCOL_BY_FUNCTION leaves
+ *                     out; else "[BINARY]", the last part
  *                     of its mapping's path, without a second pair of brackets around "[vdso]";
  *                     else its address, "0x9a03e"; else "<unknown>". The empty stack is
  *                     "<no stack>". Of a file the file, of a source line FILE#LINE. Patterns match

@@ -249,7 +249,8 @@ static pcol_status name_line(struct pci_function_sums *w, const struct pci_group
         code = b->functions[line->function].name;
         if (code != PCOL_NONE)
             text = pci_string_pool_get(&b->strings, code);
-    } else if (line && line->filename != PCOL_NONE) {
+    } else if (line && line->filename != PCOL_NONE && !(group->bits & 1) &&
+               group->mapping == PCOL_NONE) {
         return PCOL_OK;
     }
     if (!text.size)

@@ -126,6 +126,14 @@ static pcol_status name_code(struct pci_frame_namer *n, uint32_t group, pcol_str
     return concatenate(n, number, (pcol_str){"", 0}, "", name, err);
 }
 
+pcol_status pci_frame_namer_is_code(const struct pci_frame_namer *names, uint32_t group,
+                                    int *is_code, pcol_error *err)
+{
+    int64_t value;
+    PCI_TRY(pci_get(names->file, names->mapping, group, &value, is_code, err));
+    return *is_code ? PCOL_OK : pci_get(names->file, names->address, group, &value, is_code, err);
+}
+
 /* The name of a line of a file outside functions. */
 static pcol_status name_place(struct pci_frame_namer *n, struct pci_name *name, pcol_error *err)
 {
@@ -175,7 +183,10 @@ pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location
             pci_get_str(n->file, n->filename, location, &name->filename, &name->has_filename, err));
     }
     name->is_made = 1;
-    name->is_place = !has_function && name->has_filename;
+    int is_code = 1;
+    if (!has_function && name->has_filename)
+        PCI_TRY(pci_frame_namer_is_code(n, group, &is_code, err));
+    name->is_place = !is_code;
     return name->is_place ? name_place(n, name, err) : name_code(n, group, &name->name, err);
 }
 

@@ -2,9 +2,9 @@
  * frame_names.h - displayed name of a frame, the same in tables, answers and exports
  *
  * The function's name, or "libc.so.6+0x9a03e" if that is an address; else "FILE:LINE" or "<top
- * level>:LINE" for a line of a file outside functions (R); else "[libc.so.6]", the base name of the
- * mapping (not bracketed twice); else the address, "0x1234"; else "<unknown>". The empty stack is
- * "<no stack>". Tests: suite names.
+ * level>:LINE" for a line of a file outside functions (R), which has neither a mapping nor an
+ * address; else "[libc.so.6]", the base name of the mapping (not bracketed twice); else the
+ * address, "0x1234"; else "<unknown>". The empty stack is "<no stack>". Tests: suite names.
  */
 #ifndef PCI_MODEL_FRAME_NAMES_H
 #define PCI_MODEL_FRAME_NAMES_H
@@ -53,6 +53,9 @@ pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file 
 /* The name of a location of `group`. */
 pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location, uint32_t group,
                                 struct pci_name *name, pcol_error *err);
+/* *is_code: the group has a mapping or an address, so that none of its lines is outside functions. */
+pcol_status pci_frame_namer_is_code(const struct pci_frame_namer *names, uint32_t group,
+                                    int *is_code, pcol_error *err);
 /* "[libc.so.6]" for the group's mapping, valid until the next call; empty if the mapping has no
  * name. */
 pcol_status pci_frame_namer_binary(struct pci_frame_namer *names, uint32_t group, pcol_str *name,

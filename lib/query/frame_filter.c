@@ -212,12 +212,13 @@ static pcol_status get_line_bits(struct frame_filter *f, uint32_t location, uint
             return PCOL_OK;
     }
     PCI_TRY(pci_frame_namer_get(&f->names, location, group, &name, err));
-    *named = valid || name.is_place;
+    *named = valid || name.has_filename;
     PCI_TRY(test_shown(f, name.name, bits, err));
-    if (!name.is_place)
+    if (valid || !name.has_filename)
         return PCOL_OK;
     PCI_TRY(test_shown(f, name.filename, bits, err));
-    return test_shown(f, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), bits, err);
+    return name.is_place ? test_shown(f, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), bits, err)
+                         : PCOL_OK;
 }
 
 static pcol_status get_mapping_bits(struct frame_filter *f, uint32_t group, uint8_t *bits,

@@ -350,10 +350,13 @@ static pcol_status find_base(struct frame_reader *r, uint32_t location, uint32_t
         if (*base == BY_LOCATION)
             return find_named_base(r, location, group, base, err);
     } else {
-        /* Code outside any function has a file and a line, but no function. */
+        /* Code outside any function has a file and a line, but no function and no address. */
+        int is_code;
         PCI_TRY(get_text(r, r->filename, location, &path, &valid, err));
-        if (valid && r->by == PCOL_BY_FUNCTION && !r->places)
-            return PCOL_OK;
+        if (valid && r->by == PCOL_BY_FUNCTION && !r->places) {
+            PCI_TRY(pci_frame_namer_is_code(&r->frames->names, group, &is_code, err));
+            return is_code ? find_code_base(r, location, group, base, err) : PCOL_OK;
+        }
         if (valid && (r->by == PCOL_BY_FILE || r->by == PCOL_BY_SRCLINE)) /* by the path only */
             PCI_TRY(intern_texts(r, (pcol_str)PCI_NAME(PCI_NAME_TOP_LEVEL), path, 1, 0, base, err));
     }

@@ -384,10 +384,11 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
     if (r->open && is_fields_line(r, line))
         return add_fields(r, line, err);
     int known = pci_perf_header(line->text, line->size, r->unaligned, &header);
-    if (known && (header.has_time || !r->open || is_flat(r, &header)))
+    struct pci_perf_source source;
+    if (known && (header.has_time || !r->open || is_flat(r, &header) ||
+                  (r->has_tabs && !pci_perf_source_line(line->text, line->size, &source))))
         return next_sample(r, line, &header, err);
     if (r->open && blank) {
-        struct pci_perf_source source;
         int framed = pci_perf_frame(line->text, line->size, r->groups.addressed, &frame);
         if (!known || (framed && frame.has_address) ||
             pci_perf_source_line(line->text, line->size, &source))

@@ -67,8 +67,8 @@ struct pci_pprof_unknown_cache {
 /* A line of code outside functions. */
 struct pci_pprof_file_line {
     int64_t file, line; /* file: string; below 0: none */
-    int has_line;
-    uint64_t row; /* of locations: the first one at this line */
+    int has_line, is_code;
+    uint64_t row, group; /* of the first location at this line */
 };
 
 struct pci_pprof_export {
@@ -91,7 +91,7 @@ struct pci_pprof_export {
     /* By mapping: a location in it has a function. Without has_functions pprof would look for the
      * binary and replace the names. Not for a native export, which has the flags of its source. */
     uint8_t *has_functions;
-    struct pci_pprof_file_line *toplevel_code; /* code outside functions */
+    struct pci_pprof_file_line *toplevel_code; /* lines without a function */
     size_t toplevel_capacity;
     struct pci_hash toplevel_hash;
 

@@ -280,26 +280,38 @@ struct location_columns {
     const struct pci_column *function, *line, *column, *filename;
 };
 
-/* Find or add a function for code outside functions, since a line of pprof requires one. Its name
- * is the displayed name of the frame, its id is after those of the rows of functions. Lines without
- * a file have one function without a name in common, which leaves them their displayed names. */
+/* A location group that is written. */
+struct location {
+    int64_t mapping; /* row, or -1 */
+    int is_code;     /* it has a mapping or an address */
+    uint64_t row;
+    uint64_t root; /* of its unknown fields */
+};
+
+/* Find or add a function for a line without one, since a line of pprof requires one; its id is
+ * after those of the rows of functions. The name of code outside functions is the displayed name of
+ * the frame. Lines of code with a mapping or an address have one function without a name for each
+ * file, and lines without a file one in common, which leaves them their displayed names. */
 static pcol_status find_toplevel_function(struct pci_pprof_export *e,
                                           const struct location_columns *c, uint64_t row,
-                                          uint64_t *id, pcol_error *err)
+                                          const struct location *location, uint64_t *id,
+                                          pcol_error *err)
 {
-    struct pci_pprof_file_line code = {.row = row};
+    int is_code = location->is_code;
+    struct pci_pprof_file_line code = {.row = row, .group = location->row, .is_code = is_code};
     int valid;
     PCI_TRY(pci_get(e->file, c->filename, row, &code.file, &valid, err));
-    if (valid)
-        PCI_TRY(pci_get(e->file, c->line, row, &code.line, &code.has_line, err));
-    else
+    if (!valid)
         code.file = NO_FILE;
+    else if (!is_code)
+        PCI_TRY(pci_get(e->file, c->line, row, &code.line, &code.has_line, err));
     uint64_t hash = pci_hash_pair((uint64_t)code.file, (uint64_t)code.line);
     size_t at = pci_hash_start(&e->toplevel_hash, hash), count = e->toplevel_hash.count;
     uint32_t k;
     while ((k = pci_hash_next(&e->toplevel_hash, hash, &at)) != PCI_HASH_NONE)
         if (e->toplevel_code[k].file == code.file && e->toplevel_code[k].line == code.line &&
-            e->toplevel_code[k].has_line == code.has_line) {
+            e->toplevel_code[k].has_line == code.has_line &&
+            (e->toplevel_code[k].is_code == is_code || code.file == NO_FILE)) {
             *id = e->functions.rows + k + 1;
             return PCOL_OK;
         }
@@ -320,7 +332,7 @@ static pcol_status find_file(struct pci_pprof_export *e, const struct location_c
 }
 
 static pcol_status append_line(struct pci_pprof_export *e, const struct location_columns *c,
-                               uint64_t row, uint64_t index, uint64_t root,
+                               uint64_t row, uint64_t index, const struct location *location,
                                struct pci_strbuf *line_unknown, pcol_error *err)
 {
     PciPprof__Line l = PCI_PPROF__LINE__INIT;
@@ -331,16 +343,18 @@ static pcol_status append_line(struct pci_pprof_export *e, const struct location
     if (valid)
         PCI_TRY(pci_pprof_entry_id(e, &e->functions, (uint64_t)function, &l.function_id, err));
     else if (!e->is_native)
-        PCI_TRY(find_toplevel_function(e, c, row, &l.function_id, err));
+        PCI_TRY(find_toplevel_function(e, c, row, location, &l.function_id, err));
     else if (c->filename) /* no pprof profile has one */
         PCI_TRY(find_file(e, c, row, err));
+    if (valid && location->mapping >= 0 && !e->is_native)
+        e->has_functions[location->mapping] = 1;
     l.has_function_id = l.function_id != 0;
     PCI_TRY(set_number(e, c->line, row, &l.line, &l.has_line, err));
     PCI_TRY(set_number(e, c->column, row, &l.column, &l.has_column, err));
     line_unknown->size = 0;
-    if (root != PCI_NO_NODE) {
+    if (location->root != PCI_NO_NODE) {
         snprintf(path, sizeof path, "4.%" PRIu64 ".", index);
-        PCI_TRY(pci_pprof_append_unknown(e, root, path, line_unknown, err));
+        PCI_TRY(pci_pprof_append_unknown(e, location->root, path, line_unknown, err));
     }
     return pci_pprof_append(&e->unknown_bytes, F_LINE, &l.base, line_unknown, err);
 }
@@ -362,28 +376,31 @@ static pcol_status put_location(struct pci_pprof_export *e, const struct locatio
                                 uint64_t row, struct pci_strbuf *line_unknown, pcol_error *err)
 {
     PciPprof__Location l = PCI_PPROF__LOCATION__INIT;
-    uint64_t first, count, root;
-    int64_t mapping, address;
-    int valid, is_empty = 0;
+    struct location location = {.row = row};
+    uint64_t first, count;
+    int64_t address;
+    int valid, has_mapping, is_empty = 0;
     l.id = e->groups.ids[row];
     l.has_id = l.id != 0;
-    PCI_TRY(pci_get(e->file, c->mapping, row, &mapping, &valid, err));
-    if (valid)
-        PCI_TRY(pci_pprof_entry_id(e, &e->mappings, (uint64_t)mapping, &l.mapping_id, err));
+    PCI_TRY(pci_get(e->file, c->mapping, row, &location.mapping, &has_mapping, err));
+    if (has_mapping)
+        PCI_TRY(
+            pci_pprof_entry_id(e, &e->mappings, (uint64_t)location.mapping, &l.mapping_id, err));
+    else
+        location.mapping = -1;
     l.has_mapping_id = l.mapping_id != 0;
     PCI_TRY(pci_get(e->file, c->address, row, &address, &valid, err));
+    location.is_code = has_mapping || valid;
     l.address = (uint64_t)address;
     l.has_address = valid && address;
     e->lost |= valid && !address ? PCI_PPROF_LOSS_ADDRESS : 0u;
     PCI_TRY(set_flag(e, c->folded, row, &l.is_folded, &l.has_is_folded, err));
-    PCI_TRY(read_unknown_fields(e, c->extra, row, &root, err));
+    PCI_TRY(read_unknown_fields(e, c->extra, row, &location.root, err));
     PCI_TRY(pci_stacks_group(&c->tree, row, &first, &count, err));
     if (count == 1)
         PCI_TRY(is_empty_line(e, c, first, &is_empty, err));
     for (uint64_t i = 0; i < count && !is_empty; i++)
-        PCI_TRY(append_line(e, c, first + i, i, root, line_unknown, err));
-    if (l.has_mapping_id && count && !is_empty && !e->is_native)
-        e->has_functions[mapping] = 1;
+        PCI_TRY(append_line(e, c, first + i, i, &location, line_unknown, err));
     return pci_pprof_put(&e->w, F_LOCATION, &l.base, e->unknown_bytes.data, e->unknown_bytes.size,
                          err);
 }
@@ -466,11 +483,14 @@ static pcol_status put_toplevel_function(struct pci_pprof_export *e, struct pci_
 {
     PciPprof__Function f = PCI_PPROF__FUNCTION__INIT;
     struct pci_name name;
-    if (e->toplevel_code[k].file != NO_FILE) {
-        e->lost |= PCI_PPROF_LOSS_OUTSIDE;
-        PCI_TRY(pci_frame_namer_get(names, e->toplevel_code[k].row, 0, &name, err));
-        PCI_TRY(pci_pprof_index_text(&e->w, name.name.data, name.name.size, &f.name, err));
+    const struct pci_pprof_file_line *code = &e->toplevel_code[k];
+    if (code->file != NO_FILE) {
+        PCI_TRY(pci_frame_namer_get(names, code->row, (uint32_t)code->group, &name, err));
         PCI_TRY(pci_pprof_index(&e->w, name.filename, &f.filename, err));
+    }
+    if (code->file != NO_FILE && !code->is_code) {
+        e->lost |= PCI_PPROF_LOSS_OUTSIDE;
+        PCI_TRY(pci_pprof_index_text(&e->w, name.name.data, name.name.size, &f.name, err));
     }
     f.id = e->functions.rows + k + 1;
     f.has_id = 1;

@@ -470,7 +470,7 @@ def sums():
         ("functions", 0, 4, [named("name", text(b"main", b"main", b"sort", b"")), named("filename", text(b"a.c", b"b.c", b"a.c", None))]),
         ("locations", 0, 6, [col("function", U32, 0, 2, 1, 3, None, None, ref="functions"),
                              named("filename", text(None, None, None, None, b"top.R", None))]),
-        ("location_groups", 0, 5, [col("first_location", U32, 0, 1, 3, 4, 5, ref="locations"), col("mapping", U32, 0, 0, 0, 0, None, ref="mappings")]),
+        ("location_groups", 0, 5, [col("first_location", U32, 0, 1, 3, 4, 5, ref="locations"), col("mapping", U32, 0, 0, 0, None, None, ref="mappings")]),
         ("mappings", 0, 1, [named("filename", text(b"/opt/bin/prog//"))]),
         # 1 main, 2 main main sort, 3 main main sort main, 4 main [prog], 5 (top.R), 6 (top.R) <unknown>
         ("stacks", 2, 7, [col("parent", U32, 0, 0, 1, 2, 1, 0, 5, ref="stacks"), col("group", U32, 0, 0, 1, 0, 2, 3, 4, ref="location_groups")]),
