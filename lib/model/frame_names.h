@@ -53,7 +53,7 @@ pcol_status pci_frame_namer_open(struct pci_frame_namer *names, const pcol_file 
 /* The name of a location of `group`. */
 pcol_status pci_frame_namer_get(struct pci_frame_namer *names, uint64_t location, uint32_t group,
                                 struct pci_name *name, pcol_error *err);
-/* *is_code: the group has a mapping or an address, so that none of its lines is outside functions. */
+/* *is_code: the group has a mapping or an address: none of its lines is outside functions. */
 pcol_status pci_frame_namer_is_code(const struct pci_frame_namer *names, uint32_t group,
                                     int *is_code, pcol_error *err);
 /* "[libc.so.6]" for the group's mapping, valid until the next call; empty if the mapping has no

@@ -217,7 +217,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         h->is_record = 1;
         return;
     }
-    size_t start = at, after = at;
+    size_t start = at, after = at, columns = w.at - at;
+    int is_wide = columns > PERIOD_COLUMNS && columns > word.size + 1;
     h->beyond_period = is_number(word) && !to_number(word, &h->period);
     if (is_number(word)) {
         h->has_period = 1;
@@ -239,6 +240,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
             break; /* the number before was no period */
         h->has_event = 1;
         h->event = str(text + at, end - at);
+        h->is_record =
+            h->event.size > sizeof record && !memcmp(h->event.data, record, sizeof record - 1);
         at = end + 1;
         break;
     }
@@ -246,8 +249,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         at++;
     while (size > at && is_blank(text[size - 1]))
         size--;
-    if (h->has_period && !h->has_event && at < size &&
-        !is_aligned_address(text + after, size - after)) { /* it was an address */
+    if (h->has_period && !h->has_event && /* it was an address, or a wider number */
+        (is_wide || (at < size && !is_aligned_address(text + after, size - after)))) {
         h->has_period = h->beyond_period = 0;
         for (at = start; is_blank(text[at]);)
             at++;
@@ -702,12 +705,30 @@ enum pci_perf_fields pci_perf_fields_line(const uint8_t *text, size_t size)
     return PCI_PERF_NUMBERS;
 }
 
+/* The end of a source line before the fields that follow it in the line of a sample without call
+ * chain. */
+static size_t source_end(const uint8_t *text, size_t size)
+{
+    size_t end = end_before_fields(text, size), trailing = end, before;
+    while (end) {
+        pcol_str word = last_word(text, end, &before);
+        if (!before || (!is_page_size(word) &&
+                        number_columns(text, before, end_of(text, word)) < FIELD_COLUMNS))
+            return trailing;
+        trailing = end = before;
+    }
+    return trailing;
+}
+
 int pci_perf_source_line(const uint8_t *text, size_t size, struct pci_perf_source *source)
 {
     static const char inlined[] = " (inlined)";
     pcol_str *file = &source->file;
     int64_t *line = &source->line;
     uint64_t address;
+    size_t all = size;
+    size = source_end(text, size);
+    source->fields = trim(text + size, all - size);
     while (size && is_blank(text[size - 1]))
         size--;
     source->inlined = size > sizeof inlined &&

@@ -82,9 +82,9 @@ enum pci_perf_fields { PCI_PERF_NO_FIELDS, PCI_PERF_NUMBERS, PCI_PERF_NAMED_FIEL
 enum pci_perf_fields pci_perf_fields_line(const uint8_t *text, size_t size);
 
 /* "  reader/file.c:42", or "  object[address]" where that is not known: no file then. perf marks
- * an inlined frame after its source line. */
+ * an inlined frame after its source line, and prints fields there without call chains. */
 struct pci_perf_source {
-    pcol_str file;
+    pcol_str file, fields;
     int64_t line;
     int inlined;
 };

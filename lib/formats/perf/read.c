@@ -259,11 +259,20 @@ static pcol_status add_frame_of_source(struct reader *r, pcol_error *err)
     return pci_perf_groups_add(&r->groups, &frame, err);
 }
 
+/* Keep fields after the frames of a sample, or after a source line. */
+static pcol_status add_fields(struct reader *r, pcol_str fields, pcol_error *err)
+{
+    if (fields.size && r->after_frame.size)
+        PCI_TRY(pci_strbuf_append(&r->after_frame, " ", 1, err));
+    return pci_strbuf_append(&r->after_frame, fields.data, fields.size, err);
+}
+
 /* Set the source line of the last frame. */
 static pcol_status add_source(struct reader *r, const struct pci_perf_source *source,
                               pcol_error *err)
 {
     struct pci_perf_group_line *last = &r->groups.lines[r->groups.line_count - 1];
+    PCI_TRY(add_fields(r, source->fields, err));
     if (source->inlined && !r->groups.frame.inlined)
         PCI_TRY(pci_perf_groups_inline(&r->groups, err));
     if (!source->file.size)
@@ -282,13 +291,13 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
         PCI_TRY(begin_sample(r, &none, NULL, err));
     }
     r->bare = 0;
-    r->has_frame_lines = 1;
     int is_source = pci_perf_source_line(line->text, line->size, &source);
     if (is_source)
         PCI_TRY(add_frame_of_source(r, err));
     if (is_source && r->groups.line_count && r->groups.addressed &&
         !(source.inlined && r->groups.frame.in_object))
         return add_source(r, &source, err);
+    r->has_frame_lines = 1;
     if (!pci_perf_frame(line->text, line->size, r->groups.addressed, &frame) ||
         (r->groups.addressed && !frame.has_address && !frame.inlined && !frame.beyond))
         return pci_import_tolerate(r->import, &r->tolerated, line->number, 1,
@@ -310,7 +319,7 @@ static int is_fields_line(const struct reader *r, const struct pci_line *line)
 }
 
 /* Keep the line of fields after the frames of a sample. */
-static pcol_status add_fields(struct reader *r, const struct pci_line *line, pcol_error *err)
+static pcol_status add_fields_line(struct reader *r, const struct pci_line *line, pcol_error *err)
 {
     size_t size = line->size, at = 0;
     while (size && (line->text[size - 1] == ' ' || line->text[size - 1] == '\t'))
@@ -319,9 +328,7 @@ static pcol_status add_fields(struct reader *r, const struct pci_line *line, pco
         at++;
     if (r->has_tabs) /* the line ends call chains only */
         r->may_have_tail_frame = 0;
-    if (r->after_frame.size)
-        PCI_TRY(pci_strbuf_append(&r->after_frame, " ", 1, err));
-    return pci_strbuf_append(&r->after_frame, line->text + at, size - at, err);
+    return add_fields(r, (pcol_str){(const char *)line->text + at, size - at}, err);
 }
 
 static pcol_status report_bare_header(struct reader *r, pcol_error *err)
@@ -352,8 +359,11 @@ static int is_flat(const struct reader *r, const struct pci_perf_header *header)
 static int is_comment(const struct reader *r, const struct pci_line *line)
 {
     struct pci_perf_header h;
-    return line->text[0] == '#' && !(pci_perf_header(line->text, line->size, r->unaligned, &h) &&
-                                     h.has_event && (h.has_time || (h.has_tid && r->samples)));
+    if (line->text[0] != '#' || !pci_perf_header(line->text, line->size, r->unaligned, &h))
+        return line->text[0] == '#';
+    int has_samples = r->samples || r->open;
+    return !(h.has_event && (h.has_time || (h.has_tid && has_samples))) &&
+           !(h.has_time && h.is_exact && has_samples);
 }
 
 static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol_error *err)
@@ -382,7 +392,7 @@ static pcol_status read_line(struct reader *r, const struct pci_line *line, pcol
         return pci_strbuf_append(&r->comments, "\n", 1, err);
     }
     if (r->open && is_fields_line(r, line))
-        return add_fields(r, line, err);
+        return add_fields_line(r, line, err);
     int known = pci_perf_header(line->text, line->size, r->unaligned, &header);
     struct pci_perf_source source;
     if (known && (header.has_time || !r->open || is_flat(r, &header) ||

@@ -188,6 +188,19 @@ static pcol_status is_ambiguous_header(const struct pci_perf_writer *w, uint64_t
     return PCOL_OK;
 }
 
+/* Blanks before a text without an event: a number at its beginning would be a period, unless it is
+ * wider than one; it is narrower than an address. */
+static pcol_status put_padding(struct pci_perf_writer *w, pcol_str text, pcol_error *err)
+{
+    enum { WIDTH = 12 };
+    size_t digits = 0;
+    while (digits < text.size && text.data[digits] >= '0' && text.data[digits] <= '9')
+        digits++;
+    if (!digits || (digits < text.size && text.data[digits] != ' '))
+        return PCOL_OK;
+    return put_blanks(w, digits < WIDTH ? WIDTH : digits + 1, digits, err);
+}
+
 pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
                                 const struct pci_perf_event *event, pcol_error *err)
 {
@@ -219,6 +232,8 @@ pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
     if (!trace)
         return PCOL_OK;
     w->header.tail = trace->as.text;
+    if (!event->has_name)
+        PCI_TRY(put_padding(w, trace->as.text, err));
     return pci_perf_put_text(w, trace->as.text, err);
 }
 
