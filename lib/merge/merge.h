@@ -244,6 +244,8 @@ int pci_merge_collapses_idle(const struct pci_merge *merge);
 /* While collapsing: tolerated deviation of the times from equal intervals; 0: any. */
 uint64_t pci_merge_idle_tolerance(const struct pci_merge *merge);
 int pci_merge_expands_idle(const struct pci_merge *merge);
+/* 1 if samples may be left out, joined or expanded: positions of samples are translated. */
+int pci_merge_moves_samples(const struct pci_merge *merge);
 /* The column of a sample type's values, or NULL. */
 const struct pci_column *pci_merge_values(const struct pci_merge *merge, uint64_t type);
 pcol_status pci_merge_number(const pcol_file *file, const char *table, const char *column,

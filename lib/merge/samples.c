@@ -216,6 +216,11 @@ int pci_merge_expands_idle(const struct pci_merge *merge)
     return merge->selection && merge->selection->idle == PCOL_IDLE_EXPAND;
 }
 
+int pci_merge_moves_samples(const struct pci_merge *merge)
+{
+    return merge->selection || pci_merge_collapses_idle(merge);
+}
+
 /* ---- expansion */
 
 /* The number of samples that a sample represents: its count, or its only value. */
@@ -435,11 +440,12 @@ static pcol_status open_cells(struct sample_walk *w, pcol_error *err)
     return PCOL_OK;
 }
 
-/* Positions of samples, for Rprof segments of a selection. */
+/* Positions of samples, for Rprof segments: a selection leaves out samples, and idle ones before
+ * them may be joined or expanded. */
 static pcol_status open_positions(struct sample_walk *w, pcol_error *err)
 {
     struct pci_merge *m = w->merge;
-    if (!m->selection)
+    if (!pci_merge_moves_samples(m))
         return PCOL_OK;
     if (pci_table_flagged(m->file, PCI_TABLE_SEGMENTS)) {
         PCI_TRY(PCI_MALLOC(m->sample_positions, (size_t)w->table->rows + 1, err));

@@ -98,7 +98,7 @@ pcol_status pci_merge_row(struct pci_merge *merge, const struct pci_table *to,
     if (!strcmp(to->name, "nodes"))
         return pci_merge_node(merge, row, out, err);
     *omitted = m->partial && !is_samples;
-    *out = m->sample_positions ? m->sample_positions[row] : m->base[to->number] + row;
+    *out = is_samples && m->sample_positions ? m->sample_positions[row] : m->base[to->number] + row;
     return PCOL_OK;
 }
 
@@ -301,7 +301,7 @@ pcol_status pci_merge_tables(struct pci_merge *merge, int late, pcol_error *err)
     pcol_status status = PCOL_OK;
     PCI_TRY(PCI_MALLOC(cells, 1, err));
     for (uint32_t i = 0; status == PCOL_OK && i < file->index.header.table_count; i++) {
-        int is_late = merge->partial && has_positions(file->tables[i].schema);
+        int is_late = pci_merge_moves_samples(merge) && has_positions(file->tables[i].schema);
         if (merge->actions[i] == PCI_MERGE_APPEND && (!merge->partial || merge->row_maps[i]) &&
             is_late == late)
             status = copy_table(merge, &file->tables[i], cells, err);
