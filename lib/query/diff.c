@@ -73,11 +73,11 @@ static pcol_status add_tops(struct pci_diff *d, const struct pci_diff_queries *q
 {
     for (size_t i = 0; i < queries->base_count; i++) {
         PCI_TRY(add_top(d, queries->bases[i], 0, options, err));
-        if (queries->base_count > 1)
-            PCI_TRY(pci_diff_base_take(&d->bases[i], d->count ? &d->rows->sides : NULL,
-                                       sizeof *d->rows, d->count, err));
+        for (size_t k = 0; queries->base_count > 1 && k < d->count; k++)
+            PCI_TRY(pci_diff_base_take(d, i, k, &d->rows[k].sides, err));
     }
-    return add_top(d, queries->other, 1, options, err);
+    PCI_TRY(add_top(d, queries->other, 1, options, err));
+    return pci_diff_bases_sort(d, d->count, err);
 }
 
 /* ---- stacks ---- */
@@ -172,11 +172,11 @@ static pcol_status add_trees(struct pci_diff *d, struct pci_pair *pair,
 {
     for (size_t i = 0; i < queries->base_count; i++) {
         PCI_TRY(add_tree(pair, queries->bases[i], 0, d->bases[i].is_double, err));
-        if (queries->base_count > 1)
-            PCI_TRY(pci_diff_base_take(&d->bases[i], pair->nodes, sizeof *pair->nodes,
-                                       pair->tree.count, err));
+        for (size_t k = 0; queries->base_count > 1 && k < pair->tree.count; k++)
+            PCI_TRY(pci_diff_base_take(d, i, k, &pair->nodes[k], err));
     }
     PCI_TRY(add_tree(pair, queries->other, 1, d->other_is_double, err));
+    PCI_TRY(pci_diff_bases_sort(d, pair->tree.count, err));
     return add_pair(d, pair, err);
 }
 
@@ -271,7 +271,7 @@ static pcol_status describe_sides(struct pci_diff *d, const struct pci_diff_quer
         d->info.is_double |= d->bases[i].is_double;
         d->values[i] = d->bases[i].whole;
     }
-    pci_diff_spread(d->values, n, &d->info.base_totals);
+    pci_diff_spread(d->values, n, 0, &d->info.base_totals);
     d->info.base_count = n;
     d->info.type = other.type;
     d->info.unit = other.unit;

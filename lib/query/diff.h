@@ -7,18 +7,22 @@
 #include "query/query.h"
 #include "query/tree_pair.h"
 
-struct pci_diff_side {
-    pcol_amount self, total;
-    uint8_t in;
-};
-
 struct pci_diff_base {
     pcol_file *file; /* retained */
     int is_double;
-    double whole;                /* total of the profile */
-    double scale;                /* of its values */
-    struct pci_diff_side *sides; /* of several bases: by row, or by node of the tree of stacks; */
-    size_t count;                /* later rows are not in this base */
+    double whole; /* total of the profile */
+    double scale; /* of its values */
+};
+
+/* The values of one of several bases in a row, or in a node of the tree of stacks. Rows that a base
+ * does not have take no memory: many bases may have few rows in common. */
+struct pci_diff_entry {
+    uint32_t row, base;
+    pcol_amount self, total;
+};
+
+struct pci_diff_range {
+    size_t first, end; /* of entries */
 };
 
 struct pci_diff {
@@ -29,8 +33,11 @@ struct pci_diff {
     size_t top_count;
     char *paths; /* `paths` does (rows of stacks) */
     struct pci_hash hash;
-    struct pci_diff_base *bases;         /* info.base_count */
-    double *values;                      /* a number for each base */
+    struct pci_diff_base *bases;    /* info.base_count */
+    double *values;                 /* a number for each base */
+    struct pci_diff_entry *entries; /* by row, after pci_diff_bases_sort() */
+    size_t entry_count, entry_capacity;
+    struct pci_diff_range *ranges;       /* by row */
     int base_is_double, other_is_double; /* side 0 and side 1, before they are compared */
 };
 
@@ -40,9 +47,11 @@ struct pci_diff {
 pcol_status pci_diff_bases_open(struct pci_diff *d, const struct pci_diff_queries *queries,
                                 pcol_error *err);
 void pci_diff_bases_close(struct pci_diff *d);
-/* Moves side 0 of @count rows to a base. sides: of the first row; stride: to the next. */
-pcol_status pci_diff_base_take(struct pci_diff_base *base, struct pci_sides *sides, size_t stride,
-                               size_t count, pcol_error *err);
+/* Moves side 0 of row @row to a base, if it is in it. */
+pcol_status pci_diff_base_take(struct pci_diff *d, size_t base, size_t row, struct pci_sides *sides,
+                               pcol_error *err);
+/* Finds the entries of @count rows, after those of all bases. */
+pcol_status pci_diff_bases_sort(struct pci_diff *d, size_t count, pcol_error *err);
 /* 1 if one of several bases has a value of its own in row @at. */
 int pci_diff_bases_have_self(const struct pci_diff *d, size_t at);
 /* Makes the values of row @from those of row @to <= @from. */
@@ -50,8 +59,9 @@ void pci_diff_bases_move(struct pci_diff *d, size_t to, size_t from);
 /* Sets side 0 of row @at to the medians of several bases, with their spreads. */
 void pci_diff_bases_join(struct pci_diff *d, size_t at);
 
-/* Median, extremes and median absolute deviation; reorders the values. count: at least 1. */
-void pci_diff_spread(double *values, size_t count, pcol_spread *spread);
+/* Median, extremes and median absolute deviation of @count values and @zeros zeros, at least one of
+ * them; reorders the values. */
+void pci_diff_spread(double *values, size_t count, size_t zeros, pcol_spread *spread);
 /* Scales all profiles to the total of the base. E_ARGUMENT: a total is 0. */
 pcol_status pci_diff_scale(struct pci_diff *d, pcol_error *err);
 /* Sets `samples` of each row to the most samples that `counts` find. The rows are in order of

@@ -35,67 +35,83 @@ pcol_status pci_diff_bases_open(struct pci_diff *d, const struct pci_diff_querie
 
 void pci_diff_bases_close(struct pci_diff *d)
 {
-    for (size_t i = 0; d->bases && i < d->info.base_count; i++) {
-        pci_free(d->bases[i].sides);
+    for (size_t i = 0; d->bases && i < d->info.base_count; i++)
         pcol_file_close(d->bases[i].file);
-    }
+    pci_free(d->entries);
+    pci_free(d->ranges);
     pci_free(d->bases);
     pci_free(d->values);
 }
 
-pcol_status pci_diff_base_take(struct pci_diff_base *base, struct pci_sides *sides, size_t stride,
-                               size_t count, pcol_error *err)
+pcol_status pci_diff_base_take(struct pci_diff *d, size_t base, size_t row, struct pci_sides *sides,
+                               pcol_error *err)
 {
-    PCI_TRY(PCI_MALLOC(base->sides, count + 1, err));
-    base->count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct pci_sides *row = (struct pci_sides *)(void *)((char *)sides + i * stride);
-        base->sides[i] = (struct pci_diff_side){row->self[0], row->total[0], row->in[0]};
-        memset(&row->self[0], 0, sizeof row->self[0]);
-        memset(&row->total[0], 0, sizeof row->total[0]);
-        row->in[0] = 0;
-    }
+    if (!sides->in[0])
+        return PCOL_OK;
+    PCI_TRY(PCI_GROW(d->entries, d->entry_capacity, d->entry_count + 1, err));
+    d->entries[d->entry_count++] =
+        (struct pci_diff_entry){(uint32_t)row, (uint32_t)base, sides->self[0], sides->total[0]};
+    memset(&sides->self[0], 0, sizeof sides->self[0]);
+    memset(&sides->total[0], 0, sizeof sides->total[0]);
+    sides->in[0] = 0;
     return PCOL_OK;
 }
 
-static const struct pci_diff_side *get_side(const struct pci_diff_base *base, size_t at)
+pcol_status pci_diff_bases_sort(struct pci_diff *d, size_t count, pcol_error *err)
 {
-    static const struct pci_diff_side none;
-    return at < base->count ? &base->sides[at] : &none;
+    struct pci_diff_entry *sorted;
+    if (d->info.base_count < 2)
+        return PCOL_OK;
+    PCI_TRY(PCI_CALLOC(d->ranges, count + 1, err));
+    PCI_TRY(PCI_MALLOC(sorted, d->entry_count + 1, err));
+    for (size_t i = 0; i < d->entry_count; i++)
+        d->ranges[d->entries[i].row].end++;
+    for (size_t row = 0, at = 0; row < count; row++) {
+        size_t entries = d->ranges[row].end;
+        d->ranges[row] = (struct pci_diff_range){at, at};
+        at += entries;
+    }
+    for (size_t i = 0; i < d->entry_count; i++)
+        sorted[d->ranges[d->entries[i].row].end++] = d->entries[i];
+    pci_free(d->entries);
+    d->entries = sorted;
+    return PCOL_OK;
 }
 
 int pci_diff_bases_have_self(const struct pci_diff *d, size_t at)
 {
-    for (size_t i = 0; i < d->info.base_count; i++)
-        if (!pci_amount_is_zero(d->bases[i].is_double, get_side(&d->bases[i], at)->self))
+    if (!d->ranges)
+        return 0;
+    for (size_t i = d->ranges[at].first; i < d->ranges[at].end; i++)
+        if (!pci_amount_is_zero(d->bases[d->entries[i].base].is_double, d->entries[i].self))
             return 1;
     return 0;
 }
 
 void pci_diff_bases_move(struct pci_diff *d, size_t to, size_t from)
 {
-    for (size_t i = 0; i < d->info.base_count; i++)
-        if (to < d->bases[i].count)
-            d->bases[i].sides[to] = *get_side(&d->bases[i], from);
+    if (d->ranges)
+        d->ranges[to] = d->ranges[from];
 }
 
 void pci_diff_bases_join(struct pci_diff *d, size_t at)
 {
     struct pci_diff_row *row = &d->rows[at];
-    size_t n = d->info.base_count;
-    for (size_t i = 0; i < n; i++) {
-        const struct pci_diff_side *side = get_side(&d->bases[i], at);
-        d->values[i] = pci_amount_to_double(side->self, d->bases[i].is_double) * d->bases[i].scale;
-        row->sides.in[0] |= side->in;
+    const struct pci_diff_entry *entries = d->entries + d->ranges[at].first;
+    size_t count = d->ranges[at].end - d->ranges[at].first, zeros = d->info.base_count - count;
+    for (size_t i = 0; i < count; i++) {
+        const struct pci_diff_base *base = &d->bases[entries[i].base];
+        d->values[i] = pci_amount_to_double(entries[i].self, base->is_double) * base->scale;
     }
-    pci_diff_spread(d->values, n, &row->self_bases);
-    for (size_t i = 0; i < n; i++) {
-        double total =
-            pci_amount_to_double(get_side(&d->bases[i], at)->total, d->bases[i].is_double);
+    pci_diff_spread(d->values, count, zeros, &row->self_bases);
+    for (size_t i = 0; i < count; i++) {
+        const struct pci_diff_base *base = &d->bases[entries[i].base];
+        double total = pci_amount_to_double(entries[i].total, base->is_double);
         row->samples = fmax(row->samples, fabs(total));
-        d->values[i] = total * d->bases[i].scale;
+        d->values[i] = total * base->scale;
     }
-    pci_diff_spread(d->values, n, &row->total_bases);
+    pci_diff_spread(d->values, count, zeros, &row->total_bases);
+    row->sides.in[0] |= count > 0;
     row->sides.self[0].f64 = row->self_bases.median;
     row->sides.total[0].f64 = row->total_bases.median;
 }
@@ -108,21 +124,47 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y) + (isnan(x) != 0) - (isnan(y) != 0);
 }
 
-static double sort_median(double *values, size_t count)
+/* Values in order, and `count` equal ones that are not listed. */
+struct ordered {
+    const double *values;
+    size_t before; /* values before the equal ones */
+    size_t count;
+    double equal;
+};
+
+static struct ordered sort_numbers(double *values, size_t size, size_t count, double equal)
 {
-    qsort(values, count, sizeof *values, compare_numbers);
-    double low = values[(count - 1) / 2], high = values[count / 2];
+    struct ordered o = {values, 0, count, equal};
+    qsort(values, size, sizeof *values, compare_numbers);
+    while (o.before < size && values[o.before] < equal)
+        o.before++;
+    return o;
+}
+
+static double get_number(const struct ordered *o, size_t at)
+{
+    if (at < o->before)
+        return o->values[at];
+    return at < o->before + o->count ? o->equal : o->values[at - o->count];
+}
+
+static double get_median(const struct ordered *o, size_t size)
+{
+    double low = get_number(o, (size - 1) / 2), high = get_number(o, size / 2);
     return low == high ? low : low / 2 + high / 2;
 }
 
-void pci_diff_spread(double *values, size_t count, pcol_spread *spread)
+void pci_diff_spread(double *values, size_t count, size_t zeros, pcol_spread *spread)
 {
-    spread->median = sort_median(values, count);
-    spread->min = values[0];
-    spread->max = values[count - 1];
+    size_t size = count + zeros;
+    struct ordered o = sort_numbers(values, count, zeros, 0);
+    spread->median = get_median(&o, size);
+    spread->min = get_number(&o, 0);
+    spread->max = get_number(&o, size - 1);
     for (size_t i = 0; i < count; i++)
         values[i] = fabs(values[i] - spread->median);
-    spread->mad = sort_median(values, count);
+    o = sort_numbers(values, count, zeros, fabs(spread->median));
+    spread->mad = get_median(&o, size);
 }
 
 static int has_finite_totals(const struct pci_diff *d)
