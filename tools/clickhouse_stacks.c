@@ -15,6 +15,7 @@
 /* The columns of a frame: function, file, line and fn of a location. */
 struct frame {
     uint32_t is_known, line;
+    uint32_t is_code;    /* its group has a mapping or an address: it is not outside functions */
     uint32_t name, file; /* of run->texts */
     uint64_t fn;
 };
@@ -25,6 +26,7 @@ struct code {
     const struct cli_input *input;
     pcol_array parent, group;            /* of stacks */
     pcol_array first_location;           /* of location_groups; absent: group g is location g */
+    pcol_array mapping, address;         /* of location_groups */
     pcol_array function, line, filename; /* of locations */
     pcol_array function_file;            /* of functions */
     uint64_t location_count, group_count;
@@ -71,6 +73,8 @@ static int open_code(struct code *c)
         {"locations", "line", &c->line},
         {"locations", "filename", &c->filename},
         {"functions", "filename", &c->function_file},
+        {"location_groups", "mapping", &c->mapping},
+        {"location_groups", "address", &c->address},
         {"location_groups", "first_location", &c->first_location},
     };
     const pcol_file *file = c->input->file;
@@ -140,8 +144,12 @@ static int read_stack(struct code *c, uint64_t stack, size_t *count)
             to = group + 1 < c->group_count ? value_of(&c->first_location, group + 1)
                                             : c->location_count;
         }
-        for (uint64_t i = from; i < to && code == CLI_OK; i++)
+        for (uint64_t i = from; i < to && code == CLI_OK; i++) {
             code = add_frame(c, count, i);
+            if (code == CLI_OK)
+                c->frames[i].is_code =
+                    has_value(&c->mapping, group) || has_value(&c->address, group);
+        }
         stack = parent;
     }
     return code;
@@ -218,7 +226,8 @@ static int put_function(struct code *c, const struct frame *frame)
 static int make_frame(struct code *c, uint32_t location)
 {
     struct frame *frame = &c->frames[location];
-    int is_place = !has_value(&c->function, location) && has_value(&c->filename, location);
+    int is_place =
+        !has_value(&c->function, location) && has_value(&c->filename, location) && !frame->is_code;
     const pcol_hash *hash;
     pcol_str name, file;
     pcol_error err;

@@ -151,8 +151,8 @@ static pcol_status add_function(struct code_copy *c, uint64_t row, pcol_error *e
 }
 
 /* Lines of a group. *binary: a name depends on the binary; *offset: on the address, too. */
-static pcol_status read_lines(struct code_copy *c, uint64_t row, pcol_group *group, int *binary,
-                              int *offset, pcol_error *err)
+static pcol_status read_lines(struct code_copy *c, uint64_t row, pcol_group *group, int is_code,
+                              int *binary, int *offset, pcol_error *err)
 {
     uint64_t first, end;
     int valid;
@@ -172,9 +172,9 @@ static pcol_status read_lines(struct code_copy *c, uint64_t row, pcol_group *gro
         line->filename = PCOL_NONE;
         if (function == PCOL_NONE)
             PCI_TRY(pci_sums_string(c->f, &c->cells[L_FILE], first, &line->filename, err));
-        int shown = function != PCOL_NONE         ? c->shown[function]
-                    : line->filename == PCOL_NONE ? NAMELESS
-                                                  : NAMED;
+        int shown = function != PCOL_NONE                    ? c->shown[function]
+                    : line->filename == PCOL_NONE || is_code ? NAMELESS
+                                                             : NAMED;
         *binary |= shown != NAMED;
         *offset |= shown == NAMELESS;
     }
@@ -279,10 +279,11 @@ static pcol_status add_group(struct code_copy *c, uint64_t row, pcol_error *err)
     pcol_group group = {.size = sizeof group, .mapping = PCOL_NONE};
     uint32_t mapping;
     int binary, offset, has_address;
-    PCI_TRY(read_lines(c, row, &group, &binary, &offset, err));
     PCI_TRY(pci_cells_row(&c->cells[G_MAPPING], row, c->mapping_count, &mapping, err));
     int64_t address;
     PCI_TRY(pci_cells_get(&c->cells[G_ADDRESS], row, &address, &has_address, err));
+    int is_code = has_address || mapping != PCOL_NONE;
+    PCI_TRY(read_lines(c, row, &group, is_code, &binary, &offset, err));
     if (has_address && offset) {
         group.flags = PCOL_GROUP_HAS_ADDRESS;
         group.address = (uint64_t)address;

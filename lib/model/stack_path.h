@@ -19,8 +19,8 @@ struct pci_stack_step {
 struct pci_stack_path {
     struct pci_stacks tree;
     uint64_t reads; /* nodes read so far */
-    /* By row of stacks, and `starts` by group, NULL if a group is a location. Read once as many nodes
-     * as the tree has were read one by one: samples may alternate between deep stacks. */
+    /* By row of stacks, and `starts` by group, NULL if a group is a location. Read once as many
+     * nodes as the tree has were read one by one: samples may alternate between deep stacks. */
     uint32_t *parents, *groups, *starts;
     struct pci_stack_step *steps; /* outermost first; without the root */
     size_t depth, capacity;
