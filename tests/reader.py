@@ -505,7 +505,8 @@ def hash_locations(f):
     for i, group in enumerate(owner):
         code, own = function(i), line(i)
         place = filename(i) if code is None else None
-        shown = place is not None if code is None else bool(name(code))
+        outside = place is not None and mapping(group) is None and address(group) is None
+        shown = outside if code is None else bool(name(code))
         bare = code is not None and shown and len(name(code)) < 19 and name(code)[:2] == b"0x" and all(c in b"0123456789abcdefABCDEF" for c in name(code)[2:])
         bare = bare and len(name(code)) > 2
         begins, m, at = None if code is None else start_line(code), mapping(group), address(group)

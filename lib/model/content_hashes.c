@@ -279,14 +279,12 @@ static pcol_status hash_location(struct location_walk *w, uint64_t row, uint64_t
         bytes.flags |= part->has_start_line ? LOCATION_HAS_START_LINE : 0;
     } else if (w->cells[L_FILE].column) {
         PCI_TRY(pci_get_str(w->file, w->cells[L_FILE].column, row, &path, &has_file, err));
-        if (has_file) {
+        if (has_file)
             bytes.code = hash_text(path);
-            shown = NAMED;
-        }
     }
     bytes.flags |= (has_function ? LOCATION_HAS_FUNCTION : 0) | (has_file ? LOCATION_HAS_FILE : 0) |
                    (has_line ? LOCATION_HAS_LINE : 0) | (has_column ? LOCATION_HAS_COLUMN : 0);
-    if (shown != NAMED)
+    if (shown != NAMED) /* a line outside functions has neither a mapping nor an address */
         PCI_TRY(add_binary(w, group, shown, &bytes, err));
     *hash = hash_bytes(&bytes, sizeof bytes);
     return PCOL_OK;
