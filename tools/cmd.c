@@ -69,13 +69,13 @@ const struct cmd cmd_table[] = {
      1, CMD_ANY, cmd_filter},
     {"Convert", "symbolize", NULL, "FILE --binary PATH -o OUT",
      "add functions and lines to a profile of addresses", cmd_symbolize_options,
-     "Locations that have an address and a mapping, but no function, get the functions, files,\n"
-     "lines and inlined calls of the binary at that address; everything else stays. A binary\n"
-     "belongs to the mappings of its build id, or, if the profile has none, to those of its\n"
-     "file name. A different build id is rejected unless --ignore-build-id is given. The\n"
-     "program addr2line (binutils or LLVM) reads the binary; names of C++ are kept as linked,\n"
-     "as for --demangle. Each source gets the metadata symbolized.NAME with the build id. The\n"
-     "name of OUT chooses the format, as for merge.\n"
+     "Locations that have an address and a mapping, but no function and no line, get the\n"
+     "functions, files, lines and inlined calls of the binary at that address; everything else\n"
+     "stays. A binary belongs to the mappings of its build id, or, if the profile has none, to\n"
+     "those of its file name. A different build id is rejected unless --ignore-build-id is\n"
+     "given. The program addr2line (binutils or LLVM) reads the binary; names of C++ are kept as\n"
+     "linked, as for --demangle. Each source gets the metadata symbolized.NAME with the build\n"
+     "id. The name of OUT chooses the format, as for merge.\n"
      "\n"
      "  pcol symbolize cpu.pb.gz --binary ./server -o cpu.pcol\n"
      "  pcol symbolize cpu.pcol -b ./server -b ./libshop.so -o named.pcol\n"
