@@ -727,6 +727,8 @@ int pci_perf_source_line(const uint8_t *text, size_t size, struct pci_perf_sourc
     int64_t *line = &source->line;
     uint64_t address;
     size_t all = size;
+    if (is_aligned_address(text, size)) /* most lines are frames */
+        return 0;
     size = source_end(text, size);
     source->fields = trim(text + size, all - size);
     while (size && is_blank(text[size - 1]))
