@@ -1331,10 +1331,9 @@ typedef struct pcol_import_options {
  * the sample types beyond 64 may be 64 Mi and 64 for each byte; E_LIMIT beyond, from the import or
  * from pcol_builder_write(). What an import takes at a time depends on its threads and their order:
  * close to the limit of memory, several may fail where one succeeds. The flag holds for all that
- * the builder is given afterwards.
- * max_input_bytes is a limit with and without it. Copies of an open file have this budget, too:
- * pcol_filter(), pcol_add_frames() and pcol_symbolize() of a file that pcol_open_any_*() opened
- * with the flag have none. */
+ * the builder is given afterwards. max_input_bytes is a limit with and without it. Copies of an
+ * open file have this budget, too: pcol_filter(), pcol_add_frames() and pcol_symbolize() of a file
+ * that pcol_open_any_*() opened with the flag have none. */
 #define PCOL_IMPORT_TRUSTED 0x1u
 /* pcol_open_any_*(): the file in memory has the encodings of pcol_builder_write() without flags,
  * else those of PCOL_WRITE_QUICK. */
@@ -1927,11 +1926,10 @@ PCOL_API void pcol_names_free(pcol_names *names);
  *                     function's name ("libc.so.6+0x9a03e" if that is only an address in a known
  *                     binary or library); "FILE:LINE" or "<top level>:LINE" of a line outside
  *                     functions, without a mapping and an address, which PCOL_BY_FUNCTION leaves
- *                     out; else "[BINARY]", the last part
- *                     of its mapping's path, without a second pair of brackets around "[vdso]";
- *                     else its address, "0x9a03e"; else "<unknown>". The empty stack is
- *                     "<no stack>". Of a file the file, of a source line FILE#LINE. Patterns match
- *                     these names.
+ *                     out; else "[BINARY]", the last part of its mapping's path, without a second
+ *                     pair of brackets around "[vdso]"; else its address, "0x9a03e"; else
+ *                     "<unknown>". The empty stack is "<no stack>". Of a file the file, of a source
+ *                     line FILE#LINE. Patterns match these names.
  *   file      string  null where the kind of rows or the profile has none; so are the next two
  *   line      i64
  *   address   u64
@@ -2038,9 +2036,9 @@ typedef struct pcol_tree_options {
  *   those of frames, self, total
  *   truncated  bool  max_depth or heaviest omitted descendants with weight
  * Cost: O(stacks); bottom-up O(sum of the depths of stacks with weight).
- * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps, or the tree has more than 2^22
- * nodes and 256 more for each stack of the file (give a max_depth then), and as
- * pcol_query_new().
+ * Errors: E_LIMIT if a bottom-up tree takes more than 2^28 steps, or the tree has more nodes than
+ * 2^22 and, of S stacks of the file, the smaller of 256 S and 2^22 + 2 S (give a max_depth then),
+ * and as pcol_query_new().
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_query_tree(pcol_query *query,
                                                     const pcol_tree_options *options,
@@ -2347,8 +2345,8 @@ typedef struct pcol_box {
  * made. Memory of a tree: at most 8 bytes for each node of the view, 16 while it is made, and about
  * 100 for each node that is visible or a sibling of one.
  * Errors: E_ARGUMENT (no such frame, kind or order, a range that is not in 0 to 1), E_LIMIT (more
- * than 2^22 nodes and 256 more for each stack, or 2^28 steps for INVERTED and CALLERS: give a
- * least_px or a max_depth), E_NO_MEMORY, E_CANCELLED.
+ * nodes than pcol_query_tree() may have, or 2^28 steps for INVERTED and CALLERS: give a least_px or
+ * a max_depth), E_NO_MEMORY, E_CANCELLED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_view_window(pcol_view *view, const pcol_window *window,
                                                      const pcol_box **boxes, size_t *count,

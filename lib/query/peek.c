@@ -58,7 +58,8 @@ static pcol_status match_pattern(struct peek_builder *p, const char *name, pcol_
     return status;
 }
 
-/* 1 if `text` is the last part of a path. */
+/* 1 if `text` is the last part of a path, of which no more than that is read: many mappings may
+ * share a long one. */
 static int is_base_name(pcol_str path, const char *text, size_t size)
 {
     while (path.size && path.data[path.size - 1] == '/')

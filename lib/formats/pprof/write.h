@@ -64,7 +64,7 @@ struct pci_pprof_unknown_cache {
     size_t count, capacity;
 };
 
-/* A line of code outside functions. */
+/* Lines without a function that share one in the output. */
 struct pci_pprof_file_line {
     int64_t file, line; /* file: string; below 0: none */
     int has_line, is_code;
