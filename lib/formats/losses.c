@@ -9,6 +9,7 @@
 #include "formats/losses.h"
 
 #include "formats/format.h"
+#include "model/frame_names.h"
 #include "model/table.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -37,6 +38,9 @@ struct scan {
     /* Reachability marks by row: used by samples of these sources. NULL: not computed (native). */
     uint8_t *stacks, *locations, *groups, *functions, *mappings;
     uint64_t *reported; /* kinds reported by either scan, shared */
+    /* Set by mark_reachable(), thus not in a native scan. */
+    struct pci_stacks tree;
+    struct pci_frame_namer names; /* without generated names */
 };
 
 /* ---- reporting */
@@ -70,7 +74,7 @@ static void report(struct scan *s, enum pci_kind kind)
 
 /* ---- reachability from the samples of the scan */
 
-static pcol_status mark_stacks(struct scan *s, const struct pci_stacks *tree, pcol_error *err)
+static pcol_status mark_stacks(struct scan *s, pcol_error *err)
 {
     const struct pci_column *source, *stack;
     uint64_t rows = pci_rows(s->file, "samples");
@@ -84,7 +88,7 @@ static pcol_status mark_stacks(struct scan *s, const struct pci_stacks *tree, pc
             PCI_TRY(pci_read(s->file, source, row, count, of, has_source, err));
         PCI_TRY(pci_read(s->file, stack, row, count, at, valid, err));
         for (size_t i = 0; i < count; i++)
-            if (valid[i] && s->sources[of[i]] && (uint64_t)at[i] < tree->stacks)
+            if (valid[i] && s->sources[of[i]] && (uint64_t)at[i] < s->tree.stacks)
                 s->stacks[at[i]] = 1;
     }
     return PCOL_OK;
@@ -96,13 +100,10 @@ static void mark_cell(uint8_t *marks, int64_t row, int valid)
         marks[row] = 1;
 }
 
-static pcol_status mark_code(struct scan *s, const struct pci_stacks *tree, pcol_error *err)
+static pcol_status mark_code(struct scan *s, pcol_error *err)
 {
-    const struct pci_column *function, *mapping;
-    PCI_TRY(
-        pci_find_verified_column(s->file, "locations", "function", PCI_TYPES_ROW, &function, err));
-    PCI_TRY(pci_find_verified_column(s->file, "location_groups", "mapping", PCI_TYPES_ROW, &mapping,
-                                     err));
+    const struct pci_stacks *tree = &s->tree;
+    const struct pci_column *function = s->names.function, *mapping = s->names.mapping;
     for (uint64_t node = tree->stacks; node-- > 1;) { /* descending: callees before callers */
         uint64_t first, count;
         uint32_t parent;
@@ -131,16 +132,16 @@ static pcol_status mark_code(struct scan *s, const struct pci_stacks *tree, pcol
 
 static pcol_status mark_reachable(struct scan *s, pcol_error *err)
 {
-    struct pci_stacks tree;
-    PCI_TRY(pci_stacks_open(s->file, &tree, err));
-    PCI_TRY(pci_stacks_verify(&tree, err));
-    PCI_TRY(PCI_CALLOC(s->stacks, (size_t)tree.stacks + 1, err));
-    PCI_TRY(PCI_CALLOC(s->locations, (size_t)tree.locations + 1, err));
-    PCI_TRY(PCI_CALLOC(s->groups, (size_t)tree.groups + 1, err));
+    PCI_TRY(pci_frame_namer_open(&s->names, s->file, err));
+    PCI_TRY(pci_stacks_open(s->file, &s->tree, err));
+    PCI_TRY(pci_stacks_verify(&s->tree, err));
+    PCI_TRY(PCI_CALLOC(s->stacks, (size_t)s->tree.stacks + 1, err));
+    PCI_TRY(PCI_CALLOC(s->locations, (size_t)s->tree.locations + 1, err));
+    PCI_TRY(PCI_CALLOC(s->groups, (size_t)s->tree.groups + 1, err));
     PCI_TRY(PCI_CALLOC(s->functions, (size_t)pci_rows(s->file, "functions") + 1, err));
     PCI_TRY(PCI_CALLOC(s->mappings, (size_t)pci_rows(s->file, "mappings") + 1, err));
-    PCI_TRY(mark_stacks(s, &tree, err));
-    return mark_code(s, &tree, err);
+    PCI_TRY(mark_stacks(s, err));
+    return mark_code(s, err);
 }
 
 /* ---- rows */
@@ -212,7 +213,20 @@ static pcol_status is_name(const struct scan *s, const struct pci_column *column
     return PCOL_OK;
 }
 
-/* Is the timestamp the one that a reader derives from the target's own field? */
+/* *exported: 1 if the file of a location without a function is exported as that of a function is:
+ * the code has no function's name, but it is not outside functions. */
+static pcol_status is_file_exported(const struct scan *s, uint64_t location, int *exported,
+                                    pcol_error *err)
+{
+    uint64_t group;
+    if (!(s->represented & PCI_KIND_BIT(FILES)))
+        return PCOL_OK;
+    PCI_TRY(pci_stacks_group_of(&s->tree, location, &group, err));
+    return pci_frame_namer_is_code(&s->names, (uint32_t)group, exported, err);
+}
+
+/* *derived: 1 if the target has the content without the kind: in another place, or so that its
+ * readers derive it. */
 static pcol_status is_derived(const struct scan *s, const struct pci_column *column,
                               const struct pci_schema_row *content, uint64_t row, int *derived,
                               pcol_error *err)
@@ -223,6 +237,8 @@ static pcol_status is_derived(const struct scan *s, const struct pci_column *col
     *derived = 0;
     if (content->kind == PCI_KIND_SYSTEM_NAMES)
         return is_name(s, column, row, derived, err);
+    if (content->kind == PCI_KIND_PLACES)
+        return is_file_exported(s, row, derived, err);
     if (content->kind != PCI_KIND_RECORDED || !s->export->capabilities->time)
         return PCOL_OK;
     PCI_TRY(s->export->capabilities->time(s->file, row, own, err));
@@ -372,7 +388,6 @@ static pcol_status check_lines(struct scan *s, pcol_error *err)
 {
     static const struct pci_schema_row absent = {.flags = PCI_NULL_IS_CONTENT};
     const struct pci_table *locations = pci_table_find(s->file, "locations");
-    struct pci_stacks tree;
     int found = 0;
     if (!locations)
         return PCOL_OK;
@@ -382,13 +397,12 @@ static pcol_status check_lines(struct scan *s, pcol_error *err)
         report(s, PCI_KIND_NAMELESS);
     if (s->represented & PCI_KIND_BIT(INLINED))
         return PCOL_OK;
-    PCI_TRY(pci_stacks_open(s->file, &tree, err));
-    for (uint64_t node = 1; tree.locations > tree.groups && node < tree.stacks; node++) {
+    for (uint64_t node = 1; s->tree.locations > s->tree.groups && node < s->tree.stacks; node++) {
         uint64_t first, count;
         uint32_t parent;
         if (s->stacks && !s->stacks[node])
             continue;
-        PCI_TRY(pci_stacks_node(&tree, node, &parent, &first, &count, err));
+        PCI_TRY(pci_stacks_node(&s->tree, node, &parent, &first, &count, err));
         if (count > 1) {
             report(s, PCI_KIND_INLINED);
             break;
