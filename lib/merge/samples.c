@@ -12,6 +12,7 @@
  * Tests: tests/cli/filter.test, suite answers.
  */
 #include "merge/added_frames.h"
+#include "merge/memory_growth.h"
 #include "merge/sample_batches.h"
 
 #include "builder/idle_samples.h"
@@ -45,6 +46,7 @@ struct sample_walk {
     const struct pci_table *threads;
     struct pci_merge_label_rows *labels; /* NULL: label columns are among the other columns */
     struct pci_frame_adder *adder;       /* NULL: no frames are added */
+    struct pci_memory_growth *growth;    /* NULL: samples do not lose the previous one's memory */
     struct pending_sample pending_sample;
     uint64_t expanded_count; /* samples created by expansion */
 };
@@ -194,6 +196,8 @@ static pcol_status write_sample(struct sample_walk *w, uint64_t row, const pcol_
     for (uint32_t i = 0; i < w->table->column_count; i++)
         if (m->sample_columns[i] != PCOL_NONE)
             PCI_TRY(pci_merge_cell(m, extra++, m->sample_columns[i], row, to, err));
+    if (w->growth)
+        PCI_TRY(pci_memory_growth_copy(w->growth, row, to, err));
     return w->labels ? pci_label_rows_put(w->labels, row, to, err) : PCOL_OK;
 }
 
@@ -466,6 +470,8 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     PCI_TRY(pci_check_row_count(m->file, "samples", err));
     pcol_status status = open_cells(&w, err);
     PCI_THEN(status, open_positions(&w, err));
+    if (m->copied_samples)
+        PCI_THEN(status, pci_memory_growth_open(m, &w.growth, err));
     if (m->selection && m->selection->added)
         PCI_THEN(status, pci_frame_adder_open(m, &w.adder, err));
     if (m->labels[w.table->number] == PCI_LABELS_ROWS) {
@@ -484,6 +490,7 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     if (w.labels)
         pci_label_rows_close(&labels);
     pci_frame_adder_close(w.adder);
+    pci_memory_growth_close(w.growth);
     pci_free(w.cells);
     pci_free(w.values);
     pci_free(w.parts);

@@ -170,6 +170,22 @@ static pcol_status check_durations(struct pci_check *check, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status check_growth(struct pci_check *check, pcol_error *err)
+{
+    const struct pci_column *growth = pci_check_column(check, "samples", "memory_growth");
+    struct pci_tally tally = PCI_TALLY(check, "samples", "memory_growth");
+    uint64_t rows = pci_rows(check->file, "samples");
+    size_t n = 1;
+    for (uint64_t row = 0; growth && n && row < rows; row += n) {
+        PCI_TRY(pci_check_read(check, growth, row, rows, 0, &n, err));
+        for (size_t i = 0; i < n; i++)
+            if (check->valid[0][i] && check->values[0][i] < 0)
+                pci_fault(&tally, row + i, "%lld is negative", (long long)check->values[0][i]);
+    }
+    pci_tally_end(&tally);
+    return PCOL_OK;
+}
+
 static pcol_status check_sorted(struct pci_check *check, const struct pci_column *column,
                                 pcol_error *err)
 {
@@ -190,6 +206,7 @@ pcol_status pci_check_keys(struct pci_check *check, pcol_error *err)
     }
     if (!check->copied)
         PCI_TRY(check_durations(check, err));
+    PCI_TRY(check_growth(check, err));
     PCI_TRY(check_groups(check, err));
     PCI_TRY(check_unique(check, "source_types", "source", "sample_type", err));
     PCI_TRY(check_unique(check, "source_meta", "source", "key", err));

@@ -34,6 +34,8 @@ static const struct about {
     {"samples", ".time", "ms", "on the clock of its source"},
     {"samples", ".duration", "ms", "time that the sample covers, starting at .time"},
     {"samples", ".cpu_delta", "ms", "CPU time of its thread since the previous sample"},
+    {"samples", ".memory_growth", "bytes",
+     "growth of memory since the source's previous sample, if a selection left that one out"},
     {"samples", ".cpu_cycles", "cycles", "CPU cycles of its thread since the previous sample"},
     {"samples", ".thread_id", NULL, "row of threads, from 0"},
     {"samples", ".stack_id", NULL, "row of stacks, from 0"},

@@ -4,7 +4,8 @@
  * Memory profiling of Rprof records gauges: cells of small vectors, cells of big vectors, bytes of
  * nodes. A sample's value is the sum of the increases of the three since the previous sample of the
  * segment, in bytes (a cell is 8); a decrease is a garbage collection and counts 0. The first
- * sample of a segment counts 0, as in summaryRprof. Tests: tests/unit/test_foreign_files.c,
+ * sample of a segment counts 0, as in summaryRprof. A copy that lacks the previous sample has the
+ * value in samples.memory_growth (merge/memory_growth.c). Tests: tests/unit/test_foreign_files.c,
  * suite answers.
  */
 #include "model/memory.h"
@@ -33,13 +34,13 @@ struct last {
 
 struct pci_memory {
     const pcol_file *file;
-    const struct pci_column *gauges[GAUGES], *source;
+    const struct pci_column *gauges[GAUGES], *source, *growth;
     struct segment *segments; /* by first sample */
     size_t segment_count, segment;
     struct last *last; /* by source */
     uint64_t source_count;
-    int64_t cells[GAUGES][PCI_BATCH], sources[PCI_BATCH];
-    uint8_t valid[GAUGES][PCI_BATCH];
+    int64_t cells[GAUGES][PCI_BATCH], sources[PCI_BATCH], growths[PCI_BATCH];
+    uint8_t valid[GAUGES][PCI_BATCH], has_growth[PCI_BATCH];
 };
 
 int pci_memory_find(const struct pci_types *types, uint32_t gauges[GAUGES])
@@ -91,6 +92,8 @@ static pcol_status open_memory(struct pci_memory *m, const struct pci_types *typ
     m->source = types->source;
     for (int k = 0; k < GAUGES; k++)
         PCI_TRY(pci_verify(m->file, m->gauges[k], err));
+    PCI_TRY(pci_find_verified_column(m->file, "samples", "memory_growth", PCI_TYPE(PCF_I64),
+                                     &m->growth, err));
     m->last = pci_calloc((size_t)m->source_count + 1, sizeof *m->last);
     return m->last ? read_segments(m, err) : pci_fail_memory(err);
 }
@@ -123,7 +126,7 @@ void pci_memory_close(struct pci_memory *memory)
 }
 
 /* Computes the growth of one sample; -1 on overflow of 64 bits. */
-static int compute_growth(struct last *last, const int64_t *gauge, int64_t *bytes)
+static int compute_growth(const struct last *last, const int64_t *gauge, int64_t *bytes)
 {
     *bytes = 0;
     for (int k = 0; k < GAUGES && last->there; k++) {
@@ -135,9 +138,26 @@ static int compute_growth(struct last *last, const int64_t *gauge, int64_t *byte
             __builtin_add_overflow(*bytes, delta, bytes))
             return -1;
     }
+    return 0;
+}
+
+/* The growth of sample `row`, which is row `i` of the batch. */
+static pcol_status get_growth(struct pci_memory *m, uint64_t row, size_t i, struct last *last,
+                              int64_t *bytes, pcol_error *err)
+{
+    int64_t gauge[GAUGES] = {m->cells[SMALL][i], m->cells[BIG][i], m->cells[NODES][i]};
+    int is_stored = m->growth && m->has_growth[i];
+    if (is_stored && m->growths[i] < 0)
+        return pci_corrupt(err, "samples", "memory_growth", row, "%lld is negative",
+                           (long long)m->growths[i]);
+    if (!is_stored && compute_growth(last, gauge, bytes))
+        return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row,
+                             "the growth of memory does not fit into 64 bits");
+    if (is_stored)
+        *bytes = m->growths[i];
     memcpy(last->gauge, gauge, sizeof last->gauge);
     last->there = 1;
-    return 0;
+    return PCOL_OK;
 }
 
 /* A segment that starts at or before `row` resets its source. */
@@ -158,10 +178,11 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, i
                          memory->valid[k], err));
     if (memory->source)
         PCI_TRY(pci_read(memory->file, memory->source, row, n, memory->sources, NULL, err));
+    if (memory->growth)
+        PCI_TRY(pci_read(memory->file, memory->growth, row, n, memory->growths, memory->has_growth,
+                         err));
     for (size_t i = 0; i < n; i++) {
         uint64_t source = memory->source ? (uint64_t)memory->sources[i] : 0;
-        int64_t gauge[GAUGES] = {memory->cells[SMALL][i], memory->cells[BIG][i],
-                                 memory->cells[NODES][i]};
         reset_segments(memory, row + i);
         bytes[i] = 0;
         if (!memory->valid[SMALL][i] || !memory->valid[BIG][i] || !memory->valid[NODES][i]) {
@@ -172,9 +193,7 @@ pcol_status pci_memory_read(struct pci_memory *memory, uint64_t row, size_t n, i
             return pci_corrupt(
                 err, "samples", "source", row + i, "%llu is beyond the %llu rows of sources",
                 (unsigned long long)source, (unsigned long long)memory->source_count);
-        if (compute_growth(&memory->last[source], gauge, &bytes[i]))
-            return pci_fail_cell(err, PCOL_E_LIMIT, "samples", NULL, row + i,
-                                 "the growth of memory does not fit into 64 bits");
+        PCI_TRY(get_growth(memory, row + i, i, &memory->last[source], &bytes[i], err));
     }
     return PCOL_OK;
 }

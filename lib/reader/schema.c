@@ -153,6 +153,7 @@ static const struct pci_schema_row shared[] = {
     {"time", I64, .anonymize = PCI_COPY, .kind = PCI_KIND_TIMES},
     {"duration", I64, .anonymize = PCI_COPY, .kind = PCI_KIND_DURATIONS},
     {"cpu_delta", I64, .anonymize = PCI_COPY, .kind = PCI_KIND_CPU},
+    {"memory_growth", I64, .anonymize = PCI_COPY},
     {"text", TEXT, .kind = PCI_KIND_SPELLING},
     {"resource_type", U32, .kind = PCI_KIND_RESOURCE_TYPES, .references = "resource_types",
      .omitted = "ids of resources"},

@@ -342,9 +342,10 @@ Test(readers, sample_types_of_long_names)
 
 /* ---- memory from Rprof's gauges */
 
-/* Gauges small_v, big_v and nodes of two samples; what the second one adds is asked for. */
-static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_status expected,
-                          int64_t total)
+/* Gauges small_v, big_v and nodes of two samples; what the second one adds is asked for.
+ * stored: the growth that the file has for it; NULL: none. */
+static void expect_memory(const int64_t before[3], const int64_t after[3], const int64_t *stored,
+                          pcol_status expected, int64_t total)
 {
     static const char *const names[3][2] = {
         {"small_v", "cells"}, {"big_v", "cells"}, {"nodes", "bytes"}};
@@ -365,6 +366,8 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
         case_number("samples", column, PCOL_I64, NULL, 0, before[k]);
         case_number("samples", column, PCOL_I64, NULL, 1, after[k]);
     }
+    if (stored)
+        case_number("samples", "memory_growth", PCOL_I64, NULL, 1, *stored);
     case_number("rprof_segments", "source", PCOL_U32, "sources", 0, 0);
     case_number("rprof_segments", "first_sample", PCOL_U64, NULL, 0, 0);
     file = case_open(&data);
@@ -378,7 +381,8 @@ static void expect_memory(const int64_t before[3], const int64_t after[3], pcol_
         (void)!pcol_query_describe(query, &info, NULL);
         cr_expect_eq(info.total.i64, total);
     } else {
-        cr_expect_str_eq(err.message, "the growth of memory does not fit into 64 bits");
+        cr_expect_str_eq(err.message, stored ? "-1 is negative"
+                                             : "the growth of memory does not fit into 64 bits");
         cr_expect_eq(err.row, 1);
     }
     pcol_result_free(top);
@@ -392,11 +396,22 @@ Test(readers, memory_grows_within_64_bits)
     const int64_t none[3] = {0, 0, 0}, low[3] = {INT64_MIN, 0, 0}, few[3] = {10, 20, 300};
     const int64_t more[3] = {11, 19, 307}, much[3] = {INT64_MAX / 8 + 1, 0, 0};
     const int64_t both[3] = {INT64_MAX / 8, INT64_MAX / 8, 0}, bytes[3] = {0, 0, INT64_MAX};
-    expect_memory(few, more, PCOL_OK, 8 + 7);
-    expect_memory(none, bytes, PCOL_OK, INT64_MAX);
-    expect_memory(low, few, PCOL_E_LIMIT, 0);   /* the difference */
-    expect_memory(none, much, PCOL_E_LIMIT, 0); /* eight bytes a cell */
-    expect_memory(none, both, PCOL_E_LIMIT, 0); /* their sum */
+    expect_memory(few, more, NULL, PCOL_OK, 8 + 7);
+    expect_memory(none, bytes, NULL, PCOL_OK, INT64_MAX);
+    expect_memory(low, few, NULL, PCOL_E_LIMIT, 0);   /* the difference */
+    expect_memory(none, much, NULL, PCOL_E_LIMIT, 0); /* eight bytes a cell */
+    expect_memory(none, both, NULL, PCOL_E_LIMIT, 0); /* their sum */
+}
+
+Test(readers, memory_growth_that_the_file_has)
+{
+    const int64_t low[3] = {INT64_MIN, 0, 0}, few[3] = {10, 20, 300}, growth = 5, negative = -1;
+    expect_memory(few, few, &growth, PCOL_OK, 5);
+    expect_memory(low, few, &growth, PCOL_OK, 5);
+    expect_memory(few, few, &negative, PCOL_E_CORRUPT, 0);
+    case_stacked();
+    case_number("samples", "memory_growth", PCOL_I64, NULL, 1, -1);
+    case_expect(PCOL_CHECK_STRICT, "samples.memory_growth 1: -1 is negative");
 }
 
 /* ---- lists of v1 */

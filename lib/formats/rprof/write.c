@@ -350,6 +350,6 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     struct pci_rprof_writer w = {.export = export, .file = export->file, .segments = &segments};
     PCI_TRY(open_segments(&segments, w.file, err));
     PCI_TRY(pci_rprof_write_sources(&w, rprof_types, write_source, err));
-    pci_rprof_report_losses(export, w.lost);
+    PCI_TRY(pci_rprof_report_losses(export, w.lost, err));
     return pci_export_losses(export, w.was_converted ? NULL : "rprof", err);
 }

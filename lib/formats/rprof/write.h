@@ -45,6 +45,7 @@ pcol_status pci_rprof_write_sources(struct pci_rprof_writer *writer,
 pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_out *out,
                                     struct pci_rprof_samples *samples, uint32_t source,
                                     unsigned *lost, pcol_error *err);
-void pci_rprof_report_losses(const struct pci_export *export, unsigned lost);
+pcol_status pci_rprof_report_losses(const struct pci_export *export, unsigned lost,
+                                    pcol_error *err);
 
 #endif

@@ -23,7 +23,8 @@ enum loss {
     LOSS_NAME = 1 << 3,
     LOSS_COUNT = 1 << 4,
     LOSS_TYPES = 1 << 5,
-    LOSS_INTERVAL = 1 << 6
+    LOSS_INTERVAL = 1 << 6,
+    LOSS_GROWTH = 1 << 7
 };
 
 static const struct pci_loss losses[] = {
@@ -34,6 +35,7 @@ static const struct pci_loss losses[] = {
     {"how often a sample counts, where that is not 1 to 100000", ""},
     {"sample types other than samples/count", ""},
     {"fractions of microseconds of the sampling interval", ""},
+    {"how memory grew since samples that were left out: R adds it to the next one", ""},
 };
 
 struct generic_writer {
@@ -235,9 +237,37 @@ static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pc
     return status;
 }
 
-void pci_rprof_report_losses(const struct pci_export *export, unsigned lost)
+/* *has: an exported sample has a growth of memory that readers of Rprof do not derive. */
+static pcol_status has_growth(const struct pci_export *export, int *has, pcol_error *err)
 {
-    pci_export_report(export, losses, sizeof losses / sizeof *losses, lost);
+    const struct pci_column *growth, *source;
+    uint64_t rows = pci_rows(export->file, "samples");
+    int64_t values[PCI_BATCH], sources[PCI_BATCH] = {0};
+    uint8_t valid[PCI_BATCH], has_source[PCI_BATCH];
+    *has = 0;
+    PCI_TRY(pci_find_verified_column(export->file, "samples", "memory_growth", PCI_TYPE(PCF_I64),
+                                     &growth, err));
+    PCI_TRY(
+        pci_find_verified_column(export->file, "samples", "source", PCI_TYPES_ROW, &source, err));
+    for (uint64_t row = 0; growth && !*has && row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        PCI_TRY(pci_read(export->file, growth, row, n, values, valid, err));
+        if (source)
+            PCI_TRY(pci_read(export->file, source, row, n, sources, has_source, err));
+        for (size_t i = 0; i < n; i++)
+            *has |= valid[i] && (uint64_t)sources[i] >= export->first_source &&
+                    (uint64_t)sources[i] <= export->last_source;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_rprof_report_losses(const struct pci_export *export, unsigned lost, pcol_error *err)
+{
+    int grows;
+    PCI_TRY(has_growth(export, &grows, err));
+    pci_export_report(export, losses, sizeof losses / sizeof *losses,
+                      lost | (grows ? LOSS_GROWTH : 0u));
+    return PCOL_OK;
 }
 
 /* ---- samples ---- */
