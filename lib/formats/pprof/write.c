@@ -479,6 +479,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"files of lines without a function, and readers reject these lines", ""},
         {"values of one sample in several units of a type: they are added up", ""},
         {"addresses that are 0: they become none", ""},
+        {"labels that are lists, objects or call stacks", ""},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);

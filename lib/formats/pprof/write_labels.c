@@ -1,11 +1,12 @@
 /*
  * write_labels.c - labels of samples
  *
- * A pprof label is a text or a number. Labels of other kinds become text, and threads become
- * labels.
+ * A pprof label is a text or a number. Labels of other kinds become text, frames their names, and
+ * threads become labels. Tests: tests/cli/perun.test, suites losses, json_formats.
  */
 #include "formats/pprof/write.h"
 
+#include "query/labels.h"
 #include "util/alloc.h"
 #include "json/number.h"
 
@@ -22,8 +23,9 @@ struct key_index { /* string indices of a row of label_keys; key -1: not assigne
 struct pci_pprof_labels {
     struct pci_pprof_export *e;
     struct pci_label_reader reader;
+    struct pci_label_frames *frames;       /* NULL: not needed yet */
+    const struct pci_label_key *value_key; /* of kind VALUE; NULL: none */
     struct key_index *keys;
-    size_t key_count;
     const struct pci_column *extra, *thread, *thread_text[T_COUNT];
     int64_t thread_keys[T_COUNT]; /* string indices; 0: not assigned yet */
     PciPprof__Label label;        /* being assembled from its text and number */
@@ -62,10 +64,22 @@ static pcol_status set_text(struct pci_pprof_labels *l, pcol_str text, pcol_erro
 }
 
 /* Set a text that is not a string of the file. */
-static pcol_status set_copied_text(struct pci_pprof_labels *l, const char *text, pcol_error *err)
+static pcol_status set_copied_text(struct pci_pprof_labels *l, const char *text, size_t size,
+                                   pcol_error *err)
 {
     l->label.has_str = 1;
-    return pci_pprof_index_text(&l->e->w, text, strlen(text), &l->label.str, err);
+    return pci_pprof_index_text(&l->e->w, text, size, &l->label.str, err);
+}
+
+/* Set the name of a frame. OWNNAME was a text in the source. */
+static pcol_status set_frame(struct pci_pprof_labels *l, int kind, uint64_t row, int64_t bits,
+                             pcol_error *err)
+{
+    pcol_str name;
+    PCI_TRY(pci_label_frames_open(l->e->file, &l->frames, err));
+    PCI_TRY(pci_label_frame_text(l->frames, kind, row, bits, &name, err));
+    l->e->lost |= kind == PCI_LABEL_OWNNAME ? 0u : PCI_PPROF_LOSS_KINDS;
+    return set_copied_text(l, name.data, name.size, err);
 }
 
 static void set_number(struct pci_pprof_labels *l, int64_t number, int64_t unit)
@@ -106,29 +120,31 @@ static pcol_status set_value(struct pci_pprof_labels *l, unsigned kind, pcol_str
     case PCI_LABEL_DOUBLE:
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
         pci_number_format(f64, formatted);
-        return set_copied_text(l, formatted, err);
+        return set_copied_text(l, formatted, strlen(formatted), err);
     case PCI_LABEL_BOOL:
+    case PCI_LABEL_NULL: {
+        const char *word = kind == PCI_LABEL_NULL ? "null" : i64 ? "true" : "false";
         l->e->lost |= PCI_PPROF_LOSS_KINDS;
-        return set_copied_text(l, i64 ? "true" : "false", err);
-    case PCI_LABEL_NULL:
-        l->e->lost |= PCI_PPROF_LOSS_KINDS;
-        return set_copied_text(l, "null", err);
-    case PCI_LABEL_EMPTY:
+        return set_copied_text(l, word, strlen(word), err);
+    }
+    default: /* empty */
         l->label.num_unit = unit;
         l->label.has_num_unit = unit != 0;
-        return PCOL_OK;
-    default: /* further frames and stacks, and labels of frames */
-        l->e->lost |= PCI_PPROF_LOSS_KINDS;
         return PCOL_OK;
     }
 }
 
-static int is_label(unsigned kind)
+/* Whether a key's values are labels in pprof: neither what the sample has anyway, its value and its
+ * own call stack, nor other call stacks, which are lost. */
+static int is_label(struct pci_pprof_labels *l, const struct pci_label_key *key)
 {
-    return kind <= PCI_LABEL_EMPTY;
+    if (key->kind == PCI_LABEL_STACK || key->kind == PCI_LABEL_RSTACK)
+        l->e->lost |= PCI_PPROF_LOSS_LISTS;
+    return (key->kind <= PCI_LABEL_EMPTY || pci_label_is_frame(key->kind)) &&
+           !(l->value_key && pci_str_same(key->key, l->value_key->key));
 }
 
-/* Set a label that is stored as a node. *is_one is 0 if the node is not a label. */
+/* Set a label that is stored as a node. *is_label_node is 0 if the node is not a label. */
 static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_label_node,
                             pcol_error *err)
 {
@@ -147,14 +163,23 @@ static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_l
                                    [PCI_NODE_TABLE] = -1,
                                    [PCI_NODE_ROW] = -1};
     struct pci_node_value n;
+    uint64_t member = PCI_NO_NODE;
     int64_t key, unit = 0;
     PCI_TRY(pci_nodes_get(&l->e->nodes, node, &n, err));
-    *is_label_node = n.tag <= PCI_NODE_ROW && kinds[n.tag] >= 0;
+    if (n.tag == PCI_NODE_OBJECT)
+        PCI_TRY(pci_nodes_first(&l->e->nodes, node, &member, err));
+    int is_frame = n.tag == PCI_NODE_ROW && pci_str_is(n.text, "location_groups");
+    *is_label_node =
+        is_frame || (n.tag <= PCI_NODE_ROW && kinds[n.tag] >= 0 && member == PCI_NO_NODE);
     if (!*is_label_node && n.tag != PCI_NODE_BYTES) /* an unknown field */
-        l->e->lost |= PCI_PPROF_LOSS_KINDS;
+        l->e->lost |= PCI_PPROF_LOSS_LISTS;
     if (!*is_label_node)
         return PCOL_OK;
     PCI_TRY(pci_pprof_index(&l->e->w, n.key, &key, err));
+    if (is_frame) {
+        set_key(l, key);
+        return set_frame(l, PCI_LABEL_FRAME, 0, n.integer, err);
+    }
     if (n.has_text && n.tag != PCI_NODE_STRING && n.tag != PCI_NODE_BIG)
         PCI_TRY(pci_pprof_index_set(&l->e->w, n.text, &unit, err));
     set_key(l, key);
@@ -163,30 +188,35 @@ static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_l
                      err);
 }
 
-static pcol_status put_row(struct pci_pprof_labels *l, uint64_t row, uint64_t root, pcol_error *err)
+/* Set a label of a column. */
+static pcol_status set_cell(struct pci_pprof_labels *l, uint64_t row,
+                            const struct pci_label_cell *cell, pcol_error *err)
 {
     const struct key_index *index;
+    int kind = cell->key->kind;
+    int is_text = kind == PCI_LABEL_STRING || kind == PCI_LABEL_BIGINT;
+    int is_double = kind == PCI_LABEL_DOUBLE;
+    PCI_TRY(find_key_index(l, cell->key, &index, err));
+    set_key(l, index->key);
+    if (pci_label_is_frame(kind))
+        return set_frame(l, kind, row, cell->as.i64, err);
+    return set_value(l, (unsigned)kind, is_text ? cell->as.text : (pcol_str){"", 0},
+                     is_text || is_double ? 0 : cell->as.i64, is_double ? cell->as.f64 : 0,
+                     index->unit, err);
+}
+
+static pcol_status put_row(struct pci_pprof_labels *l, uint64_t row, uint64_t root, pcol_error *err)
+{
     PCI_TRY(pci_labels_row(&l->reader, row, err));
     for (size_t i = 0; i < l->reader.cell_count; i++) {
         const struct pci_label_cell *c = &l->reader.cells[i];
-        if (!c->key) {
-            int is_label_node;
-            PCI_TRY(set_node(l, c->node, &is_label_node, err));
-            if (!is_label_node || c->joined)
-                continue;
-        } else {
-            PCI_TRY(find_key_index(l, c->key, &index, err));
-            int text = c->key->kind == PCI_LABEL_STRING || c->key->kind == PCI_LABEL_BIGINT;
-            int real = c->key->kind == PCI_LABEL_DOUBLE;
-            if (is_label(c->key->kind))
-                set_key(l, index->key);
-            PCI_TRY(set_value(l, c->key->kind, text ? c->as.text : (pcol_str){"", 0},
-                              text || real ? 0 : c->as.i64, real ? c->as.f64 : 0, index->unit,
-                              err));
-            if (c->joined || !is_label(c->key->kind))
-                continue;
-        }
-        PCI_TRY(put_label(l, root, err));
+        int is_set = c->key && is_label(l, c->key);
+        if (!c->key)
+            PCI_TRY(set_node(l, c->node, &is_set, err));
+        else if (is_set)
+            PCI_TRY(set_cell(l, row, c, err));
+        if (is_set && !c->joined)
+            PCI_TRY(put_label(l, root, err));
     }
     return PCOL_OK;
 }
@@ -231,8 +261,11 @@ static pcol_status open_labels(struct pci_pprof_labels *l, pcol_error *err)
         PCI_TRY(
             pci_find_column(file, "threads", texts[i], PCI_TYPES_TEXT, &l->thread_text[i], err));
     PCI_TRY(PCI_MALLOC(l->keys, l->reader.key_count, err));
-    for (size_t i = 0; i < l->reader.key_count; i++)
+    for (size_t i = 0; i < l->reader.key_count; i++) {
         l->keys[i].key = -1;
+        if (l->reader.keys[i].kind == PCI_LABEL_VALUE)
+            l->value_key = &l->reader.keys[i];
+    }
     return PCOL_OK;
 }
 
@@ -256,6 +289,7 @@ void pci_pprof_labels_free(struct pci_pprof_labels *labels)
     if (!labels)
         return;
     pci_labels_close(&labels->reader);
+    pci_label_frames_close(labels->frames);
     pci_free(labels->keys);
     pci_strbuf_clear(&labels->unknown_fields);
     pci_free(labels);
