@@ -173,7 +173,8 @@ const struct cmd cmd_table[] = {
      cmd_labels_options,
      "The rows of each key are those of top --by label:KEY: a sample with several values of a\n"
      "key counts for each of them, and the row without a value is the sum of the samples\n"
-     "without the key.\n"
+     "without the key. Of Perun profiles, traces are call stacks and amounts are values of\n"
+     "sample types, so neither is a label.\n"
      "\n"
      "  pcol labels cpu.pb.gz\n"
      "  pcol labels --label 'method!=GET' --format csv cpu.pb.gz\n",

@@ -24,9 +24,14 @@ const struct cli_option cmd_labels_options[] = {
     CLI_OPTION_END,
 };
 
-/* The distinct keys of samples, by name; each ends with a 0 byte. */
+struct key {
+    char *name; /* ends with a 0 byte */
+    enum { KEY_OF_LABELS, KEY_OF_STACKS, KEY_OF_VALUES } is;
+};
+
+/* The distinct keys of samples, by name. */
 struct keys {
-    char **names;
+    struct key *keys;
     size_t count;
     int is_partial; /* a key is omitted: no option can name it */
     int has_others; /* samples have labels without a column, whose keys are not in label_keys */
@@ -35,36 +40,39 @@ struct keys {
 static void free_keys(struct keys *keys)
 {
     for (size_t i = 0; i < keys->count; i++)
-        free(keys->names[i]);
-    free(keys->names);
+        free(keys->keys[i].name);
+    free(keys->keys);
 }
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(((const struct key *)a)->name, ((const struct key *)b)->name);
 }
 
-/* A key with other values than those of sample types has a column in `samples`. */
+/* Every row of label_keys with a column in `samples`, and those of values, which have none. */
 static pcol_status read_keys(const pcol_table *table, const pcol_table *samples, struct keys *keys,
                              pcol_error *err)
 {
     uint64_t rows = pcol_table_rows(table);
 
-    keys->names = calloc((size_t)rows + 1, sizeof *keys->names);
-    if (keys->names == NULL)
+    keys->keys = calloc((size_t)rows + 1, sizeof *keys->keys);
+    if (keys->keys == NULL)
         return cli_set_memory(err);
     for (uint64_t row = 0; row < rows; row++) {
-        struct cli_cell of, key;
+        struct cli_cell of, key, kind;
         char column[32];
         pcol_status status = cli_cell_find(table, "table", row, &of, err);
         if (status == PCOL_OK)
             status = cli_cell_find(table, "key", row, &key, err);
+        if (status == PCOL_OK)
+            status = cli_cell_find(table, "kind", row, &kind, err);
         if (status != PCOL_OK)
             return status;
         if (!cli_cell_is(&of, "samples") || key.kind != CLI_CELL_TEXT)
             continue;
         snprintf(column, sizeof column, "label.%" PRIu64, row);
-        if (pcol_table_column_by_name(samples, column, NULL) == NULL)
+        int is_value = cli_cell_is(&kind, "value");
+        if (!is_value && pcol_table_column_by_name(samples, column, NULL) == NULL)
             continue;
         /* A selection names a key by a C string. */
         if (key.as.text.size > 0 && memchr(key.as.text.data, 0, key.as.text.size) != NULL) {
@@ -77,21 +85,34 @@ static pcol_status read_keys(const pcol_table *table, const pcol_table *samples,
         if (key.as.text.size > 0)
             memcpy(name, key.as.text.data, key.as.text.size);
         name[key.as.text.size] = '\0';
-        keys->names[keys->count++] = name;
+        keys->keys[keys->count++] = (struct key){
+            name, is_value                                                      ? KEY_OF_VALUES
+                  : cli_cell_is(&kind, "stack") || cli_cell_is(&kind, "rstack") ? KEY_OF_STACKS
+                                                                                : KEY_OF_LABELS};
     }
     return PCOL_OK;
 }
 
+/* Keeps one of the keys of each name, and none if they have only call stacks or values of sample
+ * types, which are no labels to a query. */
 static void remove_repeated(struct keys *keys)
 {
-    size_t kept = 0;
+    size_t kept = 0, next;
 
-    qsort(keys->names, keys->count, sizeof *keys->names, by_name);
-    for (size_t i = 0; i < keys->count; i++) {
-        if (kept > 0 && strcmp(keys->names[kept - 1], keys->names[i]) == 0)
-            free(keys->names[i]);
+    qsort(keys->keys, keys->count, sizeof *keys->keys, by_name);
+    for (size_t first = 0; first < keys->count; first = next) {
+        struct key key = keys->keys[first];
+        int has_labels = 0, has_values = 0;
+        for (next = first; next < keys->count && by_name(&key, &keys->keys[next]) == 0; next++) {
+            has_labels |= keys->keys[next].is == KEY_OF_LABELS;
+            has_values |= keys->keys[next].is == KEY_OF_VALUES;
+            if (next > first)
+                free(keys->keys[next].name);
+        }
+        if (has_labels && !has_values)
+            keys->keys[kept++] = key;
         else
-            keys->names[kept++] = keys->names[i];
+            free(key.name);
     }
     keys->count = kept;
 }
@@ -226,11 +247,11 @@ static int print_keys(const struct cli_args *args, const struct cli_input *input
         pcol_error err;
         options.by = PCOL_BY_LABEL;
         options.order = PCOL_ORDER_TOTAL;
-        options.label = keys->names[k];
+        options.label = keys->keys[k].name;
         code = cli_result_open(&values, pcol_query_top(query, &options, &values.result, &err), &err,
                                input->name, NULL);
         if (code == CLI_OK)
-            print_key(table, keys->names[k], &values, amounts, limit);
+            print_key(table, keys->keys[k].name, &values, amounts, limit);
         if (code == CLI_OK && values.count > limit)
             omitted += values.count - limit;
         cli_result_close(&values);

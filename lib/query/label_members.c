@@ -56,7 +56,7 @@ static uint8_t get_kind(const struct pci_node_value *node, int has_members)
     case PCI_NODE_OBJECT:
         return has_members ? PCI_LABEL_EXTRA : PCI_LABEL_EMPTY;
     case PCI_NODE_ROW:
-        return pci_str_is(node->text, "location_groups") ? PCI_LABEL_FRAME : PCI_LABEL_STACK;
+        return pci_str_is(node->text, "location_groups") ? PCI_LABEL_FRAME : PCI_LABEL_EXTRA;
     case PCI_NODE_ARRAY:
     case PCI_NODE_INTEGERS:
     case PCI_NODE_DOUBLES:

@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_LISTED 1000u /* keys that a message may list */
+
 struct pci_label_frames {
     struct pci_keyed_reader samples;
     struct pci_stacks stacks;
@@ -58,14 +60,27 @@ static int is_repeated(const struct pci_label_reader *reader, size_t index)
     return 0;
 }
 
+/* Whether queries read a key's values. They do not read call stacks, which have sums of their own,
+ * nor amounts (VALUE), of which only some have a column. keys: those of the same name, or all. */
+static int is_readable(const struct pci_label_key *key, const struct pci_label_key *keys,
+                       size_t count)
+{
+    if (!key->column || key->kind == PCI_LABEL_STACK || key->kind == PCI_LABEL_RSTACK)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (keys[i].kind == PCI_LABEL_VALUE && pci_str_same(keys[i].key, key->key))
+            return 0;
+    return 1;
+}
+
 static pcol_status fail_unknown_key(const struct pci_label_reader *reader, const char *key,
                                     size_t size, pcol_error *err)
 {
     char list[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < reader->key_count && used + 64 < sizeof list; i++) {
+    size_t used = 0, count = reader->key_count < MAX_LISTED ? reader->key_count : MAX_LISTED;
+    for (size_t i = 0; i < count && used + 64 < sizeof list; i++) {
         const struct pci_label_key *label_key = &reader->keys[i];
-        if (label_key->column && !is_repeated(reader, i))
+        if (is_readable(label_key, reader->keys, count) && !is_repeated(reader, i))
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
                                      (int)(label_key->key.size > 50 ? 50 : label_key->key.size),
                                      label_key->key.data);
@@ -117,7 +132,7 @@ static pcol_status find_columns(struct pci_label_columns *c, pcol_str name,
     PCI_TRY(PCI_MALLOC(c->columns, count + 1, err));
     for (size_t i = 0; i < count; i++) {
         const struct pci_label_key *label_key = &(*keys)[i];
-        if (!label_key->column)
+        if (!is_readable(label_key, *keys, count))
             continue;
         c->columns[c->count++] =
             (struct pci_label_column){label_key->column, label_key->kind, label_key->unit};
@@ -226,7 +241,7 @@ pcol_status pci_label_text(const struct pci_label_columns *columns,
     case PCI_LABEL_OWNFRAME:
     case PCI_LABEL_OWNNAME:
         return get_frame_text(columns->frames, column->kind, bits, text, err);
-    default: /* integers, and rows of stacks */
+    default: /* integers */
         text->size = (size_t)snprintf(buffer, PCI_LABEL_TEXT, "%lld", (long long)bits);
         return PCOL_OK;
     }
