@@ -1570,7 +1570,7 @@ typedef struct pcol_selection {
      * which must hold. Numbers are compared by value: 1.0 is 1, -0 is 0. For numbers VALUE may be a
      * closed range, "1kb:64kb" or "10:20", or one without an end, "64kb:" or ":20"; units are those
      * of pprof (1 kb is 1024 bytes), and a number without a unit has that of its key's name.
-     * Traces and amounts of Perun are no labels: they are call stacks and values of sample types. */
+     * Traces and amounts of Perun are no labels: they are call stacks and values of samples. */
     const char *thread, *source;
     const char *const *labels;
     size_t label_count;

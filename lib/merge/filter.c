@@ -106,6 +106,17 @@ static int rebuilds_stacks(const pcol_filter_options *options)
            criteria->show_functions || options->anonymize || options->apply_drop_frames;
 }
 
+/* 0 if a copy with all frames has the stacks of the query. */
+static int hides_frames(const pcol_query *query)
+{
+    if (query->shown_locations && memchr(query->shown_locations, 0, query->calls.location_count))
+        return 1;
+    for (uint32_t row = 0; query->joined_stacks && row < query->calls.count; row++)
+        if (query->joined_stacks[row])
+            return 1;
+    return 0;
+}
+
 static int is_set(const char *pattern)
 {
     return pattern && *pattern;
@@ -181,8 +192,9 @@ static pcol_status copy_selected(struct filter_state *f, pcol_builder *builder,
 {
     PCI_TRY(select_sources(f, err));
     PCI_TRY(select_samples(f, err));
-    f->selection.locations = rebuilds_stacks(options) ? f->query->shown_locations : NULL;
-    f->selection.omitted_frames = rebuilds_stacks(options) ? f->query->joined_stacks : NULL;
+    int rebuilds = rebuilds_stacks(options) && (f->selection.added || hides_frames(f->query));
+    f->selection.locations = rebuilds ? f->query->shown_locations : NULL;
+    f->selection.omitted_frames = rebuilds ? f->query->joined_stacks : NULL;
     f->selection.threads = f->query->sample_filter.threads;
     f->selection.thread_count = f->query->sample_filter.thread_count;
     PCI_TRY(report_drops(f, options, err));

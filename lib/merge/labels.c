@@ -9,6 +9,7 @@
 #include "merge/added_frames.h"
 #include "merge/pseudonyms.h"
 
+#include "query/labels.h"
 #include "util/alloc.h"
 
 #include <stdio.h>
@@ -280,6 +281,7 @@ pcol_status pci_label_rows_open(struct pci_merge_label_rows *rows, struct pci_me
 void pci_label_rows_close(struct pci_merge_label_rows *rows)
 {
     pci_labels_close(&rows->reader);
+    pci_label_frames_close(rows->frames);
     pci_free(rows->columns);
     pci_free(rows->cells);
     pci_free(rows->entries);
@@ -329,9 +331,36 @@ static pcol_status map_own_depth(struct pci_merge *m, uint64_t row, int64_t *dep
     return PCOL_OK;
 }
 
-/* *omitted: the label is not copied. */
+/* A text that repeats the name of an omitted frame becomes a text of its own. *number: its row of
+ * the builder's label_keys; *omitted: 1 if there is no column for it. */
+static pcol_status add_name(struct pci_merge_label_rows *r, uint64_t row,
+                            const struct pci_label_cell *cell, uint32_t *number, int *omitted,
+                            pcol_error *err)
+{
+    struct pci_merge *m = r->merge;
+    uint32_t key, text, column;
+    pcol_str name;
+    PCI_TRY(pci_label_frames_open(m->file, &r->frames, err));
+    PCI_TRY(pci_label_frame_text(r->frames, cell->key->kind, row, cell->as.i64, &name, err));
+    PCI_TRY(pci_merge_text(m, PCI_NAME_KEY, cell->key->key, &key, err));
+    PCI_TRY(pci_label_key_row(m->builder, PCI_T_SAMPLES, key, PCOL_NONE, PCI_LABEL_STRING,
+                              cell->key->occurrence, number, err));
+    PCI_TRY(pci_label_column(m->builder, *number, &column, err));
+    *omitted = column == PCOL_NONE;
+    if (*omitted)
+        return PCOL_OK;
+    PCI_TRY(pci_merge_text(m, PCI_NAME_VALUE, name, &text, err));
+    return add_cell(r, column, text, err);
+}
+
+static int hides_frames(const struct pci_merge_selection *selection)
+{
+    return selection && (selection->locations || selection->omitted_frames);
+}
+
+/* *omitted: the label is not copied; *number: its row of the builder's label_keys. */
 static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
-                             const struct pci_label_cell *cell, uint32_t number, int *omitted,
+                             const struct pci_label_cell *cell, uint32_t *number, int *omitted,
                              pcol_error *err)
 {
     struct pci_merge *m = r->merge;
@@ -341,7 +370,7 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
     const char *references;
     int is_own_frame = key->kind == PCI_LABEL_OWNFRAME || key->kind == PCI_LABEL_OWNNAME, has,
         copied;
-    PCI_TRY(pci_label_column(m->builder, number, &column, err));
+    PCI_TRY(pci_label_column(m->builder, *number, &column, err));
     PCI_TRY(pci_merge_loses_label(m, r->reader.table->name, row, key->key, omitted, err));
     if (key->kind == PCI_LABEL_VALUE && m->selection && m->selection->types) {
         PCI_TRY(pci_merge_has_value(m, row, &has, &copied, err));
@@ -359,10 +388,13 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
         PCI_TRY(pci_merge_row(m, pci_table_find(m->file, references), key->column, row,
                               (uint64_t)bits, &to, omitted, err));
         bits = (int64_t)to;
-    } else if (is_own_frame && m->selection &&
-               (m->selection->locations || m->selection->omitted_frames || m->selection->added)) {
+    } else if (is_own_frame &&
+               (hides_frames(m->selection) || (m->selection && m->selection->added))) {
         PCI_TRY(map_own_depth(m, row, &bits, omitted, err));
+        if (*omitted && key->kind == PCI_LABEL_OWNNAME)
+            return add_name(r, row, cell, number, omitted, err);
     }
+    r->omits_frames |= *omitted && hides_frames(m->selection);
     return *omitted ? PCOL_OK : add_cell(r, column, bits, err);
 }
 
@@ -405,7 +437,7 @@ static pcol_status copy_entries(struct pci_merge_label_rows *r, uint64_t row, si
         if (!cell->key)
             PCI_TRY(copies_member(m, r->reader.table->name, row, cell, &stays, err));
         else if (stays)
-            PCI_TRY(add_label(r, row, cell, number, &omitted, err));
+            PCI_TRY(add_label(r, row, cell, &number, &omitted, err));
         if (stays && !omitted) {
             r->entries[(*count)++] = (cell->key ? 2 * (number + 1) : 0) + (cell->joined != 0);
             continue;

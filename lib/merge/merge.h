@@ -257,6 +257,8 @@ int pci_merge_is_label(const char *column); /* label.K or label_shape */
 struct pci_merge_label_rows {
     struct pci_merge *merge;
     struct pci_label_reader reader;
+    struct pci_label_frames *frames; /* of the file; NULL: not needed yet */
+    int omits_frames;                /* a label was left out, since it is a hidden frame */
     uint32_t shape_column, table;
     uint32_t *columns; /* of the last row read */
     struct pci_cell_value *cells;

@@ -17,6 +17,7 @@
 
 #include "builder/idle_samples.h"
 #include "util/alloc.h"
+#include "util/control.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
@@ -487,6 +488,9 @@ pcol_status pci_merge_samples(struct pci_merge *merge, pcol_error *err)
     PCI_THEN(status, write_pending(&w, err));
     if (m->sample_positions)
         m->sample_positions[w.table->rows] = m->builder->sample_count;
+    if (status == PCOL_OK && w.labels && labels.omits_frames)
+        pci_notice(PCOL_NOTICE_LOSS, "labels that are hidden frames", "",
+                   "labels that are hidden frames are left out");
     if (w.labels)
         pci_label_rows_close(&labels);
     pci_frame_adder_close(w.adder);

@@ -76,12 +76,19 @@ int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row)
            (!merge->selection || !merge->selection->sources || merge->selection->sources[row]);
 }
 
+/* 1 if rows of the table are not copied, since their names have hidden frames. */
+static int names_hidden_frames(const struct pci_merge_selection *selection,
+                               const struct pci_table *table)
+{
+    return (selection->locations || selection->omitted_frames) &&
+           table->schema->table_flags & PCI_TABLE_NAMES_FRAMES;
+}
+
 int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table *table)
 {
     if (!merge->selection)
         return 1;
-    if ((merge->selection->locations || merge->selection->omitted_frames) &&
-        table->schema->table_flags & PCI_TABLE_NAMES_FRAMES)
+    if (names_hidden_frames(merge->selection, table))
         return 0;
     return !merge->selection->names || has_allowed(table->schema);
 }
@@ -166,26 +173,34 @@ static pcol_status find_remaining_values(struct pci_merge *merge, struct pci_lab
 
 pcol_status pci_merge_find_documents(struct pci_merge *merge, pcol_error *err)
 {
-    const struct pci_column *type = NULL;
+    const struct pci_column *type = NULL, *extra;
     const pcol_file *file = merge->file;
-    int is_needed = 0;
+    int is_needed = 0, needs_labels = 0;
     if (pci_merge_keeps_documents(merge->selection))
         return PCOL_OK;
     PCI_TRY(PCI_CALLOC(merge->incomplete_sources, (size_t)merge->source_count + 1, err));
     if (merge->selection->types)
         PCI_TRY(PCI_CALLOC(merge->value_labels, (size_t)merge->source_count + 1, err));
     PCI_TRY(pci_find_column(file, "sources", "type", PCI_TYPES_TEXT, &type, err));
+    PCI_TRY(pci_find_column(file, "sources", "extra", PCI_TYPES_ROW, &extra, err));
     for (uint64_t row = 0; type && row < merge->source_count; row++) {
         pcol_str text;
         int valid;
         PCI_TRY(pci_get_str(file, type, row, &text, &valid, err));
         const struct pci_format_schema *schema = valid ? pci_format_schema(file, text) : NULL;
-        merge->incomplete_sources[row] =
-            schema && (schema->whole_document || drops_document_labels(merge->selection, schema));
+        int is_whole = schema && schema->whole_document, has_document = 0, drops;
+        drops = schema && drops_document_labels(merge->selection, schema);
+        merge->incomplete_sources[row] = is_whole || drops;
+        if (drops && !is_whole && pci_merge_copies_source(merge, row))
+            PCI_TRY(pci_get(file, extra, row, &(int64_t){0}, &has_document, err));
+        needs_labels |= has_document;
         if (schema && merge->value_labels)
             merge->value_labels[row] = schema->value_label;
         is_needed |= schema && schema->value_label;
     }
+    if (needs_labels)
+        pci_notice(PCOL_NOTICE_SELECTION, "", "",
+                   "left out, since they need the labels: the documents of sources");
     if (!is_needed) { /* no source has such labels */
         pci_free(merge->value_labels);
         merge->value_labels = NULL;
@@ -370,7 +385,7 @@ static pcol_status has_copied_rows(const struct pci_merge *m, const struct pci_t
 
 pcol_status pci_merge_report_omitted(const struct pci_merge *merge, pcol_error *err)
 {
-    struct name_list list = {.size = 0};
+    struct name_list list = {.size = 0}, hidden = {.size = 0};
     int anonymized = merge->selection && merge->selection->names;
     if (!merge->selection || !pci_notices_wanted())
         return PCOL_OK;
@@ -379,13 +394,18 @@ pcol_status pci_merge_report_omitted(const struct pci_merge *merge, pcol_error *
         int is_listed = is_omitted(merge, table);
         if (is_listed)
             PCI_TRY(has_copied_rows(merge, table, &is_listed, err));
-        if (is_listed)
+        if (is_listed && !anonymized && names_hidden_frames(merge->selection, table))
+            add_name(&hidden, table, NULL);
+        else if (is_listed)
             add_name(&list, table, NULL);
         for (uint32_t c = 0; anonymized && has_allowed(table->schema) && c < table->column_count;
              c++)
             if (!is_allowed(&table->columns[c]))
                 add_name(&list, table, &table->columns[c]);
     }
+    if (hidden.size)
+        pci_notice(PCOL_NOTICE_LOSS, hidden.text, "",
+                   "%s and their documents name frames: hide and show leave them out", hidden.text);
     if (!list.size)
         return PCOL_OK;
     pci_notice(PCOL_NOTICE_SELECTION, "", "", "left out, since %s: %s",

@@ -156,7 +156,7 @@ static const struct pci_schema_row shared[] = {
     {"memory_growth", I64, .anonymize = PCI_COPY},
     {"text", TEXT, .kind = PCI_KIND_SPELLING},
     {"resource_type", U32, .kind = PCI_KIND_RESOURCE_TYPES, .references = "resource_types",
-     .omitted = "ids of resources"},
+     .omitted = "types of resources"},
     {"snapshot", U32, .kind = PCI_KIND_SNAPSHOTS, .references = "snapshots"},
     {"value.", .anonymize = PCI_COPY},
     {"time_ulp", .anonymize = PCI_COPY},

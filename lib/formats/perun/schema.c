@@ -7,7 +7,7 @@ const struct pci_schema_row pci_perun_tables[] = {
     {.table = "resource_types",
      .table_flags = PCI_TABLE_NAMES_FRAMES | PCI_TABLE_OF_SAMPLES,
      .kind = PCI_KIND_RESOURCE_TYPES,
-     .omitted = "ids of resources"},
+     .omitted = "types of resources"},
     {"source", PCI_TYPE(PCF_U32), PCI_OWNER, .kind = PCI_KIND_RESOURCE_TYPES,
      .references = "sources"},
     {.table = "resource_arrays", .kind = PCI_KIND_RESOURCE_TYPES},
