@@ -5,8 +5,8 @@
  * allocation (alloc.c) of a thread within a scope of the budget is charged to it and credited when
  * it is freed. An allocation beyond the budget fails like one without memory; pci_fail_memory()
  * then reports E_LIMIT. Bytes that an input expands to (gzip, slabs named repeatedly, rows of a
- * pcol file that take no bytes) cost time even without memory: pci_budget_charge_expansion()
- * charges them.
+ * pcol file that take no bytes, fields of pprof of fewer bytes than they cost) cost time even
+ * without memory: pci_budget_charge_expansion() charges them.
  * Threading: counters are atomic; worker threads inherit the scope of the thread that starts them
  * (thread_pool.c). Tests: tests/unit/test_import_budget.c, tests/hostile/bombs.
  */

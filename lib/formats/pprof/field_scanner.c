@@ -3,8 +3,12 @@
  */
 #include "formats/pprof/field_scanner.h"
 #include "formats/pprof/pprof.h"
+#include "util/import_budget.h"
 
 #define LONGEST_KEY 20u /* maximum size of a key and a length */
+/* A field takes as long as so many bytes of others, however few it has. */
+#define FIELD_COST 16u
+#define CHARGED_AT_ONCE ((uint64_t)1 << 20)
 
 /* Extend the window to `size` bytes after c->at, or to the end of the input. */
 static pcol_status ensure_available(struct pci_pprof_scanner *c, uint64_t size, pcol_error *err)
@@ -31,6 +35,17 @@ static uint64_t field_size(const uint8_t *p, const uint8_t *end)
     return size > UINT64_MAX - LONGEST_KEY ? UINT64_MAX : size + (uint64_t)(p - start);
 }
 
+/* A compressed input may have a hundred fields in each byte. */
+static pcol_status charge(struct pci_pprof_scanner *c, size_t size, pcol_error *err)
+{
+    c->charged += size < FIELD_COST ? FIELD_COST - size : 0;
+    if (c->charged < CHARGED_AT_ONCE)
+        return PCOL_OK;
+    uint64_t bytes = c->charged;
+    c->charged = 0;
+    return pci_budget_charge_expansion(pci_thread_budget, bytes, err);
+}
+
 pcol_status pci_pprof_scanner_next(struct pci_pprof_scanner *cursor, int *end, pcol_error *err)
 {
     struct pci_pprof_scanner *c = cursor;
@@ -46,7 +61,7 @@ pcol_status pci_pprof_scanner_next(struct pci_pprof_scanner *cursor, int *end, p
                                    input->offset + c->at);
     PCI_TRY(pci_pprof_next(&c->message, &c->field, err));
     c->at = (size_t)(c->message.p - input->data);
-    return PCOL_OK;
+    return charge(c, (size_t)(c->message.p - c->field.key), err);
 }
 
 /* ---- recognition ---- */

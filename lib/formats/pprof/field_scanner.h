@@ -12,7 +12,8 @@
 
 struct pci_pprof_scanner {
     struct pci_input *input;
-    size_t at; /* offset of the next field in the window */
+    size_t at;        /* offset of the next field in the window */
+    uint64_t charged; /* bytes to charge to the import budget */
     /* The current field and its enclosing message: valid until the next call. */
     struct pci_pprof_message message;
     struct pci_pprof_field field;
