@@ -10,10 +10,13 @@
 #include "builder/builder.h"
 
 #include "util/alloc.h"
+#include "util/import_budget.h"
 
 #define BATCH 512u /* records read at a time */
 #define RANGE_BYTES 16u
 #define MAX_NODES (UINT64_C(0xffffffff) - 1)
+#define NODE_COST 16u /* bytes of an input that take as long */
+#define CHARGED_NODES 4096u
 
 static const uint8_t value_types[2] = {PCF_I64, PCF_F64};
 static const char *const value_tables[2] = {"node_integers", "node_doubles"};
@@ -135,6 +138,15 @@ static pcol_status close_array(struct pci_node_store *n, int kind, pcol_error *e
                         err);
 }
 
+/* The memory of the import budget does not include what is spilled to disk: nodes count as bytes
+ * that the input expands to. */
+static pcol_status charge_nodes(const struct pci_node_store *n, pcol_error *err)
+{
+    return n->count % CHARGED_NODES
+               ? PCOL_OK
+               : pci_budget_charge_expansion(pci_thread_budget, CHARGED_NODES * NODE_COST, err);
+}
+
 static pcol_status add_node(pcol_builder *b, const struct pci_new_node *node, int64_t value,
                             uint64_t *row, pcol_error *err)
 {
@@ -142,6 +154,7 @@ static pcol_status add_node(pcol_builder *b, const struct pci_new_node *node, in
     struct pci_node_record record;
     int keyed;
     PCI_TRY(check_node(b, node, &keyed, err));
+    PCI_TRY(charge_nodes(n, err));
     if (n->table == PCOL_NONE)
         PCI_TRY(create_tables(b, err));
     PCI_TRY(update_path(n, node, err));
