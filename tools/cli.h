@@ -402,19 +402,18 @@ int cli_timestamp(const char *text, int64_t *seconds);
 size_t cli_utf8(const char *text, size_t size, uint32_t *code);
 /* Whether a terminal may interpret it: control characters, line separators, bidi controls. */
 int cli_unsafe(uint32_t code);
-/* Whether the charset of the locale is UTF-8. */
-int cli_is_utf8(void);
-/* Branches of trees, two columns each, and the sign for omitted text; ASCII unless the charset
- * is UTF-8. */
+/* Whether the file descriptor is a terminal whose charset is not UTF-8. */
+int cli_is_ascii(int fd);
+/* Branches of trees, two columns each, and the sign for omitted text. */
 struct cli_signs {
     const char *pipe, *branch, *last, *first, *ellipsis;
 };
-const struct cli_signs *cli_signs(void);
+const struct cli_signs *cli_signs(int is_ascii);
 /* Length of the first character, or of an invalid byte; *columns: its width on a terminal. */
 size_t cli_character(const char *text, size_t size, size_t *columns);
-/* Write text with unsafe characters as \xNN, and all but ASCII unless the charset is UTF-8.
- * Returns its width in columns. `buffer` receives *used bytes, at most 4 * size. */
-size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used);
+/* Write text with unsafe characters as \xNN, and all but ASCII if is_ascii. Returns its width in
+ * columns. `buffer` receives *used bytes, at most 4 * size. */
+size_t cli_escape(const char *text, size_t size, int is_ascii, char *buffer, size_t *used);
 
 /* Index of the first byte from `at` that is below 0x20, `a`, `b` or, if `ascii`, above 0x7e;
  * `size` if none. Tests eight bytes at a time: most text has none. */

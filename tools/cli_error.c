@@ -51,7 +51,7 @@ static void print_line(const char *format, va_list list)
     size_t at = start > 0 ? (size_t)start : 0;
 
     if (vsnprintf(text + at, sizeof text - at, format, list) >= 0) {
-        cli_escape(text, strlen(text), safe, &used);
+        cli_escape(text, strlen(text), cli_is_ascii(STDERR_FILENO), safe, &used);
         cli_progress_clear();
         safe[used++] = '\n';
         put(safe, used);

@@ -75,7 +75,7 @@ void cli_frame_name(struct cli_out *out, pcol_str name, size_t width)
         cli_out_safe(out, name.data, name.size);
         return;
     }
-    cli_escape(name.data, name.size, text, &used);
+    cli_escape(name.data, name.size, out->is_ascii, text, &used);
     cli_out_cut(out, text, used, width);
     free(text);
 }

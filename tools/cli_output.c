@@ -190,6 +190,7 @@ int cli_out_open_path(struct cli_out *out, const struct cli_args *args, const ch
     if (path == NULL || strcmp(path, "-") == 0) {
         out->name = "stdout";
         out->terminal = isatty(STDOUT_FILENO);
+        out->is_ascii = cli_is_ascii(STDOUT_FILENO);
         if (out->terminal && (flags & CLI_OUT_BINARY))
             return cli_fail(CLI_REFUSED, "binary output cannot go to a terminal; use -o OUT");
         out->color = wants_color(args, out->terminal);
@@ -219,6 +220,7 @@ void cli_out_open_memory(struct cli_out *out, const struct cli_out *like)
     memset(out, 0, offsetof(struct cli_out, buffer));
     out->memory = 1;
     out->terminal = like->terminal;
+    out->is_ascii = like->is_ascii;
 }
 
 void cli_out_open_sink(struct cli_out *out, pcol_sink sink)
@@ -451,9 +453,9 @@ void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t in
 
 void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t width)
 {
-    const char *sign = cli_signs()->ellipsis;
+    const char *sign = cli_signs(out->is_ascii)->ellipsis;
     size_t start = 0, end = size, columns;
-    size_t sign_width = cli_is_utf8() ? 1 : strlen(sign);
+    size_t sign_width = out->is_ascii ? strlen(sign) : 1;
 
     if (columns_of(text, size) <= width) {
         cli_out_write(out, text, size);
@@ -496,7 +498,7 @@ void cli_out_safe(struct cli_out *out, const char *text, size_t size)
         for (size_t back = 0; part < size && back < 3 && part > 1; back++, part--)
             if (((unsigned char)text[part] & 0xc0u) != 0x80u)
                 break;
-        cli_escape(text, part, safe, &used);
+        cli_escape(text, part, out->is_ascii, safe, &used);
         cli_out_write(out, safe, used);
         text += part;
         size -= part;

@@ -41,6 +41,7 @@ struct cli_out {
     pcol_sink sink; /* without `file`; no function: stdout */
     int memory;     /* a buffer only: see cli_out_open_memory() */
     int terminal;   /* stdout is a terminal */
+    int is_ascii;   /* its charset is not UTF-8 */
     int color;
     int code;         /* 0, or the exit code of the first failure */
     uint64_t written; /* bytes to the file */

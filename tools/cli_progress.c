@@ -63,7 +63,7 @@ static void show(const char *name, uint64_t done, uint64_t total, const char *wh
     size_t from =
         size > 40 ? size - 40 : 0; /* show the end of a long path: it identifies the file */
 
-    cli_escape(name + from, size - from, safe, &used);
+    cli_escape(name + from, size - from, cli_is_ascii(STDERR_FILENO), safe, &used);
     safe[used] = '\0';
     if (progress.inputs > 1)
         snprintf(count, sizeof count, "%zu of %zu, ", progress.input, progress.inputs);

@@ -53,8 +53,8 @@ static void render(struct cli_table *table, const struct cli_cell *cell, struct 
     if (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW) {
         if (grow_text(table, 4 * cell->as.text.size) != 0)
             return;
-        kept->width = cli_escape(cell->as.text.data, cell->as.text.size, table->text + kept->start,
-                                 &kept->size);
+        kept->width = cli_escape(cell->as.text.data, cell->as.text.size, table->out->is_ascii,
+                                 table->text + kept->start, &kept->size);
     } else if (cell->kind == CLI_CELL_LIST) {
         if (grow_text(table, cell->as.list.count * (CLI_NUMBER_SIZE / 2 + 2) + 2) != 0)
             return;

@@ -1,8 +1,9 @@
 /*
  * cli_text.c - characters that are safe on a terminal, and their widths
  *
- * In a locale whose charset is not UTF-8 all characters except ASCII are escaped: the terminal
- * would show other characters, or interpret bytes of a sequence as control characters.
+ * On a terminal whose charset is not UTF-8 all characters except ASCII are escaped: it would show
+ * other characters, or interpret bytes of a sequence as control characters. Files and pipes are
+ * UTF-8 in every locale.
  */
 #include "cli.h"
 #include "cli_lock.h"
@@ -11,6 +12,7 @@
 #include <locale.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static int utf8;
 
@@ -27,21 +29,23 @@ static void ask_locale(void)
     freelocale(locale);
 }
 
-int cli_is_utf8(void)
+int cli_is_ascii(int fd)
 {
     static cli_once once = CLI_ONCE_INITIALIZER;
 
+    if (!isatty(fd))
+        return 0;
     cli_call_once(&once, ask_locale);
-    return utf8;
+    return !utf8;
 }
 
-const struct cli_signs *cli_signs(void)
+const struct cli_signs *cli_signs(int is_ascii)
 {
     static const struct cli_signs ascii = {"| ", "+ ", "` ", ", ", "..."},
                                   drawn = {"\xe2\x94\x82 ", "\xe2\x94\x9c ", "\xe2\x94\x94 ",
                                            "\xe2\x94\x8c ", "\xe2\x80\xa6"};
 
-    return cli_is_utf8() ? &drawn : &ascii;
+    return is_ascii ? &ascii : &drawn;
 }
 
 /* East Asian Wide. */
@@ -119,7 +123,7 @@ static size_t printable(const char *text, size_t size)
     return i;
 }
 
-size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used)
+size_t cli_escape(const char *text, size_t size, int is_ascii, char *buffer, size_t *used)
 {
     static const char hex[] = "0123456789abcdef";
     size_t width = 0;
@@ -137,7 +141,7 @@ size_t cli_escape(const char *text, size_t size, char *buffer, size_t *used)
             continue;
         }
         length = cli_utf8(text + i, size - i, &code);
-        if (length > 0 && !cli_unsafe(code) && (code < 0x80 || cli_is_utf8())) {
+        if (length > 0 && !cli_unsafe(code) && (code < 0x80 || !is_ascii)) {
             memcpy(to, text + i, length);
             to += length;
             i += length;

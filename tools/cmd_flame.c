@@ -50,24 +50,25 @@ struct screen {
     double largest; /* change */
 };
 
-/* Read one character: returns its columns; *length: its bytes; safe: its escaped form, `used`
- * bytes. */
-static size_t character(const char *data, size_t size, size_t *length, char *safe, size_t *used)
+/* Read the character at text[at]: returns its columns; *length: its bytes; safe: its escaped form,
+ * `used` bytes. */
+static size_t character(const struct cli_out *out, pcol_str text, size_t at, size_t *length,
+                        char *safe, size_t *used)
 {
     uint32_t code = 0;
-    size_t bytes = cli_utf8(data, size, &code);
+    size_t bytes = cli_utf8(text.data + at, text.size - at, &code);
 
     *length = bytes ? bytes : 1;
-    return cli_escape(data, *length, safe, used);
+    return cli_escape(text.data + at, *length, out->is_ascii, safe, used);
 }
 
-static int is_wider(pcol_str name, size_t width)
+static int is_wider(const struct cli_out *out, pcol_str name, size_t width)
 {
     char safe[16];
     size_t used, length, shown = 0;
 
     for (size_t at = 0; at < name.size && shown <= width; at += length)
-        shown += character(name.data + at, name.size - at, &length, safe, &used);
+        shown += character(out, name, at, &length, safe, &used);
     return shown > width;
 }
 
@@ -93,10 +94,10 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
     char safe[16];
     size_t used, length, at = 0, shown = 0;
 
-    if (is_wider(name, width))
+    if (is_wider(out, name, width))
         name = cut_path(name);
     while (at < name.size) {
-        size_t columns = character(name.data + at, name.size - at, &length, safe, &used);
+        size_t columns = character(out, name, at, &length, safe, &used);
         /* The last column is for a sign of truncation. */
         if (shown + columns > width || (shown + columns == width && at + length < name.size)) {
             for (; shown < width; shown++)
@@ -114,7 +115,7 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
 /* A name cut to a few letters is useless: write it whole, a recognizable part, or nothing. */
 static void put_label(struct cli_out *out, pcol_str name, size_t width)
 {
-    int shown = width >= LEAST_LABEL || !is_wider(cut_path(name), width);
+    int shown = width >= LEAST_LABEL || !is_wider(out, cut_path(name), width);
 
     put_name(out, shown ? name : (pcol_str){"", 0}, width);
 }

@@ -122,7 +122,7 @@ static void print_people(struct cli_args *args, struct cli_names *names,
     struct peek_row row;
     uint64_t hidden = 0;
     size_t shown = 0;
-    const struct cli_signs *signs = cli_signs();
+    const struct cli_signs *signs = cli_signs(out->is_ascii);
     struct cli_gutter gutter;
 
     cli_gutter_init(&gutter, out, 6 + CLI_GOOD_TEXT);

@@ -192,7 +192,7 @@ static void put_wide(struct cli_out *out, const char *text, size_t width)
         cli_out_safe(out, text, size);
         return;
     }
-    size_t columns = cli_escape(text, size, buffer, &used);
+    size_t columns = cli_escape(text, size, out->is_ascii, buffer, &used);
     cli_out_write(out, buffer, used);
     pad(out, columns, width);
     free(buffer);

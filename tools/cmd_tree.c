@@ -197,7 +197,7 @@ static uint64_t mark_last(struct drawing *d, uint32_t *deepest)
 /* Returns its width in columns. */
 static size_t draw_branches(struct drawing *d, uint32_t depth)
 {
-    const struct cli_signs *signs = cli_signs();
+    const struct cli_signs *signs = cli_signs(d->out->is_ascii);
     uint32_t from = 2;
     char number[CLI_NUMBER_SIZE] = "";
 
@@ -242,10 +242,10 @@ static int draw_frame(struct drawing *d, const struct cli_frame *frame, size_t w
     char *text = malloc(4 * (name.size + file.size) + 3 * CLI_NUMBER_SIZE);
     if (text == NULL)
         return cli_fail_memory();
-    cli_escape(name.data, name.size, text, &used);
+    cli_escape(name.data, name.size, d->out->is_ascii, text, &used);
     if (file.size > 0 || line[0] != '\0') {
         memcpy(text + used, "  ", 2);
-        cli_escape(file.data, file.size, text + used + 2, &more);
+        cli_escape(file.data, file.size, d->out->is_ascii, text + used + 2, &more);
         used += 2 + more;
     }
     used += (size_t)snprintf(text + used, sizeof line, "%s", line);
