@@ -276,10 +276,7 @@ static int print_rows(struct shown *shown, struct cli_out *out, const struct cli
 
 static void print_line(struct cli_out *out, const char *text, size_t size)
 {
-    if (out->terminal)
-        cli_out_safe(out, text, size);
-    else
-        cli_out_write(out, text, size);
+    cli_out_plain(out, text, size);
     cli_out_write(out, "\n", 1);
 }
 
@@ -300,10 +297,7 @@ static int print_line_blocks(struct shown *shown, struct cli_out *out)
                 print_line(out, block.cells[0].as.text.data, block.cells[0].as.text.size);
                 continue;
             }
-            if (out->terminal)
-                cli_out_safe(out, before.data, before.size);
-            else
-                cli_out_write(out, before.data, before.size);
+            cli_out_plain(out, before.data, before.size);
             char *to = cli_out_reserve(out, CLI_NUMBER_SIZE);
             size_t size = cli_format_quick(to, block.parts[0].values[time]);
             to[size++] = '\n';

@@ -89,10 +89,7 @@ static void tsv_text(struct cli_table *table, const char *data, size_t size)
         while (plain < size && data[plain] != '\\' && data[plain] != '\t' && data[plain] != '\n' &&
                data[plain] != '\r')
             plain = cli_find_special(data, plain + 1, size, '\\', '\\', 0);
-        if (out->terminal)
-            cli_out_safe(out, data + i, plain - i);
-        else
-            cli_out_write(out, data + i, plain - i);
+        cli_out_plain(out, data + i, plain - i);
         if (plain < size) {
             char *buffer = cli_out_reserve(out, 2);
             buffer[0] = '\\';
@@ -130,10 +127,7 @@ static void csv_text(struct cli_table *table, const char *data, size_t size)
     while (size > 0) {
         const char *quote = memchr(data, '"', size);
         size_t part = quote != NULL ? (size_t)(quote - data) + 1 : size;
-        if (out->terminal)
-            cli_out_safe(out, data, part);
-        else
-            cli_out_write(out, data, part);
+        cli_out_plain(out, data, part);
         if (quote != NULL)
             cli_out_write(out, "\"", 1);
         data += part;

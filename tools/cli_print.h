@@ -101,6 +101,14 @@ void cli_out_printf(struct cli_out *out, const char *format, ...) CLI_PRINTF(2, 
 void cli_out_words(struct cli_out *out, const char *text, size_t size, size_t indent);
 /* Write untrusted text with unsafe characters as \xNN. */
 void cli_out_safe(struct cli_out *out, const char *text, size_t size);
+/* Write untrusted text unchanged, but on a terminal as cli_out_safe(). */
+static inline void cli_out_plain(struct cli_out *out, const char *text, size_t size)
+{
+    if (out->terminal)
+        cli_out_safe(out, text, size);
+    else
+        cli_out_write(out, text, size);
+}
 /* Reserve at least `size` bytes of the buffer; cli_out_commit() commits those written. */
 static inline char *cli_out_reserve(struct cli_out *out, size_t size)
 {

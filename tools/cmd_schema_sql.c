@@ -30,14 +30,15 @@ static const char *sql_type(pcol_type type)
     return "TEXT";
 }
 
+/* As in the header of CSV, which is loaded by these names. */
 static void sql_name(struct cli_out *out, const char *name)
 {
     cli_out_text(out, "\"");
-    for (; *name != '\0'; name++) {
-        if (*name == '"')
-            cli_out_text(out, "\"");
-        cli_out_safe(out, name, 1);
+    for (const char *quote; (quote = strchr(name, '"')) != NULL; name = quote + 1) {
+        cli_out_plain(out, name, (size_t)(quote - name) + 1);
+        cli_out_text(out, "\"");
     }
+    cli_out_plain(out, name, strlen(name));
     cli_out_text(out, "\"");
 }
 
@@ -165,6 +166,16 @@ static void mermaid_name(struct cli_out *out, const char *name)
     }
 }
 
+/* A comment has no escape for a quote. */
+static void mermaid_comment(struct cli_out *out, const char *name)
+{
+    for (const char *quote; (quote = strchr(name, '"')) != NULL; name = quote + 1) {
+        cli_out_safe(out, name, (size_t)(quote - name));
+        cli_out_text(out, "'");
+    }
+    cli_out_safe(out, name, strlen(name));
+}
+
 static void mermaid_table(const struct schema *schema, struct cli_out *out,
                           const struct schema_table *table)
 {
@@ -184,8 +195,7 @@ static void mermaid_table(const struct schema *schema, struct cli_out *out,
                                                         : "");
         if (column->name[0] == '.') {
             cli_out_text(out, " \"");
-            for (const char *c = column->name; *c != '\0'; c++)
-                cli_out_safe(out, *c == '"' ? "'" : c, 1);
+            mermaid_comment(out, column->name);
             cli_out_text(out, "\"");
         }
         cli_out_text(out, "\n");
