@@ -342,7 +342,7 @@ static void fold_lines(struct cli_out *out, const char *data, size_t size)
             if (data[i] == ' ' && out->line_used == out->line_indent)
                 continue;
         }
-        if (out->line_used + length + 1 >= CLI_LINE_SIZE / 2) { /* a line of colours: not ours */
+        if (out->line_used + length + 1 >= CLI_LINE_SIZE / 2) { /* no columns: not ours */
             write_stdout(out, out->line, out->line_used);
             out->line_used = 0;
         }
@@ -472,15 +472,16 @@ void cli_out_cut(struct cli_out *out, const char *text, size_t size, size_t widt
         if (columns > front)
             break;
     }
-    while (end > start) {
-        size_t at = end - 1;
+    for (size_t at = size; at > start;) {
+        size_t next = at--;
         while (at > start && ((unsigned char)text[at] & 0xc0u) == 0x80u)
             at--;
-        cli_character(text + at, end - at, &columns);
+        cli_character(text + at, next - at, &columns);
         if (columns > back)
             break;
         back -= columns;
-        end = at;
+        if (columns > 0) /* a combining character stays with the one before it */
+            end = at;
     }
     cli_out_write(out, text, start);
     cli_out_text(out, sign);

@@ -7,6 +7,7 @@
  */
 #include "cli.h"
 #include "cli_lock.h"
+#include "cli_widths.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -48,13 +49,21 @@ const struct cli_signs *cli_signs(int is_ascii)
     return is_ascii ? &ascii : &drawn;
 }
 
-/* East Asian Wide. */
-static int is_wide(uint32_t code)
+/* Binary search for the run of the character. */
+static size_t width_of(uint32_t code)
 {
-    return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
-           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
-           (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
-           (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+    size_t low = 0, high = sizeof character_widths / sizeof *character_widths;
+
+    if (code < 0x300)
+        return 1;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (character_widths[middle] / 4 <= code)
+            low = middle;
+        else
+            high = middle;
+    }
+    return character_widths[low] % 4;
 }
 
 size_t cli_character(const char *text, size_t size, size_t *columns)
@@ -62,7 +71,7 @@ size_t cli_character(const char *text, size_t size, size_t *columns)
     uint32_t code = 0;
     size_t length = cli_utf8(text, size, &code);
 
-    *columns = length > 0 && is_wide(code) ? 2 : 1;
+    *columns = length > 0 ? width_of(code) : 1;
     return length > 0 ? length : 1;
 }
 
@@ -145,7 +154,7 @@ size_t cli_escape(const char *text, size_t size, int is_ascii, char *buffer, siz
             memcpy(to, text + i, length);
             to += length;
             i += length;
-            width += is_wide(code) ? 2 : 1;
+            width += width_of(code);
             continue;
         }
         for (size_t end = i + (length > 0 ? length : 1); i < end; i++) {

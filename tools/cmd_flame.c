@@ -96,10 +96,11 @@ static void put_name(struct cli_out *out, pcol_str name, size_t width)
 
     if (is_wider(out, name, width))
         name = cut_path(name);
+    int is_cut = is_wider(out, name, width);
     while (at < name.size) {
         size_t columns = character(out, name, at, &length, safe, &used);
         /* The last column is for a sign of truncation. */
-        if (shown + columns > width || (shown + columns == width && at + length < name.size)) {
+        if (is_cut && shown + columns >= width) {
             for (; shown < width; shown++)
                 cli_out_text(out, ".");
             return;
