@@ -231,8 +231,10 @@ static int refuse_equal_names(const struct cli_args *args)
 static int pack_each(const struct cli_args *args)
 {
     struct stat info;
-    int code = refuse_equal_names(args);
 
+    if (args->output != NULL && !cli_is_file_name(args->output))
+        return cli_usage("--each writes into a directory: -o DIR");
+    int code = refuse_equal_names(args);
     if (code == CLI_OK && args->output != NULL) {
         int made = mkdir(args->output, 0777);
         if (made != 0 && errno != EEXIST)

@@ -185,7 +185,7 @@ int cmd_unpack(struct cli_args *args)
     code = choose_format(args, &format);
     if (code == CLI_OK)
         code = check_limits(args, format);
-    if (code == CLI_OK && args->output != NULL && is_folder(args->output))
+    if (code == CLI_OK && cli_is_file_name(args->output) && is_folder(args->output))
         code = name_in_folder(args, format, &made);
     if (code == CLI_OK && selects(args))
         code = select_part(&input, args);
