@@ -83,15 +83,8 @@ static pcol_status put_sample(struct pci_perf_writer *w, uint64_t row, pcol_erro
     }
     if (w->chains || !w->path.depth)
         PCI_TRY(pci_perf_end_header(w, !w->path.depth, err));
-    for (size_t i = w->path.depth; i; i--) {
-        const struct pci_stack_step *step = &w->path.steps[i - 1];
-        PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
-        pcol_str offsets;
-        uint64_t inlined = pci_perf_count_inlined(w, step, &offsets);
-        for (uint64_t line = 0; line < step->count; line++)
-            PCI_TRY(pci_perf_put_line(w, step, line, line < inlined ? &offsets : NULL,
-                                      i == w->path.depth && !line, err));
-    }
+    for (size_t i = w->path.depth; i; i--)
+        PCI_TRY(pci_perf_put_group(w, &w->path.steps[i - 1], i == w->path.depth, err));
     if (after && !w->path.depth && !w->chains)
         w->lost |= LOSS_LABELS;
     if (after && w->chains)
@@ -249,7 +242,8 @@ static pcol_status prepare(struct pci_perf_writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(file, "threads", "pid", PCI_TYPES_TEXT, &w->thread_pid, err));
     w->list = pci_calloc((size_t)w->types.count + 1, sizeof *w->list);
     w->checked = pci_calloc((size_t)pci_rows(file, "locations") + 1, 1);
-    return w->list && w->checked ? PCOL_OK : pci_fail_memory(err);
+    w->written = pci_calloc((size_t)pci_rows(file, "location_groups") + 1, sizeof *w->written);
+    return w->list && w->checked && w->written ? PCOL_OK : pci_fail_memory(err);
 }
 
 static pcol_status write_sources(struct pci_perf_writer *w, pcol_error *err)
@@ -283,6 +277,8 @@ pcol_status pci_perf_write(const struct pci_export *export, pcol_error *err)
     pci_free(w.chosen.rows);
     pci_free(w.list);
     pci_free(w.checked);
+    pci_free(w.written);
+    pci_strbuf_clear(&w.texts);
     pci_strbuf_clear(&w.line);
     pci_free(w.out);
     return status;

@@ -40,7 +40,13 @@ struct pci_perf_writer {
     struct pci_perf_header header; /* fields that the reader must find in it */
     struct pci_perf_frame frame;
     uint8_t *checked; /* by location: the way of writing that was verified */
-    int addressed;    /* a frame with an address was written; the reader has the same state */
+    struct pci_perf_lines {
+        size_t at, size;
+        unsigned mode;       /* the way of writing; 0: not written yet */
+    } * written;             /* by group: its lines as outer frames, in `texts` */
+    struct pci_strbuf texts; /* of written groups */
+    int keeps_text;          /* lines are added to `texts` */
+    int addressed; /* a frame with an address was written; the reader has the same state */
     struct pci_types types;
     struct pci_samples_by_source turns;
     struct pci_selected_type chosen;
@@ -107,13 +113,8 @@ int pci_perf_same_field(int has, pcol_str text, int has_other, pcol_str other);
 /* write_frames.c */
 /* 1 if a colon precedes a blank or the end: text before it may be parsed as a header. */
 int pci_perf_has_colon(pcol_str text);
-/* Number of lines of the current group, from the innermost on, that are marked (inlined). *offsets:
- * their offsets: hexadecimal digits or nothing, separated by commas. */
-uint64_t pci_perf_count_inlined(const struct pci_perf_writer *w, const struct pci_stack_step *step,
-                                pcol_str *offsets);
-/* Write a line of a group. offsets: of the inlined lines from this one on, NULL if it is not
- * inlined; first: no frame precedes it. */
-pcol_status pci_perf_put_line(struct pci_perf_writer *w, const struct pci_stack_step *step,
-                              uint64_t line, pcol_str *offsets, int first, pcol_error *err);
+/* Write the lines of a group; innermost: no frame precedes it. */
+pcol_status pci_perf_put_group(struct pci_perf_writer *w, const struct pci_stack_step *step,
+                               int innermost, pcol_error *err);
 
 #endif

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define MOST_TEXT ((size_t)64 << 20) /* bytes of lines that are kept */
+
 static pcol_status put_offset(struct pci_perf_writer *w, const char *key, uint64_t *offset,
                               int *has, pcol_error *err)
 {
@@ -31,8 +33,10 @@ static pcol_status put_object(struct pci_perf_writer *w, uint32_t group, pcol_er
     return pci_perf_put(w, ")", 1, err);
 }
 
-uint64_t pci_perf_count_inlined(const struct pci_perf_writer *w, const struct pci_stack_step *step,
-                                pcol_str *offsets)
+/* Number of lines of the current group, from the innermost on, that are marked (inlined). *offsets:
+ * their offsets: hexadecimal digits or nothing, separated by commas. */
+static uint64_t count_inlined(const struct pci_perf_writer *w, const struct pci_stack_step *step,
+                              pcol_str *offsets)
 {
     const struct pci_label_cell *entry =
         w->is_perf ? pci_perf_group_label(w, "inlined_offsets", PCI_LABEL_STRING) : NULL;
@@ -82,7 +86,7 @@ static pcol_status put_symbol(struct pci_perf_writer *w, const struct pci_name *
     return f->in_symbol ? pci_perf_put(w, "[unknown]", 9, err) : PCOL_OK;
 }
 
-/* Write the frame of one line of a group; `offsets` as for pci_perf_put_line(). */
+/* Write the frame of one line of a group; `offsets` as for put_line(). */
 static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_step *step,
                              const struct pci_name *name, pcol_str *offsets, pcol_error *err)
 {
@@ -159,8 +163,10 @@ static int needs_check(struct pci_perf_writer *w, uint64_t location, int first)
     return !known;
 }
 
-pcol_status pci_perf_put_line(struct pci_perf_writer *w, const struct pci_stack_step *step,
-                              uint64_t line, pcol_str *offsets, int first, pcol_error *err)
+/* Write a line of a group. offsets: of the inlined lines from this one on, NULL if it is not
+ * inlined; first: no frame precedes it. */
+static pcol_status put_line(struct pci_perf_writer *w, const struct pci_stack_step *step,
+                            uint64_t line, pcol_str *offsets, int first, pcol_error *err)
 {
     struct pci_name name;
     PCI_TRY(pci_frame_namer_get(&w->names, step->first + line, step->group, &name, err));
@@ -182,4 +188,36 @@ pcol_status pci_perf_put_line(struct pci_perf_writer *w, const struct pci_stack_
     if (check && (!w->addressed || !verify_source_line(w, &name)))
         w->lost |= LOSS_PARSED;
     return pci_perf_end_line(w, err);
+}
+
+static pcol_status put_lines(struct pci_perf_writer *w, const struct pci_stack_step *step,
+                             int innermost, pcol_error *err)
+{
+    pcol_str offsets;
+    PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
+    uint64_t inlined = count_inlined(w, step, &offsets);
+    for (uint64_t line = 0; line < step->count; line++)
+        PCI_TRY(put_line(w, step, line, line < inlined ? &offsets : NULL, innermost && !line, err));
+    return PCOL_OK;
+}
+
+/* Outer frames of call chains have the same lines in every stack, once these were verified. */
+pcol_status pci_perf_put_group(struct pci_perf_writer *w, const struct pci_stack_step *step,
+                               int innermost, pcol_error *err)
+{
+    struct pci_perf_lines *written = &w->written[step->group];
+    unsigned mode = 1u | (unsigned)w->addressed << 1 | (unsigned)w->is_perf << 2;
+    if (innermost || !w->chains || w->bytes < PCI_PERF_LOOK_AHEAD)
+        return put_lines(w, step, innermost, err);
+    if (written->mode == mode) {
+        w->bytes += written->size;
+        return pci_out(w->out, w->texts.data + written->at, written->size, err);
+    }
+    size_t at = w->texts.size;
+    w->keeps_text = at < MOST_TEXT;
+    PCI_TRY(put_lines(w, step, 0, err));
+    if (w->keeps_text)
+        *written = (struct pci_perf_lines){at, w->texts.size - at, mode};
+    w->keeps_text = 0;
+    return PCOL_OK;
 }

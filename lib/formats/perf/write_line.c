@@ -38,6 +38,8 @@ pcol_status pci_perf_end_line(struct pci_perf_writer *w, pcol_error *err)
     w->has_tabs |= w->bytes < PCI_PERF_LOOK_AHEAD && w->line.data[0] == '\t';
     w->bytes += size;
     w->line.size = 0;
+    if (w->keeps_text)
+        PCI_TRY(pci_strbuf_append(&w->texts, w->line.data, size, err));
     return pci_out(w->out, w->line.data, size, err);
 }
 
