@@ -1264,7 +1264,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_builder_set_str(pcol_builder *builder, 
  * source, sample type, function, location, stack or sample), E_STATE (written before, or an input
  * failed), those of the sink, E_NO_MEMORY, E_IO, E_LIMIT (a stack of 2^32 frames;
  * PCOL_WRITE_PLAIN: more than 2^26 rows of sample_locations plus 1024 for each sample and each
- * stack, or for each byte of untrusted input if these are fewer). */
+ * stack, of untrusted input 64 for each, or for each byte if these are fewer). */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_write(pcol_builder *builder, unsigned flags,
                                                        const pcol_control *control, pcol_sink sink,
                                                        pcol_error *err);

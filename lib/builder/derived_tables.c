@@ -14,6 +14,7 @@
 #include "util/amount.h"
 #include "util/control.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #define ZONE_ROWS 8192u
@@ -298,10 +299,11 @@ static pcol_status derive_zones(pcol_builder *b, uint64_t *rows, pcol_error *err
 
 /* A few hundred bytes can state a stack of 2^32 frames. The call tree stores a frame once, but
  * sample_locations has a row for each frame of each sample. A plain file may have FREE_LOCATIONS
- * of these rows, and LOCATIONS_PER_ROW more for each sample and each stack, up to one for each byte
- * of untrusted input. */
+ * of these rows, and LOCATIONS_PER_ROW more for each sample and each stack. Of untrusted input,
+ * which has up to one of these in a byte, it is UNTRUSTED_PER_ROW for each, up to one a byte. */
 #define FREE_LOCATIONS (UINT64_C(1) << 26)
 #define LOCATIONS_PER_ROW 1024u
+#define UNTRUSTED_PER_ROW 64u
 
 struct value_columns {
     struct pci_column_buffer *sample, *type, *value;
@@ -497,6 +499,22 @@ static pcol_status store_locations(pcol_builder *b, pcol_error *err)
     return status;
 }
 
+static pcol_status check_location_count(const pcol_builder *b, uint64_t locations, pcol_error *err)
+{
+    int is_limited = b->budget.used && !b->budget.trusted;
+    uint64_t rows = b->sample_count + b->tree.count, bytes = b->budget.input_bytes;
+    uint64_t per_row = is_limited ? UNTRUSTED_PER_ROW : LOCATIONS_PER_ROW;
+    if (is_limited && rows > bytes)
+        rows = bytes;
+    if (locations / per_row <= FREE_LOCATIONS / per_row + rows)
+        return PCOL_OK;
+    pcol_status status =
+        pci_fail(err, PCOL_E_LIMIT,
+                 "a plain file would have %" PRIu64 " rows of sample_locations, implausibly many%s",
+                 locations, is_limited ? "; if you trust the input, import it as trusted" : "");
+    return is_limited ? pci_error_option(err, "PCOL_IMPORT_TRUSTED", status) : status;
+}
+
 pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err)
 {
     uint64_t locations = 0;
@@ -507,13 +525,7 @@ pcol_status pci_build_derived_tables(pcol_builder *b, int plain, pcol_error *err
         PCI_TRY(derive_sums(b, err));
     if (!plain)
         return PCOL_OK;
-    uint64_t rows = b->sample_count + b->tree.count, bytes = b->budget.input_bytes;
-    if (b->budget.used && !b->budget.trusted && rows > bytes)
-        rows = bytes;
-    if (locations / LOCATIONS_PER_ROW > FREE_LOCATIONS / LOCATIONS_PER_ROW + rows)
-        return pci_fail(err, PCOL_E_LIMIT,
-                        "a plain file would have %llu rows of sample_locations, implausibly many",
-                        (unsigned long long)locations);
+    PCI_TRY(check_location_count(b, locations, err));
     PCI_TRY(store_values(b, err));
     return store_locations(b, err);
 }
