@@ -178,6 +178,19 @@ static int has_read_unit(const struct pci_perf_writer *w)
     return pci_str_is(w->unit, pci_perf_is_clock(w->chosen.type) ? "nanoseconds" : "count");
 }
 
+/* 1 if the source has a type that is not written. */
+static int has_other_type(const struct pci_perf_writer *w)
+{
+    for (uint32_t i = 0; i < w->list_count; i++) {
+        int is_chosen = 0;
+        for (uint32_t k = 0; k < w->chosen.count; k++)
+            is_chosen |= w->chosen.rows[k] == w->list[i];
+        if (!is_chosen)
+            return 1;
+    }
+    return 0;
+}
+
 static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
 {
     const struct pci_column *type, *text, *call_chains;
@@ -196,7 +209,7 @@ static pcol_status write_source(struct pci_perf_writer *w, pcol_error *err)
     double scale = pci_label_integer_scale(!w->is_perf && w->chosen.is_double, &w->unit);
     w->form = (struct pci_integer_form){"perf script text", scale, 0};
     PCI_TRY(pci_types_of_source(&w->types, w->source, w->list, &w->list_count, err));
-    if (!w->is_perf && w->list_count > w->chosen.count)
+    if (!w->is_perf && has_other_type(w))
         w->lost |= LOSS_TYPES;
     if (!w->is_perf && w->chosen.count && !has_read_unit(w))
         w->lost |= LOSS_UNIT;
