@@ -104,7 +104,7 @@ static pcol_status open_compared(const pcol_file *file, const pcol_selection *se
                                  struct compared *side, pcol_error *err)
 {
     pcol_selection source_selection = PCOL_INIT(pcol_selection);
-    struct pci_sample_filter filter;
+    struct pci_sample_filter filter = {0};
     int named;
     if (selection) {
         source_selection.source = selection->source;
@@ -117,13 +117,10 @@ static pcol_status open_compared(const pcol_file *file, const pcol_selection *se
     uint32_t *list = pci_malloc((size_t)side->types.count + 1, sizeof *list);
     pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, pci_sample_filter_open(file, &source_selection, &filter, err));
-    if (status == PCOL_OK) {
-        status = mark_types(side, &filter, list, err);
-        PCI_THEN(status,
-                 pci_types_first_default(&side->types, filter.sources, 0, filter.source_count,
-                                         &side->default_type, &named, err));
-        pci_sample_filter_close(&filter);
-    }
+    PCI_THEN(status, mark_types(side, &filter, list, err));
+    PCI_THEN(status, pci_types_first_default(&side->types, filter.sources, 0, filter.source_count,
+                                             &side->default_type, &named, err));
+    pci_sample_filter_close(&filter);
     pci_free(list);
     return status;
 }
