@@ -411,6 +411,51 @@ static pcol_status check_lines(struct scan *s, pcol_error *err)
     return PCOL_OK;
 }
 
+/* has[i] = 1 if sample `row` + i has a value of any type. */
+static pcol_status find_values(const struct scan *s, const struct pci_table *samples, uint64_t row,
+                               size_t count, uint8_t has[BATCH], pcol_error *err)
+{
+    int64_t values[BATCH];
+    uint8_t valid[BATCH];
+    memset(has, 0, BATCH);
+    for (uint32_t c = 0; c < samples->column_count && memchr(has, 0, count); c++) {
+        if (strncmp(samples->columns[c].name, "value.", 6) != 0 || is_text(&samples->columns[c]))
+            continue;
+        PCI_TRY(pci_read(s->file, &samples->columns[c], row, count, values, valid, err));
+        for (size_t i = 0; i < count; i++)
+            has[i] |= valid[i];
+    }
+    return PCOL_OK;
+}
+
+/* Samples with a call stack but without a value, of which most formats have no place. */
+static pcol_status check_values(struct scan *s, pcol_error *err)
+{
+    const struct pci_table *samples = pci_table_find(s->file, "samples");
+    struct chosen_rows rows;
+    uint8_t has[BATCH];
+    if (!samples || (s->represented & PCI_KIND_BIT(VALUELESS)))
+        return PCOL_OK;
+    const struct pci_column *stacks = pci_column_find(samples, "stack");
+    PCI_TRY(select_rows(s, samples, &rows, err));
+    for (uint64_t row = 0; !rows.none && row < samples->rows; row += BATCH) {
+        size_t count = samples->rows - row < BATCH ? (size_t)(samples->rows - row) : BATCH;
+        PCI_TRY(find_values(s, samples, row, count, has, err));
+        for (size_t i = 0; i < count; i++) {
+            int selected = 0, has_stack = 0;
+            if (!has[i])
+                PCI_TRY(is_selected(s, &rows, row + i, &selected, err));
+            if (selected)
+                PCI_TRY(pci_get(s->file, stacks, row + i, &(int64_t){0}, &has_stack, err));
+            if (!has_stack)
+                continue;
+            report(s, PCI_KIND_VALUELESS);
+            return PCOL_OK;
+        }
+    }
+    return PCOL_OK;
+}
+
 static int are_all_marked(const uint8_t *marks, uint64_t rows)
 {
     return !rows || !memchr(marks, 0, (size_t)rows);
@@ -450,6 +495,7 @@ static pcol_status check_generic(struct scan *s, pcol_error *err)
         PCI_TRY(check_table(s, &s->file->tables[i], err));
     PCI_TRY(check_lines(s, err));
     check_unused(s);
+    PCI_TRY(check_values(s, err));
     return check_segments(s, err);
 }
 

@@ -62,6 +62,7 @@
     X(DURATIONS, "durations of samples")                                            \
     X(CPU, "CPU use of samples")                                                    \
     X(LABELS, "labels of samples")                                                  \
+    X(VALUELESS, "samples without a value")                                         \
     X(SPELLING, "the original text of lines in unusual notation")                   \
     X(RESOURCE_TYPES, "types of resources")                                         \
     X(SNAPSHOTS, "snapshots")                                                       \

@@ -154,7 +154,8 @@ static int is_type_restored(const struct pci_ff_write_generic *f)
 pcol_status pci_ff_report_losses(struct pci_ff_write_generic *f, pcol_error *err)
 {
     /* Members of documents and tables, and what the functions below report. */
-    uint64_t kinds = PCI_KIND_BIT(OTHER) | PCI_KIND_BIT(DURATIONS) | PCI_KIND_BIT(UNUSED);
+    uint64_t kinds = PCI_KIND_BIT(OTHER) | PCI_KIND_BIT(DURATIONS) | PCI_KIND_BIT(UNUSED) |
+                     PCI_KIND_BIT(VALUELESS);
     int others, deep, each = 1; /* each: every thread has its own sample type and members */
     for (size_t i = 0; i < f->track_count; i++)
         each &= f->tracks[i].is_firefox;
