@@ -510,8 +510,8 @@ static pcol_status check_location_count(const pcol_builder *b, uint64_t location
         return PCOL_OK;
     pcol_status status =
         pci_fail(err, PCOL_E_LIMIT,
-                 "a plain file would have %" PRIu64 " rows of sample_locations, implausibly many%s",
-                 locations, is_limited ? "; if you trust the input, import it as trusted" : "");
+                 "a plain file would have %" PRIu64 " rows of sample_locations, implausibly many",
+                 locations);
     return is_limited ? pci_error_option(err, "PCOL_IMPORT_TRUSTED", status) : status;
 }
 
