@@ -1327,9 +1327,9 @@ typedef struct pcol_import_options {
 
 /* No import budget. Without this flag all inputs of a builder together may take 256 MiB of memory
  * and 64 bytes for each byte of input (as it came, compressed), and may expand to 64 MiB and 200
- * times their size (a field of a pprof counts as 16 bytes at least); nodes of call stacks may be 4
- * Mi and 4 for each byte of input, samples times the sample types beyond 64 may be 64 Mi and 64
- * for each byte; E_LIMIT beyond, from the import or from pcol_builder_write(). What an import
+ * times their size (a field of a pprof is at least 16, a node 16 more); nodes of call stacks may
+ * be 4 Mi and 4 for each byte of input, samples times the sample types beyond 64 may be 64 Mi and
+ * 64 for each byte; E_LIMIT beyond, from the import or from pcol_builder_write(). What an import
  * takes at a time depends on its threads and their order: close to the limit of memory, several
  * may fail where one succeeds. The flag holds for all that the builder is given afterwards.
  * max_input_bytes is a limit with and without it. Copies of an open file have this budget, too:

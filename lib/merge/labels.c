@@ -353,11 +353,6 @@ static pcol_status add_name(struct pci_merge_label_rows *r, uint64_t row,
     return add_cell(r, column, text, err);
 }
 
-static int hides_frames(const struct pci_merge_selection *selection)
-{
-    return selection && (selection->locations || selection->omitted_frames);
-}
-
 /* *omitted: the label is not copied; *number: its row of the builder's label_keys. */
 static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
                              const struct pci_label_cell *cell, uint32_t *number, int *omitted,
@@ -389,12 +384,12 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
                               (uint64_t)bits, &to, omitted, err));
         bits = (int64_t)to;
     } else if (is_own_frame &&
-               (hides_frames(m->selection) || (m->selection && m->selection->added))) {
+               (pci_merge_hides_frames(m->selection) || (m->selection && m->selection->added))) {
         PCI_TRY(map_own_depth(m, row, &bits, omitted, err));
         if (*omitted && key->kind == PCI_LABEL_OWNNAME)
             return add_name(r, row, cell, number, omitted, err);
     }
-    r->omits_frames |= *omitted && hides_frames(m->selection);
+    r->omits_frames |= *omitted && pci_merge_hides_frames(m->selection);
     return *omitted ? PCOL_OK : add_cell(r, column, bits, err);
 }
 

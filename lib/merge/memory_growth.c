@@ -3,8 +3,7 @@
  *
  * The value memory/bytes of a sample is what its gauges grew by since the previous sample of its
  * source (model/memory.h). Where a selection leaves that one out, the copy would derive another
- * value: it gets the one of the file in samples.memory_growth. Tests: tests/cli/rprof.test, suite
- * filter.
+ * value: it gets the one of the file in samples.memory_growth. Tests: tests/cli/rprof.test.
  */
 #include "merge/memory_growth.h"
 

@@ -182,6 +182,8 @@ pcol_status pci_merge_events(struct pci_merge *merge, pcol_error *err);
 int pci_merge_is_one_of(const char *name, const char *const *names);
 /* selection.c: 1 if a part is copied */
 int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row);
+/* 1 if copied stacks lack frames, which hide and show leave out. selection: may be NULL. */
+int pci_merge_hides_frames(const struct pci_merge_selection *selection);
 /* 1 if the copied sources keep all of their samples and labels, so that their documents hold.
  * selection: may be NULL. */
 int pci_merge_keeps_documents(const struct pci_merge_selection *selection);

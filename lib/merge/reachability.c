@@ -194,7 +194,7 @@ static pcol_status mark_referenced(struct marker *k, pcol_error *err)
         pci_column_find(pci_table_find(m->file, "threads"), "source");
     uint8_t *copied = pci_calloc((size_t)m->source_count + 1, 1);
     pcol_status status = copied ? PCOL_OK : pci_fail_memory(err);
-    if (m->selection && (m->selection->locations || m->selection->omitted_frames))
+    if (pci_merge_hides_frames(m->selection))
         incomplete |= PCI_TABLE_NAMES_FRAMES;
     for (uint32_t i = 0; m->selection && i < m->file->index.header.table_count; i++)
         if (status == PCOL_OK && m->file->tables[i].schema->table_flags & incomplete &&

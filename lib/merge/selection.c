@@ -76,12 +76,16 @@ int pci_merge_copies_source(const struct pci_merge *merge, uint64_t row)
            (!merge->selection || !merge->selection->sources || merge->selection->sources[row]);
 }
 
+int pci_merge_hides_frames(const struct pci_merge_selection *selection)
+{
+    return selection && (selection->locations || selection->omitted_frames);
+}
+
 /* 1 if rows of the table are not copied, since their names have hidden frames. */
 static int names_hidden_frames(const struct pci_merge_selection *selection,
                                const struct pci_table *table)
 {
-    return (selection->locations || selection->omitted_frames) &&
-           table->schema->table_flags & PCI_TABLE_NAMES_FRAMES;
+    return pci_merge_hides_frames(selection) && table->schema->table_flags & PCI_TABLE_NAMES_FRAMES;
 }
 
 int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table *table)
@@ -98,8 +102,8 @@ int pci_merge_copies_table(const struct pci_merge *merge, const struct pci_table
 /* 1 if the copied samples differ, so that the source's own text of them is no longer true. */
 static int changes_samples(const struct pci_merge_selection *selection)
 {
-    return selection->locations || selection->omitted_frames || selection->types ||
-           selection->has_range || selection->idle || selection->names || selection->added;
+    return pci_merge_hides_frames(selection) || selection->types || selection->has_range ||
+           selection->idle || selection->names || selection->added;
 }
 
 int pci_merge_keeps_documents(const struct pci_merge_selection *selection)
@@ -301,9 +305,8 @@ int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_tab
     const struct pci_merge_selection *selection = merge->selection;
     if (!selection)
         return 0;
-    return selection->names || selection->locations || selection->omitted_frames ||
-           selection->types || selection->added ||
-           (selection->drop_key_count && !strcmp(table->name, "samples"));
+    return selection->names || pci_merge_hides_frames(selection) || selection->types ||
+           selection->added || (selection->drop_key_count && !strcmp(table->name, "samples"));
 }
 
 /* ---- report of omitted data */
