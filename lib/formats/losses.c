@@ -114,6 +114,8 @@ static pcol_status mark_code(struct scan *s, pcol_error *err)
         PCI_TRY(pci_stacks_node(tree, node, &parent, &first, &count, err));
         PCI_TRY(pci_get(s->file, tree->group, node, &group, &valid, err));
         s->stacks[parent] = 1;
+        if (s->groups[group]) /* once, or recursion in a group of many lines is quadratic */
+            continue;
         s->groups[group] = 1;
         for (uint64_t row = first; row < first + count; row++) {
             s->locations[row] = 1;
