@@ -14,6 +14,7 @@
 #include "util/sized_struct.h"
 #include "util/sort.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- columns and cells */
@@ -34,6 +35,16 @@ pcol_status pci_result_column(struct pcol_answers *a, const char *name, pcol_err
 {
     uint32_t column;
     return pci_result_new_column(a, (pcol_str){name, strlen(name)}, &column, err);
+}
+
+pcol_status pci_result_count(struct pcol_answers *a, uint64_t rows, pcol_error *err)
+{
+    uint64_t columns = a->columns.count;
+    if (columns && rows > a->cells_left / columns)
+        return pci_fail(err, PCOL_E_LIMIT,
+                        "the table has implausibly many cells, in %" PRIu64 " columns", columns);
+    a->cells_left -= rows * columns;
+    return PCOL_OK;
 }
 
 pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err)
@@ -427,6 +438,7 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     a->options = own;
     a->options.all_rows = options ? own.all_rows : 1;
     a->plan = UINT64_MAX;
+    a->cells_left = pci_file_limit(file, PCI_CELLS, PCI_CELLS_PER_BYTE);
     void *cells = NULL; /* allocated from the start: rows may have no columns */
     pcol_status status =
         pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
@@ -479,6 +491,7 @@ pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, 
         return status;
     if (!more)
         return PCOL_OK;
+    PCI_TRY(pci_result_count(a, 1, err));
     settle_row(a);
     *cells = a->cells;
     return PCOL_OK;

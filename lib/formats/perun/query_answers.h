@@ -13,6 +13,9 @@
 #include "json/json.h"
 
 #define PCI_FLAT_MOST (UINT64_C(64) << 20)
+/* Limit of the cells of an answer, since a table has the product of rows and distinct keys. */
+#define PCI_CELLS (UINT64_C(1) << 28)
+#define PCI_CELLS_PER_BYTE 64
 
 /* Cached conversion of a value that many rows share, a frame or a stack, for one use: its flat
  * items under one key, its JSON, its line of a flame graph, or the values that a path leads to. */
@@ -51,6 +54,7 @@ struct pcol_answers {
     struct pci_string_pool columns;
     pcol_answer *cells;
     size_t cell_capacity;
+    uint64_t cells_left;      /* of the limit */
     int partial;              /* a row may keep cells of the previous row, */
     int has_separate_columns; /* provided that each of its members has a column of its own */
     uint32_t *touched;        /* cells of the row that are not absent */
@@ -116,6 +120,8 @@ pcol_status pci_result_new_column(struct pcol_answers *a, pcol_str name, uint32_
 /* Make the row's cells absent. Called before each row, except for queries that set `partial` and
  * call it themselves. */
 pcol_status pci_result_row(struct pcol_answers *a, pcol_error *err);
+/* Count the cells of further rows. E_LIMIT if the answer has too many. */
+pcol_status pci_result_count(struct pcol_answers *a, uint64_t rows, pcol_error *err);
 pcol_status pci_result_set(struct pcol_answers *a, uint32_t column, const struct pci_value *value,
                            pcol_error *err);
 /* Set a cell that is not part of the row. JSON text of unshared values is located later:

@@ -149,8 +149,9 @@ static pcol_status next_block(struct pcol_answers *a, pcol_answer_block *block, 
     PCI_TRY(a->block(a, block, err));
     block->parts = a->block_parts;
     block->part_count = a->block_part_count;
-    if (block->cells != a->block_cells) /* a row, whose texts are located already */
-        return PCOL_OK;
+    if (block->cells != a->block_cells) /* a row, counted and with its texts located already */
+        return pci_result_count(a, block->times - 1, err);
+    PCI_TRY(pci_result_count(a, block->rows * block->times, err));
     const char *text = a->json.data;
     for (size_t i = 0; a->json.size && i < block->rows * a->columns.count; i++)
         pci_result_locate_json(&a->block_cells[i], &text);
