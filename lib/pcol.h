@@ -420,6 +420,21 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_default_type(const pcol_file *file
 PCOL_API PCOL_NODISCARD pcol_status pcol_file_times(const pcol_file *file, uint64_t source,
                                                     int64_t *first, int64_t *last, pcol_error *err);
 
+/**
+ * pcol_label_keys() - the keys of labels by which queries sum and select samples
+ * @keys:     receives up to @capacity keys, each once, in the order of their bytes; a key may hold
+ *            any bytes and is borrowed from the file
+ * @capacity: places at @keys; 0: only count
+ * @count:    receives the number of keys, which may exceed @capacity
+ * Call stacks and amounts of Perun are no labels of queries. Not listed are keys without a column,
+ * as those beyond the first 512 of a source; queries find them by name. Cost: O(rows of
+ * label_keys). Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED, E_LIMIT (implausibly many
+ * rows).
+ */
+PCOL_API PCOL_NODISCARD pcol_status pcol_label_keys(const pcol_file *file, pcol_str *keys,
+                                                    size_t capacity, size_t *count,
+                                                    pcol_error *err);
+
 PCOL_API const char *pcol_table_name(const pcol_table *table);
 PCOL_API uint64_t pcol_table_rows(const pcol_table *table);
 PCOL_API uint32_t pcol_table_column_count(const pcol_table *table);

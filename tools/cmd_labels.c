@@ -24,97 +24,45 @@ const struct cli_option cmd_labels_options[] = {
     CLI_OPTION_END,
 };
 
-struct key {
-    char *name; /* ends with a 0 byte */
-    enum { KEY_OF_LABELS, KEY_OF_STACKS, KEY_OF_VALUES } is;
-};
-
-/* The distinct keys of samples, by name. */
 struct keys {
-    struct key *keys;
+    char **names; /* C strings, sorted */
     size_t count;
     int is_partial; /* a key is omitted: no option can name it */
-    int has_others; /* samples have labels without a column, whose keys are not in label_keys */
+    int has_others; /* samples have labels without a column, whose keys are not listed */
 };
 
 static void free_keys(struct keys *keys)
 {
     for (size_t i = 0; i < keys->count; i++)
-        free(keys->keys[i].name);
-    free(keys->keys);
+        free(keys->names[i]);
+    free(keys->names);
 }
 
-static int by_name(const void *a, const void *b)
+static pcol_status read_keys(const pcol_file *file, struct keys *keys, pcol_error *err)
 {
-    return strcmp(((const struct key *)a)->name, ((const struct key *)b)->name);
-}
+    size_t count, used;
+    pcol_status status = pcol_label_keys(file, NULL, 0, &count, err);
 
-/* Every row of label_keys with a column in `samples`, and those of values, which have none. */
-static pcol_status read_keys(const pcol_table *table, const pcol_table *samples, struct keys *keys,
-                             pcol_error *err)
-{
-    uint64_t rows = pcol_table_rows(table);
-
-    keys->keys = calloc((size_t)rows + 1, sizeof *keys->keys);
-    if (keys->keys == NULL)
-        return cli_set_memory(err);
-    for (uint64_t row = 0; row < rows; row++) {
-        struct cli_cell of, key, kind;
-        char column[32];
-        pcol_status status = cli_cell_find(table, "table", row, &of, err);
-        if (status == PCOL_OK)
-            status = cli_cell_find(table, "key", row, &key, err);
-        if (status == PCOL_OK)
-            status = cli_cell_find(table, "kind", row, &kind, err);
-        if (status != PCOL_OK)
-            return status;
-        if (!cli_cell_is(&of, "samples") || key.kind != CLI_CELL_TEXT)
-            continue;
-        snprintf(column, sizeof column, "label.%" PRIu64, row);
-        int is_value = cli_cell_is(&kind, "value");
-        if (!is_value && pcol_table_column_by_name(samples, column, NULL) == NULL)
-            continue;
+    if (status != PCOL_OK || count == 0)
+        return status;
+    pcol_str *texts = calloc(count, sizeof *texts);
+    keys->names = calloc(count, sizeof *keys->names);
+    if (texts == NULL || keys->names == NULL)
+        status = cli_set_memory(err);
+    else
+        status = pcol_label_keys(file, texts, count, &used, err);
+    for (size_t i = 0; status == PCOL_OK && i < count; i++) {
         /* A selection names a key by a C string. */
-        if (key.as.text.size > 0 && memchr(key.as.text.data, 0, key.as.text.size) != NULL) {
+        if (texts[i].size > 0 && memchr(texts[i].data, 0, texts[i].size) != NULL)
             keys->is_partial = 1;
-            continue;
-        }
-        char *name = malloc(key.as.text.size + 1);
-        if (name == NULL)
-            return cli_set_memory(err);
-        if (key.as.text.size > 0)
-            memcpy(name, key.as.text.data, key.as.text.size);
-        name[key.as.text.size] = '\0';
-        keys->keys[keys->count++] = (struct key){
-            name, is_value                                                      ? KEY_OF_VALUES
-                  : cli_cell_is(&kind, "stack") || cli_cell_is(&kind, "rstack") ? KEY_OF_STACKS
-                                                                                : KEY_OF_LABELS};
-    }
-    return PCOL_OK;
-}
-
-/* Keeps one of the keys of each name, and none if they have only call stacks or values of sample
- * types, which are no labels to a query. */
-static void remove_repeated(struct keys *keys)
-{
-    size_t kept = 0, next;
-
-    qsort(keys->keys, keys->count, sizeof *keys->keys, by_name);
-    for (size_t first = 0; first < keys->count; first = next) {
-        struct key key = keys->keys[first];
-        int has_labels = 0, has_values = 0;
-        for (next = first; next < keys->count && by_name(&key, &keys->keys[next]) == 0; next++) {
-            has_labels |= keys->keys[next].is == KEY_OF_LABELS;
-            has_values |= keys->keys[next].is == KEY_OF_VALUES;
-            if (next > first)
-                free(keys->keys[next].name);
-        }
-        if (has_labels && !has_values)
-            keys->keys[kept++] = key;
+        else if ((keys->names[keys->count] =
+                      strndup(texts[i].size > 0 ? texts[i].data : "", texts[i].size)) == NULL)
+            status = cli_set_memory(err);
         else
-            free(key.name);
+            keys->count++;
     }
-    keys->count = kept;
+    free(texts);
+    return status;
 }
 
 /* Marks the nodes that contain the labels of a sample without columns. */
@@ -187,26 +135,17 @@ static pcol_status find_others(const struct cli_input *input, const pcol_table *
 
 static int find_keys(const struct cli_input *input, struct keys *keys)
 {
-    const pcol_table *table, *samples = NULL;
+    const pcol_table *samples = NULL;
     pcol_error err;
-    uint64_t rows, sample_rows;
-    pcol_status status =
-        cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "label_keys", &table, &rows, &err);
+    uint64_t sample_rows;
+    pcol_status status = read_keys(input->file, keys, &err);
 
-    if (status == PCOL_OK && table != NULL)
-        status = cli_verify_row_count(input->file, "label_keys", rows, &err);
     if (status == PCOL_OK)
         status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "samples", &samples, &sample_rows,
                                 &err);
-    if (status == PCOL_OK && table != NULL && samples != NULL)
-        status = read_keys(table, samples, keys, &err);
     if (status == PCOL_OK)
         status = find_others(input, samples, sample_rows, &keys->has_others, &err);
-    if (status != PCOL_OK)
-        return cli_fail_error(input->name, &err);
-    if (keys->count > 0)
-        remove_repeated(keys);
-    return CLI_OK;
+    return status == PCOL_OK ? CLI_OK : cli_fail_error(input->name, &err);
 }
 
 enum { COLUMNS = 4 };
@@ -247,11 +186,11 @@ static int print_keys(const struct cli_args *args, const struct cli_input *input
         pcol_error err;
         options.by = PCOL_BY_LABEL;
         options.order = PCOL_ORDER_TOTAL;
-        options.label = keys->keys[k].name;
+        options.label = keys->names[k];
         code = cli_result_open(&values, pcol_query_top(query, &options, &values.result, &err), &err,
                                input->name, NULL);
         if (code == CLI_OK)
-            print_key(table, keys->keys[k].name, &values, amounts, limit);
+            print_key(table, keys->names[k], &values, amounts, limit);
         if (code == CLI_OK && values.count > limit)
             omitted += values.count - limit;
         cli_result_close(&values);

@@ -3,9 +3,10 @@
  */
 #include "answer_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LISTED = 10000 }; /* sources and threads: a list of more helps nobody */
+enum { MOST_LISTED = 10000 }; /* sources, threads and keys: a list of more helps nobody */
 
 pcol_status answer_find_table(const pcol_file *file, const char *name, const pcol_table **table,
                               uint64_t *rows, pcol_error *err)
@@ -81,21 +82,22 @@ static pcol_status put_rows(struct bytes *json, const pcol_file *file, const cha
 static pcol_status put_samples(struct bytes *json, const pcol_file *file, pcol_error *err)
 {
     const pcol_table *table;
+    pcol_str *keys = malloc(MOST_LISTED * sizeof *keys);
     uint64_t rows;
+    size_t count = 0;
     pcol_status status = answer_find_table(file, "samples", &table, &rows, err);
 
     bytes_member(json, "samples", (int64_t)rows);
     bytes_key(json, "labels");
     bytes_text(json, "[");
-    for (uint32_t i = 0; table != NULL && i < pcol_table_column_count(table) && status == PCOL_OK;
-         i++) {
-        pcol_column_info info = PCOL_INIT(pcol_column_info);
-        status = pcol_column_describe(pcol_table_column(table, i), &info, err);
-        if (status != PCOL_OK || strncmp(info.name, ".label.", 7) != 0)
-            continue;
+    if (status == PCOL_OK)
+        status = keys != NULL ? pcol_label_keys(file, keys, MOST_LISTED, &count, err)
+                              : pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
+    for (size_t i = 0; i < count && i < MOST_LISTED && status == PCOL_OK; i++) {
         bytes_comma(json);
-        bytes_json(json, (pcol_str){info.name + 7, strlen(info.name + 7)});
+        bytes_json(json, keys[i]);
     }
+    free(keys);
     bytes_text(json, "]");
     return status;
 }

@@ -136,37 +136,11 @@ static pcol_status read_key(const pcol_file *file, const struct pci_table *table
     return pci_find_column(file, table->name, name, kinds[key->kind].types, &key->column, err);
 }
 
-static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)
-{
-    struct pci_label_state *s = r->state;
-    struct open_key_columns c;
-    size_t capacity = 0, size = strlen(table);
-    s->number_count = pci_rows(r->file, "label_keys");
-    if (s->number_count > MAX_KEYS * 16u)
-        return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_POSITION_UNKNOWN,
-                             "more keys than a table can have label columns");
-    PCI_TRY(open_key_columns(r->file, &c, err));
-    PCI_TRY(PCI_CALLOC(s->keys_by_number, (size_t)s->number_count, err));
-    for (uint32_t row = 0; row < s->number_count; row++) {
-        pcol_str key_table;
-        int valid;
-        PCI_TRY(pci_get_str(r->file, c.table, row, &key_table, &valid, err));
-        if (key_table.size != size || memcmp(key_table.data, table, size) != 0)
-            continue;
-        PCI_TRY(PCI_GROW(r->keys, capacity, r->key_count + 1, err));
-        PCI_TRY(read_key(r->file, r->table, &c, row, &r->keys[r->key_count++], err));
-        s->keys_by_number[row] = (uint32_t)r->key_count;
-        if (r->keys[r->key_count - 1].kind == PCI_LABEL_EXTRA) /* reported when a row is read: */
-            s->unknown_key = row + 1;                          /* other columns can be displayed */
-    }
-    return PCOL_OK;
-}
-
 /* Appends row `row` of label_keys to *keys if it is of the table. */
-static pcol_status add_named_key(const pcol_file *file, const char *table,
-                                 const struct open_key_columns *c, uint32_t row,
-                                 struct pci_label_key **keys, size_t *count, size_t *capacity,
-                                 pcol_error *err)
+static pcol_status add_key(const pcol_file *file, const char *table,
+                           const struct open_key_columns *c, uint32_t row,
+                           struct pci_label_key **keys, size_t *count, size_t *capacity,
+                           pcol_error *err)
 {
     pcol_str key_table;
     int valid;
@@ -177,8 +151,8 @@ static pcol_status add_named_key(const pcol_file *file, const char *table,
     return read_key(file, pci_table_find(file, table), c, row, &(*keys)[(*count)++], err);
 }
 
-pcol_status pci_label_keys_named(const pcol_file *file, const char *table, uint64_t name,
-                                 struct pci_label_key **keys, size_t *count, pcol_error *err)
+pcol_status pci_label_keys_read(const pcol_file *file, const char *table, const uint64_t *name,
+                                struct pci_label_key **keys, size_t *count, pcol_error *err)
 {
     struct open_key_columns c;
     uint64_t rows = pci_rows(file, "label_keys");
@@ -191,11 +165,29 @@ pcol_status pci_label_keys_named(const pcol_file *file, const char *table, uint6
     PCI_TRY(pci_check_row_count(file, "label_keys", err));
     for (uint64_t row = 0; c.key && row < rows; row += PCI_BATCH) {
         size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
-        PCI_TRY(pci_read(file, c.key, row, n, names, valid, err));
+        if (name)
+            PCI_TRY(pci_read(file, c.key, row, n, names, valid, err));
         for (size_t i = 0; i < n; i++)
-            if (valid[i] && (uint64_t)names[i] == name)
-                PCI_TRY(add_named_key(file, table, &c, (uint32_t)(row + i), keys, count, &capacity,
-                                      err));
+            if (!name || (valid[i] && (uint64_t)names[i] == *name))
+                PCI_TRY(add_key(file, table, &c, (uint32_t)(row + i), keys, count, &capacity, err));
+    }
+    return PCOL_OK;
+}
+
+static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)
+{
+    struct pci_label_state *s = r->state;
+    s->number_count = pci_rows(r->file, "label_keys");
+    if (s->number_count > MAX_KEYS * 16u)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "label_keys", NULL, PCOL_POSITION_UNKNOWN,
+                             "more keys than a table can have label columns");
+    PCI_TRY(PCI_CALLOC(s->keys_by_number, (size_t)s->number_count, err));
+    PCI_TRY(pci_label_keys_read(r->file, table, NULL, &r->keys, &r->key_count, err));
+    for (size_t i = 0; i < r->key_count; i++) {
+        const struct pci_label_key *key = &r->keys[i];
+        s->keys_by_number[key->number] = (uint32_t)i + 1;
+        if (key->kind == PCI_LABEL_EXTRA)     /* reported when a row is read: */
+            s->unknown_key = key->number + 1; /* other columns can be displayed */
     }
     return PCOL_OK;
 }

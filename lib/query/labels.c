@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_LISTED 1000u /* keys that a message may list */
+#define MAX_LISTED 64 /* keys that a message may list */
 
 struct pci_label_frames {
     struct pci_keyed_reader samples;
@@ -49,45 +49,6 @@ struct pci_label_test {
 };
 
 /* ---- columns and text */
-
-/* 1 if an earlier entry than `index` has the same key. */
-static int is_repeated(const struct pci_label_reader *reader, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (reader->keys[i].column && pci_str_same(reader->keys[i].key, reader->keys[index].key))
-            return 1;
-    }
-    return 0;
-}
-
-/* Whether queries read a key's values. They do not read call stacks, which have sums of their own,
- * nor amounts (VALUE), of which only some have a column. keys: those of the same name, or all. */
-static int is_readable(const struct pci_label_key *key, const struct pci_label_key *keys,
-                       size_t count)
-{
-    if (!key->column || key->kind == PCI_LABEL_STACK || key->kind == PCI_LABEL_RSTACK)
-        return 0;
-    for (size_t i = 0; i < count; i++)
-        if (keys[i].kind == PCI_LABEL_VALUE && pci_str_same(keys[i].key, key->key))
-            return 0;
-    return 1;
-}
-
-static pcol_status fail_unknown_key(const struct pci_label_reader *reader, const char *key,
-                                    size_t size, pcol_error *err)
-{
-    char list[200] = "";
-    size_t used = 0, count = reader->key_count < MAX_LISTED ? reader->key_count : MAX_LISTED;
-    for (size_t i = 0; i < count && used + 64 < sizeof list; i++) {
-        const struct pci_label_key *label_key = &reader->keys[i];
-        if (is_readable(label_key, reader->keys, count) && !is_repeated(reader, i))
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
-                                     (int)(label_key->key.size > 50 ? 50 : label_key->key.size),
-                                     label_key->key.data);
-    }
-    return pci_fail(err, PCOL_E_ARGUMENT, "no sample has a label '%.*s'%s%s",
-                    (int)(size > 60 ? 60 : size), key, used ? "; existing labels: " : "", list);
-}
 
 int pci_label_is_frame(int kind)
 {
@@ -128,12 +89,11 @@ static pcol_status find_columns(struct pci_label_columns *c, pcol_str name,
     PCI_TRY(pci_find_string(c->file, name, &code, &key, &exists, err));
     if (!exists)
         return PCOL_OK;
-    PCI_TRY(pci_label_keys_named(c->file, "samples", code, keys, &count, err));
+    PCI_TRY(pci_label_keys_read(c->file, "samples", &code, keys, &count, err));
+    count = pci_label_keys_keep(*keys, count);
     PCI_TRY(PCI_MALLOC(c->columns, count + 1, err));
     for (size_t i = 0; i < count; i++) {
         const struct pci_label_key *label_key = &(*keys)[i];
-        if (!is_readable(label_key, *keys, count))
-            continue;
         c->columns[c->count++] =
             (struct pci_label_column){label_key->column, label_key->kind, label_key->unit};
         if (pci_label_is_frame(label_key->kind))
@@ -146,11 +106,15 @@ static pcol_status find_columns(struct pci_label_columns *c, pcol_str name,
 static pcol_status fail_unknown(const pcol_file *file, const char *key, size_t size,
                                 pcol_error *err)
 {
-    struct pci_label_reader reader;
-    pcol_status status = pci_labels_open(&reader, file, "samples", err);
-    PCI_THEN(status, fail_unknown_key(&reader, key, size, err));
-    pci_labels_close(&reader);
-    return status;
+    char list[200] = "";
+    pcol_str keys[MAX_LISTED];
+    size_t used = 0, count;
+    PCI_TRY(pcol_label_keys(file, keys, MAX_LISTED, &count, err));
+    for (size_t i = 0; i < count && i < MAX_LISTED && used + 64 < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "",
+                                 (int)(keys[i].size > 50 ? 50 : keys[i].size), keys[i].data);
+    return pci_fail(err, PCOL_E_ARGUMENT, "no sample has a label '%.*s'%s%s",
+                    (int)(size > 60 ? 60 : size), key, used ? "; existing labels: " : "", list);
 }
 
 pcol_status pci_label_columns_open(struct pci_label_columns *columns, const pcol_file *file,
@@ -430,16 +394,18 @@ pcol_status pci_sample_filter_verify(const struct pci_sample_filter *sample_filt
 
 pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err)
 {
-    struct pci_label_reader reader;
-    size_t size = strlen(key);
+    struct pci_label_key *keys = NULL;
+    size_t count = 0;
+    uint64_t code;
+    pcol_str text;
     *exists = 0;
-    if (!pci_rows(file, "label_keys"))
-        return PCOL_OK;
-    pcol_status status = pci_labels_open(&reader, file, "samples", err);
-    for (size_t i = 0; status == PCOL_OK && i < reader.key_count && !*exists; i++)
-        *exists = reader.keys[i].column && reader.keys[i].key.size == size &&
-                  !memcmp(reader.keys[i].key.data, key, size);
-    pci_labels_close(&reader);
+    pcol_status status =
+        pci_find_string(file, (pcol_str){key, strlen(key)}, &code, &text, exists, err);
+    if (*exists)
+        PCI_THEN(status, pci_label_keys_read(file, "samples", &code, &keys, &count, err));
+    for (*exists = 0; count-- > 0;)
+        *exists |= keys[count].column != NULL;
+    pci_free(keys);
     return status;
 }
 

@@ -17,6 +17,12 @@ struct pci_label_column {
     pcol_str unit; /* "" if absent; borrowed from the file */
 };
 
+/* label_keys.c */
+/* Of keys of one name, moves those that queries read to the front and returns their number. They
+ * are not call stacks, which have sums of their own; none if the name is also that of an amount
+ * (VALUE), of which only some have a column. */
+size_t pci_label_keys_keep(struct pci_label_key *keys, size_t count);
+
 /* Names of values that are frames. */
 struct pci_label_frames;
 int pci_label_is_frame(int kind);

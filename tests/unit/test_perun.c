@@ -133,6 +133,30 @@ static void done(pcol_file *file)
     pcol_free(data);
 }
 
+/* A trace is a call stack and an amount a value, so queries do not read them as labels. */
+Test(perun, label_keys)
+{
+    static const char text[] =
+        "{\"resources\":[{\"amount\":1,\"uid\":\"f\",\"type\":\"memory\","
+        "\"subtype\":\"malloc\",\"address\":7,\"trace\":[{\"function\":\"f\"}]},"
+        "{\"amount\":1.5,\"address\":\"x\",\"uid\":\"g\",\"type\":\"memory\"}]}";
+    static const char *const expected[] = {"address", "subtype", "type", "uid"};
+    pcol_file *file = file_of(text);
+    pcol_str keys[8];
+    size_t count;
+    pcol_error err;
+    cr_assert_eq(pcol_label_keys(file, NULL, 0, &count, &err), PCOL_OK);
+    cr_assert_eq(count, 4);
+    memset(keys, 0, sizeof keys);
+    cr_assert_eq(pcol_label_keys(file, keys, 3, &count, &err), PCOL_OK);
+    cr_assert_eq(count, 4);
+    cr_assert_null(keys[3].data);
+    cr_assert_eq(pcol_label_keys(file, keys, 8, &count, &err), PCOL_OK);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect(pci_str_is(keys[i], expected[i]), "%.*s", (int)keys[i].size, keys[i].data);
+    done(file);
+}
+
 static const pcol_column *column_of(const pcol_file *file, const char *table, const char *name)
 {
     const pcol_table *t;

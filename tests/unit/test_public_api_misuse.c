@@ -75,6 +75,8 @@ Test(public_api_misuse, opening_and_tables)
     uint64_t faults;
     uint32_t types[4];
     int64_t first, last;
+    pcol_str key;
+    size_t count;
     unsigned major = 9, minor = 9;
     BAD(pcol_file_open(NULL, NULL, &other, &err));
     BAD(pcol_file_open("x", NULL, NULL, &err));
@@ -95,6 +97,9 @@ Test(public_api_misuse, opening_and_tables)
     BAD(pcol_file_default_types(file, UINT64_MAX, 2, types, &err));
     BAD(pcol_file_default_type(NULL, types, &err));
     BAD(pcol_file_default_type(file, NULL, &err));
+    BAD(pcol_label_keys(NULL, &key, 1, &count, &err));
+    BAD(pcol_label_keys(file, NULL, 1, &count, &err));
+    BAD(pcol_label_keys(file, &key, 1, NULL, &err));
     BAD(pcol_file_times(NULL, 0, &first, &last, &err));
     BAD(pcol_file_times(file, 0, NULL, &last, &err));
     BAD(pcol_file_times(file, 0, &first, NULL, &err));

@@ -236,6 +236,14 @@ async function ranges() {
 }
 
 async function labels() {
+    for (const name of ["perun/small.perf", "pprof/cpu.pb.gz"])
+        await test(`keys of labels ${name}`, async () => {
+            const page = await open(report(data(name)));
+            const keys = rows("labels", "-q", data(name)).map((row) => row.key);
+            assert.deepEqual(await page.$$eval("#key option", (all) => all.map((o) => o.value)),
+                ["", ...new Set(keys)]);
+            await close(page);
+        });
     const file = shared("bugs/go-cpu-1.pb.gz");
     if (file)
         await test("labels and their lanes", async () => {

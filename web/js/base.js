@@ -13,8 +13,9 @@ function el(tag, attributes, ...children) {
 }
 
 /* Fill a select; options: [value, text]. Keeps the order. */
+/* options: lists of a value and, if that is another one, its text. */
 function fillSelect(select, options, value) {
-    select.replaceChildren(...options.map(([key, text]) => el("option", { value: key }, text)));
+    select.replaceChildren(...options.map(([key, text = key]) => el("option", { value: key }, text)));
     select.value = value;
     if (select.selectedIndex < 0) select.selectedIndex = 0;
 }

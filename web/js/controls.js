@@ -47,20 +47,20 @@ function fillChoices(app) {
     fillFiles(app);
     const { info, state } = app, types = [...sampleTypes(info).keys()];
     fillSelect($("type"), types.length > 1 ?
-        [["", "default"], ...types.map((key) => [key, key])] : types.map((key) => ["", key]),
+        [["", "default"], ...types.map((key) => [key])] : types.map((key) => ["", key]),
         state.get("type"));
     const names = [...new Set(info.threads.map((t) => plain(t.name || "")))].filter(Boolean).sort();
-    fillSelect($("thread"), [["", "all"], ...names.map((n) => [n, n])], state.get("thread"));
+    fillSelect($("thread"), [["", "all"], ...names.map((n) => [n])], state.get("thread"));
     show("thread-choice", names.length > 1);
     fillSelect($("source"), [["", "all"], ...info.sources.map((s) =>
         [String(s.id), s.id + ": " + plain(s.uri || s.type || "")])], state.get("source"));
     show("source-choice", info.sources.length > 1 && app.slots === 1);
-    fillSelect($("key"), [["", "any"], ...info.labels.map((k) => [k, k])], state.get("key"));
+    fillSelect($("key"), [["", "any"], ...info.labels.map((k) => [k])], state.get("key"));
     show("key-choice", info.labels.length > 0);
     show("value-choice", state.get("key") !== "");
     fillValues(app);
-    const by = [["thread", "thread", names.length > 0], ["source", "source", true],
-        ...info.labels.map((k) => ["label:" + k, "label " + k, true])].filter((x) => x[2]);
+    const by = [...names.length ? [["thread"]] : [], ["source"],
+        ...info.labels.map((k) => ["label:" + k, "label " + k])];
     START.lanes = by[0][0];
     if (!by.some(([lane]) => lane === state.get("lanes"))) state.values.lanes = START.lanes;
     fillSelect($("lanes-by"), by, state.get("lanes"));
@@ -86,7 +86,7 @@ async function fillValues(app) {
         }
     }
     const values = value && !app.values.includes(value) ? [value, ...app.values] : app.values;
-    fillSelect($("value"), [["", "all"], ...values.map((v) => [v, v])], value);
+    fillSelect($("value"), [["", "all"], ...values.map((v) => [v])], value);
 }
 
 function fillColours(app, json) {
@@ -115,7 +115,7 @@ function listen(app) {
     listenRange(app, on);
     listenView(app, on);
     listenActions(app, on);
-    listenKeys(app);
+    listenKeys();
     window.addEventListener("hashchange", () => {
         if (location.hash === app.state.written) return;
         app.state.read();
@@ -234,9 +234,7 @@ function listenActions(app, on) {
     });
     on("copy-view", "click", () => app.copy(app.view.text(), "Table copied"));
     on("download", "click", () => {
-        const core = $("data");
-        const binary = atob(core.textContent), bytes = new Uint8Array(binary.length);
-        for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+        const core = $("data"), bytes = decode(core.textContent);
         saveFile(core.dataset.name || "profile.pcol", [bytes], "application/octet-stream");
         app.status("The profile is saved: " + byteSize(bytes.length));
     });
@@ -244,19 +242,16 @@ function listenActions(app, on) {
     $("key-list").replaceChildren(...KEYS.flatMap(([key, what]) =>
         [el("dt", {}, key), el("dd", {}, what)]));
     on("help", "click", () => $("keys").showModal());
-    window.addEventListener("beforeprint", () => {
-        for (const table of app.view.tables || [app.view.table]) if (table) table.show(true);
-    });
-    window.addEventListener("afterprint", () => {
-        for (const table of app.view.tables || [app.view.table])
-            if (table) {
+    for (const event of ["beforeprint", "afterprint"])
+        window.addEventListener(event, () => {
+            for (const table of (app.view.tables || [app.view.table]).filter(Boolean)) {
                 table.first = -1;
-                table.show();
+                table.show(event === "beforeprint");
             }
-    });
+        });
 }
 
-function listenKeys(app) {
+function listenKeys() {
     document.addEventListener("keydown", (event) => {
         if (event.ctrlKey || event.altKey || event.metaKey ||
             /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
@@ -265,7 +260,6 @@ function listenKeys(app) {
         else return;
         event.preventDefault();
     });
-    void app;
 }
 
 function listenTheme() {

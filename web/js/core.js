@@ -1,19 +1,20 @@
 /*
  * core.js - the engine in WebAssembly and its requests
  *
- * engineCore() holds no reference to anything outside of it but unpack(): their texts become the
- * worker. Where there are no workers it runs in the page.
+ * engineCore() holds no reference to anything outside of it but unpack() and decode(): their texts
+ * become the worker. Where there are no workers it runs in the page.
  */
+
+/* Bytes of a text in base 64. */
+function decode(text) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+    const binary = atob(text), bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+    return bytes;
+}
 
 function engineCore() {
     let engine = null;
-
-    function decode(text) {
-        if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-        const binary = atob(text), bytes = new Uint8Array(binary.length);
-        for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-        return bytes;
-    }
 
     /* There is no system: calls of WASI fail, but for random bytes. */
     function imports(module) {
@@ -109,7 +110,7 @@ class Engine {
     /* Start in a worker; without workers in the page. */
     async start(wasm, files) {
         try {
-            const source = unpack + "const answer = (" + engineCore + ")();" +
+            const source = unpack + decode + "const answer = (" + engineCore + ")();" +
                 "onmessage = async (e) => { const r = await answer(e.data);" +
                 "postMessage(r, r.buffers); };";
             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
