@@ -130,7 +130,7 @@ static void bash_state(struct cli_out *out)
 {
     cli_out_text(
         out, "_pcol() {\n"
-             "    local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]//[\\\"\\']/}\n"
+             "    local current=${COMP_WORDS[COMP_CWORD]} command= count=0\n"
              "    local words= equal= colon= option= operands= quote= head= name prefix i\n"
              "    COMPREPLY=()\n"
              "    # An open quote is a part of the word, but readline completes what follows it.\n"
@@ -138,8 +138,13 @@ static void bash_state(struct cli_out *out)
              "        \\\"?*\\\"|\\'?*\\') ;;\n"
              "        [\\\"\\']*) quote=${current:0:1} current=${current:1} ;;\n"
              "    esac\n"
-             "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
-             "        [ \"${COMP_WORDS[i]}\" != -- ] || { operands=1; break; }\n"
+             "    # The command is the first word that is neither an option nor its value.\n"
+             "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+             "        if [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
+             "            [ -n \"$command\" ] || continue\n"
+             "            operands=1\n"
+             "            break\n"
+             "        fi\n"
              "        colon= equal=\n"
              "        if [ \"${COMP_WORDS[i+1]}\" = = ]; then\n"
              "            option=${COMP_WORDS[i]} equal=1\n"
@@ -153,7 +158,9 @@ static void bash_state(struct cli_out *out)
     }
     if (bash_valued(out, "*", cli_common_options, 0) > 0)
         cli_out_text(out, ") option=${COMP_WORDS[i]} ;;\n");
-    cli_out_text(out, "            *) continue ;;\n"
+    cli_out_text(out, "            *:-?*) continue ;;\n"
+                      "            :*) command=${COMP_WORDS[i]//[\\\"\\']/}; continue ;;\n"
+                      "            *) ((++count)); continue ;;\n"
                       "        esac fi\n"
                       "        # The value, which bash splits at colons and equals signs.\n"
                       "        ((++i))\n"
@@ -175,7 +182,7 @@ static void bash_state(struct cli_out *out)
 
 static void bash_words(struct cli_out *out)
 {
-    cli_out_text(out, "    [ \"$COMP_CWORD\" -ne 1 ] || words='");
+    cli_out_text(out, "    [ -n \"$command$option\" ] || words='");
     put_names(out);
     put_options(out, cli_common_options);
     cli_out_text(out, "'\n"
@@ -206,7 +213,7 @@ static void bash_words(struct cli_out *out)
     cli_out_text(out, "        help:*) words='");
     put_names(out);
     cli_out_text(out, "' ;;\n        completion:*) words='bash zsh fish' ;;\n"
-                      "        perun:*) [ \"$COMP_CWORD\" -ne 2 ] || words='");
+                      "        perun:*) [ \"$count\" -gt 0 ] || words='");
     put_questions(out);
     cli_out_text(out, "' ;;\n"
                       "    esac\n");
@@ -336,30 +343,25 @@ static void put_zsh(struct cli_out *out)
                       "    fi\n"
                       "}\n"
                       "_pcol() {\n"
+                      "    local curcontext=$curcontext context state state_descr line\n"
                       "    local -a commands\n"
+                      "    local -A opt_args\n"
                       "    commands=(\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_printf(out, "        '%s:", cmd_table[i].name);
         zsh_text(out, cmd_table[i].summary);
         cli_out_text(out, "'\n");
     }
-    cli_out_text(out,
-                 "    )\n"
-                 "    shift words\n"
-                 "    (( CURRENT-- ))\n"
-                 "    while (( CURRENT > 1 )) && [[ $words[1] == -* ]]; do\n"
-                 "        if [[ $words[1] == --(color|progress) ]] && (( CURRENT > 2 )); then\n"
-                 "            shift words\n"
-                 "            (( CURRENT-- ))\n"
-                 "        fi\n"
-                 "        shift words\n"
-                 "        (( CURRENT-- ))\n"
-                 "    done\n"
-                 "    if (( CURRENT == 1 )); then\n"
-                 "        _describe command commands\n"
-                 "        return\n"
-                 "    fi\n"
-                 "    case ${(Q)words[1]} in\n");
+    cli_out_text(out, "    )\n"
+                      "    _arguments -C -s -S \\\n");
+    zsh_options(out, cli_common_options);
+    cli_out_text(out, "            '(-): :->command' '(-)*:: :->argument' && return\n"
+                      "    if [[ $state = command ]]; then\n"
+                      "        _describe command commands\n"
+                      "        return\n"
+                      "    fi\n"
+                      "    [[ $state = argument ]] || return\n"
+                      "    case ${(Q)words[1]} in\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_text(out, "    ");
         put_pattern(out, &cmd_table[i]);
@@ -405,8 +407,8 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
     for (const struct cli_option *o = options; o->name != NULL; o++) {
         cli_out_text(out, "complete -c pcol");
         if (cmd != NULL)
-            cli_out_printf(out, " -n '__fish_seen_subcommand_from %s%s%s'", cmd->name,
-                           cmd->alias != NULL ? " " : "", cmd->alias != NULL ? cmd->alias : "");
+            cli_out_printf(out, " -n '__pcol_is %s%s%s'", cmd->name, cmd->alias != NULL ? " " : "",
+                           cmd->alias != NULL ? cmd->alias : "");
         if (o->letter != 0)
             cli_out_printf(out, " -s %c", o->letter);
         cli_out_printf(out, " -l %s", o->name);
@@ -425,32 +427,58 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
 
 static void put_fish(struct cli_out *out)
 {
-    /* File names that begin with a dash only after --: fish completes no name after a prefix
-     * "./". */
-    cli_out_text(out, "function __pcol_files\n"
+    cli_out_text(out, "# The command, which is the first word that is neither an option nor its "
+                      "value, and the words after it.\n"
+                      "function __pcol_words\n"
+                      "    set -l words (commandline -opc)\n"
+                      "    set -e words[1]\n"
+                      "    while set -q words[1]; and string match -q -- '-*' $words[1]\n"
+                      "        switch $words[1]\n"
+                      "            case --\n"
+                      "                set -e words[1]\n"
+                      "                break\n");
+    for (const struct cli_option *o = cli_common_options; o->name != NULL; o++)
+        if (o->argument != NULL && o->kind != CLI_MAYBE)
+            cli_out_printf(out,
+                           "            case --%s\n"
+                           "                set -e words[1]\n",
+                           o->name);
+    /* fish completes no name after a prefix "./". */
+    cli_out_text(out, "        end\n"
+                      "        set -e words[1]\n"
+                      "    end\n"
+                      "    set -q words[1]; and printf '%s\\n' $words\n"
+                      "end\n"
+                      "function __pcol_is\n"
+                      "    set -l words (__pcol_words)\n"
+                      "    set -q words[1]; and contains -- $words[1] $argv\n"
+                      "end\n"
+                      "# Names that begin with a dash only after --.\n"
+                      "function __pcol_files\n"
                       "    set -l token (commandline -ct)\n"
-                      "    if contains -- -- (commandline -opc)\n"
+                      "    set -l words (__pcol_words)\n"
+                      "    if contains -- -- $words[2..-1]\n"
                       "        complete -C \"__pcol_none -- $token\"\n"
                       "    else\n"
                       "        complete -C \"__pcol_none $token\" | string match -v -- '-*'\n"
                       "    end\n"
                       "end\n"
-                      "complete -c pcol -f -a '(__pcol_files)' -n 'not __fish_use_subcommand;"
-                      " and not __fish_seen_subcommand_from help completion'\n");
+                      "complete -c pcol -f -a '(__pcol_files)' -n '__pcol_words >/dev/null;"
+                      " and not __pcol_is help completion'\n");
     for (size_t i = 0; i < cmd_count; i++) {
-        cli_out_printf(out, "complete -c pcol -n __fish_use_subcommand -f -a %s -d '",
+        cli_out_printf(out, "complete -c pcol -n 'not __pcol_words >/dev/null' -f -a %s -d '",
                        cmd_table[i].name);
         fish_text(out, cmd_table[i].summary);
         cli_out_text(out, "'\n");
         fish_options(out, &cmd_table[i], cmd_table[i].options);
     }
     fish_options(out, NULL, cli_common_options);
-    cli_out_text(out, "complete -c pcol -n '__fish_seen_subcommand_from help' -f -a '");
+    cli_out_text(out, "complete -c pcol -n '__pcol_is help' -f -a '");
     put_names(out);
     cli_out_text(out, "'\n"
-                      "complete -c pcol -n '__fish_seen_subcommand_from completion' -f"
+                      "complete -c pcol -n '__pcol_is completion' -f"
                       " -a 'bash zsh fish'\n"
-                      "complete -c pcol -n '__fish_seen_subcommand_from perun' -a '");
+                      "complete -c pcol -n '__pcol_is perun' -a '");
     put_questions(out);
     cli_out_text(out, "'\n");
 }
