@@ -56,6 +56,11 @@ uint64_t cli_input_bytes(void)
     return input_bytes;
 }
 
+static int fail_second_stdin(void)
+{
+    return cli_usage("standard input can be only one input");
+}
+
 /* Standard input is at its end after it was read. */
 static int take_stdin(const char *path, int *is_stdin)
 {
@@ -63,7 +68,7 @@ static int take_stdin(const char *path, int *is_stdin)
 
     *is_stdin = strcmp(path, "-") == 0;
     if (*is_stdin && is_taken)
-        return cli_usage("standard input can be only one input");
+        return fail_second_stdin();
     is_taken |= *is_stdin;
     return CLI_OK;
 }
@@ -226,9 +231,13 @@ int cli_each_operand(const struct cli_args *args,
                      int keep)
 {
     static struct cli_out out;
-    int code = cli_out_open(&out, args);
+    size_t streams = 0;
     int worst = CLI_OK;
 
+    /* Usage errors come before any output. */
+    for (size_t i = 0; i < args->operand_count; i++)
+        streams += strcmp(args->operands[i], "-") == 0;
+    int code = streams > 1 ? fail_second_stdin() : cli_out_open(&out, args);
     if (code != CLI_OK)
         return code;
     for (size_t i = 0; i < args->operand_count && out.code == 0; i++)

@@ -25,6 +25,8 @@ int cli_add_frames(struct cli_input *input, const struct cli_added_frames *frame
 
 /* Parse --tolerance into tolerance_ns (cli_time.c). */
 int cli_tolerance(struct cli_args *args);
+/* A usage error for a --time that is no range. */
+int cli_time_check(const struct cli_args *args);
 /* Parse --time; +A-B reads the time of the first sample. */
 int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_selection *selection);
 /* Convert the selection options; the texts are borrowed from args. */

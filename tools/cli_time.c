@@ -108,6 +108,13 @@ static int parse_time(const char *text, int relative, pcol_selection *selection)
                      text);
 }
 
+int cli_time_check(const struct cli_args *args)
+{
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+
+    return args->time != NULL ? parse_time(args->time, args->time[0] == '+', &selection) : CLI_OK;
+}
+
 int cli_time(const struct cli_input *input, const struct cli_args *args, pcol_selection *selection)
 {
     int relative = args->time[0] == '+';

@@ -623,6 +623,7 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
 static int show(const struct cli_args *args, const char *path, struct cli_out *out)
 {
     struct cli_input input;
+    struct info_cpu cpu;
     struct info info;
     pcol_error err = {.status = PCOL_E_NO_MEMORY,
                       .offset = PCOL_POSITION_UNKNOWN,
@@ -637,22 +638,28 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
 
     if (code != CLI_OK)
         return code;
-    pcol_status status = gather(&info, &input, &err);
-    if (status == PCOL_OK)
-        status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, args, &err);
-    if (status != PCOL_OK)
-        code = cli_fail_error(path, &err);
-    else if (args->time != NULL)
-        code = info_put_cpu(args, &input, out, json ? &first : NULL);
-    if (json)
-        cli_out_text(out, "}\n");
-    free(info.is_default);
-    free(info.first_equal);
+    int cpu_code = info_cpu_open(&cpu, args, &input);
+    if (cpu_code != CLI_USAGE) { /* usage errors come before any output */
+        pcol_status status = gather(&info, &input, &err);
+        if (status == PCOL_OK)
+            status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, args, &err);
+        if (status != PCOL_OK)
+            code = cli_fail_error(path, &err);
+        else if (cpu_code == CLI_OK)
+            info_put_cpu(&cpu, out, json ? &first : NULL);
+        if (json)
+            cli_out_text(out, "}\n");
+        free(info.is_default);
+        free(info.first_equal);
+    }
+    info_cpu_close(&cpu);
     cli_input_close(&input);
-    return code;
+    return cli_worst_code(code, cpu_code);
 }
 
 int cmd_info(struct cli_args *args)
 {
-    return cli_each_operand(args, show, 0);
+    int code = cli_time_check(args);
+
+    return code == CLI_OK ? cli_each_operand(args, show, 0) : code;
 }

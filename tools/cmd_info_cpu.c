@@ -142,25 +142,33 @@ static void put_json(struct cli_out *out, const pcol_selection *range, const str
     cli_out_text(out, "]");
 }
 
-int info_put_cpu(const struct cli_args *args, const struct cli_input *input, struct cli_out *out,
-                 int *json)
+int info_cpu_open(struct info_cpu *cpu, const struct cli_args *args, const struct cli_input *input)
 {
-    pcol_selection selection;
-    pcol_query *query = NULL;
-    struct cli_result cpu = {0};
     pcol_error err;
-    int code = cli_selection(input, args, &selection);
 
-    if (code == CLI_OK)
-        code = cli_query_new(input, args, &query);
-    if (code == CLI_OK)
-        code = cli_result_open(&cpu, pcol_query_cpu(query, &cpu.result, &err), &err, input->name,
-                               own_columns);
-    if (code == CLI_OK && json != NULL)
-        put_json(out, &selection, &cpu, json);
-    else if (code == CLI_OK)
-        put_text(out, &selection, &cpu);
-    cli_result_close(&cpu);
-    pcol_query_free(query);
-    return code;
+    memset(cpu, 0, sizeof *cpu);
+    int code = args->time != NULL ? cli_selection(input, args, &cpu->range) : CLI_OK;
+    if (code != CLI_OK || args->time == NULL)
+        return code;
+    code = cli_query_new(input, args, &cpu->query);
+    if (code != CLI_OK)
+        return code;
+    return cli_result_open(&cpu->threads, pcol_query_cpu(cpu->query, &cpu->threads.result, &err),
+                           &err, input->name, own_columns);
+}
+
+void info_put_cpu(const struct info_cpu *cpu, struct cli_out *out, int *json)
+{
+    if (cpu->query == NULL)
+        return;
+    if (json != NULL)
+        put_json(out, &cpu->range, &cpu->threads, json);
+    else
+        put_text(out, &cpu->range, &cpu->threads);
+}
+
+void info_cpu_close(struct info_cpu *cpu)
+{
+    cli_result_close(&cpu->threads);
+    pcol_query_free(cpu->query);
 }
