@@ -326,7 +326,8 @@ int cli_parse(struct cli_args *args, const struct cmd *cmd, int argc, char **arg
                          strcmp(cmd->group, "More") != 0 ? "; - is standard input" : "");
     if (args->operand_count > cmd->max_operands)
         return cli_usage("one operand too many: '%s'", args->operands[cmd->max_operands]);
-    return cli_format_by_name(args, cmd);
+    code = cli_format_by_name(args, cmd);
+    return code == CLI_OK ? cli_table_check(args) : code;
 }
 
 int cli_write_flags(const struct cli_args *args, unsigned *flags)

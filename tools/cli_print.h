@@ -224,6 +224,8 @@ struct cli_table_column {
 #define CLI_ADDRESS CLI_OPTIONAL(2)
 #define CLI_FILE CLI_OPTIONAL(3)
 #define CLI_FURTHER(rank) CLI_OPTIONAL(3 + (rank))
+/* Usage errors of the options of tables, before any output, for all commands alike. */
+int cli_table_check(const struct cli_args *args);
 /* `format` NULL: table on a terminal, else by the suffix of the output (.csv, ...), else tsv. */
 int cli_table_begin(struct cli_table **table, struct cli_out *out, const struct cli_args *args,
                     const struct cli_table_column *columns, size_t count);

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MEASURED_ROWS 1024
 #define MEASURED_BYTES (1u << 22)
@@ -362,13 +363,22 @@ static void aligned_row(struct cli_table *table, const struct cli_cell *cells)
         put_line(table, kept);
 }
 
-static int check_options(const struct cli_args *args, enum layout layout,
-                         const struct cli_table_column *columns, size_t count)
+int cli_table_check(const struct cli_args *args)
 {
-    if (args->csv_safe && layout != LAYOUT_CSV && layout != LAYOUT_TSV)
+    int is_table = args->format == NULL && !cli_is_file_name(args->output) && isatty(STDOUT_FILENO);
+
+    if (args->format != NULL)
+        is_table = strcmp(args->format, "csv") != 0 && strcmp(args->format, "tsv") != 0;
+    if (args->csv_safe && is_table)
         return cli_usage("--csv-safe applies to the formats csv and tsv");
     if (args->null != NULL && strpbrk(args->null, ",\"\t\r\n") != NULL)
         return cli_usage("--null: the text has a comma, a quote, a tab or a line end");
+    return CLI_OK;
+}
+
+/* Members of JSON objects are unique. */
+static int check_columns(enum layout layout, const struct cli_table_column *columns, size_t count)
+{
     for (size_t i = 0; i < count && layout >= LAYOUT_JSON; i++)
         if (columns[i].flags & CLI_REPEATED)
             return cli_usage("column %s is given twice: members of JSON objects are unique",
@@ -380,7 +390,7 @@ int cli_table_begin(struct cli_table **made, struct cli_out *out, const struct c
                     const struct cli_table_column *columns, size_t count)
 {
     enum layout layout = layout_of(out, args->format);
-    int code = check_options(args, layout, columns, count);
+    int code = check_columns(layout, columns, count);
     struct cli_table *table;
 
     *made = NULL;
