@@ -61,6 +61,11 @@ static int first_time(const struct cli_input *input, const struct cli_args *args
     *first = 0;
     if (cli_find_table(input->file, PCOL_MODEL_V2, "sources", &sources, &count, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
+    if (count > 1 && !cli_has_option(args, CLI_AT(pick_source)))
+        return cli_fail(CLI_INPUT,
+                        "%s: --time %s is relative to the first sample, and each of the %llu "
+                        "sources has its own clock: pcol filter --source ID selects one",
+                        input->name, args->time, (unsigned long long)count);
     if (count > 1 && (args->pick_source == NULL || cli_parse_u64(args->pick_source, &id) != 0 ||
                       id == 0 || id > count))
         return cli_usage("--time %s is relative to the first sample, and each of the %llu sources "
