@@ -11,7 +11,9 @@
 #include "formats/format.h"
 #include "model/frame_names.h"
 #include "model/table.h"
+#include "model/types.h"
 #include "util/alloc.h"
+#include "util/hash.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -27,6 +29,7 @@ static const char *const kind_texts[] = {
 /* Further flags of a column's content (PCI_DEFAULT_0, ...): only these numbers are content. */
 #define NEGATIVE 0x4000u
 #define BEYOND_53_BITS 0x8000u
+#define INEXACT 0x2000u /* as a double */
 
 /* A scan of the sources of the target's own types, or of all others. */
 struct scan {
@@ -272,6 +275,7 @@ static pcol_status find_batch_content(const struct scan *s, const struct pci_col
     for (size_t i = 0; i < count; i++)
         has[i] = flags & PCI_NULL_IS_CONTENT ? !has[i]
                  : flags & NEGATIVE          ? has[i] && values[i] < 0
+                 : flags & INEXACT           ? has[i] && (int64_t)(double)values[i] != values[i]
                  : flags & BEYOND_53_BITS    ? has[i] && (uint64_t)values[i] > (uint64_t)1 << 53
                                              : has[i] && (!(flags & PCI_DEFAULT_0) || values[i]);
     return PCOL_OK;
@@ -458,6 +462,49 @@ static pcol_status check_values(struct scan *s, pcol_error *err)
     return PCOL_OK;
 }
 
+static int has_equal(const struct pci_types *types, const struct pci_hash *rows, uint32_t row)
+{
+    uint64_t hash = pci_types_hash(types, row);
+    size_t at = pci_hash_start(rows, hash);
+    uint32_t other = pci_hash_next(rows, hash, &at);
+    while (other != PCI_HASH_NONE && !pci_types_equal(types, other, row))
+        other = pci_hash_next(rows, hash, &at);
+    return other != PCI_HASH_NONE;
+}
+
+static pcol_status add_distinct(const struct pci_types *types, struct pci_hash *rows, uint32_t row,
+                                pcol_error *err)
+{
+    if (has_equal(types, rows, row))
+        return PCOL_OK;
+    return pci_hash_add(rows, pci_types_hash(types, row), row, err);
+}
+
+/* Integers that most formats write as doubles, since their type has doubles, too. */
+static pcol_status check_integers(struct scan *s, pcol_error *err)
+{
+    static const struct pci_schema_row content = {.flags = INEXACT};
+    struct pci_types types = {0};
+    struct pci_hash doubles = {0};
+    int found = 0;
+    if (s->represented & PCI_KIND_BIT(EXACT))
+        return PCOL_OK;
+    pcol_status status = pci_types_open(s->file, &types, err);
+    for (uint32_t row = 0; types.any_double && status == PCOL_OK && row < types.count; row++)
+        if (types.columns[row] && types.columns[row]->desc->type == PCF_F64)
+            status = add_distinct(&types, &doubles, row, err);
+    for (uint32_t row = 0; doubles.count && status == PCOL_OK && row < types.count && !found; row++)
+        if (types.columns[row] && types.columns[row]->desc->type != PCF_F64 &&
+            has_equal(&types, &doubles, row))
+            status = find_content_row(s, types.columns[row]->table, types.columns[row], &content,
+                                      &found, err);
+    if (status == PCOL_OK && found)
+        report(s, PCI_KIND_EXACT);
+    pci_hash_clear(&doubles);
+    pci_types_close(&types);
+    return status;
+}
+
 static int are_all_marked(const uint8_t *marks, uint64_t rows)
 {
     return !rows || !memchr(marks, 0, (size_t)rows);
@@ -498,6 +545,7 @@ static pcol_status check_generic(struct scan *s, pcol_error *err)
     PCI_TRY(check_lines(s, err));
     check_unused(s);
     PCI_TRY(check_values(s, err));
+    PCI_TRY(check_integers(s, err));
     return check_segments(s, err);
 }
 

@@ -63,6 +63,7 @@
     X(CPU, "CPU use of samples")                                                    \
     X(LABELS, "labels of samples")                                                  \
     X(VALUELESS, "samples without a value")                                         \
+    X(EXACT, "integers beyond 53 bits of types with doubles: they are rounded")     \
     X(SPELLING, "the original text of lines in unusual notation")                   \
     X(RESOURCE_TYPES, "types of resources")                                         \
     X(SNAPSHOTS, "snapshots")                                                       \

@@ -375,8 +375,8 @@ const struct pci_capabilities pci_firefox_capabilities = {
                PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS) |
                PCI_KIND_BIT(LINES) | PCI_KIND_BIT(COLUMNS) | PCI_KIND_BIT(INLINED) |
                PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(FRAME_DETAILS) | PCI_KIND_BIT(CATEGORIES) |
-               PCI_KIND_BIT(RESOURCES) |
-               PCI_KIND_BIT(SOURCE_FILES) /* both: pci_ff_report_losses() */ |
+               PCI_KIND_BIT(RESOURCES) | PCI_KIND_BIT(EXACT) |
+               PCI_KIND_BIT(SOURCE_FILES) /* these three: pci_ff_report_losses() */ |
                PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(BUILD_IDS) | PCI_KIND_BIT(DEBUG_FILES) |
                PCI_KIND_BIT(THREADS) | PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(THREAD_LABELS) |
                PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(CPU) | PCI_KIND_BIT(MARKERS) |

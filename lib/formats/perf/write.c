@@ -28,9 +28,9 @@ static const struct pci_loss losses[] = {
 
 const struct pci_capabilities pci_perf_capabilities = {
     .loss_prefix = "perf script text cannot hold",
-    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) | PCI_KIND_BIT(INLINED) |
-               PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(THREADS) |
-               PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(LABELS)};
+    .generic = PCI_KIND_BIT(EXACT) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) |
+               PCI_KIND_BIT(INLINED) | PCI_KIND_BIT(ADDRESSES) | PCI_KIND_BIT(LIBRARIES) |
+               PCI_KIND_BIT(THREADS) | PCI_KIND_BIT(TIMES) | PCI_KIND_BIT(LABELS)};
 
 /* Report that the first event, which the reader takes for the default type, is another one. */
 static void check_default(struct pci_perf_writer *w, uint32_t type)

@@ -268,7 +268,7 @@ static pcol_status check_default(const struct pci_perun_writer *w, struct pci_ty
 
 const struct pci_capabilities pci_perun_capabilities = {
     .loss_prefix = "Perun cannot hold",
-    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) |
+    .generic = PCI_KIND_BIT(EXACT) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES) |
                PCI_KIND_BIT(DEFAULT_TYPE) /* reported by the exporter */};
 
 pcol_status pci_perun_write(const struct pci_export *export, pcol_error *err)

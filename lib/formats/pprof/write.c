@@ -462,7 +462,7 @@ const struct pci_capabilities pci_pprof_capabilities = {
                PCI_KIND_BIT(COLUMNS) | PCI_KIND_BIT(INLINED) | PCI_KIND_BIT(ADDRESSES) |
                PCI_KIND_BIT(FOLDED) | PCI_KIND_BIT(LIBRARIES) | PCI_KIND_BIT(RANGES) |
                PCI_KIND_BIT(BUILD_IDS) | PCI_KIND_BIT(MAPPING_FLAGS) | PCI_KIND_BIT(THREADS) |
-               PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(LABELS) |
+               PCI_KIND_BIT(PROCESSES) | PCI_KIND_BIT(LABELS) | PCI_KIND_BIT(EXACT) |
                PCI_KIND_BIT(VALUELESS) /* reported as samples of 0 */};
 
 static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *err)

@@ -36,8 +36,8 @@ struct segment {
 
 const struct pci_capabilities pci_rprof_capabilities = {
     .loss_prefix = "rprof cannot hold",
-    .generic =
-        PCI_KIND_BIT(INTERVAL) | PCI_KIND_BIT(PLACES) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES)};
+    .generic = PCI_KIND_BIT(EXACT) | PCI_KIND_BIT(INTERVAL) | PCI_KIND_BIT(PLACES) |
+               PCI_KIND_BIT(FILES) | PCI_KIND_BIT(LINES)};
 
 size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
 {

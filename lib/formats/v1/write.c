@@ -18,9 +18,9 @@
 
 const struct pci_capabilities pci_v1_capabilities = {
     .loss_prefix = "v1 cannot hold",
-    .generic = PCI_KIND_BIT(NAMELESS) /* left out, and counted */ | PCI_KIND_BIT(UNUSED) |
-               PCI_KIND_BIT(SYSTEM_NAMES) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) |
-               PCI_KIND_BIT(LINES),
+    .generic = PCI_KIND_BIT(EXACT) | PCI_KIND_BIT(NAMELESS) /* left out, and counted */ |
+               PCI_KIND_BIT(UNUSED) | PCI_KIND_BIT(SYSTEM_NAMES) | PCI_KIND_BIT(FILES) |
+               PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(LINES),
     .positive = PCI_KIND_BIT(START_LINES)};
 
 static void put_cell(struct pci_json_writer *w, const pcol_cells *cells, size_t row,

@@ -6,11 +6,13 @@
 
 static const struct pci_capabilities cpuprofile_capabilities = {
     .loss_prefix = ".cpuprofile cannot hold",
-    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS),
+    .generic = PCI_KIND_BIT(EXACT) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) |
+               PCI_KIND_BIT(START_COLUMNS),
     .positive = PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS)};
 static const struct pci_capabilities heapprofile_capabilities = {
     .loss_prefix = ".heapprofile cannot hold",
-    .generic = PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS),
+    .generic = PCI_KIND_BIT(EXACT) | PCI_KIND_BIT(FILES) | PCI_KIND_BIT(START_LINES) |
+               PCI_KIND_BIT(START_COLUMNS),
     .positive = PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(START_COLUMNS)};
 
 static pcol_status write_cpuprofile(const struct pci_export *export, pcol_error *err)
