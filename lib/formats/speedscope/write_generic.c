@@ -52,7 +52,7 @@ static const struct pci_loss losses[] = {
 const struct pci_capabilities pci_speedscope_capabilities = {
     .loss_prefix = "speedscope cannot hold",
     .generic = PCI_KIND_BIT(SOURCES) /* in the names of profiles */ | PCI_KIND_BIT(FILES) |
-               PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(THREADS)};
+               PCI_KIND_BIT(START_LINES) | PCI_KIND_BIT(THREADS) | PCI_KIND_BIT(EXACT)};
 
 /* A unit of speedscope and the first sample type that was written in it. */
 struct unit {
@@ -262,17 +262,24 @@ static pcol_status weight_of(struct writer *w, uint64_t row, const struct pci_co
     return PCOL_OK;
 }
 
+/* Add a weight; f64 is the sum in any case, i64 the exact one as long as it fits. */
+static void add_weight(struct weight *sum, const struct weight *weight)
+{
+    sum->f64 += weight->is_double ? weight->f64 : (double)weight->i64;
+    sum->is_double |= weight->is_double || __builtin_add_overflow(sum->i64, weight->i64, &sum->i64);
+}
+
 /* Iterate over the samples of a track, joining adjacent equal stacks. */
 static pcol_status each_run(struct writer *w, const struct track *track,
                             const struct pci_column *column,
                             pcol_status (*visit)(struct writer *, uint64_t, const struct weight *,
                                                  pcol_error *),
-                            double *sum, pcol_error *err)
+                            struct weight *sum, pcol_error *err)
 {
     struct weight run = {0};
     int64_t before = -1;
     int any = 0;
-    *sum = 0;
+    *sum = (struct weight){0};
     for (uint64_t i = 0; i <= track->count; i++) {
         struct weight weight = {0};
         int64_t stack = 0;
@@ -285,7 +292,7 @@ static pcol_status each_run(struct writer *w, const struct track *track,
             PCI_TRY(pci_get(w->file, w->stack, row, &stack, &has, err));
             w->lost |= has ? 0u : LOSS_NO_STACK;
             stack = has ? stack : 0;
-            *sum += weight.is_double ? weight.f64 : (double)weight.i64;
+            add_weight(sum, &weight);
             /* A sum beyond 64 bits is split into several entries. */
             if (any && stack == before && (weight.is_double || weight.i64 <= INT64_MAX - run.i64)) {
                 if (weight.is_double)
@@ -426,7 +433,7 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     const struct pci_column *column = w->types.columns[type];
     struct pci_json_writer *json = &w->json;
     struct pci_strbuf title = {0};
-    double sum = 0;
+    struct weight sum;
     if (!column)
         return PCOL_OK;
     if (w->types.is_gauge[type]) {
@@ -437,14 +444,14 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     if (!strcmp(unit_of(unit), "none") && !(pci_str_is(unit, "count")))
         w->lost |= LOSS_UNIT;
     PCI_TRY(each_run(w, track, column, NULL, &sum, err));
-    if (sum <= 0)
+    if (sum.f64 <= 0)
         return PCOL_OK;
-    PCI_TRY(check_end(unit_of(unit), sum, err));
+    PCI_TRY(check_end(unit_of(unit), sum.f64, err));
     int is_default = 0;
     for (uint32_t i = 0; i < w->chosen.count; i++)
         is_default |= w->chosen.rows[i] == type;
-    if (is_default && sum > w->heaviest) {
-        w->heaviest = sum;
+    if (is_default && sum.f64 > w->heaviest) {
+        w->heaviest = sum.f64;
         w->shown = w->profiles;
     }
     w->profiles++;
@@ -457,10 +464,12 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     pci_json_put_text_member(json, "unit", unit_of(w->types.unit[type]), err);
     pci_json_put_int_member(json, "startValue", 0, err);
     pci_json_put_key(json, "endValue", err);
-    if (sum < 9007199254740992.0 && sum <= floor(sum))
-        pci_json_put_int(json, (int64_t)sum, err);
+    if (!sum.is_double)
+        pci_json_put_int(json, sum.i64, err);
+    else if (sum.f64 < 9007199254740992.0 && sum.f64 <= floor(sum.f64))
+        pci_json_put_int(json, (int64_t)sum.f64, err);
     else
-        pci_json_put_double(json, sum, err);
+        pci_json_put_double(json, sum.f64, err);
     pci_strbuf_clear(&title);
     PCI_TRY(status);
     pci_json_put_begin_member(json, "samples", '[', err);
