@@ -623,7 +623,7 @@ static pcol_status put_json(struct cli_out *out, const struct info *info, int *f
 static int show(const struct cli_args *args, const char *path, struct cli_out *out)
 {
     struct cli_input input;
-    struct info_cpu cpu;
+    struct info_cpu cpu = {0};
     struct info info;
     pcol_error err = {.status = PCOL_E_NO_MEMORY,
                       .offset = PCOL_POSITION_UNKNOWN,
@@ -638,23 +638,22 @@ static int show(const struct cli_args *args, const char *path, struct cli_out *o
 
     if (code != CLI_OK)
         return code;
-    int cpu_code = info_cpu_open(&cpu, args, &input);
-    if (cpu_code != CLI_USAGE) { /* usage errors come before any output */
-        pcol_status status = gather(&info, &input, &err);
-        if (status == PCOL_OK)
-            status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, args, &err);
-        if (status != PCOL_OK)
-            code = cli_fail_error(path, &err);
-        else if (cpu_code == CLI_OK)
+    pcol_status status = gather(&info, &input, &err);
+    code = status == PCOL_OK ? info_cpu_open(&cpu, args, &input) : cli_fail_error(path, &err);
+    if (status == PCOL_OK && code != CLI_USAGE) { /* usage errors come before any output */
+        status = json ? put_json(out, &info, &first, &err) : put_text(out, &info, args, &err);
+        if (status == PCOL_OK && code == CLI_OK)
             info_put_cpu(&cpu, out, json ? &first : NULL);
+        else if (code == CLI_OK)
+            code = cli_fail_error(path, &err);
         if (json)
             cli_out_text(out, "}\n");
-        free(info.is_default);
-        free(info.first_equal);
     }
+    free(info.is_default);
+    free(info.first_equal);
     info_cpu_close(&cpu);
     cli_input_close(&input);
-    return cli_worst_code(code, cpu_code);
+    return code;
 }
 
 int cmd_info(struct cli_args *args)
