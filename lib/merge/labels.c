@@ -133,13 +133,12 @@ static pcol_status add_key(struct key_walk *w, uint64_t row, pcol_error *err)
     struct pci_merge *m = w->m;
     pcol_builder *b = m->builder;
     pcol_str table_name, kind_name, text;
-    char name[256];
+    char name[PCF_MAX_NAME + 1];
     uint32_t table, key, unit = PCOL_NONE;
     int64_t occurrence = 0;
     int kind, valid, needed;
     PCI_TRY(pci_get_str(w->m->file, w->columns[K_TABLE], row, &table_name, &valid, err));
-    if (!valid || !table_name.size || table_name.size >= sizeof name ||
-        memchr(table_name.data, 0, table_name.size))
+    if (!valid || !pcf_name_valid(table_name.data, table_name.size))
         return fail_label_key(row, "table", "not the name of a table", err);
     memcpy(name, table_name.data, table_name.size);
     name[table_name.size] = '\0';

@@ -27,7 +27,7 @@ struct keys {
     struct key *all;
     size_t count, capacity;
     struct pci_hash hash;
-    struct pci_tally kind, twice, occurrence, column;
+    struct pci_tally table, kind, twice, occurrence, column;
 };
 
 static int same_key(const struct key *a, const struct key *b)
@@ -88,6 +88,8 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
     uint32_t id;
     int kind;
     PCI_TRY(read_key(k, row, &key, err));
+    if (!pcf_name_valid(key.text[TABLE].data, key.text[TABLE].size))
+        pci_fault(&k->table, row, "not the name of a table");
     kind = pci_label_kind_by_name(key.text[KIND]);
     if (kind < 0)
         pci_fault(&k->kind, row, "there is no kind of label '%.*s'",
@@ -173,6 +175,7 @@ static pcol_status check_shapes(struct pci_check *check, pcol_error *err)
 pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
 {
     struct keys k = {.check = check,
+                     .table = PCI_TALLY(check, "label_keys", "table"),
                      .kind = PCI_TALLY(check, "label_keys", "kind"),
                      .twice = PCI_TALLY(check, "label_keys", "key"),
                      .occurrence = PCI_TALLY(check, "label_keys", "occurrence"),
@@ -181,6 +184,7 @@ pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err)
     if (pci_check_row_count(check->file, "label_keys", &error) != PCOL_OK)
         return pci_fault_error(check, &error, err);
     pcol_status status = check_keys(&k, err);
+    pci_tally_end(&k.table);
     pci_tally_end(&k.kind);
     pci_tally_end(&k.twice);
     pci_tally_end(&k.occurrence);
@@ -243,12 +247,14 @@ static pcol_status check_rows(struct pci_check *check, struct pci_keyed_reader *
     return PCOL_OK;
 }
 
-/* 1 if labels of a row can contradict its shape or its stack. */
+/* 1 if labels of a row can contradict its shape or its stack, or have the text of no number. */
 static int can_contradict(const struct pci_label_reader *labels)
 {
-    for (size_t k = 0; k < labels->key_count; k++)
-        if (labels->keys[k].kind == PCI_LABEL_OWNFRAME || labels->keys[k].kind == PCI_LABEL_OWNNAME)
+    for (size_t k = 0; k < labels->key_count; k++) {
+        int kind = labels->keys[k].kind;
+        if (kind == PCI_LABEL_OWNFRAME || kind == PCI_LABEL_OWNNAME || kind == PCI_LABEL_BIGINT)
             return 1;
+    }
     return pci_column_find(labels->table, "label_shape") != NULL;
 }
 

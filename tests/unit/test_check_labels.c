@@ -27,6 +27,14 @@ Test(check_labels, keys)
     case_expect(PCOL_CHECK_DEFAULT, "label_keys.key 1: row 0 has the same key");
 
     case_begin();
+    case_key(0, "", "a", "integer");
+    case_expect(PCOL_CHECK_DEFAULT, "label_keys.table 0: not the name of a table");
+
+    case_begin();
+    case_key(0, "two\nlines", "a", "integer");
+    case_expect(PCOL_CHECK_DEFAULT, "label_keys.table 0: not the name of a table");
+
+    case_begin();
     case_key(0, "samples", "a", "thing");
     case_expect(PCOL_CHECK_DEFAULT, "label_keys.kind 0: there is no kind of label 'thing'");
 
@@ -89,6 +97,20 @@ Test(check_labels, keys)
     case_number("samples", "label.0", PCOL_I64, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT,
                 "samples.label.0 -1: no row of label_keys describes this column");
+}
+
+Test(check_labels, big_integer)
+{
+    case_begin();
+    case_key(0, "samples", "a", "bigint");
+    case_string("samples", "label.0", 0, "-36893488147419103232");
+    case_expect(PCOL_CHECK_STRICT, "");
+
+    case_begin();
+    case_key(0, "samples", "a", "bigint");
+    case_string("samples", "label.0", 0, "0x20");
+    case_expect(PCOL_CHECK_STRICT,
+                "samples.label.0 0: a big integer has other characters than digits");
 }
 
 /* Labels a (integer) and b (integer) of samples; row 0 has both, and shape 0. */
