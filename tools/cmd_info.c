@@ -45,7 +45,8 @@ static int compare_text(const struct cli_cell *a, const struct cli_cell *b)
     if (a->kind != CLI_CELL_TEXT || b->kind != CLI_CELL_TEXT)
         return (a->kind == CLI_CELL_TEXT) - (b->kind == CLI_CELL_TEXT);
     size_t size = a->as.text.size < b->as.text.size ? a->as.text.size : b->as.text.size;
-    int order = size > 0 ? memcmp(a->as.text.data, b->as.text.data, size) : 0;
+    int is_same = size == 0 || a->as.text.data == b->as.text.data; /* one string of the file */
+    int order = is_same ? 0 : memcmp(a->as.text.data, b->as.text.data, size);
     return order != 0 ? order : (a->as.text.size > size) - (b->as.text.size > size);
 }
 

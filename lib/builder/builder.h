@@ -443,8 +443,8 @@ void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns);
 /* The same, and set it in the row of the source. */
 pcol_status pci_builder_source_interval(pcol_builder *b, uint32_t source, int64_t interval_ns,
                                         pcol_error *err);
-/* Record a key of a source; *again: the source had it already. */
-pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, pcol_str key, int *again,
+/* Record a key of a source, a string of meta_keys; *again: the source had it already. */
+pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, uint32_t code, int *again,
                                    pcol_error *err);
 
 /* Record that a source has a type (source_types.c). */

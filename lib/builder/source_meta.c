@@ -6,11 +6,9 @@
 
 #include <inttypes.h>
 
-pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, pcol_str key, int *exists,
+pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, uint32_t code, int *exists,
                                    pcol_error *err)
 {
-    uint32_t code;
-    PCI_TRY(pci_string_pool_intern(&b->meta_keys, key.data, key.size, &code, err));
     if (code >= PCF_MAX_META_KEYS)
         return pci_fail(err, PCOL_E_LIMIT,
                         "the sources have more than %u different keys of metadata",
@@ -32,12 +30,14 @@ pcol_status pcol_builder_source_meta(pcol_builder *builder, uint32_t source, con
     PCI_TRY(pci_builder_check_open(builder, err));
     struct pci_column_buffer *sources = builder->columns[PCI_C_META_SOURCE];
     uint64_t row = sources->rows;
+    uint32_t code;
     int exists;
     if (source >= builder->source_count)
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u does not exist", source);
     if (!key || !value)
         return pci_fail(err, PCOL_E_ARGUMENT, "metadata of a source needs a key and a value");
-    PCI_TRY(pci_source_meta_record(builder, source, (pcol_str){key, strlen(key)}, &exists, err));
+    PCI_TRY(pci_string_pool_intern(&builder->meta_keys, key, strlen(key), &code, err));
+    PCI_TRY(pci_source_meta_record(builder, source, code, &exists, err));
     if (exists)
         return pci_fail(err, PCOL_E_ARGUMENT, "source %u has the key '%s' already", source, key);
     PCI_TRY(pci_column_buffer_set(sources, row, source, err));

@@ -462,24 +462,6 @@ static pcol_status check_values(struct scan *s, pcol_error *err)
     return PCOL_OK;
 }
 
-static int has_equal(const struct pci_types *types, const struct pci_hash *rows, uint32_t row)
-{
-    uint64_t hash = pci_types_hash(types, row);
-    size_t at = pci_hash_start(rows, hash);
-    uint32_t other = pci_hash_next(rows, hash, &at);
-    while (other != PCI_HASH_NONE && !pci_types_equal(types, other, row))
-        other = pci_hash_next(rows, hash, &at);
-    return other != PCI_HASH_NONE;
-}
-
-static pcol_status add_distinct(const struct pci_types *types, struct pci_hash *rows, uint32_t row,
-                                pcol_error *err)
-{
-    if (has_equal(types, rows, row))
-        return PCOL_OK;
-    return pci_hash_add(rows, pci_types_hash(types, row), row, err);
-}
-
 /* Integers that most formats write as doubles, since their type has doubles, too. */
 static pcol_status check_integers(struct scan *s, pcol_error *err)
 {
@@ -492,10 +474,10 @@ static pcol_status check_integers(struct scan *s, pcol_error *err)
     pcol_status status = pci_types_open(s->file, &types, err);
     for (uint32_t row = 0; types.any_double && status == PCOL_OK && row < types.count; row++)
         if (types.columns[row] && types.columns[row]->desc->type == PCF_F64)
-            status = add_distinct(&types, &doubles, row, err);
+            status = pci_types_add(&types, &doubles, row, &(uint32_t){0}, err);
     for (uint32_t row = 0; doubles.count && status == PCOL_OK && row < types.count && !found; row++)
         if (types.columns[row] && types.columns[row]->desc->type != PCF_F64 &&
-            has_equal(&types, &doubles, row))
+            pci_types_find(&types, &doubles, &types, row) != PCOL_NONE)
             status = find_content_row(s, types.columns[row]->table, types.columns[row], &content,
                                       &found, err);
     if (status == PCOL_OK && found)

@@ -102,9 +102,9 @@ static pcol_status add_type(struct pci_merge *m, uint64_t row, pcol_error *err)
         PCI_TRY(add_sample_columns(m, (uint32_t)(values - values->table->columns), err));
     /* Names of pprof may contain any bytes, also NUL. */
     PCI_TRY(get_cell_bytes(m->file, "sample_types", "type", row, &text, err));
-    PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &type, err));
+    PCI_TRY(pci_merge_text(m, PCI_COPY, text, &type, err));
     PCI_TRY(get_cell_bytes(m->file, "sample_types", "unit", row, &text, err));
-    PCI_TRY(pcol_builder_string(m->builder, text.data, text.size, &unit, err));
+    PCI_TRY(pci_merge_text(m, PCI_COPY, text, &unit, err));
     PCI_TRY(pci_merge_number(m->file, "sample_types", "level", row, &gauge, err));
     PCI_TRY(pci_merge_number(m->file, "sample_types", "ordinal", row, &ordinal, err));
     if (gauge)

@@ -43,25 +43,29 @@ static int has_allowed(const struct pci_schema_row *table)
 /* 1 if a text is the name of a sample type of the builder. */
 static int is_sample_type(const pcol_builder *b, pcol_str text)
 {
-    for (size_t i = 0; i < b->type_count; i++) {
-        pcol_str type = pci_string_pool_get(&b->strings, b->types[i].type);
-        if (type.size == text.size && !memcmp(type.data, text.data, text.size))
+    uint32_t code = pci_string_pool_find(&b->strings, text);
+    for (size_t i = 0; i < b->type_count && code != PCI_HASH_NONE; i++)
+        if (b->types[i].type == code)
             return 1;
-    }
     return 0;
 }
+
+/* Of pci_text_memo: a text that anonymized copies leave out. */
+#define LEFT_OUT (PCOL_NONE - 1)
 
 pcol_status pci_merge_text(const struct pci_merge *merge, int rule, pcol_str text, uint32_t *string,
                            pcol_error *err)
 {
     struct pci_pseudonyms *names = merge->selection ? merge->selection->names : NULL;
     struct pci_text_memo *memo = &merge->long_strings[names ? rule : PCI_COPY];
+    int only_types = names && (rule == PCI_OMIT || rule == PCI_IF_TYPE);
     pcol_str copy = text;
-    *string = pci_text_memo_find(memo, text);
-    if (*string != PCOL_NONE)
+    uint32_t known = pci_text_memo_find(memo, text);
+    *string = known == LEFT_OUT ? PCOL_NONE : known;
+    if (known != PCOL_NONE)
         return PCOL_OK;
-    if (names && (rule == PCI_OMIT || rule == PCI_IF_TYPE) && !is_sample_type(merge->builder, text))
-        return PCOL_OK;
+    if (only_types && !is_sample_type(merge->builder, text))
+        return pci_text_memo_add(memo, text, LEFT_OUT, err);
     if (names && rule > PCI_IF_TYPE)
         PCI_TRY(pci_pseudonym(names, rule, text, &copy, err));
     PCI_TRY(pcol_builder_string(merge->builder, copy.data, copy.size, string, err));

@@ -16,6 +16,7 @@ struct meta_copy {
     const struct pci_table *table;
     const struct pci_column *key;
     struct pci_cells *source;
+    struct pci_text_memo long_keys;
     uint64_t rows;
 };
 
@@ -31,7 +32,8 @@ static int is_replaced(const struct pci_merge *m, pcol_str key)
 
 static pcol_status is_copied(struct meta_copy *t, uint64_t row, int *copied, pcol_error *err)
 {
-    uint32_t source;
+    pcol_builder *builder = t->m->builder;
+    uint32_t source, code;
     pcol_str key;
     int valid, is_duplicate;
     *copied = 1;
@@ -40,7 +42,8 @@ static pcol_status is_copied(struct meta_copy *t, uint64_t row, int *copied, pco
     *copied = source != PCOL_NONE && valid && !is_replaced(t->m, key);
     if (!*copied)
         return PCOL_OK;
-    PCI_TRY(pci_source_meta_record(t->m->builder, t->m->sources[source], key, &is_duplicate, err));
+    PCI_TRY(pci_string_pool_intern_stored(&builder->meta_keys, &t->long_keys, key, &code, err));
+    PCI_TRY(pci_source_meta_record(builder, t->m->sources[source], code, &is_duplicate, err));
     return is_duplicate ? pci_corrupt(err, "source_meta", "key", row, "duplicate key of the source")
                         : PCOL_OK;
 }
@@ -78,5 +81,6 @@ pcol_status pci_merge_source_meta(struct pci_merge *merge, pcol_error *err)
         pci_cells_open(t.source, merge->file, "source_meta", "source", PCI_IS_INT, err);
     PCI_THEN(status, map_rows(&t, err));
     pci_free(t.source);
+    pci_text_memo_clear(&t.long_keys);
     return status;
 }

@@ -111,14 +111,11 @@ static pcol_status check_type(const struct pci_types *types, uint32_t row, struc
     if (!a)
         return PCOL_OK;
     unsigned kind = (unsigned)a->desc->type << 8 | types->is_gauge[row];
-    uint64_t hash = pci_hash_pair(pci_types_hash(types, row), kind);
+    uint64_t hash = pci_hash_pair(types->hash[row], kind);
     size_t at = pci_hash_start(seen, hash);
     for (uint32_t k; (k = pci_hash_next(seen, hash, &at)) != PCI_HASH_NONE;) {
         const struct pci_column *b = types->columns[k];
-        if (pci_str_equal(types->type[row], types->type[k]) &&
-            pci_str_equal(types->unit[row], types->unit[k]) &&
-            types->is_gauge[row] == types->is_gauge[k] &&
-            types->ordinal[row] == types->ordinal[k] && a->desc->type == b->desc->type) {
+        if (pci_types_equal(types, row, k) && a->desc->type == b->desc->type) {
             pci_fault(tally, row, "this type is the same as that of row %u", (unsigned)k);
             return PCOL_OK;
         }

@@ -33,7 +33,7 @@ struct keys {
 static int same_key(const struct key *a, const struct key *b)
 {
     for (size_t i = 0; i < 4; i++)
-        if (!pci_str_equal(a->text[i], b->text[i]))
+        if (!pci_str_same(a->text[i], b->text[i]))
             return 0;
     return a->occurrence == b->occurrence && a->has_unit == b->has_unit;
 }
@@ -98,9 +98,8 @@ static pcol_status check_key(struct keys *k, uint64_t row, pcol_error *err)
         check_column(k, row, &key, kind);
     if ((uint64_t)key.occurrence >= pci_rows(k->check->file, "label_keys"))
         pci_fault(&k->occurrence, row, "out of range: there are fewer keys");
-    hash = pci_hash_pair(pci_hash_bytes(key.text[TABLE].data, key.text[TABLE].size) +
-                             (uint64_t)key.occurrence,
-                         pci_hash_bytes(key.text[KEY].data, key.text[KEY].size));
+    hash = pci_hash_pair(pci_hash_place(key.text[TABLE]) + (uint64_t)key.occurrence,
+                         pci_hash_place(key.text[KEY]));
     at = pci_hash_start(&k->hash, hash);
     do
         id = pci_hash_next(&k->hash, hash, &at);

@@ -9,6 +9,7 @@
 
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ struct pci_order_index {
     struct run *runs;
     size_t count, capacity;
     struct pci_hash hash;
+    struct pci_text_memo long_tables;
 };
 
 struct columns {
@@ -40,6 +42,7 @@ void pci_order_index_free(struct pci_order_index *index)
         return;
     pci_free(index->runs);
     pci_hash_clear(&index->hash);
+    pci_text_memo_clear(&index->long_tables);
     pci_free(index);
 }
 
@@ -56,15 +59,14 @@ static pcol_status open_columns(const pcol_file *file, struct columns *c, pcol_e
     return pci_check_row_count(file, table, err);
 }
 
-static uint64_t hash_run(uint32_t source, uint32_t thread, pcol_str table)
+static uint64_t hash_run(uint32_t source, uint32_t thread, uint64_t table)
 {
-    return pci_hash_pair((uint64_t)source << 32 | thread, pci_hash_bytes(table.data, table.size));
+    return pci_hash_pair((uint64_t)source << 32 | thread, table);
 }
 
-static const struct run *find_run(const struct pci_order_index *index, uint32_t source,
-                                  uint32_t thread, pcol_str table)
+static const struct run *find_run(const struct pci_order_index *index, uint64_t hash,
+                                  uint32_t source, uint32_t thread, pcol_str table)
 {
-    uint64_t hash = hash_run(source, thread, table);
     size_t slot = pci_hash_start(&index->hash, hash);
     uint32_t id;
     while ((id = pci_hash_next(&index->hash, hash, &slot)) != PCI_HASH_NONE) {
@@ -83,13 +85,15 @@ static pcol_status add_row(struct pci_order_index *index, const struct run *row,
         last->count++;
         return PCOL_OK;
     }
-    if (find_run(index, row->source, row->thread, row->table))
+    uint64_t hash;
+    PCI_TRY(pci_text_memo_hash(&index->long_tables, row->table, &hash, err));
+    hash = hash_run(row->source, row->thread, hash);
+    if (find_run(index, hash, row->source, row->thread, row->table))
         return fail_row(row->first, NULL, "the rows of a table are not contiguous", err);
     if (index->count >= PCOL_NONE - 1)
         return pci_fail(err, PCOL_E_LIMIT, "too many tables in source_rows");
     PCI_TRY(PCI_GROW(index->runs, index->capacity, index->count + 1, err));
-    PCI_TRY(pci_hash_add(&index->hash, hash_run(row->source, row->thread, row->table),
-                         (uint32_t)index->count, err));
+    PCI_TRY(pci_hash_add(&index->hash, hash, (uint32_t)index->count, err));
     index->runs[index->count++] = *row;
     return PCOL_OK;
 }
@@ -203,7 +207,8 @@ pcol_status pci_order_read(const pcol_file *file, uint32_t source, uint32_t thre
         return PCOL_OK;
     PCI_TRY(open_columns(file, &c, err));
     PCI_TRY(get_index(file, &c, &index, err));
-    run = find_run(index, source, thread, (pcol_str){table, strlen(table)});
+    pcol_str name = {table, strlen(table)};
+    run = find_run(index, hash_run(source, thread, pci_text_hash(name)), source, thread, name);
     if (!run)
         return PCOL_OK;
     order->known = 1;

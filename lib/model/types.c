@@ -9,6 +9,7 @@
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/hash.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 #include <float.h>
@@ -36,6 +37,18 @@ static pcol_status find_columns(struct pci_types *types, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status hash_names(struct pci_types *types, struct pci_text_memo *long_texts,
+                              pcol_error *err)
+{
+    for (uint32_t i = 0; i < types->count; i++) {
+        uint64_t type, unit;
+        PCI_TRY(pci_text_memo_hash(long_texts, types->type[i], &type, err));
+        PCI_TRY(pci_text_memo_hash(long_texts, types->unit[i], &unit, err));
+        types->hash[i] = pci_hash_pair(pci_hash_pair(type, (uint64_t)types->ordinal[i]), unit);
+    }
+    return PCOL_OK;
+}
+
 static pcol_status read_names(struct pci_types *types, pcol_error *err)
 {
     const pcol_file *file = types->file;
@@ -56,7 +69,10 @@ static pcol_status read_names(struct pci_types *types, pcol_error *err)
             types->is_gauge[i] = value != 0;
         }
     }
-    return PCOL_OK;
+    struct pci_text_memo long_texts = {0};
+    pcol_status status = hash_names(types, &long_texts, err);
+    pci_text_memo_clear(&long_texts);
+    return status;
 }
 
 static pcol_status open_types(struct pci_types *types, pcol_error *err)
@@ -72,6 +88,7 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
     PCI_TRY(PCI_CALLOC(types->unit, (size_t)rows + 1, err));
     PCI_TRY(PCI_CALLOC(types->ordinal, (size_t)rows + 1, err));
     PCI_TRY(PCI_CALLOC(types->is_gauge, (size_t)rows + 1, err));
+    PCI_TRY(PCI_CALLOC(types->hash, (size_t)rows + 1, err));
     PCI_TRY(find_columns(types, err));
     PCI_TRY(read_names(types, err));
     PCI_TRY(pci_find_column(file, "samples", "source", PCI_TYPES_ROW, &types->source, err));
@@ -98,14 +115,6 @@ pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_
     return status;
 }
 
-uint64_t pci_types_hash(const struct pci_types *types, uint32_t row)
-{
-    const pcol_str *type = &types->type[row], *unit = &types->unit[row];
-    return pci_hash_pair(
-        pci_hash_pair(pci_hash_bytes(type->data, type->size), (uint64_t)types->ordinal[row]),
-        pci_hash_bytes(unit->data, unit->size));
-}
-
 void pci_types_close(struct pci_types *types)
 {
     pci_free(types->columns);
@@ -113,6 +122,7 @@ void pci_types_close(struct pci_types *types)
     pci_free(types->unit);
     pci_free(types->ordinal);
     pci_free(types->is_gauge);
+    pci_free(types->hash);
     *types = (struct pci_types){0};
 }
 
@@ -334,6 +344,31 @@ int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b)
     return pci_str_same(types->type[a], types->type[b]) &&
            pci_str_same(types->unit[a], types->unit[b]) && types->ordinal[a] == types->ordinal[b] &&
            types->is_gauge[a] == types->is_gauge[b];
+}
+
+uint32_t pci_types_find(const struct pci_types *types, const struct pci_hash *rows,
+                        const struct pci_types *others, uint32_t row)
+{
+    uint64_t hash = others->hash[row];
+    size_t at = pci_hash_start(rows, hash);
+    uint32_t i;
+    while ((i = pci_hash_next(rows, hash, &at)) != PCI_HASH_NONE)
+        if (pci_str_equal(types->type[i], others->type[row]) &&
+            pci_str_equal(types->unit[i], others->unit[row]) &&
+            types->ordinal[i] == others->ordinal[row] &&
+            types->is_gauge[i] == others->is_gauge[row])
+            return i;
+    return PCOL_NONE;
+}
+
+pcol_status pci_types_add(const struct pci_types *types, struct pci_hash *rows, uint32_t row,
+                          uint32_t *first, pcol_error *err)
+{
+    *first = pci_types_find(types, rows, types, row);
+    if (*first != PCOL_NONE)
+        return PCOL_OK;
+    *first = row;
+    return pci_hash_add(rows, types->hash[row], row, err);
 }
 
 static int is_listed(const struct pci_types *types, const uint32_t *in_use, int units, uint32_t row)

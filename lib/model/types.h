@@ -5,6 +5,7 @@
 #define PCI_TYPES_H
 
 #include "model/table.h"
+#include "util/hash.h"
 
 struct pci_types {
     const pcol_file *file;
@@ -13,6 +14,7 @@ struct pci_types {
     pcol_str *type, *unit;             /* "" if null */
     int64_t *ordinal;
     uint8_t *is_gauge;
+    uint64_t *hash; /* of type, unit and ordinal, the same in all files */
     int any_double, any_ordinal;
     /* Types by source in its order: rows of source_types; NULL: all types. */
     const struct pci_column *list_source, *list_type;
@@ -21,8 +23,6 @@ struct pci_types {
 };
 
 pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err);
-/* Hash of type, unit and ordinal. */
-uint64_t pci_types_hash(const struct pci_types *types, uint32_t row);
 void pci_types_close(struct pci_types *types);
 /* Verifies the checksums of all values, before a full read. */
 pcol_status pci_types_verify(const struct pci_types *types, pcol_error *err);
@@ -74,6 +74,13 @@ pcol_status pci_types_first_default(const struct pci_types *types, const uint8_t
                                     pcol_error *err);
 /* 1 if two rows of sample_types differ only in the storage of their values. */
 int pci_types_equal(const struct pci_types *types, uint32_t a, uint32_t b);
+/* Of `rows`, rows of `types`: the one that differs from row `row` of `others`, which may be of
+ * another file, only in the storage of its values; PCOL_NONE if there is none. */
+uint32_t pci_types_find(const struct pci_types *types, const struct pci_hash *rows,
+                        const struct pci_types *others, uint32_t row);
+/* Adds a row unless there is one like it; *first: that one, or the row. */
+pcol_status pci_types_add(const struct pci_types *types, struct pci_hash *rows, uint32_t row,
+                          uint32_t *first, pcol_error *err);
 
 enum { PCI_TYPES_LIST_SIZE = 240 };
 enum pci_types_listing {

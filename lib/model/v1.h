@@ -14,6 +14,12 @@ struct pci_v1_counted {
     int only;               /* samples of the other sources are left out */
 };
 
+/* The name of a function, and the one of the R package. */
+struct pci_v1_name {
+    pcol_str own, changed;
+    char *copy; /* of the changed one; NULL if it is not allocated */
+};
+
 struct pci_v1 {
     const pcol_file *file;
     struct pci_stacks stacks;
@@ -35,8 +41,8 @@ struct pci_v1 {
     uint64_t location_count, function_count, sample_count;
     pcol_str *names, *systems, *filenames; /* by row of functions */
     int64_t *start_lines;
-    uint8_t *has_start_line; /* by row of functions: what start_lines is */
-    char **renamed;          /* changed names */
+    uint8_t *has_start_line;     /* by row of functions: what start_lines is */
+    struct pci_v1_name *renamed; /* each distinct name, if they are renamed */
     size_t renamed_count, renamed_capacity;
     struct pci_stack_node *nodes; /* by stack: lists repeat them for each sample */
     uint8_t *included_stacks;     /* bit set by stack: has a location with a function */

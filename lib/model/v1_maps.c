@@ -19,46 +19,41 @@ enum { NO_LINE, OWN_LINE, LEAST_LINE };
 
 /* ---- functions */
 
-/* Replaces '.' by '_' and "<GC>" by "gc", like the R package. Each distinct new name is
- * interned. */
+/* Replaces '.' by '_' and "<GC>" by "gc", like the R package. */
+static pcol_status make_name(struct pci_v1_name *name, pcol_error *err)
+{
+    pcol_str own = name->own;
+    name->changed = own;
+    if (pci_str_is(own, "<GC>"))
+        name->changed = (pcol_str){"gc", 2};
+    if (!own.size || !memchr(own.data, '.', own.size))
+        return PCOL_OK;
+    PCI_TRY(PCI_MALLOC(name->copy, own.size, err));
+    for (size_t i = 0; i < own.size; i++)
+        name->copy[i] = (char)(own.data[i] == '.' ? '_' : own.data[i]);
+    name->changed.data = name->copy;
+    return PCOL_OK;
+}
+
+/* Each distinct name is changed once. */
 static pcol_status rename_function(struct pci_v1 *m, struct pci_hash *hash, pcol_str *name,
                                    pcol_error *err)
 {
-    uint64_t hash_value;
-    size_t slot;
+    uint64_t hash_value = pci_hash_place(*name);
+    size_t slot = pci_hash_start(hash, hash_value);
     uint32_t id;
-    char *copy;
-    void *renamed = m->renamed;
-    if (pci_str_is(*name, "<GC>")) {
-        *name = (pcol_str){"gc", 2};
-        return PCOL_OK;
+    while ((id = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE)
+        if (pci_str_same(m->renamed[id].own, *name))
+            break;
+    if (id == PCI_HASH_NONE) {
+        PCI_TRY(PCI_GROW(m->renamed, m->renamed_capacity, m->renamed_count + 1, err));
+        id = (uint32_t)m->renamed_count++;
+        m->renamed[id] = (struct pci_v1_name){.own = *name};
+        PCI_TRY(make_name(&m->renamed[id], err));
+        PCI_TRY(pci_hash_add(hash, hash_value, id, err));
     }
-    if (!memchr(name->data, '.', name->size))
-        return PCOL_OK;
-    hash_value = pci_hash_bytes(name->data, name->size);
-    slot = pci_hash_start(hash, hash_value);
-    PCI_TRY(PCI_MALLOC(copy, name->size + sizeof name->size, err));
-    for (size_t i = 0; i < name->size; i++)
-        copy[i] = (char)(name->data[i] == '.' ? '_' : name->data[i]);
-    while ((id = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE) {
-        size_t size;
-        memcpy(&size, m->renamed[id], sizeof size);
-        if (size == name->size && memcmp(m->renamed[id] + sizeof size, copy, size) == 0) {
-            pci_free(copy);
-            name->data = m->renamed[id] + sizeof size;
-            return PCOL_OK;
-        }
-    }
-    memmove(copy + sizeof name->size, copy, name->size);
-    memcpy(copy, &name->size, sizeof name->size);
-    if (pci_grow(&renamed, &m->renamed_capacity, m->renamed_count + 1, sizeof *m->renamed)) {
-        pci_free(copy);
-        return pci_fail_memory(err);
-    }
-    m->renamed = renamed;
-    m->renamed[m->renamed_count] = copy;
-    name->data = copy + sizeof name->size;
-    return pci_hash_add(hash, hash_value, (uint32_t)m->renamed_count++, err);
+    *name = m->renamed[id].changed;
+    return PCOL_OK;
 }
 
 static pcol_status read_functions(struct pci_v1 *m, const pcol_table *functions,
@@ -386,7 +381,7 @@ void pci_v1_free(struct pci_v1 *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->renamed_count; i++)
-        pci_free(m->renamed[i]);
+        pci_free(m->renamed[i].copy);
     pci_free(m->renamed);
     pci_free(m->location_ids);
     pci_free(m->location_rows);

@@ -120,11 +120,11 @@ struct key_count {
 static pcol_status find_key_count(struct pci_hash *hash, struct key_count *counts, size_t *count,
                                   pcol_str key, uint32_t **next, pcol_error *err)
 {
-    uint64_t hash_value = pci_hash_bytes(key.data, key.size);
+    uint64_t hash_value = pci_hash_place(key);
     size_t slot = pci_hash_start(hash, hash_value);
     uint32_t id;
     while ((id = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE)
-        if (pci_str_equal(counts[id].key, key))
+        if (pci_str_same(counts[id].key, key))
             break;
     if (id == PCI_HASH_NONE) {
         id = (uint32_t)(*count)++;

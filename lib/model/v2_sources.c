@@ -52,11 +52,11 @@ static void meta_free(void *aux)
 static pcol_status find_key(struct meta *meta, struct pci_hash *hash, pcol_str text,
                             uint32_t *meta_key, pcol_error *err)
 {
-    uint64_t hash_value = pci_hash_bytes(text.data, text.size);
+    uint64_t hash_value = pci_hash_place(text);
     size_t slot = pci_hash_start(hash, hash_value);
     while ((*meta_key = pci_hash_next(hash, hash_value, &slot)) != PCI_HASH_NONE) {
         pcol_str other = meta->keys[*meta_key].text;
-        if (pci_str_equal(other, text))
+        if (pci_str_same(other, text))
             return PCOL_OK;
     }
     if (meta->key_count == PCF_MAX_META_KEYS)

@@ -13,6 +13,7 @@
 #include "model/check.h"
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -68,18 +69,7 @@ struct compared {
 static uint32_t find_same_type(const struct compared *side, const struct pci_types *others,
                                uint32_t k)
 {
-    const struct pci_types *types = &side->types;
-    if (k == PCOL_NONE || others->is_gauge[k])
-        return PCOL_NONE;
-    uint64_t hash = pci_types_hash(others, k);
-    size_t slot = pci_hash_start(&side->rows, hash);
-    uint32_t i;
-    while ((i = pci_hash_next(&side->rows, hash, &slot)) != PCI_HASH_NONE)
-        if (pci_str_equal(types->type[i], others->type[k]) &&
-            pci_str_equal(types->unit[i], others->unit[k]) &&
-            types->ordinal[i] == others->ordinal[k])
-            return i;
-    return PCOL_NONE;
+    return k == PCOL_NONE ? PCOL_NONE : pci_types_find(&side->types, &side->rows, others, k);
 }
 
 static pcol_status mark_types(struct compared *side, const struct pci_sample_filter *filter,
@@ -94,9 +84,8 @@ static pcol_status mark_types(struct compared *side, const struct pci_sample_fil
             side->in_use[list[i]] = 1;
     }
     for (uint32_t i = 0; i < side->types.count; i++)
-        if (side->in_use[i] && find_same_type(side, &side->types, i) == PCOL_NONE &&
-            !side->types.is_gauge[i])
-            PCI_TRY(pci_hash_add(&side->rows, pci_types_hash(&side->types, i), i, err));
+        if (side->in_use[i] && !side->types.is_gauge[i])
+            PCI_TRY(pci_types_add(&side->types, &side->rows, i, &(uint32_t){0}, err));
     return PCOL_OK;
 }
 
@@ -114,6 +103,11 @@ static pcol_status open_compared(const pcol_file *file, const pcol_selection *se
     PCI_TRY(pci_schema_verify(file, err));
     PCI_TRY(pci_types_open(file, &side->types, err));
     PCI_TRY(PCI_CALLOC(side->in_use, (size_t)side->types.count + 1, err));
+    uint64_t long_texts = 0;
+    for (uint32_t i = 0; i < side->types.count; i++) {
+        PCI_TRY(pci_count_long_text(&long_texts, side->types.type[i].size, err));
+        PCI_TRY(pci_count_long_text(&long_texts, side->types.unit[i].size, err));
+    }
     uint32_t *list = pci_malloc((size_t)side->types.count + 1, sizeof *list);
     pcol_status status = list ? PCOL_OK : pci_fail_memory(err);
     PCI_THEN(status, pci_sample_filter_open(file, &source_selection, &filter, err));

@@ -56,6 +56,12 @@ static inline uint64_t pci_hash_text(const void *text, size_t size)
     return hash;
 }
 
+/* Seeded hash of a string of a file for comparisons by pci_str_same(): of its address, O(1). */
+static inline uint64_t pci_hash_place(pcol_str text)
+{
+    return text.size ? pci_hash_pair((uintptr_t)text.data, text.size) : 0;
+}
+
 /* memcmp() == 0 of `size` bytes, without a call for 8 to 16 bytes. */
 static inline int pci_bytes_equal(const void *a, const void *b, size_t size)
 {

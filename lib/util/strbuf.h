@@ -17,13 +17,13 @@ static inline int pci_str_equal(pcol_str a, pcol_str b)
 /* Order by unsigned bytes; a prefix comes before a longer text. */
 static inline int pci_str_compare(pcol_str a, pcol_str b)
 {
-    size_t n = a.size < b.size ? a.size : b.size;
+    size_t n = a.data == b.data ? 0 : a.size < b.size ? a.size : b.size;
     int order = n ? memcmp(a.data, b.data, n) : 0;
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
 /* Equality of two strings of one file, where equal ones are at one address: O(1), where texts with
- * a long common beginning are compared with each other. */
+ * a long common beginning are compared with each other. pci_hash_place() agrees with it. */
 static inline int pci_str_same(pcol_str a, pcol_str b)
 {
     return a.size == b.size && (!a.size || a.data == b.data);

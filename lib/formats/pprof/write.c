@@ -9,6 +9,7 @@
 
 #include "query/labels.h"
 #include "util/alloc.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 
 enum { F_SAMPLE_TYPE = 1 };
 
+static const pcol_str NANOSECONDS = {"nanoseconds", 11};
 #define MEMORY ((pcol_str){"memory", 6})
 #define BYTES ((pcol_str){"bytes", 5})
 
@@ -47,6 +49,7 @@ struct header {
     size_t comment_count, comment_capacity;
     struct pci_hash comment_hash;
     pcol_str drop, keep; /* of the first source */
+    uint64_t long_texts; /* bytes of long comments */
 };
 
 static pcol_status open_sources(struct pci_pprof_export *e, struct source_columns *c,
@@ -250,6 +253,7 @@ static pcol_status add_origin_comment(struct pci_pprof_export *e, struct header 
     PCI_TRY(pci_get_str(e->file, h->columns.uri, source, &uri, &valid, err));
     size_t size = type.size + 1 + uri.size;
     char *line;
+    PCI_TRY(pci_count_long_text(&h->long_texts, size, err));
     PCI_TRY(PCI_MALLOC(line, size, err));
     memcpy(line, type.data, type.size);
     line[type.size] = ' ';
@@ -337,34 +341,38 @@ static void add_part(struct pci_pprof_export *e, uint8_t *is_added, uint32_t row
     is_added[row] = 1;
 }
 
-/* Set the scale of each part: of times, if a part of the same name has doubles. */
-static pcol_status scale_parts(struct pci_pprof_export *e, struct pci_hash *names, pcol_error *err)
+/* Find the scales of doubles, by the first row of sample_types that differs only in its storage. */
+static pcol_status find_scales(struct pci_pprof_export *e, struct pci_hash *rows, double *scales,
+                               pcol_error *err)
 {
-    const struct pci_types *types = &e->types;
     for (uint32_t p = 0; p < e->part_count; p++) {
         struct pci_pprof_part *part = &e->parts[p];
-        uint64_t hash = pci_types_hash(types, part->row);
-        size_t at = pci_hash_start(names, hash);
-        uint32_t first = pci_hash_next(names, hash, &at);
-        while (first != PCI_HASH_NONE && !pci_types_equal(types, e->parts[first].row, part->row))
-            first = pci_hash_next(names, hash, &at);
-        if (first == PCI_HASH_NONE)
-            PCI_TRY(pci_hash_add(names, hash, first = p, err));
-        part->type = first;
-        if (part->is_double) {
-            pcol_str unit = types->unit[part->row];
-            e->parts[first].form.scale = pci_label_integer_scale(1, &unit);
-        }
+        PCI_TRY(pci_types_add(&e->types, rows, part->row, &part->type, err));
+        pcol_str unit = e->types.unit[part->row];
+        if (part->is_double)
+            scales[part->type] = pci_label_integer_scale(1, &unit);
     }
-    for (uint32_t p = 0; p < e->part_count; p++)
-        e->parts[p].form.scale = e->parts[e->parts[p].type].form.scale;
     return PCOL_OK;
+}
+
+/* Set the scale of each part: of times, if a part of the same name has doubles. */
+static pcol_status scale_parts(struct pci_pprof_export *e, pcol_error *err)
+{
+    struct pci_hash rows = {0};
+    double *scales = pci_calloc((size_t)e->types.count + 1, sizeof *scales);
+    pcol_status status = scales ? find_scales(e, &rows, scales, err) : pci_fail_memory(err);
+    for (uint32_t p = 0; p < e->part_count && status == PCOL_OK; p++)
+        if (scales[e->parts[p].type] > 1)
+            e->parts[p].form.scale = scales[e->parts[p].type];
+    pci_free(scales);
+    pci_hash_clear(&rows);
+    return status;
 }
 
 static int is_type(const struct pci_pprof_export *e, uint32_t type, uint32_t row, pcol_str unit)
 {
     const struct pci_pprof_out_type *out = &e->types_out[type];
-    return pci_str_equal(e->types.type[out->row], e->types.type[row]) &&
+    return pci_str_same(e->types.type[out->row], e->types.type[row]) &&
            pci_str_equal(out->unit, unit) && e->types.ordinal[out->row] == e->types.ordinal[row];
 }
 
@@ -376,9 +384,11 @@ static pcol_status number_types(struct pci_pprof_export *e, struct pci_hash *nam
         pcol_str name = e->types.type[part->row], unit = e->types.unit[part->row];
         uint32_t type = PCI_HASH_NONE;
         if (part->form.scale > 1)
-            unit = (pcol_str){"nanoseconds", 11};
-        uint64_t hash = pci_hash_pair(pci_hash_bytes(name.data, name.size),
-                                      pci_hash_bytes(unit.data, unit.size));
+            unit = NANOSECONDS;
+        int is_scaled = pci_str_equal(unit, NANOSECONDS); /* also at an address of the file */
+        uint64_t hash =
+            pci_hash_pair(pci_hash_place(name) ^ pci_hash_place(is_scaled ? NANOSECONDS : unit),
+                          (uint64_t)e->types.ordinal[part->row]);
         size_t at = pci_hash_start(names, hash);
         do
             type = e->is_native ? PCI_HASH_NONE : pci_hash_next(names, hash, &at);
@@ -396,7 +406,7 @@ static pcol_status number_types(struct pci_pprof_export *e, struct pci_hash *nam
 static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, uint8_t *is_added,
                                 pcol_error *err)
 {
-    struct pci_hash unscaled = {0}, names = {0};
+    struct pci_hash names = {0};
     pcol_status status = PCOL_OK;
     uint32_t count;
     for (uint32_t source = 0; source < e->source_count; source++) {
@@ -407,9 +417,8 @@ static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, uint
             add_part(e, is_added, list[i]);
     }
     if (!e->is_native)
-        status = scale_parts(e, &unscaled, err);
+        status = scale_parts(e, err);
     PCI_THEN(status, number_types(e, &names, err));
-    pci_hash_clear(&unscaled);
     pci_hash_clear(&names);
     /* The growth of heap gauges can be summed. */
     if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
