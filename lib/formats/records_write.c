@@ -14,6 +14,9 @@
 #include <string.h>
 
 enum { STATE_LIMIT = 65536, STEPS_OF_WORK = 4096 };
+/* Limit of all steps: there may be millions of stored numbers in a few bytes. */
+#define FREE_STEPS (UINT64_C(1) << 28)
+#define STEPS_PER_BYTE 64u
 
 struct column {
     uint8_t tag; /* NULL: no numbers; INTEGER or DOUBLE: all numbers are `value` */
@@ -234,6 +237,16 @@ static pcol_status put_string(struct writer *w, int64_t code, pcol_error *err)
     return w->json->status;
 }
 
+static pcol_status count_step(struct writer *w, pcol_error *err)
+{
+    if (++w->steps % STEPS_OF_WORK != 0)
+        return PCOL_OK;
+    if (w->steps > FREE_STEPS && w->steps / STEPS_PER_BYTE > w->nodes->file->size)
+        return pci_fail_cell(err, PCOL_E_LIMIT, "nodes", NULL, w->element,
+                             "implausibly many steps of a value in columns");
+    return pci_work(STEPS_OF_WORK, err);
+}
+
 static pcol_status put_run(struct writer *w, struct state *s, pcol_error *err)
 {
     int64_t length, value;
@@ -242,8 +255,7 @@ static pcol_status put_run(struct writer *w, struct state *s, pcol_error *err)
         return corrupt(w->element, "a run has no elements", err);
     for (int64_t i = 0; i < length; i++) {
         PCI_TRY(next_number(w, &s->elements, &value, err));
-        if (++w->steps % STEPS_OF_WORK == 0)
-            PCI_TRY(pci_work(STEPS_OF_WORK, err));
+        PCI_TRY(count_step(w, err));
         pci_json_put_int(w->json, value, err);
         if (w->json->status != PCOL_OK)
             return w->json->status;
@@ -313,8 +325,7 @@ static pcol_status step(struct writer *w, pcol_error *err)
 {
     struct state *from = &w->states[w->levels[w->depth - 1]], *to;
     int64_t next;
-    if (++w->steps % STEPS_OF_WORK == 0)
-        PCI_TRY(pci_work(STEPS_OF_WORK, err));
+    PCI_TRY(count_step(w, err));
     if (++w->idle > STATE_LIMIT)
         return corrupt(w->element, "the states do not end", err);
     PCI_TRY(next_number(w, &from->next, &next, err));
