@@ -15,6 +15,7 @@ static pcol_status check_ranges(struct pci_check *check, pcol_error *err)
     uint64_t rows = pci_rows(check->file, "source_columns");
     uint64_t cells = pci_rows(check->file, "source_cells");
     struct pci_tally tally = PCI_TALLY(check, "source_columns", "cells");
+    uint64_t sum = 0;
     size_t n;
     for (uint64_t row = 0; count && row < rows; row += n) {
         PCI_TRY(pci_check_read(check, count, row, rows, 0, &n, err));
@@ -28,6 +29,8 @@ static pcol_status check_ranges(struct pci_check *check, pcol_error *err)
                 (from > cells || (uint64_t)check->values[0][i] > cells - from))
                 pci_fault(&tally, row + i, "%llu cells from row %llu on are beyond source_cells",
                           (unsigned long long)check->values[0][i], (unsigned long long)from);
+            else if (check->valid[0][i] && (sum += (uint64_t)check->values[0][i]) > cells)
+                pci_fault(&tally, row + i, "the ranges up to here have more cells than rows");
         }
     }
     pci_tally_end(&tally);

@@ -141,6 +141,7 @@ static pcol_status new_file(const struct pcf_header *h, struct parts *p, pcol_er
     memset(f, 0, sizeof *f);
     atomic_init(&f->lost, 0);
     atomic_init(&f->schema_known, 0);
+    atomic_init(&f->arrays_known, 0);
     f->fd = -1;
     f->index =
         (struct pcf_index){*h, p->table_records, p->column_records, p->section_records, NULL};

@@ -284,6 +284,16 @@ Test(check_nodes, every_rule)
     case_number("node_integers", "value", PCOL_I64, NULL, 0, 1);
     case_expect(PCOL_CHECK_DEFAULT, "nodes.first 0: the elements of the array are out of range");
 
+    case_begin(); /* the same element */
+    for (uint64_t i = 0; i < 2; i++) {
+        case_node(i, -1, 9);
+        case_number("nodes", "integer", PCOL_I64, NULL, i, 1);
+        case_number("nodes", "first", PCOL_U64, NULL, i, 0);
+    }
+    case_number("node_integers", "value", PCOL_I64, NULL, 0, 1);
+    case_expect(PCOL_CHECK_DEFAULT,
+                "nodes.first 1: the arrays up to here have more elements than rows");
+
     case_begin();
     case_node(0, -1, 13);
     case_string("nodes", "text", 0, "samples");

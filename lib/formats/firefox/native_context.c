@@ -69,6 +69,7 @@ static pcol_status load_preserved(struct pci_ff_native *b, int *whole, pcol_erro
     static const char name[] = "source_columns";
     const pcol_file *f = b->file;
     size_t capacity = 0;
+    uint64_t cells = 0;
     struct preserved_columns c;
     struct pci_source_range rows;
     PCI_TRY(pci_source_rows(f, name, b->source, &rows, err));
@@ -84,7 +85,12 @@ static pcol_status load_preserved(struct pci_ff_native *b, int *whole, pcol_erro
     PCI_TRY(pci_find_column(f, name, "cells", PCI_TYPES_ROW, &c.count, err));
     for (uint64_t row = rows.first; row < rows.first + rows.count; row++) {
         PCI_TRY(PCI_GROW(b->preserved, capacity, b->preserved_count + 1, err));
-        PCI_TRY(read_preserved(b, &c, row, &b->preserved[b->preserved_count++], err));
+        struct pci_ff_preserved *k = &b->preserved[b->preserved_count++];
+        PCI_TRY(read_preserved(b, &c, row, k, err));
+        cells += k->has_cells ? k->count : 0; /* each is at most the rows of source_cells */
+        if (cells > pci_rows(f, "source_cells"))
+            return pci_corrupt(err, name, "cells", row,
+                               "the ranges up to here have more cells than rows");
     }
     if (b->preserved_count)
         qsort(b->preserved, b->preserved_count, sizeof *b->preserved, order_by_table);
