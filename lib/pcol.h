@@ -429,7 +429,7 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_file_times(const pcol_file *file, uint6
  * Call stacks and amounts of Perun are no labels of queries. Not listed are keys without a column,
  * as those beyond the first 512 of a source; queries find them by name. Cost: O(rows of
  * label_keys). Errors: E_ARGUMENT, E_NO_MEMORY, E_CORRUPT, E_UNSUPPORTED, E_LIMIT (implausibly many
- * rows).
+ * rows or labels).
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_label_keys(const pcol_file *file, pcol_str *keys,
                                                     size_t capacity, size_t *count,

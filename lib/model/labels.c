@@ -7,6 +7,7 @@
  */
 #include "model/row_details.h"
 
+#include "format/range.h"
 #include "model/text_rules.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -151,6 +152,31 @@ static pcol_status add_key(const pcol_file *file, const char *table,
     return read_key(file, pci_table_find(file, table), c, row, &(*keys)[(*count)++], err);
 }
 
+/* Limit of rows times label columns beyond 64: a column of a few bytes may have millions of
+ * values. */
+#define FREE_COLUMNS 64u
+#define FREE_CELLS (UINT64_C(1) << 25)
+#define CELLS_PER_BYTE 1024u
+
+static pcol_status check_cells(const pcol_file *file, const char *table,
+                               const struct pci_label_key *keys, size_t count, pcol_error *err)
+{
+    uint64_t rows = pci_rows(file, table), columns = 0, cells = 0;
+    for (size_t i = 0; i < count; i++)
+        columns += keys[i].column != NULL;
+    if (columns > FREE_COLUMNS)
+        pcf_add_values(&cells, rows, columns - FREE_COLUMNS);
+    if (cells <= pci_file_limit(file, FREE_CELLS, CELLS_PER_BYTE))
+        return PCOL_OK;
+    return pci_error_option(
+        err, "PCOL_IMPORT_TRUSTED",
+        pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_POSITION_UNKNOWN,
+                      "%llu rows of %llu label columns are too many for a file of %llu bytes; if "
+                      "you trust the file, open it as trusted",
+                      (unsigned long long)rows, (unsigned long long)columns,
+                      (unsigned long long)file->input_bytes));
+}
+
 pcol_status pci_label_keys_read(const pcol_file *file, const char *table, const uint64_t *name,
                                 struct pci_label_key **keys, size_t *count, pcol_error *err)
 {
@@ -171,7 +197,7 @@ pcol_status pci_label_keys_read(const pcol_file *file, const char *table, const 
             if (!name || (valid[i] && (uint64_t)names[i] == *name))
                 PCI_TRY(add_key(file, table, &c, (uint32_t)(row + i), keys, count, &capacity, err));
     }
-    return PCOL_OK;
+    return check_cells(file, table, *keys, *count, err);
 }
 
 static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol_error *err)

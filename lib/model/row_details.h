@@ -53,7 +53,8 @@ struct pci_label_cell {
 pcol_status pci_labels_open(struct pci_label_reader *reader, const pcol_file *file,
                             const char *table, pcol_error *err);
 /* The keys of `table`, without opening their columns; name: those with this string of the file as
- * name, or NULL. O(rows of label_keys). The caller frees *keys, also after a failure. */
+ * name, or NULL. E_LIMIT: these columns have implausibly many values. O(rows of label_keys). The
+ * caller frees *keys, also after a failure. */
 pcol_status pci_label_keys_read(const pcol_file *file, const char *table, const uint64_t *name,
                                 struct pci_label_key **keys, size_t *count, pcol_error *err);
 /* The row's entries in the source's order: those of its shape, or, if it has none, all that have a
