@@ -11,6 +11,8 @@ pcol_status pci_builder_add_table(pcol_builder *b, const char *name, pcol_error 
 {
     size_t size = strlen(name) + 1;
     char *copy;
+    if (b->table_count >= PCF_MAX_TABLES)
+        return pci_fail(err, PCOL_E_LIMIT, "more than %u tables", PCF_MAX_TABLES);
     PCI_TRY(PCI_GROW(b->tables, b->table_capacity, b->table_count + 1, err));
     PCI_TRY(PCI_MALLOC(copy, size, err));
     memcpy(copy, name, size);

@@ -253,6 +253,7 @@ static void release(pcol_file *f)
     else if (f->owned == ALLOCATED)
         pci_free((void *)(uintptr_t)f->bytes);
     pci_hash_clear(&f->by_name);
+    pci_hash_clear(&f->by_table);
     pci_free((void *)(uintptr_t)f->known_text_rules);
     pci_free(f->memory);
     pci_free(f);

@@ -72,6 +72,7 @@ struct pcol_file {
     uint64_t values;            /* rows times columns of all tables; the largest number: more */
     struct pci_column *columns; /* index.header.column_count; contiguous for each table */
     struct pci_hash by_name;    /* (table, name) to column number, for tables with many columns */
+    struct pci_hash by_table;   /* name to table number, for files with many tables */
     const struct pci_column *strings;               /* strings.value, or NULL */
     const struct pci_format_schema *const *schemas; /* of all formats, ends in NULL; may be NULL */
     _Atomic uint8_t *section_state;                 /* one per section: enum pci_section_state */

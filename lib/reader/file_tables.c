@@ -84,6 +84,8 @@ void pci_file_fill_columns(pcol_file *f)
 /* Tables with at least so many columns use a hash table of names: each sample type and label key is
  * a column, and all of them are looked up. */
 #define WIDE_TABLE 64u
+/* The same for tables: each row of label_keys and source_rows names one. */
+#define MANY_TABLES 64u
 
 static uint64_t hash_name(const struct pci_table *table, pcol_str name)
 {
@@ -128,6 +130,8 @@ pcol_status pci_file_fill_tables(pcol_file *f, pcol_error *err)
         }
         if (t->column_count >= WIDE_TABLE)
             PCI_TRY(hash_names(f, t, err));
+        if (x->header.table_count >= MANY_TABLES)
+            PCI_TRY(pci_hash_add(&f->by_table, pci_hash_bytes(t->name, strlen(t->name)), i, err));
     }
     return PCOL_OK;
 }
@@ -141,9 +145,16 @@ static int is_name(const char *text, pcol_str name)
 
 const struct pci_table *pci_table_named(const pcol_file *file, pcol_str name)
 {
-    for (uint32_t i = 0; i < file->index.header.table_count; i++) {
-        if (is_name(file->tables[i].name, name))
-            return &file->tables[i];
+    if (file->index.header.table_count < MANY_TABLES) {
+        for (uint32_t i = 0; i < file->index.header.table_count; i++)
+            if (is_name(file->tables[i].name, name))
+                return &file->tables[i];
+    } else if (name.size <= PCF_MAX_NAME) {
+        uint64_t hash = pci_hash_bytes(name.data, name.size);
+        size_t slot = pci_hash_start(&file->by_table, hash);
+        for (uint32_t i; (i = pci_hash_next(&file->by_table, hash, &slot)) != PCI_HASH_NONE;)
+            if (is_name(file->tables[i].name, name))
+                return &file->tables[i];
     }
     return NULL;
 }
