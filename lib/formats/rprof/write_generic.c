@@ -24,7 +24,8 @@ enum loss {
     LOSS_COUNT = 1 << 4,
     LOSS_TYPES = 1 << 5,
     LOSS_INTERVAL = 1 << 6,
-    LOSS_GROWTH = 1 << 7
+    LOSS_GROWTH = 1 << 7,
+    LOSS_NEGATIVE = 1 << 8
 };
 
 static const struct pci_loss losses[] = {
@@ -36,6 +37,7 @@ static const struct pci_loss losses[] = {
     {"sample types other than samples/count", ""},
     {"fractions of microseconds of the sampling interval", ""},
     {"how memory grew since samples that were left out: R adds it to the next one", ""},
+    {"negative lines of the code", ""},
 };
 
 struct generic_writer {
@@ -150,6 +152,8 @@ static pcol_status frame_text(struct generic_writer *w, uint64_t group, uint64_t
     PCI_TRY(pci_rprof_frame_at(&w->locations, location, &frame, err));
     if (frame.has_file && frame.filename.size && !(frame.has_line && frame.line > 0))
         w->lost |= LOSS_NO_LINE;
+    if (frame.has_line && frame.line < 0)
+        w->lost |= LOSS_NEGATIVE;
     if (frame.has_line && frame.line > 0) {
         if (frame.has_file && frame.filename.size) {
             PCI_TRY(file_number(w, &frame, &number, err));
@@ -230,9 +234,12 @@ static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pc
     uint32_t *list, count;
     PCI_TRY(PCI_MALLOC(list, (size_t)w->types->count + 1, err));
     pcol_status status = pci_types_of_source(w->types, source, list, &count, err);
-    for (uint32_t i = 0; status == PCOL_OK && i < (count ? count : w->types->count); i++)
-        if (!pci_str_is(w->types->type[count ? list[i] : i], "samples"))
+    for (uint32_t i = 0; status == PCOL_OK && i < (count ? count : w->types->count); i++) {
+        uint32_t row = count ? list[i] : i;
+        if (!pci_str_is(w->types->type[row], "samples") ||
+            !pci_str_is(w->types->unit[row], "count") || w->types->ordinal[row])
             w->lost |= LOSS_TYPES;
+    }
     pci_free(list);
     return status;
 }

@@ -412,7 +412,7 @@ static void note_unit(struct writer *w, uint32_t type)
         i++;
     if (i == w->unit_count)
         w->units[w->unit_count++] = (struct unit){unit, type};
-    if (!pci_str_equal(w->types.type[w->units[i].type], w->types.type[type]))
+    if (!pci_types_equal(&w->types, w->units[i].type, type))
         w->lost |= LOSS_SAME_UNIT;
 }
 
