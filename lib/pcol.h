@@ -1824,6 +1824,10 @@ typedef struct pcol_sums pcol_sums;
 
 #define PCOL_SUMS_REBASE 0x1u  /* as PCOL_IMPORT_REBASE */
 #define PCOL_SUMS_TRUSTED 0x2u /* as PCOL_IMPORT_TRUSTED */
+/* For programs that write sums of their own, by names, files and lines of frames, keys and times of
+ * recording: files are only searched for what such sums lack. pcol_sums_finish() reports it, and
+ * gives no builder. Cost: O(values of the columns without content). */
+#define PCOL_SUMS_LOSSES 0x4u
 
 typedef struct pcol_sums_options {
     size_t size;
@@ -1853,7 +1857,8 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_sums_new(const pcol_sums_options *optio
  * E_LIMIT (a sum beyond 64 bits), E_STATE, E_NO_MEMORY, E_IO. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_sums_add(pcol_sums *sums, const pcol_file *file,
                                                   const pcol_control *control, pcol_error *err);
-/* A builder with the sums, which the caller writes and frees; @sums can only be freed. Errors:
+/* A builder with the sums, which the caller writes and frees; NULL with PCOL_SUMS_LOSSES. @sums can
+ * only be freed. Errors:
  * E_STATE, E_LIMIT, E_NO_MEMORY, E_IO. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_sums_finish(pcol_sums *sums, const pcol_control *control,
                                                      pcol_builder **builder, pcol_error *err);

@@ -6,6 +6,7 @@
  * tests/cli/clickhouse.test, sql/fleet/demo.
  */
 #include "clickhouse.h"
+#include "cli_losses.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -187,6 +188,7 @@ static int drops_frames(const struct cli_input *input, int *drops)
 static int add_input(struct ch_run *run, uint32_t operand)
 {
     struct cli_input input;
+    pcol_error err;
     int drops = 0, code = cli_input_open(&input, run->args->operands[operand], run->args);
 
     if (code != CLI_OK)
@@ -194,22 +196,75 @@ static int add_input(struct ch_run *run, uint32_t operand)
     code = drops_frames(&input, &drops);
     if (code == CLI_OK && (cli_selects(run->args) || (drops && !run->args->keep_dropped)))
         code = cli_input_filter_shown(&input, run->args);
+    if (code == CLI_OK && pcol_sums_add(run->content, input.file, NULL, &err) != PCOL_OK)
+        code = cli_fail_error(input.name, &err);
     if (code == CLI_OK)
         code = ch_add_input(run, &input, operand);
     cli_input_close(&input);
     return code;
 }
 
-static int warn_left_out(const struct ch_run *run)
+static void take_loss(void *context, const pcol_notice *notice)
 {
-    if (run->left_out == 0)
-        return CLI_OK;
-    if (run->args->fail_on_loss)
-        return cli_fail(CLI_REFUSED, "clickhouse cannot represent sample types that are gauges or "
-                                     "doubles; nothing was written");
-    cli_warn(run->args, NULL,
-             "clickhouse cannot represent sample types that are gauges or doubles; they are left "
-             "out");
+    struct losses *losses = context;
+    char text[256];
+
+    if (notice->code != PCOL_NOTICE_LOSS)
+        return;
+    snprintf(text, sizeof text, "clickhouse cannot represent %s", notice->subject);
+    losses_add(losses, text, notice->subject, NULL);
+}
+
+static void add_loss(struct losses *losses, int is_lost, const char *subject)
+{
+    pcol_notice notice = {.code = PCOL_NOTICE_LOSS, .subject = subject};
+
+    if (is_lost)
+        take_loss(losses, &notice);
+}
+
+static int find_losses(struct ch_run *run, struct losses *losses)
+{
+    pcol_control control = PCOL_INIT(pcol_control);
+    pcol_builder *none;
+    pcol_error err;
+
+    control.context = losses;
+    control.notice = take_loss;
+    add_loss(losses, (run->lost & CH_LOST_TYPES) != 0, "sample types that are gauges or doubles");
+    add_loss(losses, (run->lost & CH_LOST_VALUES) != 0,
+             "more than one value of a label of a sample");
+    add_loss(losses, (run->lost & CH_LOST_LINES) != 0, "lines below 0 or beyond 32 bits");
+    add_loss(losses, (run->is_empty & run->is_absent) != 0,
+             "the difference between an empty label and none");
+    if (pcol_sums_finish(run->content, &control, &none, &err) != PCOL_OK)
+        return cli_fail_error(NULL, &err);
+    return CLI_OK;
+}
+
+static int warn_losses(struct ch_run *run)
+{
+    struct losses losses = {0};
+    int code = find_losses(run, &losses);
+
+    if (code == CLI_OK)
+        losses_warn(&losses, run->args, NULL);
+    if (code == CLI_OK && run->args->fail_on_loss && losses.count > 0)
+        code = cli_fail(CLI_REFUSED, "clickhouse cannot represent everything; nothing was written");
+    losses_clear(&losses);
+    return code;
+}
+
+static int open_content(struct ch_run *run)
+{
+    pcol_sums_options options = PCOL_INIT(pcol_sums_options);
+    pcol_error err;
+
+    options.keys = run->keys;
+    options.key_count = run->key_count;
+    options.flags = PCOL_SUMS_LOSSES;
+    if (pcol_sums_new(&options, &run->content, &err) != PCOL_OK)
+        return cli_fail_error(NULL, &err);
     return CLI_OK;
 }
 
@@ -221,11 +276,13 @@ static int write_tables(struct ch_run *run, size_t shards)
     if (code == CLI_OK)
         code = read_known(run);
     if (code == CLI_OK)
+        code = open_content(run);
+    if (code == CLI_OK)
         code = ch_output_open(&run->output, args, shards);
     for (size_t i = 0; i < args->operand_count && code == CLI_OK; i++)
         code = add_input(run, (uint32_t)i);
     if (code == CLI_OK)
-        code = warn_left_out(run);
+        code = warn_losses(run);
     if (code == CLI_OK)
         code = write_hashes(run);
     if (code == CLI_OK)
@@ -244,6 +301,7 @@ int ch_unpack(struct cli_args *args)
     if (code == CLI_OK)
         cli_verbose(args, "%s: written, %zu new stacks", args->output,
                     run.stacks.count - run.known_count);
+    pcol_sums_free(run.content);
     ch_set_free(&run.stacks);
     ch_set_free(&run.functions);
     ch_set_free(&run.texts);

@@ -90,7 +90,17 @@ struct ch_run {
     struct ch_set groups; /* of the present profile: its source, stack and labels */
     int64_t *sums;        /* type_count for each group */
     size_t sum_capacity;
-    uint64_t left_out; /* sample types that are gauges or doubles */
+    pcol_sums *content; /* finds what the tables lack */
+    unsigned lost;      /* CH_LOST_* */
+    unsigned is_empty,
+        is_absent; /* bits of keys: a sample's label has an empty text, is not there */
+};
+
+/* What the rows written so far lack. */
+enum {
+    CH_LOST_TYPES = 1,  /* gauges and doubles */
+    CH_LOST_VALUES = 2, /* of a label, but the first of a sample */
+    CH_LOST_LINES = 4   /* below 0 or beyond 32 bits */
 };
 
 /* The first 8 bytes of a hash, little-endian: ClickHouse's reinterpretAsUInt64(). */

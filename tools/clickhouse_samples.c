@@ -15,8 +15,10 @@
 
 /* A column of labels for a key. */
 struct label {
-    uint32_t key; /* index of the key */
-    uint32_t at;  /* in the scan */
+    uint32_t key;         /* index of the key */
+    uint32_t at;          /* in the scan */
+    const char *constant; /* the text of all cells: of the kinds null and empty; NULL: none */
+    pcol_str unit;        /* of the file; it follows the text of a number */
 };
 
 struct source {
@@ -41,6 +43,8 @@ struct reader {
     uint32_t type_count;
     struct label *labels;
     uint32_t label_count;
+    char *text; /* of a label with its unit */
+    size_t text_capacity;
 
     const pcol_hash *hashes; /* of the stacks */
     uint32_t *stacks;        /* index in run->stacks for each stack, or PCOL_NONE */
@@ -139,7 +143,7 @@ static int find_types(struct reader *r, const pcol_table *types, uint64_t rows)
         int is_gauge =
             (level.kind == CLI_CELL_BOOL || level.kind == CLI_CELL_I64) && level.as.i64 != 0;
         if (is_gauge || cli_describe(column).type == PCOL_F64) {
-            r->run->left_out++;
+            r->run->lost |= CH_LOST_TYPES;
             continue;
         }
         uint32_t at;
@@ -149,11 +153,16 @@ static int find_types(struct reader *r, const pcol_table *types, uint64_t rows)
     return code;
 }
 
-/* Kinds of labels whose cells are texts or numbers. */
+/* Kinds of labels that queries read, but for those that refer to frames. */
 static int is_text_kind(const struct cli_cell *kind)
 {
-    return cli_cell_is(kind, "string") || cli_cell_is(kind, "integer") ||
-           cli_cell_is(kind, "double") || cli_cell_is(kind, "bigint") || cli_cell_is(kind, "bool");
+    static const char *const kinds[] = {"string", "integer", "double", "bigint",
+                                        "bool",   "null",    "empty"};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (cli_cell_is(kind, kinds[i]))
+            return 1;
+    return 0;
 }
 
 /* Kinds of labels whose cells refer to frames. */
@@ -163,30 +172,56 @@ static int is_frame_kind(const struct cli_cell *kind)
            cli_cell_is(kind, "ownname");
 }
 
+/* A row of label_keys. */
+struct label_key {
+    struct cli_cell table, key, kind, unit;
+};
+
+static int read_key(const struct reader *r, const pcol_table *keys, uint64_t row,
+                    struct label_key *k)
+{
+    pcol_error err;
+
+    if (cli_cell_find(keys, "table", row, &k->table, &err) != PCOL_OK ||
+        cli_cell_find(keys, "key", row, &k->key, &err) != PCOL_OK ||
+        cli_cell_find(keys, "kind", row, &k->kind, &err) != PCOL_OK ||
+        cli_cell_find(keys, "unit", row, &k->unit, &err) != PCOL_OK)
+        return fail(r, &err);
+    return CLI_OK;
+}
+
+/* Add the column of a row of label_keys, which is one of the keys. */
+static void add_label(struct reader *r, uint64_t row, const struct label_key *k, uint32_t key)
+{
+    struct label label = {.key = key};
+    char name[CLI_NUMBER_SIZE];
+
+    snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
+    if (!is_text_kind(&k->kind) || !add_column(r, name, &label.at))
+        return;
+    if (cli_cell_is(&k->kind, "null") || cli_cell_is(&k->kind, "empty"))
+        label.constant = cli_cell_is(&k->kind, "null") ? "null" : "";
+    if (k->unit.kind == CLI_CELL_TEXT)
+        label.unit = (pcol_str){k->unit.as.text.data, k->unit.as.text.size};
+    r->labels[r->label_count++] = label;
+}
+
 static int find_labels(struct reader *r, const pcol_table *keys, uint64_t rows)
 {
     for (uint64_t row = 0; row < rows; row++) {
-        struct cli_cell table, key, kind;
-        pcol_error err;
-        if (cli_cell_find(keys, "table", row, &table, &err) != PCOL_OK ||
-            cli_cell_find(keys, "key", row, &key, &err) != PCOL_OK ||
-            cli_cell_find(keys, "kind", row, &kind, &err) != PCOL_OK)
-            return fail(r, &err);
-        if (!cli_cell_is(&table, "samples"))
-            continue;
-        for (uint32_t i = 0; i < r->run->key_count; i++) {
-            char name[CLI_NUMBER_SIZE];
-            uint32_t at;
-            if (cli_cell_is(&key, r->run->keys[i]) && is_frame_kind(&kind))
+        struct label_key k;
+        int code = read_key(r, keys, row, &k);
+        if (code != CLI_OK)
+            return code;
+        for (uint32_t i = 0; cli_cell_is(&k.table, "samples") && i < r->run->key_count; i++) {
+            if (!cli_cell_is(&k.key, r->run->keys[i]))
+                continue;
+            if (is_frame_kind(&k.kind))
                 return cli_fail(CLI_INPUT,
                                 "%s: values of the label '%s' are names of frames; merge "
                                 "--sums=%s makes texts of them",
                                 r->input->name, r->run->keys[i], r->run->keys[i]);
-            if (!is_text_kind(&kind))
-                continue;
-            snprintf(name, sizeof name, "label.%llu", (unsigned long long)row);
-            if (cli_cell_is(&key, r->run->keys[i]) && add_column(r, name, &at))
-                r->labels[r->label_count++] = (struct label){i, at};
+            add_label(r, row, &k, i);
         }
     }
     return CLI_OK;
@@ -425,24 +460,75 @@ static int find_stack(struct reader *r, int64_t row, uint32_t *index)
     return CLI_OK;
 }
 
-/* The texts of the keys that are labels of the sample; a sample without the label: "". */
+/* The text of a label, as top --by label:KEY shows it; data NULL: null. */
+static int label_text(struct reader *r, const struct label *label, const pcol_batch *batch,
+                      size_t row, char *buffer, pcol_str *text)
+{
+    struct cli_cell cell = cli_cell_of(&batch->columns[label->at], row);
+
+    if (cell.kind == CLI_CELL_F64 && cell.as.f64 == 0)
+        cell.as.f64 = 0; /* not -0 */
+    *text = cell_text(&cell, buffer);
+    if (text->data == NULL)
+        return CLI_OK;
+    if (label->constant != NULL)
+        *text = (pcol_str){label->constant, strlen(label->constant)};
+    if (label->unit.size == 0)
+        return CLI_OK;
+    size_t size = text->size + 1 + label->unit.size;
+    if (size > r->text_capacity) {
+        char *grown = realloc(r->text, size);
+        if (grown == NULL)
+            return cli_fail_memory();
+        r->text = grown;
+        r->text_capacity = size;
+    }
+    if (text->size > 0)
+        memcpy(r->text, text->data, text->size);
+    r->text[text->size] = ' ';
+    memcpy(r->text + text->size + 1, label->unit.data, label->unit.size);
+    *text = (pcol_str){r->text, size};
+    return CLI_OK;
+}
+
+/* The first value of a key that is a label of the sample; a sample without the label: "". */
+static int find_text(struct reader *r, uint32_t key, const pcol_batch *batch, size_t row,
+                     uint32_t *word)
+{
+    struct ch_run *run = r->run;
+    int is_found = 0, code = CLI_OK;
+
+    for (uint32_t i = 0; i < r->label_count && code == CLI_OK; i++) {
+        char buffer[CLI_NUMBER_SIZE];
+        uint32_t index;
+        pcol_str text;
+        if (r->labels[i].key != key)
+            continue;
+        code = label_text(r, &r->labels[i], batch, row, buffer, &text);
+        if (code != CLI_OK || text.data == NULL)
+            continue;
+        code = ch_set_add(&run->texts, text.data, text.size, &index);
+        if (is_found && index != *word)
+            run->lost |= CH_LOST_VALUES;
+        else
+            *word = index;
+        is_found = 1;
+        run->is_empty |= text.size == 0 ? 1u << key : 0;
+    }
+    if (code != CLI_OK || is_found)
+        return code;
+    run->is_absent |= 1u << key;
+    return ch_set_add(&run->texts, NULL, 0, word);
+}
+
 static int find_texts(struct reader *r, const struct source *source, const pcol_batch *batch,
                       size_t row, uint32_t *words, size_t *count)
 {
     int code = CLI_OK;
 
-    for (uint32_t key = 0; key < r->run->key_count && code == CLI_OK; key++) {
-        char buffer[CLI_NUMBER_SIZE];
-        pcol_str text = {NULL, 0};
-        if (source->texts[key] != NO_TEXT)
-            continue;
-        for (uint32_t i = 0; i < r->label_count && text.data == NULL; i++)
-            if (r->labels[i].key == key) {
-                struct cli_cell cell = cli_cell_of(&batch->columns[r->labels[i].at], row);
-                text = cell_text(&cell, buffer);
-            }
-        code = ch_set_add(&r->run->texts, text.data, text.size, &words[(*count)++]);
-    }
+    for (uint32_t key = 0; key < r->run->key_count && code == CLI_OK; key++)
+        if (source->texts[key] == NO_TEXT)
+            code = find_text(r, key, batch, row, &words[(*count)++]);
     return code;
 }
 
@@ -575,6 +661,7 @@ int ch_add_input(struct ch_run *run, const struct cli_input *input, uint32_t ope
     free(r.columns);
     free(r.types);
     free(r.labels);
+    free(r.text);
     free(r.stacks);
     free(r.new_rows);
     return code;

@@ -178,7 +178,10 @@ static uint32_t line_of(const struct code *c, uint32_t location)
 {
     uint64_t line = has_value(&c->line, location) ? value_of(&c->line, location) : 0;
 
-    return line <= UINT32_MAX ? (uint32_t)line : 0;
+    if (line <= UINT32_MAX)
+        return (uint32_t)line;
+    c->run->lost |= CH_LOST_LINES;
+    return 0;
 }
 
 /* ---- rows ---- */

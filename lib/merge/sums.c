@@ -460,6 +460,8 @@ static pcol_status add_file(struct file_walk *w, pcol_error *err)
     const pcol_file *file = w->f.file;
     uint64_t samples = pci_rows(file, "samples");
     PCI_TRY(pci_check_row_counts(file, err));
+    if (w->f.sums->only_losses)
+        return pci_sums_find_losses(&w->f, err);
     PCI_TRY(pci_check_before_copy(file, 0, err));
     PCI_TRY(pci_merge_rows(file, "strings", &w->f.string_count, err));
     PCI_TRY(pci_merge_map(&w->f.strings, w->f.string_count, err));
@@ -545,10 +547,11 @@ pcol_status pcol_sums_new(const pcol_sums_options *options, pcol_sums **sums, pc
     PCI_REQUIRE(sums, err);
     *sums = NULL;
     PCI_STRUCT_READ(pcol_sums_options, own, options, err);
-    if (own.flags & ~(PCOL_SUMS_REBASE | PCOL_SUMS_TRUSTED))
+    if (own.flags & ~(PCOL_SUMS_REBASE | PCOL_SUMS_TRUSTED | PCOL_SUMS_LOSSES))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of sums: 0x%x", own.flags);
     PCI_TRY(PCI_CALLOC(s, 1, err));
     s->rebase = (own.flags & PCOL_SUMS_REBASE) != 0;
+    s->only_losses = (own.flags & PCOL_SUMS_LOSSES) != 0;
     pcol_status status = copy_keys(s, &own, err);
     PCI_THEN(status, pcol_builder_new(own.builder, &s->builder, err));
     PCI_THEN(status, pci_string_pool_intern(&s->labels, "", 0, &none, err));
@@ -577,6 +580,12 @@ pcol_status pcol_sums_add(pcol_sums *sums, const pcol_file *file, const pcol_con
     return status;
 }
 
+static pcol_status report_losses(const pcol_sums *sums)
+{
+    pci_sums_report_losses(sums);
+    return PCOL_OK;
+}
+
 pcol_status pcol_sums_finish(pcol_sums *sums, const pcol_control *control, pcol_builder **builder,
                              pcol_error *err)
 {
@@ -589,8 +598,9 @@ pcol_status pcol_sums_finish(pcol_sums *sums, const pcol_control *control, pcol_
         return pci_fail(err, PCOL_E_STATE, "the sums are finished, or an input failed");
     sums->is_finished = 1;
     PCI_TRY(pci_control_init(&scope, control, "read", err));
-    PCI_CONTROLLED(&scope, status, pci_sums_write(sums, err), err);
-    if (status == PCOL_OK) {
+    PCI_CONTROLLED(&scope, status,
+                   sums->only_losses ? report_losses(sums) : pci_sums_write(sums, err), err);
+    if (status == PCOL_OK && !sums->only_losses) {
         *builder = sums->builder;
         sums->builder = NULL;
     }

@@ -30,6 +30,7 @@ struct pcol_sums {
     uint8_t *key_seen;
     size_t key_count;
     int rebase;
+    int only_losses;                /* PCOL_SUMS_LOSSES */
     struct pci_string_pool sources; /* descriptions, see sums.c; codes are rows of sources */
     struct pci_string_pool labels;  /* arrays of struct pci_label; code 0: none */
     struct pci_hash hash;           /* of rows that are not the first of their stack */

@@ -22,6 +22,12 @@
      BIT(ADDRESSES) | BIT(RANGES) | BIT(BUILD_IDS) | BIT(META) | BIT(LABELS) | BIT(SOURCES) | \
      BIT(SPELLING))
 
+/* Of these, and in addition to these, with PCOL_SUMS_LOSSES. */
+#define NOT_BY_NAMES                                                                          \
+    (BIT(PERIOD) | BIT(INTERVAL) | BIT(DEFAULT_TYPE) | BIT(SYSTEM_NAMES) | BIT(START_LINES) | \
+     BIT(COLUMNS) | BIT(LIBRARIES) | BIT(ADDRESSES) | BIT(RANGES) | BIT(BUILD_IDS))
+#define KEPT_BY_NAMES (BIT(RECORDED) | BIT(TIME_NS))
+
 static const char *const kind_texts[PCI_KIND_COUNT] = {
     [PCI_KIND_UNKNOWN] = "columns that this version does not know",
 #define KIND_WORDS(name, text) [PCI_KIND_##name] = text,
@@ -57,13 +63,14 @@ static pcol_status has_content(const pcol_file *file, const struct pci_column *c
 
 static pcol_status check_columns(struct pci_sums_file *f, pcol_error *err)
 {
+    uint64_t kept = f->sums->only_losses ? (KEPT & ~NOT_BY_NAMES) | KEPT_BY_NAMES : KEPT;
     for (uint32_t i = 0; i < f->file->index.header.table_count; i++) {
         const struct pci_table *table = &f->file->tables[i];
         for (uint32_t k = 0; table->rows && k < table->column_count; k++) {
             const struct pci_column *column = &table->columns[k];
             uint64_t bit = UINT64_C(1) << column->schema->kind;
             int has = 0;
-            if (bit & (KEPT | f->sums->lost))
+            if (bit & (kept | f->sums->lost))
                 continue;
             PCI_TRY(has_content(f->file, column, &has, err));
             if (has)
@@ -105,7 +112,7 @@ pcol_status pci_sums_find_losses(struct pci_sums_file *f, pcol_error *err)
     PCI_TRY(check_keys(f, "label_keys", "samples", BIT(LABELS), err));
     PCI_TRY(pci_find_verified_column(f->file, "sources", "uri", PCI_TYPES_TEXT, &uri, err));
     int has = 0;
-    if (uri)
+    if (uri && !f->sums->only_losses) /* these may have a key "source_uri" */
         PCI_TRY(has_content(f->file, uri, &has, err));
     f->sums->lost |= has ? BIT(SOURCES) : 0;
     return PCOL_OK;

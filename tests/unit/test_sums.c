@@ -106,3 +106,34 @@ Test(sums, values)
     }
     pcol_file_close(made);
 }
+
+static void take_loss(void *context, const pcol_notice *notice)
+{
+    char *list = context;
+    cr_assert_eq(notice->code, PCOL_NOTICE_LOSS);
+    cr_assert_lt(strlen(list) + strlen(notice->subject), 190u);
+    strcat(strcat(list, notice->subject), ";");
+}
+
+/* Without sums: kinds of content of all files, each once; gauges are the program's own matter. */
+Test(sums, only_losses)
+{
+    pcol_file *file = make_file(13);
+    pcol_sums_options options = PCOL_INIT(pcol_sums_options);
+    pcol_sums *sums;
+    pcol_builder *builder = (pcol_builder *)1;
+    char list[200] = "";
+    pcol_control control = PCOL_INIT(pcol_control);
+    control.context = list;
+    control.notice = take_loss;
+    options.flags = PCOL_SUMS_LOSSES;
+    OK(pcol_sums_new(&options, &sums, NULL));
+    OK(pcol_sums_add(sums, file, NULL, NULL));
+    OK(pcol_sums_add(sums, file, NULL, NULL));
+    pcol_file_close(file);
+    OK(pcol_sums_finish(sums, &control, &builder, NULL));
+    cr_assert_null(builder);
+    cr_assert_str_eq(list, "the default sample type;");
+    cr_assert_eq(pcol_sums_finish(sums, NULL, &builder, NULL), PCOL_E_STATE);
+    pcol_sums_free(sums);
+}
