@@ -22,7 +22,7 @@
      BIT(ADDRESSES) | BIT(RANGES) | BIT(BUILD_IDS) | BIT(META) | BIT(LABELS) | BIT(SOURCES) | \
      BIT(SPELLING))
 
-/* Of these, and in addition to these, with PCOL_SUMS_LOSSES. */
+/* With PCOL_SUMS_LOSSES: what of these sums by names lack, and what the program keeps besides. */
 #define NOT_BY_NAMES                                                                          \
     (BIT(PERIOD) | BIT(INTERVAL) | BIT(DEFAULT_TYPE) | BIT(SYSTEM_NAMES) | BIT(START_LINES) | \
      BIT(COLUMNS) | BIT(LIBRARIES) | BIT(ADDRESSES) | BIT(RANGES) | BIT(BUILD_IDS))
