@@ -31,6 +31,7 @@ struct peek_builder {
     int has_wanted;    /* a frame is wanted */
     uint32_t *on_path; /* by frame */
     pcol_amount *self, *total;
+    uint8_t *has_value; /* by frame: a sum that is not 0, of which `total` may be 0 */
     struct call *calls;
     size_t call_count, call_capacity;
     struct pci_hash hash;
@@ -159,6 +160,7 @@ PCI_INLINE pcol_status leave_frame(void *context, uint32_t frame, uint32_t calle
 {
     struct peek_builder *p = context;
     struct call *call;
+    p->has_value[frame] |= !pci_amount_is_zero(p->query->measure.is_double, sum);
     if (--p->on_path[frame] == 0)
         PCI_TRY(pci_query_add(p->query, &p->total[frame], sum, err));
     if (!is_wanted_call(p, caller, frame))
@@ -174,11 +176,13 @@ PCI_INLINE pcol_status add_stack(void *context, uint32_t row, uint32_t leaf, uin
     struct call *call;
     if (leaf == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_query_add(p->query, &p->self[leaf], p->query->weight[row], err));
+    pcol_amount weight = p->query->weight[row];
+    p->has_value[leaf] |= !pci_amount_is_zero(p->query->measure.is_double, weight);
+    PCI_TRY(pci_query_add(p->query, &p->self[leaf], weight, err));
     if (!is_wanted_call(p, caller, leaf))
         return PCOL_OK;
     PCI_TRY(find_call(p, caller, leaf, 0, &call, err));
-    return call ? pci_query_add(p->query, &call->self, p->query->weight[row], err) : PCOL_OK;
+    return call ? pci_query_add(p->query, &call->self, weight, err) : PCOL_OK;
 }
 
 /* ---- rows */
@@ -268,8 +272,8 @@ static pcol_status append_functions(struct peek_builder *p, const struct call_li
     struct pci_peek *peek = p->peek;
     size_t count = 0;
     for (uint32_t i = 0; i < peek->frames.count; i++) {
-        if (p->wanted[i] && (!is_zero(p, p->self[i], p->total[i]) ||
-                             has_calls(p, &call_lists[0], i) || has_calls(p, &call_lists[1], i)))
+        if (p->wanted[i] &&
+            (p->has_value[i] || has_calls(p, &call_lists[0], i) || has_calls(p, &call_lists[1], i)))
             wanted_function[count++] = (struct wanted_function){
                 pci_amount_sort_key(p->query->measure.is_double, p->total[i]), i};
     }
@@ -328,9 +332,12 @@ static pcol_status walk_stacks(struct peek_builder *p, pcol_error *err)
     uint32_t empty = p->peek->frames.empty;
     PCI_TRY(PCI_CALLOC(p->on_path, frames, err));
     PCI_TRY(PCI_CALLOC(p->self, frames, err));
+    PCI_TRY(PCI_CALLOC(p->has_value, frames, err));
     PCI_TRY(PCI_CALLOC(p->total, frames, err));
-    if (p->query->calls.count)
+    if (p->query->calls.count) {
         p->self[empty] = p->total[empty] = p->query->weight[0];
+        p->has_value[empty] = !is_zero(p, p->self[empty], p->total[empty]);
+    }
     PCI_TRY(pci_walk(p->query, &p->peek->frames, &walker, err));
     return build_rows(p, err);
 }
@@ -345,6 +352,7 @@ static pcol_status build_peek(struct peek_builder *p, const char *name, pcol_err
     pci_free(p->wanted);
     pci_free(p->on_path);
     pci_free(p->self);
+    pci_free(p->has_value);
     pci_free(p->total);
     pci_free(p->calls);
     pci_hash_clear(&p->hash);

@@ -55,13 +55,15 @@ static pcol_status add_node(struct pci_dot_graph *g, uint32_t node, pcol_error *
     }
     g->caller[node] = node;
     g->skipped[node] = 0;
-    if (!from || view->node_frame[from] == frame ||
-        pci_amount_is_zero(g->side->is_double, g->side->total[node]))
+    if (!from || view->node_frame[from] == frame)
         return PCOL_OK;
     PCI_TRY(find_edge(g, view->node_frame[from], frame, &edge, err));
     if (node < g->counted_to[edge])
         return PCOL_OK;
     g->counted_to[edge] = view->end[node];
+    if (pci_amount_is_zero(g->side->is_double, g->side->total[node]))
+        return PCOL_OK; /* its calls below are counted with it */
+    g->edges[edge].has_value = 1;
     g->edges[edge].is_residual |= is_residual != 0;
     return pci_amount_add(g->side->is_double, &g->edges[edge].weight, g->side->total[node])
                ? pci_amount_overflow(view->type, err)
@@ -75,6 +77,11 @@ static pcol_status add_edges(struct pci_dot_graph *g, pcol_error *err)
     g->edge_count = 0;
     for (uint32_t i = 1; i < g->view->node_count; i++)
         PCI_TRY(add_node(g, i, err));
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->edge_count; i++)
+        if (g->edges[i].has_value)
+            g->edges[kept++] = g->edges[i];
+    g->edge_count = kept;
     return pci_work((uint64_t)g->view->node_count * sizeof(uint64_t), err);
 }
 

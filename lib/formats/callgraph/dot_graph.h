@@ -13,6 +13,7 @@ struct pci_dot_edge {
     pcol_amount weight;
     double magnitude;
     uint8_t is_residual; /* over functions that are not shown */
+    uint8_t has_value;   /* a sum that is not 0 was added */
     uint8_t is_removed;
 };
 
