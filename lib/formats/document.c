@@ -425,7 +425,7 @@ static pcol_status put_place(void *context, const struct pci_node_value *place,
     PCI_TRY(pci_nodes_next(&w->nodes, w->arrays, &w->next, err));
     PCI_TRY(pci_records_find(&w->nodes, &element, &is_records, err));
     if (is_records)
-        return pci_records_write(&w->nodes, element.row, json, err);
+        return pci_records_write(&w->nodes, element.row, json, &w->steps, err);
     if (!is_numbers && p->element)
         return p->element(p->context, w, place, &element, err);
     if (!is_numbers)

@@ -131,6 +131,7 @@ struct pci_document_writer {
     struct pci_json_writer json;
     struct pci_node_reader nodes;
     uint64_t root, arrays, next; /* next: element of `arrays` */
+    uint64_t steps;              /* of values in columns */
 };
 
 /* The node sources.extra, if the exported sources are one source of this type; else

@@ -83,8 +83,9 @@ pcol_status pci_records_leave(struct pci_records *records, pcol_error *err);
 /* Whether an element of `arrays` has this form. */
 pcol_status pci_records_find(const struct pci_node_reader *nodes,
                              const struct pci_node_value *element, int *found, pcol_error *err);
-/* Write the value that `element` stores. */
+/* Write the value that `element` stores. *steps: those of all values of the file so far, which are
+ * limited. */
 pcol_status pci_records_write(const struct pci_node_reader *nodes, uint64_t element,
-                              struct pci_json_writer *json, pcol_error *err);
+                              struct pci_json_writer *json, uint64_t *steps, pcol_error *err);
 
 #endif

@@ -42,7 +42,7 @@ struct writer {
     uint64_t *levels; /* states of the open containers */
     size_t depth, level_capacity;
     uint64_t idle; /* steps since a stored number was read */
-    uint64_t steps;
+    uint64_t *steps;
 };
 
 static pcol_status corrupt(uint64_t node, const char *problem, pcol_error *err)
@@ -239,9 +239,9 @@ static pcol_status put_string(struct writer *w, int64_t code, pcol_error *err)
 
 static pcol_status count_step(struct writer *w, pcol_error *err)
 {
-    if (++w->steps % STEPS_OF_WORK != 0)
+    if (++*w->steps % STEPS_OF_WORK != 0)
         return PCOL_OK;
-    if (w->steps > FREE_STEPS && w->steps / STEPS_PER_BYTE > w->nodes->file->size)
+    if (*w->steps > FREE_STEPS && *w->steps / STEPS_PER_BYTE > w->nodes->file->size)
         return pci_fail_cell(err, PCOL_E_LIMIT, "nodes", NULL, w->element,
                              "implausibly many steps of a value in columns");
     return pci_work(STEPS_OF_WORK, err);
@@ -360,9 +360,9 @@ static pcol_status write_element(struct writer *w, pcol_error *err)
 }
 
 pcol_status pci_records_write(const struct pci_node_reader *nodes, uint64_t element,
-                              struct pci_json_writer *json, pcol_error *err)
+                              struct pci_json_writer *json, uint64_t *steps, pcol_error *err)
 {
-    struct writer w = {.nodes = nodes, .element = element, .json = json};
+    struct writer w = {.nodes = nodes, .element = element, .json = json, .steps = steps};
     pcol_status status = write_element(&w, err);
     for (size_t i = 0; i < w.state_count; i++) {
         pci_free(w.states[i].key);

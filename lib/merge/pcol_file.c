@@ -197,6 +197,7 @@ static pcol_status add_source(struct pci_merge *m, uint64_t row, int collapsed, 
 static pcol_status add_sources(struct pci_merge *m, pcol_error *err)
 {
     struct type_walk w = {0};
+    PCI_TRY(pci_check_type_counts(m->file, err));
     PCI_TRY(pci_merge_rows(m->file, "source_types", &w.rows, err));
     struct pci_cells *cells = w.cells = pci_malloc(2, sizeof *cells);
     if (!cells)

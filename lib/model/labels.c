@@ -7,7 +7,6 @@
  */
 #include "model/row_details.h"
 
-#include "format/range.h"
 #include "model/text_rules.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -59,6 +58,8 @@ struct pci_label_state {
     struct pci_node_reader nodes;
     struct pci_label_cell *cells;
     size_t cell_capacity;
+    uint32_t *with_column; /* keys */
+    size_t with_column_count;
     uint32_t *keys_by_number; /* by row of label_keys: key + 1; 0: key of another table */
     uint64_t number_count;
     /* The last shape, verified. Most rows have the shape of the previous row. */
@@ -152,29 +153,13 @@ static pcol_status add_key(const pcol_file *file, const char *table,
     return read_key(file, pci_table_find(file, table), c, row, &(*keys)[(*count)++], err);
 }
 
-/* Limit of rows times label columns beyond 64: a column of a few bytes may have millions of
- * values. */
-#define FREE_COLUMNS 64u
-#define FREE_CELLS (UINT64_C(1) << 25)
-#define CELLS_PER_BYTE 1024u
-
 static pcol_status check_cells(const pcol_file *file, const char *table,
                                const struct pci_label_key *keys, size_t count, pcol_error *err)
 {
-    uint64_t rows = pci_rows(file, table), columns = 0, cells = 0;
+    uint64_t columns = 0;
     for (size_t i = 0; i < count; i++)
-        columns += keys[i].column != NULL;
-    if (columns > FREE_COLUMNS)
-        pcf_add_values(&cells, rows, columns - FREE_COLUMNS);
-    if (cells <= pci_file_limit(file, FREE_CELLS, CELLS_PER_BYTE))
-        return PCOL_OK;
-    return pci_error_option(
-        err, "PCOL_IMPORT_TRUSTED",
-        pci_fail_cell(err, PCOL_E_LIMIT, table, NULL, PCOL_POSITION_UNKNOWN,
-                      "%llu rows of %llu label columns are too many for a file of %llu bytes; if "
-                      "you trust the file, open it as trusted",
-                      (unsigned long long)rows, (unsigned long long)columns,
-                      (unsigned long long)file->input_bytes));
+        columns += keys[i].column || !kinds[keys[i].kind].types;
+    return pci_check_label_count(file, table, columns, err);
 }
 
 pcol_status pci_label_keys_read(const pcol_file *file, const char *table, const uint64_t *name,
@@ -209,8 +194,11 @@ static pcol_status read_keys(struct pci_label_reader *r, const char *table, pcol
                              "more keys than a table can have label columns");
     PCI_TRY(PCI_CALLOC(s->keys_by_number, (size_t)s->number_count, err));
     PCI_TRY(pci_label_keys_read(r->file, table, NULL, &r->keys, &r->key_count, err));
+    PCI_TRY(PCI_CALLOC(s->with_column, r->key_count + 1, err));
     for (size_t i = 0; i < r->key_count; i++) {
         const struct pci_label_key *key = &r->keys[i];
+        if (key->column)
+            s->with_column[s->with_column_count++] = (uint32_t)i;
         s->keys_by_number[key->number] = (uint32_t)i + 1;
         if (key->kind == PCI_LABEL_EXTRA)     /* reported when a row is read: */
             s->unknown_key = key->number + 1; /* other columns can be displayed */
@@ -269,6 +257,7 @@ void pci_labels_close(struct pci_label_reader *reader)
         pci_free(s->shapes);
         pci_free(s->extras);
         pci_free(s->cells);
+        pci_free(s->with_column);
         pci_free(s->keys_by_number);
         pci_free(s->entries);
     }
@@ -531,10 +520,8 @@ static pcol_status read_all_keys(struct pci_label_reader *r, uint64_t row, pcol_
 {
     struct pci_label_state *s = r->state;
     int present, has_all_keys = r->extra == PCI_NO_NODE;
-    for (size_t k = 0; k < r->key_count; k++) {
-        if (!r->keys[k].column)
-            continue;
-        PCI_TRY(add_value(r, k, row, &present, err));
+    for (size_t i = 0; i < s->with_column_count; i++) {
+        PCI_TRY(add_value(r, s->with_column[i], row, &present, err));
         has_all_keys = has_all_keys && present;
     }
     s->is_reusable = s->has_all_keys = has_all_keys;

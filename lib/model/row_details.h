@@ -112,6 +112,10 @@ struct pci_node_reader {
     uint64_t rows, integers, doubles; /* of the three tables */
 };
 pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file, pcol_error *err);
+/* limits.c: verifies, once for each file, that its arrays have no more elements than rows: each is
+ * of one array, or a kilobyte could have thousands of arrays with millions of elements. */
+pcol_status pci_check_array_sizes(const pcol_file *file, const struct pci_column *tag,
+                                  const struct pci_column *size, pcol_error *err);
 pcol_status pci_nodes_get(const struct pci_node_reader *reader, uint64_t row,
                           struct pci_node_value *node, pcol_error *err);
 /* The first member of a node, or the next member; PCI_NO_NODE at the end. O(descendants of the

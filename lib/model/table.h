@@ -229,6 +229,16 @@ uint64_t pci_rows(const pcol_file *file, const char *table);
  * bytes. To be called before memory is allocated per row, or before an iteration over samples, of
  * which more are allowed. */
 pcol_status pci_check_row_count(const pcol_file *file, const char *table, pcol_error *err);
+/* limits.c, for counts of which a kilobyte can have millions. E_LIMIT: a file without source_types
+ * has too many sources and sample types, or too many samples and sample types for its size. */
+pcol_status pci_check_type_counts(const pcol_file *file, pcol_error *err);
+/* E_LIMIT: the rows of a table have too many labels for the size of the file. */
+pcol_status pci_check_label_count(const pcol_file *file, const char *table, uint64_t columns,
+                                  pcol_error *err);
+/* E_LIMIT: `count` rows of `what` with `of_count` of `of_what` each are too many for the size of
+ * the file, unless it is trusted. Always fails. */
+pcol_status pci_fail_too_many(const pcol_file *file, uint64_t count, const char *what,
+                              uint64_t of_count, const char *of_what, pcol_error *err);
 /* All tables, before full scans. */
 pcol_status pci_check_row_counts(const pcol_file *file, pcol_error *err);
 

@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_PAIRS (UINT64_C(1) << 26) /* of sources and sample types without source_types */
-
 static pcol_status find_columns(struct pci_types *types, pcol_error *err)
 {
     const struct pci_table *samples = pci_table_find(types->file, "samples");
@@ -97,12 +95,7 @@ static pcol_status open_types(struct pci_types *types, pcol_error *err)
     PCI_TRY(pci_require_column(file, "source_types", "sample_type", PCI_TYPES_ROW,
                                &types->list_type, err));
     types->list_rows = pci_rows(file, "source_types");
-    /* Each source has all types: a kilobyte can have millions of both. */
-    uint64_t sources = pci_rows(file, "sources");
-    if (!types->list_rows && rows && sources > MOST_PAIRS / rows)
-        return pci_fail(err, PCOL_E_LIMIT, "%llu sources with all of %llu sample types",
-                        (unsigned long long)sources, (unsigned long long)rows);
-    return PCOL_OK;
+    return pci_check_type_counts(file, err);
 }
 
 pcol_status pci_types_open(const pcol_file *file, struct pci_types *types, pcol_error *err)

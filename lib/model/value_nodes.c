@@ -28,45 +28,6 @@ static pcol_status fail_node(uint64_t row, const char *column, const char *probl
     return pci_corrupt(err, "nodes", column, row, "%s", problem);
 }
 
-/* Adds the sizes of the arrays in rows row..row + n - 1. */
-static pcol_status add_sizes(const struct pci_node_reader *r, uint64_t row, size_t n,
-                             uint64_t *integers, uint64_t *doubles, pcol_error *err)
-{
-    int64_t tags[PCI_BATCH], sizes[PCI_BATCH];
-    uint8_t valid[PCI_BATCH];
-    PCI_TRY(pci_read(r->file, r->columns[N_TAG], row, n, tags, valid, err));
-    PCI_TRY(pci_read(r->file, r->columns[N_INTEGER], row, n, sizes, valid, err));
-    for (size_t i = 0; i < n; i++) {
-        int is_double = tags[i] == PCI_NODE_DOUBLES;
-        uint64_t size = (uint64_t)sizes[i], rows = is_double ? r->doubles : r->integers;
-        uint64_t *sum = is_double ? doubles : integers;
-        if ((!is_double && tags[i] != PCI_NODE_INTEGERS) || size > rows)
-            continue; /* an array beyond its table is an error where it is read */
-        *sum += size;
-        if (*sum > rows)
-            return fail_node(row + i, "first", "the arrays up to here have more elements than rows",
-                             err);
-    }
-    return PCOL_OK;
-}
-
-/* Each element is of one array: otherwise a file of a kilobyte could have thousands of arrays with
- * millions of elements. Once for each file. */
-static pcol_status verify_arrays(const struct pci_node_reader *r, pcol_error *err)
-{
-    pcol_file *file = (pcol_file *)(uintptr_t)r->file; /* the flag is a cache */
-    uint64_t integers = 0, doubles = 0;
-    if (!r->columns[N_TAG] || !r->columns[N_INTEGER] || !r->columns[N_FIRST] ||
-        atomic_load_explicit(&file->arrays_known, memory_order_acquire))
-        return PCOL_OK;
-    for (uint64_t row = 0; row < r->rows; row += PCI_BATCH) {
-        size_t n = r->rows - row < PCI_BATCH ? (size_t)(r->rows - row) : PCI_BATCH;
-        PCI_TRY(add_sizes(r, row, n, &integers, &doubles, err));
-    }
-    atomic_store_explicit(&file->arrays_known, 1, memory_order_release);
-    return PCOL_OK;
-}
-
 pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file, pcol_error *err)
 {
     const struct pci_column *unused;
@@ -79,7 +40,9 @@ pcol_status pci_nodes_open(struct pci_node_reader *reader, const pcol_file *file
     reader->rows = pci_rows(file, "nodes");
     reader->integers = pci_rows(file, "node_integers");
     reader->doubles = pci_rows(file, "node_doubles");
-    return verify_arrays(reader, err);
+    return reader->columns[N_FIRST] ? pci_check_array_sizes(file, reader->columns[N_TAG],
+                                                            reader->columns[N_INTEGER], err)
+                                    : PCOL_OK;
 }
 
 static pcol_status get_text(const struct pci_node_reader *r, int column, uint64_t row,

@@ -61,7 +61,7 @@ struct pcol_file {
     uint64_t input_bytes;          /* of what an import read, else `size` */
     int owned;                     /* ownership of `bytes`: 0 borrowed, 1 mapped, 2 allocated */
     _Atomic uint8_t schema_known;  /* the schema has been checked (model/check.h) */
-    _Atomic uint8_t arrays_known;  /* so have the sizes of arrays (model/value_nodes.c) */
+    _Atomic uint8_t arrays_known;  /* so have the sizes of arrays (model/limits.c) */
     _Atomic uint8_t lost;          /* reading the map failed; it is zeros now (sigbus_guard.h) */
     struct pci_sigbus_slot *guard; /* NULL: opened without PCOL_OPEN_GUARD */
     int fd;                        /* of a guarded file, to detect modification; else -1 */

@@ -48,7 +48,7 @@ static pcol_status write_back(const struct rows_made *made, uint64_t element, pc
     OK(pci_nodes_open(&nodes, made->file, NULL));
     OK(pci_json_writer_open(&w, (pcol_sink){collect, NULL}, PCI_JSON_POINT | PCI_JSON_WTF8, NULL));
     out_size = 0;
-    pcol_status status = pci_records_write(&nodes, element, &w, err);
+    pcol_status status = pci_records_write(&nodes, element, &w, &(uint64_t){0}, err);
     if (status == PCOL_OK)
         OK(pci_json_writer_finish(&w, NULL));
     pci_json_writer_close(&w);

@@ -10,7 +10,6 @@
 #include "util/alloc.h"
 #include "util/pair_set.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Limit of sums, of which a type needs one for each key: 256 MiB, and 64 bytes for each byte. */
@@ -32,12 +31,8 @@ static pcol_status add_sample(struct pci_pprof_export *e, struct aggregate *m,
     PCI_TRY(pci_string_pool_intern(&m->labels, e->labels.data, e->labels.size, &labels, err));
     PCI_TRY(pci_pair_set_index(&m->keys, b->stack_row, labels, &key, &is_known, err));
     if (m->keys.count * e->type_count > pci_file_limit(e->file, FREE_SUMS, SUMS_PER_BYTE))
-        return pci_error_option(
-            err, "PCOL_IMPORT_TRUSTED",
-            pci_fail(err, PCOL_E_LIMIT,
-                     "%zu different samples of %" PRIu32 " sample types are too many for a file of "
-                     "%" PRIu64 " bytes; if you trust the file, open it as trusted",
-                     m->keys.count, e->type_count, e->file->input_bytes));
+        return pci_fail_too_many(e->file, m->keys.count, "different samples", e->type_count,
+                                 "sample types", err);
     PCI_TRY(PCI_GROW(m->sums, m->sum_capacity, m->keys.count * e->type_count + 1, err));
     int64_t *sums = m->sums + (size_t)key * e->type_count;
     if (!is_known)

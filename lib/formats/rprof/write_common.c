@@ -4,6 +4,7 @@
 #include "formats/rprof/write_common.h"
 
 #include "model/table.h"
+#include "util/alloc.h"
 #include "util/strbuf.h"
 
 #include <inttypes.h>
@@ -76,6 +77,7 @@ void pci_rprof_samples_close(struct pci_rprof_samples *samples)
 {
     pci_samples_by_source_close(&samples->turns);
     pci_types_close(&samples->types);
+    pci_free(samples->wanted.rows);
 }
 
 static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,

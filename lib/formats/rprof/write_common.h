@@ -38,6 +38,10 @@ struct pci_rprof_samples {
     struct pci_types types;
     struct pci_samples_by_source turns;
     struct pci_rprof_cells source, stack, text, value[PCI_RPROF_VALUES];
+    /* What the generic writer finds once for all sources. */
+    int is_prepared, has_lines;             /* has_lines: some location has a line and a file */
+    const struct pci_column *double_values; /* values of samples/count that are no integers */
+    struct pci_selected_type wanted;        /* of pcol_export_options.sample_type */
 };
 
 struct pci_rprof_type {

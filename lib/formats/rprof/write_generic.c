@@ -53,8 +53,7 @@ struct generic_writer {
     size_t path_capacity;
     struct pci_strbuf pending; /* #File lines of files met since the last sample */
     const struct pci_types *types;
-    struct pci_selected_type chosen;        /* the type whose samples are written */
-    const struct pci_column *double_values; /* values of samples/count that are no integers */
+    struct pci_selected_type chosen; /* the type whose samples are written */
     unsigned lost;
 };
 
@@ -298,7 +297,7 @@ static pcol_status count_repeats(struct generic_writer *w, size_t i, int64_t *ti
     int valid = count->valid[i], fraction = 0;
     *times = count->value[i];
     if (!valid) {
-        PCI_TRY(pci_get(w->file, w->double_values, row, times, &valid, err));
+        PCI_TRY(pci_get(w->file, w->samples->double_values, row, times, &valid, err));
         if (valid)
             PCI_TRY(pci_types_to_integer(*times, 1, &(struct pci_integer_form){"rprof", 1, 0}, row,
                                          times, &fraction, err));
@@ -379,22 +378,37 @@ static pcol_status source_has_lines(struct generic_writer *w, uint32_t source, i
                                      err);
 }
 
+static pcol_status prepare(struct generic_writer *w, pcol_error *err)
+{
+    const char *wanted = w->export->options->sample_type;
+    struct pci_rprof_samples *s = w->samples;
+    if (!s->is_prepared) {
+        PCI_TRY(pci_types_verify(w->types, err));
+        PCI_TRY(has_lines(w, &s->has_lines, err));
+        s->double_values = find_doubles(w->types);
+        if (wanted)
+            PCI_TRY(pci_types_select(w->types, w->export->first_source, w->export->last_source,
+                                     wanted, &s->wanted, err));
+        s->is_prepared = 1;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_error *err)
 {
     struct pci_rprof_flags flags = {0};
-    const char *wanted = w->export->options->sample_type;
     uint8_t header[96];
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_frame_namer_open(&w->names, w->file, err));
     w->names.libraries = 1;
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
-    PCI_TRY(pci_types_verify(w->types, err));
+    PCI_TRY(prepare(w, err));
     PCI_TRY(find_lost_types(w, source, err));
-    w->double_values = find_doubles(w->types);
-    PCI_TRY(pci_types_select(w->types, wanted ? w->export->first_source : source,
-                             wanted ? w->export->last_source : source, wanted, &w->chosen, err));
-    PCI_TRY(has_lines(w, &flags.line, err));
+    w->chosen = w->samples->wanted;
+    if (!w->export->options->sample_type)
+        PCI_TRY(pci_types_select(w->types, source, source, NULL, &w->chosen, err));
+    flags.line = w->samples->has_lines;
     if (flags.line && pci_rows(w->file, "sources") > 1)
         PCI_TRY(source_has_lines(w, source, &flags.line, err));
     PCI_TRY(find_interval(w, source, &flags.interval_us, err));
@@ -427,7 +441,8 @@ pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_
     pci_rprof_stack_text_close(&w.stacks);
     pci_hash_clear(&w.files);
     pci_frame_namer_close(&w.names);
-    pci_free(w.chosen.rows);
+    if (w.chosen.rows != samples->wanted.rows)
+        pci_free(w.chosen.rows);
     pci_free(w.paths);
     pci_free(w.pending.data);
     return status;

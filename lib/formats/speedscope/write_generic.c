@@ -59,6 +59,9 @@ struct unit {
     const char *name;
     uint32_t type;
 };
+/* Limit of samples times types. */
+#define FREE_VALUES (UINT64_C(1) << 26)
+#define VALUES_PER_BYTE 64u
 #define UNITS 6
 
 struct frame {
@@ -99,6 +102,7 @@ struct writer {
     uint32_t *path_frames;
     size_t path_frame_capacity;
     /* The profile shown first. */
+    uint64_t values; /* of samples by type, read so far */
     uint64_t profiles, shown;
     double heaviest;
     unsigned lost;
@@ -443,6 +447,10 @@ static pcol_status put_profile(struct writer *w, const struct track *track, uint
     pcol_str unit = w->types.unit[type];
     if (!strcmp(unit_of(unit), "none") && !(pci_str_is(unit, "count")))
         w->lost |= LOSS_UNIT;
+    w->values += track->count;
+    if (w->values > pci_file_limit(w->file, FREE_VALUES, VALUES_PER_BYTE))
+        return pci_fail_too_many(w->file, pci_rows(w->file, "samples"), "samples", w->types.count,
+                                 "sample types", err);
     PCI_TRY(each_run(w, track, column, NULL, &sum, err));
     if (sum.f64 <= 0)
         return PCOL_OK;
