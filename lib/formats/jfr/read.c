@@ -18,7 +18,7 @@ struct reader {
     int64_t end_ns;   /* of the last chunk, relative to start_ns */
     uint64_t other, without_stack, lost_stacks;
     struct pci_strbuf name;
-    struct pci_hash by_name; /* from names of sample types to events */
+    struct pci_hash by_type, by_event; /* of names */
     struct named {
         uint32_t type, event; /* strings */
     } * names;
@@ -170,13 +170,26 @@ static pcol_status convert_ticks(const struct pci_jfr_chunk *c, int64_t ticks, i
 }
 
 /* Find the event whose sample type has the name `type`; *at is PCI_HASH_NONE if there is none. */
-static void find_named(const struct reader *r, uint32_t type, uint32_t *at)
+static uint32_t find_type_name(const struct reader *r, uint32_t type)
 {
     uint64_t hash = pci_hash_pair(type, 0);
-    size_t slot = pci_hash_start(&r->by_name, hash);
-    while ((*at = pci_hash_next(&r->by_name, hash, &slot)) != PCI_HASH_NONE)
-        if (r->names[*at].type == type)
-            return;
+    size_t slot = pci_hash_start(&r->by_type, hash);
+    uint32_t at;
+    while ((at = pci_hash_next(&r->by_type, hash, &slot)) != PCI_HASH_NONE)
+        if (r->names[at].type == type)
+            break;
+    return at;
+}
+
+static uint32_t find_event_name(const struct reader *r, uint32_t event)
+{
+    uint64_t hash = pci_hash_pair(event, 0);
+    size_t slot = pci_hash_start(&r->by_event, hash);
+    uint32_t at;
+    while ((at = pci_hash_next(&r->by_event, hash, &slot)) != PCI_HASH_NONE)
+        if (r->names[at].event == event)
+            break;
+    return at;
 }
 
 /* The name without the package, or the whole name, or that and a number: the first one that no
@@ -184,14 +197,18 @@ static void find_named(const struct reader *r, uint32_t type, uint32_t *at)
 static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, pcol_error *err)
 {
     size_t start = event.size;
-    uint32_t name, at;
+    uint32_t name;
     while (start && event.data[start - 1] != '.')
         start--;
     PCI_TRY(pcol_builder_string(r->chunk.builder, event.data, event.size, &name, err));
+    uint32_t known = find_event_name(r, name); /* of a chunk before */
+    if (known != PCI_HASH_NONE) {
+        *type = r->names[known].type;
+        return PCOL_OK;
+    }
     PCI_TRY(
         pcol_builder_string(r->chunk.builder, event.data + start, event.size - start, type, err));
-    find_named(r, *type, &at);
-    for (int i = 1; at != PCI_HASH_NONE && r->names[at].event != name; i++) {
+    for (int i = 1; find_type_name(r, *type) != PCI_HASH_NONE; i++) {
         struct pci_strbuf numbered = {0};
         char number[16];
         int digits = i > 1 ? snprintf(number, sizeof number, "#%d", i) : 0;
@@ -201,13 +218,11 @@ static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, p
                  pcol_builder_string(r->chunk.builder, numbered.data, numbered.size, type, err));
         pci_strbuf_clear(&numbered);
         PCI_TRY(status);
-        find_named(r, *type, &at);
     }
-    if (at != PCI_HASH_NONE)
-        return PCOL_OK;
     if (pci_grow((void **)&r->names, &r->name_capacity, r->name_count + 1, sizeof *r->names))
         return pci_fail_memory(err);
-    PCI_TRY(pci_hash_add(&r->by_name, pci_hash_pair(*type, 0), (uint32_t)r->name_count, err));
+    PCI_TRY(pci_hash_add(&r->by_type, pci_hash_pair(*type, 0), (uint32_t)r->name_count, err));
+    PCI_TRY(pci_hash_add(&r->by_event, pci_hash_pair(name, 0), (uint32_t)r->name_count, err));
     r->names[r->name_count++] = (struct named){*type, name};
     return PCOL_OK;
 }
@@ -399,7 +414,8 @@ pcol_status pci_jfr_read(struct pci_import *import, pcol_error *err)
     if (status == PCOL_OK)
         status = finish(&r, err);
     pci_strbuf_clear(&r.name);
-    pci_hash_clear(&r.by_name);
+    pci_hash_clear(&r.by_type);
+    pci_hash_clear(&r.by_event);
     pci_free(r.names);
     return status;
 }

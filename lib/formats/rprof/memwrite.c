@@ -6,7 +6,7 @@
 #include "formats/rprof/rprof.h"
 #include "formats/rprof/write.h"
 
-#include "model/table.h"
+#include "model/row_details.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -47,24 +47,17 @@ static pcol_status put_entry(struct pci_rprof_writer *w, size_t i, pcol_error *e
 /* Find the line end of the source: rprof_segments has a row for it if that is CR LF. */
 static pcol_status find_line_end(struct pci_rprof_writer *w, uint32_t source, pcol_error *err)
 {
-    const struct pci_column *sources, *crlf;
-    uint64_t rows = pci_rows(w->file, "rprof_segments");
+    const struct pci_column *crlf;
+    struct pci_source_range segments;
+    int64_t value;
     w->crlf = 0;
-    PCI_TRY(pci_check_row_count(w->file, "rprof_segments", err));
-    PCI_TRY(pci_find_verified_column(w->file, "rprof_segments", "source", PCI_TYPES_ROW, &sources,
-                                     err));
+    PCI_TRY(pci_source_rows(w->file, "rprof_segments", source, &segments, err));
     PCI_TRY(pci_find_verified_column(w->file, "rprof_segments", "crlf", PCI_TYPE(PCF_BOOL), &crlf,
                                      err));
-    for (uint64_t row = 0; crlf && row < rows; row++) {
-        int64_t owner, value;
-        int valid;
-        PCI_TRY(pci_get(w->file, sources, row, &owner, &valid, err));
-        PCI_TRY(pci_get(w->file, crlf, row, &value, &valid, err));
-        if (owner == (int64_t)source)
-            w->crlf = value != 0;
-        if (owner >= (int64_t)source)
-            break;
-    }
+    if (!crlf || !segments.count)
+        return PCOL_OK;
+    PCI_TRY(pci_get(w->file, crlf, segments.first + segments.count - 1, &value, &(int){0}, err));
+    w->crlf = value != 0;
     return PCOL_OK;
 }
 
@@ -76,13 +69,12 @@ static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint3
                         "an Rprofmem log holds allocations only: source %lu is of type %.*s",
                         (unsigned long)source + 1, type.size < 40 ? (int)type.size : 40, type.data);
     PCI_TRY(find_line_end(w, source, err));
-    for (uint64_t row = 0; row < w->samples->total; row++) {
-        PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
-        size_t i = (size_t)(row - w->samples->first);
-        if (w->samples->source.value[i] == (int64_t)source)
-            PCI_TRY(put_entry(w, i, err));
+    for (uint64_t row = w->samples->turns.next;; row++) {
+        PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
+        if (row >= w->samples->total)
+            return PCOL_OK;
+        PCI_TRY(put_entry(w, (size_t)(row - w->samples->first), err));
     }
-    return PCOL_OK;
 }
 
 const struct pci_capabilities pci_rprofmem_capabilities = {.loss_prefix = "rprofmem cannot hold"};
