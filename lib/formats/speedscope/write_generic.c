@@ -60,7 +60,7 @@ struct unit {
     uint32_t type;
 };
 /* Limit of samples times types. */
-#define FREE_VALUES (UINT64_C(1) << 26)
+#define FREE_VALUES (UINT64_C(1) << 25)
 #define VALUES_PER_BYTE 64u
 #define UNITS 6
 
