@@ -182,10 +182,24 @@ static int ends_in(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-static pcol_status put_source(struct cli_out *out, const struct info *info, uint64_t row,
-                              pcol_error *err)
+/* Columns of sources that have a line of their own. */
+static uint32_t find_source_columns(const struct info *info, uint32_t *columns)
 {
-    uint32_t count = pcol_table_column_count(info->sources);
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < pcol_table_column_count(info->sources); i++) {
+        pcol_column_info what = cli_describe(pcol_table_column(info->sources, i));
+        if (strcmp(what.name, "source_id") != 0 && strcmp(what.name, "source_type") != 0 &&
+            strcmp(what.name, "source_uri") != 0 && what.references == NULL &&
+            what.null_count < what.rows)
+            columns[used++] = i;
+    }
+    return used;
+}
+
+static pcol_status put_source(struct cli_out *out, const struct info *info, uint64_t row,
+                              const uint32_t *columns, uint32_t count, pcol_error *err)
+{
     struct cli_cell cell;
     pcol_status status = cli_cell_find(info->sources, "source_type", row, &cell, err);
 
@@ -200,14 +214,12 @@ static pcol_status put_source(struct cli_out *out, const struct info *info, uint
     }
     cli_out_text(out, "\n");
     for (uint32_t i = 0; i < count && status == PCOL_OK; i++) {
-        const pcol_column *column = pcol_table_column(info->sources, i);
-        pcol_column_info what = cli_describe(column);
-        if (strcmp(what.name, "source_id") == 0 || strcmp(what.name, "source_type") == 0 ||
-            strcmp(what.name, "source_uri") == 0 || what.references != NULL)
-            continue;
+        const pcol_column *column = pcol_table_column(info->sources, columns[i]);
         status = cli_cell_read(column, row, &cell, err);
-        if (status != PCOL_OK || cell.kind == CLI_CELL_NULL ||
-            (strcmp(what.name, ".collapsed") == 0 && cell.as.i64 == 0))
+        if (status != PCOL_OK || cell.kind == CLI_CELL_NULL)
+            continue;
+        pcol_column_info what = cli_describe(column);
+        if (strcmp(what.name, ".collapsed") == 0 && cell.as.i64 == 0)
             continue;
         const char *name = what.name + (what.name[0] == '.');
         name = strcmp(name, "source_timestamp") == 0 ? "timestamp" : name;
@@ -271,11 +283,14 @@ static pcol_status put_more_sources(struct cli_out *out, const struct info *info
 static pcol_status put_sources(struct cli_out *out, const struct info *info, uint64_t limit,
                                pcol_error *err)
 {
-    pcol_status status = PCOL_OK;
+    uint32_t *columns = malloc((pcol_table_column_count(info->sources) + 1u) * sizeof *columns);
+    pcol_status status = columns != NULL ? PCOL_OK : cli_set_memory(err);
+    uint32_t count = columns != NULL ? find_source_columns(info, columns) : 0;
 
     for (uint64_t i = 0; i < info->source_rows && i < limit && status == PCOL_OK && out->code == 0;
          i++)
-        status = put_source(out, info, i, err);
+        status = put_source(out, info, i, columns, count, err);
+    free(columns);
     return status == PCOL_OK && info->source_rows > limit ? put_more_sources(out, info, limit, err)
                                                           : status;
 }
