@@ -1,8 +1,10 @@
 /*
- * limits.c - limits of products: rows without bytes, times types, labels or elements without bytes
+ * limits.c - limits of two counts multiplied: rows and sample types, rows and label columns, nodes
+ * and elements of arrays
  *
- * Each number alone is plausible (format/range.h), but work on each pair of them is not bounded by
- * the size of the file. The report page leaves this file out (web/left_out.c). Tests: suite bombs.
+ * Neither may take a byte for each, and each alone is plausible (format/range.h), but the work on
+ * all pairs would not be bounded by the size of the file. The report page leaves this file out
+ * (web/left_out.c). Tests: suite bombs.
  */
 #include "model/row_details.h"
 

@@ -11,6 +11,8 @@
 
 #define LONGEST_PREFIX 18u /* size and type of an event */
 
+enum named { NAME_OF_TYPE, NAME_OF_EVENT };
+
 struct reader {
     struct pci_import *import;
     struct pci_jfr_chunk chunk;
@@ -18,9 +20,9 @@ struct reader {
     int64_t end_ns;   /* of the last chunk, relative to start_ns */
     uint64_t other, without_stack, lost_stacks;
     struct pci_strbuf name;
-    struct pci_hash by_type, by_event; /* of names */
-    struct named {
-        uint32_t type, event; /* strings */
+    struct pci_hash by_name; /* of names: by sample type and by event */
+    struct names {
+        uint32_t string[2]; /* by enum named */
     } * names;
     size_t name_count, name_capacity;
     uint32_t truncated_key, default_type; /* strings; PCOL_NONE: none */
@@ -170,24 +172,14 @@ static pcol_status convert_ticks(const struct pci_jfr_chunk *c, int64_t ticks, i
 }
 
 /* Find the event whose sample type has the name `type`; *at is PCI_HASH_NONE if there is none. */
-static uint32_t find_type_name(const struct reader *r, uint32_t type)
+/* The entry of `names` with this string as sample type or event; PCI_HASH_NONE: there is none. */
+static uint32_t find_name(const struct reader *r, enum named kind, uint32_t string)
 {
-    uint64_t hash = pci_hash_pair(type, 0);
-    size_t slot = pci_hash_start(&r->by_type, hash);
+    uint64_t hash = pci_hash_pair(string, kind);
+    size_t slot = pci_hash_start(&r->by_name, hash);
     uint32_t at;
-    while ((at = pci_hash_next(&r->by_type, hash, &slot)) != PCI_HASH_NONE)
-        if (r->names[at].type == type)
-            break;
-    return at;
-}
-
-static uint32_t find_event_name(const struct reader *r, uint32_t event)
-{
-    uint64_t hash = pci_hash_pair(event, 0);
-    size_t slot = pci_hash_start(&r->by_event, hash);
-    uint32_t at;
-    while ((at = pci_hash_next(&r->by_event, hash, &slot)) != PCI_HASH_NONE)
-        if (r->names[at].event == event)
+    while ((at = pci_hash_next(&r->by_name, hash, &slot)) != PCI_HASH_NONE)
+        if (r->names[at].string[kind] == string)
             break;
     return at;
 }
@@ -201,14 +193,14 @@ static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, p
     while (start && event.data[start - 1] != '.')
         start--;
     PCI_TRY(pcol_builder_string(r->chunk.builder, event.data, event.size, &name, err));
-    uint32_t known = find_event_name(r, name); /* of a chunk before */
+    uint32_t known = find_name(r, NAME_OF_EVENT, name); /* of a chunk before */
     if (known != PCI_HASH_NONE) {
-        *type = r->names[known].type;
+        *type = r->names[known].string[NAME_OF_TYPE];
         return PCOL_OK;
     }
     PCI_TRY(
         pcol_builder_string(r->chunk.builder, event.data + start, event.size - start, type, err));
-    for (int i = 1; find_type_name(r, *type) != PCI_HASH_NONE; i++) {
+    for (int i = 1; find_name(r, NAME_OF_TYPE, *type) != PCI_HASH_NONE; i++) {
         struct pci_strbuf numbered = {0};
         char number[16];
         int digits = i > 1 ? snprintf(number, sizeof number, "#%d", i) : 0;
@@ -221,9 +213,10 @@ static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, p
     }
     if (pci_grow((void **)&r->names, &r->name_capacity, r->name_count + 1, sizeof *r->names))
         return pci_fail_memory(err);
-    PCI_TRY(pci_hash_add(&r->by_type, pci_hash_pair(*type, 0), (uint32_t)r->name_count, err));
-    PCI_TRY(pci_hash_add(&r->by_event, pci_hash_pair(name, 0), (uint32_t)r->name_count, err));
-    r->names[r->name_count++] = (struct named){*type, name};
+    uint32_t at = (uint32_t)r->name_count++;
+    r->names[at] = (struct names){{[NAME_OF_TYPE] = *type, [NAME_OF_EVENT] = name}};
+    PCI_TRY(pci_hash_add(&r->by_name, pci_hash_pair(*type, NAME_OF_TYPE), at, err));
+    PCI_TRY(pci_hash_add(&r->by_name, pci_hash_pair(name, NAME_OF_EVENT), at, err));
     return PCOL_OK;
 }
 
@@ -414,8 +407,7 @@ pcol_status pci_jfr_read(struct pci_import *import, pcol_error *err)
     if (status == PCOL_OK)
         status = finish(&r, err);
     pci_strbuf_clear(&r.name);
-    pci_hash_clear(&r.by_type);
-    pci_hash_clear(&r.by_event);
+    pci_hash_clear(&r.by_name);
     pci_free(r.names);
     return status;
 }
