@@ -178,13 +178,14 @@ struct cli_option {
     CLI_TEXT_OPTION('o', "output", "OUT", output, "write to the file OUT; - is stdout")
 #define CLI_OPTION_FORCE CLI_FLAG_OPTION('f', "force", force, "replace an output file that exists")
 #define CLI_OPTION_NO_SYNC CLI_FLAG_OPTION(0, "no-sync", no_sync, "do not fsync the output")
-#define CLI_OPTION_FROM                                                                          \
-    CLI_TEXT_CHOICE(0, "from", "FORMAT", from, CLI_CHOICES_READ,                                 \
-                    "format of the input (default: by content, then by name)"),                  \
-        CLI_COUNT_OPTION(0, "max-input", "BYTES", max_input,                                     \
-                         "reject inputs that expand beyond this size; 0: 64 GiB (default)"),     \
-        CLI_FLAG_OPTION(0, "trusted", trusted, "import without limits on memory and expansion"), \
-        CLI_COUNT_OPTION(0, "threads", "N", threads,                                             \
+#define CLI_OPTION_FROM                                                                      \
+    CLI_TEXT_CHOICE(0, "from", "FORMAT", from, CLI_CHOICES_READ,                             \
+                    "format of the input (default: by content, then by name)"),              \
+        CLI_COUNT_OPTION(0, "max-input", "BYTES", max_input,                                 \
+                         "reject inputs that expand beyond this size; 0: 64 GiB (default)"), \
+        CLI_FLAG_OPTION(0, "trusted", trusted,                                               \
+                        "read without limits on memory, expansion and time"),                \
+        CLI_COUNT_OPTION(0, "threads", "N", threads,                                         \
                          "number of threads (default: 0, one for each core)")
 #define CLI_OPTION_FILES_FROM                            \
     CLI_LIST_OPTION(0, "files-from", "LIST", files_from, \
@@ -437,6 +438,14 @@ uint64_t cli_input_bytes(void);
 /* Fails if an output has more bytes than the inputs allow: a few bytes of input may have names and
  * stacks that an output repeats any number of times. */
 int cli_check_written(uint64_t written);
+/* cli_cpu_limit.c: limit the CPU time from here on, unless the inputs are trusted. */
+void cli_cpu_limit_begin(const struct cli_args *args);
+void cli_cpu_limit_end(void);
+/* Raise the limit for an input; without a size, 0, there is none from then on. */
+void cli_cpu_limit_input(uint64_t bytes);
+void cli_cpu_limit_samples(uint64_t samples);
+/* For the handler of SIGPROF: print the message; 0 if there is no limit. Async-signal-safe. */
+int cli_cpu_limit_report(void);
 /* Open a .pcol, or pack another profile in memory with fast encodings for a single reading. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);
 /* The same with the encodings of `pack`, for commands that show sizes and encodings. */

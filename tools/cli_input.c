@@ -87,10 +87,12 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     cli_progress_input();
     if (is_stdin) {
         count_input(args, UINT64_MAX); /* of unknown size */
+        cli_cpu_limit_input(0);
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
         uint64_t bytes = size_of_file(path);
         count_input(args, bytes != 0 ? bytes : UINT64_MAX);
+        cli_cpu_limit_input(bytes);
         cli_heap_reserve(bytes * args->operand_count); /* assumes that all are as large */
         status = pcol_import_path(builder, path, &options, &err);
     }
@@ -111,16 +113,23 @@ static int is_beyond(uint64_t count, uint64_t free, unsigned per_byte)
     return count > free && (count - free) / per_byte > input_bytes;
 }
 
+static uint64_t rows_of(const struct cli_input *input, const char *name)
+{
+    const pcol_table *table;
+
+    return pcol_file_table_by_name(input->file, PCOL_MODEL_PHYSICAL, name, &table, NULL) == PCOL_OK
+               ? pcol_table_rows(table)
+               : 0;
+}
+
 /* Count an input that was opened. */
 static int check_together(const struct cli_input *input)
 {
     static uint64_t bytes, stacks;
-    const pcol_table *table;
 
     bytes += pcol_file_size(input->file);
-    if (pcol_file_table_by_name(input->file, PCOL_MODEL_PHYSICAL, "stacks", &table, NULL) ==
-        PCOL_OK)
-        stacks += pcol_table_rows(table);
+    cli_cpu_limit_samples(rows_of(input, "samples"));
+    stacks += rows_of(input, "stacks");
     if (input->next == NULL) /* the only one */
         return CLI_OK;
     if (is_beyond(bytes, FREE_BYTES, BYTES_PER_BYTE))
@@ -153,6 +162,7 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
         input->bytes = size_of_file(path);
         cli_heap_reserve(input->bytes);
     }
+    cli_cpu_limit_input(input->bytes);
     cli_progress_begin(args, 1);
     if (is_stdin)
         status = pcol_open_any_fd(STDIN_FILENO, path, &options, &input->file, &err);

@@ -5,7 +5,7 @@
  * The first failure is reported once and sticks; a closed pipe on stdout is not a failure.
  * Handlers of terminating signals remove the temporary file first. SIGXFSZ and SIGPIPE are
  * ignored, so that the write fails instead. A SIGBUS outside of all guarded inputs (cli_input.c)
- * ends with a message and exit code 4.
+ * ends with a message and exit code 4, SIGPROF (cli_cpu_limit.c) with one and exit code 3.
  */
 #include "cli.h"
 #include "cli_folder.h"
@@ -43,13 +43,16 @@ static void unlink_temporary(void)
 }
 
 /* Signals that terminate a program: from users and resource limits. */
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
+static const int ending[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,
+                             SIGALRM, SIGUSR1, SIGUSR2, SIGPROF};
 
 /* The default action is set only after unlink: with SA_RESETHAND it would apply earlier, and a
  * second signal in quick succession would leave the file. */
 static void on_end(int number)
 {
     unlink_temporary();
+    if (number == SIGPROF && cli_cpu_limit_report())
+        _exit(CLI_INPUT);
     signal(number, SIG_DFL);
     raise(number); /* delivered after this handler returns */
 }

@@ -31,12 +31,15 @@ static int run(const struct cmd *cmd, struct cli_args *args, int argc, char **ar
     cli_error_command(cmd->name);
     int code = cli_parse(args, cmd, argc, argv);
 
-    if (code == CLI_OK && args->help)
-        code = cmd_print_help(cmd);
-    else if (code == CLI_OK && args->version)
-        code = print_version();
-    else if (code == CLI_OK)
-        code = cmd->run(args);
+    if (code != CLI_OK)
+        return code;
+    if (args->help)
+        return cmd_print_help(cmd);
+    if (args->version)
+        return print_version();
+    cli_cpu_limit_begin(args);
+    code = cmd->run(args);
+    cli_cpu_limit_end();
     return code;
 }
 
