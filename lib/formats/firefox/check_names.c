@@ -7,26 +7,30 @@
  */
 #include "formats/firefox/write_native.h"
 
-#include "util/pair_set.h"
+#include "util/alloc.h"
 
 struct names {
     const struct pci_ff_native *native;
     struct pci_node_reader nodes;
     struct pci_string_pool texts;
-    struct pci_pair_set seen; /* (object, text) */
-    uint32_t object;
+    uint32_t *last; /* by text: the last object with it */
+    size_t last_count, last_capacity;
+    uint32_t object; /* the current one, from 1 */
 };
 
 static pcol_status add_name(struct names *n, pcol_str name, const char *table, uint64_t row,
                             pcol_error *err)
 {
     uint32_t text;
-    int is_known;
     PCI_TRY(pci_string_pool_intern(&n->texts, name.data, name.size, &text, err));
-    PCI_TRY(pci_pair_set_add(&n->seen, n->object, text, &is_known, err));
-    return is_known ? pci_corrupt(err, table, NULL, row, "the profile has '%.*s' twice",
-                                  (int)(name.size < 40 ? name.size : 40), name.data)
-                    : PCOL_OK;
+    PCI_TRY(PCI_GROW(n->last, n->last_capacity, (size_t)text + 1, err));
+    while (n->last_count <= text)
+        n->last[n->last_count++] = 0;
+    if (n->last[text] == n->object)
+        return pci_corrupt(err, table, NULL, row, "the profile has '%.*s' twice",
+                           (int)(name.size < 40 ? name.size : 40), name.data);
+    n->last[text] = n->object;
+    return PCOL_OK;
 }
 
 /* The tables among the members of an object; other members may be there twice. */
@@ -145,7 +149,7 @@ pcol_status pci_ff_native_check_names(const struct pci_ff_native *native, uint64
 {
     struct names n = {.native = native};
     pcol_status status = check_all(&n, root, err);
-    pci_pair_set_clear(&n.seen);
+    pci_free(n.last);
     pci_string_pool_clear(&n.texts);
     return status;
 }
