@@ -1472,11 +1472,11 @@ typedef struct pcol_export_options {
  *
  * Errors: E_NOT_FOUND (format, source, sample type), E_LOSS (the target cannot express the profile
  * at all, such as a sum beyond 64 bits), E_LIMIT (unless the file or the imported input was
- * trusted: more than 4 GiB and 4 KiB for each byte of it; perf and perun would repeat the stacks of
- * samples with more than 2^23 frames, v1 and pprof with 2^26, other targets with 2^28, and 1,024
- * more for each sample, up to one sample for each byte; expand_idle: more samples than
- * PCOL_IDLE_EXPAND allows), E_UNSUPPORTED (drop_frames that are no pattern), those of the sink and
- * of reading the file.
+ * trusted: more than 4 GiB and 4 KiB for each byte of it, or 256 MiB of memory and 64 bytes; perf
+ * and perun would repeat the stacks of samples with more than 2^23 frames, v1 and pprof with 2^26,
+ * other targets with 2^28, and 1,024 more for each sample, up to one sample for each byte;
+ * expand_idle: more samples than PCOL_IDLE_EXPAND allows), E_UNSUPPORTED (drop_frames that are no
+ * pattern), those of the sink and of reading the file.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_export(const pcol_file *file, const char *format,
                                                 const pcol_export_options *options, pcol_sink sink,

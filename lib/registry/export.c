@@ -12,6 +12,7 @@
 #include "registry/registry.h"
 #include "util/alloc.h"
 #include "util/control.h"
+#include "util/import_budget.h"
 #include "util/sized_struct.h"
 
 #include <inttypes.h>
@@ -197,6 +198,10 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     PCI_STRUCT_READ(pcol_export_options, copy, options, err);
     struct pci_control scope;
     PCI_TRY(pci_control_init(&scope, copy.control, "write", err));
+    /* What an export keeps in memory is limited as what an import keeps. */
+    struct pci_budget budget = {.trusted = file->trusted};
+    pci_budget_grant(&budget, file->input_bytes);
+    struct pci_budget *enclosing = pci_budget_enter(&budget);
     pcol_status status = pci_control_enter(&scope, err);
     pci_control_set_format(format);
     struct limited_sink limited = {pci_program_sink(&sink), 0,
@@ -204,5 +209,6 @@ pcol_status pcol_export(const pcol_file *file, const char *format,
     PCI_THEN(status,
              export_profile(file, format, &copy, (pcol_sink){write_limited, &limited}, err));
     pci_control_leave(&scope);
+    pci_budget_leave(enclosing);
     return status;
 }
