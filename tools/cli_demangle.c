@@ -247,11 +247,47 @@ static pcol_str demangle(pcol_str name, char **buffer)
     return is_shown ? (pcol_str){*buffer, size} : name;
 }
 
-void cli_names_init(struct cli_names *names, const struct cli_args *args, int people)
+/* "main;_Z1fv;_Z1gv": a mangled name has no semicolon. */
+static pcol_str demangle_stack(pcol_str path, char **buffer)
+{
+    const char *frame = path.data, *end = path.data + path.size;
+    char *text = NULL;
+    size_t used = 0;
+
+    while (frame != NULL) {
+        const char *separator = memchr(frame, ';', (size_t)(end - frame));
+        size_t size = (size_t)((separator != NULL ? separator : end) - frame);
+        char *plain;
+        pcol_str name = demangle((pcol_str){frame, size}, &plain);
+        char *grown = realloc(text, used + name.size + 1);
+        if (grown != NULL && name.size > 0)
+            memcpy(grown + used, name.data, name.size);
+        free(plain);
+        if (grown == NULL) {
+            free(text);
+            return path;
+        }
+        text = grown;
+        used += name.size;
+        text[used++] = ';';
+        frame = separator != NULL ? separator + 1 : NULL;
+    }
+    *buffer = text;
+    return (pcol_str){text, used - 1};
+}
+
+static int has_names_of_frames(pcol_by by)
+{
+    return by == PCOL_BY_FUNCTION || by == PCOL_BY_LINE || by == PCOL_BY_LOCATION ||
+           by == PCOL_BY_STACK;
+}
+
+void cli_names_init(struct cli_names *names, const struct cli_args *args, int people, pcol_by by)
 {
     names->plain = NULL;
+    names->is_stack = by == PCOL_BY_STACK;
     names->wanted =
-        args->demangle != NULL &&
+        args->demangle != NULL && has_names_of_frames(by) &&
         (strcmp(args->demangle, "auto") == 0 ? people : strcmp(args->demangle, "on") == 0);
 }
 
@@ -270,5 +306,7 @@ void cli_names_free(struct cli_names *names)
 pcol_str cli_name(struct cli_names *names, pcol_str name)
 {
     cli_names_free(names);
-    return names->wanted ? demangle(name, &names->plain) : name;
+    if (!names->wanted)
+        return name;
+    return names->is_stack ? demangle_stack(name, &names->plain) : demangle(name, &names->plain);
 }

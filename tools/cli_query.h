@@ -102,11 +102,12 @@ void cli_gutter_blank(const struct cli_gutter *gutter, struct cli_out *out);
 void cli_gutter_end(const struct cli_gutter *gutter, struct cli_out *out);
 /* Names of frames by --demangle (cli_demangle.c). */
 struct cli_names {
-    int wanted;
+    int wanted, is_stack;
     char *plain; /* the last name, if it was demangled */
 };
-/* `people`: the names are for display. */
-void cli_names_init(struct cli_names *names, const struct cli_args *args, int people);
+/* `people`: the names are for display. `by`: what they name; those of files, binaries, threads,
+ * labels and the like are shown as they are, those of stacks demangled frame by frame. */
+void cli_names_init(struct cli_names *names, const struct cli_args *args, int people, pcol_by by);
 /* In commands that draw graphs, "auto" shows names demangled. */
 void cli_names_in_graphs(struct cli_args *args);
 void cli_names_free(struct cli_names *names);

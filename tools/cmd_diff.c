@@ -334,7 +334,7 @@ static int print(struct diff_view *view, pcol_query *query)
         return code;
     cli_amounts_init(&view->amounts, query, view->args, &out);
     view->amounts.is_double = view->is_double;
-    cli_names_init(view->shown, view->args, view->amounts.people);
+    cli_names_init(view->shown, view->args, view->amounts.people, view->by);
     view->amounts.people |= view->markdown;
     view->limit = cli_row_limit(view->args, view->amounts.people ? PEOPLE_ROWS : UINT64_MAX);
     if (view->amounts.people && !view->markdown)
@@ -422,7 +422,7 @@ static int compare_inputs(struct diff_view *view, pcol_diff_options *options)
     if (code == CLI_OK) {
         view->diff = &diff;
         view->markdown = view->args->format != NULL && strcmp(view->args->format, "markdown") == 0;
-        view->by = options->by == PCOL_BY_STACK ? PCOL_BY_FUNCTION : options->by;
+        view->by = options->by;
         cli_result_describe(diff.result, &view->info);
         view->is_double = (view->info.flags & PCOL_RESULT_IS_DOUBLE) != 0;
         if (diff.count > 0)

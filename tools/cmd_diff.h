@@ -42,7 +42,7 @@ struct diff_view {
     struct cli_names *shown; /* displayed names */
     struct cli_amounts amounts;
     int markdown;
-    pcol_by by;                    /* by stack: function */
+    pcol_by by;
     double fail_above, fail_total; /* negative: not given */
     uint64_t limit;
 };

@@ -280,7 +280,7 @@ static int print_text(const struct cli_args *args, pcol_query *query, pcol_flame
     cli_amounts_header(&s.amounts, out);
     if (s.compared)
         put_legend(&s);
-    cli_names_init(&names, args, 0);
+    cli_names_init(&names, args, 0, PCOL_BY_FUNCTION);
     code = draw(&s, args->inverted);
     cli_names_free(&names);
     cli_result_close(&rows);
@@ -305,7 +305,7 @@ static int print_svg(const struct cli_args *args, pcol_query *query, pcol_flame_
                                                        : args->operands[0];
     struct cli_names names;
 
-    cli_names_init(&names, args, 0);
+    cli_names_init(&names, args, 0, PCOL_BY_FUNCTION);
     options->rename = rename_frame;
     options->context = &names;
     pcol_status status = pcol_query_flame(query, options, &flame, &err);

@@ -309,7 +309,7 @@ static int print(struct listing *list, pcol_query *query)
     list->out = &out;
     list->amounts = &amounts;
     cli_amounts_init(&amounts, query, list->args, &out);
-    cli_names_init(&list->names, list->args, amounts.people);
+    cli_names_init(&list->names, list->args, amounts.people, PCOL_BY_FUNCTION);
     if (!amounts.people) {
         code = cli_table_begin(&list->table, &out, list->args, columns, 8);
         if (code == CLI_OK)

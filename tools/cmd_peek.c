@@ -158,7 +158,7 @@ static int print(struct cli_args *args, pcol_query *query, const struct cli_resu
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
-    cli_names_init(&names, args, amounts.people);
+    cli_names_init(&names, args, amounts.people, PCOL_BY_FUNCTION);
     if (amounts.people)
         print_people(args, &names, peek, &amounts, &out);
     else

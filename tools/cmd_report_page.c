@@ -31,7 +31,7 @@ int report_plain_names(struct cli_out *out, const struct cli_args *args,
 
     if (status == PCOL_OK)
         status = pcol_names_new(input->file, &names, &err);
-    cli_names_init(&plain, args, 1);
+    cli_names_init(&plain, args, 1, PCOL_BY_FUNCTION);
     for (uint64_t row = 0; row < rows && status == PCOL_OK && out->code == 0; row++) {
         pcol_str name;
         int valid;

@@ -243,7 +243,7 @@ int report_static(struct cli_out *out, const struct cli_input *input, const stru
 
     if (pcol_query_describe(query, &info, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
-    cli_names_init(&names, args, 1);
+    cli_names_init(&names, args, 1, PCOL_BY_FUNCTION);
     int code = put_table(out, input, args, &names, query, base, &info);
     if (code == CLI_OK)
         code = put_flame(out, input, &names, query, base, &info);

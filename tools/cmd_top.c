@@ -151,7 +151,6 @@ static int print_rows(const struct cli_args *args, const struct cli_result *top,
 
     if (code != CLI_OK)
         return code;
-    cli_names_init(&layout->names, args, layout->amounts.people);
     for (size_t i = 0; i < count && i < limit && out->code == 0; i++) {
         struct cli_cell cells[COLUMNS];
         char buffer[COLUMNS][CLI_NUMBER_SIZE];
@@ -174,6 +173,7 @@ static int print(const struct cli_args *args, pcol_query *query, const struct cl
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&layout.amounts, query, args, &out);
+    cli_names_init(&layout.names, args, layout.amounts.people, by);
     lay_out(&layout, by, args->verbose);
     uint64_t limit = cli_row_limit(args, layout.amounts.people ? TERMINAL_ROWS : UINT64_MAX);
 

@@ -209,7 +209,7 @@ static int print(const struct cli_args *args, const char *input, pcol_query *que
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
-    cli_names_init(&traces.names, args, amounts.people);
+    cli_names_init(&traces.names, args, amounts.people, PCOL_BY_FUNCTION);
     code = find_traces(&traces);
     uint64_t limit = cli_row_limit(args, amounts.people ? TERMINAL_ROWS : UINT64_MAX);
     traces.limit = limit < traces.count ? (size_t)limit : traces.count;

@@ -323,7 +323,7 @@ static int print(struct cli_args *args, pcol_query *query, const struct cli_resu
     if (code != CLI_OK)
         return code;
     cli_amounts_init(&amounts, query, args, &out);
-    cli_names_init(&names, args, amounts.people);
+    cli_names_init(&names, args, amounts.people, by);
     code = choose(args, tree, &amounts, &shown);
     if (code == CLI_OK)
         code = amounts.people ? print_drawing(args, &names, tree, by, shown, &amounts, &out)
