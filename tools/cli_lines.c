@@ -58,6 +58,11 @@ struct cli_lines {
     size_t memo_used;
 };
 
+static int is_json(const struct cli_table *table)
+{
+    return table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON;
+}
+
 /* ---- TSV and CSV */
 
 /* Whether a spreadsheet reads a text that begins with this as a formula; spaces may come first,
@@ -237,7 +242,7 @@ static void put_any(struct cli_table *table, const struct cli_cell *cell)
 
 void cli_lines_before(struct cli_table *table, size_t i, int *first)
 {
-    if (table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON) {
+    if (is_json(table)) {
         put_key(table, i, first);
         return;
     }
@@ -248,7 +253,7 @@ void cli_lines_before(struct cli_table *table, size_t i, int *first)
 
 static void put_piece(struct cli_table *table, size_t i, const struct cli_cell *cell, int *first)
 {
-    if (table->layout == LAYOUT_NDJSON && cell->kind == CLI_CELL_ABSENT)
+    if (is_json(table) && cell->kind == CLI_CELL_ABSENT)
         return;
     cli_lines_before(table, i, first);
     put_any(table, cell);
@@ -461,7 +466,7 @@ static int keep_keys(struct cli_table *table)
 static struct cli_lines *new_lines(struct cli_table *table)
 {
     struct cli_lines *lines = table->lines = calloc(1, sizeof *lines);
-    int json = table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON;
+    int json = is_json(table);
 
     if (lines == NULL)
         return NULL;
@@ -481,7 +486,7 @@ static struct cli_lines *new_lines(struct cli_table *table)
 
 void cli_lines_begin(struct cli_table *table)
 {
-    if (table->layout == LAYOUT_JSON || table->layout == LAYOUT_NDJSON)
+    if (is_json(table))
         new_lines(table);
     else if (table->header)
         put_header(table);

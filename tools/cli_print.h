@@ -155,7 +155,7 @@ enum cli_cell_kind {
     CLI_CELL_PERCENT, /* f64 with two decimals */
     CLI_CELL_TEXT,
     CLI_CELL_LIST,
-    CLI_CELL_ABSENT, /* a null whose key ndjson omits */
+    CLI_CELL_ABSENT, /* a null whose key json and ndjson omit */
     CLI_CELL_RAW     /* JSON text, or a number with any number of digits */
 };
 

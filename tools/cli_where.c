@@ -5,10 +5,12 @@
  * The column is the longest column name at the start of the text, with or without its dot, so
  * names may contain any characters. The library tests the values: conditions on cells of the table
  * become those of its scan. Lists, and numbers that a pattern or a text is compared with, are
- * tested as they are printed.
+ * tested as they are printed; integers beyond 64 bits (of Perun) here.
  */
 #include "cli.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -140,6 +142,17 @@ static int fail_column(const char *text, const struct cli_rows_column *columns, 
                      cli_name_list_end(&list));
 }
 
+static int parse_integer(const char *text, uint64_t *number)
+{
+    char *end;
+
+    if (text[0] != '0' || (text[1] | 0x20) != 'x' || text[2] == '\0')
+        return cli_parse_u64(text, number) == 0;
+    errno = 0;
+    *number = strtoull(text + 2, &end, 16);
+    return strspn(text + 2, "0123456789abcdefABCDEF") == strlen(text + 2) && errno == 0;
+}
+
 /* The value as a number, exactly if it is an integer of 64 bits; 0 if it is none. */
 static int parse_number(const char *text, pcol_condition *condition)
 {
@@ -147,7 +160,7 @@ static int parse_number(const char *text, pcol_condition *condition)
     uint64_t magnitude;
     char *end;
 
-    if (cli_parse_u64(text + (is_negative || *text == '+'), &magnitude) == 0 &&
+    if (parse_integer(text + (is_negative || *text == '+'), &magnitude) &&
         (!is_negative || magnitude <= (uint64_t)1 << 63)) {
         condition->type = is_negative ? PCOL_I64 : PCOL_U64;
         condition->value.u64 = is_negative ? 0 - magnitude : magnitude;
@@ -323,12 +336,84 @@ static size_t list_text(struct cli_where *where, const struct cli_cell *cell)
     return used;
 }
 
+/* A decimal integer of any size. */
+struct integer {
+    int is_negative;
+    const char *digits; /* without leading zeros; 0 has none */
+    size_t size;
+};
+
+static int get_integer(pcol_str text, struct integer *integer)
+{
+    const char *at = text.data, *end = text.data + text.size;
+
+    integer->is_negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    if (at == end)
+        return 0;
+    for (const char *digit = at; digit < end; digit++)
+        if (*digit < '0' || *digit > '9')
+            return 0;
+    while (at < end && *at == '0')
+        at++;
+    integer->is_negative &= at < end;
+    integer->digits = at;
+    integer->size = (size_t)(end - at);
+    return 1;
+}
+
+static int compare_integers(const struct integer *a, const struct integer *b)
+{
+    int sign = a->is_negative ? -1 : 1, order;
+
+    if (a->is_negative != b->is_negative)
+        return sign;
+    if (a->size != b->size)
+        return a->size < b->size ? -sign : sign;
+    order = a->size > 0 ? memcmp(a->digits, b->digits, a->size) : 0;
+    return order == 0 ? 0 : order < 0 ? -sign : sign;
+}
+
+static double nearest_double(const struct integer *integer)
+{
+    char digits[320]; /* the largest double has 309 */
+    double number = (double)INFINITY;
+
+    if (integer->size < sizeof digits) {
+        memcpy(digits, integer->digits, integer->size);
+        digits[integer->size] = '\0';
+        number = strtod(digits, NULL);
+    }
+    return integer->is_negative ? -number : number;
+}
+
+/* Test an integer beyond 64 bits, which is in text: exactly against another integer. */
+static pcol_status test_integer(const struct test *test, const struct integer *integer, int *yes,
+                                pcol_error *err)
+{
+    struct integer wanted;
+
+    if (!get_integer((pcol_str){test->text, test->size}, &wanted)) {
+        pcol_scalar value = {.f64 = nearest_double(integer)};
+        return pcol_value_test_holds(test->number, PCOL_F64, &value, yes, err);
+    }
+    int order = compare_integers(integer, &wanted);
+    *yes = test->op == PCOL_OP_LT   ? order < 0
+           : test->op == PCOL_OP_LE ? order <= 0
+           : test->op == PCOL_OP_EQ ? order == 0
+           : test->op == PCOL_OP_NE ? order != 0
+           : test->op == PCOL_OP_GE ? order >= 0
+                                    : order > 0;
+    return PCOL_OK;
+}
+
 pcol_status cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell,
                            int *yes, pcol_error *err)
 {
     const struct test *test = &where->tests[index];
     char text[CLI_NUMBER_SIZE];
     pcol_scalar value = {.str = {text, 0}};
+    struct integer integer;
 
     switch (cell->kind) {
     case CLI_CELL_NULL:
@@ -336,6 +421,9 @@ pcol_status cli_where_test(struct cli_where *where, size_t index, const struct c
         return pcol_value_test_holds(test->any, PCOL_STRING, NULL, yes, err);
     case CLI_CELL_TEXT:
     case CLI_CELL_RAW:
+        if (cell->kind == CLI_CELL_RAW && test->number != NULL &&
+            get_integer((pcol_str){cell->as.text.data, cell->as.text.size}, &integer))
+            return test_integer(test, &integer, yes, err);
         value.str = (pcol_str){cell->as.text.data, cell->as.text.size};
         break;
     case CLI_CELL_LIST:

@@ -126,6 +126,12 @@ static int are_same(pcol_str a, pcol_str b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
+static int is_hexadecimal(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return text[0] == '0' && (text[1] | 0x20) == 'x';
+}
+
 /* Parses a number and the unit after it, up to `end`; 0: not a number. */
 static int parse_bound(const char *text, const char *end, struct pci_label_bound *bound,
                        pcol_str *unit)
@@ -137,7 +143,7 @@ static int parse_bound(const char *text, const char *end, struct pci_label_bound
     if (after == text || after > end || !isfinite(bound->number))
         return 0;
     errno = 0;
-    bound->integer = strtoll(text, &digits_end, 10);
+    bound->integer = strtoll(text, &digits_end, is_hexadecimal(text) ? 16 : 10);
     bound->is_integer = digits_end == after && !errno;
     *unit = (pcol_str){after, (size_t)(end - after)};
     for (size_t i = 0; i < unit->size; i++)
