@@ -219,15 +219,22 @@ pcol_status pci_diff_count(struct pci_diff *d, const struct pci_diff_queries *qu
 
 /* 1 if a value exceeds the bases by more than the limit, in percent of @whole. rise: above the
  * highest base. One rounding of the percentage: a value equal to the limit in decimal digits is
- * equal to it here. least: rises up to it are errors of rounding. */
-static int exceeds(double value, double rise, double least, const pcol_spread *bases,
+ * equal to it here. error: of rounding, in the rise. */
+static int exceeds(double value, double rise, double error, const pcol_spread *bases,
                    size_t base_count, double whole, double percent)
 {
     double part = 100 * rise / fabs(whole);
+    double doubt = whole != 0 ? 100 * (error / fabs(whole)) : 0;
     if (!isfinite(part) && whole != 0)
         part = 100 * (rise / fabs(whole));
-    return rise > least && part > percent &&
+    return rise > error && part > percent + doubt &&
            (base_count < DEVIATION_BASES || value > bases->median + DEVIATIONS * bases->mad);
+}
+
+/* Of a sum; integers are exact. */
+static double error_of(const struct pci_diff_info *info, double value)
+{
+    return info->is_double ? ROUNDING * fabs(value) : 0;
 }
 
 pcol_status pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options, pcol_error *err)
@@ -240,16 +247,17 @@ pcol_status pci_diff_judge(struct pci_diff *d, const pcol_diff_options *options,
         return pci_fail(err, PCOL_E_LIMIT,
                         "a total that is not finite cannot be compared with a limit");
     if (options->flags & PCOL_DIFF_FAIL_TOTAL)
-        info->total_above = exceeds(total, total - info->base_totals.max, 0, &info->base_totals, n,
-                                    info->base_totals.median, options->fail_total);
+        info->total_above =
+            exceeds(total, total - info->base_totals.max, error_of(info, total), &info->base_totals,
+                    n, info->base_totals.median, options->fail_total);
     for (size_t i = 0; options->flags & PCOL_DIFF_FAIL_ABOVE && i < d->count; i++) {
         struct pci_diff_row *row = &d->rows[i];
         double value = pci_amount_to_double(row->sides.total[1], info->is_double);
         double rise = n > 1 ? value - row->total_bases.max
                             : pci_amount_to_double(row->total_delta, info->is_double);
-        double least = info->is_double ? ROUNDING * fabs(value) : 0;
         row->above = row->samples >= (double)options->min_samples &&
-                     exceeds(value, rise, least, &row->total_bases, n, whole, options->fail_above);
+                     exceeds(value, rise, error_of(info, value), &row->total_bases, n, whole,
+                             options->fail_above);
     }
     return PCOL_OK;
 }
