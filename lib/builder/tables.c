@@ -4,6 +4,7 @@
 #include "builder/builder.h"
 
 #include "util/alloc.h"
+#include "util/strbuf.h"
 
 #include <string.h>
 
@@ -72,6 +73,12 @@ pcol_status pci_builder_column(pcol_builder *builder, uint32_t table, const char
     return PCOL_OK;
 }
 
+/* samples.value.0 and so on: of the sample types, also of one that is not there yet. */
+static int is_value_column(uint32_t table, const char *name)
+{
+    return table == PCI_T_SAMPLES && pci_parse_numbered_name(name, "value.") >= 0;
+}
+
 pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const char *name,
                                 pcol_type type, uint32_t references, uint32_t *column,
                                 pcol_error *err)
@@ -81,7 +88,7 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
     PCI_TRY(pci_builder_check_open(builder, err));
     PCI_REQUIRE(name, err);
     uint32_t known = pci_column_buffer_find(builder, table, name);
-    if (known != PCI_HASH_NONE && builder->columns[known]->own)
+    if ((known != PCI_HASH_NONE && builder->columns[known]->own) || is_value_column(table, name))
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s is created by the builder", name);
     return pci_builder_column(builder, table, name, type, references, column, err);
 }

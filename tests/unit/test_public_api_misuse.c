@@ -550,6 +550,16 @@ Test(public_api_misuse, rows_that_are_not_there_are_not_written)
     IS(OK, pcol_builder_set_i64(t.b, column, 1, 77, &err));
     build_end(&t, PCOL_E_ARGUMENT, 0);
 
+    build_begin(&t); /* of a sample type that is there, and of one that is not */
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    IS(OK, pcol_builder_table(t.b, "samples", &table, &err));
+    IS(E_ARGUMENT, pcol_builder_column(t.b, table, "value.0", PCOL_I64, 0, &column, &err));
+    IS(E_ARGUMENT, pcol_builder_column(t.b, table, "value.7", PCOL_I64, 0, &column, &err));
+    IS(OK, pcol_builder_column(t.b, table, "value.", PCOL_I64, 0, &column, &err));
+    IS(OK, pcol_builder_table(t.b, "mine", &table, &err));
+    IS(OK, pcol_builder_column(t.b, table, "value.0", PCOL_I64, 0, &column, &err));
+    build_end(&t, PCOL_OK, 1);
+
     build_begin(&t); /* after the last row of all */
     IS(OK, pcol_builder_table(t.b, "mine", &table, &err));
     IS(OK, pcol_builder_column(t.b, table, "mine", PCOL_I64, 0, &column, &err));
