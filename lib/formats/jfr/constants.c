@@ -96,32 +96,32 @@ pcol_status pci_jfr_read_checkpoint(struct pci_jfr_chunk *chunk, struct pci_jfr_
 
 /* ---- values ---- */
 
-/* Read the constant of a class and key; *constant is NULL if the chunk lacks it. */
-static pcol_status read_constant(struct pci_jfr_chunk *chunk, enum pci_jfr_role role, int64_t key,
-                                 struct pci_spill_view *view, struct pci_jfr_constant **constant,
-                                 struct pci_jfr_cursor *cursor, struct pci_jfr_value *values,
-                                 pcol_error *err)
+/* Read the constant of a class and key that a value has; *constant is NULL if the chunk lacks it.
+ * Classes go by their ids: several may have one name. */
+static pcol_status read_constant(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
+                                 int64_t key, struct pci_spill_view *view,
+                                 struct pci_jfr_constant **constant, struct pci_jfr_cursor *cursor,
+                                 struct pci_jfr_value *values, pcol_error *err)
 {
-    uint32_t class = chunk->classes.by_role[role];
-    *constant = class == PCOL_NONE ? NULL : find_constant(chunk, class, key);
+    *constant = value->is_set ? find_constant(chunk, value->class, key) : NULL;
     if (!*constant || (*constant)->is_decoded)
         return PCOL_OK;
     /* Symbols are read again for each method that names them. */
     PCI_TRY(pci_budget_charge_expansion(pci_thread_budget, (*constant)->size, err));
     PCI_TRY(pci_jfr_view(chunk, view, (*constant)->at, (*constant)->size, cursor, err));
-    return pci_jfr_read_value(&chunk->classes, class, cursor, values, err);
+    return pci_jfr_read_value(&chunk->classes, value->class, cursor, values, err);
 }
 
-static pcol_status append_text(struct pci_jfr_chunk *chunk, const struct pci_jfr_text *text,
+static pcol_status append_text(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
                                pcol_error *err)
 {
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
-    if (text->encoding != PCI_JFR_CONSTANT)
-        return pci_jfr_append(text, &chunk->text, err);
-    PCI_TRY(read_constant(chunk, PCI_JFR_STRING, text->key, &chunk->view, &constant, &cursor,
-                          values, err));
+    if (value->text.encoding != PCI_JFR_CONSTANT)
+        return pci_jfr_append(&value->text, &chunk->text, err);
+    PCI_TRY(read_constant(chunk, value, value->text.key, &chunk->view, &constant, &cursor, values,
+                          err));
     return constant && values[PCI_JFR_NAME].text.encoding != PCI_JFR_CONSTANT
                ? pci_jfr_append(&values[PCI_JFR_NAME].text, &chunk->text, err)
                : PCOL_OK;
@@ -133,11 +133,10 @@ static pcol_status append_symbol(struct pci_jfr_chunk *chunk, const struct pci_j
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
-    PCI_TRY(read_constant(chunk, PCI_JFR_SYMBOL, symbol->number, &chunk->view, &constant, &cursor,
-                          values, err));
-    return constant && values[PCI_JFR_NAME].is_set
-               ? append_text(chunk, &values[PCI_JFR_NAME].text, err)
-               : PCOL_OK;
+    PCI_TRY(read_constant(chunk, symbol, symbol->number, &chunk->view, &constant, &cursor, values,
+                          err));
+    return constant && values[PCI_JFR_NAME].is_set ? append_text(chunk, &values[PCI_JFR_NAME], err)
+                                                   : PCOL_OK;
 }
 
 static pcol_status intern_text(struct pci_jfr_chunk *chunk, uint32_t *string, pcol_error *err)
@@ -148,31 +147,32 @@ static pcol_status intern_text(struct pci_jfr_chunk *chunk, uint32_t *string, pc
                             : PCOL_OK;
 }
 
-static pcol_status append_class(struct pci_jfr_chunk *chunk, int64_t key, pcol_error *err)
+static pcol_status append_class(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
+                                pcol_error *err)
 {
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
     PCI_TRY(
-        read_constant(chunk, PCI_JFR_CLASS, key, &chunk->view, &constant, &cursor, values, err));
+        read_constant(chunk, value, value->number, &chunk->view, &constant, &cursor, values, err));
     return constant ? append_symbol(chunk, &values[PCI_JFR_NAME], err) : PCOL_OK;
 }
 
 /* Row of functions: CLASS.METHOD. */
-static pcol_status find_method(struct pci_jfr_chunk *chunk, int64_t key, uint32_t *row,
-                               pcol_error *err)
+static pcol_status find_method(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
+                               uint32_t *row, pcol_error *err)
 {
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
     pcol_function function = PCOL_INIT(pcol_function);
     PCI_TRY(
-        read_constant(chunk, PCI_JFR_METHOD, key, &chunk->view, &constant, &cursor, values, err));
+        read_constant(chunk, value, value->number, &chunk->view, &constant, &cursor, values, err));
     *row = constant ? constant->row : PCOL_NONE;
     if (!constant || constant->is_decoded)
         return PCOL_OK;
     chunk->text.size = 0;
-    PCI_TRY(append_class(chunk, values[PCI_JFR_METHOD_CLASS].number, err));
+    PCI_TRY(append_class(chunk, &values[PCI_JFR_METHOD_CLASS], err));
     if (chunk->text.size)
         PCI_TRY(pci_strbuf_append(&chunk->text, ".", 1, err));
     PCI_TRY(append_symbol(chunk, &values[PCI_JFR_METHOD_NAME], err));
@@ -185,19 +185,19 @@ static pcol_status find_method(struct pci_jfr_chunk *chunk, int64_t key, uint32_
     return PCOL_OK;
 }
 
-static pcol_status find_frame_type(struct pci_jfr_chunk *chunk, int64_t key, uint32_t *string,
-                                   pcol_error *err)
+static pcol_status find_frame_type(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
+                                   uint32_t *string, pcol_error *err)
 {
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
-    PCI_TRY(read_constant(chunk, PCI_JFR_FRAME_TYPE, key, &chunk->view, &constant, &cursor, values,
-                          err));
+    PCI_TRY(
+        read_constant(chunk, value, value->number, &chunk->view, &constant, &cursor, values, err));
     *string = constant ? constant->row : PCOL_NONE;
     if (!constant || constant->is_decoded)
         return PCOL_OK;
     chunk->text.size = 0;
-    PCI_TRY(append_text(chunk, &values[PCI_JFR_NAME].text, err));
+    PCI_TRY(append_text(chunk, &values[PCI_JFR_NAME], err));
     PCI_TRY(intern_text(chunk, string, err));
     constant->row = *string;
     constant->is_decoded = 1;
@@ -213,9 +213,9 @@ static pcol_status thread_cells(struct pci_jfr_chunk *chunk, const struct pci_jf
     *cells = (struct pci_import_thread){PCOL_NONE, PCOL_NONE, PCOL_NONE, PCOL_NONE,
                                         (uint32_t)values[PCI_JFR_JAVA_ID].number};
     chunk->text.size = 0;
-    PCI_TRY(append_text(chunk, &values[PCI_JFR_JAVA_NAME].text, err));
+    PCI_TRY(append_text(chunk, &values[PCI_JFR_JAVA_NAME], err));
     if (!chunk->text.size)
-        PCI_TRY(append_text(chunk, &values[PCI_JFR_OS_NAME].text, err));
+        PCI_TRY(append_text(chunk, &values[PCI_JFR_OS_NAME], err));
     PCI_TRY(intern_text(chunk, &cells->name, err));
     if (values[PCI_JFR_OS_ID].number) { /* 0: a virtual thread */
         int size = snprintf(number, sizeof number, "%" PRId64, values[PCI_JFR_OS_ID].number);
@@ -224,14 +224,14 @@ static pcol_status thread_cells(struct pci_jfr_chunk *chunk, const struct pci_jf
     return PCOL_OK;
 }
 
-pcol_status pci_jfr_find_thread(struct pci_jfr_chunk *chunk, int64_t key, uint32_t *row,
-                                pcol_error *err)
+pcol_status pci_jfr_find_thread(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
+                                uint32_t *row, pcol_error *err)
 {
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
     struct pci_import_thread cells;
-    PCI_TRY(read_constant(chunk, PCI_JFR_THREAD, key, &chunk->stack_view, &constant, &cursor,
+    PCI_TRY(read_constant(chunk, value, value->number, &chunk->stack_view, &constant, &cursor,
                           values, err));
     *row = constant ? constant->row : PCOL_NONE;
     if (!constant || constant->is_decoded)
@@ -264,7 +264,7 @@ static pcol_status add_frame(struct pci_jfr_chunk *chunk, const struct pci_jfr_v
     uint32_t columns[2], type = PCOL_NONE;
     struct pci_cell_value cells[2];
     size_t count = 0;
-    PCI_TRY(find_method(chunk, values[PCI_JFR_FRAME_METHOD].number, &line.function, err));
+    PCI_TRY(find_method(chunk, &values[PCI_JFR_FRAME_METHOD], &line.function, err));
     pci_set_flag(&line.flags, PCOL_LINE_HAS_LINE, line.line > 0);
     line.line = line.line > 0 ? line.line : 0;
     if (values[PCI_JFR_BYTECODE_INDEX].is_set && values[PCI_JFR_BYTECODE_INDEX].number >= 0) {
@@ -273,7 +273,7 @@ static pcol_status add_frame(struct pci_jfr_chunk *chunk, const struct pci_jfr_v
         columns[count] = chunk->bytecode_index;
         cells[count++] = (struct pci_cell_value){values[PCI_JFR_BYTECODE_INDEX].number, 1};
     }
-    PCI_TRY(find_frame_type(chunk, values[PCI_JFR_TYPE].number, &type, err));
+    PCI_TRY(find_frame_type(chunk, &values[PCI_JFR_TYPE], &type, err));
     if (type != PCOL_NONE) {
         PCI_TRY(label_column(chunk, "frame_type", PCI_LABEL_STRING, &chunk->frame_type, err));
         columns[count] = chunk->frame_type;
@@ -288,14 +288,13 @@ static pcol_status add_frame(struct pci_jfr_chunk *chunk, const struct pci_jfr_v
 static pcol_status add_frames(struct pci_jfr_chunk *chunk, struct pci_jfr_cursor *cursor,
                               const struct pci_jfr_value *frames, uint32_t *stack, pcol_error *err)
 {
-    uint32_t class = chunk->classes.by_role[PCI_JFR_STACK_FRAME];
     size_t count = frames->is_set ? (size_t)frames->number : 0;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
     cursor->p = frames->is_set ? frames->elements : cursor->p;
     if (pci_grow((void **)&chunk->groups, &chunk->group_capacity, count + 1, sizeof *chunk->groups))
         return pci_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
-        PCI_TRY(pci_jfr_read_value(&chunk->classes, class, cursor, values, err));
+        PCI_TRY(pci_jfr_read_value(&chunk->classes, frames->class, cursor, values, err));
         PCI_TRY(add_frame(chunk, values, &chunk->groups[i], err));
     }
     *stack = 0;
@@ -304,13 +303,13 @@ static pcol_status add_frames(struct pci_jfr_chunk *chunk, struct pci_jfr_cursor
     return PCOL_OK;
 }
 
-pcol_status pci_jfr_find_stack(struct pci_jfr_chunk *chunk, int64_t key,
+pcol_status pci_jfr_find_stack(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
                                const struct pci_jfr_constant **stack, pcol_error *err)
 {
     struct pci_jfr_constant *constant;
     struct pci_jfr_cursor cursor;
     struct pci_jfr_value values[PCI_JFR_SLOTS];
-    PCI_TRY(read_constant(chunk, PCI_JFR_STACK_TRACE, key, &chunk->stack_view, &constant, &cursor,
+    PCI_TRY(read_constant(chunk, value, value->number, &chunk->stack_view, &constant, &cursor,
                           values, err));
     *stack = constant;
     if (!constant || constant->is_decoded)

@@ -12,6 +12,7 @@
 
 #include "builder/builder.h"
 #include "formats/format.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 pcol_status pci_jfr_read(struct pci_import *import, pcol_error *err);
@@ -130,12 +131,12 @@ struct pci_jfr_classes {
     struct pci_jfr_field *fields; /* in the order of their classes */
     size_t field_count, field_capacity;
     struct pci_hash by_id;
-    uint32_t by_role[PCI_JFR_ROLES]; /* PCOL_NONE: none */
 };
 
 /* A member of a value. */
 struct pci_jfr_value {
     int is_set;
+    uint32_t class; /* of its field, if it is set: also of the constant, of the elements */
     int64_t number; /* also keys of constants, and numbers of elements */
     struct pci_jfr_text text;
     const uint8_t *elements; /* arrays */
@@ -176,6 +177,7 @@ struct pci_jfr_chunk {
     int64_t start_ns, start_ticks, ticks_per_second;
     int is_compressed;
     struct pci_jfr_classes classes;
+    struct pci_text_memo events; /* strings by the names of classes */
     struct pci_jfr_constant *constants;
     size_t constant_count, constant_capacity;
     struct pci_hash by_key;
@@ -191,11 +193,11 @@ pcol_status pci_jfr_view(struct pci_jfr_chunk *chunk, struct pci_spill_view *vie
 /* Index the constants of a checkpoint, after its size and type. */
 pcol_status pci_jfr_read_checkpoint(struct pci_jfr_chunk *chunk, struct pci_jfr_cursor *cursor,
                                     pcol_error *err);
-/* The stack of a key, decoded; *stack is NULL if the chunk lacks it. */
-pcol_status pci_jfr_find_stack(struct pci_jfr_chunk *chunk, int64_t key,
+/* The stack that a value refers to, decoded; *stack is NULL if the chunk lacks it. */
+pcol_status pci_jfr_find_stack(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
                                const struct pci_jfr_constant **stack, pcol_error *err);
 /* Row of threads; PCOL_NONE if the chunk lacks it. */
-pcol_status pci_jfr_find_thread(struct pci_jfr_chunk *chunk, int64_t key, uint32_t *row,
-                                pcol_error *err);
+pcol_status pci_jfr_find_thread(struct pci_jfr_chunk *chunk, const struct pci_jfr_value *value,
+                                uint32_t *row, pcol_error *err);
 
 #endif

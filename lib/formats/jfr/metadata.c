@@ -139,8 +139,8 @@ static int64_t parse_id(const struct pci_jfr_text *text, int *bad)
     uint64_t value = 0;
     size_t at = text->size && text->data[0] == '-' ? 1 : 0;
     *bad = at == text->size || text->size > 20;
-    for (size_t i = at; i < text->size; i++) {
-        *bad |= text->data[i] < '0' || text->data[i] > '9';
+    for (size_t i = at; i < text->size && !*bad; i++) {
+        *bad = text->data[i] < '0' || text->data[i] > '9';
         value = value * 10 + (uint64_t)(text->data[i] - '0');
     }
     return (int64_t)(at ? 0 - value : value);
@@ -299,14 +299,10 @@ static void set_slot(struct pci_jfr_classes *k, struct pci_jfr_field *field)
 
 static void set_roles(struct pci_jfr_classes *k)
 {
-    for (int role = 0; role < PCI_JFR_ROLES; role++)
-        k->by_role[role] = PCOL_NONE;
     for (size_t i = 0; i < k->count; i++)
         for (int role = 1; role < PCI_JFR_ROLES; role++)
-            if (text_is(&k->classes[i].name, role_names[role])) {
+            if (text_is(&k->classes[i].name, role_names[role]))
                 k->classes[i].role = (enum pci_jfr_role)role;
-                k->by_role[role] = (uint32_t)i;
-            }
     for (size_t i = 0; i < k->field_count; i++)
         set_slot(k, &k->fields[i]);
 }
@@ -381,6 +377,7 @@ static pcol_status walk_field(struct walk *w, const struct pci_jfr_field *field,
         value->number = (int64_t)count;
     else
         value->number = element.number, value->text = element.text;
+    value->class = field->class;
     value->is_set = 1;
     return PCOL_OK;
 }
@@ -414,6 +411,7 @@ pcol_status pci_jfr_read_value(const struct pci_jfr_classes *classes, uint32_t c
     if (classes->classes[class].role == PCI_JFR_STRING) { /* the constants of java.lang.String */
         struct pci_jfr_value value = {0};
         PCI_TRY(walk_single(&w, class, &value, err));
+        value.class = class;
         if (values)
             values[PCI_JFR_NAME] = value;
         return PCOL_OK;

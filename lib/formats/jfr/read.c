@@ -19,7 +19,6 @@ struct reader {
     int64_t start_ns; /* of the first chunk, since 1970 */
     int64_t end_ns;   /* of the last chunk, relative to start_ns */
     uint64_t other, without_stack, lost_stacks;
-    struct pci_strbuf name;
     struct pci_hash by_name; /* of names: by sample type and by event */
     struct names {
         uint32_t string[2]; /* by enum named */
@@ -171,7 +170,6 @@ static pcol_status convert_ticks(const struct pci_jfr_chunk *c, int64_t ticks, i
     return PCOL_OK;
 }
 
-/* Find the event whose sample type has the name `type`; *at is PCI_HASH_NONE if there is none. */
 /* The entry of `names` with this string as sample type or event; PCI_HASH_NONE: there is none. */
 static uint32_t find_name(const struct reader *r, enum named kind, uint32_t string)
 {
@@ -184,20 +182,31 @@ static uint32_t find_name(const struct reader *r, enum named kind, uint32_t stri
     return at;
 }
 
+/* A name of the metadata, which any number of its classes may have. */
+static pcol_status intern_event(struct pci_jfr_chunk *c, pcol_str event, uint32_t *name,
+                                pcol_error *err)
+{
+    *name = pci_text_memo_find(&c->events, event);
+    if (*name != PCI_HASH_NONE)
+        return PCOL_OK;
+    PCI_TRY(pcol_builder_string(c->builder, event.data, event.size, name, err));
+    return pci_text_memo_add(&c->events, event, *name, err);
+}
+
 /* The name without the package, or the whole name, or that and a number: the first one that no
  * other event has. */
 static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, pcol_error *err)
 {
     size_t start = event.size;
     uint32_t name;
-    while (start && event.data[start - 1] != '.')
-        start--;
-    PCI_TRY(pcol_builder_string(r->chunk.builder, event.data, event.size, &name, err));
+    PCI_TRY(intern_event(&r->chunk, event, &name, err));
     uint32_t known = find_name(r, NAME_OF_EVENT, name); /* of a chunk before */
     if (known != PCI_HASH_NONE) {
         *type = r->names[known].string[NAME_OF_TYPE];
         return PCOL_OK;
     }
+    while (start && event.data[start - 1] != '.')
+        start--;
     PCI_TRY(
         pcol_builder_string(r->chunk.builder, event.data + start, event.size - start, type, err));
     for (int i = 1; find_name(r, NAME_OF_TYPE, *type) != PCI_HASH_NONE; i++) {
@@ -224,11 +233,9 @@ static pcol_status name_type(struct reader *r, pcol_str event, uint32_t *type, p
 static pcol_status find_type(struct reader *r, struct pci_jfr_class *class, pcol_error *err)
 {
     uint32_t type, unit;
-    r->name.size = 0;
     if (class->sample_type != PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_jfr_append(&class->name, &r->name, err));
-    pcol_str event = {r->name.data, r->name.size};
+    pcol_str event = {(const char *)class->name.data, class->name.size};
     const struct pci_jfr_weight *weight = pci_jfr_find_weight(event);
     if (weight && (class->has_weight || !weight->field)) {
         class->has_duration = 0;
@@ -257,7 +264,7 @@ static pcol_status add_sample(struct reader *r, struct pci_jfr_class *class,
     uint64_t row;
     const struct pci_jfr_value *thread = &values[PCI_JFR_SAMPLED_THREAD];
     thread = thread->is_set ? thread : &values[PCI_JFR_EVENT_THREAD];
-    PCI_TRY(pci_jfr_find_stack(c, values[PCI_JFR_STACK].number, &stack, err));
+    PCI_TRY(pci_jfr_find_stack(c, &values[PCI_JFR_STACK], &stack, err));
     if (!stack) {
         r->without_stack += !values[PCI_JFR_STACK].number;
         r->lost_stacks += values[PCI_JFR_STACK].number != 0;
@@ -267,7 +274,7 @@ static pcol_status add_sample(struct reader *r, struct pci_jfr_class *class,
     sample.source = c->import->source;
     sample.stack = stack->row;
     int is_truncated = stack->is_truncated;
-    PCI_TRY(pci_jfr_find_thread(c, thread->number, &sample.thread, err));
+    PCI_TRY(pci_jfr_find_thread(c, thread, &sample.thread, err));
     if (values[PCI_JFR_START_TIME].is_set) {
         sample.flags |= PCOL_SAMPLE_HAS_TIME;
         PCI_TRY(convert_ticks(c, values[PCI_JFR_START_TIME].number, c->start_ticks, r->start_ns,
@@ -329,6 +336,7 @@ static void close_chunk(struct pci_jfr_chunk *c)
 {
     pci_spill_clear(&c->bytes);
     pci_jfr_classes_clear(&c->classes);
+    pci_text_memo_clear(&c->events);
     pci_hash_clear(&c->by_key);
     pci_free(c->constants);
     pci_free(c->groups);
@@ -406,7 +414,6 @@ pcol_status pci_jfr_read(struct pci_import *import, pcol_error *err)
     }
     if (status == PCOL_OK)
         status = finish(&r, err);
-    pci_strbuf_clear(&r.name);
     pci_hash_clear(&r.by_name);
     pci_free(r.names);
     return status;

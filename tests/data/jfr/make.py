@@ -143,7 +143,8 @@ class Chunk:
                 out.value(name, value)
         self.checkpoint_at = self.event(1, bytes(out.data))
 
-    def metadata(self, classes):
+    def metadata(self, classes, more=(), elements=()):
+        """more: further (name, number, fields), also of names that `classes` has; elements: further (name, attributes, children)."""
         strings, out = {}, Out(self.compressed)
 
         def element(name, attributes, children):
@@ -161,7 +162,7 @@ class Chunk:
                 put(child)
 
         nodes = []
-        for name, (number, fields) in classes.items():
+        for name, number, fields in [*((name, *of) for name, of in classes.items()), *more]:
             children = [element("annotation", {"class": "29", "value": "x"}, [])]
             for field, of, constant, array in fields:
                 attributes = {"name": field, "class": str(classes[of][0])}
@@ -170,7 +171,7 @@ class Chunk:
             super_type = {"superType": "jdk.jfr.Event" if name in EVENTS else "java.lang.annotation.Annotation"} if (
                 name in EVENTS or name == "jdk.jfr.Label") else {}
             nodes.append(element("class", {"name": name, "id": str(number), **super_type}, children))
-        put(element("root", {}, [element("metadata", {}, nodes), element("region", {"locale": "en", "gmtOffset": "0"}, [])]))
+        put(element("root", {}, [element("metadata", {}, nodes), *elements, element("region", {"locale": "en", "gmtOffset": "0"}, [])]))
         head = Out(self.compressed)
         for value in (0, 0, 1):
             head.integer(value, 8)
