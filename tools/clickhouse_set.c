@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FREE_BYTES (UINT64_C(256) << 20)
+#define BYTES_PER_BYTE 64u
+
 /* ---- SipHash-1-3 ---- */
 
 static uint64_t rotate(uint64_t value, unsigned bits)
@@ -99,6 +102,18 @@ static int grow_slots(struct ch_set *set)
     return CLI_OK;
 }
 
+/* A few bytes may be the unit of many numbers, or the name of many sample types: texts have the
+ * budget of imports (lib/util/import_budget.h). */
+static int check_bytes(uint64_t bytes)
+{
+    if (bytes <= FREE_BYTES || (bytes - FREE_BYTES) / BYTES_PER_BYTE <= cli_input_bytes())
+        return CLI_OK;
+    return cli_fail(CLI_INPUT,
+                    "labels and names take more than %llu MB, too much for the size of the input; "
+                    "if you trust it, use --trusted",
+                    (unsigned long long)(bytes >> 20));
+}
+
 /* Reserves memory for one more item of this size. */
 static int reserve(struct ch_set *set, size_t size)
 {
@@ -114,7 +129,9 @@ static int reserve(struct ch_set *set, size_t size)
         set->capacity = capacity;
     }
     if (size > set->bytes_capacity - set->used) {
-        size_t capacity = 2 * set->bytes_capacity + size + 4096;
+        size_t capacity = set->bytes_capacity + set->bytes_capacity / 2 + size + 4096;
+        if (check_bytes((uint64_t)set->used + size) != CLI_OK)
+            return CLI_INPUT;
         char *bytes = realloc(set->bytes, capacity);
         if (bytes == NULL)
             return cli_fail_memory();
