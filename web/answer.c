@@ -154,16 +154,27 @@ static const uint8_t *assemble(answer *a, pcol_status status, size_t *size)
         bytes_add(reply, a->buffers[i].data, a->buffers[i].used);
     }
     *size = reply->used;
-    return reply->failed ? NULL : reply->data;
+    return reply->failed != PCOL_OK ? NULL : reply->data;
+}
+
+/* Large buffers are not kept: a server has many sessions. */
+static void clear(struct bytes *b)
+{
+    enum { KEPT = 16 << 20 };
+
+    if (b->capacity > KEPT) {
+        free(b->data);
+        memset(b, 0, sizeof *b);
+    }
+    b->used = 0;
+    b->failed = PCOL_OK;
 }
 
 static void reset(answer *a)
 {
-    for (size_t i = 0; i < REPLY_BUFFERS; i++) {
-        a->buffers[i].used = 0;
-        a->buffers[i].failed = 0;
-    }
-    a->reply.failed = 0;
+    for (size_t i = 0; i < REPLY_BUFFERS; i++)
+        clear(&a->buffers[i]);
+    clear(&a->reply);
     a->count = 1;
 }
 
@@ -206,6 +217,7 @@ static pcol_status dispatch(answer *a, const struct request *r, pcol_error *err)
 const uint8_t *answer_request(answer *a, const char *request, size_t size, size_t *reply_size)
 {
     struct request r = {request, size};
+    uint64_t total = 0;
     pcol_error err;
     pcol_status status;
 
@@ -214,11 +226,14 @@ const uint8_t *answer_request(answer *a, const char *request, size_t size, size_
         status = pcol_error_set(&err, PCOL_E_ARGUMENT, 0, "malformed request");
     else
         status = dispatch(a, &r, &err);
-    for (size_t i = 0; i < a->count && status == PCOL_OK; i++)
-        if (a->buffers[i].failed)
-            status = pcol_error_set(&err, PCOL_E_NO_MEMORY, 0, "out of memory");
-        else if (a->buffers[i].used > UINT32_MAX) /* sizes and offsets of texts */
-            status = pcol_error_set(&err, PCOL_E_LIMIT, 0, "the reply is larger than 4 GiB");
+    for (size_t i = 0; i < a->count && status == PCOL_OK; i++) {
+        total += a->buffers[i].used;
+        status = total > MOST_REPLY ? PCOL_E_LIMIT : a->buffers[i].failed;
+        if (status != PCOL_OK)
+            pcol_error_set(&err, status, 0,
+                           status == PCOL_E_LIMIT ? "the reply is larger than 256 MiB"
+                                                  : "out of memory");
+    }
     if (status != PCOL_OK)
         put_error(a, &err);
     return assemble(a, status, reply_size);

@@ -10,13 +10,15 @@
 
 void *bytes_extend(struct bytes *b, size_t size)
 {
-    if (b->failed)
+    if (size > MOST_REPLY - b->used)
+        b->failed = PCOL_E_LIMIT;
+    if (b->failed != PCOL_OK)
         return NULL;
     if (size > b->capacity - b->used) {
         size_t capacity = b->capacity + b->capacity / 2 + size + 64;
         uint8_t *data = capacity > b->used ? realloc(b->data, capacity) : NULL;
         if (data == NULL) {
-            b->failed = 1;
+            b->failed = PCOL_E_NO_MEMORY;
             return NULL;
         }
         b->data = data;
@@ -83,7 +85,7 @@ void bytes_utf8(struct bytes *b, pcol_str text)
     char escaped[8];
     size_t length;
 
-    for (size_t at = 0; at < text.size; at += length) {
+    for (size_t at = 0; at < text.size && b->failed == PCOL_OK; at += length) {
         length = sequence(data + at, text.size - at);
         if (length > 0 && data[at] >= 0x20 && data[at] != 0x7f) {
             bytes_add(b, data + at, length);
@@ -99,8 +101,9 @@ void bytes_json(struct bytes *b, pcol_str text)
 {
     struct bytes plain = {0};
 
-    bytes_utf8(&plain, text);
-    b->failed |= plain.failed;
+    if (b->failed == PCOL_OK)
+        bytes_utf8(&plain, text);
+    b->failed = plain.failed != PCOL_OK ? plain.failed : b->failed;
     bytes_text(b, "\"");
     for (size_t i = 0; i < plain.used; i++) {
         if (plain.data[i] == '"' || plain.data[i] == '\\')

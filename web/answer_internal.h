@@ -6,14 +6,17 @@
 
 #include "answer.h"
 
-/* Growing bytes. After a failed allocation `failed` is 1 and additions have no effect. */
+/* Bytes of a reply, whose texts may be one long name of a few bytes of a file. */
+#define MOST_REPLY ((size_t)1 << 28)
+
+/* Growing bytes. After a failure additions have no effect. */
 struct bytes {
     uint8_t *data;
     size_t used, capacity;
-    int failed;
+    pcol_status failed; /* PCOL_OK: no; E_NO_MEMORY, E_LIMIT (more than MOST_REPLY) */
 };
 
-void *bytes_extend(struct bytes *b, size_t size); /* NULL: out of memory */
+void *bytes_extend(struct bytes *b, size_t size); /* NULL: it failed */
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_text(struct bytes *b, const char *text);
 void bytes_integer(struct bytes *b, int64_t value);

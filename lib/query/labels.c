@@ -11,6 +11,7 @@
 #include "model/keyed_rows.h"
 #include "util/alloc.h"
 #include "util/integer.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 #include "json/number.h"
 
@@ -46,6 +47,7 @@ struct pci_label_test {
     struct pci_label_columns key_columns;
     struct tested_column *columns; /* key_columns.count */
     struct pci_strbuf with_unit;   /* text of a value with its unit */
+    uint64_t long_texts;           /* bytes of those that were tested */
 };
 
 /* ---- columns and text */
@@ -300,6 +302,7 @@ static pcol_status test_value(struct pci_label_test *test, const struct pci_labe
     if (*passes || !column->unit.size)
         return PCOL_OK;
     PCI_TRY(pci_label_with_unit(column->unit, &test->with_unit, &text, err));
+    PCI_TRY(pci_count_long_text(&test->long_texts, text.size, err));
     return test_text(test, text, passes, err);
 }
 

@@ -8,6 +8,7 @@
 #include "query/row_names.h"
 
 #include "util/alloc.h"
+#include "util/long_texts.h"
 #include "util/strbuf.h"
 
 #include <string.h>
@@ -111,19 +112,32 @@ static pcol_status meta_test_open(const char *text, struct meta_test *test, pcol
     return pci_pattern_new(test->value, "source_metas", &test->match, err);
 }
 
+static pcol_status test_value(const struct meta_test *test, pcol_str value, int *matches,
+                              pcol_error *err)
+{
+    *matches = pci_str_is(value, test->value);
+    return test->match ? pcol_pattern_test(test->match, value, matches, err) : PCOL_OK;
+}
+
 /* Sets passes[source] for the sources whose value passes. */
 static pcol_status test_values(const struct meta_test *test, const pcol_str *values,
                                uint8_t *passes, uint64_t source_count, pcol_error *err)
 {
-    for (uint64_t source = 0; source < source_count; source++) {
+    struct pci_text_memo tested = {.numbers = NULL};
+    pcol_status status = PCOL_OK;
+    for (uint64_t source = 0; source < source_count && status == PCOL_OK; source++) {
         if (!values[source].data)
             continue;
-        int matches = pci_str_is(values[source], test->value);
-        if (test->match)
-            PCI_TRY(pcol_pattern_test(test->match, values[source], &matches, err));
+        uint32_t known = pci_text_memo_find(&tested, values[source]);
+        int matches = known == 1;
+        if (known == PCI_HASH_NONE) {
+            status = test_value(test, values[source], &matches, err);
+            PCI_THEN(status, pci_text_memo_add(&tested, values[source], matches ? 1 : 0, err));
+        }
         passes[source] = (uint8_t)matches;
     }
-    return PCOL_OK;
+    pci_text_memo_clear(&tested);
+    return status;
 }
 
 /* Removes the sources that fail a test from the set. */
