@@ -22,6 +22,7 @@ struct trie {
     pcol_query *query;
     struct pci_call_tree tree;
     uint32_t *node_of_stack;
+    uint32_t stackless; /* of the side */
     uint64_t max_nodes;
     uint32_t node; /* state of the walk */
 };
@@ -71,6 +72,8 @@ static void renumber(struct pci_view_side *side, uint32_t group_count, const uin
         if (frames->frame_of_group[i] < PCI_SEVERAL_FRAMES)
             frames->frame_of_group[i] = number[frames->frame_of_group[i]];
     side->empty = number[frames->empty];
+    if (frames->stackless != PCOL_NONE)
+        side->stackless = number[frames->stackless];
 }
 
 static pcol_status add_base_frames(pcol_view *view, const pcol_query *base, pcol_error *err)
@@ -154,16 +157,24 @@ static pcol_status leave_frame(void *context, uint32_t frame, uint32_t caller, p
     return PCOL_OK;
 }
 
-/* Stacks that a filter joined with their callers are at the callers' nodes. */
+/* Stacks that a filter joined with their callers are at the callers' nodes, those without frames of
+ * the kind at a node of their own, if such a kind has one. */
 static pcol_status add_stack(void *context, uint32_t row, uint32_t leaf, uint32_t caller,
                              pcol_error *err)
 {
     struct trie *t = context;
     const uint8_t *joined = t->query->joined_stacks;
+    uint32_t node = t->node;
     (void)leaf;
     (void)caller;
-    t->node_of_stack[row] =
-        joined && joined[row] ? t->node_of_stack[t->query->calls.parent[row]] : t->node;
+    if (joined && joined[row]) {
+        node = t->node_of_stack[t->query->calls.parent[row]];
+    } else if (node == 0 && t->stackless != PCOL_NONE) {
+        PCI_TRY(enter_frame(t, t->stackless, PCOL_NONE, err));
+        node = t->node;
+        t->node = 0;
+    }
+    t->node_of_stack[row] = node;
     return row % PCI_BATCH ? PCOL_OK : pci_work(PCI_BATCH * sizeof(uint64_t), err);
 }
 
@@ -176,6 +187,7 @@ static pcol_status insert_stacks(struct trie *t, pcol_view *view, int number, pc
     PCI_TRY(PCI_CALLOC(side->node_of_stack, (size_t)side->stack_count + 1, err));
     t->query = query;
     t->node_of_stack = side->node_of_stack;
+    t->stackless = side->stackless;
     t->max_nodes += pci_stacks_most_nodes(query->file);
     t->node = 0;
     if (!side->stack_count)
@@ -278,6 +290,7 @@ static pcol_status open_frames(pcol_view *view, pcol_query *query, pcol_query *b
         view->frames[i] = &side[0].frames.frames[i];
     view->frame_count = side[0].frames.count;
     side[0].empty = side[1].empty = side[0].frames.empty;
+    side[0].stackless = side[1].stackless = side[0].frames.stackless;
     if (base && !is_shared)
         PCI_TRY(add_base_frames(view, base, err));
     side[0].frame_of_location = side[0].frames.of_location;

@@ -22,6 +22,7 @@ struct pci_view_side {
     struct pci_frames frames;
     const uint32_t *frame_of_location; /* numbers of the view's frames */
     uint32_t empty;                    /* the frame of the empty stack */
+    uint32_t stackless; /* of stacks without frames of the kind; PCOL_NONE: they are in the root */
     /* set by each weighing */
     int is_double;
     pcol_amount *self, *total; /* by node */
