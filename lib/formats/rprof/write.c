@@ -288,13 +288,70 @@ static pcol_status has_samples(struct pci_rprof_writer *w, uint32_t source, int 
     return PCOL_OK;
 }
 
+/* *has: a segment of the source has a memory prefix in its lines. */
+static pcol_status has_memory(const struct pci_rprof_writer *w, uint32_t source, int *has,
+                              pcol_error *err)
+{
+    const struct pci_rprof_segments *t = w->segments;
+    *has = 0;
+    for (uint64_t row = t->at; row < t->rows && !*has; row++) {
+        int64_t owner, memory;
+        int valid;
+        PCI_TRY(pci_get(w->file, t->source, row, &owner, &valid, err));
+        PCI_TRY(pci_get(w->file, t->memory, row, &memory, &valid, err));
+        if (owner > (int64_t)source)
+            break;
+        *has = owner == (int64_t)source && memory != 0;
+    }
+    return PCOL_OK;
+}
+
+/* *has: the source has all sample types of a memory prefix. */
+static pcol_status has_memory_types(const struct pci_rprof_writer *w, uint32_t source, int *has,
+                                    pcol_error *err)
+{
+    const struct pci_types *types = &w->samples->types;
+    uint32_t *list, count;
+    unsigned found = 0;
+    PCI_TRY(PCI_MALLOC(list, (size_t)types->count + 1, err));
+    pcol_status status = pci_types_of_source(types, source, list, &count, err);
+    for (uint32_t i = 0; status == PCOL_OK && i < count; i++)
+        for (unsigned k = 1; k < PCI_RPROF_VALUES; k++)
+            if (types->columns[list[i]] && types->columns[list[i]] == w->samples->value[k].column)
+                found |= 1u << k;
+    pci_free(list);
+    *has = found == (1u << PCI_RPROF_VALUES) - 2;
+    return status;
+}
+
+/* *lacks: lines of the source need a memory prefix, of which a selection of sample types has left
+ * out values. */
+static pcol_status lacks_memory(struct pci_rprof_writer *w, uint32_t source, int *lacks,
+                                pcol_error *err)
+{
+    int has_prefix, has_types = 1;
+    *lacks = 0;
+    PCI_TRY(has_memory(w, source, &has_prefix, err));
+    if (has_prefix)
+        PCI_TRY(has_memory_types(w, source, &has_types, err));
+    for (uint64_t row = w->samples->turns.next; !has_types && !*lacks; row++) {
+        PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
+        if (row >= w->samples->total)
+            break;
+        *lacks = !w->samples->text.valid[row - w->samples->first];
+    }
+    return PCOL_OK;
+}
+
 static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint32_t source,
                                 pcol_error *err)
 {
     if (pci_str_is(type, "rprof")) {
-        int found, remains = 0;
-        PCI_TRY(write_segments(w, source, &found, err));
-        if (!found) /* another writer may have added samples without segments */
+        int found = 0, remains = 0;
+        PCI_TRY(lacks_memory(w, source, &remains, err));
+        if (!remains)
+            PCI_TRY(write_segments(w, source, &found, err));
+        if (!found && !remains) /* another writer may have added samples without segments */
             PCI_TRY(has_samples(w, source, &remains, err));
         if (!remains)
             return PCOL_OK;
