@@ -70,6 +70,12 @@ static int is_comment(const uint8_t *text, size_t size)
     return size == 1 || text[1] == ' ' || text[1] == '\t' || !pci_folded_split(text, size, &parts);
 }
 
+/* Metrics of Prometheus have lines like stacks, `requests{type="text/html; charset=utf-8"} 5`. */
+static int is_of_metrics(const uint8_t *text, size_t size)
+{
+    return size > 7 && (!memcmp(text, "# HELP ", 7) || !memcmp(text, "# TYPE ", 7));
+}
+
 static int is_empty(const uint8_t *text, size_t size)
 {
     while (size && (*text == ' ' || *text == '\t'))
@@ -101,6 +107,8 @@ int pci_folded_sniff(const uint8_t *data, size_t size, int all)
         if (!feed && !all)
             break; /* a truncated line */
         length -= length && text[length - 1] == '\r';
+        if (is_of_metrics(text, length))
+            return 0;
         if (is_empty(text, length) || is_comment(text, length))
             continue;
         if (!pci_folded_split(text, length, &parts) || memchr(text, 0, length))
