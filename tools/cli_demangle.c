@@ -1,5 +1,5 @@
 /*
- * cli_demangle.c - demangled C++ names
+ * cli_demangle.c - demangled names of C++, and of Rust in its older form
  *
  * The demangler of the C++ runtime is loaded on first use; without the runtime, names are shown
  * unchanged. Machine formats keep mangled names by default, because results must not depend on the
@@ -241,6 +241,7 @@ static pcol_str demangle(pcol_str name, char **buffer)
     *buffer = is_apart ? demangle_apart(demangler, text) : demangler(text, NULL, NULL, &status);
     int64_t taken = now_us() - start;
     size_t size = *buffer != NULL && status == 0 ? strlen(*buffer) : 0;
+    size = size > 0 ? cli_rust_name(*buffer, size) : 0;
     int is_shown = size > 0 && size <= LONGEST_OUT;
     spent[is_apart] += !is_shown || taken > USUAL ? taken : 0;
     all += taken;

@@ -115,6 +115,9 @@ void cli_names_free(struct cli_names *names);
 int cli_names_are_over(void);
 /* Valid until the next call. */
 pcol_str cli_name(struct cli_names *names, pcol_str name);
+/* cli_rust_name.c: decode the escapes of a Rust name that was demangled as C++; returns its size,
+ * which does not grow. Other names stay as they are. */
+size_t cli_rust_name(char *text, size_t size);
 /* Patterns that match demangled names, too, unless --demangle is off (cli_demangled.c). */
 enum { CLI_DEMANGLED_SETS = 4 }; /* of focus, ignore, hide and show */
 struct cli_demangled {
