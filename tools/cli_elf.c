@@ -254,6 +254,18 @@ int cli_elf_address(const struct cli_elf *elf, uint64_t offset, uint64_t *addres
     return found;
 }
 
+int cli_elf_code_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct cli_elf_segment *s = &elf->segments[i];
+        if (!s->is_code || offset < s->offset || offset - s->offset >= s->size)
+            continue;
+        *address = s->address + (offset - s->offset);
+        return 1;
+    }
+    return 0;
+}
+
 int cli_elf_has_address(const struct cli_elf *elf, uint64_t address)
 {
     for (size_t i = 0; i < elf->segment_count; i++)
