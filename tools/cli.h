@@ -438,11 +438,12 @@ uint64_t cli_input_bytes(void);
 /* Fails if an output has more bytes than the inputs allow: a few bytes of input may have names and
  * stacks that an output repeats any number of times. */
 int cli_check_written(uint64_t written);
-/* cli_cpu_limit.c: limit the CPU time from here on, unless the inputs are trusted. */
+/* cli_cpu_limit.c: limit the CPU time from here on, unless the inputs are trusted; until the output
+ * is complete, which ends the limit. */
 void cli_cpu_limit_begin(const struct cli_args *args);
 void cli_cpu_limit_end(void);
-/* Raise the limit for an input; without a size, 0, there is none from then on. */
-void cli_cpu_limit_input(uint64_t bytes);
+/* Raise the limit for a file that is read. A stream, whose size is not known, ends it. */
+void cli_cpu_limit_input(const char *path);
 void cli_cpu_limit_samples(uint64_t samples);
 /* For the handler of SIGPROF: print the message; 0 if there is no limit. Async-signal-safe. */
 int cli_cpu_limit_report(void);

@@ -10,6 +10,7 @@
 #include "cli_folder.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #define MOST_US (UINT64_C(1) << 50)
 
 static const char *command; /* NULL: no limit */
+static uint64_t begin_us;   /* what this process used before, also as another program */
 static uint64_t input_bytes, input_samples;
 static char message[256];
 static volatile sig_atomic_t message_size;
@@ -64,7 +66,8 @@ static void set_timer(void)
 
     cli_signals_hold(&old);
     if (command != NULL) {
-        uint64_t us = allowed_us(), used = used_us(), left = us > used ? us - used : 1;
+        uint64_t us = allowed_us(), used = used_us() - begin_us;
+        uint64_t left = us > used ? us - used : 1;
         timer.it_value.tv_sec = (time_t)(left / 1000000);
         timer.it_value.tv_usec = (suseconds_t)(left % 1000000);
         int size = snprintf(message, sizeof message,
@@ -82,6 +85,8 @@ void cli_cpu_limit_begin(const struct cli_args *args)
     if (args->trusted)
         return;
     command = args->command;
+    begin_us = used_us();
+    input_bytes = input_samples = 0;
     set_timer();
 }
 
@@ -91,11 +96,14 @@ void cli_cpu_limit_end(void)
     set_timer();
 }
 
-void cli_cpu_limit_input(uint64_t bytes)
+void cli_cpu_limit_input(const char *path)
 {
-    input_bytes = add(input_bytes, bytes);
-    if (bytes == 0)
+    struct stat info;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         command = NULL;
+    else
+        input_bytes = add(input_bytes, (uint64_t)info.st_size);
     set_timer();
 }
 

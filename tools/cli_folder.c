@@ -298,6 +298,7 @@ int cli_folder_finish(struct cli_folder *folder, int code)
     code = cli_worst_code(code, closed);
     if (code == CLI_OK)
         code = cli_inputs_intact();
+    cli_cpu_limit_end();
     if (folder->is_made) {
         cli_signals_hold(&old);
         if (code == CLI_OK && replace(folder) != 0)

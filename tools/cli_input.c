@@ -87,12 +87,12 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     cli_progress_input();
     if (is_stdin) {
         count_input(args, UINT64_MAX); /* of unknown size */
-        cli_cpu_limit_input(0);
+        cli_cpu_limit_end();
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
         uint64_t bytes = size_of_file(path);
         count_input(args, bytes != 0 ? bytes : UINT64_MAX);
-        cli_cpu_limit_input(bytes);
+        cli_cpu_limit_input(path);
         cli_heap_reserve(bytes * args->operand_count); /* assumes that all are as large */
         status = pcol_import_path(builder, path, &options, &err);
     }
@@ -158,11 +158,13 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
     if (code != CLI_OK)
         return code;
     options.flags |= flags;
-    if (!is_stdin) {
+    if (is_stdin) {
+        cli_cpu_limit_end();
+    } else {
         input->bytes = size_of_file(path);
+        cli_cpu_limit_input(path);
         cli_heap_reserve(input->bytes);
     }
-    cli_cpu_limit_input(input->bytes);
     cli_progress_begin(args, 1);
     if (is_stdin)
         status = pcol_open_any_fd(STDIN_FILENO, path, &options, &input->file, &err);

@@ -550,6 +550,7 @@ int cli_out_finish(struct cli_out *out, int code)
         code = out->code;
     if (code == CLI_OK || code == CLI_NO)
         code = cli_worst_code(code, cli_inputs_intact());
+    cli_cpu_limit_end();
     if (out->file == NULL)
         return code;
     if (code == CLI_OK || code == CLI_NO) {

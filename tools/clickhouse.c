@@ -116,6 +116,7 @@ static int read_known(struct ch_run *run)
         FILE *stream = fopen(lists->items[i], "rb");
         if (stream == NULL)
             return cli_fail(CLI_IO, "%s: cannot open: %s", lists->items[i], strerror(errno));
+        cli_cpu_limit_input(lists->items[i]);
         code = read_lines(run, stream, lists->items[i]);
         fclose(stream);
     }
@@ -292,7 +293,7 @@ static int write_tables(struct ch_run *run, size_t shards)
 
 int ch_unpack(struct cli_args *args)
 {
-    struct ch_run run = {.args = args};
+    struct ch_run run = {.args = args, .texts = {.is_limited = 1}};
     size_t shards = 1;
     int code = read_options(&run, &shards);
 

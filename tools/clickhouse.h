@@ -27,6 +27,7 @@ struct ch_set {
     size_t count, capacity;
     char *bytes;
     size_t used, bytes_capacity;
+    int is_limited; /* `used`, by the size of the inputs */
 };
 
 /* *index: of the equal string, or of the one that was added. */

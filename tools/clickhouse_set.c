@@ -130,7 +130,7 @@ static int reserve(struct ch_set *set, size_t size)
     }
     if (size > set->bytes_capacity - set->used) {
         size_t capacity = set->bytes_capacity + set->bytes_capacity / 2 + size + 4096;
-        if (check_bytes((uint64_t)set->used + size) != CLI_OK)
+        if (set->is_limited && check_bytes((uint64_t)set->used + size) != CLI_OK)
             return CLI_INPUT;
         char *bytes = realloc(set->bytes, capacity);
         if (bytes == NULL)

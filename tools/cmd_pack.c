@@ -244,8 +244,10 @@ static int pack_each(const struct cli_args *args)
     }
     if (code != CLI_OK)
         return code;
-    for (size_t i = 0; i < args->operand_count; i++)
+    for (size_t i = 0; i < args->operand_count; i++) {
+        cli_cpu_limit_begin(args);
         code = cli_worst_code(code, pack_one(args, args->operands[i], args->output));
+    }
     return code;
 }
 
