@@ -2337,6 +2337,7 @@ typedef struct pcol_window {
     double width_px; /* of that part; 0: 1200 */
     double least_px; /* narrower boxes are left out, with all above them; 0: 0.3; negative: none */
     const pcol_control *control;
+    uint64_t max_boxes; /* more are E_LIMIT; 0: no limit */
 } pcol_window;
 
 #define PCOL_BOX_IS_MARKED 0x1u
@@ -2368,8 +2369,8 @@ typedef struct pcol_box {
  * made. Memory of a tree: at most 8 bytes for each node of the view, 16 while it is made, and about
  * 100 for each node that is visible or a sibling of one.
  * Errors: E_ARGUMENT (no such frame, kind or order, a range that is not in 0 to 1), E_LIMIT (more
- * nodes than pcol_query_tree() may have, or 2^28 steps for INVERTED and CALLERS: give a least_px or
- * a max_depth), E_NO_MEMORY, E_CANCELLED.
+ * nodes than pcol_query_tree() may have, 2^28 steps for INVERTED and CALLERS: give a least_px or a
+ * max_depth; more boxes than max_boxes), E_NO_MEMORY, E_CANCELLED.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_view_window(pcol_view *view, const pcol_window *window,
                                                      const pcol_box **boxes, size_t *count,

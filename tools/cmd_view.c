@@ -7,7 +7,6 @@
  */
 #include "cmd_view.h"
 
-#include "answer.h"
 #include "cmd.h"
 #include "cmd_report.h"
 
@@ -46,7 +45,7 @@ static struct view_session *find_session(struct view *view, const char *name, si
     struct view_session *oldest = view->sessions;
 
     uses++;
-    for (size_t i = 0; i < VIEW_SESSIONS; i++) {
+    for (size_t i = 0; i < view->session_count; i++) {
         struct view_session *session = &view->sessions[i];
         if (strlen(session->name) == size && memcmp(session->name, name, size) == 0) {
             session->last_use = uses;
@@ -106,12 +105,36 @@ int view_answer(struct view *view, const char *place, const char *request, size_
     if (session == NULL)
         return 503;
     set_files(view, session, wanted);
+    view->last = session->answer;
     *reply = answer_request(session->answer, request, size, reply_size);
     for (int i = 0; i < 2; i++)
         if (wanted[i] != SIZE_MAX &&
             pcol_file_intact(view->inputs[wanted[i]].file, &err) != PCOL_OK)
             *reply = answer_fail(session->answer, &err, reply_size);
     return *reply != NULL ? 0 : 503;
+}
+
+void view_release(struct view *view)
+{
+    if (view->last != NULL)
+        answer_release(view->last);
+    view->last = NULL;
+}
+
+/* A session takes some 140 bytes for each node of the call stacks, as a query does: together they
+ * may have the nodes of one import (lib/util/import_budget.h). */
+static size_t count_sessions(const struct view *view)
+{
+    uint64_t bytes = cli_input_bytes(), nodes = 0, most = UINT64_C(4) << 20;
+    const pcol_table *table;
+
+    most = bytes < (UINT64_MAX - most) / 4 ? most + 4 * bytes : UINT64_MAX;
+    for (size_t i = 0; i < view->count; i++)
+        if (pcol_file_table_by_name(view->inputs[i].file, PCOL_MODEL_PHYSICAL, "stacks", &table,
+                                    NULL) == PCOL_OK &&
+            pcol_table_rows(table) > nodes)
+            nodes = pcol_table_rows(table);
+    return most / VIEW_SESSIONS >= nodes ? VIEW_SESSIONS : most > nodes ? most / nodes : 1;
 }
 
 /* ---- the page ---- */
@@ -330,6 +353,7 @@ int cmd_view(struct cli_args *args)
     release_descriptors(reserved);
     if (code == CLI_OK)
         code = build_page(&view);
+    view.session_count = count_sessions(&view);
     cli_cpu_limit_end(); /* a server runs for any time */
     if (code == CLI_OK)
         code = serve(&view, (unsigned)port);

@@ -4,6 +4,7 @@
 #ifndef PCOL_TOOLS_CMD_VIEW_H
 #define PCOL_TOOLS_CMD_VIEW_H
 
+#include "answer.h"
 #include "cli.h"
 
 #include <sys/types.h>
@@ -24,6 +25,8 @@ struct view {
     struct cli_input *inputs;
     size_t count;
     struct view_session *sessions; /* VIEW_SESSIONS */
+    size_t session_count;          /* of them in use: fewer for files with many call stacks */
+    answer *last;                  /* has the reply of the last request; NULL: none */
     char token[VIEW_TOKEN_SIZE + 1];
     char *policy; /* content security policy */
     char *page;
@@ -33,11 +36,14 @@ struct view {
 /**
  * view_answer() - answer a request of the page (web/answer.h)
  * @place: SESSION/PROFILE/BASE: a name that the page chose, and numbers of files; without a base -
- * @reply: receives the reply, valid until the next call
+ * @reply: receives the reply, valid until view_release()
  * Returns 0, or the status of HTTP.
  */
 int view_answer(struct view *view, const char *place, const char *request, size_t size,
                 const uint8_t **reply, size_t *reply_size);
+
+/* Free the reply, of which there may be one for each session otherwise. */
+void view_release(struct view *view);
 
 /* Load the HTTP server; to be called first. */
 int view_load(void);

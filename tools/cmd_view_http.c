@@ -296,6 +296,7 @@ static enum MHD_Result answer_whole(struct server *server, struct MHD_Connection
         return refuse(server, connection, (unsigned)status);
     enum MHD_Result result =
         respond(server, connection, 200, "application/octet-stream", reply, size);
+    view_release(view);
     restart_clocks(server);
     return result;
 }

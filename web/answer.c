@@ -140,6 +140,19 @@ static void pad(struct bytes *b)
     bytes_add(b, zeros, (8 - b->used % 8) % 8);
 }
 
+/* Large buffers are not kept: a server has many sessions. */
+static void clear(struct bytes *b)
+{
+    enum { KEPT = 16 << 20 };
+
+    if (b->capacity > KEPT) {
+        free(b->data);
+        memset(b, 0, sizeof *b);
+    }
+    b->used = 0;
+    b->failed = PCOL_OK;
+}
+
 static const uint8_t *assemble(answer *a, pcol_status status, size_t *size)
 {
     struct bytes *reply = &a->reply;
@@ -152,22 +165,10 @@ static const uint8_t *assemble(answer *a, pcol_status status, size_t *size)
     for (size_t i = 0; i < a->count; i++) {
         pad(reply);
         bytes_add(reply, a->buffers[i].data, a->buffers[i].used);
+        clear(&a->buffers[i]);
     }
     *size = reply->used;
     return reply->failed != PCOL_OK ? NULL : reply->data;
-}
-
-/* Large buffers are not kept: a server has many sessions. */
-static void clear(struct bytes *b)
-{
-    enum { KEPT = 16 << 20 };
-
-    if (b->capacity > KEPT) {
-        free(b->data);
-        memset(b, 0, sizeof *b);
-    }
-    b->used = 0;
-    b->failed = PCOL_OK;
 }
 
 static void reset(answer *a)
@@ -237,6 +238,11 @@ const uint8_t *answer_request(answer *a, const char *request, size_t size, size_
     if (status != PCOL_OK)
         put_error(a, &err);
     return assemble(a, status, reply_size);
+}
+
+void answer_release(answer *a)
+{
+    reset(a);
 }
 
 const uint8_t *answer_fail(answer *a, const pcol_error *err, size_t *reply_size)

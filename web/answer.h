@@ -30,6 +30,8 @@ void answer_set_file(answer *a, int slot, pcol_file *file);
 
 /* Answer a request. Returns the reply, valid until the next call; NULL: out of memory. */
 const uint8_t *answer_request(answer *a, const char *request, size_t size, size_t *reply_size);
+/* Free a large reply that is no longer needed. */
+void answer_release(answer *a);
 /* The reply for a failure outside of requests. */
 const uint8_t *answer_fail(answer *a, const pcol_error *err, size_t *reply_size);
 

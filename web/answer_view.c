@@ -395,6 +395,8 @@ void answer_boxes(answer *a, const pcol_box *boxes, size_t count)
     a->count = 11;
 }
 
+enum { MOST_BOXES = 1 << 18 }; /* no screen shows more */
+
 pcol_status answer_window(answer *a, const struct request *r, pcol_error *err)
 {
     static const char *const kinds[] = {"flame", "inverted", "callers", "callees"};
@@ -412,6 +414,7 @@ pcol_status answer_window(answer *a, const struct request *r, pcol_error *err)
     window.to = request_number(r, "to", 1);
     window.width_px = request_number(r, "width", 1200);
     window.least_px = request_number(r, "least", 0.7);
+    window.max_boxes = MOST_BOXES;
     pcol_status status = pcol_view_window(a->view, &window, &boxes, &count, err);
     if (status == PCOL_OK)
         answer_boxes(a, boxes, count);

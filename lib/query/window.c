@@ -69,6 +69,9 @@ static pcol_status enqueue(struct layout *l, uint32_t node, uint32_t parent, pco
 {
     pcol_view *view = l->view;
     uint32_t box;
+    if (l->window->max_boxes && l->queued >= l->window->max_boxes)
+        return pci_fail(err, PCOL_E_LIMIT, "the graph has more than %llu boxes",
+                        (unsigned long long)l->window->max_boxes);
     PCI_TRY(add_box(l, node, parent, &box, err));
     PCI_TRY(PCI_GROW(view->queue, view->queue_capacity, l->queued + 1, err));
     view->queue[l->queued++] = (struct pci_queued){node, box};

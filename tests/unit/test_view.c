@@ -488,6 +488,10 @@ Test(view, boxes_of_tiny_doubles_are_finite)
     cr_expect_eq(boxes[1].from, 0);
     cr_expect_eq(boxes[1].to, 1);
     cr_expect_eq(boxes[1].width_px, 1200);
+    window.max_boxes = 1;
+    cr_expect_eq(pcol_view_window(view, &window, &boxes, &count, NULL), PCOL_E_LIMIT);
+    window.max_boxes = 2;
+    MUST(pcol_view_window(view, &window, &boxes, &count, err));
     window.to = 5e-324;
     MUST(pcol_view_window(view, &window, &boxes, &count, err));
     for (size_t i = 0; i < count; i++)
