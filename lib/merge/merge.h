@@ -69,8 +69,9 @@ struct pci_merge {
     const struct pci_merge_selection *selection; /* NULL: all */
     const pcol_symbolize_options *symbols;       /* for nameless locations; NULL: none */
     uint64_t first_source, last_source;
-    int partial; /* a selection: unused rows and tables of formats are omitted */
-    int alone;   /* the builder was empty */
+    int partial;       /* a selection: unused rows and tables of formats are omitted */
+    int alone;         /* the builder was empty */
+    int omits_offsets; /* labels of perf that belong to lines by position were left out */
 
     /* By row of the file: row of the builder, PCOL_NONE if omitted. */
     uint32_t *strings;                  /* NULL if partial: strings are interned one by one */
@@ -199,7 +200,7 @@ int pci_merge_copies_label(const struct pci_merge *merge, const char *table, pco
 pcol_status pci_merge_has_value(const struct pci_merge *merge, uint64_t sample, int *has,
                                 int *copied, pcol_error *err);
 /* *loses: a label of a row, or a member of its `extra`, repeats a value that is not copied. */
-pcol_status pci_merge_loses_label(const struct pci_merge *merge, const char *table, uint64_t row,
+pcol_status pci_merge_loses_label(struct pci_merge *merge, const char *table, uint64_t row,
                                   pcol_str key, int *loses, pcol_error *err);
 /* 1 if the labels of a table have to be read row by row. */
 int pci_merge_filters_labels(const struct pci_merge *merge, const struct pci_table *table);

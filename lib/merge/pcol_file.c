@@ -362,7 +362,11 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     PCI_TRY(pci_merge_tables(m, 1, err));
     PCI_TRY(add_sources_cells(m, err));
     PCI_TRY(pci_merge_source_orders(m, err));
-    return add_metas(m, err);
+    PCI_TRY(add_metas(m, err));
+    if (m->omits_offsets)
+        pci_notice(PCOL_NOTICE_LOSS, "offsets beside hidden frames", "",
+                   "offsets of frames that were inlined with hidden ones are left out");
+    return PCOL_OK;
 }
 
 static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,

@@ -285,13 +285,39 @@ pcol_status pci_merge_has_value(const struct pci_merge *merge, uint64_t sample, 
     return PCOL_OK;
 }
 
-pcol_status pci_merge_loses_label(const struct pci_merge *merge, const char *table, uint64_t row,
+/* perf's labels of a group belong to its lines by position: offset to the outermost one,
+ * inlined_offsets to the others. *loses: they would be those of other lines. */
+static pcol_status loses_offset(struct pci_merge *merge, uint64_t group, pcol_str key, int *loses,
+                                pcol_error *err)
+{
+    const uint8_t *shown = merge->selection->locations;
+    const struct pci_column *first;
+    int64_t at = 0, end = (int64_t)pci_rows(merge->file, "locations");
+    int is_inlined = pci_str_is(key, "inlined_offsets"), valid;
+    if (!is_inlined && !pci_str_is(key, "offset"))
+        return PCOL_OK;
+    PCI_TRY(pci_find_column(merge->file, "location_groups", "first_location", PCI_TYPES_ROW, &first,
+                            err));
+    if (!first) /* of one line each */
+        return PCOL_OK;
+    PCI_TRY(pci_get(merge->file, first, group, &at, &valid, err));
+    if (group + 1 < pci_rows(merge->file, "location_groups"))
+        PCI_TRY(pci_get(merge->file, first, group + 1, &end, &valid, err));
+    if (end > at)
+        *loses = is_inlined ? memchr(shown + at, 0, (size_t)(end - at)) != NULL : !shown[end - 1];
+    merge->omits_offsets |= *loses;
+    return PCOL_OK;
+}
+
+pcol_status pci_merge_loses_label(struct pci_merge *merge, const char *table, uint64_t row,
                                   pcol_str key, int *loses, pcol_error *err)
 {
     const struct pci_column *column;
     int64_t source;
     int valid, has, copied;
     *loses = 0;
+    if (merge->selection && merge->selection->locations && !strcmp(table, "location_groups"))
+        return loses_offset(merge, row, key, loses, err);
     if (!merge->value_labels || strcmp(table, "samples") != 0)
         return PCOL_OK;
     PCI_TRY(pci_find_column(merge->file, "samples", "source", PCI_TYPES_ROW, &column, err));

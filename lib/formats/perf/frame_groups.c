@@ -25,6 +25,14 @@ static const struct {
     [NO_OBJECT] = {"no_object", PCI_LABEL_BOOL},
 };
 
+int pci_perf_is_group_label(pcol_str key, int kind)
+{
+    for (int i = 0; i < PCI_PERF_GROUP_LABELS; i++)
+        if (group_keys[i].kind == kind && pci_str_is(key, group_keys[i].key))
+            return 1;
+    return 0;
+}
+
 pcol_status pci_perf_groups_init(struct pci_perf_groups *groups, pcol_builder *builder,
                                  pcol_error *err)
 {

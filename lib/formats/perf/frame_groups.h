@@ -45,6 +45,8 @@ struct pci_perf_groups {
 pcol_status pci_perf_groups_init(struct pci_perf_groups *groups, pcol_builder *builder,
                                  pcol_error *err);
 void pci_perf_groups_clear(struct pci_perf_groups *groups);
+/* Whether a label of a location group is one of those that frames get. */
+int pci_perf_is_group_label(pcol_str key, int kind);
 /* Append a frame. */
 pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci_perf_frame *frame,
                                 pcol_error *err);

@@ -24,6 +24,7 @@ static const struct pci_loss losses[] = {
     {"names that look like other fields: they are read back as others", ""},
     {"values other than 1 of events without a period", ""},
     {"samples without a time, a value and a call stack: they are left out", ""},
+    {"labels of frames but offsets", ""},
 };
 
 const struct pci_capabilities pci_perf_capabilities = {

@@ -29,7 +29,8 @@ enum {
     LOSS_LINE = 512,
     LOSS_PARSED = 1024,
     LOSS_COUNT = 2048,
-    LOSS_BARE = 4096
+    LOSS_BARE = 4096,
+    LOSS_FRAME_LABELS = 8192
 };
 
 struct pci_perf_writer {

@@ -1,6 +1,7 @@
 /*
  * write_frames.c - frames and source lines of perf script text (write.h)
  */
+#include "formats/perf/frame_groups.h"
 #include "formats/perf/write.h"
 
 #include <inttypes.h>
@@ -195,6 +196,11 @@ static pcol_status put_lines(struct pci_perf_writer *w, const struct pci_stack_s
 {
     pcol_str offsets;
     PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
+    for (size_t i = 0; w->is_perf && i < w->group_labels.cell_count; i++) {
+        const struct pci_label_key *key = w->group_labels.cells[i].key;
+        if (!key || !pci_perf_is_group_label(key->key, key->kind))
+            w->lost |= LOSS_FRAME_LABELS; /* another writer's, or renamed by a filter */
+    }
     uint64_t inlined = count_inlined(w, step, &offsets);
     for (uint64_t line = 0; line < step->count; line++)
         PCI_TRY(put_line(w, step, line, line < inlined ? &offsets : NULL, innermost && !line, err));
