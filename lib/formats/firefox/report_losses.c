@@ -32,6 +32,9 @@ static const struct pci_loss losses[] = {
      "255",
      ""},
     {"members \"samples\" and \"markers\" of threads that are no tables are dropped", ""},
+    {"a Firefox profile cannot hold different sampling intervals of sources: it gets that of the "
+     "first",
+     "source"},
 };
 
 /* ---- code */

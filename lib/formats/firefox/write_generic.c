@@ -69,6 +69,18 @@ static pcol_status get_interval(const struct pci_ff_write_generic *f, uint32_t s
     return PCOL_OK;
 }
 
+/* The document has one interval, that of the first source. */
+static pcol_status compare_intervals(struct pci_ff_write_generic *f, int64_t first, pcol_error *err)
+{
+    for (uint64_t s = f->export->first_source + 1; s <= f->export->last_source; s++) {
+        int64_t ns;
+        int valid;
+        PCI_TRY(pci_get(f->file, f->interval, s, &ns, &valid, err));
+        f->lost |= valid && ns != first ? PCI_FF_LOSS_INTERVALS : 0;
+    }
+    return PCOL_OK;
+}
+
 static pcol_status get_source_text(const struct pci_ff_write_generic *f, uint32_t source,
                                    const char *column, pcol_str *text, pcol_error *err)
 {
@@ -128,6 +140,7 @@ static pcol_status put_meta(struct pci_ff_write_generic *f, pcol_error *err)
     int none = f->export->first_source > f->export->last_source;
     if (!none) {
         PCI_TRY(get_interval(f, f->export->first_source, &ns, err));
+        PCI_TRY(compare_intervals(f, ns, err));
         PCI_TRY(get_source_text(f, f->export->first_source, "uri", &product, err));
         PCI_TRY(get_source_text(f, f->export->first_source, "type", &type, err));
     }
