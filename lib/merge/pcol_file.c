@@ -364,7 +364,7 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     PCI_TRY(pci_merge_source_orders(m, err));
     PCI_TRY(add_metas(m, err));
     if (m->omits_offsets)
-        pci_notice(PCOL_NOTICE_LOSS, "offsets beside hidden frames", "",
+        pci_notice(PCOL_NOTICE_LOSS, "offsets of inlined frames", "",
                    "offsets of frames that were inlined with hidden ones are left out");
     return PCOL_OK;
 }
