@@ -292,7 +292,7 @@ static pcol_status loses_offset(struct pci_merge *merge, uint64_t group, pcol_st
 {
     const uint8_t *shown = merge->selection->locations;
     const struct pci_column *first;
-    int64_t at = 0, end = (int64_t)pci_rows(merge->file, "locations");
+    int64_t at = 0, rows = (int64_t)pci_rows(merge->file, "locations"), end = rows;
     int is_inlined = pci_str_is(key, "inlined_offsets"), valid;
     if (!is_inlined && !pci_str_is(key, "offset"))
         return PCOL_OK;
@@ -303,7 +303,7 @@ static pcol_status loses_offset(struct pci_merge *merge, uint64_t group, pcol_st
     PCI_TRY(pci_get(merge->file, first, group, &at, &valid, err));
     if (group + 1 < pci_rows(merge->file, "location_groups"))
         PCI_TRY(pci_get(merge->file, first, group + 1, &end, &valid, err));
-    if (end > at)
+    if (at >= 0 && end > at && end <= rows) /* else damage, which copying the lines reports */
         *loses = is_inlined ? memchr(shown + at, 0, (size_t)(end - at)) != NULL : !shown[end - 1];
     merge->omits_offsets |= *loses;
     return PCOL_OK;

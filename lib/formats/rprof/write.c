@@ -292,7 +292,7 @@ static pcol_status has_samples(struct pci_rprof_writer *w, uint32_t source, int 
 static pcol_status has_memory(const struct pci_rprof_writer *w, uint32_t source, int *has,
                               pcol_error *err)
 {
-    const struct pci_rprof_segments *t = w->segments;
+    struct pci_rprof_segments *t = w->segments;
     *has = 0;
     for (uint64_t row = t->at; row < t->rows && !*has; row++) {
         int64_t owner, memory;
@@ -301,7 +301,10 @@ static pcol_status has_memory(const struct pci_rprof_writer *w, uint32_t source,
         PCI_TRY(pci_get(w->file, t->memory, row, &memory, &valid, err));
         if (owner > (int64_t)source)
             break;
-        *has = owner == (int64_t)source && memory != 0;
+        if (owner < (int64_t)source)
+            t->at = row + 1;
+        else
+            *has = memory != 0;
     }
     return PCOL_OK;
 }
