@@ -435,6 +435,11 @@ struct cli_input {
 void cli_heap_reserve(uint64_t input_bytes);
 /* Size of all inputs that were opened; UINT64_MAX: they are trusted. */
 uint64_t cli_input_bytes(void);
+/* Whether `count` things are more than `free` ones and so many for each byte of the inputs. */
+int cli_is_beyond(uint64_t count, uint64_t free, unsigned per_byte);
+/* The budget of memory of an import (lib/util/import_budget.h). */
+#define CLI_FREE_BYTES (UINT64_C(256) << 20)
+#define CLI_BYTES_PER_BYTE 64u
 /* Fails if an output has more bytes than the inputs allow: a few bytes of input may have names and
  * stacks that an output repeats any number of times. */
 int cli_check_written(uint64_t written);
@@ -445,7 +450,7 @@ void cli_cpu_limit_end(void);
 /* Raise the limit for a file that is read. A stream, whose size is not known, ends it. */
 void cli_cpu_limit_input(const char *path);
 void cli_cpu_limit_samples(uint64_t samples);
-/* For the handler of SIGPROF: print the message; 0 if there is no limit. Async-signal-safe. */
+/* For the handler of SIGPROF: print the message; 0 if no limit was set. Async-signal-safe. */
 int cli_cpu_limit_report(void);
 /* Open a .pcol, or pack another profile in memory with fast encodings for a single reading. */
 int cli_input_open(struct cli_input *input, const char *path, const struct cli_args *args);

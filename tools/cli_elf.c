@@ -237,33 +237,26 @@ void cli_elf_close(struct cli_elf *elf)
     elf->segments = NULL;
 }
 
-int cli_elf_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
-{
-    int found = 0, is_code = 0;
-
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const struct cli_elf_segment *s = &elf->segments[i];
-        if (offset < s->offset || offset - s->offset >= s->size || (found && is_code))
-            continue;
-        if (found && !s->is_code)
-            continue;
-        *address = s->address + (offset - s->offset);
-        is_code = s->is_code;
-        found = 1;
-    }
-    return found;
-}
-
-int cli_elf_code_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
+static int find_address(const struct cli_elf *elf, uint64_t offset, int is_code, uint64_t *address)
 {
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct cli_elf_segment *s = &elf->segments[i];
-        if (!s->is_code || offset < s->offset || offset - s->offset >= s->size)
+        if (s->is_code != is_code || offset < s->offset || offset - s->offset >= s->size)
             continue;
         *address = s->address + (offset - s->offset);
         return 1;
     }
     return 0;
+}
+
+int cli_elf_code_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
+{
+    return find_address(elf, offset, 1, address);
+}
+
+int cli_elf_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
+{
+    return cli_elf_code_address(elf, offset, address) || find_address(elf, offset, 0, address);
 }
 
 int cli_elf_has_address(const struct cli_elf *elf, uint64_t address)

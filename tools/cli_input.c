@@ -103,12 +103,10 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
  * in memory. Together they may have what one of them may have for its bytes. Each node of the call
  * stacks takes 140 bytes in a query; real profiles have at most 0.6 a byte. The limits are those of
  * lib/util/import_budget.h. */
-#define FREE_BYTES (UINT64_C(256) << 20)
-#define BYTES_PER_BYTE 64u
 #define FREE_STACKS (UINT64_C(4) << 20)
 #define STACKS_PER_BYTE 4u
 
-static int is_beyond(uint64_t count, uint64_t free, unsigned per_byte)
+int cli_is_beyond(uint64_t count, uint64_t free, unsigned per_byte)
 {
     return count > free && (count - free) / per_byte > input_bytes;
 }
@@ -132,11 +130,11 @@ static int check_together(const struct cli_input *input)
     stacks += rows_of(input, "stacks");
     if (input->next == NULL) /* the only one */
         return CLI_OK;
-    if (is_beyond(bytes, FREE_BYTES, BYTES_PER_BYTE))
+    if (cli_is_beyond(bytes, CLI_FREE_BYTES, CLI_BYTES_PER_BYTE))
         return cli_fail(CLI_INPUT,
                         "the inputs take more than 256 MiB of memory, too much for their size; if "
                         "you trust them, use --trusted");
-    if (is_beyond(stacks, FREE_STACKS, STACKS_PER_BYTE))
+    if (cli_is_beyond(stacks, FREE_STACKS, STACKS_PER_BYTE))
         return cli_fail(CLI_INPUT,
                         "the inputs have more than 4 million nodes of call stacks, too many for "
                         "their size; if you trust them, use --trusted");

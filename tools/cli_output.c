@@ -359,8 +359,7 @@ static void fold_lines(struct cli_out *out, const char *data, size_t size)
 
 int cli_check_written(uint64_t written)
 {
-    if (written <= OUTPUT_BYTES ||
-        (written - OUTPUT_BYTES) / OUTPUT_BYTES_PER_BYTE <= cli_input_bytes())
+    if (!cli_is_beyond(written, OUTPUT_BYTES, OUTPUT_BYTES_PER_BYTE))
         return CLI_OK;
     return cli_fail(
         CLI_INPUT, "the output would take more than %llu MB; if you trust the input, use --trusted",

@@ -12,9 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FREE_BYTES (UINT64_C(256) << 20)
-#define BYTES_PER_BYTE 64u
-
 /* ---- SipHash-1-3 ---- */
 
 static uint64_t rotate(uint64_t value, unsigned bits)
@@ -103,10 +100,10 @@ static int grow_slots(struct ch_set *set)
 }
 
 /* A few bytes may be the unit of many numbers, or the name of many sample types: texts have the
- * budget of imports (lib/util/import_budget.h). */
+ * budget of an import. */
 static int check_bytes(uint64_t bytes)
 {
-    if (bytes <= FREE_BYTES || (bytes - FREE_BYTES) / BYTES_PER_BYTE <= cli_input_bytes())
+    if (!cli_is_beyond(bytes, CLI_FREE_BYTES, CLI_BYTES_PER_BYTE))
         return CLI_OK;
     return cli_fail(CLI_INPUT,
                     "labels and names take more than %llu MB, too much for the size of the input; "
