@@ -446,9 +446,12 @@ int cli_check_written(uint64_t written);
 /* cli_cpu_limit.c: limit the CPU time from here on, unless the inputs are trusted; until the output
  * is complete, which ends the limit. */
 void cli_cpu_limit_begin(const struct cli_args *args);
+/* The same limit again, from here on, as for each request to a server. */
+void cli_cpu_limit_renew(void);
 void cli_cpu_limit_end(void);
-/* Raise the limit for a file that is read. A stream, whose size is not known, ends it. */
+/* Raise the limit for a file that is read. A stream, whose size is not known, lifts it. */
 void cli_cpu_limit_input(const char *path);
+void cli_cpu_limit_lift(void);
 void cli_cpu_limit_samples(uint64_t samples);
 /* For the handler of SIGPROF: print the message; 0 if no limit was set. Async-signal-safe. */
 int cli_cpu_limit_report(void);

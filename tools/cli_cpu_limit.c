@@ -30,6 +30,7 @@
 #define MOST_US (UINT64_C(1) << 50)
 
 static const char *command; /* NULL: no limit */
+static int is_running;      /* the limit applies now */
 static uint64_t begin_us;   /* what this process used before, also as another program */
 static uint64_t input_bytes, input_samples;
 static char message[256];
@@ -65,7 +66,8 @@ static void set_timer(void)
     sigset_t old;
 
     cli_signals_hold(&old);
-    if (command != NULL) {
+    message_size = 0;
+    if (command != NULL && is_running) {
         uint64_t us = allowed_us(), used = used_us() - begin_us;
         uint64_t left = us > used ? us - used : 1;
         timer.it_value.tv_sec = (time_t)(left / 1000000);
@@ -85,12 +87,24 @@ void cli_cpu_limit_begin(const struct cli_args *args)
     if (args->trusted)
         return;
     command = args->command;
-    begin_us = used_us();
     input_bytes = input_samples = 0;
+    cli_cpu_limit_renew();
+}
+
+void cli_cpu_limit_renew(void)
+{
+    begin_us = used_us();
+    is_running = 1;
     set_timer();
 }
 
 void cli_cpu_limit_end(void)
+{
+    is_running = 0;
+    set_timer();
+}
+
+void cli_cpu_limit_lift(void)
 {
     command = NULL;
     set_timer();

@@ -87,7 +87,7 @@ int cli_import(pcol_builder *builder, const char *path, const struct cli_args *a
     cli_progress_input();
     if (is_stdin) {
         count_input(args, UINT64_MAX); /* of unknown size */
-        cli_cpu_limit_end();
+        cli_cpu_limit_lift();
         status = pcol_import_fd(builder, STDIN_FILENO, path, &options, &err);
     } else {
         uint64_t bytes = size_of_file(path);
@@ -157,7 +157,7 @@ static int open_input(struct cli_input *input, const char *path, const struct cl
         return code;
     options.flags |= flags;
     if (is_stdin) {
-        cli_cpu_limit_end();
+        cli_cpu_limit_lift();
     } else {
         input->bytes = size_of_file(path);
         cli_cpu_limit_input(path);

@@ -354,7 +354,6 @@ int cmd_view(struct cli_args *args)
     if (code == CLI_OK)
         code = build_page(&view);
     view.session_count = count_sessions(&view);
-    cli_cpu_limit_end(); /* a server runs for any time */
     if (code == CLI_OK)
         code = serve(&view, (unsigned)port);
     for (size_t i = 0; i < VIEW_SESSIONS; i++)

@@ -291,6 +291,7 @@ static enum MHD_Result answer_whole(struct server *server, struct MHD_Connection
     if (strcmp(method, "GET") == 0)
         return respond(server, connection, 200, "text/html; charset=utf-8", view->page,
                        view->page_size);
+    cli_cpu_limit_renew(); /* each request may take as long as a command */
     int status = view_answer(view, place_of(server, path), body->data, body->used, &reply, &size);
     if (status != 0)
         return refuse(server, connection, (unsigned)status);
@@ -399,8 +400,10 @@ int view_serve(struct view *view, int listener, pid_t browser)
 
     if (daemon == NULL)
         return cli_fail(CLI_IO, "the server cannot be started: %s", strerror(errno));
-    while (code == CLI_OK)
+    while (code == CLI_OK) {
+        cli_cpu_limit_renew();
         code = serve_once(daemon, &server, browser_runs(view, &browser));
+    }
     mhd.stop_daemon(daemon);
     return code;
 }
