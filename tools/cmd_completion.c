@@ -82,6 +82,11 @@ static void put_questions(struct cli_out *out)
         cli_out_printf(out, "%s%s", i > 0 ? " " : "", name);
 }
 
+static void put_shells(struct cli_out *out)
+{
+    cli_out_text(out, "bash zsh fish");
+}
+
 /* "cat" or "check|validate" */
 static void put_pattern(struct cli_out *out, const struct cmd *cmd)
 {
@@ -426,6 +431,17 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
     }
 }
 
+/* A command that takes one of these words as an operand, once. */
+static void fish_operands(struct cli_out *out, const char *command,
+                          void (*put_words)(struct cli_out *out))
+{
+    cli_out_printf(out, "complete -c pcol -n '__pcol_before %s ", command);
+    put_words(out);
+    cli_out_text(out, "' -a '");
+    put_words(out);
+    cli_out_text(out, "'\n");
+}
+
 static void put_fish(struct cli_out *out)
 {
     cli_out_text(out, "# The command, which is the first word that is neither an option nor its "
@@ -446,45 +462,48 @@ static void put_fish(struct cli_out *out)
                            o->name);
     /* fish completes no name after a prefix "./", and cannot complete a name with a line feed or a
      * tab, which separate candidates and descriptions. */
-    cli_out_text(out,
-                 "        end\n"
-                 "        set -e words[1]\n"
-                 "    end\n"
-                 "    set -q words[1]; and printf '%s\\n' $words\n"
-                 "end\n"
-                 "function __pcol_is\n"
-                 "    set -l words (__pcol_words)\n"
-                 "    set -q words[1]; and contains -- $words[1] $argv\n"
-                 "end\n"
-                 "# The same without an operand.\n"
-                 "function __pcol_first\n"
-                 "    __pcol_is $argv; and not string match -qv -- '-*' (__pcol_words)[2..-1]\n"
-                 "end\n"
-                 "# Names that begin with a dash only after --, and no parts of a name with a "
-                 "line feed or a tab.\n"
-                 "function __pcol_files\n"
-                 "    set -l token (commandline -ct)\n"
-                 "    set -l words (__pcol_words)\n"
-                 "    set -l dash\n"
-                 "    contains -- -- $words[2..-1]; and set dash -- --\n"
-                 "    for name in (complete -C \"__pcol_none $dash $token\" | "
-                 "string replace -r '\\t.*' '')\n"
-                 "        set -l path $name\n"
-                 "        switch $name\n"
-                 "            case '-*'\n"
-                 "                set -q dash[1]; or continue\n"
-                 "                set path ./$name\n"
-                 "            case '~/*'\n"
-                 "                set path $HOME/(string sub -s 3 -- $name)\n"
-                 "            case '~*' '*$*'\n"
-                 "                printf '%s\\n' $name\n"
-                 "                continue\n"
-                 "        end\n"
-                 "        test -e $path -o -L $path; and printf '%s\\n' $name\n"
-                 "    end\n"
-                 "end\n"
-                 "complete -c pcol -f -a '(__pcol_files)' -n '__pcol_words >/dev/null;"
-                 " and not __pcol_is help completion'\n");
+    cli_out_text(out, "        end\n"
+                      "        set -e words[1]\n"
+                      "    end\n"
+                      "    set -q words[1]; and printf '%s\\n' $words\n"
+                      "end\n"
+                      "function __pcol_is\n"
+                      "    set -l words (__pcol_words)\n"
+                      "    set -q words[1]; and contains -- $words[1] $argv\n"
+                      "end\n"
+                      "# The command without any of these operands.\n"
+                      "function __pcol_before -a command\n"
+                      "    __pcol_is $command; or return\n"
+                      "    for word in (__pcol_words)[2..-1]\n"
+                      "        contains -- $word $argv[2..-1]; and return 1\n"
+                      "    end\n"
+                      "    return 0\n"
+                      "end\n"
+                      "# Names that begin with a dash only after --, and no parts of a name with a "
+                      "line feed or a tab.\n"
+                      "function __pcol_files\n"
+                      "    set -l token (commandline -ct)\n"
+                      "    set -l words (__pcol_words)\n"
+                      "    set -l dash\n"
+                      "    contains -- -- $words[2..-1]; and set dash -- --\n"
+                      "    for name in (complete -C \"__pcol_none $dash $token\" | "
+                      "string replace -r '\\t.*' '')\n"
+                      "        set -l path $name\n"
+                      "        switch $name\n"
+                      "            case '-*'\n"
+                      "                set -q dash[1]; or continue\n"
+                      "                set path ./$name\n"
+                      "            case '~/*'\n"
+                      "                set path $HOME/(string sub -s 3 -- $name)\n"
+                      "            case '~*' '*$*'\n"
+                      "                printf '%s\\n' $name\n"
+                      "                continue\n"
+                      "        end\n"
+                      "        test -e $path -o -L $path; and printf '%s\\n' $name\n"
+                      "    end\n"
+                      "end\n"
+                      "complete -c pcol -f -a '(__pcol_files)' -n '__pcol_words >/dev/null;"
+                      " and not __pcol_is help completion'\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_printf(out, "complete -c pcol -n 'not __pcol_words >/dev/null' -f -a %s -d '",
                        cmd_table[i].name);
@@ -493,14 +512,9 @@ static void put_fish(struct cli_out *out)
         fish_options(out, &cmd_table[i], cmd_table[i].options);
     }
     fish_options(out, NULL, cli_common_options);
-    cli_out_text(out, "complete -c pcol -n '__pcol_first help' -f -a '");
-    put_names(out);
-    cli_out_text(out, "'\n"
-                      "complete -c pcol -n '__pcol_first completion' -f"
-                      " -a 'bash zsh fish'\n"
-                      "complete -c pcol -n '__pcol_is perun' -a '");
-    put_questions(out);
-    cli_out_text(out, "'\n");
+    fish_operands(out, "help", put_names);
+    fish_operands(out, "completion", put_shells);
+    fish_operands(out, "perun", put_questions);
 }
 
 int cmd_completion(struct cli_args *args)
