@@ -184,6 +184,8 @@ export class Profile {
     diff(base: Profile, options?: DiffOptions): Result;
     /** SVG. */
     flame(options?: FlameOptions): string;
+    /** Keys of labels, for `by: "label:KEY"` and `labels`, sorted by their bytes. */
+    labelKeys(): Text[];
     tables(model?: Model): string[];
     table(name: string, options?: { model?: Model; columns?: string[] }): Table;
     unpack(format: string, options?: UnpackOptions): Uint8Array;

@@ -473,6 +473,18 @@ export class Profile {
         return lossy.decode(this.#ask("flame", options, [["reverse", options.reverse],
             ["width", options.width]], options.base, draw));
     }
+    /** Keys of labels, for `by: "label:KEY"` and `labels`. */
+    labelKeys() {
+        const at = call("toolkit_label_keys", this.#file()), count = slot(0);
+        if (!at)
+            fail();
+        const buffer = instance.memory.buffer;
+        const keys = new Uint32Array(buffer, at >>> 0, 2 * count);
+        const texts = Array.from({ length: count }, (_, i) =>
+            textOrBytes(new Uint8Array(buffer, keys[2 * i], keys[2 * i + 1])));
+        call("toolkit_release", at);
+        return texts;
+    }
     /** Names of the tables. */
     tables(model = "v2") {
         const names = [], file = this.#file(), number = modelNumber(model);

@@ -74,6 +74,27 @@ EXPORT(toolkit_string) int toolkit_string(const pcol_file *file, uint32_t code)
     return 1;
 }
 
+/* The keys of labels, for each its text and bytes, which the caller releases. Slot 0: keys. 0: it
+ * failed. */
+EXPORT(toolkit_label_keys) pcol_str *toolkit_label_keys(const pcol_file *file)
+{
+    size_t count, places;
+    if (pcol_label_keys(file, NULL, 0, &count, &toolkit_failure) != PCOL_OK)
+        return NULL;
+    pcol_str *keys = malloc((count ? count : 1) * sizeof *keys);
+    if (!keys) {
+        pcol_error_set(&toolkit_failure, PCOL_E_NO_MEMORY, 0, NULL);
+        return NULL;
+    }
+    places = count;
+    if (pcol_label_keys(file, keys, places, &count, &toolkit_failure) != PCOL_OK) {
+        free(keys);
+        return NULL;
+    }
+    toolkit_record[0] = places;
+    return keys;
+}
+
 /* ---- lists ---- */
 
 struct lists {

@@ -49,6 +49,20 @@ test("top is that of the command, for every sample profile", async () => {
     assert.ok(compared > 50, `only ${compared} profiles`);
 });
 
+test("labelKeys() are those of the command", async () => {
+    let found = 0;
+    const compared = await each((name, profile) => {
+        const lines = rows("labels", name);
+        if (!lines)
+            return false;
+        const expected = [...new Set(lines.map((row) => row.key))].sort();
+        assert.deepEqual(profile.labelKeys().sort(), expected, name);
+        found += expected.length;
+        return true;
+    });
+    assert.ok(compared > 50 && found > 10, `${compared} profiles, ${found} keys`);
+});
+
 test("top by all kinds of rows, and selections", async () => {
     const profile = await pcol.open(path("pprof/cpu.pb.gz"));
     for (const by of ["file", "line", "srcline", "location", "mapping", "source"])

@@ -449,6 +449,14 @@ class Profile(Mapping[str, Table]):
 
     # ---- output
 
+    def label_keys(self) -> list[str]:
+        """Keys of labels, for ``by="label"`` and ``labels``, sorted by their bytes.
+
+        >>> p.label_keys()
+        []
+        """
+        return self._file.label_keys()
+
     def _copy(self, make, arguments, label, path, plain, archive, overwrite) -> "Profile | None":
         notices: list = []
         file = make(*arguments, (_write_flags(plain, archive), _path(path), overwrite,

@@ -191,8 +191,8 @@ static pcol_status queries_open(queries *q, call *c)
             return pcol_error_set(&c->err, PCOL_E_NO_MEMORY, 0, NULL);
         for (size_t i = 1; i < q->count; i++)
             bases[i - 1] = q->files[i]->file;
-        status = pcol_query_shared_type(bases, q->count - 1, q->files[0]->file, &q->s.s,
-                                        &q->shared, &is_default, &c->err);
+        status = pcol_query_shared_type(bases, q->count - 1, q->files[0]->file, &q->s.s, &q->shared,
+                                        &is_default, &c->err);
         free(bases);
         q->s.s.exact_type = &q->shared;
     }
@@ -286,4 +286,39 @@ PyObject *file_flame(PyObject *object, PyObject *args)
     pcol_result_free(flame);
     queries_end(&q);
     return result;
+}
+
+/* label_keys() -> list of keys */
+PyObject *file_label_keys(PyObject *object, PyObject *unused)
+{
+    File *self = (File *)object;
+    pcol_str *keys = NULL;
+    size_t count = 0, places = 0;
+    PyObject *list = NULL;
+    call c;
+    pcol_status status;
+    (void)unused;
+    if (file_enter(self) != 0)
+        return NULL;
+    call_init(&c, NULL);
+    CALL(&c, status, pcol_label_keys(self->file, NULL, 0, &count, &c.err));
+    if (status == PCOL_OK && count > 0) {
+        places = count;
+        keys = malloc(places * sizeof *keys);
+        if (keys == NULL)
+            status = pcol_error_set(&c.err, PCOL_E_NO_MEMORY, 0, NULL);
+        else
+            CALL(&c, status, pcol_label_keys(self->file, keys, places, &count, &c.err));
+    }
+    if (call_end(&c, status, NULL) == 0)
+        list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < places; i++) {
+        PyObject *key = texts_string(keys[i]);
+        if (key == NULL || PyList_Append(list, key) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(key);
+    }
+    free(keys);
+    file_leave(self);
+    return list;
 }

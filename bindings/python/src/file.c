@@ -174,6 +174,7 @@ static PyMethodDef methods[] = {
     {"arrow", file_arrow, METH_VARARGS, "arrow(model, table) -> capsule of a stream"},
     {"answer", file_answer, METH_VARARGS, "answer(kind, selection, ...) -> (info, columns)"},
     {"flame", file_flame, METH_VARARGS, "flame(selection, ...) -> SVG as bytes"},
+    {"label_keys", file_label_keys, METH_NOARGS, "Keys of labels."},
     {"export", file_export, METH_VARARGS, "export(format, path, ...) -> bytes or None"},
     {"filter", file_filter, METH_VARARGS, "filter(selection, ...) -> File or None"},
     {"add_frames", file_add_frames, METH_VARARGS, "add_frames(roots, ...) -> File or None"},

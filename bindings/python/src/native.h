@@ -131,6 +131,7 @@ int selection_parse(selection *s, PyObject *tuple);
 void selection_free(selection *s);
 PyObject *file_answer(PyObject *self, PyObject *args);
 PyObject *file_flame(PyObject *self, PyObject *args);
+PyObject *file_label_keys(PyObject *self, PyObject *unused);
 
 /* ---- output (output.c) */
 

@@ -117,6 +117,22 @@ def test_forms_of_labels():
             assert p.filter(labels=[f"kind={kind}", f"kind!={kind}"]).samples.rows == 0
 
 
+def test_label_keys():
+    assert pcol.open(DATA / "pprof" / "cpu.pb.gz").label_keys() == ["kind", "none", "request"]
+    assert pcol.open(DATA / "rprof" / "plain.Rprof").label_keys() == []
+    tables = sorted((DATA / "pprof").glob("*.pb.gz"))
+    assert len(tables) > 3
+    for path in tables:
+        p = pcol.open(path)
+        try:
+            stored = set(p.table("label_keys", "physical")["key"].tolist())
+        except KeyError:  # no labels
+            stored = set()
+        assert p.label_keys() == sorted(stored, key=str.encode), path
+        for key in p.label_keys():
+            p.top(by="label", label=key)
+
+
 def test_ranges_of_labels():
     p = pcol.open(DATA / "pprof" / "heap.pb.gz")
     name = next(n for n in p.samples if n.startswith("label.bytes"))

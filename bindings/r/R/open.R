@@ -96,6 +96,11 @@ check_profile <- function(x, strict = FALSE) {
     as_table(native("check", state_of(x)$handle, strict, what = state_of(x)$path))
 }
 
+profile_label_keys <- function(x) {
+    x <- as_profile(x)
+    native("label_keys", state_of(x)$handle, what = state_of(x)$path)
+}
+
 profile_formats <- function() as_table(native("formats"))
 
 sample_count <- function(x) size_of(state_of(x), "samples")[1]

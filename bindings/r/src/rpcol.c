@@ -196,6 +196,7 @@ static const struct operation {
     {"size", 3, op_size},
     {"table", 5, op_table},
     {"names", 1, op_names},
+    {"label_keys", 1, op_label_keys},
     {"frames", 1, op_frames},
     {"stacks", 3, op_stacks},
     {"totals", 8, op_totals},

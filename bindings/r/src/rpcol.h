@@ -102,6 +102,7 @@ SEXP op_tables(struct call *c, SEXP args);
 SEXP op_size(struct call *c, SEXP args);
 SEXP op_table(struct call *c, SEXP args);
 SEXP op_names(struct call *c, SEXP args);
+SEXP op_label_keys(struct call *c, SEXP args);
 SEXP op_frames(struct call *c, SEXP args);
 SEXP op_stacks(struct call *c, SEXP args);
 SEXP op_totals(struct call *c, SEXP args);

@@ -207,3 +207,22 @@ SEXP op_names(struct call *c, SEXP args)
     UNPROTECT(1);
     return out;
 }
+
+/* (handle) -> keys of labels */
+SEXP op_label_keys(struct call *c, SEXP args)
+{
+    pcol_file *file = handle_of(c, arg(args, 0));
+    size_t count, places;
+    if (!file || failed(c, pcol_label_keys(file, NULL, 0, &count, &c->err)))
+        return R_NilValue;
+    places = count;
+    pcol_str *keys = hold(c, places, sizeof *keys);
+    if (!keys || failed(c, pcol_label_keys(file, keys, places, &count, &c->err)))
+        return R_NilValue;
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)places));
+    for (size_t i = 0; i < places; i++)
+        SET_STRING_ELT(out, (R_xlen_t)i, make_char(keys[i]));
+    failed(c, pcol_file_intact(file, &c->err));
+    UNPROTECT(1);
+    return out;
+}

@@ -13,6 +13,14 @@ test_that("labels are selected by values, patterns, their negations and ranges",
     }
 })
 
+test_that("profile_label_keys() lists what labels and by = \"label\" take", {
+    p <- open_profile(data_file("cpu.pb.gz"))
+    expect_identical(profile_label_keys(p), c("kind", "none", "request"))
+    expect_equal(sum(profile_top(p, by = "label", label = "kind")$self), sum(profile_top(p)$self))
+    expect_identical(profile_label_keys(data_file("demo.Rprof")), character())
+    expect_error(profile_label_keys(5))
+})
+
 test_that("conditions must be strings, and sources must have the metadata", {
     p <- open_profile(data_file("cpu.pb.gz"))
     expect_error(profile_top(p, labels = 5), "labels must be strings")
