@@ -35,6 +35,9 @@ static const struct pci_loss losses[] = {
     {"a Firefox profile cannot hold different sampling intervals of sources: it gets that of the "
      "first",
      "source"},
+    {"a Firefox profile cannot hold names and ids of processes of several sources: they get those "
+     "of the sources",
+     "source"},
 };
 
 /* ---- code */

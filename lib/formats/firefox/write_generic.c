@@ -376,6 +376,8 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
         PCI_TRY(get_source_text(f, t->source, "uri", &process, err));
     pci_json_put_string_member(w, "processName", process, err);
     PCI_TRY(get_thread_text(f, t, "pid", &text, &valid, err));
+    if (several && (has_process || valid))
+        f->lost |= PCI_FF_LOSS_PROCESSES;
     snprintf(number, sizeof number, several && valid ? "%u-" : "%u", (unsigned)t->source + 1);
     pci_json_put_key(w, "pid", err);
     pci_json_put_prefixed(w, several || !valid ? number : "", text, err);

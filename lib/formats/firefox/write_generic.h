@@ -22,7 +22,8 @@ enum {
     PCI_FF_LOSS_EMPTY = 2048,
     PCI_FF_LOSS_DEPTHS = 4096,
     PCI_FF_LOSS_TABLES = 8192,
-    PCI_FF_LOSS_INTERVALS = 16384
+    PCI_FF_LOSS_INTERVALS = 16384,
+    PCI_FF_LOSS_PROCESSES = 32768
 };
 
 /* Samples of one source and thread: rows[first, first + count). */
