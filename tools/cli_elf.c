@@ -249,14 +249,9 @@ static int find_address(const struct cli_elf *elf, uint64_t offset, int is_code,
     return 0;
 }
 
-int cli_elf_code_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
-{
-    return find_address(elf, offset, 1, address);
-}
-
 int cli_elf_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address)
 {
-    return cli_elf_code_address(elf, offset, address) || find_address(elf, offset, 0, address);
+    return find_address(elf, offset, 1, address) || find_address(elf, offset, 0, address);
 }
 
 int cli_elf_has_address(const struct cli_elf *elf, uint64_t address)

@@ -28,8 +28,6 @@ int cli_elf_open(struct cli_elf *elf, const char *path);
 void cli_elf_close(struct cli_elf *elf);
 /* The virtual address of an offset in the file; 0: no segment has it. */
 int cli_elf_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address);
-/* The same of an offset of code. */
-int cli_elf_code_address(const struct cli_elf *elf, uint64_t offset, uint64_t *address);
 /* Whether a segment has this virtual address. */
 int cli_elf_has_address(const struct cli_elf *elf, uint64_t address);
 

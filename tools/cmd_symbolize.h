@@ -38,7 +38,6 @@ struct symbolize_work {
     struct symbolize_request *requests;
     size_t request_count, request_capacity;
     uint64_t mapping_count, group_count, location_count;
-    int is_perf;                /* all sources are perf script text */
     uint64_t nameless, outside; /* groups; of these, those whose address no binary has */
 };
 

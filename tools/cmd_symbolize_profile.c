@@ -110,22 +110,18 @@ static int is_whole_space(const struct symbolize_mapping *m)
     return m->start == 0 && m->offset == 0 && (m->limit == 0 || m->limit == UINT64_MAX);
 }
 
-/* The virtual address in the binary of an address in the process; 0: it has none. The addresses of
- * call chains in perf script text are offsets in the file; without call chains they are those of
- * the process. */
-static int find_address(const struct symbolize_mapping *m, const struct cli_elf *elf, int is_perf,
+/* The virtual address in the binary of an address in the process; 0: it has none. Where addresses
+ * are offsets in the file, from 0, those that are none are virtual ones: older versions of perf
+ * print them in call chains. */
+static int find_address(const struct symbolize_mapping *m, const struct cli_elf *elf,
                         uint64_t in_process, uint64_t *address)
 {
-    if (is_whole_space(m)) {
-        if (is_perf && cli_elf_code_address(elf, in_process, address))
-            return 1;
-        *address = in_process;
-        return cli_elf_has_address(elf, in_process);
-    }
-    if (in_process < m->start || in_process >= m->limit ||
-        in_process - m->start > UINT64_MAX - m->offset)
-        return 0;
-    return cli_elf_address(elf, in_process - m->start + m->offset, address);
+    if (!is_whole_space(m) && in_process >= m->start && in_process < m->limit &&
+        in_process - m->start <= UINT64_MAX - m->offset &&
+        cli_elf_address(elf, in_process - m->start + m->offset, address))
+        return 1;
+    *address = in_process;
+    return m->start == 0 && m->offset == 0 && cli_elf_has_address(elf, in_process);
 }
 
 static pcol_status add_request(struct symbolize_work *w, uint64_t group, uint64_t mapping,
@@ -136,7 +132,7 @@ static pcol_status add_request(struct symbolize_work *w, uint64_t group, uint64_
 
     if (m->binary == SYMBOLIZE_NONE)
         return PCOL_OK;
-    if (!find_address(m, &w->binaries[m->binary].elf, w->is_perf, in_process, &address)) {
+    if (!find_address(m, &w->binaries[m->binary].elf, in_process, &address)) {
         w->outside++;
         return PCOL_OK;
     }
@@ -190,23 +186,6 @@ static pcol_status list_requests(struct symbolize_work *w, const struct cells gr
     return status;
 }
 
-/* Whether all sources are perf script text. */
-static pcol_status find_perf(struct symbolize_work *w, pcol_error *err)
-{
-    const pcol_table *sources;
-    uint64_t rows;
-    pcol_status status =
-        cli_find_table(w->input->file, PCOL_MODEL_PHYSICAL, "sources", &sources, &rows, err);
-
-    w->is_perf = 1;
-    for (uint64_t row = 0; row < rows && status == PCOL_OK && w->is_perf; row++) {
-        struct cli_cell type;
-        status = cli_cell_find(sources, "type", row, &type, err);
-        w->is_perf = status == PCOL_OK && cli_cell_is(&type, "perf");
-    }
-    return status;
-}
-
 pcol_status symbolize_groups(struct symbolize_work *w, pcol_error *err)
 {
     static const char *const group_names[] = {"first_location", "mapping", "address"};
@@ -229,8 +208,6 @@ pcol_status symbolize_groups(struct symbolize_work *w, pcol_error *err)
     for (size_t i = 0; i < LOCATION_CELLS && status == PCOL_OK; i++)
         status =
             read_cells(location_table, location_names[i], w->location_count, &locations[i], err);
-    if (status == PCOL_OK)
-        status = find_perf(w, err);
     if (status == PCOL_OK)
         status = list_requests(w, groups, locations, err);
     free_cells(groups, GROUP_CELLS);

@@ -52,6 +52,9 @@ pcol_status pci_builder_intern(pcol_builder *builder, uint32_t table, const uint
                                const struct pci_cell_value *cells, size_t count, uint32_t variant,
                                uint32_t *row, int *is_new, pcol_error *err);
 
+/* The column limit of a mapping, from 0, whose addresses are offsets in its file. */
+#define PCI_ALL_OFFSETS ((INT64_C(1) << 53) - 1)
+
 /* Another input begins: equal rows of one input that must stay distinct get variants 0, 1, ..., so
  * that those of several inputs are merged and those of one never. */
 void pci_builder_begin_input(pcol_builder *builder);

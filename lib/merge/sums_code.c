@@ -60,8 +60,6 @@ static const struct {
     [S_GROUP] = {"stacks", "group", PCI_IS_INT},
 };
 
-#define ALL_OFFSETS INT64_MAX /* limit of a mapping whose addresses are offsets in the file */
-
 enum { MAPPING_FILE, MAPPING_BUILD, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_COLUMNS };
 
 /* The mapping of the last group that had one: mostly that of the next one, too. */
@@ -237,13 +235,14 @@ static pcol_status find_mapping(struct code_copy *c, uint32_t row, int binary, i
     cells[MAPPING_BUILD] = (struct pci_cell_value){build, build != PCOL_NONE};
     cells[MAPPING_START] = (struct pci_cell_value){(int64_t)start, keeps_address && start};
     cells[MAPPING_OFFSET] = (struct pci_cell_value){(int64_t)offset, keeps_address && offset};
-    if (keeps_address ? limit != 0 : start || offset || (limit && limit != ALL_OFFSETS))
+    if (keeps_address ? limit != 0 : start || offset || (limit && limit != PCI_ALL_OFFSETS))
         f->sums->lost |= UINT64_C(1) << PCI_KIND_RANGES;
     if (!keeps_address) {
         if ((group->flags & PCOL_GROUP_HAS_ADDRESS) && offset != start)
             f->sums->lost |= UINT64_C(1) << PCI_KIND_ADDRESSES;
         group->address += offset - start;
-        cells[MAPPING_LIMIT] = (struct pci_cell_value){ALL_OFFSETS, has_offsets && shows_address};
+        cells[MAPPING_LIMIT] =
+            (struct pci_cell_value){PCI_ALL_OFFSETS, has_offsets && shows_address};
     }
     if (!binary && file == PCOL_NONE)
         return PCOL_OK;

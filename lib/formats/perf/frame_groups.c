@@ -39,8 +39,9 @@ pcol_status pci_perf_groups_init(struct pci_perf_groups *groups, pcol_builder *b
     *groups = (struct pci_perf_groups){.builder = builder};
     for (int i = 0; i < PCI_PERF_GROUP_LABELS; i++)
         groups->label_columns[i] = PCOL_NONE;
+    groups->mapping_columns[1] = PCOL_NONE;
     return pci_builder_column(builder, PCI_T_MAPPINGS, "filename", PCOL_STRING, 0,
-                              &groups->mapping_column, err);
+                              &groups->mapping_columns[0], err);
 }
 
 void pci_perf_groups_clear(struct pci_perf_groups *groups)
@@ -68,20 +69,25 @@ pcol_status pci_perf_string_entry(uint32_t **array, size_t *capacity, uint32_t c
     return PCOL_OK;
 }
 
-/* Find or add the mapping of an object. */
+/* Find or add the mapping of an object. Where addresses are offsets in a file, it has the range of
+ * all offsets. */
 static pcol_status find_mapping(struct pci_perf_groups *g, uint32_t object, uint32_t *mapping,
                                 pcol_error *err)
 {
-    struct pci_cell_value cell = {object, 1};
+    struct pci_cell_value cells[2] = {{object, 1}, {PCI_ALL_OFFSETS, 1}};
     uint32_t *entry;
     int is_new;
     *mapping = PCOL_NONE;
     if (object == PCOL_NONE)
         return PCOL_OK;
-    PCI_TRY(pci_perf_string_entry(&g->objects, &g->object_capacity, object, &entry, err));
+    PCI_TRY(pci_perf_string_entry(&g->objects, &g->object_capacity,
+                                  object * 2 + (uint32_t)g->has_offsets, &entry, err));
     if (!*entry) {
-        PCI_TRY(pci_builder_intern(g->builder, PCI_T_MAPPINGS, &g->mapping_column, &cell, 1, 0,
-                                   entry, &is_new, err));
+        if (g->has_offsets && g->mapping_columns[1] == PCOL_NONE)
+            PCI_TRY(pci_builder_column(g->builder, PCI_T_MAPPINGS, "limit", PCOL_U64, 0,
+                                       &g->mapping_columns[1], err));
+        PCI_TRY(pci_builder_intern(g->builder, PCI_T_MAPPINGS, g->mapping_columns, cells,
+                                   g->has_offsets ? 2 : 1, 0, entry, &is_new, err));
         ++*entry;
     }
     *mapping = *entry - 1;
@@ -202,7 +208,7 @@ pcol_status pci_perf_groups_inline(struct pci_perf_groups *groups, pcol_error *e
 }
 
 pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci_perf_frame *frame,
-                                pcol_error *err)
+                                int in_chain, pcol_error *err)
 {
     struct pci_perf_groups *g = groups;
     struct pci_perf_group_line line = {PCOL_NONE, PCOL_NONE, 0};
@@ -215,6 +221,8 @@ pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci
     g->frame = *frame;
     g->is_complete = !frame->inlined;
     g->object = PCOL_NONE;
+    g->has_offsets = in_chain && frame->has_object && frame->has_address && frame->object.size &&
+                     frame->object.data[0] == '/';
     if (frame->has_symbol)
         PCI_TRY(pci_perf_string(g->builder, frame->symbol, &line.name, err));
     if (frame->has_object)

@@ -35,10 +35,11 @@ struct pci_perf_groups {
     int is_complete;             /* the last line is not inlined */
     struct pci_perf_frame frame; /* of the last line */
     uint32_t object;             /* string or PCOL_NONE */
+    int has_offsets;             /* addresses of the object are offsets in its file */
     /* Of the source. */
-    uint32_t *objects; /* by string: mapping + 1 */
+    uint32_t *objects; /* by 2 * string + has_offsets: mapping + 1 */
     size_t object_capacity;
-    uint32_t mapping_column;
+    uint32_t mapping_columns[2]; /* filename, limit; PCOL_NONE until a mapping has it */
     uint32_t label_columns[PCI_PERF_GROUP_LABELS]; /* PCOL_NONE until a group has the label */
 };
 
@@ -47,9 +48,9 @@ pcol_status pci_perf_groups_init(struct pci_perf_groups *groups, pcol_builder *b
 void pci_perf_groups_clear(struct pci_perf_groups *groups);
 /* Whether a label of a location group is one of those that frames get. */
 int pci_perf_is_group_label(pcol_str key, int kind);
-/* Append a frame. */
+/* Append a frame; in_chain: of a call chain, not of the header's line. */
 pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci_perf_frame *frame,
-                                pcol_error *err);
+                                int in_chain, pcol_error *err);
 /* Mark the last frame as inlined, which had no mark of its own. */
 pcol_status pci_perf_groups_inline(struct pci_perf_groups *groups, pcol_error *err);
 /* Finish the current group, if there is one. */

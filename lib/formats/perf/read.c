@@ -164,7 +164,7 @@ static pcol_status add_tail_frame(struct reader *r, pcol_error *err)
     PCI_TRY(pci_strbuf_append(&r->after_frame, tail.after.data, tail.after.size, err));
     if (tail.frame.beyond)
         PCI_TRY(pci_import_tolerate(r->import, &r->names, r->header_line, 1, frame_overflow, err));
-    return pci_perf_groups_add(&r->groups, &tail.frame, err);
+    return pci_perf_groups_add(&r->groups, &tail.frame, 0, err);
 }
 
 /* Add the current sample. */
@@ -256,7 +256,7 @@ static pcol_status add_frame_of_source(struct reader *r, pcol_error *err)
         return add_tail_frame(r, err);
     r->may_have_tail_frame = 0;
     r->header.tail.size = 0;
-    return pci_perf_groups_add(&r->groups, &frame, err);
+    return pci_perf_groups_add(&r->groups, &frame, 0, err);
 }
 
 /* Keep fields after the frames of a sample, or after a source line. */
@@ -305,7 +305,7 @@ static pcol_status read_body(struct reader *r, const struct pci_line *line, pcol
     r->may_have_tail_frame = 0;
     if (frame.beyond)
         PCI_TRY(pci_import_tolerate(r->import, &r->names, line->number, 1, frame_overflow, err));
-    return pci_perf_groups_add(&r->groups, &frame, err);
+    return pci_perf_groups_add(&r->groups, &frame, 1, err);
 }
 
 /* 1 for a line of fields after the frames of a sample. Numbers alone may be frames of -F ip, unless
