@@ -1319,7 +1319,7 @@ typedef struct pcol_import_options {
     const char *const *meta; /* key, value, key, value, ...; 2 * meta_count strings */
     size_t meta_count;
     int lenient;              /* accept known deviations from formats, with a notice */
-    uint64_t max_input_bytes; /* of decompressed input; 0: 64 GiB */
+    uint64_t max_input_bytes; /* of decompressed input, of pcol files as stored; 0: 64 GiB */
     int collapse_idle; /* a sample of the same thread and stack as the one before it that used
                                  no CPU time joins that: weights add up, and it gets a duration;
                                  samples without a value of samples/count do not join */

@@ -240,6 +240,16 @@ static pcol_status charge_budget(const struct pci_input *input, size_t got, pcol
     return status;
 }
 
+pcol_status pci_input_count_expanded(struct pci_input *input, uint64_t from, uint64_t to,
+                                     pcol_error *err)
+{
+    struct pci_input_state *s = input->state;
+    s->total += to;
+    s->total -= from < s->total ? from : s->total;
+    return s->total > s->limit ? fail_too_large(s, err)
+                               : pci_budget_charge_expansion(s->budget, to, err);
+}
+
 static uint64_t count_characters(const uint8_t *data, size_t size)
 {
     uint64_t count = 0;

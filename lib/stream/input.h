@@ -50,6 +50,10 @@ pcol_status pci_input_skip(struct pci_input *input, uint64_t offset, pcol_error 
 /* Characters consumed while counting, plus those in the window. */
 uint64_t pci_input_characters(const struct pci_input *input);
 
+/* An importer itself decompressed `from` bytes of the input to `to`: count these for the limit of
+ * its size, and for the budget. E_LIMIT. */
+pcol_status pci_input_count_expanded(struct pci_input *input, uint64_t from, uint64_t to,
+                                     pcol_error *err);
 /* Count the whole input as read for the budget, as it is mapped. */
 void pci_input_grant(const struct pci_input *input);
 

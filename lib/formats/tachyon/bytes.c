@@ -3,14 +3,14 @@
  */
 #include "formats/tachyon/tachyon.h"
 
+#include "stream/input.h"
 #include "util/alloc.h"
 #include "util/import_budget.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define PIECE PCI_PAGE_BYTES
-/* Log2 of the window, which libzstd allocates itself. CPython writes at level 5: 2 MiB. */
-#define LARGEST_WINDOW 23
 
 pcol_status pci_tachyon_fail(const struct pci_tachyon_bytes *bytes, pcol_error *err,
                              const char *problem)
@@ -21,27 +21,32 @@ pcol_status pci_tachyon_fail(const struct pci_tachyon_bytes *bytes, pcol_error *
 }
 
 pcol_status pci_tachyon_open(struct pci_tachyon_bytes *bytes, const struct pci_spill *spill,
-                             uint64_t at, uint64_t end, int is_compressed, pcol_error *err)
+                             uint64_t at, uint64_t end, struct pci_input *compressed,
+                             pcol_error *err)
 {
     int is_big_endian = bytes->is_big_endian;
     *bytes = (struct pci_tachyon_bytes){
-        .spill = spill, .at = at, .end = end, .is_big_endian = is_big_endian};
+        .spill = spill, .at = at, .end = end, .is_big_endian = is_big_endian, .source = compressed};
     bytes->output = pci_malloc(PIECE, 1);
     if (!bytes->output)
         return pci_fail_memory(err);
-    if (!is_compressed)
+    if (!compressed)
         return PCOL_OK;
     bytes->input = pci_malloc(PIECE, 1);
     bytes->zstd = ZSTD_createDCtx();
-    if (!bytes->input || !bytes->zstd ||
-        ZSTD_isError(ZSTD_DCtx_setParameter(bytes->zstd, ZSTD_d_windowLogMax, LARGEST_WINDOW)))
+    if (!bytes->input || !bytes->zstd)
         return pci_fail_memory(err);
+    if (pci_thread_budget && pci_thread_budget->trusted)
+        (void)ZSTD_DCtx_setParameter(bytes->zstd, ZSTD_d_windowLogMax,
+                                     ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
     return PCOL_OK;
 }
 
 void pci_tachyon_close(struct pci_tachyon_bytes *bytes)
 {
     ZSTD_freeDCtx(bytes->zstd);
+    pci_budget_credit(bytes->zstd_size);
+    bytes->zstd_size = 0;
     pci_free(bytes->input);
     pci_free(bytes->output);
     bytes->zstd = NULL;
@@ -54,6 +59,29 @@ static pcol_status fetch(struct pci_tachyon_bytes *b, uint8_t *to, size_t *size,
     PCI_TRY(*size ? pci_spill_read(b->spill, b->at, to, *size, err) : PCOL_OK);
     b->at += *size;
     return PCOL_OK;
+}
+
+/* libzstd allocates the window of a frame, up to 128 MiB, at the frame's header. */
+static pcol_status charge_window(struct pci_tachyon_bytes *b, pcol_error *err)
+{
+    size_t size = ZSTD_sizeof_DCtx(b->zstd);
+    if (size <= b->zstd_size)
+        return PCOL_OK;
+    if (pci_budget_charge(size - b->zstd_size) != 0)
+        return pci_fail_memory(err);
+    b->zstd_size = size;
+    return PCOL_OK;
+}
+
+static pcol_status fail_zstd(const struct pci_tachyon_bytes *b, size_t result, pcol_error *err)
+{
+    uint64_t at = b->at - (b->input_size - b->input_at);
+    if (ZSTD_getErrorCode(result) != ZSTD_error_frameParameter_windowTooLarge)
+        return pci_fail_at_byte(err, PCOL_E_SYNTAX, at, "the zstd data is damaged: %s",
+                                ZSTD_getErrorName(result));
+    return pci_error_option(
+        err, "PCOL_IMPORT_TRUSTED",
+        pci_fail_at_byte(err, PCOL_E_LIMIT, at, "the zstd data has a window of more than 128 MiB"));
 }
 
 /* Decompress until there are bytes, or until the end. */
@@ -71,13 +99,14 @@ static pcol_status decompress(struct pci_tachyon_bytes *b, pcol_error *err)
         ZSTD_outBuffer out = {b->output, PIECE, 0};
         size_t result = ZSTD_decompressStream(b->zstd, &out, &in);
         if (ZSTD_isError(result))
-            return pci_fail_at_byte(err, PCOL_E_SYNTAX, b->at - (b->input_size - b->input_at),
-                                    "the zstd data is damaged: %s", ZSTD_getErrorName(result));
+            return fail_zstd(b, result, err);
+        PCI_TRY(charge_window(b, err));
+        PCI_TRY(pci_input_count_expanded(b->source, in.pos - b->input_at, out.pos, err));
         b->input_at = in.pos;
         b->is_open = result != 0;
         b->output_size = out.pos;
         if (out.pos)
-            return pci_budget_charge_expansion(pci_thread_budget, out.pos, err);
+            return PCOL_OK;
         if (is_end)
             return pci_tachyon_fail(b, err, "the zstd data ends inside a frame");
     }

@@ -77,7 +77,7 @@ static pcol_status read_header(struct reader *r, pcol_error *err)
     uint8_t first;
     PCI_TRY(pci_spill_read(&r->spill, 0, &first, 1, err));
     r->bytes.is_big_endian = first == 'T';
-    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, 0, HEADER_BYTES, 0, err));
+    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, 0, HEADER_BYTES, NULL, err));
     PCI_TRY(read_numbers(&r->bytes, sizes, 11, v, err));
     if (v[0] != 0x54414348)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, 0, "not the magic number TACH");
@@ -106,7 +106,7 @@ static pcol_status read_footer(struct reader *r, pcol_error *err)
     static const unsigned sizes[] = {4, 4, 8};
     uint64_t v[3], at = r->size - FOOTER_BYTES;
     pci_tachyon_close(&r->bytes);
-    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, at, r->size, 0, err));
+    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, at, r->size, NULL, err));
     PCI_TRY(read_numbers(&r->bytes, sizes, 3, v, err));
     if (v[2] != r->size)
         return pci_fail_at_byte(err, PCOL_E_SYNTAX, at + 8,
@@ -130,7 +130,7 @@ static pcol_status read_strings(struct reader *r, pcol_error *err)
     r->strings = pci_malloc((size_t)r->string_count, sizeof *r->strings);
     pci_tachyon_close(&r->bytes);
     PCI_TRY(r->strings ? PCOL_OK : pci_fail_memory(err));
-    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, r->strings_at, r->frames_at, 0, err));
+    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, r->strings_at, r->frames_at, NULL, err));
     for (uint64_t i = 0; status == PCOL_OK && i < r->string_count; i++) {
         uint64_t size;
         status = pci_tachyon_varint(&r->bytes, r->frames_at - r->strings_at, &size, err);
@@ -215,7 +215,8 @@ static pcol_status read_frames(struct reader *r, pcol_error *err)
     r->groups = pci_malloc((size_t)r->group_count, sizeof *r->groups);
     pci_tachyon_close(&r->bytes);
     PCI_TRY(r->groups ? PCOL_OK : pci_fail_memory(err));
-    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, r->frames_at, r->size - FOOTER_BYTES, 0, err));
+    PCI_TRY(
+        pci_tachyon_open(&r->bytes, &r->spill, r->frames_at, r->size - FOOTER_BYTES, NULL, err));
     for (uint64_t i = 0; i < r->group_count; i++)
         PCI_TRY(read_frame(r, &r->groups[i], err));
     return PCOL_OK;
@@ -342,8 +343,8 @@ static pcol_status read_record(struct reader *r, pcol_error *err)
 static pcol_status read_samples(struct reader *r, pcol_error *err)
 {
     pci_tachyon_close(&r->bytes);
-    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, HEADER_BYTES, r->strings_at, r->compression != 0,
-                             err));
+    PCI_TRY(pci_tachyon_open(&r->bytes, &r->spill, HEADER_BYTES, r->strings_at,
+                             r->compression ? r->import->input : NULL, err));
     for (;;) {
         int more;
         PCI_TRY(pci_tachyon_more(&r->bytes, &more, err));

@@ -25,14 +25,18 @@ struct pci_tachyon_bytes {
     uint64_t at, end; /* of the spill: next byte to fetch */
     int is_big_endian;
     struct ZSTD_DCtx_s *zstd; /* NULL: not compressed */
+    size_t zstd_size;         /* bytes of it and of its window, charged to the budget */
+    struct pci_input *source; /* where decompressed bytes are counted */
     int is_open;              /* inside a zstd frame */
     uint8_t *input, *output;  /* zstd: fetched bytes; bytes to read */
     size_t input_at, input_size, output_at, output_size;
 };
 
-/* A part of the spill; the caller closes it, also after a failure. */
+/* A part of the spill; the caller closes it, also after a failure. compressed: the input, if the
+ * part is compressed. */
 pcol_status pci_tachyon_open(struct pci_tachyon_bytes *bytes, const struct pci_spill *spill,
-                             uint64_t at, uint64_t end, int is_compressed, pcol_error *err);
+                             uint64_t at, uint64_t end, struct pci_input *compressed,
+                             pcol_error *err);
 void pci_tachyon_close(struct pci_tachyon_bytes *bytes);
 /* E_SYNTAX at the current byte; of compressed bytes, at the next one to decompress. */
 pcol_status pci_tachyon_fail(const struct pci_tachyon_bytes *bytes, pcol_error *err,
