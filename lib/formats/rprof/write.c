@@ -55,6 +55,20 @@ size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags)
     return (size_t)(p - to);
 }
 
+void pci_rprof_note_header(struct pci_rprof_samples *samples, uint32_t source,
+                           const struct pci_rprof_flags *flags)
+{
+    struct pci_rprof_samples *s = samples;
+    if (!s->has_header) {
+        s->has_header = 1;
+        s->first_source = source;
+        s->first_has_lines = flags->line;
+        s->first_has_memory = flags->memory;
+    }
+    s->is_misread |= source != s->first_source && ((flags->line && !s->first_has_lines) ||
+                                                   (flags->memory && !s->first_has_memory));
+}
+
 static pcol_status open_segments(struct pci_rprof_segments *s, const pcol_file *file,
                                  pcol_error *err)
 {
@@ -156,7 +170,8 @@ static pcol_status put_sample(struct pci_rprof_writer *w, const struct segment *
     return put_eol(w, s, err);
 }
 
-static pcol_status put_header(struct pci_rprof_writer *w, struct segment *s, pcol_error *err)
+static pcol_status put_header(struct pci_rprof_writer *w, uint32_t source, struct segment *s,
+                              pcol_error *err)
 {
     const struct pci_rprof_segments *t = w->segments;
     struct pci_rprof_flags flags;
@@ -169,6 +184,8 @@ static pcol_status put_header(struct pci_rprof_writer *w, struct segment *s, pco
     PCI_TRY(pci_get(w->file, t->line, s->row, &line, &valid, err));
     s->has_memory = memory != 0;
     s->has_lines = line != 0;
+    flags = (struct pci_rprof_flags){.memory = s->has_memory, .line = s->has_lines};
+    pci_rprof_note_header(w->samples, source, &flags);
     PCI_TRY(pci_get(w->file, t->text, s->row, &text, &valid, err));
     if (valid)
         return put_string(w, text, err);
@@ -227,7 +244,7 @@ static pcol_status put_segment(struct pci_rprof_writer *w, uint32_t source, stru
                                pcol_error *err)
 {
     uint64_t next_file = 0;
-    PCI_TRY(put_header(w, s, err));
+    PCI_TRY(put_header(w, source, s, err));
     for (uint64_t row = s->first; row < s->end; row++) {
         PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
         size_t i = (size_t)(row - w->samples->first);
@@ -397,8 +414,10 @@ pcol_status pci_rprof_write_sources(struct pci_rprof_writer *writer,
         status = pci_fail_memory(err);
     }
     pci_rprof_stack_text_close(&writer->stacks);
-    if (writer->samples)
+    if (writer->samples) {
+        writer->is_misread = writer->samples->is_misread;
         pci_rprof_samples_close(writer->samples);
+    }
     pci_free(writer->samples);
     pci_free(writer->out);
     return status;
@@ -411,5 +430,8 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     PCI_TRY(open_segments(&segments, w.file, err));
     PCI_TRY(pci_rprof_write_sources(&w, rprof_types, write_source, err));
     PCI_TRY(pci_rprof_report_losses(export, w.lost, err));
+    if (w.is_misread)
+        pci_export_warning("summaryRprof() goes by the first source, which has no lines or memory, "
+                           "and misreads those of the others");
     return pci_export_losses(export, w.was_converted ? NULL : "rprof", err);
 }

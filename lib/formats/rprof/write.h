@@ -14,6 +14,9 @@ struct pci_rprof_flags {
     int64_t interval_us;
 };
 size_t pci_rprof_header_text(uint8_t *to, const struct pci_rprof_flags *flags);
+/* A segment with these flags is written. */
+void pci_rprof_note_header(struct pci_rprof_samples *samples, uint32_t source,
+                           const struct pci_rprof_flags *flags);
 
 /* A native exporter: of Rprof() output or of an Rprofmem() log. */
 struct pci_rprof_writer {
@@ -26,6 +29,7 @@ struct pci_rprof_writer {
     int has_line_feed; /* some name contains one */
     /* Rprof */
     struct pci_rprof_segments *segments;
+    int is_misread;    /* by R, see pci_rprof_samples */
     int was_converted; /* a source of this type without segments was written by write_generic.c */
     unsigned lost;     /* losses of sources of other types */
     /* Rprofmem */

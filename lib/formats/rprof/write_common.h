@@ -38,10 +38,14 @@ struct pci_rprof_samples {
     struct pci_types types;
     struct pci_samples_by_source turns;
     struct pci_rprof_cells source, stack, text, value[PCI_RPROF_VALUES];
+    /* R goes by the header of the first segment. */
+    int has_header, first_has_lines, first_has_memory;
+    uint32_t first_source;
+    int is_misread; /* a segment of another source has lines or memory, the first one none */
     /* What the generic writer finds once for all sources. */
     int is_prepared, has_lines;             /* has_lines: some location has a line and a file */
     const struct pci_column *double_values; /* values of samples/count that are no integers */
-    struct pci_selected_type wanted;        /* of pcol_export_options.sample_type */
+    struct pci_selected_type wanted;        /* that of the options, else samples/count */
 };
 
 struct pci_rprof_type {

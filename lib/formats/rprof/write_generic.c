@@ -25,7 +25,8 @@ enum loss {
     LOSS_TYPES = 1 << 5,
     LOSS_INTERVAL = 1 << 6,
     LOSS_GROWTH = 1 << 7,
-    LOSS_NEGATIVE = 1 << 8
+    LOSS_NEGATIVE = 1 << 8,
+    LOSS_SOURCES = 1 << 9
 };
 
 static const struct pci_loss losses[] = {
@@ -38,6 +39,7 @@ static const struct pci_loss losses[] = {
     {"fractions of microseconds of the sampling interval", ""},
     {"how memory grew since samples that were left out: R adds it to the next one", ""},
     {"negative lines of the code", ""},
+    {"sources without samples/count, which others have: they are left out", "source"},
 };
 
 struct generic_writer {
@@ -226,11 +228,13 @@ static pcol_status find_interval(struct generic_writer *w, uint32_t source, int6
 
 /* ---- losses ---- */
 
-/* Whether the source has a sample type other than samples/count. A source without types in
- * source_types has all. */
-static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pcol_error *err)
+/* Whether the source has a sample type other than samples/count. *left_out: it lacks that where
+ * others have it. A source without types in source_types has all. */
+static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, int *left_out,
+                                   pcol_error *err)
 {
     uint32_t *list, count;
+    *left_out = !w->export->options->sample_type && w->samples->wanted.count;
     PCI_TRY(PCI_MALLOC(list, (size_t)w->types->count + 1, err));
     pcol_status status = pci_types_of_source(w->types, source, list, &count, err);
     for (uint32_t i = 0; status == PCOL_OK && i < (count ? count : w->types->count); i++) {
@@ -238,7 +242,10 @@ static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pc
         if (!pci_str_is(w->types->type[row], "samples") ||
             !pci_str_is(w->types->unit[row], "count") || w->types->ordinal[row])
             w->lost |= LOSS_TYPES;
+        else
+            *left_out = 0;
     }
+    w->lost |= *left_out ? LOSS_SOURCES : 0;
     pci_free(list);
     return status;
 }
@@ -386,9 +393,11 @@ static pcol_status prepare(struct generic_writer *w, pcol_error *err)
         PCI_TRY(pci_types_verify(w->types, err));
         PCI_TRY(has_lines(w, &s->has_lines, err));
         s->double_values = find_doubles(w->types);
-        if (wanted)
-            PCI_TRY(pci_types_select(w->types, w->export->first_source, w->export->last_source,
-                                     wanted, &s->wanted, err));
+        pcol_status status =
+            pci_types_select(w->types, w->export->first_source, w->export->last_source,
+                             wanted ? wanted : "samples/count", &s->wanted, err);
+        if (wanted || status != PCOL_E_NOT_FOUND)
+            PCI_TRY(status);
         s->is_prepared = 1;
     }
     return PCOL_OK;
@@ -398,20 +407,24 @@ static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_e
 {
     struct pci_rprof_flags flags = {0};
     uint8_t header[96];
+    int left_out;
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_frame_namer_open(&w->names, w->file, err));
     w->names.libraries = 1;
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
     PCI_TRY(prepare(w, err));
-    PCI_TRY(find_lost_types(w, source, err));
+    PCI_TRY(find_lost_types(w, source, &left_out, err));
+    if (left_out)
+        return PCOL_OK;
     w->chosen = w->samples->wanted;
-    if (!w->export->options->sample_type)
+    if (!w->chosen.count && !w->export->options->sample_type)
         PCI_TRY(pci_types_select(w->types, source, source, NULL, &w->chosen, err));
     flags.line = w->samples->has_lines;
     if (flags.line && pci_rows(w->file, "sources") > 1)
         PCI_TRY(source_has_lines(w, source, &flags.line, err));
     PCI_TRY(find_interval(w, source, &flags.interval_us, err));
+    pci_rprof_note_header(w->samples, source, &flags);
     size_t size = pci_rprof_header_text(header, &flags);
     header[size++] = '\n';
     PCI_TRY(pci_out(w->out, header, size, err));
