@@ -25,6 +25,7 @@ static const struct pci_loss losses[] = {
     {"values other than 1 of events without a period", ""},
     {"samples without a time, a value and a call stack: they are left out", ""},
     {"labels of frames but offsets", ""},
+    {"addresses in call chains: they become offsets in the file of the binary", ""},
 };
 
 const struct pci_capabilities pci_perf_capabilities = {
@@ -101,6 +102,7 @@ static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *
                                 pcol_error *err)
 {
     struct pci_name name;
+    enum pci_perf_addresses addresses;
     pcol_str object;
     int64_t address;
     int has_address, valid;
@@ -110,8 +112,9 @@ static pcol_status needs_chains(struct pci_perf_writer *w, uint64_t stack, int *
     if (*needed || !w->path.depth)
         return PCOL_OK;
     PCI_TRY(pci_get(w->file, w->address, step->group, &address, &has_address, err));
+    PCI_TRY(pci_perf_find_addresses(w, step->group, &addresses, err));
     PCI_TRY(pci_labels_row(&w->group_labels, step->group, err));
-    *needed = !has_address ||
+    *needed = !has_address || addresses == PCI_PERF_OFFSETS ||
               (pci_perf_group_label(w, "no_object", PCI_LABEL_BOOL) &&
                pci_perf_group_label(w, "no_symbol", PCI_LABEL_BOOL)) ||
               pci_perf_group_label(w, "inlined_offsets", PCI_LABEL_STRING);
@@ -250,6 +253,9 @@ static pcol_status prepare(struct pci_perf_writer *w, pcol_error *err)
     PCI_TRY(pci_find_verified_column(file, "samples", "time", PCI_TYPES_INT, &w->time, err));
     PCI_TRY(pci_find_verified_column(file, "location_groups", "address", PCI_TYPES_INT, &w->address,
                                      err));
+    PCI_TRY(pci_find_verified_column(file, "location_groups", "mapping", PCI_TYPES_ROW, &w->mapping,
+                                     err));
+    PCI_TRY(pci_find_verified_column(file, "mappings", "limit", PCI_TYPES_INT, &w->limit, err));
     PCI_TRY(
         pci_find_verified_column(file, "threads", "name", PCI_TYPES_TEXT, &w->thread_name, err));
     PCI_TRY(pci_find_verified_column(file, "threads", "tid", PCI_TYPES_TEXT, &w->thread_tid, err));

@@ -30,7 +30,8 @@ enum {
     LOSS_PARSED = 1024,
     LOSS_COUNT = 2048,
     LOSS_BARE = 4096,
-    LOSS_FRAME_LABELS = 8192
+    LOSS_FRAME_LABELS = 8192,
+    LOSS_ADDRESSES = 16384
 };
 
 struct pci_perf_writer {
@@ -54,7 +55,7 @@ struct pci_perf_writer {
     struct pci_frame_namer names;
     struct pci_stack_path path;
     struct pci_label_reader labels, group_labels;
-    const struct pci_column *stack, *thread, *time, *address;
+    const struct pci_column *stack, *thread, *time, *address, *mapping, *limit;
     const struct pci_column *thread_name, *thread_tid, *thread_pid;
     uint32_t *list, list_count; /* types of the source */
     uint32_t source;
@@ -112,6 +113,11 @@ int pci_perf_verify_header(const struct pci_perf_writer *w, struct pci_perf_head
 int pci_perf_same_field(int has, pcol_str text, int has_other, pcol_str other);
 
 /* write_frames.c */
+/* What the addresses of a group are, if it has any: perf prints offsets in call chains, and
+ * addresses in the line of a header. UNKNOWN: of the kernel, or of a mapping with a range. */
+enum pci_perf_addresses { PCI_PERF_UNKNOWN, PCI_PERF_OFFSETS, PCI_PERF_VIRTUAL };
+pcol_status pci_perf_find_addresses(struct pci_perf_writer *w, uint32_t group,
+                                    enum pci_perf_addresses *addresses, pcol_error *err);
 /* 1 if a colon precedes a blank or the end: text before it may be parsed as a header. */
 int pci_perf_has_colon(pcol_str text);
 /* Write the lines of a group; innermost: no frame precedes it. */

@@ -4,10 +4,30 @@
 #include "formats/perf/frame_groups.h"
 #include "formats/perf/write.h"
 
+#include "builder/rows.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #define MOST_TEXT ((size_t)64 << 20) /* bytes of lines that are kept */
+
+pcol_status pci_perf_find_addresses(struct pci_perf_writer *w, uint32_t group,
+                                    enum pci_perf_addresses *addresses, pcol_error *err)
+{
+    int64_t mapping, limit;
+    pcol_str object;
+    int valid;
+    *addresses = PCI_PERF_UNKNOWN;
+    PCI_TRY(pci_frame_namer_mapping(&w->names, group, &object, &valid, err));
+    if (!valid || !object.size || object.data[0] != '/')
+        return PCOL_OK;
+    PCI_TRY(pci_get(w->file, w->mapping, group, &mapping, &valid, err));
+    PCI_TRY(pci_get(w->file, w->limit, (uint64_t)mapping, &limit, &valid, err));
+    *addresses = !valid || !limit || limit == -1 ? PCI_PERF_VIRTUAL
+                 : limit == PCI_ALL_OFFSETS      ? PCI_PERF_OFFSETS
+                                                 : PCI_PERF_UNKNOWN;
+    return PCOL_OK;
+}
 
 static pcol_status put_offset(struct pci_perf_writer *w, const char *key, uint64_t *offset,
                               int *has, pcol_error *err)
@@ -175,6 +195,11 @@ static pcol_status put_line(struct pci_perf_writer *w, const struct pci_stack_st
     int check = needs_check(w, step->first + line, first);
     if (check && !verify_frame(w, first))
         w->lost |= LOSS_PARSED;
+    if (check && w->chains && w->frame.address) {
+        enum pci_perf_addresses addresses;
+        PCI_TRY(pci_perf_find_addresses(w, step->group, &addresses, err));
+        w->lost |= addresses == PCI_PERF_VIRTUAL ? LOSS_ADDRESSES : 0;
+    }
     w->addressed |= w->frame.has_address;
     PCI_TRY(pci_perf_end_line(w, err));
     if (!name.has_line || !name.has_filename || !name.filename.size || name.line < 0) {
