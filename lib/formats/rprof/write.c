@@ -199,8 +199,8 @@ static pcol_status put_header(struct pci_rprof_writer *w, uint32_t source, struc
 
 /* Write the segment's file lines that precede the sample `row`. *next: the sample that the next
  * one precedes. */
-static pcol_status put_files(struct pci_rprof_writer *w, const struct segment *s, uint64_t row,
-                             uint64_t *next, pcol_error *err)
+static pcol_status put_files(struct pci_rprof_writer *w, uint32_t source, const struct segment *s,
+                             uint64_t row, uint64_t *next, pcol_error *err)
 {
     struct pci_rprof_segments *t = w->segments;
     for (*next = UINT64_MAX; t->file_at < t->file_rows; t->file_at++) {
@@ -226,8 +226,10 @@ static pcol_status put_files(struct pci_rprof_writer *w, const struct segment *s
             return pci_corrupt(err, "rprof_segments", "line", s->row, "it has rows of rprof_files");
         PCI_TRY(pci_get(w->file, t->file_number, t->file_at, &number, &numbered, err));
         PCI_TRY(pci_get(w->file, t->file_path, t->file_at, &path, &has_path, err));
-        if (numbered)
+        if (numbered) {
+            PCI_TRY(pci_rprof_note_file(w->samples, source, number, path, err));
             p = pci_out_digits(p, number);
+        }
         *p++ = ':';
         *p++ = ' ';
         PCI_TRY(pci_out(w->out, word, (size_t)(p - word), err));
@@ -251,10 +253,10 @@ static pcol_status put_segment(struct pci_rprof_writer *w, uint32_t source, stru
         if (w->samples->source.value[i] != (int64_t)source)
             continue;
         if (row >= next_file)
-            PCI_TRY(put_files(w, s, row, &next_file, err));
+            PCI_TRY(put_files(w, source, s, row, &next_file, err));
         PCI_TRY(put_sample(w, s, i, err));
     }
-    return put_files(w, s, UINT64_MAX, &next_file, err);
+    return put_files(w, source, s, UINT64_MAX, &next_file, err);
 }
 
 /* Find the segment's range of samples. */
@@ -367,7 +369,11 @@ static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint3
                                 pcol_error *err)
 {
     if (pci_str_is(type, "rprof")) {
-        int found = 0, remains = 0;
+        int found = 0, remains = 0, left_out = 0;
+        if (w->export->options->sample_type)
+            PCI_TRY(pci_rprof_is_left_out(w->export, w->samples, source, &left_out, err));
+        if (left_out)
+            return PCOL_OK;
         PCI_TRY(lacks_memory(w, source, &remains, err));
         if (!remains)
             PCI_TRY(write_segments(w, source, &found, err));
@@ -431,7 +437,7 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     PCI_TRY(pci_rprof_write_sources(&w, rprof_types, write_source, err));
     PCI_TRY(pci_rprof_report_losses(export, w.lost, err));
     if (w.is_misread)
-        pci_export_warning("summaryRprof() goes by the first source, which has no lines or memory, "
-                           "and misreads those of the others");
+        pci_export_warning("summaryRprof() goes by the header of the first source and has one list "
+                           "of files: it misreads lines or memory of the others");
     return pci_export_losses(export, w.was_converted ? NULL : "rprof", err);
 }

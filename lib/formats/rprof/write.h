@@ -44,6 +44,10 @@ pcol_status pci_rprof_write_sources(struct pci_rprof_writer *writer,
                                     const struct pci_rprof_type *types,
                                     pci_rprof_write_source *write_one, pcol_error *err);
 
+/* *left_out: the source lacks the type whose samples are written. */
+pcol_status pci_rprof_is_left_out(const struct pci_export *export,
+                                  struct pci_rprof_samples *samples, uint32_t source, int *left_out,
+                                  pcol_error *err);
 /* Write a source of another type as one segment (write_generic.c). *lost: bits of its losses, for
  * pci_rprof_report_losses(). */
 pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_out *out,

@@ -78,6 +78,30 @@ void pci_rprof_samples_close(struct pci_rprof_samples *samples)
     pci_samples_by_source_close(&samples->turns);
     pci_types_close(&samples->types);
     pci_free(samples->wanted.rows);
+    pci_hash_clear(&samples->files_by_number);
+    pci_free(samples->files);
+}
+
+pcol_status pci_rprof_note_file(struct pci_rprof_samples *samples, uint32_t source, int64_t number,
+                                int64_t path, pcol_error *err)
+{
+    struct pci_rprof_samples *s = samples;
+    uint64_t hash = pci_hash_pair((uint64_t)number, 0);
+    size_t at = pci_hash_start(&s->files_by_number, hash), count = s->files_by_number.count;
+    uint32_t id = pci_hash_next(&s->files_by_number, hash, &at);
+    while (id != PCI_HASH_NONE && s->files[id].number != number)
+        id = pci_hash_next(&s->files_by_number, hash, &at);
+    if (id == PCI_HASH_NONE) {
+        PCI_TRY(PCI_GROW(s->files, s->file_capacity, count + 1, err));
+        PCI_TRY(pci_hash_add(&s->files_by_number, hash, (uint32_t)count, err));
+        id = (uint32_t)count;
+    } else if (s->files[id].path != path && s->files[id].source != source) {
+        s->is_misread = 1;
+    }
+    s->files[id] = (struct pci_rprof_written_file){number, path, source};
+    if (number > s->highest_file)
+        s->highest_file = number;
+    return PCOL_OK;
 }
 
 static pcol_status load(const struct pci_rprof_samples *samples, struct pci_rprof_cells *cells,

@@ -11,6 +11,7 @@
 #include "model/types.h"
 #include "reader/file.h"
 #include "stream/out_buffer.h"
+#include "util/hash.h"
 
 #define PCI_RPROF_BATCH 1024u
 
@@ -30,6 +31,12 @@ struct pci_rprof_cells {
     uint8_t valid[PCI_RPROF_BATCH];
 };
 
+/* A #File line that was written. */
+struct pci_rprof_written_file {
+    int64_t number, path; /* path: string */
+    uint32_t source;
+};
+
 struct pci_rprof_samples {
     const pcol_file *file;
     uint64_t total;
@@ -41,10 +48,18 @@ struct pci_rprof_samples {
     /* R goes by the header of the first segment. */
     int has_header, first_has_lines, first_has_memory;
     uint32_t first_source;
-    int is_misread; /* a segment of another source has lines or memory, the first one none */
+    /* R has one list of files for all segments. */
+    struct pci_hash files_by_number;
+    struct pci_rprof_written_file *files;
+    size_t file_capacity;
+    int64_t highest_file; /* number; 0: none yet */
+    /* A segment of another source has lines or memory, the first one none; or a number of a file
+     * has another path. */
+    int is_misread;
     /* What the generic writer finds once for all sources. */
     int is_prepared, has_lines;             /* has_lines: some location has a line and a file */
     const struct pci_column *double_values; /* values of samples/count that are no integers */
+    int is_selected;                        /* `wanted` is set */
     struct pci_selected_type wanted;        /* that of the options, else samples/count */
 };
 
@@ -60,6 +75,9 @@ void pci_rprof_samples_close(struct pci_rprof_samples *samples);
 /* Load the batch that contains `row` < total. */
 pcol_status pci_rprof_samples_load(struct pci_rprof_samples *samples, uint64_t row,
                                    pcol_error *err);
+/* A #File line is written. */
+pcol_status pci_rprof_note_file(struct pci_rprof_samples *samples, uint32_t source, int64_t number,
+                                int64_t path, pcol_error *err);
 /* Find and load the first sample of the source from *row on; *row >= total: none. */
 pcol_status pci_rprof_samples_next(struct pci_rprof_samples *samples, uint32_t source,
                                    uint64_t *row, pcol_error *err);

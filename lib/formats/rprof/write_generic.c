@@ -46,12 +46,14 @@ struct generic_writer {
     const struct pci_export *export;
     const pcol_file *file;
     struct pci_out *out;
+    uint32_t source;
     struct pci_rprof_samples *samples;
     struct pci_rprof_locations locations;
     struct pci_frame_namer names;
     struct pci_rprof_stack_text stacks;
-    struct pci_hash files; /* string of a path -> number of the file - 1 */
-    int64_t *paths;        /* by number - 1 */
+    struct pci_hash files; /* string of a path -> row of `paths` */
+    int64_t *paths;        /* strings */
+    int64_t first_file;    /* numbers of earlier sources are up to this one */
     size_t path_capacity;
     struct pci_strbuf pending; /* #File lines of files met since the last sample */
     const struct pci_types *types;
@@ -118,7 +120,7 @@ static pcol_status file_number(struct generic_writer *w, const struct pci_rprof_
         uint32_t id = pci_hash_next(&w->files, hash, &at);
         if (id == PCI_HASH_NONE)
             break;
-        *number = (int64_t)id + 1;
+        *number = w->first_file + (int64_t)id + 1;
         if (w->paths[id] == frame->path)
             return PCOL_OK;
     }
@@ -126,7 +128,8 @@ static pcol_status file_number(struct generic_writer *w, const struct pci_rprof_
     PCI_TRY(PCI_GROW(w->paths, w->path_capacity, count + 1, err));
     w->paths[count] = frame->path;
     PCI_TRY(pci_hash_add(&w->files, hash, (uint32_t)count, err));
-    *number = (int64_t)count + 1;
+    *number = w->first_file + (int64_t)count + 1;
+    PCI_TRY(pci_rprof_note_file(w->samples, w->source, *number, frame->path, err));
     uint8_t *p = pci_out_digits(word + 6, *number);
     *p++ = ':';
     *p++ = ' ';
@@ -228,13 +231,45 @@ static pcol_status find_interval(struct generic_writer *w, uint32_t source, int6
 
 /* ---- losses ---- */
 
-/* Whether the source has a sample type other than samples/count. *left_out: it lacks that where
- * others have it. A source without types in source_types has all. */
-static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, int *left_out,
-                                   pcol_error *err)
+/* Select the type whose samples are written: that of the options, else samples/count if a source
+ * has it. */
+static pcol_status select_wanted(const struct pci_export *export, struct pci_rprof_samples *samples,
+                                 pcol_error *err)
+{
+    const char *name = export->options->sample_type;
+    if (samples->is_selected)
+        return PCOL_OK;
+    samples->is_selected = 1;
+    pcol_status status =
+        pci_types_select(&samples->types, export->first_source, export->last_source,
+                         name ? name : "samples/count", &samples->wanted, err);
+    return status == PCOL_E_NOT_FOUND && !name ? PCOL_OK : status;
+}
+
+pcol_status pci_rprof_is_left_out(const struct pci_export *export,
+                                  struct pci_rprof_samples *samples, uint32_t source, int *left_out,
+                                  pcol_error *err)
+{
+    const struct pci_types *types = &samples->types;
+    uint32_t *list, count;
+    PCI_TRY(select_wanted(export, samples, err));
+    *left_out = 0;
+    if (!samples->wanted.count)
+        return PCOL_OK;
+    PCI_TRY(PCI_MALLOC(list, (size_t)types->count + 1, err));
+    pcol_status status = pci_types_of_source(types, source, list, &count, err);
+    *left_out = count > 0;
+    for (uint32_t i = 0; status == PCOL_OK && i < count && *left_out; i++)
+        *left_out = !pci_types_equal(types, list[i], samples->wanted.rows[0]);
+    pci_free(list);
+    return status;
+}
+
+/* Whether the source has a sample type other than samples/count. A source without types in
+ * source_types has all. */
+static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, pcol_error *err)
 {
     uint32_t *list, count;
-    *left_out = !w->export->options->sample_type && w->samples->wanted.count;
     PCI_TRY(PCI_MALLOC(list, (size_t)w->types->count + 1, err));
     pcol_status status = pci_types_of_source(w->types, source, list, &count, err);
     for (uint32_t i = 0; status == PCOL_OK && i < (count ? count : w->types->count); i++) {
@@ -242,10 +277,7 @@ static pcol_status find_lost_types(struct generic_writer *w, uint32_t source, in
         if (!pci_str_is(w->types->type[row], "samples") ||
             !pci_str_is(w->types->unit[row], "count") || w->types->ordinal[row])
             w->lost |= LOSS_TYPES;
-        else
-            *left_out = 0;
     }
-    w->lost |= *left_out ? LOSS_SOURCES : 0;
     pci_free(list);
     return status;
 }
@@ -387,17 +419,11 @@ static pcol_status source_has_lines(struct generic_writer *w, uint32_t source, i
 
 static pcol_status prepare(struct generic_writer *w, pcol_error *err)
 {
-    const char *wanted = w->export->options->sample_type;
     struct pci_rprof_samples *s = w->samples;
     if (!s->is_prepared) {
         PCI_TRY(pci_types_verify(w->types, err));
         PCI_TRY(has_lines(w, &s->has_lines, err));
         s->double_values = find_doubles(w->types);
-        pcol_status status =
-            pci_types_select(w->types, w->export->first_source, w->export->last_source,
-                             wanted ? wanted : "samples/count", &s->wanted, err);
-        if (wanted || status != PCOL_E_NOT_FOUND)
-            PCI_TRY(status);
         s->is_prepared = 1;
     }
     return PCOL_OK;
@@ -414,9 +440,12 @@ static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_e
     PCI_TRY(pci_rprof_stack_text_open(&w->stacks, w->file, w->locations.group_count, unit_text, w,
                                       err));
     PCI_TRY(prepare(w, err));
-    PCI_TRY(find_lost_types(w, source, &left_out, err));
-    if (left_out)
+    PCI_TRY(find_lost_types(w, source, err));
+    PCI_TRY(pci_rprof_is_left_out(w->export, w->samples, source, &left_out, err));
+    if (left_out) {
+        w->lost |= w->export->options->sample_type ? 0u : LOSS_SOURCES;
         return PCOL_OK;
+    }
     w->chosen = w->samples->wanted;
     if (!w->chosen.count && !w->export->options->sample_type)
         PCI_TRY(pci_types_select(w->types, source, source, NULL, &w->chosen, err));
@@ -444,7 +473,11 @@ pcol_status pci_rprof_write_generic(const struct pci_export *export, struct pci_
                                     struct pci_rprof_samples *samples, uint32_t source,
                                     unsigned *lost, pcol_error *err)
 {
+    enum { MOST_FILES = 1 << 30 }; /* numbers of crafted files may be any */
     struct generic_writer w = {.export = export,
+                               .source = source,
+                               .first_file =
+                                   samples->highest_file < MOST_FILES ? samples->highest_file : 0,
                                .file = export->file,
                                .out = out,
                                .samples = samples,
