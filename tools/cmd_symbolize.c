@@ -61,20 +61,30 @@ static int fail_build_id(const struct symbolize_binary *binary, const struct sym
                     m->build_id, m->path[0] != '\0' ? m->path : "an unnamed mapping");
 }
 
-/* Find the mappings of a binary: those of its build id, else those of its name. */
+/* Find the mappings of a binary: those of its build id, and those without one of the same path;
+ * else those of its name. */
 static int match_binary(struct symbolize_work *w, size_t number)
 {
     struct symbolize_binary *binary = &w->binaries[number];
     const struct symbolize_mapping *other = NULL;
+    const char *path = "";
 
     for (uint64_t i = 0; i < w->mapping_count; i++)
         if (w->mappings[i].binary == SYMBOLIZE_NONE &&
             has_build_id(&binary->elf, w->mappings[i].build_id)) {
+            path = binary->mappings == 0 ? w->mappings[i].path : path;
+            w->mappings[i].binary = number;
+            binary->mappings++;
+        }
+    for (uint64_t i = 0; i < w->mapping_count && path[0] != '\0'; i++)
+        if (w->mappings[i].binary == SYMBOLIZE_NONE && w->mappings[i].build_id[0] == '\0' &&
+            strcmp(w->mappings[i].path, path) == 0) {
             w->mappings[i].binary = number;
             binary->mappings++;
         }
     for (uint64_t i = 0; i < w->mapping_count && binary->mappings == 0; i++)
-        other = other == NULL && w->mappings[i].build_id[0] != '\0' &&
+        other = other == NULL && w->mappings[i].binary == SYMBOLIZE_NONE &&
+                        w->mappings[i].build_id[0] != '\0' &&
                         strcmp(last_part(w->mappings[i].path), last_part(binary->path)) == 0
                     ? &w->mappings[i]
                     : other;
