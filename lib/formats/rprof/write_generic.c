@@ -58,6 +58,8 @@ struct generic_writer {
     struct pci_strbuf pending; /* #File lines of files met since the last sample */
     const struct pci_types *types;
     struct pci_selected_type chosen; /* the type whose samples are written */
+    struct pci_rprof_flags flags;
+    int has_header; /* it is written before the first sample */
     unsigned lost;
 };
 
@@ -370,6 +372,18 @@ static pcol_status is_other_event(const struct generic_writer *w, uint64_t row, 
     return PCOL_OK;
 }
 
+static pcol_status put_header(struct generic_writer *w, pcol_error *err)
+{
+    uint8_t header[96];
+    if (w->has_header)
+        return PCOL_OK;
+    w->has_header = 1;
+    pci_rprof_note_header(w->samples, w->source, &w->flags);
+    size_t size = pci_rprof_header_text(header, &w->flags);
+    header[size++] = '\n';
+    return pci_out(w->out, header, size, err);
+}
+
 static pcol_status put_sample(struct generic_writer *w, size_t i, pcol_error *err)
 {
     const struct pci_rprof_cells *stack = &w->samples->stack;
@@ -381,6 +395,7 @@ static pcol_status put_sample(struct generic_writer *w, size_t i, pcol_error *er
         return PCOL_OK;
     }
     PCI_TRY(pci_rprof_stack_text_text(&w->stacks, (uint64_t)stack->value[i], &text, &size, err));
+    PCI_TRY(put_header(w, err));
     PCI_TRY(pci_out(w->out, w->pending.data, w->pending.size, err));
     w->pending.size = 0;
     PCI_TRY(count_repeats(w, i, &times, err));
@@ -431,8 +446,6 @@ static pcol_status prepare(struct generic_writer *w, pcol_error *err)
 
 static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_error *err)
 {
-    struct pci_rprof_flags flags = {0};
-    uint8_t header[96];
     int left_out;
     PCI_TRY(pci_rprof_locations_open(&w->locations, w->file, err));
     PCI_TRY(pci_frame_namer_open(&w->names, w->file, err));
@@ -449,18 +462,15 @@ static pcol_status put_segment(struct generic_writer *w, uint32_t source, pcol_e
     w->chosen = w->samples->wanted;
     if (!w->chosen.count && !w->export->options->sample_type)
         PCI_TRY(pci_types_select(w->types, source, source, NULL, &w->chosen, err));
-    flags.line = w->samples->has_lines;
-    if (flags.line && pci_rows(w->file, "sources") > 1)
-        PCI_TRY(source_has_lines(w, source, &flags.line, err));
-    PCI_TRY(find_interval(w, source, &flags.interval_us, err));
-    pci_rprof_note_header(w->samples, source, &flags);
-    size_t size = pci_rprof_header_text(header, &flags);
-    header[size++] = '\n';
-    PCI_TRY(pci_out(w->out, header, size, err));
+    w->flags.line = w->samples->has_lines;
+    if (w->flags.line && pci_rows(w->file, "sources") > 1)
+        PCI_TRY(source_has_lines(w, source, &w->flags.line, err));
+    PCI_TRY(find_interval(w, source, &w->flags.interval_us, err));
     for (uint64_t row = w->samples->turns.next;; row++) {
         PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
-        if (row >= w->samples->total)
-            return PCOL_OK;
+        if (row >= w->samples->total) /* R counts headers: only a file without samples needs one */
+            return source < w->export->last_source || w->samples->has_header ? PCOL_OK
+                                                                             : put_header(w, err);
         int other;
         PCI_TRY(is_other_event(w, row, &other, err));
         if (other)
