@@ -236,6 +236,7 @@ static int find_losses(struct ch_run *run, struct losses *losses)
     add_loss(losses, (run->lost & CH_LOST_VALUES) != 0,
              "more than one value of a label of a sample");
     add_loss(losses, (run->lost & CH_LOST_LINES) != 0, "lines below 0 or beyond 32 bits");
+    add_loss(losses, (run->lost & CH_LOST_SAMPLES) != 0, "samples without a call stack");
     add_loss(losses, (run->is_empty & run->is_absent) != 0,
              "the difference between an empty label and none");
     if (pcol_sums_finish(run->content, &control, &none, &err) != PCOL_OK)

@@ -101,7 +101,8 @@ struct ch_run {
 enum {
     CH_LOST_TYPES = 1,  /* gauges and doubles */
     CH_LOST_VALUES = 2, /* of a label, but the first of a sample */
-    CH_LOST_LINES = 4   /* below 0 or beyond 32 bits */
+    CH_LOST_LINES = 4,  /* below 0 or beyond 32 bits */
+    CH_LOST_SAMPLES = 8 /* without a call stack */
 };
 
 /* The first 8 bytes of a hash, little-endian: ClickHouse's reinterpretAsUInt64(). */

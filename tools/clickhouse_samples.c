@@ -568,8 +568,10 @@ static int add_sample(struct reader *r, const pcol_batch *batch, size_t row, uin
     int64_t *sums = NULL;
     int code = CLI_OK;
 
-    if (!stack->valid[row])
+    if (!stack->valid[row]) {
+        r->run->lost |= CH_LOST_SAMPLES;
         return CLI_OK;
+    }
     if (number >= r->source_count)
         return cli_fail(CLI_INPUT, "%s: a sample of a source that is not there", r->input->name);
     if (number != *present && r->is_ordered)
@@ -625,8 +627,11 @@ static int read_file(struct reader *r)
     pcol_error err;
     int code = find_table(r, PCOL_MODEL_PHYSICAL, "samples", &r->samples, &rows);
 
-    if (code == CLI_OK && rows > 0 && pcol_table_column_by_name(r->samples, "stack", NULL) == NULL)
+    if (code == CLI_OK && rows > 0 &&
+        pcol_table_column_by_name(r->samples, "stack", NULL) == NULL) {
+        r->run->lost |= CH_LOST_SAMPLES;
         rows = 0;
+    }
     if (code != CLI_OK || rows == 0)
         return code;
     code = find_small_table(r, PCOL_MODEL_V2, "sources", &r->sources, &r->source_count);

@@ -35,6 +35,9 @@ void pci_callgraph_close(struct pci_callgraph *graph);
  * frees it. */
 pcol_status pci_callgraph_query(const struct pci_callgraph *graph, uint32_t type,
                                 pcol_query **query, pcol_error *err);
+/* *left_out: an exported sample with a value has no call stack, so that no sum has it. */
+pcol_status pci_callgraph_leaves_out(const struct pci_callgraph *graph, int *left_out,
+                                     pcol_error *err);
 /* 1 if a weighed node of the view has two callers above it: stacks look like calls. */
 int pci_callgraph_has_stacks(const struct pci_callgraph *graph);
 

@@ -33,7 +33,8 @@ enum {
     LOSS_TYPES = 16,
     LOSS_STACK = 32,
     LOSS_EVENTS = 64,
-    LOSS_STACKS = 128
+    LOSS_STACKS = 128,
+    LOSS_STACKLESS = 256
 };
 
 static const struct pci_loss losses[] = {
@@ -45,6 +46,7 @@ static const struct pci_loss losses[] = {
     {"samples with an empty call stack: it gets a frame", ""},
     {"more than 64 sample types, or those whose names contain a NUL byte", ""},
     {"whole call stacks: it has callers and their callees", ""},
+    {"samples without a call stack: they are left out", ""},
 };
 
 /* ---- events ---- */
@@ -409,12 +411,15 @@ static pcol_status put_file(struct pci_callgrind *w, pcol_error *err)
 static pcol_status write_profile(struct pci_callgrind *w, const struct pci_export *export,
                                  pcol_error *err)
 {
+    int left_out;
     PCI_TRY(pci_callgraph_open(&w->graph, export, PCOL_BY_LOCATION, err));
     PCI_TRY(pci_callgrind_build(w, err));
     PCI_TRY(add_events(w, err));
     for (uint32_t e = 0; e < w->event_count; e++)
         PCI_TRY(weigh(w, &w->events[e], err));
     PCI_TRY(put_file(w, err));
+    PCI_TRY(pci_callgraph_leaves_out(&w->graph, &left_out, err));
+    w->lost |= left_out ? LOSS_STACKLESS : 0u;
     pci_export_report(w->graph.export, losses, sizeof losses / sizeof *losses, w->lost);
     return pci_export_losses(w->graph.export, NULL, err);
 }

@@ -17,7 +17,14 @@
 
 #define LONGEST_NAME 500u /* bytes; Graphviz limits the length of a string */
 
-enum { LOSS_LIMITS = 1, LOSS_TYPES = 2, LOSS_BYTES = 4, LOSS_LONG = 8, LOSS_STACKS = 16 };
+enum {
+    LOSS_LIMITS = 1,
+    LOSS_TYPES = 2,
+    LOSS_BYTES = 4,
+    LOSS_LONG = 8,
+    LOSS_STACKS = 16,
+    LOSS_STACKLESS = 32
+};
 
 static const struct pci_loss losses[] = {
     {"functions and calls below its limits", "node_count"},
@@ -25,6 +32,7 @@ static const struct pci_loss losses[] = {
     {"control characters, and bytes that are not UTF-8: they become U+FFFD", ""},
     {"names beyond 500 bytes: they are cut", ""},
     {"whole call stacks: it has callers and their callees", ""},
+    {"samples without a call stack: they are left out", ""},
 };
 
 struct writer {
@@ -219,7 +227,7 @@ static pcol_status put_graph(struct writer *w, pcol_error *err)
 
 static pcol_status write_graph(struct writer *w, const struct pci_export *export, pcol_error *err)
 {
-    int others;
+    int others, left_out;
     PCI_TRY(pci_callgraph_open(&w->graph, export, PCOL_BY_FUNCTION, err));
     PCI_TRY(pci_dot_graph_open(&w->dot, w->graph.view, export->options, err));
     w->is_double = w->dot.side->is_double;
@@ -230,7 +238,9 @@ static pcol_status write_graph(struct writer *w, const struct pci_export *export
     PCI_TRY(put_graph(w, err));
     PCI_TRY(pci_types_has_others(&w->graph.types, export->first_source, export->last_source,
                                  &w->graph.chosen, &others, err));
+    PCI_TRY(pci_callgraph_leaves_out(&w->graph, &left_out, err));
     w->lost |= others ? LOSS_TYPES : 0u;
+    w->lost |= left_out ? LOSS_STACKLESS : 0u;
     w->lost |= w->dot.dropped_nodes || w->dot.dropped_edges ? LOSS_LIMITS : 0u;
     w->lost |= pci_callgraph_has_stacks(&w->graph) ? LOSS_STACKS : 0u;
     pci_export_report(w->graph.export, losses, sizeof losses / sizeof *losses, w->lost);

@@ -64,6 +64,46 @@ pcol_status pci_callgraph_open(struct pci_callgraph *graph, const struct pci_exp
     return open_view(graph, by, err);
 }
 
+/* *has: the sample has a value that can be added up. */
+static pcol_status has_value(const struct pci_callgraph *g, uint64_t row, int *has, pcol_error *err)
+{
+    *has = 0;
+    for (uint32_t i = 0; i < g->types.count && !*has; i++) {
+        int64_t value = 0;
+        if (!g->types.is_gauge[i])
+            PCI_TRY(pci_get(g->export->file, g->types.columns[i], row, &value, has, err));
+        *has &= value != 0;
+    }
+    return PCOL_OK;
+}
+
+pcol_status pci_callgraph_leaves_out(const struct pci_callgraph *graph, int *left_out,
+                                     pcol_error *err)
+{
+    const pcol_file *file = graph->export->file;
+    const struct pci_column *stack;
+    uint64_t rows = pci_rows(file, "samples");
+    int64_t stacks[PCI_BATCH], source;
+    uint8_t has_stack[PCI_BATCH] = {0};
+    int valid;
+    PCI_TRY(pci_find_verified_column(file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
+    *left_out = 0;
+    for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
+        size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
+        if (stack)
+            PCI_TRY(pci_read(file, stack, row, n, stacks, has_stack, err));
+        for (size_t i = 0; i < n && !*left_out; i++) {
+            if (has_stack[i])
+                continue;
+            PCI_TRY(pci_get(file, graph->types.source, row + i, &source, &valid, err));
+            if ((uint64_t)source >= graph->export->first_source &&
+                (uint64_t)source <= graph->export->last_source)
+                PCI_TRY(has_value(graph, row + i, left_out, err));
+        }
+    }
+    return PCOL_OK;
+}
+
 void pci_callgraph_close(struct pci_callgraph *graph)
 {
     pcol_view_free(graph->view);
