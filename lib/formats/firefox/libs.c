@@ -2,43 +2,26 @@
  * libs.c - converts libraries to rows of mappings
  *
  * The seven usual keys, each a string or null, have columns. A library with other keys, or without
- * one of these, is preserved as JSON text in addition.
+ * one of these, is preserved as JSON text in addition. The start, end and offset that older
+ * versions have are no range of the mapping: addresses of frames are offsets from the start.
  */
 #include "formats/firefox/read.h"
 
 #include "util/alloc.h"
 
-enum {
-    L_NAME,
-    L_PATH,
-    L_DEBUG_NAME,
-    L_DEBUG_PATH,
-    L_BREAKPAD,
-    L_CODE,
-    L_ARCH,
-    L_KEYS,
-    L_START = L_KEYS,
-    L_END,
-    L_OFFSET,
-    L_TEXT,
-    L_COUNT
-};
+enum { L_NAME, L_PATH, L_DEBUG_NAME, L_DEBUG_PATH, L_BREAKPAD, L_CODE, L_ARCH, L_TEXT, L_COUNT };
 
 static const struct {
     const char *key, *column;
-    pcol_type type;
 } fields[L_COUNT] = {
-    [L_NAME] = {"name", "name", PCOL_STRING},
-    [L_PATH] = {"path", "filename", PCOL_STRING},
-    [L_DEBUG_NAME] = {"debugName", "debug_name", PCOL_STRING},
-    [L_DEBUG_PATH] = {"debugPath", "debug_path", PCOL_STRING},
-    [L_BREAKPAD] = {"breakpadId", "breakpad_id", PCOL_STRING},
-    [L_CODE] = {"codeId", "build_id", PCOL_STRING},
-    [L_ARCH] = {"arch", "arch", PCOL_STRING},
-    [L_START] = {"start", "start", PCOL_U64},
-    [L_END] = {"end", "limit", PCOL_U64},
-    [L_OFFSET] = {"offset", "file_offset", PCOL_U64},
-    [L_TEXT] = {NULL, "json", PCOL_STRING},
+    [L_NAME] = {"name", "name"},
+    [L_PATH] = {"path", "filename"},
+    [L_DEBUG_NAME] = {"debugName", "debug_name"},
+    [L_DEBUG_PATH] = {"debugPath", "debug_path"},
+    [L_BREAKPAD] = {"breakpadId", "breakpad_id"},
+    [L_CODE] = {"codeId", "build_id"},
+    [L_ARCH] = {"arch", "arch"},
+    [L_TEXT] = {NULL, "json"},
 };
 
 /* Read the members of a library from `in`, a copy of its text. *usual: no JSON text is needed. */
@@ -60,26 +43,24 @@ static pcol_status read_lib_members(struct pci_ff *ff, struct pci_ff_stream *in,
         while (k < L_TEXT && !pci_ff_text_is(in, fields[k].key))
             k++;
         PCI_TRY(pci_ff_next(in, err));
-        int text = in->type == PCI_JSON_STRING, number = in->type == PCI_JSON_INT;
-        if (k < L_KEYS && text) {
+        int text = in->type == PCI_JSON_STRING;
+        if (k < L_TEXT && text) {
             PCI_TRY(
                 pcol_builder_string(ff->b, in->json->text.data, in->json->text.size, &code, err));
             cells[k] = (struct pci_cell_value){code, 1};
-        } else if (k >= L_START && k < L_TEXT && number) {
-            cells[k] = (struct pci_cell_value){in->json->integer, 1};
         }
-        *usual &= k < L_KEYS && (text || in->type == PCI_JSON_NULL) && !(seen >> k & 1);
+        *usual &= k < L_TEXT && (text || in->type == PCI_JSON_NULL) && !(seen >> k & 1);
         seen |= 1u << k;
         PCI_TRY(pci_ff_skip(in, err));
     }
-    *usual &= seen == (1u << L_KEYS) - 1;
+    *usual &= seen == (1u << L_TEXT) - 1;
     return PCOL_OK;
 }
 
 static pcol_status open_columns(struct pci_ff *ff, uint32_t *columns, pcol_error *err)
 {
     for (int k = 0; k < L_COUNT; k++)
-        PCI_TRY(pci_builder_column(ff->b, PCI_T_MAPPINGS, fields[k].column, fields[k].type, 0,
+        PCI_TRY(pci_builder_column(ff->b, PCI_T_MAPPINGS, fields[k].column, PCOL_STRING, 0,
                                    &columns[k], err));
     return PCOL_OK;
 }
