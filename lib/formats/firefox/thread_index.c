@@ -24,6 +24,9 @@ pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err)
         PCI_TRY(pci_ff_is_firefox(file, f->export->first_source, &f->is_firefox, err));
         PCI_TRY(pci_find_column(file, "samples", "cpu_cycles", PCI_TYPES_INT, &f->cycles, err));
     }
+    f->has_own_types = !f->export->options->sample_type;
+    for (uint64_t s = f->export->first_source; s <= f->export->last_source && f->has_own_types; s++)
+        PCI_TRY(pci_ff_is_firefox(file, (uint32_t)s, &f->has_own_types, err));
     PCI_TRY(pci_find_column(file, "sources", "interval_ns", PCI_TYPES_INT, &f->interval, err));
     PCI_TRY(pci_types_open(file, &f->types, err));
     return pci_types_select(&f->types, f->export->first_source, f->export->last_source,
@@ -58,16 +61,16 @@ static pcol_status get_value(struct pci_ff_write_generic *f, uint32_t type, uint
     return PCOL_OK;
 }
 
-/* The value of the selected type. Each thread of a Firefox source has its own type; without a
- * selected type, its samples use whichever they have. */
-pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *t,
-                                uint64_t row, double *value, int *valid, pcol_error *err)
+/* The value of the selected type. Each thread of a Firefox source has its own type: where all
+ * sources are of Firefox and none is selected, its samples use whichever they have. */
+pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, uint64_t row, double *value,
+                                int *valid, pcol_error *err)
 {
     *valid = 0;
     *value = 0;
     for (uint32_t k = 0; k < f->chosen.count && !*valid; k++)
         PCI_TRY(get_value(f, f->chosen.rows[k], row, value, valid, err));
-    if (*valid || !t->is_firefox || f->export->options->sample_type)
+    if (*valid || !f->has_own_types)
         return PCOL_OK;
     for (uint32_t k = 0; k < f->types.count && !*valid; k++)
         PCI_TRY(get_value(f, k, row, value, valid, err));
@@ -81,7 +84,7 @@ pcol_status pci_ff_thread_unit(struct pci_ff_write_generic *f, const struct pci_
     double value = 0;
     int valid = 0;
     *unit = f->chosen.unit;
-    if (!t->is_firefox || !t->count || f->export->options->sample_type)
+    if (!f->has_own_types || !t->count)
         return PCOL_OK;
     for (uint64_t i = 0; i < t->count; i++)
         for (uint32_t k = 0; k < f->types.count; k++) {
@@ -169,8 +172,8 @@ static pcol_status sort_samples(struct pci_ff_write_generic *f, struct pci_pair_
             continue;
         PCI_TRY(get_track(f, row, keys, &last, err));
         struct pci_ff_thread *t = &f->tracks[last];
-        PCI_TRY(pci_ff_thread_value(f, t, row, &value, &valid, err));
-        if (!valid && (!t->is_firefox || f->export->options->sample_type))
+        PCI_TRY(pci_ff_thread_value(f, row, &value, &valid, err));
+        if (!valid && !f->has_own_types)
             continue; /* a Firefox sample may have no weight */
         if (second)
             f->rows[t->first + t->count] = row;

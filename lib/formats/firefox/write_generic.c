@@ -256,7 +256,7 @@ static pcol_status add_sample(struct pci_ff_write_generic *f, const struct pci_f
     int has_stack, has_time, has_duration, has_cpu, has_value, valid,
         expand = f->export->options->expand_idle;
     double value;
-    PCI_TRY(pci_ff_thread_value(f, t, row, &value, &has_value, err));
+    PCI_TRY(pci_ff_thread_value(f, row, &value, &has_value, err));
     PCI_TRY(pci_get(f->file, f->stack, row, &stack, &has_stack, err));
     PCI_TRY(pci_get(f->file, f->time, row, &time, &has_time, err));
     PCI_TRY(pci_get(f->file, f->ulp, row, &ulp, &valid, err));

@@ -52,8 +52,9 @@ struct pci_ff_write_generic {
     uint32_t *thread_of;             /* by thread: its track + 1 */
     const struct pci_column *cycles; /* column of CPU use if the only source has it in cycles */
     int is_firefox;                  /* the only source is of this format */
-    int numbers_fit;                 /* thread numbers of the only source equal track numbers */
-    uint64_t all_parts;              /* samples that were written */
+    int has_own_types;  /* all sources are, and no sample type is selected: threads have theirs */
+    int numbers_fit;    /* thread numbers of the only source equal track numbers */
+    uint64_t all_parts; /* samples that were written */
     unsigned lost;
 };
 
@@ -61,8 +62,8 @@ struct pci_ff_write_generic {
 pcol_status pci_ff_threads_open(struct pci_ff_write_generic *f, pcol_error *err);
 pcol_status pci_ff_threads_find(struct pci_ff_write_generic *f, pcol_error *err);
 /* Get a sample's value of the selected type. */
-pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, const struct pci_ff_thread *track,
-                                uint64_t row, double *value, int *valid, pcol_error *err);
+pcol_status pci_ff_thread_value(struct pci_ff_write_generic *f, uint64_t row, double *value,
+                                int *valid, pcol_error *err);
 /* Whether an integer is a double, and so is returned when `scaled`, the number that is written for
  * it, is multiplied by `factor`. */
 int pci_ff_returns(int64_t integer, double scaled, double factor);
