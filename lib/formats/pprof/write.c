@@ -397,6 +397,8 @@ static pcol_status number_types(struct pci_pprof_export *e, struct pci_hash *nam
             type = e->type_count++;
             e->types_out[type] = (struct pci_pprof_out_type){part->row, unit};
             PCI_TRY(pci_hash_add(names, hash, type, err));
+        } else if (!pci_str_same(e->types.unit[e->types_out[type].row], e->types.unit[part->row])) {
+            e->lost |= PCI_PPROF_LOSS_ALL_UNITS;
         }
         part->type = type;
     }
@@ -490,6 +492,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"values of one sample in several units of a type: they are added up", ""},
         {"addresses that are 0: they become none", ""},
         {"labels that are lists, objects or call stacks", ""},
+        {"several units of time of a sample type: they become one of nanoseconds", ""},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);

@@ -40,7 +40,8 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_FILES = 1u << 8,
     PCI_PPROF_LOSS_UNITS = 1u << 9,
     PCI_PPROF_LOSS_ADDRESS = 1u << 10,
-    PCI_PPROF_LOSS_LISTS = 1u << 11
+    PCI_PPROF_LOSS_LISTS = 1u << 11,
+    PCI_PPROF_LOSS_ALL_UNITS = 1u << 12
 };
 
 /* A sample type of the output. */
