@@ -96,13 +96,13 @@ static int is_valid_message(struct pci_pprof_message m, const uint8_t *types, ui
     return 1;
 }
 
-/* Number of complete known fields at the start, but for integers, which many texts look like; -1 if
- * the bytes are not a profile. */
+/* Number of complete known fields at the start, but for integers and a first string that is not
+ * empty, as many texts look like them; -1 if the bytes are not a profile. */
 static int count_profile_fields(const uint8_t *data, size_t size, int all)
 {
     struct pci_pprof_message m = pci_pprof_message("Profile", data, size, 0);
     struct pci_pprof_field field;
-    int count = 0;
+    int count = 0, has_strings = 0;
     while (m.p < m.end) {
         size_t left = (size_t)(m.end - m.p);
         if (!all && (left < LONGEST_KEY || field_size(m.p, m.end) > left))
@@ -113,6 +113,9 @@ static int count_profile_fields(const uint8_t *data, size_t size, int all)
             !is_valid_message(pci_pprof_inner("", &m, &field), inner[field.number].types,
                               inner[field.number].count))
             return -1;
+        if (field.number == 6 && !has_strings && field.size)
+            return 0;
+        has_strings |= field.number == 6;
         count += field.number < 16 && field.type == 2;
     }
     return count;
