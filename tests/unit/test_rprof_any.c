@@ -251,11 +251,11 @@ Test(rprof, written_from_another_kind)
                                   "\"n 1#2 l\" 1#7 \"n\nl\" \"end ' 'x\" \"f\" \n"
                                   "\"n 1#2 l\" 1#7 \"n\nl\" \"end ' 'x\" \"f\" \n"
                                   "\"n 1#2 l\" 1#7 \"n\nl\" \"end ' 'x\" \"f\" \n");
-    cr_assert_str_eq(
-        p.messages.data,
-        "rprof cannot hold names that Rprof cannot delimit: quotes and line feeds in "
-        "them are changed\n"
-        "rprof cannot hold how often a sample counts, where that is not 1 to 100000\n");
+    cr_assert_str_eq(p.messages.data,
+                     "rprof cannot hold names that Rprof cannot delimit: quotes and line feeds in "
+                     "them are changed\n"
+                     "rprof cannot hold how often a sample counts, where that is not 1 to 100000\n"
+                     "summaryRprof() splits names at blanks\n");
     pcol_error err;
     cr_assert_eq(pcol_export(p.file, "rprofmem", NULL, (pcol_sink){text_gather, &out}, &err),
                  PCOL_E_LOSS);

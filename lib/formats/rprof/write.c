@@ -422,6 +422,7 @@ pcol_status pci_rprof_write_sources(struct pci_rprof_writer *writer,
     pci_rprof_stack_text_close(&writer->stacks);
     if (writer->samples) {
         writer->is_misread = writer->samples->is_misread;
+        writer->has_blanks = writer->samples->has_blanks;
         pci_rprof_samples_close(writer->samples);
     }
     pci_free(writer->samples);
@@ -436,6 +437,8 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     PCI_TRY(open_segments(&segments, w.file, err));
     PCI_TRY(pci_rprof_write_sources(&w, rprof_types, write_source, err));
     PCI_TRY(pci_rprof_report_losses(export, w.lost, err));
+    if (w.has_blanks)
+        pci_export_warning("summaryRprof() splits names at blanks");
     if (w.is_misread)
         pci_export_warning("summaryRprof() goes by the header of the first source and has one list "
                            "of files: it misreads lines or memory of the others");

@@ -30,6 +30,7 @@ struct pci_rprof_writer {
     /* Rprof */
     struct pci_rprof_segments *segments;
     int is_misread;    /* by R, see pci_rprof_samples */
+    int has_blanks;    /* the same */
     int was_converted; /* a source of this type without segments was written by write_generic.c */
     unsigned lost;     /* losses of sources of other types */
     /* Rprofmem */

@@ -56,6 +56,7 @@ struct pci_rprof_samples {
     /* A segment of another source has lines or memory, the first one none; or a number of a file
      * has another path. */
     int is_misread;
+    int has_blanks; /* a name that pcol writes has one: R splits it */
     /* What the generic writer finds once for all sources. */
     int is_prepared, has_lines;             /* has_lines: some location has a line and a file */
     const struct pci_column *double_values; /* values of samples/count that are no integers */

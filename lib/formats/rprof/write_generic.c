@@ -96,6 +96,7 @@ static pcol_status append_name(struct generic_writer *w, const pcol_str *name,
                                struct pci_strbuf *to, pcol_error *err)
 {
     size_t start = to->size;
+    w->samples->has_blanks |= name->size && memchr(name->data, ' ', name->size);
     PCI_TRY(pci_strbuf_append(to, "\"", 1, err));
     PCI_TRY(pci_strbuf_append(to, name->data, name->size, err));
     PCI_TRY(pci_strbuf_append(to, "\" ", 2, err));
