@@ -61,27 +61,40 @@ static int fail_build_id(const struct symbolize_binary *binary, const struct sym
                     m->build_id, m->path[0] != '\0' ? m->path : "an unnamed mapping");
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Find the mappings of a binary: those of its build id, and those without one of the same path;
  * else those of its name. */
 static int match_binary(struct symbolize_work *w, size_t number)
 {
     struct symbolize_binary *binary = &w->binaries[number];
     const struct symbolize_mapping *other = NULL;
-    const char *path = "";
+    const char **paths = malloc((w->mapping_count + 1) * sizeof *paths);
+    size_t path_count = 0;
 
+    if (paths == NULL)
+        return cli_fail_memory();
     for (uint64_t i = 0; i < w->mapping_count; i++)
         if (w->mappings[i].binary == SYMBOLIZE_NONE &&
             has_build_id(&binary->elf, w->mappings[i].build_id)) {
-            path = binary->mappings == 0 ? w->mappings[i].path : path;
+            paths[path_count++] = w->mappings[i].path;
             w->mappings[i].binary = number;
             binary->mappings++;
         }
-    for (uint64_t i = 0; i < w->mapping_count && path[0] != '\0'; i++)
-        if (w->mappings[i].binary == SYMBOLIZE_NONE && w->mappings[i].build_id[0] == '\0' &&
-            strcmp(w->mappings[i].path, path) == 0) {
-            w->mappings[i].binary = number;
+    qsort(paths, path_count, sizeof *paths, compare_paths);
+    for (uint64_t i = 0; i < w->mapping_count && path_count > 0; i++) {
+        struct symbolize_mapping *m = &w->mappings[i];
+        const char *path = m->path;
+        if (m->binary == SYMBOLIZE_NONE && m->build_id[0] == '\0' && path[0] != '\0' &&
+            bsearch(&path, paths, path_count, sizeof *paths, compare_paths) != NULL) {
+            m->binary = number;
             binary->mappings++;
         }
+    }
+    free(paths);
     for (uint64_t i = 0; i < w->mapping_count && binary->mappings == 0; i++)
         other = other == NULL && w->mappings[i].binary == SYMBOLIZE_NONE &&
                         w->mappings[i].build_id[0] != '\0' &&
