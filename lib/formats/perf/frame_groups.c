@@ -221,8 +221,9 @@ pcol_status pci_perf_groups_add(struct pci_perf_groups *groups, const struct pci
     g->frame = *frame;
     g->is_complete = !frame->inlined;
     g->object = PCOL_NONE;
-    g->has_offsets = in_chain && frame->has_object && frame->has_address && frame->object.size &&
-                     frame->object.data[0] == '/';
+    g->has_offsets = in_chain && frame->has_object && frame->object.size &&
+                     frame->object.data[0] == '/' && frame->has_address &&
+                     frame->address < PCI_ALL_OFFSETS; /* else of the kernel */
     if (frame->has_symbol)
         PCI_TRY(pci_perf_string(g->builder, frame->symbol, &line.name, err));
     if (frame->has_object)

@@ -195,7 +195,7 @@ static pcol_status put_line(struct pci_perf_writer *w, const struct pci_stack_st
     int check = needs_check(w, step->first + line, first);
     if (check && !verify_frame(w, first))
         w->lost |= LOSS_PARSED;
-    if (check && w->chains && w->frame.address) {
+    if (check && w->chains && w->frame.address && w->frame.address < PCI_ALL_OFFSETS) {
         enum pci_perf_addresses addresses;
         PCI_TRY(pci_perf_find_addresses(w, step->group, &addresses, err));
         w->lost |= addresses == PCI_PERF_VIRTUAL ? LOSS_ADDRESSES : 0;
