@@ -64,9 +64,11 @@ void pci_rprof_note_header(struct pci_rprof_samples *samples, uint32_t source,
         s->first_source = source;
         s->first_has_lines = flags->line;
         s->first_has_memory = flags->memory;
+        s->first_interval_us = flags->interval_us;
     }
     s->is_misread |= source != s->first_source && ((flags->line && !s->first_has_lines) ||
-                                                   (flags->memory && !s->first_has_memory));
+                                                   (flags->memory && !s->first_has_memory) ||
+                                                   flags->interval_us != s->first_interval_us);
 }
 
 static pcol_status open_segments(struct pci_rprof_segments *s, const pcol_file *file,
@@ -114,6 +116,8 @@ static pcol_status unit_text(void *context, uint64_t group, struct pci_strbuf *t
     PCI_TRY(pci_rprof_frame_at(locations, first, &frame, err));
     PCI_TRY(pci_get(locations->file, locations->file_number, group, &number, &numbered, err));
     if (numbered && frame.has_line) {
+        if (number > w->samples->highest_file)
+            w->samples->highest_file = number;
         p = pci_out_digits(p, number);
         *p++ = '#';
         p = pci_out_digits(p, frame.line);
@@ -184,15 +188,14 @@ static pcol_status put_header(struct pci_rprof_writer *w, uint32_t source, struc
     PCI_TRY(pci_get(w->file, t->line, s->row, &line, &valid, err));
     s->has_memory = memory != 0;
     s->has_lines = line != 0;
-    flags = (struct pci_rprof_flags){.memory = s->has_memory, .line = s->has_lines};
-    pci_rprof_note_header(w->samples, source, &flags);
-    PCI_TRY(pci_get(w->file, t->text, s->row, &text, &valid, err));
-    if (valid)
-        return put_string(w, text, err);
     PCI_TRY(pci_get(w->file, t->gc, s->row, &gc, &valid, err));
     PCI_TRY(pci_get(w->file, t->interval, s->row, &interval, &known, err));
     flags = (struct pci_rprof_flags){s->has_memory, gc != 0, s->has_lines,
                                      known ? interval : PCI_RPROF_INTERVAL_US};
+    pci_rprof_note_header(w->samples, source, &flags);
+    PCI_TRY(pci_get(w->file, t->text, s->row, &text, &valid, err));
+    if (valid)
+        return put_string(w, text, err);
     PCI_TRY(pci_out(w->out, header, pci_rprof_header_text(header, &flags), err));
     return put_eol(w, s, err);
 }
@@ -217,6 +220,10 @@ static pcol_status put_files(struct pci_rprof_writer *w, uint32_t source, const 
             *next = (uint64_t)before;
             break;
         }
+        PCI_TRY(pci_get(w->file, t->file_number, t->file_at, &number, &numbered, err));
+        PCI_TRY(pci_get(w->file, t->file_path, t->file_at, &path, &has_path, err));
+        if (numbered)
+            PCI_TRY(pci_rprof_note_file(w->samples, source, number, path, err));
         PCI_TRY(pci_get(w->file, t->file_text, t->file_at, &text, &has_text, err));
         if (has_text) {
             PCI_TRY(put_string(w, text, err));
@@ -224,12 +231,8 @@ static pcol_status put_files(struct pci_rprof_writer *w, uint32_t source, const 
         }
         if (!s->has_lines)
             return pci_corrupt(err, "rprof_segments", "line", s->row, "it has rows of rprof_files");
-        PCI_TRY(pci_get(w->file, t->file_number, t->file_at, &number, &numbered, err));
-        PCI_TRY(pci_get(w->file, t->file_path, t->file_at, &path, &has_path, err));
-        if (numbered) {
-            PCI_TRY(pci_rprof_note_file(w->samples, source, number, path, err));
+        if (numbered)
             p = pci_out_digits(p, number);
-        }
         *p++ = ':';
         *p++ = ' ';
         PCI_TRY(pci_out(w->out, word, (size_t)(p - word), err));
@@ -276,11 +279,27 @@ static pcol_status find_samples(struct pci_rprof_writer *w, struct segment *s, p
     return PCOL_OK;
 }
 
+/* *counted: the segment is written. R counts each header but the first as a sample: of several
+ * sources, segments without samples are left out, unless nothing else is written. */
+static pcol_status is_counted(struct pci_rprof_writer *w, uint32_t source, const struct segment *s,
+                              int *counted, pcol_error *err)
+{
+    uint64_t row = s->first;
+    *counted = w->export->first_source == w->export->last_source;
+    if (*counted)
+        return PCOL_OK;
+    if (row < w->samples->total)
+        PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
+    *counted = row < s->end || (source == w->export->last_source && !w->samples->has_header);
+    return PCOL_OK;
+}
+
 /* *found: the source has segments. */
 static pcol_status write_segments(struct pci_rprof_writer *w, uint32_t source, int *found,
                                   pcol_error *err)
 {
     struct pci_rprof_segments *t = w->segments;
+    int counted;
     *found = 0;
     for (; t->at < t->rows; t->at++) {
         struct segment segment = {.row = t->at};
@@ -293,7 +312,9 @@ static pcol_status write_segments(struct pci_rprof_writer *w, uint32_t source, i
             continue;
         *found = 1;
         PCI_TRY(find_samples(w, &segment, err));
-        PCI_TRY(put_segment(w, source, &segment, err));
+        PCI_TRY(is_counted(w, source, &segment, &counted, err));
+        if (counted)
+            PCI_TRY(put_segment(w, source, &segment, err));
     }
     return PCOL_OK;
 }
@@ -440,7 +461,7 @@ pcol_status pci_rprof_write(const struct pci_export *export, pcol_error *err)
     if (w.has_blanks)
         pci_export_warning("summaryRprof() splits names at blanks");
     if (w.is_misread)
-        pci_export_warning("summaryRprof() goes by the header of the first source and has one list "
-                           "of files: it misreads lines or memory of the others");
+        pci_export_warning("summaryRprof() goes by the first header and has one list of files: it "
+                           "misreads intervals, lines or memory of later sources");
     return pci_export_losses(export, w.was_converted ? NULL : "rprof", err);
 }

@@ -47,14 +47,15 @@ struct pci_rprof_samples {
     struct pci_rprof_cells source, stack, text, value[PCI_RPROF_VALUES];
     /* R goes by the header of the first segment. */
     int has_header, first_has_lines, first_has_memory;
+    int64_t first_interval_us;
     uint32_t first_source;
     /* R has one list of files for all segments. */
     struct pci_hash files_by_number;
     struct pci_rprof_written_file *files;
     size_t file_capacity;
     int64_t highest_file; /* number; 0: none yet */
-    /* A segment of another source has lines or memory, the first one none; or a number of a file
-     * has another path. */
+    /* A segment of another source has lines or memory, the first one none, or another interval; or
+     * a number of a file has another path. */
     int is_misread;
     int has_blanks; /* a name that pcol writes has one: R splits it */
     /* What the generic writer finds once for all sources. */

@@ -396,10 +396,12 @@ static pcol_status put_sample(struct generic_writer *w, size_t i, pcol_error *er
         return PCOL_OK;
     }
     PCI_TRY(pci_rprof_stack_text_text(&w->stacks, (uint64_t)stack->value[i], &text, &size, err));
+    PCI_TRY(count_repeats(w, i, &times, err));
+    if (times < 1)
+        return PCOL_OK;
     PCI_TRY(put_header(w, err));
     PCI_TRY(pci_out(w->out, w->pending.data, w->pending.size, err));
     w->pending.size = 0;
-    PCI_TRY(count_repeats(w, i, &times, err));
     for (; times > 0; times--) {
         PCI_TRY(pci_out(w->out, text, size, err));
         PCI_TRY(pci_out(w->out, "\n", 1, err));
