@@ -273,6 +273,13 @@ static int is_text(const struct pci_column *column)
     return (PCI_TYPES_ANY_TEXT >> column->desc->type & 1) != 0;
 }
 
+/* Whether a double does not hold the integer. */
+static int is_inexact(int64_t value)
+{
+    double rounded = (double)value;
+    return rounded >= 0x1p63 || (int64_t)rounded != value;
+}
+
 /* Set has[i] if row `row` + i has content, whether the row belongs to the scan or not. */
 static pcol_status find_batch_content(const struct scan *s, const struct pci_column *column,
                                       uint16_t flags, uint64_t row, size_t count, uint8_t *has,
@@ -291,7 +298,7 @@ static pcol_status find_batch_content(const struct scan *s, const struct pci_col
     for (size_t i = 0; i < count; i++)
         has[i] = flags & PCI_NULL_IS_CONTENT ? !has[i]
                  : flags & NEGATIVE          ? has[i] && values[i] < 0
-                 : flags & INEXACT           ? has[i] && (int64_t)(double)values[i] != values[i]
+                 : flags & INEXACT           ? has[i] && is_inexact(values[i])
                  : flags & BEYOND_53_BITS    ? has[i] && (uint64_t)values[i] > (uint64_t)1 << 53
                                              : has[i] && (!(flags & PCI_DEFAULT_0) || values[i]);
     return PCOL_OK;
