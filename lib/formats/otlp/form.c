@@ -126,7 +126,9 @@ static int begins_json(const struct pci_otlp *r)
     size_t at = r->input.size >= 3 && !memcmp(r->input.data, "\xef\xbb\xbf", 3) ? 3 : 0;
     while (at < r->input.size && strchr(" \t\r\n", r->input.data[at]) && r->input.data[at])
         at++;
-    return at < r->input.size && r->input.data[at] == '{';
+    /* "\n{" also begins a message of 123 bytes. */
+    return at < r->input.size && r->input.data[at] == '{' &&
+           !begins_message(r->input.data, r->input.size, r->input.size);
 }
 
 pcol_status pci_otlp_find_messages(struct pci_otlp *r, pcol_error *err)
