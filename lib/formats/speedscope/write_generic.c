@@ -423,6 +423,8 @@ static void note_unit(struct writer *w, uint32_t type)
 /* A time line begins at 0 and ends at the sum of its values: 292 years are in 64 bits. */
 static pcol_status check_end(const char *unit, double sum, pcol_error *err)
 {
+    if (!isfinite(sum))
+        return pci_fail(err, PCOL_E_LOSS, "the sum of values of a thread is beyond doubles");
     for (size_t i = 0; i < PCI_SPEEDSCOPE_UNITS; i++)
         if (!strcmp(pci_speedscope_units[i].name, unit) &&
             sum * (double)pci_speedscope_units[i].ns >= 0x1p63)
