@@ -312,6 +312,16 @@ pcol_status pci_v1_read(struct pci_import *import, pcol_error *err)
 
 /* ---- recognition */
 
+/* Whether an array of samples begins as in profiles of V8, too. */
+static int is_other_sample(const char *text, size_t size)
+{
+    static const char *const begins[] = {"{\"value\"", "{\"locations\"", "]"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (size >= strlen(begins[i]) && !memcmp(text, begins[i], strlen(begins[i])))
+            return 0;
+    return 1;
+}
+
 /* Recognised: an object whose first key is one of the five tables, with an array as value. */
 int pci_v1_sniff(const uint8_t *data, size_t size, int all)
 {
@@ -331,7 +341,10 @@ int pci_v1_sniff(const uint8_t *data, size_t size, int all)
         size_t length = strlen(names[i]);
         if (used >= length + 3 && text[0] == '{' && !memcmp(text + 1, names[i], length) &&
             !memcmp(text + 1 + length, ":[", 2))
-            return 2;
+            return strcmp(names[i], "\"samples\"") ||
+                           !is_other_sample(text + length + 3, used - length - 3)
+                       ? 2
+                       : 0;
     }
     return 0;
 }
