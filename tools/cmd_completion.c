@@ -435,7 +435,7 @@ static void fish_options(struct cli_out *out, const struct cmd *cmd,
 static void fish_operands(struct cli_out *out, const char *command,
                           void (*put_words)(struct cli_out *out))
 {
-    cli_out_printf(out, "complete -c pcol -n '__pcol_before %s ", command);
+    cli_out_printf(out, "complete -c pcol -f -n '__pcol_before %s ", command);
     put_words(out);
     cli_out_text(out, "' -a '");
     put_words(out);
@@ -503,7 +503,9 @@ static void put_fish(struct cli_out *out)
                       "    end\n"
                       "end\n"
                       "complete -c pcol -f -a '(__pcol_files)' -n '__pcol_words >/dev/null;"
-                      " and not __pcol_is help completion'\n");
+                      " and not __pcol_is help completion; and not __pcol_before perun ");
+    put_questions(out);
+    cli_out_text(out, "'\n");
     for (size_t i = 0; i < cmd_count; i++) {
         cli_out_printf(out, "complete -c pcol -n 'not __pcol_words >/dev/null' -f -a %s -d '",
                        cmd_table[i].name);
