@@ -1171,7 +1171,8 @@ typedef struct pcol_sample {
     uint32_t stack; /* from pcol_builder_stack(); 0: the empty stack; PCOL_NONE: no stack at all */
     const pcol_value *values;
     size_t value_count;
-    uint32_t thread; /* row of threads, there at the latest when the file is written; PCOL_NONE */
+    uint32_t thread; /* row of threads, of the same source, which is not verified; there at the
+                               latest when the file is written; PCOL_NONE */
     int64_t time_ns, duration_ns, cpu_delta_ns;
 } pcol_sample;
 /* Append a sample; @row may be NULL. E_ARGUMENT: two values of a type, a duration below 0 or, from
