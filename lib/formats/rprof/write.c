@@ -284,13 +284,12 @@ static pcol_status find_samples(struct pci_rprof_writer *w, struct segment *s, p
 static pcol_status is_counted(struct pci_rprof_writer *w, uint32_t source, const struct segment *s,
                               int *counted, pcol_error *err)
 {
-    uint64_t row = s->first;
-    *counted = w->export->first_source == w->export->last_source;
-    if (*counted)
-        return PCOL_OK;
-    if (row < w->samples->total)
-        PCI_TRY(pci_rprof_samples_next(w->samples, source, &row, err));
-    *counted = row < s->end || (source == w->export->last_source && !w->samples->has_header);
+    *counted = w->export->first_source == w->export->last_source ||
+               (source == w->export->last_source && !w->samples->has_header);
+    for (uint64_t row = s->first; row < s->end && !*counted; row++) {
+        PCI_TRY(pci_rprof_samples_load(w->samples, row, err));
+        *counted = w->samples->source.value[row - w->samples->first] == (int64_t)source;
+    }
     return PCOL_OK;
 }
 
@@ -386,8 +385,8 @@ static pcol_status lacks_memory(struct pci_rprof_writer *w, uint32_t source, int
     return PCOL_OK;
 }
 
-static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint32_t source,
-                                pcol_error *err)
+static pcol_status write_samples(struct pci_rprof_writer *w, pcol_str type, uint32_t source,
+                                 pcol_error *err)
 {
     if (pci_str_is(type, "rprof")) {
         int found = 0, remains = 0, left_out = 0;
@@ -405,6 +404,21 @@ static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint3
         w->was_converted = 1;
     }
     return pci_rprof_write_generic(w->export, w->out, w->samples, source, &w->lost, err);
+}
+
+static pcol_status write_source(struct pci_rprof_writer *w, pcol_str type, uint32_t source,
+                                pcol_error *err)
+{
+    const struct pci_rprof_flags flags = {.interval_us = PCI_RPROF_INTERVAL_US};
+    uint8_t header[96];
+    PCI_TRY(write_samples(w, type, source, err));
+    if (w->export->first_source == source || w->export->last_source != source ||
+        w->samples->has_header)
+        return PCOL_OK;
+    /* All of several sources are left out or empty: a file without a header is none of R. */
+    size_t size = pci_rprof_header_text(header, &flags);
+    header[size++] = '\n';
+    return pci_out(w->out, header, size, err);
 }
 
 static pcol_status open_and_write(struct pci_rprof_writer *w, const struct pci_rprof_type *types,
