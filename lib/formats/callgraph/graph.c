@@ -88,7 +88,7 @@ pcol_status pci_callgraph_leaves_out(const struct pci_callgraph *graph, int *lef
     int valid;
     PCI_TRY(pci_find_verified_column(file, "samples", "stack", PCI_TYPES_ROW, &stack, err));
     *left_out = 0;
-    for (uint64_t row = 0; row < rows; row += PCI_BATCH) {
+    for (uint64_t row = 0; row < rows && !*left_out; row += PCI_BATCH) {
         size_t n = rows - row < PCI_BATCH ? (size_t)(rows - row) : PCI_BATCH;
         if (stack)
             PCI_TRY(pci_read(file, stack, row, n, stacks, has_stack, err));
