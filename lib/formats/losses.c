@@ -231,16 +231,16 @@ static pcol_status is_file_exported(const struct scan *s, uint64_t location, int
     return pci_frame_namer_is_code(&s->names, (uint32_t)group, exported, err);
 }
 
-/* *nothing: 1 if a cell of a range only says what the addresses are, which the target lacks. */
-static pcol_status is_range_of_nothing(const struct scan *s, const struct pci_column *column,
-                                       uint64_t row, int *nothing, pcol_error *err)
+/* *is_mark: 1 if a limit only says that addresses are offsets, and the target has no addresses. */
+static pcol_status is_offset_mark(const struct scan *s, const struct pci_column *column,
+                                  uint64_t row, int *is_mark, pcol_error *err)
 {
     int64_t value;
     int valid;
     if (s->represented & PCI_KIND_BIT(ADDRESSES))
         return PCOL_OK;
     PCI_TRY(pci_get(s->file, column, row, &value, &valid, err));
-    *nothing = value == PCI_ALL_OFFSETS;
+    *is_mark = value == PCI_ALL_OFFSETS;
     return PCOL_OK;
 }
 
@@ -257,7 +257,7 @@ static pcol_status is_derived(const struct scan *s, const struct pci_column *col
     if (content->kind == PCI_KIND_SYSTEM_NAMES)
         return is_name(s, column, row, derived, err);
     if (content->kind == PCI_KIND_RANGES)
-        return is_range_of_nothing(s, column, row, derived, err);
+        return is_offset_mark(s, column, row, derived, err);
     if (content->kind == PCI_KIND_PLACES)
         return is_file_exported(s, row, derived, err);
     if (content->kind != PCI_KIND_RECORDED || !s->export->capabilities->time)
