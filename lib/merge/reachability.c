@@ -164,6 +164,82 @@ static pcol_status mark_all_owned(struct marker *k, int of_sources, pcol_error *
     return PCOL_OK;
 }
 
+/* ---- segments */
+
+enum { SEGMENT_HAS_SAMPLES = 1, SEGMENT_HAS_COPIED = 2 };
+
+/* Which segments have samples of their source, and which have copied ones. */
+static pcol_status find_segment_samples(struct marker *k, const struct pci_column *owners,
+                                        uint8_t *states, pcol_error *err)
+{
+    const pcol_file *file = k->m->file;
+    const struct pci_table *segments = owners->table;
+    uint64_t total = pci_rows(file, "samples"), sample = 0;
+    const struct pci_column *first;
+    int64_t owner, source, end;
+    int valid;
+    PCI_TRY(
+        pci_find_verified_column(file, segments->name, "first_sample", PCI_TYPES_INT, &first, err));
+    PCI_TRY(pci_cells_open(k->cells, file, "samples", "source", PCI_IS_INT, err));
+    for (uint64_t row = 0; row < segments->rows; row++) {
+        end = (int64_t)total;
+        PCI_TRY(pci_get(file, owners, row, &owner, &valid, err));
+        if (row + 1 < segments->rows)
+            PCI_TRY(pci_get(file, first, row + 1, &end, &valid, err));
+        for (; sample < (uint64_t)end && sample < total; sample++) {
+            PCI_TRY(pci_cells_get(k->cells, sample, &source, &valid, err));
+            if (source == owner)
+                states[row] |= k->m->copied_samples[sample]
+                                   ? SEGMENT_HAS_SAMPLES | SEGMENT_HAS_COPIED
+                                   : SEGMENT_HAS_SAMPLES;
+        }
+    }
+    return PCOL_OK;
+}
+
+/* Of each source that has others, unmark the segments whose samples are all left out: R counts
+ * their header lines as samples. */
+static pcol_status unmark_emptied(struct marker *k, const struct pci_column *owners, uint8_t *used,
+                                  const uint8_t *states, pcol_error *err)
+{
+    uint64_t remaining = 0; /* last segment of the source that is still marked */
+    int64_t source, last_source = -1;
+    int valid;
+    for (uint64_t row = 0; row < owners->table->rows; row++) {
+        if (!used[row])
+            continue;
+        PCI_TRY(pci_get(k->m->file, owners, row, &source, &valid, err));
+        if (source == last_source && states[row] == SEGMENT_HAS_SAMPLES) {
+            used[row] = 0;
+            continue;
+        }
+        if (source == last_source && states[remaining] == SEGMENT_HAS_SAMPLES)
+            used[remaining] = 0;
+        remaining = row;
+        last_source = source;
+    }
+    return PCOL_OK;
+}
+
+static pcol_status unmark_emptied_segments(struct marker *k, pcol_error *err)
+{
+    const struct pci_table *table = pci_table_flagged(k->m->file, PCI_TABLE_SEGMENTS);
+    uint8_t *used = table ? k->m->used[table->number] : NULL, *states;
+    const struct pci_column *owners;
+    if (!used || !k->m->copied_samples)
+        return PCOL_OK;
+    PCI_TRY(pci_check_row_count(k->m->file, table->name, err));
+    PCI_TRY(
+        pci_find_verified_column(k->m->file, table->name, "source", PCI_TYPES_ROW, &owners, err));
+    if (!owners)
+        return PCOL_OK;
+    PCI_TRY(PCI_CALLOC(states, (size_t)table->rows + 1, err));
+    pcol_status status = find_segment_samples(k, owners, states, err);
+    PCI_THEN(status, unmark_emptied(k, owners, used, states, err));
+    pci_free(states);
+    return status;
+}
+
 /* Marks sources that have rows in an omitted table and whose `extra` depends on it. */
 static pcol_status find_incomplete_sources(struct marker *k, const struct pci_table *table,
                                            pcol_error *err)
@@ -220,6 +296,7 @@ static pcol_status mark_referenced(struct marker *k, pcol_error *err)
         status = mark_owned(k, threads, err);
     if (status == PCOL_OK && m->selection)
         status = mark_all_owned(k, 1, err);
+    PCI_THEN(status, unmark_emptied_segments(k, err));
     if (status == PCOL_OK && m->selection)
         status = mark_all_owned(k, 0, err);
     for (uint32_t i = 0; status == PCOL_OK && i < m->file->index.header.table_count; i++)
