@@ -4,6 +4,7 @@
 #include "query/svg.h"
 
 #include "util/long_texts.h"
+#include "json/utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,23 +19,10 @@ pcol_status pci_svg_raw(struct pci_out *out, const char *text, pcol_error *err)
 /* Decodes the UTF-8 character at `text`. Returns its length; 0 if it is invalid. */
 static size_t decode_utf8(const uint8_t *text, size_t size, uint32_t *code)
 {
-    static const uint32_t min_code[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = text[0] < 0x80   ? 1
-                    : text[0] < 0xc2 ? 0
-                    : text[0] < 0xe0 ? 2
-                    : text[0] < 0xf0 ? 3
-                    : text[0] < 0xf5 ? 4
-                                     : 0;
-    if (!length || length > size)
-        return 0;
+    size_t length = pci_utf8_size(text, size, 0);
     *code = length == 1 ? text[0] : text[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0u) != 0x80u)
-            return 0;
+    for (size_t i = 1; i < length; i++)
         *code = *code << 6 | (text[i] & 0x3fu);
-    }
-    if (*code < min_code[length] || *code > 0x10ffff || (*code >= 0xd800 && *code <= 0xdfff))
-        return 0;
     return length;
 }
 
@@ -108,10 +96,9 @@ pcol_status pci_svg_text(struct pci_out *out, pcol_str text, size_t width, pcol_
     return end < text.size ? pci_out(out, "..", 2, err) : PCOL_OK;
 }
 
-/* The same rule as in the script of the page, which cuts names again after zooming. */
 /* A name without its path or namespace, "encoding/json.Marshal" as "json.Marshal": the part after
  * the last / or :: before any bracket. Of a long name, which many boxes may have, the beginning
- * decides. */
+ * decides. The script of the page, which cuts names again after zooming, has the same rule. */
 static pcol_str cut_path(pcol_str name)
 {
     static const char stops[] = {'(', '<', '[', ' '};
