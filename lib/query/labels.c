@@ -37,6 +37,7 @@ struct tested_column {
 };
 
 struct pci_label_test {
+    struct pci_strbuf text;       /* as given; `value` and `range` point into it */
     pcol_pattern *match;          /* KEY~PATTERN; NULL for */
     const char *value;            /* KEY=VALUE */
     int is_negated;               /* KEY!=VALUE, KEY!~PATTERN */
@@ -452,9 +453,11 @@ static pcol_status add_columns(const pcol_file *file, struct pci_label_test *tes
     return PCOL_OK;
 }
 
-static pcol_status parse_test(const pcol_file *file, const char *text, struct pci_label_test *test,
+static pcol_status parse_test(const pcol_file *file, const char *given, struct pci_label_test *test,
                               pcol_error *err)
 {
+    PCI_TRY(pci_strbuf_append(&test->text, given, strlen(given) + 1, err));
+    const char *text = test->text.data;
     size_t size = strcspn(text, "=~");
     const char *value = text + size + 1;
     if (!text[size])
@@ -492,6 +495,7 @@ void pci_label_tests_close(struct pci_label_test *tests, size_t count)
         for (size_t c = 0; tests[i].columns && c < tests[i].key_columns.count; c++)
             pci_free(tests[i].columns[c].results);
         pci_free(tests[i].columns);
+        pci_strbuf_clear(&tests[i].text);
         pci_strbuf_clear(&tests[i].with_unit);
         pci_label_columns_close(&tests[i].key_columns);
         pcol_pattern_free(tests[i].match);

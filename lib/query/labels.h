@@ -86,10 +86,10 @@ struct pci_label_bound {
 struct pci_label_range {
     int is_set;
     struct pci_label_bound low, high;
-    pcol_str unit; /* as given with a bound, borrowed; "": numbers as they are stored */
+    pcol_str unit; /* as given with a bound, in the parsed text; "": numbers as they are stored */
 };
 
-/* Leaves is_set 0 if the text is no range. */
+/* Leaves is_set 0 if the text is no range. The text must live as long as the range. */
 void pci_label_range_parse(const char *text, struct pci_label_range *range);
 /* Whether an integer or double, by its kind, is in the range. A number without a unit has that of
  * its key, as in pprof: "bytes", "alignment" and "request" are in bytes. */

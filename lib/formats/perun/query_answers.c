@@ -422,6 +422,27 @@ static pcol_status start_query(struct pcol_answers *a, pcol_error *err)
     return pci_fail(err, PCOL_E_ARGUMENT, "unknown query");
 }
 
+static pcol_status keep_text(struct pcol_answers *a, const char **text, pcol_error *err)
+{
+    char *copy;
+    if (!*text)
+        return PCOL_OK;
+    size_t size = strlen(*text) + 1;
+    PCI_TRY(pci_arena_alloc(&a->given_texts, size, &copy, err));
+    memcpy(copy, *text, size);
+    *text = copy;
+    return PCOL_OK;
+}
+
+static pcol_status keep_options(struct pcol_answers *a, const pcol_ask_options *options,
+                                pcol_error *err)
+{
+    a->options = *options;
+    PCI_TRY(keep_text(a, &a->options.path, err));
+    PCI_TRY(keep_text(a, &a->options.group, err));
+    return keep_text(a, &a->options.filter, err);
+}
+
 pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_ask_options *options,
                      pcol_answers **answers, pcol_error *err)
 {
@@ -435,14 +456,14 @@ pcol_status pcol_ask(const pcol_file *file, pcol_question question, const pcol_a
     PCI_TRY(PCI_CALLOC(a, 1, err));
     a->file = file;
     a->question = question;
-    a->options = own;
-    a->options.all_rows = options ? own.all_rows : 1;
+    own.all_rows = options ? own.all_rows : 1;
     a->plan = UINT64_MAX;
     a->cells_left = pci_file_limit(file, PCI_CELLS, PCI_CELLS_PER_BYTE);
     void *cells = NULL; /* allocated from the start: rows may have no columns */
     pcol_status status =
         pci_grow(&cells, &a->cell_capacity, 1, sizeof *a->cells) ? pci_fail_memory(err) : PCOL_OK;
     a->cells = cells;
+    PCI_THEN(status, keep_options(a, &own, err));
     PCI_THEN(status, pci_control_init(&a->control, own.control, "query", err));
     if (status == PCOL_OK)
         PCI_CONTROLLED(&a->control, status, start_query(a, err), err);
@@ -510,6 +531,7 @@ void pcol_answers_free(pcol_answers *answers)
     pci_pair_set_clear(&a->seen_ids);
     pci_arena_clear(&a->cache_arena);
     pci_arena_clear(&a->row_texts);
+    pci_arena_clear(&a->given_texts);
     pci_json_writer_close(&a->writer);
     pci_strbuf_clear(&a->json);
     pci_strbuf_clear(&a->text);

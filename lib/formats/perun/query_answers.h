@@ -47,7 +47,8 @@ struct pcol_answers {
     struct pci_control control;
     const pcol_file *file;
     pcol_question question;
-    pcol_ask_options options;
+    pcol_ask_options options; /* its texts are in given_texts */
+    struct pci_arena given_texts;
     struct pci_resources resources;
     pcol_status (*next)(struct pcol_answers *a, int *more, pcol_error *err);
     /* table of results */
